@@ -1,0 +1,49 @@
+import type { Bucket } from '../log/bucket.ts';
+
+export type ProcessKind = 'gateway' | 'pipeline';
+
+/** What a live process says of itself in the LEASES bucket, under `<kind>.<instance>`. */
+export type ProcessReport = {
+  readonly kind: ProcessKind;
+  readonly instanceId: string;
+  readonly startedAt: string;
+  /** The configuration revision it runs. */
+  readonly revision: number;
+};
+
+/** An entry not renewed for this long is gone, in ms. */
+export const leaseTtlMs = 10_000;
+const renewEveryMs = 3_000;
+
+/** Registers a process and renews its lease; `report` is called again after each applied revision. */
+export type ProcessLease = { report(revision: number): void; release(): Promise<void> };
+
+export function holdProcessLease(
+  bucket: Bucket,
+  process: { readonly kind: ProcessKind; readonly instanceId: string },
+  onError: (error: unknown) => void,
+): ProcessLease {
+  const key = `${process.kind}.${process.instanceId}`;
+  const startedAt = new Date().toISOString();
+  let revision = 0;
+  let writing: Promise<void> = Promise.resolve();
+  const write = (): void => {
+    const report: ProcessReport = { ...process, startedAt, revision };
+    writing = writing.then(async () => {
+      await bucket.put(key, Buffer.from(JSON.stringify(report)));
+    });
+    writing = writing.catch(onError);
+  };
+  const timer = setInterval(write, renewEveryMs);
+  return {
+    report(applied) {
+      revision = applied;
+      write();
+    },
+    async release() {
+      clearInterval(timer);
+      await writing;
+      await bucket.delete(key).catch(onError);
+    },
+  };
+}

@@ -1,0 +1,45 @@
+/** What travels from the gateway to the resolver: one accepted event as the client sent it, with what the gateway knows. */
+export type Envelope = {
+  readonly v: 1;
+  readonly kind: EnvelopeKind;
+  /** The event's id: the client's distinctId, else one the gateway made. */
+  readonly id: string;
+  readonly account: string;
+  readonly source: string;
+  /** When the gateway accepted it, in ms since the epoch. */
+  readonly at: number;
+  readonly test?: true;
+  /** The client's address and User-Agent, unless the source excludes them. */
+  readonly ip?: string;
+  readonly ua?: string;
+  /** W3C traceparent of the request, when it carried one. */
+  readonly trace?: string;
+  /** The client's JSON object, a track payload, an identify payload or one batch row; its token is blanked. */
+  readonly body: Readonly<Record<string, unknown>>;
+};
+
+export type EnvelopeKind = 'track' | 'identify';
+
+/** The part of an envelope that is the same for every event of a source key; built once a revision. */
+export function envelopePrefix(source: { readonly account: string; readonly source: string; readonly test: boolean }) {
+  const fixed = JSON.stringify({ v: 1, account: source.account, source: source.source });
+  return source.test ? `${fixed.slice(0, -1)},"test":true` : fixed.slice(0, -1);
+}
+
+export type EnvelopeHead = {
+  readonly kind: EnvelopeKind;
+  readonly id: string;
+  readonly at: number;
+  readonly ip?: string | undefined;
+  readonly ua?: string | undefined;
+  readonly trace?: string | undefined;
+};
+
+/** Everything before the client's bytes. Line = head + body + `}`. */
+export function envelopeHead(prefix: string, head: EnvelopeHead): string {
+  let text = `${prefix},"kind":"${head.kind}","id":${JSON.stringify(head.id)},"at":${head.at}`;
+  if (head.ip !== undefined) text += `,"ip":${JSON.stringify(head.ip)}`;
+  if (head.ua !== undefined) text += `,"ua":${JSON.stringify(head.ua)}`;
+  if (head.trace !== undefined) text += `,"trace":${JSON.stringify(head.trace)}`;
+  return `${text},"body":`;
+}

@@ -1,0 +1,54 @@
+import { FrameError, frameLines, parseLine } from './frame.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** What the resolver writes and every destination reads: the event with its visitor. Templates and rules address these paths. */
+export type ResolvedEvent = {
+  readonly v: 1;
+  readonly event: {
+    /** The event's own id: idempotency key of every delivery. */
+    readonly id: string;
+    /** The event's name; `$identify` for an identify. */
+    readonly event: string;
+    /** When it happened, in ms since the epoch. */
+    readonly time: number;
+    readonly received_at: number;
+    readonly source_id: string;
+    readonly account_id: string;
+    /** Sent with a test-mode key: seen in recent events, never dispatched. */
+    readonly test: boolean;
+    readonly event_properties: Json;
+    /** defaultProperties of the payload, with `ip` and `user_agent` of the request where they may be kept. */
+    readonly context: Json;
+    readonly trace?: string;
+  };
+  readonly visitor: ResolvedVisitor;
+};
+
+/** The visitor as it was after this event: well-known and own properties side by side. */
+export type ResolvedVisitor = {
+  readonly id: string;
+  readonly external_id?: string;
+  readonly email?: string;
+  readonly custom_properties: Json;
+  readonly [property: string]: unknown;
+};
+
+/** Header of a resolved frame: base64 of the 64-bit hashes of its events' ids, so that a headers-only reader rebuilds deduplication. */
+export const idsHeader = 'Sluice-Ids';
+
+export function encodeResolved(event: ResolvedEvent): string {
+  return JSON.stringify(event);
+}
+
+/** Reads a frame of resolved events. Throws FrameError on a version or a line this build does not know. */
+export function decodeResolved(bytes: Uint8Array): ResolvedEvent[] {
+  return frameLines(bytes).map(parseResolved);
+}
+
+/** Reads one line of a resolved frame. */
+export function parseResolved(line: string): ResolvedEvent {
+  const event = parseLine(line) as ResolvedEvent;
+  if (event.v !== 1) throw new FrameError(`reading a resolved frame: version ${String(event.v)} is unknown`);
+  return event;
+}

@@ -1,0 +1,106 @@
+import { KvWatchInclude, StorageType } from 'nats';
+import type { KV, KvEntry } from 'nats';
+import type { LogConnection } from './connection.ts';
+
+export type BucketSettings = {
+  readonly name: string;
+  readonly replicas: number;
+  /** Entries disappear this long after they were last written, in ms. 0 keeps them. */
+  readonly ttlMs?: number;
+  readonly bytesMax: number;
+};
+
+export type BucketEntry = {
+  readonly key: string;
+  /** Undefined when the key was deleted. */
+  readonly value: Uint8Array | undefined;
+  /** Grows with every write to the bucket. */
+  readonly revision: number;
+};
+
+/** A durable key-value bucket of the log. */
+export type Bucket = {
+  get(key: string): Promise<BucketEntry | undefined>;
+  /** Writes and returns the new revision. */
+  put(key: string, value: Uint8Array): Promise<number>;
+  /** Writes only if the key is still at `revision` (0: does not exist); undefined when another writer was first. */
+  putIfUnchanged(key: string, value: Uint8Array, revision: number): Promise<number | undefined>;
+  delete(key: string): Promise<void>;
+  keys(filter?: string): Promise<string[]>;
+  /** Every entry there is, then every change. `onReady` is called once the present entries were given. */
+  watch(options: WatchOptions): Promise<BucketWatch>;
+};
+
+export type WatchOptions = {
+  /** Keys to watch, `*` for one token, `>` for the rest. Default all. */
+  readonly filter?: string;
+  onEntry(entry: BucketEntry): void;
+  onReady?(): void;
+};
+
+export type BucketWatch = { stop(): void; readonly stopped: Promise<void> };
+
+/** Opens the bucket, making it when it is missing. */
+export async function openBucket(connection: LogConnection, settings: BucketSettings): Promise<Bucket> {
+  const kv = await connection.js.views.kv(settings.name, {
+    history: 1,
+    replicas: settings.replicas,
+    storage: StorageType.File,
+    max_bytes: settings.bytesMax,
+    ...(settings.ttlMs === undefined ? {} : { ttl: settings.ttlMs }),
+  });
+  return {
+    async get(key) {
+      const entry = await kv.get(key);
+      return entry === null ? undefined : readEntry(entry);
+    },
+    put: (key, value) => kv.put(key, value),
+    putIfUnchanged: (key, value, revision) => putIfUnchanged(kv, key, value, revision),
+    delete: (key) => kv.delete(key),
+    async keys(filter) {
+      const found: string[] = [];
+      for await (const key of await kv.keys(filter ?? '>')) found.push(key);
+      return found;
+    },
+    watch: (options) => watchBucket(kv, options),
+  };
+}
+
+async function putIfUnchanged(kv: KV, key: string, value: Uint8Array, revision: number): Promise<number | undefined> {
+  try {
+    return revision === 0 ? await kv.create(key, value) : await kv.update(key, value, revision);
+  } catch (error) {
+    if (error instanceof Error && /wrong last sequence/.test(error.message)) return undefined;
+    throw error;
+  }
+}
+
+async function watchBucket(kv: KV, options: WatchOptions): Promise<BucketWatch> {
+  let ready = false;
+  // The client's ordered consumer restarts by itself after a reconnect or a gap.
+  const iterator = await kv.watch({
+    key: options.filter ?? '>',
+    include: KvWatchInclude.LastValue,
+    initializedFn: () => {
+      ready = true;
+    },
+  });
+  // The client may say "initialized" while entries still wait in its queue.
+  const announce = (): void => {
+    if (ready && iterator.getPending() === 0) options.onReady?.();
+    else setTimeout(announce, 5);
+  };
+  announce();
+  const stopped = (async () => {
+    for await (const entry of iterator) options.onEntry(readEntry(entry));
+  })();
+  return { stop: () => iterator.stop(), stopped };
+}
+
+function readEntry(entry: KvEntry): BucketEntry {
+  return {
+    key: entry.key,
+    value: entry.operation === 'PUT' ? entry.value : undefined,
+    revision: entry.revision,
+  };
+}

@@ -1,0 +1,184 @@
+import { createInbox } from 'nats';
+import type { Msg } from 'nats';
+import type { LogConnection } from './connection.ts';
+import { ensureConsumer } from './consumers.ts';
+import type { DurableConsumer } from './consumers.ts';
+import { readDelivery } from './delivery.ts';
+import type { Delivery } from './delivery.ts';
+
+/**
+ * A durable consumer being read: pulls only what the reader has room for, so nothing piles up in the client,
+ * and closing hands back at once what was not taken.
+ */
+export type Cursor = {
+  /** Waits for at least one message and returns up to `max` of those that are here; [] when closed. */
+  take(max: number): Promise<Delivery[]>;
+  /** Messages pulled and not taken yet. */
+  readonly buffered: number;
+  /** Stops asking for messages; those on their way stay in the buffer. `resume` goes on. */
+  pause(): void;
+  resume(): void;
+  /** Stops pulling and hands back what was not taken. */
+  close(): void;
+};
+
+export type CursorOptions = {
+  readonly consumer: DurableConsumer;
+  /** Messages pulled ahead of the reader, at most. */
+  readonly bufferedMax: number;
+  /** Called when the server deleted the consumer under us, before it is made anew. */
+  readonly onLost?: (reason: string) => void;
+  /** Called when pulling fails and is tried again. */
+  readonly onError?: (error: unknown) => void;
+};
+
+const expiresMs = 10_000;
+const heartbeatMs = 3_000;
+const silenceMaxMs = heartbeatMs * 2 + 1_000;
+const retryDelayMs = 250;
+const toNanos = (ms: number): number => ms * 1e6;
+
+/** Opens a cursor; makes the consumer when it is missing. */
+export async function openCursor(connection: LogConnection, options: CursorOptions): Promise<Cursor> {
+  await ensureConsumer(connection, options.consumer);
+  return new PullCursor(connection, options);
+}
+
+class PullCursor implements Cursor {
+  readonly #connection: LogConnection;
+  readonly #options: CursorOptions;
+  readonly #inbox = createInbox();
+  readonly #buffer: Delivery[] = [];
+  readonly #unsubscribe: () => void;
+  #requested = 0;
+  #lastHeardMs = performance.now();
+  #waiting: ((value: void) => void) | undefined;
+  #retryTimer: NodeJS.Timeout | undefined;
+  readonly #watchdog: NodeJS.Timeout;
+  #paused = false;
+  #closed = false;
+
+  constructor(connection: LogConnection, options: CursorOptions) {
+    this.#connection = connection;
+    this.#options = options;
+    const subscription = connection.nc.subscribe(this.#inbox, {
+      callback: (error, message) => {
+        if (error === null) this.#receive(message);
+        else this.#options.onError?.(error);
+      },
+    });
+    // A pull request dies with the connection it was made on.
+    const offReconnect = connection.onReconnect(() => this.#pullAnew());
+    this.#watchdog = setInterval(() => this.#checkSilence(), heartbeatMs);
+    this.#unsubscribe = () => {
+      offReconnect();
+      subscription.unsubscribe();
+    };
+    this.#pull();
+  }
+
+  get buffered(): number {
+    return this.#buffer.length;
+  }
+
+  async take(max: number): Promise<Delivery[]> {
+    while (this.#buffer.length === 0 && !this.#closed) {
+      await new Promise<void>((resolve) => {
+        this.#waiting = resolve;
+      });
+    }
+    const taken = this.#buffer.splice(0, max);
+    this.#pull();
+    return taken;
+  }
+
+  pause(): void {
+    this.#paused = true;
+  }
+
+  resume(): void {
+    this.#paused = false;
+    this.#pull();
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    clearInterval(this.#watchdog);
+    clearTimeout(this.#retryTimer);
+    for (const delivery of this.#buffer.splice(0)) delivery.nak();
+    // Messages on their way to a closed inbox come back after the ack wait; waiting for them briefly hands them back now.
+    setTimeout(this.#unsubscribe, this.#requested > 0 ? 250 : 0).unref();
+    this.#waiting?.();
+  }
+
+  #pull(): void {
+    if (this.#closed || this.#paused || this.#requested > 0 || !this.#connection.connected) return;
+    const room = this.#options.bufferedMax - this.#buffer.length;
+    if (room < 1) return;
+    this.#requested = room;
+    this.#lastHeardMs = performance.now();
+    const { stream, name } = this.#options.consumer;
+    const request = { batch: room, expires: toNanos(expiresMs), idle_heartbeat: toNanos(heartbeatMs) };
+    this.#connection.nc.publish(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${name}`, JSON.stringify(request), {
+      reply: this.#inbox,
+    });
+  }
+
+  #receive(message: Msg): void {
+    this.#lastHeardMs = performance.now();
+    const delivery = readDelivery(this.#connection, message);
+    if (delivery === undefined) {
+      this.#readStatus(message);
+      return;
+    }
+    if (this.#closed) {
+      delivery.nak();
+      return;
+    }
+    this.#buffer.push(delivery);
+    this.#requested = Math.max(0, this.#requested - 1);
+    this.#waiting?.();
+    this.#pull();
+  }
+
+  #readStatus(message: Msg): void {
+    const code = message.headers?.code ?? 0;
+    const description = message.headers?.description ?? '';
+    if (code === 100 || this.#closed) return;
+    if (code === 404 || code === 408 || (code === 409 && /batch completed|message size/i.test(description))) {
+      this.#pullAnew();
+      return;
+    }
+    // 503: nobody answers for the consumer. 409: deleted, leader changed, server shutting down.
+    if (/consumer deleted/i.test(description) || code === 503) this.#options.onLost?.(`${code} ${description}`);
+    this.#recover();
+  }
+
+  #pullAnew(): void {
+    this.#requested = 0;
+    this.#pull();
+  }
+
+  #checkSilence(): void {
+    if (this.#requested === 0 || !this.#connection.connected) return;
+    if (performance.now() - this.#lastHeardMs > silenceMaxMs) this.#recover();
+  }
+
+  #recover(): void {
+    if (this.#retryTimer !== undefined || this.#closed) return;
+    this.#retryTimer = setTimeout(() => void this.#reopen(), retryDelayMs);
+  }
+
+  async #reopen(): Promise<void> {
+    try {
+      if (this.#connection.connected) await ensureConsumer(this.#connection, this.#options.consumer);
+      this.#retryTimer = undefined;
+      this.#pullAnew();
+    } catch (error) {
+      this.#retryTimer = undefined;
+      this.#options.onError?.(error);
+      this.#recover();
+    }
+  }
+}

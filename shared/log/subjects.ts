@@ -1,0 +1,46 @@
+/** Everything that names a subject, a stream consumer or a bucket key is built here, from checked ids only:
+ *  the client library does not validate subjects, and a line break in one would inject protocol commands. */
+
+const ID = /^[A-Za-z0-9_-]{1,64}$/;
+
+export class SubjectError extends Error {
+  readonly code = 'invalid_subject_id';
+}
+
+/** Returns the id unchanged, or throws SubjectError when it could not stand in a subject. */
+export function assertId(id: string): string {
+  if (!ID.test(id)) throw new SubjectError('building a subject: an id must match [A-Za-z0-9_-]{1,64}');
+  return id;
+}
+
+function assertIndex(index: number): number {
+  if (!Number.isInteger(index) || index < 0) throw new SubjectError('building a subject: an index must be >= 0');
+  return index;
+}
+
+/** Accepted events, one subject a partition. */
+export const ingestSubject = (partition: number): string => `ingest.${assertIndex(partition)}`;
+
+/** Resolved events of one account; the partition lets a resolver read back what it wrote. */
+export const eventsSubject = (accountId: string, partition: number): string =>
+  `events.${assertId(accountId)}.${assertIndex(partition)}`;
+export const eventsOfAccount = (accountId: string): string => `events.${assertId(accountId)}.*`;
+export const eventsOfPartition = (partition: number): string => `events.*.${assertIndex(partition)}`;
+
+/** Events that wait for another attempt, one subject a destination and delay tier. */
+export const retrySubject = (destinationId: string, tier: number): string =>
+  `retry.${assertId(destinationId)}.${assertIndex(tier)}`;
+export const retriesOfDestination = (destinationId: string): string => `retry.${assertId(destinationId)}.*`;
+
+/** Events a destination will not take. */
+export const deadLetterSubject = (destinationId: string): string => `dead.${assertId(destinationId)}`;
+
+/** The readiness probe writes here. */
+export const canarySubject = (instanceId: string): string => `canary.${assertId(instanceId)}`;
+
+export const resolverConsumer = (partition: number): string => `resolver-${assertIndex(partition)}`;
+export const dispatcherConsumer = (destinationId: string): string => `dispatcher-${assertId(destinationId)}`;
+export const retryConsumer = (destinationId: string, tier: number): string =>
+  `retry-${assertId(destinationId)}-${assertIndex(tier)}`;
+
+export const accountKey = (accountId: string): string => `account.${assertId(accountId)}`;

@@ -1,0 +1,112 @@
+import { DiscardPolicy, RetentionPolicy, StorageType, nanos } from 'nats';
+import type { StreamConfig } from 'nats';
+import type { LogConnection } from './connection.ts';
+
+/** Limits of the log. Bytes are bytes on disk before replication. */
+export type TopologySettings = {
+  readonly partitions: number;
+  readonly replicas: number;
+  readonly ingestBytesMax: number;
+  readonly eventsBytesMax: number;
+  readonly retryBytesMax: number;
+  readonly deadLetterBytesMax: number;
+};
+
+export const streams = {
+  ingest: 'INGEST',
+  events: 'EVENTS',
+  retry: 'RETRY',
+  deadLetters: 'DEAD_LETTERS',
+  canary: 'CANARY',
+} as const;
+
+export const buckets = { config: 'CONFIG', health: 'HEALTH', leases: 'LEASES' } as const;
+
+const duplicateWindowMs = 120_000;
+
+export class TopologyError extends Error {
+  readonly code = 'topology';
+}
+
+function streamConfigs(settings: TopologySettings): readonly Partial<StreamConfig>[] {
+  const kept = (name: string, subjects: readonly string[], bytesMax: number): Partial<StreamConfig> => ({
+    name,
+    subjects: [...subjects],
+    storage: StorageType.File,
+    retention: RetentionPolicy.Limits,
+    // Full means push back: nothing undelivered is ever discarded for space.
+    discard: DiscardPolicy.New,
+    max_bytes: bytesMax,
+    max_age: 0,
+    duplicate_window: nanos(duplicateWindowMs),
+    num_replicas: settings.replicas,
+    allow_direct: true,
+  });
+  return [
+    {
+      ...kept(streams.ingest, ['ingest.*'], settings.ingestBytesMax),
+      metadata: { 'sluice.partitions': String(settings.partitions) },
+    },
+    kept(streams.events, ['events.*.*'], settings.eventsBytesMax),
+    kept(streams.retry, ['retry.*.*'], settings.retryBytesMax),
+    kept(streams.deadLetters, ['dead.*'], settings.deadLetterBytesMax),
+    {
+      ...kept(streams.canary, ['canary.*'], 1024 * 1024),
+      discard: DiscardPolicy.Old,
+      max_msgs_per_subject: 1,
+      max_age: nanos(3_600_000),
+    },
+  ];
+}
+
+/**
+ * Makes the streams that are missing and brings the limits of the others to `settings`.
+ * The number of partitions is fixed when INGEST is made; the number in force is returned.
+ */
+export async function ensureTopology(
+  connection: LogConnection,
+  settings: TopologySettings,
+): Promise<{ readonly partitions: number; readonly created: readonly string[] }> {
+  const created: string[] = [];
+  for (const config of streamConfigs(settings)) {
+    if (await ensureStream(connection, config)) created.push(config.name ?? '');
+  }
+  const info = await connection.jsm.streams.info(streams.ingest);
+  const partitions = Number(info.config.metadata?.['sluice.partitions']);
+  if (!Number.isInteger(partitions) || partitions < 1) {
+    throw new TopologyError(`reading stream ${streams.ingest}: its metadata names no partition count`);
+  }
+  return { partitions, created };
+}
+
+async function ensureStream(connection: LogConnection, config: Partial<StreamConfig>): Promise<boolean> {
+  const name = config.name ?? '';
+  const { jsm } = connection;
+  try {
+    const found = await jsm.streams.info(name);
+    if (found.config.max_bytes !== config.max_bytes || found.config.num_replicas !== config.num_replicas) {
+      await jsm.streams.update(name, {
+        ...found.config,
+        max_bytes: config.max_bytes ?? -1,
+        num_replicas: config.num_replicas ?? 1,
+      });
+    }
+    return false;
+  } catch (error) {
+    if (!isNotFound(error)) throw new TopologyError(`ensuring stream ${name}`, { cause: error });
+  }
+  try {
+    await jsm.streams.add(config);
+    return true;
+  } catch (error) {
+    // Two processes that start together both find it missing; the second one finds it made.
+    if (error instanceof Error && /already in use/.test(error.message)) return false;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new TopologyError(`creating stream ${name}: ${reason}`, { cause: error });
+  }
+}
+
+/** Whether a JetStream answer says that the stream or consumer does not exist. */
+export function isNotFound(error: unknown): boolean {
+  return error instanceof Error && /(stream|consumer) not found/.test(error.message);
+}

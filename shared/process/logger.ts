@@ -1,0 +1,14 @@
+import pino from 'pino';
+import type { Logger } from 'pino';
+
+export type { Logger } from 'pino';
+
+/** JSON lines on stdout, readable ones on a terminal. A line is a constant message plus fields: ids, sizes and codes, never what an event holds. */
+export function createLogger(component: string, level: string): Logger {
+  const options = { base: { component }, level, timestamp: pino.stdTimeFunctions.isoTime };
+  if (!process.stdout.isTTY) return pino(options);
+  return pino({
+    ...options,
+    transport: { target: 'pino-pretty', options: { ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss.l' } },
+  });
+}

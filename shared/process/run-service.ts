@@ -1,0 +1,40 @@
+import { EnvError } from './env.ts';
+import { createLogger } from './logger.ts';
+import type { Logger } from './logger.ts';
+import { createShutdown, exitOnSignals } from './shutdown.ts';
+import type { Shutdown } from './shutdown.ts';
+
+export type ServiceEnv = { readonly LOG_LEVEL: string; readonly SHUTDOWN_DEADLINE_MS: number };
+
+/**
+ * The frame of every service's main: reads the environment (all problems listed, exit 1), starts, and ends cleanly
+ * on a signal. `start` registers with `shutdown` whatever it starts.
+ */
+export async function runService<Env extends ServiceEnv>(
+  name: string,
+  read: () => Env,
+  start: (env: Env, logger: Logger, shutdown: Shutdown) => Promise<void>,
+): Promise<void> {
+  const env = readOrExit(name, read);
+  const logger = createLogger(name, env.LOG_LEVEL);
+  const shutdown = createShutdown(logger, env.SHUTDOWN_DEADLINE_MS);
+  exitOnSignals(shutdown, logger);
+  try {
+    await start(env, logger, shutdown);
+  } catch (error) {
+    logger.fatal({ err: error }, 'start failed');
+    await shutdown.run('start failed');
+    process.exit(1);
+  }
+}
+
+function readOrExit<Env>(name: string, read: () => Env): Env {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof EnvError)) throw error;
+    const lines = error.problems.map((problem) => `  - ${problem}`);
+    process.stderr.write(`${name}: the environment is not valid:\n${lines.join('\n')}\n`);
+    process.exit(1);
+  }
+}
