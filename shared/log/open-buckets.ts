@@ -1,0 +1,30 @@
+import { leaseTtlMs } from '../config/process-lease.ts';
+import { openBucket } from './bucket.ts';
+import type { Bucket } from './bucket.ts';
+import type { LogConnection } from './connection.ts';
+import { buckets } from './topology.ts';
+
+/** The three buckets every service knows. */
+export type Buckets = {
+  /** Each account's live configuration, one entry an account. Written by the control plane only. */
+  readonly config: Bucket;
+  /** What gateways and pipelines report of sources and destinations. */
+  readonly health: Bucket;
+  /** The processes alive now. */
+  readonly leases: Bucket;
+};
+
+const mebibyte = 1024 ** 2;
+const dayMs = 86_400_000;
+// Entries of instances that are gone would stay for ever; a month keeps "last seen" times useful.
+const healthTtlMs = 30 * dayMs;
+
+/** Opens the buckets with the one set of limits all services share, making those that are missing. */
+export async function openBuckets(connection: LogConnection, replicas: number): Promise<Buckets> {
+  const [config, health, leases] = await Promise.all([
+    openBucket(connection, { name: buckets.config, replicas, bytesMax: 512 * mebibyte }),
+    openBucket(connection, { name: buckets.health, replicas, bytesMax: 128 * mebibyte, ttlMs: healthTtlMs }),
+    openBucket(connection, { name: buckets.leases, replicas, bytesMax: 8 * mebibyte, ttlMs: leaseTtlMs }),
+  ]);
+  return { config, health, leases };
+}
