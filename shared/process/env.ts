@@ -31,7 +31,7 @@ export function readEnv<Properties extends TProperties>(
   const converted = Value.Convert(schema, Value.Default(schema, given));
   for (const error of Value.Errors(schema, converted)) {
     const missing = 'requiredProperties' in error.params ? error.params.requiredProperties : undefined;
-    if (Array.isArray(missing)) for (const name of missing) problems.push(`${String(name)} is required`);
+    if (Array.isArray(missing)) for (const name of missing) problems.push(`${name} is required`);
     else problems.push(`${error.instancePath.slice(1)} ${error.message}`);
   }
   if (problems.length > 0) throw new EnvError(problems);

@@ -48,6 +48,8 @@ export function exitOnSignals(shutdown: Shutdown, logger: Logger): void {
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
+  // A process with a channel to its launcher does not outlive it.
+  process.on('disconnect', () => stop('SIGTERM'));
   const fail = (error: unknown): void => {
     logger.fatal({ err: error }, 'uncaught failure');
     void shutdown.run('uncaught failure').then(() => process.exit(1));

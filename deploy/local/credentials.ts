@@ -1,0 +1,41 @@
+import { randomBytes } from 'node:crypto';
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** What a person or a script needs to use the stack: `credentials.json`. */
+export type Credentials = {
+  readonly gateway: string;
+  readonly controlPlane: string;
+  readonly sink: string;
+  readonly apiKey: string;
+  readonly sourceToken: string;
+  readonly testToken: string;
+  readonly sourceId: string;
+  readonly destinationId: string;
+};
+
+export type ServiceUrls = Pick<Credentials, 'gateway' | 'controlPlane' | 'sink'>;
+
+export const credentialsFile = (folder: string): string => join(folder, 'credentials.json');
+export const bootstrapFile = (folder: string): string => join(folder, 'bootstrap.json');
+
+/** Joins what the control plane made at its first start with the addresses of this one. */
+export async function writeCredentials(folder: string, urls: ServiceUrls): Promise<Credentials> {
+  const made = JSON.parse(await readFile(bootstrapFile(folder), 'utf8')) as Omit<Credentials, keyof ServiceUrls>;
+  const credentials: Credentials = { ...urls, ...made };
+  const file = credentialsFile(folder);
+  await writeFile(`${file}.new`, `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600 });
+  await rename(`${file}.new`, file);
+  return credentials;
+}
+
+/** The key the stack's secrets are sealed with, made at the first start. Losing it loses the sealed settings. */
+export async function readOrMakeSecretsKey(folder: string): Promise<string> {
+  const file = join(folder, 'secrets.key');
+  try {
+    await writeFile(file, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flag: 'wx' });
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+  }
+  return (await readFile(file, 'utf8')).trim();
+}

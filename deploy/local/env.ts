@@ -1,0 +1,34 @@
+import { readFileSync } from 'node:fs';
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import { commonEnv, port, readEnv } from '../../shared/process/env.ts';
+
+const schema = Type.Object({
+  /** Everything the local stack keeps: data, logs, credentials. */
+  SLUICE_DIR: Type.String({ minLength: 1, default: '.sluice' }),
+  GATEWAY_PORT: port(8080),
+  GATEWAY_METRICS_PORT: port(9080),
+  CONTROL_PLANE_PORT: port(8081),
+  CONTROL_PLANE_METRICS_PORT: port(9081),
+  PIPELINE_METRICS_PORT: port(9082),
+  SINK_PORT: port(8090),
+  /** Preferred ports of the embedded servers; the next free one is taken when busy. */
+  NATS_PORT: port(4222),
+  NATS_MONITOR_PORT: port(8222),
+  POSTGRES_PORT: port(5432),
+  /** Servers of one's own instead of the embedded ones. */
+  NATS_URL: Type.Optional(Type.String({ minLength: 1 })),
+  DATABASE_URL: Type.Optional(Type.String({ minLength: 1 })),
+  LOG_LEVEL: commonEnv.LOG_LEVEL,
+});
+
+export type StackEnv = Static<typeof schema>;
+
+export function readStackEnv(): StackEnv {
+  return readEnv(schema, process.env, (path) => readFileSync(path, 'utf8'));
+}
+
+/** What the services inherit: the caller's own settings, for every variable the stack does not set itself. */
+export function inheritedEnv(): Readonly<Record<string, string | undefined>> {
+  return process.env;
+}

@@ -1,0 +1,91 @@
+/** Something that runs until it exits, by itself or because it was stopped. */
+export type Runnable = {
+  readonly exited: Promise<{ readonly code: number | null; readonly signal: string | null }>;
+  stop(): Promise<void>;
+};
+
+export type KeepRunningOptions<Running extends Runnable> = {
+  readonly name: string;
+  start(): Promise<Running>;
+  say(line: string): void;
+  /** Wait before restart n (0 first), in ms. */
+  restartDelayMs?(restarts: number): number;
+};
+
+export type KeptRunning<Running> = {
+  /** The one that runs now. */
+  readonly current: Running;
+  stop(): Promise<void>;
+};
+
+const settledAfterMs = 60_000;
+
+/** Starts something and starts it again whenever it ends without having been asked to. */
+export async function keepRunning<Running extends Runnable>(
+  options: KeepRunningOptions<Running>,
+): Promise<KeptRunning<Running>> {
+  const delayMs = options.restartDelayMs ?? restartDelayMs;
+  const stop = new AbortController();
+  let current = await options.start();
+  const watching = (async () => {
+    let restarts = 0;
+    while (!stop.signal.aborted) {
+      const startedMs = performance.now();
+      const exit = await current.exited;
+      if (stop.signal.aborted) return;
+      if (performance.now() - startedMs > settledAfterMs) restarts = 0;
+      const waitMs = delayMs(restarts);
+      restarts += 1;
+      const how = exit.signal === null ? `exit code ${exit.code}` : `signal ${exit.signal}`;
+      options.say(`! ${options.name} ended (${how}); starting it again in ${waitMs / 1000} s`);
+      await sleep(waitMs, stop.signal);
+      current = await startUntilItWorks(options, stop.signal, current);
+    }
+  })();
+  return {
+    get current() {
+      return current;
+    },
+    async stop() {
+      stop.abort();
+      await current.stop();
+      await watching;
+      // A restart that was under way when the stop came.
+      await current.stop();
+    },
+  };
+}
+
+async function startUntilItWorks<Running extends Runnable>(
+  options: KeepRunningOptions<Running>,
+  signal: AbortSignal,
+  last: Running,
+): Promise<Running> {
+  for (let tries = 0; !signal.aborted; tries += 1) {
+    try {
+      const started = await options.start();
+      options.say(`✓ ${options.name} is running again`);
+      return started;
+    } catch (error) {
+      options.say(`! ${options.name} did not start: ${error instanceof Error ? error.message : String(error)}`);
+      await sleep(restartDelayMs(tries), signal);
+    }
+  }
+  return last;
+}
+
+/** Doubles from half a second up to ten seconds. */
+export function restartDelayMs(restarts: number): number {
+  return Math.min(500 * 2 ** restarts, 10_000);
+}
+
+async function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,60 @@
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { endProcess } from '../../shared/embedded/end-process.ts';
+import { readProcessFacts } from '../../shared/embedded/process-facts.ts';
+
+/** The services of a stack that run now, on file, so that the next start finds those a killed launcher left behind. */
+export type ServiceRecord = {
+  put(name: string, pid: number): Promise<void>;
+  clear(): Promise<void>;
+};
+
+type Entry = { readonly pid: number; readonly startedAt: string };
+
+const stopWaitMs = 9_000;
+
+export function createServiceRecord(folder: string): ServiceRecord {
+  const file = recordFile(folder);
+  const entries: Record<string, Entry> = {};
+  let writing: Promise<void> = Promise.resolve();
+  return {
+    async put(name, pid) {
+      const facts = await readProcessFacts(pid);
+      if (facts === undefined) return;
+      entries[name] = { pid, startedAt: facts.startedAt };
+      writing = writing.then(() => writeFile(file, JSON.stringify(entries), { mode: 0o600 }));
+      await writing;
+    },
+    async clear() {
+      await writing;
+      await rm(file, { force: true });
+    },
+  };
+}
+
+/** Ends services that an earlier launcher did not get to stop. Returns their names. */
+export async function endLeftovers(folder: string): Promise<readonly string[]> {
+  const ended: string[] = [];
+  for (const [name, entry] of Object.entries(await readRecord(recordFile(folder)))) {
+    const facts = await readProcessFacts(entry.pid);
+    if (facts === undefined || facts.startedAt !== entry.startedAt) continue;
+    await endProcess(facts, [
+      { signal: 'SIGTERM', waitMs: stopWaitMs },
+      { signal: 'SIGKILL', waitMs: 2_000 },
+    ]);
+    ended.push(name);
+  }
+  await rm(recordFile(folder), { force: true });
+  return ended;
+}
+
+const recordFile = (folder: string): string => join(folder, 'services.json');
+
+async function readRecord(file: string): Promise<Readonly<Record<string, Entry>>> {
+  try {
+    return JSON.parse(await readFile(file, 'utf8')) as Record<string, Entry>;
+  } catch {
+    // None, or cut short by the crash: then there is nothing to go by.
+    return {};
+  }
+}

@@ -1,0 +1,58 @@
+import { EnvError } from '../../shared/process/env.ts';
+import { inheritedEnv, readStackEnv } from './env.ts';
+import type { StackEnv } from './env.ts';
+import { createProgress } from './progress.ts';
+import { readyMessage } from './ready-message.ts';
+import { startStack } from './stack.ts';
+
+const progress = createProgress((text) => process.stdout.write(text));
+const stops: (() => Promise<void>)[] = [];
+let stopping: Promise<void> | undefined;
+
+function stop(): Promise<void> {
+  stopping ??= (async () => {
+    for (const undo of stops.toReversed()) {
+      try {
+        await undo();
+      } catch (error) {
+        progress.line(`! stopping: ${error instanceof Error ? error.message : String(error)}`);
+      }
+    }
+  })();
+  return stopping;
+}
+
+function stopOnSignal(): void {
+  if (stopping === undefined) progress.line('\nstopping …');
+  void stop().then(() => {
+    progress.line('stopped');
+    process.exit(0);
+  });
+}
+
+function readEnvOrExit(): StackEnv {
+  try {
+    return readStackEnv();
+  } catch (error) {
+    if (!(error instanceof EnvError)) throw error;
+    process.stderr.write(`the environment is not valid:\n${error.problems.map((p) => `  - ${p}`).join('\n')}\n`);
+    process.exit(1);
+  }
+}
+
+process.on('SIGINT', stopOnSignal);
+process.on('SIGTERM', stopOnSignal);
+process.on('SIGHUP', stopOnSignal);
+
+const env = readEnvOrExit();
+try {
+  const stack = await startStack(env, inheritedEnv(), progress, stops);
+  progress.line(readyMessage(stack.folder, stack.credentials));
+} catch (error) {
+  // A stop that cuts the start short makes it fail; that is no news.
+  if (stopping === undefined) {
+    process.stderr.write(`\nsluice did not start: ${error instanceof Error ? error.message : String(error)}\n`);
+    await stop();
+    process.exit(1);
+  }
+}

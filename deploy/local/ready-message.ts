@@ -1,0 +1,35 @@
+import type { Credentials } from './credentials.ts';
+import { credentialsFile } from './credentials.ts';
+
+/** What a person reads when the stack is up: where everything is, and a first event to paste. */
+export function readyMessage(folder: string, credentials: Credentials): string {
+  const { gateway, controlPlane, sink, apiKey, sourceToken, destinationId } = credentials;
+  const event = JSON.stringify({
+    token: sourceToken,
+    event: 'Order Completed',
+    externalId: 'customer-42',
+    properties: { order_id: 'A-1001', total: 42.5, currency: 'EUR' },
+  });
+  return [
+    '',
+    'sluice ready',
+    '',
+    `  gateway        ${gateway}`,
+    `  control plane  ${controlPlane}`,
+    `  demo sink      ${sink}`,
+    `  credentials    ${credentialsFile(folder)}`,
+    `  logs           ${folder}/logs`,
+    '',
+    'Send an event:',
+    '',
+    `  curl ${gateway}/api/v1/track -H 'content-type: application/json' -d '${event}'`,
+    '',
+    'See it arrive, and how its destination is doing:',
+    '',
+    `  curl '${sink}/events?limit=1'`,
+    `  curl ${controlPlane}/rest/v1/destinations/${destinationId}/health -H 'authorization: Bearer ${apiKey}'`,
+    '',
+    'Ctrl-C stops everything; the data stays.',
+    '',
+  ].join('\n');
+}

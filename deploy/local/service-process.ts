@@ -1,0 +1,88 @@
+import { fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { createWriteStream } from 'node:fs';
+import type { WriteStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+export type ServiceSpec = {
+  readonly name: string;
+  /** Entry file below the repository's top, without its extension. */
+  readonly entry: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly logFile: string;
+};
+
+export type ServiceExit = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
+
+export type ServiceProcess = {
+  readonly pid: number;
+  readonly exited: Promise<ServiceExit>;
+  /** SIGTERM, and SIGKILL once the deadline has passed. */
+  stop(deadlineMs: number): Promise<void>;
+};
+
+/** `.ts` when run from the sources, `.js` when compiled. */
+const extension = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
+const top = new URL('../../', import.meta.url);
+
+/** Starts one service as a process of its own; `onProblem` gets the lines it logs at warn level and above. */
+export function startService(spec: ServiceSpec, onProblem: (line: string) => void): ServiceProcess {
+  const log = createWriteStream(spec.logFile, { flags: 'a' });
+  const child = fork(fileURLToPath(new URL(spec.entry + extension, top)), [], {
+    env: spec.env,
+    execArgv: extension === '.ts' ? ['--import', 'tsx'] : [],
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    // A terminal's Ctrl-C reaches the launcher only, which stops the services in order.
+    detached: true,
+  });
+  const exited = new Promise<ServiceExit>((resolve) => {
+    child.once('exit', (code, signal) => resolve({ code, signal }));
+    child.once('error', () => resolve({ code: 1, signal: null }));
+  });
+  follow(child, log, onProblem);
+  return { pid: child.pid ?? 0, exited, stop: (deadlineMs) => stopChild(child, exited, deadlineMs) };
+}
+
+function follow(child: ChildProcess, log: WriteStream, onProblem: (line: string) => void): void {
+  for (const stream of [child.stdout, child.stderr]) {
+    if (stream === null) continue;
+    createInterface({ input: stream }).on('line', (line) => {
+      log.write(`${line}\n`);
+      const problem = readProblem(line);
+      if (problem !== undefined) onProblem(problem);
+    });
+  }
+  child.once('close', () => log.end());
+}
+
+const warnLevel = 40;
+
+/** A log line at warn level or above in words; a line that is no log line as it is. */
+export function readProblem(line: string): string | undefined {
+  if (!line.startsWith('{')) return line.trim() === '' ? undefined : line;
+  try {
+    const { level, msg, time: _time, component: _component, err, ...fields } = JSON.parse(line) as LogLine;
+    if (typeof level === 'number' && level < warnLevel) return undefined;
+    const detail = Object.keys(fields).length === 0 ? '' : ` ${JSON.stringify(fields)}`;
+    return `${msg ?? ''}${err?.message === undefined ? '' : `: ${err.message}`}${detail}`;
+  } catch {
+    return line;
+  }
+}
+
+type LogLine = {
+  readonly level?: number;
+  readonly msg?: string;
+  readonly time?: unknown;
+  readonly component?: unknown;
+  readonly err?: { readonly message?: string };
+};
+
+async function stopChild(child: ChildProcess, exited: Promise<ServiceExit>, deadlineMs: number): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill('SIGTERM');
+  const timer = setTimeout(() => child.kill('SIGKILL'), deadlineMs);
+  await exited;
+  clearTimeout(timer);
+}

@@ -1,0 +1,78 @@
+import { join } from 'node:path';
+import type { StackEnv } from './env.ts';
+import { bootstrapFile } from './credentials.ts';
+import type { ServiceSpec } from './service-process.ts';
+
+export type ServiceName = 'sink' | 'control-plane' | 'gateway' | 'pipeline';
+
+export type StackService = ServiceSpec & {
+  readonly name: ServiceName;
+  /** Where its /readyz and /metrics are; the sink has none. */
+  readonly metricsUrl: string | undefined;
+  /** How long its stop may take, in ms. */
+  readonly stopDeadlineMs: number;
+};
+
+export type StackAddresses = {
+  readonly folder: string;
+  readonly natsUrl: string;
+  readonly databaseUrl: string;
+  readonly secretsKey: string;
+  readonly sinkUrl: string;
+};
+
+/** A service gives up on its own stop a little before the launcher does. */
+const ownDeadlineMs = 3_500;
+const stopDeadlineMs = 4_000;
+/** Stays behind when a service restarts, so that its health window and leases are found again. */
+const instanceId = 'local';
+
+/** The services of the stack: how each is started. */
+export function stackServices(
+  env: StackEnv,
+  at: StackAddresses,
+  inherited: Readonly<Record<string, string | undefined>>,
+): Readonly<Record<ServiceName, StackService>> {
+  const common = {
+    ...inherited,
+    NATS_URL: at.natsUrl,
+    LOG_LEVEL: env.LOG_LEVEL,
+    SHUTDOWN_DEADLINE_MS: String(ownDeadlineMs),
+    INSTANCE_ID: inherited['INSTANCE_ID'] ?? instanceId,
+  };
+  const service = (
+    name: ServiceName,
+    entry: string,
+    metricsPort: number | undefined,
+    own: Readonly<Record<string, string>>,
+  ): StackService => ({
+    name,
+    entry,
+    env: { ...common, ...own },
+    logFile: join(at.folder, 'logs', `${name}.log`),
+    metricsUrl: metricsPort === undefined ? undefined : `http://127.0.0.1:${metricsPort}`,
+    stopDeadlineMs,
+  });
+  return {
+    sink: service('sink', 'deploy/local/sink/main', undefined, { SINK_PORT: String(env.SINK_PORT) }),
+    'control-plane': service('control-plane', 'control-plane/main', env.CONTROL_PLANE_METRICS_PORT, {
+      DATABASE_URL: at.databaseUrl,
+      SECRETS_KEY: at.secretsKey,
+      CONTROL_PLANE_PORT: String(env.CONTROL_PLANE_PORT),
+      CONTROL_PLANE_METRICS_PORT: String(env.CONTROL_PLANE_METRICS_PORT),
+      BOOTSTRAP_FILE: bootstrapFile(at.folder),
+      BOOTSTRAP_SINK_URL: at.sinkUrl,
+    }),
+    gateway: service('gateway', 'gateway/main', env.GATEWAY_METRICS_PORT, {
+      GATEWAY_PORT: String(env.GATEWAY_PORT),
+      GATEWAY_METRICS_PORT: String(env.GATEWAY_METRICS_PORT),
+    }),
+    pipeline: service('pipeline', 'pipeline/main', env.PIPELINE_METRICS_PORT, {
+      DATABASE_URL: at.databaseUrl,
+      SECRETS_KEY: at.secretsKey,
+      PIPELINE_METRICS_PORT: String(env.PIPELINE_METRICS_PORT),
+      // The demo sink is on this machine, which a destination may otherwise not reach.
+      EGRESS_ALLOW: inherited['EGRESS_ALLOW'] ?? '127.0.0.0/8,::1/128',
+    }),
+  };
+}

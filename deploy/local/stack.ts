@@ -1,0 +1,113 @@
+import { mkdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { claimFolder } from '../../shared/embedded/folder-claim.ts';
+import { assertPortFree } from '../../shared/embedded/free-port.ts';
+import { readOrMakeSecretsKey, writeCredentials } from './credentials.ts';
+import type { Credentials } from './credentials.ts';
+import type { StackEnv } from './env.ts';
+import { keepRunning } from './keep-running.ts';
+import type { KeptRunning, Runnable } from './keep-running.ts';
+import { createServiceRecord, endLeftovers } from './leftovers.ts';
+import type { ServiceRecord } from './leftovers.ts';
+import type { Progress } from './progress.ts';
+import { startDatabase, startLog } from './servers.ts';
+import { startService } from './service-process.ts';
+import { stackServices } from './services.ts';
+import type { ServiceName, StackService } from './services.ts';
+import { waitReady, waitRevision } from './wait-ready.ts';
+
+export type Stack = { readonly credentials: Credentials; readonly folder: string };
+
+const readyDeadlineMs = 45_000;
+
+/**
+ * Starts everything on this machine, each part kept running from then on. What was started is put on `stops` at once,
+ * in the order of starting, so that a start cut short can be undone.
+ */
+export async function startStack(
+  env: StackEnv,
+  inherited: Readonly<Record<string, string | undefined>>,
+  progress: Progress,
+  stops: (() => Promise<void>)[],
+): Promise<Stack> {
+  const folder = resolve(env.SLUICE_DIR);
+  await mkdir(join(folder, 'logs'), { recursive: true });
+  const claim = await claimFolder(folder);
+  stops.push(claim.release);
+  for (const name of await endLeftovers(folder)) progress.line(`· ended the ${name} a killed stack left behind`);
+  await assertPortsFree(env);
+
+  const [log, database] = await Promise.all([
+    startLog(env, folder, progress).then((server) => keep(stops, server)),
+    startDatabase(env, folder, progress).then((server) => keep(stops, server)),
+  ]);
+  const urls = {
+    gateway: `http://127.0.0.1:${env.GATEWAY_PORT}`,
+    controlPlane: `http://127.0.0.1:${env.CONTROL_PLANE_PORT}`,
+    sink: `http://127.0.0.1:${env.SINK_PORT}`,
+  };
+  const services = stackServices(
+    env,
+    {
+      folder,
+      natsUrl: log.url,
+      databaseUrl: database.url,
+      secretsKey: await readOrMakeSecretsKey(folder),
+      sinkUrl: urls.sink,
+    },
+    inherited,
+  );
+  await startServices(services, createServiceRecord(folder), progress, stops);
+  return { folder, credentials: await writeCredentials(folder, urls) };
+}
+
+async function assertPortsFree(env: StackEnv): Promise<void> {
+  const ports = [
+    'GATEWAY_PORT',
+    'GATEWAY_METRICS_PORT',
+    'CONTROL_PLANE_PORT',
+    'CONTROL_PLANE_METRICS_PORT',
+    'PIPELINE_METRICS_PORT',
+    'SINK_PORT',
+  ] as const;
+  for (const variable of ports) await assertPortFree(env[variable], variable);
+}
+
+async function startServices(
+  services: Readonly<Record<ServiceName, StackService>>,
+  record: ServiceRecord,
+  progress: Progress,
+  stops: (() => Promise<void>)[],
+): Promise<void> {
+  stops.push(() => record.clear());
+  const start = (name: ServiceName): Promise<KeptRunning<Runnable>> => {
+    const spec = services[name];
+    return keepRunning({
+      name,
+      say: progress.line,
+      start: async () => {
+        const running = startService(spec, (line) => progress.line(`[${name}] ${line}`));
+        await record.put(name, running.pid);
+        return { exited: running.exited, stop: () => running.stop(spec.stopDeadlineMs) };
+      },
+    });
+  };
+  // Loading the code takes most of a start, so all processes begin at once; readiness is awaited in order.
+  const kept = await Promise.all((['sink', 'control-plane', 'pipeline', 'gateway'] as const).map(start));
+  // The gateway stops first, then those that work off what it stored.
+  stops.push(() => Promise.all(kept.slice(0, 3).map((service) => service.stop())).then(() => undefined));
+  stops.push(() => kept[3]?.stop() ?? Promise.resolve());
+  const url = (name: ServiceName): string => services[name].metricsUrl ?? '';
+  for (const name of ['control-plane', 'gateway', 'pipeline'] as const) {
+    await progress.step(name, () => waitReady(name, url(name), readyDeadlineMs));
+  }
+  await progress.step('configuration is live', async () => {
+    await waitRevision(url('control-plane'), url('gateway'), readyDeadlineMs);
+    await waitRevision(url('control-plane'), url('pipeline'), readyDeadlineMs);
+  });
+}
+
+function keep<Server extends { stop(): Promise<void> }>(stops: (() => Promise<void>)[], server: Server): Server {
+  stops.push(() => server.stop());
+  return server;
+}
