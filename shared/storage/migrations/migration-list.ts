@@ -1,0 +1,11 @@
+import { CreateConfigurationTables } from './0001-create-configuration-tables.ts';
+import { CreateVisitorTables } from './0002-create-visitor-tables.ts';
+
+/**
+ * Every migration, oldest first. The list is written down rather than found on disk, so that it is the same under
+ * tsx and in a build. A name never changes once it was released: it is what the database remembers.
+ */
+export const migrationList = [
+  { name: '0001-create-configuration-tables', class: CreateConfigurationTables },
+  { name: '0002-create-visitor-tables', class: CreateVisitorTables },
+];

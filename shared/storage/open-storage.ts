@@ -1,0 +1,46 @@
+import { MikroORM } from '@mikro-orm/postgresql';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { Migrator } from '@mikro-orm/migrations';
+import { Account } from './entities/account.ts';
+import { ApiKey } from './entities/api-key.ts';
+import { AuditEntry } from './entities/audit-entry.ts';
+import { ConfigEntity } from './entities/config-entity.ts';
+import { OutboxRow } from './entities/outbox-row.ts';
+import { SourceKey } from './entities/source-key.ts';
+import { Version } from './entities/version.ts';
+import { migrationList } from './migrations/migration-list.ts';
+
+export type Storage = {
+  readonly orm: MikroORM;
+  /** A unit of work of its own: what it loads and changes is seen by nobody else until it is flushed. */
+  fork(): EntityManager;
+  close(): Promise<void>;
+};
+
+export type StorageOptions = {
+  readonly databaseUrl: string;
+  /** Connections held at most. Default 10. */
+  readonly connectionsMax?: number;
+};
+
+const statementTimeoutMs = 15_000;
+
+/** Opens PostgreSQL through MikroORM. No connection is made before the first query. */
+export async function openStorage(options: StorageOptions): Promise<Storage> {
+  const orm = await MikroORM.init({
+    clientUrl: options.databaseUrl,
+    entities: [Account, ApiKey, AuditEntry, ConfigEntity, OutboxRow, SourceKey, Version],
+    extensions: [Migrator],
+    discovery: { disableDynamicFileAccess: true, checkDuplicateTableNames: true },
+    connect: false,
+    pool: { min: 0, max: options.connectionsMax ?? 10, acquireTimeoutMillis: statementTimeoutMs },
+    driverOptions: { connection: { statement_timeout: statementTimeoutMs, application_name: 'sluice' } },
+    migrations: {
+      migrationsList: migrationList,
+      tableName: 'migrations',
+      snapshot: false,
+      silent: true,
+    },
+  });
+  return { orm, fork: () => orm.em.fork(), close: () => orm.close(true) };
+}
