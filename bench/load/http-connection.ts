@@ -1,0 +1,61 @@
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+
+export type Answered = (status: number, connection: HttpConnection) => void;
+
+const headEnd = Buffer.from('\r\n\r\n');
+
+/**
+ * One keep-alive connection with one request under way at a time. Reads just enough HTTP to know where an answer
+ * ends, so that the load generator costs less than what it measures.
+ */
+export class HttpConnection {
+  readonly #socket: Socket;
+  readonly #onAnswer: Answered;
+  readonly #onFailure: (error: Error, connection: HttpConnection) => void;
+  #partial: Buffer | undefined;
+
+  constructor(url: URL, onAnswer: Answered, onFailure: (error: Error, connection: HttpConnection) => void) {
+    this.#onAnswer = onAnswer;
+    this.#onFailure = onFailure;
+    this.#socket = connect({ host: url.hostname, port: Number(url.port), noDelay: true });
+    this.#socket.on('data', (chunk) => this.#receive(chunk));
+    this.#socket.on('error', (error) => this.#onFailure(error, this));
+    this.#socket.on('close', () => this.#onFailure(new Error('connection closed'), this));
+  }
+
+  send(request: Buffer): void {
+    this.#socket.write(request);
+  }
+
+  close(): void {
+    this.#socket.removeAllListeners('close');
+    this.#socket.destroy();
+  }
+
+  #receive(chunk: Buffer): void {
+    const bytes = this.#partial === undefined ? chunk : Buffer.concat([this.#partial, chunk]);
+    const end = answerEnd(bytes);
+    if (end === undefined || end > bytes.length) {
+      this.#partial = bytes;
+      return;
+    }
+    this.#partial = undefined;
+    this.#onAnswer(statusOf(bytes), this);
+  }
+}
+
+function statusOf(bytes: Buffer): number {
+  const digit = (at: number): number => (bytes[at] ?? 48) - 48;
+  return digit(9) * 100 + digit(10) * 10 + digit(11);
+}
+
+/** Where the answer ends; undefined while its head is incomplete. Answers carry a Content-Length. */
+function answerEnd(bytes: Buffer): number | undefined {
+  const head = bytes.indexOf(headEnd);
+  if (head === -1) return undefined;
+  const text = bytes.toString('latin1', 0, head);
+  const at = text.search(/\r\ncontent-length: ?/i);
+  const length = at === -1 ? 0 : Number.parseInt(text.slice(text.indexOf(':', at) + 1), 10);
+  return head + headEnd.length + length;
+}
