@@ -1,0 +1,18 @@
+/** What went wrong with an embedded server. `code` is stable; the message says what was being done and what to do. */
+export class EmbeddedServerError extends Error {
+  override readonly name = 'EmbeddedServerError';
+  readonly code: EmbeddedServerErrorCode;
+
+  constructor(code: EmbeddedServerErrorCode, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.code = code;
+  }
+}
+
+export type EmbeddedServerErrorCode =
+  | 'port_busy'
+  | 'folder_in_use'
+  | 'folder_unusable'
+  | 'binary_not_found'
+  | 'start_failed'
+  | 'stop_failed';

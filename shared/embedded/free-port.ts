@@ -1,0 +1,65 @@
+import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+
+import { EmbeddedServerError } from './embedded-server-error.ts';
+
+// Below the range Linux takes outgoing connections from (32768 up), so that no connection of ours or of a test
+// occupies the port while a server that listened on it is being restarted.
+const PORT_MIN = 20_000;
+const PORT_MAX = 32_000;
+const ATTEMPTS_MAX = 64;
+
+/** A TCP port nobody listens on: `preferred` if it is free, else a random one. The caller must still expect to lose a race for it. */
+export async function findFreePort(preferred?: number): Promise<number> {
+  if (preferred !== undefined && (await isPortFree(preferred))) {
+    return preferred;
+  }
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+    const port = randomInt(PORT_MIN, PORT_MAX);
+    if (await isPortFree(port)) {
+      return port;
+    }
+  }
+  throw new EmbeddedServerError(
+    'port_busy',
+    `found no free TCP port between ${PORT_MIN} and ${PORT_MAX} in ${ATTEMPTS_MAX} tries`,
+  );
+}
+
+/** Whether this process could listen on the port, on loopback and on all addresses. */
+export async function isPortFree(port: number): Promise<boolean> {
+  return (await probePort(port)) === undefined;
+}
+
+/** Throws unless the port is free, naming the environment variable that chooses another one. */
+export async function assertPortFree(port: number, variable: string): Promise<void> {
+  const obstacle = await probePort(port);
+  if (obstacle === undefined) {
+    return;
+  }
+  const reason = obstacle === 'EACCES' ? 'may not be used by this account' : 'is in use by another program';
+  throw new EmbeddedServerError(
+    'port_busy',
+    `port ${port} ${reason} (${obstacle}); set ${variable} to another port, or stop what is using it`,
+  );
+}
+
+/** The error code of listening on the port, or undefined when it works. */
+async function probePort(port: number): Promise<string | undefined> {
+  // Loopback is tried as well because some systems let a wildcard listener join a loopback one.
+  return (await listenOnce(port, '127.0.0.1')) ?? (await listenOnce(port, undefined));
+}
+
+async function listenOnce(port: number, host: string | undefined): Promise<string | undefined> {
+  const server = createServer();
+  try {
+    server.listen({ port, host, exclusive: true });
+    await once(server, 'listening');
+    server.close();
+    await once(server, 'close');
+    return undefined;
+  } catch (error) {
+    return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+  }
+}

@@ -1,0 +1,32 @@
+import { type FileHandle, open, rename, stat } from 'node:fs/promises';
+
+const KEPT_BYTES_MAX = 8 * 1024 * 1024;
+const TAIL_BYTES = 4 * 1024;
+
+/** Opens a server's log for appending. A log that has grown large is kept once as `<name>.1`. */
+export async function openLogFile(path: string): Promise<FileHandle> {
+  const size = await stat(path).then(
+    (found) => found.size,
+    () => 0,
+  );
+  if (size > KEPT_BYTES_MAX) {
+    await rename(path, `${path}.1`);
+  }
+  return open(path, 'a', 0o600);
+}
+
+/** The last lines written since `fromByte`, for error messages; empty if there are none. */
+export async function readLogTail(path: string, fromByte: number): Promise<string> {
+  let file: FileHandle | undefined;
+  try {
+    file = await open(path, 'r');
+    const { size } = await file.stat();
+    const start = Math.max(fromByte, size - TAIL_BYTES);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(TAIL_BYTES), 0, TAIL_BYTES, start);
+    return buffer.toString('utf8', 0, bytesRead).trim().split('\n').slice(-15).join('\n');
+  } catch {
+    return '';
+  } finally {
+    await file?.close();
+  }
+}

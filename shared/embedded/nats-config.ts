@@ -1,0 +1,58 @@
+/** What a nats-server of ours is told. Ports are on 127.0.0.1 only: the server has no accounts or passwords. */
+export interface NatsConfig {
+  readonly serverName: string;
+  readonly port: number;
+  readonly monitorPort: number;
+  readonly pidFile: string;
+  readonly storeDir: string;
+  readonly maxPayloadBytes: number;
+  /** Undefined leaves nats-server its default: three quarters of the free disk. */
+  readonly maxFileStoreBytes: number | undefined;
+  /** True makes every acknowledged publish survive a power cut; false leaves the server's two minutes between flushes. */
+  readonly syncAlways: boolean;
+  readonly cluster: NatsClusterConfig | undefined;
+}
+
+export interface NatsClusterConfig {
+  readonly name: string;
+  readonly port: number;
+  /** Cluster ports of all nodes, this one's included. */
+  readonly routes: readonly number[];
+}
+
+/** The text of a nats-server configuration file. */
+export function renderNatsConfig(config: NatsConfig): string {
+  const jetstream = [
+    `  store_dir: ${quote(config.storeDir)}`,
+    ...(config.maxFileStoreBytes === undefined ? [] : [`  max_file_store: ${config.maxFileStoreBytes}`]),
+    ...(config.syncAlways ? ['  sync_interval: always'] : []),
+  ];
+  return [
+    `server_name: ${quote(config.serverName)}`,
+    `listen: "127.0.0.1:${config.port}"`,
+    `http: "127.0.0.1:${config.monitorPort}"`,
+    `pid_file: ${quote(config.pidFile)}`,
+    `max_payload: ${config.maxPayloadBytes}`,
+    'jetstream {',
+    ...jetstream,
+    '}',
+    ...(config.cluster === undefined ? [] : renderCluster(config.cluster)),
+    '',
+  ].join('\n');
+}
+
+function renderCluster(cluster: NatsClusterConfig): string[] {
+  return [
+    'cluster {',
+    `  name: ${quote(cluster.name)}`,
+    `  listen: "127.0.0.1:${cluster.port}"`,
+    '  routes: [',
+    ...cluster.routes.map((port) => `    "nats://127.0.0.1:${port}"`),
+    '  ]',
+    '}',
+  ];
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text);
+}

@@ -1,0 +1,108 @@
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { isThere } from './is-there.ts';
+import { runCommand } from './run-command.ts';
+
+// The first Debian suite with a nats-server that is new enough (2.10.27). Its program is linked statically as far as
+// glibc goes, so that it runs on earlier releases too.
+const SUITE = 'trixie';
+const DEBIAN_SUITES = /^(oldoldstable|oldstable|stable|testing|unstable|sid|buster|bullseye|bookworm|trixie|forky)$/;
+const KEYRINGS = ['/usr/share/keyrings/debian-archive-keyring.gpg', '/usr/share/keyrings/debian-archive-keyring.pgp'];
+const LIST_TIMEOUT_MS = 20_000;
+const UPDATE_TIMEOUT_MS = 120_000;
+const DOWNLOAD_TIMEOUT_MS = 60_000;
+const EXTRACT_TIMEOUT_MS = 30_000;
+
+/**
+ * Takes nats-server out of Debian's package, from the mirror apt uses already but of a later suite, and returns the
+ * path of the program. Works in private folders, so it needs no root, installs nothing and changes none of apt's files.
+ */
+export async function fetchNatsDebianPackage(folder: string, signal: AbortSignal): Promise<string> {
+  const keyring = await findKeyring();
+  const mirror = await findMirror(signal);
+  const aptConfig = await writeAptConfig(folder, mirror, keyring);
+  const apt = (args: readonly string[], timeoutMs: number): Promise<unknown> =>
+    runCommand('apt-get', ['-q', '-c', aptConfig, ...args], { timeoutMs, signal, cwd: folder });
+  await apt(['update'], UPDATE_TIMEOUT_MS);
+  await apt(['download', 'nats-server'], DOWNLOAD_TIMEOUT_MS);
+  const archive = (await readdir(folder)).find((name) => /^nats-server_.*\.deb$/.test(name));
+  if (archive === undefined) {
+    throw new Error(`apt-get downloaded no nats-server of ${SUITE} from ${mirror}`);
+  }
+  const contents = join(folder, 'contents');
+  await runCommand('dpkg', ['-x', join(folder, archive), contents], { timeoutMs: EXTRACT_TIMEOUT_MS, signal });
+  return join(contents, 'usr', 'sbin', 'nats-server');
+}
+
+/** What apt must be told to keep to its own folders below `folder`. */
+export function renderAptConfig(folder: string, isRoot: boolean): string {
+  return [
+    `Dir::State "${folder}/state";`,
+    'Dir::State::status "/dev/null";',
+    `Dir::Cache "${folder}/cache";`,
+    `Dir::Etc::sourcelist "${folder}/sources.list";`,
+    'Dir::Etc::sourceparts "/dev/null";',
+    'Dir::Etc::preferences "/dev/null";',
+    'Dir::Etc::preferencesparts "/dev/null";',
+    'Acquire::Languages "none";',
+    'Acquire::Retries "1";',
+    'Acquire::http::Timeout "10";',
+    'Acquire::https::Timeout "10";',
+    // What the system does after an update concerns the system's own lists.
+    '#clear APT::Update::Pre-Invoke;',
+    '#clear APT::Update::Post-Invoke;',
+    '#clear APT::Update::Post-Invoke-Success;',
+    // Root's apt downloads as the account _apt, which cannot enter a folder of mode 0700.
+    ...(isRoot ? ['APT::Sandbox::User "root";'] : []),
+    '',
+  ].join('\n');
+}
+
+/**
+ * The Debian mirror in the output of `apt-get indextargets`, whose lines are `uri release component origin`. The origin
+ * is empty before the first update. One that says it is Debian wins over one that merely has a release of that name.
+ */
+export function pickDebianMirror(targets: string): string | undefined {
+  const candidates = targets
+    .split('\n')
+    .map((line) => line.split(' '))
+    .filter(([uri, release, component]) => {
+      const isFetched = /^(https?|mirror|file|copy)[+:]/.test(uri ?? '');
+      return isFetched && component === 'main' && DEBIAN_SUITES.test(release ?? '');
+    });
+  const debian = candidates.find(([, , , origin]) => origin === 'Debian');
+  return (debian ?? candidates.find(([, , , origin]) => (origin ?? '') === ''))?.[0];
+}
+
+async function findKeyring(): Promise<string> {
+  for (const keyring of KEYRINGS) {
+    if (await isThere(keyring)) {
+      return keyring;
+    }
+  }
+  throw new Error(`this is no Debian: there is no ${KEYRINGS[0]}`);
+}
+
+async function findMirror(signal: AbortSignal): Promise<string> {
+  const format = '$(REPO_URI) $(RELEASE) $(COMPONENT) $(ORIGIN)';
+  const { stdout } = await runCommand('apt-get', ['indextargets', '--format', format, 'Created-By: Packages'], {
+    timeoutMs: LIST_TIMEOUT_MS,
+    signal,
+  });
+  const mirror = pickDebianMirror(stdout);
+  if (mirror === undefined) {
+    throw new Error("apt's sources name no Debian mirror");
+  }
+  return mirror;
+}
+
+async function writeAptConfig(folder: string, mirror: string, keyring: string): Promise<string> {
+  for (const name of ['state/lists/partial', 'cache/archives/partial']) {
+    await mkdir(join(folder, name), { recursive: true });
+  }
+  await writeFile(join(folder, 'sources.list'), `deb [signed-by=${keyring}] ${mirror} ${SUITE} main\n`);
+  const config = join(folder, 'apt.conf');
+  await writeFile(config, renderAptConfig(folder, process.getuid?.() === 0));
+  return config;
+}

@@ -1,0 +1,194 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { join, resolve } from 'node:path';
+
+import { EmbeddedServerError } from './embedded-server-error.ts';
+import { endOrphan, type EndStep } from './end-process.ts';
+import { claimFolder, releaseAfter } from './folder-claim.ts';
+import { findFreePort, isPortFree } from './free-port.ts';
+import { isThere } from './is-there.ts';
+import { type NatsClusterConfig, renderNatsConfig } from './nats-config.ts';
+import { type ProcessFacts, readProcessFacts } from './process-facts.ts';
+import { type ServerExit, type ServerProcess, startServerProcess } from './server-process.ts';
+
+/** A running nats-server with JetStream, on loopback. */
+export interface NatsServer {
+  readonly url: string;
+  readonly monitorUrl: string;
+  readonly port: number;
+  readonly monitorPort: number;
+  readonly pid: number;
+  readonly exited: Promise<ServerExit>;
+  /** Ends it in good order, by force if that takes longer than ten seconds. */
+  stop(): Promise<void>;
+  /** SIGKILL: what a crash looks like. A new start on the same folder finds what was acknowledged. */
+  kill(): Promise<void>;
+}
+
+export interface NatsServerOptions {
+  readonly binaryPath: string;
+  /** Holds the streams and the server's configuration, log and pid file. Kept by `stop`. */
+  readonly storeDir: string;
+  /** 0 or omitted: a free one. */
+  readonly port?: number;
+  /** 0 or omitted: a free one. */
+  readonly monitorPort?: number;
+  readonly serverName?: string;
+  readonly cluster?: NatsClusterConfig;
+  readonly maxPayloadBytes?: number;
+  readonly maxFileStoreBytes?: number;
+  readonly syncAlways?: boolean;
+  readonly logFile?: string;
+}
+
+const DEFAULT_MAX_PAYLOAD_BYTES = 8 * 1024 * 1024;
+const READY_DEADLINE_MS = 60_000;
+const INFO_DEADLINE_MS = 1_000;
+const START_ATTEMPTS_MAX = 3;
+const STOP_STEPS: readonly EndStep[] = [{ signal: 'SIGTERM', waitMs: 10_000 }];
+
+/** Starts nats-server on a folder and resolves once it takes clients. Ends an orphan of a killed run on that folder first. */
+export async function startNatsServer(options: NatsServerOptions): Promise<NatsServer> {
+  const storeDir = resolve(options.storeDir);
+  await mkdir(storeDir, { recursive: true });
+  const claim = await claimFolder(storeDir);
+  try {
+    await endOrphan(await findServerOn(storeDir), STOP_STEPS, { folder: storeDir, isTakenOver: claim.isTakenOver });
+    const { process, port, monitorPort } = await startOnPorts(storeDir, options);
+    const exited = releaseAfter(process.exited, claim);
+    return {
+      url: `nats://127.0.0.1:${port}`,
+      monitorUrl: `http://127.0.0.1:${monitorPort}`,
+      port,
+      monitorPort,
+      pid: process.pid,
+      exited,
+      stop: () =>
+        process
+          .stop()
+          .then(() => exited)
+          .then(() => undefined),
+      kill: () =>
+        process
+          .kill()
+          .then(() => exited)
+          .then(() => undefined),
+    };
+  } catch (error) {
+    await claim.release();
+    throw error;
+  }
+}
+
+/** Ends a server that a killed process left on the folder, so that its ports are free again. Does nothing if there is none. */
+export async function endLeftNatsServer(storeDir: string): Promise<void> {
+  const folder = resolve(storeDir);
+  if (await isThere(folder)) {
+    const claim = await claimFolder(folder);
+    try {
+      await endOrphan(await findServerOn(folder), STOP_STEPS, { folder, isTakenOver: claim.isTakenOver });
+    } finally {
+      await claim.release();
+    }
+  }
+}
+
+interface StartedProcess {
+  readonly process: ServerProcess;
+  readonly port: number;
+  readonly monitorPort: number;
+}
+
+// A port found free may be taken before the server listens on it; where the choice was ours, choose again.
+async function startOnPorts(storeDir: string, options: NatsServerOptions): Promise<StartedProcess> {
+  for (let attempt = 1; ; attempt += 1) {
+    const port = await choosePort(options.port);
+    const monitorPort = await choosePort(options.monitorPort);
+    try {
+      return { process: await startOnce(storeDir, port, monitorPort, options), port, monitorPort };
+    } catch (error) {
+      const lostRace = error instanceof Error && error.message.includes('address already in use');
+      if (!lostRace || attempt >= START_ATTEMPTS_MAX) {
+        throw error;
+      }
+    }
+  }
+}
+
+async function startOnce(
+  storeDir: string,
+  port: number,
+  monitorPort: number,
+  options: NatsServerOptions,
+): Promise<ServerProcess> {
+  const configFile = configFileOf(storeDir);
+  const config = renderNatsConfig({
+    serverName: options.serverName ?? `sluice-${port}`,
+    port,
+    monitorPort,
+    pidFile: pidFileOf(storeDir),
+    storeDir,
+    maxPayloadBytes: options.maxPayloadBytes ?? DEFAULT_MAX_PAYLOAD_BYTES,
+    maxFileStoreBytes: options.maxFileStoreBytes,
+    syncAlways: options.syncAlways ?? true,
+    cluster: options.cluster,
+  });
+  await writeFile(configFile, config, { mode: 0o600 });
+  const process = await startServerProcess({
+    label: 'nats-server',
+    command: options.binaryPath,
+    args: ['--config', configFile],
+    logFile: options.logFile ?? join(storeDir, 'nats-server.log'),
+    stopSteps: STOP_STEPS,
+  });
+  // The server opens its client port last, when JetStream has recovered its streams.
+  await process.whenReady(() => greetsWithJetStream(port), READY_DEADLINE_MS);
+  return process;
+}
+
+async function choosePort(wanted: number | undefined): Promise<number> {
+  if (wanted === undefined || wanted === 0) {
+    return findFreePort();
+  }
+  if (!(await isPortFree(wanted))) {
+    throw new EmbeddedServerError('port_busy', `port ${wanted}, wanted for nats-server, is in use by another program`);
+  }
+  return wanted;
+}
+
+/** The server's first line, `INFO {...}`, says whether JetStream is on. */
+function greetsWithJetStream(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: '127.0.0.1', port });
+    let greeting = '';
+    const finish = (answer: boolean): void => {
+      socket.destroy();
+      resolve(answer);
+    };
+    socket.setTimeout(INFO_DEADLINE_MS, () => finish(false));
+    socket.once('error', () => finish(false));
+    socket.once('close', () => finish(false));
+    socket.setEncoding('utf8');
+    socket.on('data', (text: string) => {
+      greeting += text;
+      if (greeting.includes('\r\n')) {
+        finish(greeting.startsWith('INFO ') && /"jetstream":\s*true/.test(greeting));
+      }
+    });
+  });
+}
+
+// The server is known by the configuration file in its command line.
+async function findServerOn(storeDir: string): Promise<ProcessFacts | undefined> {
+  const pid = await readFile(pidFileOf(storeDir), 'utf8').then(Number, () => 0);
+  const facts = await readProcessFacts(pid);
+  return facts?.command.join(' ').includes(configFileOf(storeDir)) === true ? facts : undefined;
+}
+
+function configFileOf(storeDir: string): string {
+  return join(storeDir, 'nats-server.conf');
+}
+
+function pidFileOf(storeDir: string): string {
+  return join(storeDir, 'nats-server.pid');
+}

@@ -1,0 +1,177 @@
+import { realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { EmbeddedServerError } from './embedded-server-error.ts';
+import { endOrphan, type EndStep } from './end-process.ts';
+import { claimFolder, type FolderClaim, releaseAfter } from './folder-claim.ts';
+import { findFreePort, isPortFree } from './free-port.ts';
+import { choosePostgresAccount } from './postgres-account.ts';
+import { findPostgresBinaries, type PostgresBinaries } from './postgres-binaries.ts';
+import { clusterDirOf, POSTGRES_USER, prepareCluster } from './postgres-cluster.ts';
+import { type DatabaseAddress, ensureDatabase, isAccepting } from './postgres-database.ts';
+import { preparePostgresHome } from './postgres-home.ts';
+import { postgresSettings } from './postgres-settings.ts';
+import { findPostmaster } from './postmaster.ts';
+import type { Account } from './reachability.ts';
+import { type ServerExit, type ServerProcess, startServerProcess } from './server-process.ts';
+
+/** A running PostgreSQL server on loopback. */
+export interface PostgresServer {
+  /** Of the database `sluice`, with its password. */
+  readonly url: string;
+  readonly port: number;
+  readonly pid: number;
+  /** Where the data really are: `dataDir`, or the folder that `dataDir` is a link to. */
+  readonly home: string;
+  readonly exited: Promise<ServerExit>;
+  /** Makes the database unless it exists, and returns its url. */
+  createDatabase(name: string): Promise<string>;
+  /** Ends it in good order (open sessions are closed), by force if that takes too long. */
+  stop(): Promise<void>;
+  /** SIGKILL: what a crash looks like. */
+  kill(): Promise<void>;
+}
+
+export interface PostgresServerOptions {
+  /** Holds the data, the password and the log. Kept by `stop`. */
+  readonly dataDir: string;
+  /** 0 or omitted: a free one. */
+  readonly port?: number;
+  readonly logFile?: string;
+  /** False is for tests: fast, and a power cut may ruin the data. */
+  readonly durable?: boolean;
+  readonly onProgress?: (line: string) => void;
+}
+
+const READY_DEADLINE_MS = 120_000;
+const START_ATTEMPTS_MAX = 3;
+const BACKENDS_GONE_DEADLINE_MS = 15_000;
+const RETRY_MS = 100;
+// Fast, then immediate shutdown. The immediate one costs a recovery at the next start, and no data.
+const STOP_STEPS: readonly EndStep[] = [
+  { signal: 'SIGINT', waitMs: 15_000 },
+  { signal: 'SIGQUIT', waitMs: 5_000 },
+];
+
+/** Starts PostgreSQL on a folder, made on the first start. Ends an orphan of a killed run on that folder first. */
+export async function startPostgresServer(options: PostgresServerOptions): Promise<PostgresServer> {
+  const onProgress = options.onProgress ?? (() => undefined);
+  const durable = options.durable ?? true;
+  const account = await choosePostgresAccount(clusterDirOf(options.dataDir));
+  const home = await preparePostgresHome(options.dataDir, account, onProgress);
+  const claim = await claimFolder(home);
+  try {
+    const binaries = await findPostgresBinaries(account, onProgress);
+    const clusterDir = clusterDirOf(home);
+    const left = await findPostmaster(clusterDir);
+    await endOrphan(left, STOP_STEPS, { folder: clusterDir, isTakenOver: claim.isTakenOver });
+    const password = await prepareCluster(home, binaries, account, durable);
+    const logFile = options.logFile ?? join(home, 'postgres.log');
+    const started = await startOnPort({ clusterDir, binaries, account, durable, password, logFile }, options.port);
+    return await describe(started, home, claim);
+  } catch (error) {
+    await claim.release();
+    throw error;
+  }
+}
+
+/** Ends a server that a killed process left on the folder, so that its port is free again. Does nothing if there is none. */
+export async function endLeftPostgresServer(dataDir: string): Promise<void> {
+  const home = await realpath(dataDir).catch(() => undefined);
+  if (home !== undefined) {
+    const claim = await claimFolder(home);
+    try {
+      const folder = clusterDirOf(home);
+      await endOrphan(await findPostmaster(folder), STOP_STEPS, { folder, isTakenOver: claim.isTakenOver });
+    } finally {
+      await claim.release();
+    }
+  }
+}
+
+async function describe({ process, address }: Started, home: string, claim: FolderClaim): Promise<PostgresServer> {
+  const exited = releaseAfter(process.exited, claim);
+  const stop = async (): Promise<void> => {
+    await process.stop();
+    await exited;
+  };
+  try {
+    return {
+      url: await ensureDatabase(address, POSTGRES_USER),
+      port: address.port,
+      pid: process.pid,
+      home,
+      exited,
+      createDatabase: (name) => ensureDatabase(address, name),
+      stop,
+      kill: async () => {
+        await process.kill();
+        await exited;
+      },
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+interface Launch {
+  readonly clusterDir: string;
+  readonly binaries: PostgresBinaries;
+  readonly account: Account | undefined;
+  readonly durable: boolean;
+  readonly password: string;
+  readonly logFile: string;
+}
+
+interface Started {
+  readonly process: ServerProcess;
+  readonly address: DatabaseAddress;
+}
+
+// Two failures pass by themselves: a port found free is taken before the server listens on it, and the sessions of a
+// server that was killed take a moment to notice and let go of its shared memory.
+async function startOnPort(launch: Launch, wantedPort: number | undefined): Promise<Started> {
+  const backendsGoneBy = Date.now() + BACKENDS_GONE_DEADLINE_MS;
+  for (let attempt = 1; ; attempt += 1) {
+    const port = await choosePort(wantedPort);
+    try {
+      return await startOnce(launch, port);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : '';
+      const hasLostRace = message.includes('Address already in use') && attempt < START_ATTEMPTS_MAX;
+      const hasOldBackends = message.includes('shared memory block') && Date.now() < backendsGoneBy;
+      if (!hasLostRace && !hasOldBackends) {
+        throw error;
+      }
+      await delay(RETRY_MS);
+    }
+  }
+}
+
+async function startOnce(launch: Launch, port: number): Promise<Started> {
+  const settings = Object.entries(postgresSettings({ port, durable: launch.durable }));
+  const process = await startServerProcess({
+    label: 'PostgreSQL',
+    command: launch.binaries.postgres,
+    args: ['-D', launch.clusterDir, ...settings.flatMap(([name, value]) => ['-c', `${name}=${value}`])],
+    logFile: launch.logFile,
+    stopSteps: STOP_STEPS,
+    env: { LC_ALL: 'C', TZ: 'UTC' },
+    ...(launch.account === undefined ? {} : { account: launch.account }),
+  });
+  const address = { port, user: POSTGRES_USER, password: launch.password };
+  await process.whenReady(() => isAccepting(address), READY_DEADLINE_MS);
+  return { process, address };
+}
+
+async function choosePort(wanted: number | undefined): Promise<number> {
+  if (wanted === undefined || wanted === 0) {
+    return findFreePort();
+  }
+  if (!(await isPortFree(wanted))) {
+    throw new EmbeddedServerError('port_busy', `port ${wanted}, wanted for PostgreSQL, is in use by another program`);
+  }
+  return wanted;
+}

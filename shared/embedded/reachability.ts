@@ -1,0 +1,59 @@
+import { stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+/** An account to run a server as. */
+export interface Account {
+  readonly name: string;
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** The part of a file's status that decides who may do what with it. */
+export interface FileMode {
+  readonly uid: number;
+  readonly gid: number;
+  readonly mode: number;
+}
+
+export const READ = 0o4;
+export const EXECUTE = 0o1;
+
+/**
+ * The first folder on the way to `path` that the account may not pass, or undefined if it can get to `path` and has
+ * the permission there. Folders that do not exist yet are left out: they will be made with fitting modes.
+ */
+export async function findObstacle(path: string, account: Account, permission: number): Promise<string | undefined> {
+  for (const folder of ancestorsOf(path)) {
+    const found = await statIfThere(folder);
+    if (found === undefined) {
+      return undefined;
+    }
+    if (!grants(found, account, folder === path ? permission : EXECUTE)) {
+      return folder;
+    }
+  }
+  return undefined;
+}
+
+/** Whether the classic permission bits grant the account the wanted ones. Only the first class that fits counts. */
+export function grants(file: FileMode, account: Pick<Account, 'uid' | 'gid'>, wanted: number): boolean {
+  const shift = file.uid === account.uid ? 6 : file.gid === account.gid ? 3 : 0;
+  return ((file.mode >> shift) & wanted) === wanted;
+}
+
+/** `/a/b` gives `/`, `/a`, `/a/b`. */
+function ancestorsOf(path: string): string[] {
+  const parent = dirname(path);
+  return parent === path ? [path] : [...ancestorsOf(parent), path];
+}
+
+async function statIfThere(path: string): Promise<FileMode | undefined> {
+  try {
+    return await stat(path);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
+      return undefined;
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,83 @@
+import { spawn } from 'node:child_process';
+
+/** What a command printed. Only the last part is kept of more than a mebibyte. */
+export interface CommandOutput {
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface RunCommandOptions {
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+  readonly env?: NodeJS.ProcessEnv;
+  readonly cwd?: string;
+  readonly account?: { readonly uid: number; readonly gid: number } | undefined;
+}
+
+const OUTPUT_CHARACTERS_MAX = 1024 * 1024;
+
+/** Runs a command to its end. Throws, with what it said on standard error, if it fails or its time is up. */
+export function runCommand(
+  command: string,
+  args: readonly string[],
+  options: RunCommandOptions,
+): Promise<CommandOutput> {
+  return new Promise((resolve, reject) => {
+    const output = { stdout: '', stderr: '' };
+    const child = spawn(command, args, {
+      // A group of its own, so that a command that runs out of time ends with the helpers it started.
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      cwd: options.cwd ?? '/',
+      ...(options.env === undefined ? {} : { env: options.env }),
+      ...options.account,
+    });
+    let cutShort: string | undefined;
+    const cutOff = (reason: string): void => {
+      cutShort ??= reason;
+      killGroup(child.pid);
+    };
+    const timer = setTimeout(() => cutOff(`took longer than ${options.timeoutMs / 1000} s`), options.timeoutMs);
+    const onAbort = (): void => cutOff('was cancelled');
+    options.signal?.addEventListener('abort', onAbort, { once: true });
+    if (options.signal?.aborted === true) {
+      onAbort();
+    }
+    const settle = (error: Error | undefined): void => {
+      clearTimeout(timer);
+      options.signal?.removeEventListener('abort', onAbort);
+      if (error === undefined) {
+        resolve(output);
+      } else {
+        reject(error);
+      }
+    };
+    for (const name of ['stdout', 'stderr'] as const) {
+      child[name].setEncoding('utf8');
+      child[name].on('data', (text: string) => {
+        output[name] = (output[name] + text).slice(-OUTPUT_CHARACTERS_MAX);
+      });
+    }
+    child.once('error', (error) => settle(new Error(`cannot run ${command}: ${error.message}`, { cause: error })));
+    child.once('close', (code, signal) => {
+      const failure = cutShort ?? (code === 0 ? undefined : `ended with ${signal ?? `exit code ${code}`}`);
+      settle(failure === undefined ? undefined : new Error(`${command} ${failure}${quoteLastLines(output)}`));
+    });
+  });
+}
+
+function killGroup(pid: number | undefined): void {
+  if (pid === undefined) {
+    return;
+  }
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It has just ended by itself.
+  }
+}
+
+function quoteLastLines({ stdout, stderr }: CommandOutput): string {
+  const said = (stderr.trim() === '' ? stdout : stderr).trim().split('\n').slice(-6).join('\n');
+  return said === '' ? '' : `: ${said}`;
+}

@@ -1,0 +1,141 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { EmbeddedServerError } from './embedded-server-error.ts';
+import { type EndStep, KILL_STEP } from './end-process.ts';
+import { openLogFile, readLogTail } from './log-file.ts';
+
+/** A server child process: its output goes to a log file, and it ends only when told to. */
+export interface ServerProcess {
+  readonly pid: number;
+  readonly exited: Promise<ServerExit>;
+  /** Polls `check` until it answers true. Fails with the log's last lines if the server ends or the deadline passes. */
+  whenReady(check: () => Promise<boolean>, deadlineMs: number): Promise<void>;
+  /** Sends each of `stopSteps` in turn until the process has ended. */
+  stop(): Promise<void>;
+  /** SIGKILL: what a crash looks like. */
+  kill(): Promise<void>;
+}
+
+export interface ServerExit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface ServerProcessOptions {
+  /** What error messages call it. */
+  readonly label: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly logFile: string;
+  readonly stopSteps: readonly EndStep[];
+  readonly env?: NodeJS.ProcessEnv;
+  readonly account?: { readonly uid: number; readonly gid: number };
+}
+
+const POLL_MS = 15;
+
+/** Starts the process; resolves once it exists, which is before it is ready. */
+export async function startServerProcess(options: ServerProcessOptions): Promise<ServerProcess> {
+  const log = await openLogFile(options.logFile);
+  const { size: logStart } = await log.stat();
+  let child: ChildProcess;
+  try {
+    child = spawn(options.command, options.args, {
+      // A process group of its own: Ctrl-C in a terminal reaches the services, which drain first; they stop the servers.
+      detached: true,
+      // A file, not a pipe: if this process is killed, the server does not die of a broken pipe in mid-write.
+      stdio: ['ignore', log.fd, log.fd],
+      cwd: '/',
+      ...(options.env === undefined ? {} : { env: options.env }),
+      ...options.account,
+    });
+    await once(child, 'spawn');
+  } catch (error) {
+    throw new EmbeddedServerError('start_failed', `cannot run ${options.label} (${options.command})`, error);
+  } finally {
+    await log.close();
+  }
+  return supervise(child, options, () => readLogTail(options.logFile, logStart));
+}
+
+function supervise(
+  child: ChildProcess,
+  { label, stopSteps }: ServerProcessOptions,
+  logTail: () => Promise<string>,
+): ServerProcess {
+  const exited = new Promise<ServerExit>((resolve) => {
+    child.once('exit', (code, signal) => resolve({ code, signal }));
+  });
+  endWithThisProcess(child, stopSteps[0]?.signal ?? 'SIGTERM', exited);
+
+  const hasExited = (): boolean => child.exitCode !== null || child.signalCode !== null;
+
+  const end = async (steps: readonly EndStep[]): Promise<void> => {
+    for (const { signal, waitMs } of steps) {
+      child.kill(signal);
+      if (await settlesWithin(exited, waitMs)) {
+        return;
+      }
+    }
+    throw new EmbeddedServerError('stop_failed', `${label} (process ${child.pid}) did not end when told to`);
+  };
+
+  const whenReady = async (check: () => Promise<boolean>, deadlineMs: number): Promise<void> => {
+    const deadline = Date.now() + deadlineMs;
+    while (!(await check())) {
+      if (hasExited()) {
+        const { code, signal } = await exited;
+        throw new EmbeddedServerError(
+          'start_failed',
+          `${label} ended while starting (${signal ?? `exit code ${code}`}); its last lines:\n${await logTail()}`,
+        );
+      }
+      if (Date.now() > deadline) {
+        await end([...stopSteps, KILL_STEP]);
+        throw new EmbeddedServerError(
+          'start_failed',
+          `${label} was not ready within ${deadlineMs / 1000} s; its last lines:\n${await logTail()}`,
+        );
+      }
+      await delay(POLL_MS);
+    }
+  };
+
+  return {
+    pid: child.pid ?? 0,
+    exited,
+    whenReady,
+    stop: () => end([...stopSteps, KILL_STEP]),
+    kill: () => end([KILL_STEP]),
+  };
+}
+
+const running = new Map<ChildProcess, NodeJS.Signals>();
+let exitHookInstalled = false;
+
+// A process that exits without stopping its servers (process.exit, an uncaught error) tells them to stop at least;
+// only one that is killed leaves them, and the next start on the same folder finds and ends those.
+function endWithThisProcess(child: ChildProcess, signal: NodeJS.Signals, exited: Promise<ServerExit>): void {
+  running.set(child, signal);
+  void exited.then(() => running.delete(child));
+  if (!exitHookInstalled) {
+    exitHookInstalled = true;
+    process.once('exit', () => {
+      for (const [left, stopSignal] of running) {
+        left.kill(stopSignal);
+      }
+    });
+  }
+}
+
+async function settlesWithin(promise: Promise<unknown>, waitMs: number): Promise<boolean> {
+  const timer = new AbortController();
+  try {
+    const timeout = delay(waitMs, false, { signal: timer.signal }).catch(() => false);
+    return await Promise.race([promise.then(() => true), timeout]);
+  } finally {
+    timer.abort();
+  }
+}

@@ -1,0 +1,90 @@
+import { createServer, request, type Server } from 'node:http';
+import { once } from 'node:events';
+import { join } from 'node:path';
+
+import { defaultEmbeddedCacheDir, findNatsServer } from '../embedded/nats-binary.ts';
+import { type PostgresServer, startPostgresServer } from '../embedded/postgres-server.ts';
+import { POSTGRES_FOLDER } from './run-folder.ts';
+
+/** What a test can ask the desk for. Each is made when first asked for, once for all test processes of the run. */
+export type DeskItem = 'nats-binary-path' | 'postgres-url';
+
+/** Where test processes, which cannot share servers among themselves, get the run's shared ones. */
+export interface ServerDesk {
+  readonly socketPath: string;
+  /** Stops what was started. */
+  close(): Promise<void>;
+}
+
+const REPLY_DEADLINE_MS = 240_000;
+
+/** Opens the desk on a unix socket in the run's folder. */
+export async function serveTestServers(runFolder: string): Promise<ServerDesk> {
+  let postgres: Promise<PostgresServer> | undefined;
+  let natsBinary: Promise<string> | undefined;
+  const closing = new AbortController();
+
+  const provide: Record<DeskItem, () => Promise<string>> = {
+    'nats-binary-path': () => {
+      natsBinary ??= findNatsBinary(closing.signal);
+      return natsBinary;
+    },
+    'postgres-url': async () => {
+      postgres ??= startPostgresServer({ dataDir: join(runFolder, POSTGRES_FOLDER), durable: false });
+      return (await postgres).url;
+    },
+  };
+
+  const socketPath = join(runFolder, 'desk.sock');
+  const server = await listen(socketPath, (item) =>
+    Object.hasOwn(provide, item) ? provide[item as DeskItem]() : undefined,
+  );
+  return {
+    socketPath,
+    close: async () => {
+      closing.abort();
+      server.closeAllConnections();
+      server.close();
+      await (await postgres?.catch(() => undefined))?.stop();
+    },
+  };
+}
+
+/** Asks the desk at `socketPath`, from a test process. */
+export function askDesk(socketPath: string, item: DeskItem): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const asked = request({ socketPath, path: `/${item}`, agent: false, timeout: REPLY_DEADLINE_MS }, (reply) => {
+      let body = '';
+      reply.setEncoding('utf8');
+      reply.on('data', (text: string) => {
+        body += text;
+      });
+      reply.once('error', reject);
+      reply.once('end', () => (reply.statusCode === 200 ? resolve(body) : reject(new Error(body))));
+    });
+    asked.once('timeout', () => asked.destroy(new Error(`the test run gave no ${item} in time`)));
+    asked.once('error', reject);
+    asked.end();
+  });
+}
+
+async function listen(socketPath: string, provide: (item: string) => Promise<string> | undefined): Promise<Server> {
+  const server = createServer((asked, reply) => {
+    const item = (asked.url ?? '').slice(1);
+    const made = provide(item) ?? Promise.reject(new Error(`there is no ${item} to be had`));
+    made.then(
+      (text) => reply.end(text),
+      (error: unknown) => reply.writeHead(500).end(error instanceof Error ? error.message : String(error)),
+    );
+  });
+  server.listen(socketPath);
+  await once(server, 'listening');
+  return server;
+}
+
+async function findNatsBinary(signal: AbortSignal): Promise<string> {
+  const onProgress = (line: string): void => {
+    process.stderr.write(`${line}\n`);
+  };
+  return (await findNatsServer({ cacheDir: defaultEmbeddedCacheDir(), onProgress, signal })).path;
+}

@@ -1,0 +1,42 @@
+import { readdir } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { Client } from 'pg';
+import { expect, inject, test } from 'vitest';
+
+import { createTestDatabase, startTestNats } from './servers.ts';
+
+test('startTestNats: gives a server of its own each time and leaves no folder', async () => {
+  const [first, second] = await Promise.all([startTestNats(), startTestNats({ syncAlways: false })]);
+  expect(first.port).not.toBe(second.port);
+  expect(await opens(first.port)).toBe(true);
+  await Promise.all([first.stop(), second.stop()]);
+  expect(await opens(first.port)).toBe(false);
+  const left = await readdir(inject('testRunFolder'));
+  expect(left.filter((name) => name.startsWith('nats-'))).toEqual([]);
+});
+
+test('createTestDatabase: gives an empty database each time and drops it although a session is open', async () => {
+  const [first, second] = await Promise.all([createTestDatabase(), createTestDatabase()]);
+  const client = new Client({ connectionString: first.url });
+  client.on('error', () => undefined);
+  await client.connect();
+  await client.query('CREATE TABLE here (id int)');
+  const other = new Client({ connectionString: second.url });
+  await other.connect();
+  const tables = await other.query("SELECT 1 FROM pg_tables WHERE tablename = 'here'");
+  expect(tables.rowCount).toBe(0);
+  await other.end();
+  await Promise.all([first.drop(), second.drop()]);
+  await expect(new Client({ connectionString: first.url }).connect()).rejects.toThrow('does not exist');
+});
+
+function opens(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: '127.0.0.1', port });
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+}

@@ -1,0 +1,64 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { inject } from 'vitest';
+
+import { type NatsServer, type NatsServerOptions, startNatsServer } from '../embedded/nats-server.ts';
+import { type DatabaseAddress, dropDatabase, ensureDatabase } from '../embedded/postgres-database.ts';
+import { NATS_FOLDER_PREFIX } from './run-folder.ts';
+import { askDesk } from './server-desk.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    testRunFolder: string;
+    testServerDesk: string;
+  }
+}
+
+/** A database of one test file's own. */
+export interface TestDatabase {
+  readonly url: string;
+  /** Removes it, ending sessions that are still open. */
+  drop(): Promise<void>;
+}
+
+/** The nats-server program of this run, for tests that start servers with options of their own. */
+export function natsBinaryPath(): Promise<string> {
+  return askDesk(inject('testServerDesk'), 'nats-binary-path');
+}
+
+/** A fresh temporary folder for a nats-server's data. Removed at the end of the run, and servers left on it are ended. */
+export function createNatsFolder(): Promise<string> {
+  return mkdtemp(join(inject('testRunFolder'), NATS_FOLDER_PREFIX));
+}
+
+/**
+ * Starts a nats-server of the test's own, on free ports and an empty folder. `stop` removes that folder; a folder given
+ * in the options (to start again on the same data after `kill`) is kept.
+ */
+export async function startTestNats(options: Partial<NatsServerOptions> = {}): Promise<NatsServer> {
+  const binaryPath = options.binaryPath ?? (await natsBinaryPath());
+  const storeDir = options.storeDir ?? (await createNatsFolder());
+  const server = await startNatsServer({ ...options, binaryPath, storeDir });
+  return {
+    ...server,
+    stop: async () => {
+      await server.stop();
+      if (options.storeDir === undefined) {
+        await rm(storeDir, { recursive: true, force: true });
+      }
+    },
+  };
+}
+
+/** Makes an empty database in the PostgreSQL server all test files of the run share. */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const server = new URL(await askDesk(inject('testServerDesk'), 'postgres-url'));
+  const address: DatabaseAddress = {
+    port: Number(server.port),
+    user: decodeURIComponent(server.username),
+    password: decodeURIComponent(server.password),
+  };
+  const name = `test_${randomBytes(8).toString('hex')}`;
+  return { url: await ensureDatabase(address, name), drop: () => dropDatabase(address, name) };
+}
