@@ -110,7 +110,8 @@ function subscribe(listeners: Set<() => void>, listener: () => void): () => void
   return () => listeners.delete(listener);
 }
 
-async function withDeadline(work: Promise<unknown>, deadlineMs: number): Promise<void> {
+/** Waits for work that may fail or never end, `deadlineMs` at most. */
+export async function withDeadline(work: Promise<unknown>, deadlineMs: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, deadlineMs);

@@ -1,5 +1,6 @@
 import { createInbox } from 'nats';
 import type { Msg } from 'nats';
+import { withDeadline } from './connection.ts';
 import type { LogConnection } from './connection.ts';
 import { ensureConsumer } from './consumers.ts';
 import type { DurableConsumer } from './consumers.ts';
@@ -18,8 +19,8 @@ export type Cursor = {
   /** Stops asking for messages; those on their way stay in the buffer. `resume` goes on. */
   pause(): void;
   resume(): void;
-  /** Stops pulling and hands back what was not taken. */
-  close(): void;
+  /** Stops pulling and hands back what was not taken, in order, so that the next reader gets it at once. */
+  close(): Promise<void>;
 };
 
 export type CursorOptions = {
@@ -36,6 +37,7 @@ const expiresMs = 10_000;
 const heartbeatMs = 3_000;
 const silenceMaxMs = heartbeatMs * 2 + 1_000;
 const retryDelayMs = 250;
+const drainDeadlineMs = 2_000;
 const toNanos = (ms: number): number => ms * 1e6;
 
 /** Opens a cursor; makes the consumer when it is missing. */
@@ -49,7 +51,7 @@ class PullCursor implements Cursor {
   readonly #options: CursorOptions;
   readonly #inbox = createInbox();
   readonly #buffer: Delivery[] = [];
-  readonly #unsubscribe: () => void;
+  readonly #drain: () => Promise<void>;
   #requested = 0;
   #lastHeardMs = performance.now();
   #waiting: ((value: void) => void) | undefined;
@@ -70,9 +72,10 @@ class PullCursor implements Cursor {
     // A pull request dies with the connection it was made on.
     const offReconnect = connection.onReconnect(() => this.#pullAnew());
     this.#watchdog = setInterval(() => this.#checkSilence(), heartbeatMs);
-    this.#unsubscribe = () => {
+    this.#drain = () => {
       offReconnect();
-      subscription.unsubscribe();
+      // Ends the pull request under way and waits for what the server had sent by then.
+      return withDeadline(subscription.drain(), drainDeadlineMs);
     };
     this.#pull();
   }
@@ -87,6 +90,7 @@ class PullCursor implements Cursor {
         this.#waiting = resolve;
       });
     }
+    if (this.#closed) return [];
     const taken = this.#buffer.splice(0, max);
     this.#pull();
     return taken;
@@ -101,15 +105,23 @@ class PullCursor implements Cursor {
     this.#pull();
   }
 
-  close(): void {
+  async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
     clearInterval(this.#watchdog);
     clearTimeout(this.#retryTimer);
-    for (const delivery of this.#buffer.splice(0)) delivery.nak();
-    // Messages on their way to a closed inbox come back after the ack wait; waiting for them briefly hands them back now.
-    setTimeout(this.#unsubscribe, this.#requested > 0 ? 250 : 0).unref();
     this.#waiting?.();
+    // Handing back before the request has ended would deliver to ourselves again, behind later messages.
+    await this.#drain();
+    if (this.#requested > 0 && this.#buffer.length > 0) await this.#forgetRequest();
+    for (const delivery of this.#buffer.splice(0)) delivery.nak();
+  }
+
+  /** The server drops requests nobody listens to when asked about the consumer; until then it would deliver to them. */
+  async #forgetRequest(): Promise<void> {
+    const { stream, name } = this.#options.consumer;
+    if (this.#connection.connected)
+      await withDeadline(this.#connection.jsm.consumers.info(stream, name), drainDeadlineMs);
   }
 
   #pull(): void {
@@ -130,10 +142,6 @@ class PullCursor implements Cursor {
     const delivery = readDelivery(this.#connection, message);
     if (delivery === undefined) {
       this.#readStatus(message);
-      return;
-    }
-    if (this.#closed) {
-      delivery.nak();
       return;
     }
     this.#buffer.push(delivery);

@@ -68,13 +68,13 @@ async function publishOnce(
 function asPublishError(subject: string, error: unknown): PublishError {
   if (error instanceof PublishError) return error;
   const natsError = error as Partial<NatsError>;
-  const message = error instanceof Error ? error.message : String(error);
+  const description = natsError.api_error?.description ?? '';
   if (natsError.code === 'TIMEOUT') return new PublishError('timeout', subject, error);
   if (natsError.code === 'MAX_PAYLOAD_EXCEEDED') return new PublishError('too_large', subject, error);
   if (natsError.code === 'CONNECTION_CLOSED' || natsError.code === 'CONNECTION_DRAINING') {
     return new PublishError('disconnected', subject, error);
   }
-  if (/maximum (bytes|messages|message)|insufficient (resources|storage)/i.test(message)) {
+  if (/maximum (bytes|messages)|insufficient (resources|storage)/i.test(description)) {
     return new PublishError('full', subject, error);
   }
   return new PublishError('refused', subject, error);
