@@ -90,6 +90,8 @@ export type PreparedDestination = {
 /** One destination kind: a file, and one line in the registry. */
 export type DestinationKind = {
   readonly descriptor: DestinationDescriptor;
+  /** Settings that `prepare` takes, with made-up values: for documents and for the contract test. */
+  readonly exampleSettings: JsonObject;
   /** Checks what descriptors cannot say (a URL, a JSON object) and prepares. Throws SettingError naming the key. */
   prepare(settings: JsonObject): PreparedDestination;
 };

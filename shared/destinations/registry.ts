@@ -1,0 +1,12 @@
+import type { DestinationKind } from './define.ts';
+import { httpDestination } from './http-destination.ts';
+
+/** Every kind this build delivers to: one line a kind. */
+export const destinationKinds: readonly DestinationKind[] = [httpDestination];
+
+const byId: ReadonlyMap<string, DestinationKind> = new Map(destinationKinds.map((kind) => [kind.descriptor.id, kind]));
+
+/** The kind of a destination's `type`; undefined when this build does not offer it. */
+export function findDestinationKind(id: string): DestinationKind | undefined {
+  return byId.get(id);
+}
