@@ -1,0 +1,186 @@
+import { createServer } from 'node:net';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { chooseStackPorts, runFailingStack, runStack } from './testing/running-stack.ts';
+import type { RunningStack, StackPorts } from './testing/running-stack.ts';
+import { createStackClient } from './testing/stack-client.ts';
+import type { StackClient } from './testing/stack-client.ts';
+
+const settle = { timeout: 20_000, interval: 100 };
+
+let folder: string;
+let ports: StackPorts;
+let stack: RunningStack;
+let client: StackClient;
+
+const keysAt = async (path: string): Promise<Set<string>> =>
+  new Set((await client.sinkRequests(path)).map((request) => request.headers['idempotency-key'] ?? ''));
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sluice-stack-'));
+  ports = await chooseStackPorts();
+  // The ledger wants every request, not the newest ten thousand.
+  stack = await runStack(folder, ports, { SINK_REQUESTS_MAX: '200000' });
+  client = createStackClient(stack.credentials);
+}, 120_000);
+
+afterAll(async () => {
+  await stack.stop();
+  await rm(folder, { recursive: true, force: true });
+}, 60_000);
+
+describe('a first start', () => {
+  test('stack: credentials name everything a user needs, and only the owner may read them', async () => {
+    expect(Object.keys(stack.credentials).toSorted()).toEqual(
+      ['apiKey', 'controlPlane', 'destinationId', 'gateway', 'sink', 'sourceId', 'sourceToken', 'testToken'].toSorted(),
+    );
+    expect(stack.credentials.gateway).not.toMatch(/\/$/);
+    expect((await stat(join(folder, 'credentials.json'))).mode & 0o077).toBe(0);
+  });
+
+  test('stack: prints a curl command with the live token', () => {
+    expect(stack.output()).toContain(`curl ${stack.credentials.gateway}/api/v1/track`);
+    expect(stack.output()).toContain(stack.credentials.sourceToken);
+  });
+});
+
+describe('the main job', () => {
+  test('stack: a track reaches the sink with its visitor, its id as idempotency key, and counts in health', async () => {
+    const status = await client.track({
+      event: 'Order Completed',
+      distinctId: 'order-1',
+      externalId: 'customer-42',
+      properties: { total: 42.5 },
+      userProperties: { first_name: 'Ada' },
+    });
+    expect(status).toBe(200);
+    await expect.poll(() => keysAt('/demo'), settle).toContain('order-1');
+    const [request] = await client.sinkRequests('/demo');
+    expect(request?.method).toBe('POST');
+    expect(request?.headers['content-type']).toContain('application/json');
+    expect(request?.body).toMatchObject({
+      event: { id: 'order-1', event: 'Order Completed', event_properties: { total: 42.5 } },
+      visitor: { external_id: 'customer-42', first_name: 'Ada' },
+    });
+    await expect
+      .poll(() => client.api('GET', `destinations/${stack.credentials.destinationId}/health`), settle)
+      .toMatchObject({ status: 'HEALTHY', successCount: 1, failureCount: 0 });
+  });
+
+  test('stack: the key of the source rests nowhere in what is delivered', async () => {
+    await client.track({ event: 'Quiet', distinctId: 'quiet-1', userId: 'u-1' });
+    await expect.poll(() => keysAt('/demo'), settle).toContain('quiet-1');
+    expect(JSON.stringify(await client.sinkRequests('/demo'))).not.toContain(stack.credentials.sourceToken);
+  });
+
+  test('stack: an event of a test key is accepted and not dispatched', async () => {
+    const testEvent = { token: stack.credentials.testToken, event: 'Try', distinctId: 'try-1', userId: 'u-2' };
+    expect(await client.track(testEvent)).toBe(200);
+    // The live event behind it, of the same visitor, passes the same partition later.
+    await client.track({ event: 'Live', distinctId: 'live-1', userId: 'u-2' });
+    await expect.poll(() => keysAt('/demo'), settle).toContain('live-1');
+    expect(await keysAt('/demo')).not.toContain('try-1');
+  });
+
+  test('stack: a second destination is published, receives, is disabled and stops receiving, all without a restart', async () => {
+    const destination = await client.api('POST', 'destinations', {
+      name: 'second',
+      type: 'HTTPDestination',
+      settings: { httpDestinationUrl: `${stack.credentials.sink}/second` },
+    });
+    await client.publish('adds a second destination');
+    await client.track({ event: 'Both', distinctId: 'both-1', userId: 'u-3' });
+    await expect.poll(() => keysAt('/second'), settle).toContain('both-1');
+
+    await client.api('PATCH', `destinations/${String(destination['id'])}`, { status: 'Disabled' });
+    await client.publish('disables it');
+    await client.track({ event: 'First only', distinctId: 'first-only-1', userId: 'u-3' });
+    await expect.poll(() => keysAt('/demo'), settle).toContain('first-only-1');
+    expect(await keysAt('/second')).not.toContain('first-only-1');
+  });
+
+  test('stack: a failing destination is tried again under the same key until it takes the event', async () => {
+    await client.setSink({ path: '/demo', status: 503, failFirst: 2 });
+    await client.track({ event: 'Retried', distinctId: 'retried-1', userId: 'u-4' });
+    const tries = async (): Promise<number> =>
+      (await client.sinkRequests('/demo')).filter((r) => r.headers['idempotency-key'] === 'retried-1').length;
+    await expect.poll(tries, { timeout: 30_000, interval: 200 }).toBe(3);
+  }, 40_000);
+});
+
+describe('faults', () => {
+  test.each(['gateway', 'pipeline', 'nats-server', 'control-plane'])(
+    'stack: kill -9 of %s in a stream of tracks loses nothing that got a 200',
+    async (victim) => {
+      const accepted: string[] = [];
+      const stop = new AbortController();
+      const sender = async (n: number): Promise<void> => {
+        for (let i = 0; !stop.signal.aborted; i += 1) {
+          const distinctId = `${victim}-${n}-${i}`;
+          const status = await client
+            .track({ event: 'Ledger', distinctId, externalId: `ledger-${n}` })
+            .catch(() => undefined);
+          if (status === 200) accepted.push(distinctId);
+          else await new Promise((resolve) => setTimeout(resolve, 50));
+        }
+      };
+      const senders = [1, 2, 3, 4].map(sender);
+      await expect.poll(() => accepted.length, settle).toBeGreaterThan(100);
+      const before = await stack.pidOf(victim);
+      process.kill(before, 'SIGKILL');
+      await expect.poll(() => stack.output().includes(`${victim} is running again`), settle).toBe(true);
+      const atRestart = accepted.length;
+      await expect.poll(() => accepted.length, settle).toBeGreaterThan(atRestart + 50);
+      stop.abort();
+      await Promise.all(senders);
+      const missing = async (): Promise<string[]> => {
+        const delivered = await keysAt('/demo');
+        return accepted.filter((id) => !delivered.has(id));
+      };
+      await expect.poll(missing, { timeout: 60_000, interval: 500 }).toEqual([]);
+    },
+    120_000,
+  );
+
+  test('stack: a busy port is an error that names its variable', async () => {
+    const blocker = createServer().listen(0);
+    const address = blocker.address();
+    const busy = typeof address === 'object' && address !== null ? String(address.port) : '';
+    const other = await mkdtemp(join(tmpdir(), 'sluice-stack-'));
+    const result = await runFailingStack(other, { ...(await chooseStackPorts()), SINK_PORT: busy });
+    blocker.close();
+    await rm(other, { recursive: true, force: true });
+    expect(result.code).toBe(1);
+    expect(result.output).toContain('SINK_PORT');
+  });
+
+  test('stack: a second launcher on the same folder is refused', async () => {
+    const result = await runFailingStack(folder, await chooseStackPorts());
+    expect(result.code).toBe(1);
+    expect(result.output).toMatch(/already/);
+  });
+});
+
+describe('the next start', () => {
+  test('stack: stops in good order and finds its data again', async () => {
+    const { code } = await stack.stop();
+    expect(code).toBe(0);
+    expect(stack.output().trimEnd()).toMatch(/stopped$/);
+    const { apiKey } = stack.credentials;
+    stack = await runStack(folder, ports);
+    client = createStackClient(stack.credentials);
+    expect(stack.credentials.apiKey).toBe(apiKey);
+    const { successCount } = await client.api('GET', `destinations/${stack.credentials.destinationId}/health`);
+    expect(successCount).toBeGreaterThan(100);
+  }, 120_000);
+
+  test('stack: starts again after its launcher was killed, ending what that left behind', async () => {
+    await stack.kill();
+    stack = await runStack(folder, ports);
+    client = createStackClient(stack.credentials);
+    expect(await client.track({ event: 'After', distinctId: 'after-1', userId: 'u-5' })).toBe(200);
+    await expect.poll(() => keysAt('/demo'), settle).toContain('after-1');
+  }, 120_000);
+});
