@@ -1,0 +1,114 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { uuidv7 } from 'uuidv7';
+import type { CollectionName } from '../../shared/config/account-config.ts';
+import { Account } from '../../shared/storage/entities/account.ts';
+import { ConfigEntity } from '../../shared/storage/entities/config-entity.ts';
+import type { ConfigEntityRow } from '../../shared/storage/entities/config-entity.ts';
+import type { Storage } from '../../shared/storage/open-storage.ts';
+import type { SecretBox } from '../../shared/storage/secrets.ts';
+import { createDestination } from '../destinations/edit-destinations.ts';
+import type { Editing } from '../draft/edit-entities.ts';
+import { addApiKey } from '../keys/key-store.ts';
+import { createSource } from '../sources/create-source.ts';
+import { readSourceTokens } from '../sources/source-keys.ts';
+import { createVersion } from '../versions/create-version.ts';
+import { publishVersion } from '../versions/publish-version.ts';
+import { readCredentials, writeCredentials } from './credentials-file.ts';
+import type { Credentials } from './credentials-file.ts';
+import { demoUrl, moveDemoDestination } from './demo-destination.ts';
+
+export type BootstrapOptions = {
+  readonly storage: Storage;
+  readonly secretBox: SecretBox;
+  readonly file: string;
+  /** Base URL of the demo sink; without it no destination is made. */
+  readonly sinkUrl: string | undefined;
+  now(): Date;
+};
+
+const bootstrapLock = 7_305_213;
+
+/**
+ * Makes an empty database usable: an account, a key with every scope, a source and a destination, published as
+ * version 1, and a file with the credentials. On a database in use it only writes the file again if that is missing,
+ * and follows the demo sink to another address. Returns what it did.
+ */
+export async function bootstrap(options: BootstrapOptions): Promise<'created' | 'file-rewritten' | 'unchanged'> {
+  const { storage, file, now } = options;
+  const fileExists = (await readCredentials(file)) !== undefined;
+  const made = await storage.fork().transactional(async (em) => {
+    // Control planes that start together on an empty database make one account.
+    await em.execute('select pg_advisory_xact_lock(?)', [bootstrapLock]);
+    const [account] = await em.find(Account, {}, { orderBy: { createdAt: 'asc' }, limit: 1 });
+    if (account === undefined) return { did: 'created' as const, credentials: await createAccount(em, options) };
+    if (options.sinkUrl !== undefined)
+      await moveDemoDestination(em, account.id, options.sinkUrl, options.secretBox, now());
+    if (fileExists) return { did: 'unchanged' as const, credentials: undefined };
+    return { did: 'file-rewritten' as const, credentials: await reissueCredentials(em, account.id, options) };
+  });
+  // After the commit: credentials of an account that was not made would be worse than none.
+  if (made.credentials !== undefined) await writeCredentials(file, made.credentials);
+  return made.did;
+}
+
+async function createAccount(em: EntityManager, options: BootstrapOptions): Promise<Credentials> {
+  const { secretBox, sinkUrl } = options;
+  const now = options.now();
+  const account = em.create(Account, { id: uuidv7(), name: 'Default', liveVersionId: null, createdAt: now });
+  await em.persist(account).flush();
+  const { key, row } = await addApiKey(em, account.id, { name: 'bootstrap', scopes: ['all'], expiresAt: null }, now);
+  const actor = { accountId: account.id, keyId: row.id, keyName: row.name, scopes: row.scopes };
+  const editing: Editing = { em, actor, now };
+  const source = await createSource(editing, secretBox, { type: 'NodejsApi', name: 'Demo source' });
+  const destination =
+    sinkUrl === undefined
+      ? undefined
+      : await createDestination(editing, secretBox, {
+          type: 'HTTPDestination',
+          name: 'Demo sink',
+          settings: { httpDestinationUrl: demoUrl(sinkUrl), method: 'POST' },
+        });
+  await em.flush();
+  const version = await createVersion(editing, { name: 'First version' });
+  await publishVersion(editing, version.id, Number.POSITIVE_INFINITY);
+  const tokens = await readSourceTokens(em, secretBox, source);
+  return { apiKey: key, ...credentialsOf(source.id, tokens, destination?.id) };
+}
+
+async function reissueCredentials(
+  em: EntityManager,
+  accountId: string,
+  options: BootstrapOptions,
+): Promise<Credentials> {
+  const issued = { name: 'bootstrap (reissued)', scopes: ['all'], expiresAt: null };
+  const { key } = await addApiKey(em, accountId, issued, options.now());
+  const source = await oldestEntity(em, accountId, 'sources');
+  const destination = await oldestEntity(em, accountId, 'destinations');
+  const tokens = source === undefined ? undefined : await readSourceTokens(em, options.secretBox, source);
+  return { apiKey: key, ...credentialsOf(source?.id, tokens, destination?.id) };
+}
+
+async function oldestEntity(
+  em: EntityManager,
+  accountId: string,
+  collection: CollectionName,
+): Promise<ConfigEntityRow | undefined> {
+  const [row] = await em.find(
+    ConfigEntity,
+    { accountId, collection },
+    { orderBy: { createdAt: 'asc', id: 'asc' }, limit: 1 },
+  );
+  return row;
+}
+
+function credentialsOf(
+  sourceId: string | undefined,
+  tokens: { readonly token: string; readonly testToken: string } | undefined,
+  destinationId: string | undefined,
+): Omit<Credentials, 'apiKey'> {
+  return {
+    ...(tokens === undefined ? {} : { sourceToken: tokens.token, testToken: tokens.testToken }),
+    ...(sourceId === undefined ? {} : { sourceId }),
+    ...(destinationId === undefined ? {} : { destinationId }),
+  };
+}

@@ -1,0 +1,36 @@
+import { mkdir, open, readFile, rename } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { isJsonObject } from '../../shared/process/json.ts';
+
+/** What a newcomer needs for a first event. */
+export type Credentials = {
+  readonly apiKey: string;
+  readonly sourceToken?: string;
+  readonly testToken?: string;
+  readonly sourceId?: string;
+  readonly destinationId?: string;
+};
+
+/** The file's credentials; undefined when there is no such file or it holds no key. */
+export async function readCredentials(path: string): Promise<Credentials | undefined> {
+  try {
+    const value = JSON.parse(await readFile(path, 'utf8')) as unknown;
+    return isJsonObject(value) && typeof value['apiKey'] === 'string' ? (value as Credentials) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Writes the file as a whole or not at all, for its owner only. */
+export async function writeCredentials(path: string, credentials: Credentials): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  const draftPath = `${path}.${process.pid}.tmp`;
+  const draft = await open(draftPath, 'w', 0o600);
+  try {
+    await draft.writeFile(`${JSON.stringify(credentials, null, 2)}\n`);
+    await draft.sync();
+  } finally {
+    await draft.close();
+  }
+  await rename(draftPath, path);
+}

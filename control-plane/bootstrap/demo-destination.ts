@@ -1,0 +1,57 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { DestinationBody } from '../../shared/collections/destinations.ts';
+import type { SnapshotEntity } from '../../shared/config/account-config.ts';
+import { isJsonObject } from '../../shared/process/json.ts';
+import { ConfigEntity } from '../../shared/storage/entities/config-entity.ts';
+import type { SecretBox } from '../../shared/storage/secrets.ts';
+import { patchDestination } from '../destinations/edit-destinations.ts';
+import { lockAccount } from '../draft/account-lock.ts';
+import type { Actor } from '../keys/actor.ts';
+import { publishVersion } from '../versions/publish-version.ts';
+import { insertVersion, liveContent } from '../versions/version-store.ts';
+
+/** Where the demo destination delivers to. */
+export function demoUrl(sinkUrl: string): string {
+  return `${sinkUrl.replace(/\/+$/, '')}/demo`;
+}
+
+/**
+ * Points the demo destination at a sink that has moved to another port, and publishes that and nothing else of the
+ * draft. A destination that somebody has pointed elsewhere is left alone.
+ */
+export async function moveDemoDestination(
+  em: EntityManager,
+  accountId: string,
+  sinkUrl: string,
+  secretBox: SecretBox,
+  now: Date,
+): Promise<void> {
+  await lockAccount(em, accountId);
+  const oldest = { orderBy: { createdAt: 'asc', id: 'asc' }, limit: 1 } as const;
+  const [row] = await em.find(ConfigEntity, { accountId, collection: 'destinations' }, oldest);
+  const wanted = demoUrl(sinkUrl);
+  if (row === undefined || !isMovedDemo((row.body as DestinationBody).settings, wanted)) return;
+  const actor: Actor = { accountId, keyId: 'bootstrap', keyName: 'bootstrap', scopes: ['all'] };
+  await patchDestination({ em, actor, now }, secretBox, row.id, { settings: { httpDestinationUrl: wanted } });
+  await em.flush();
+  const live = await liveContent(em, accountId);
+  const moved = live.destinations.map((entity) => withUrl(entity, row.id, wanted));
+  if (moved.every((entity, index) => entity === live.destinations[index])) return;
+  const content = { ...live, destinations: moved };
+  const notes = 'The demo sink has moved to another port.';
+  const version = await insertVersion(em, accountId, { name: 'Demo sink moved', notes, content }, now);
+  await publishVersion({ em, actor, now }, version.id, Number.POSITIVE_INFINITY);
+}
+
+function withUrl(entity: SnapshotEntity, id: string, url: string): SnapshotEntity {
+  const settings = entity['settings'];
+  if (entity.id !== id || !isJsonObject(settings)) return entity;
+  return { ...entity, settings: { ...settings, httpDestinationUrl: url } };
+}
+
+function isMovedDemo(settings: DestinationBody['settings'], wanted: string): boolean {
+  const url = settings?.['httpDestinationUrl'];
+  if (typeof url !== 'string' || url === wanted || !URL.canParse(url)) return false;
+  const { hostname, pathname } = new URL(url);
+  return pathname === '/demo' && ['127.0.0.1', 'localhost', '[::1]'].includes(hostname);
+}

@@ -1,0 +1,38 @@
+import { Type } from 'typebox';
+import type { TObject, TProperties } from 'typebox';
+import type { Collection } from '../../shared/collections/define.ts';
+import { nullable } from '../../shared/collections/define.ts';
+
+const instant = Type.String({ format: 'date-time' });
+
+/** Fields every entity has besides its own. */
+export const entityFields = { id: Type.String(), createdAt: instant, updatedAt: nullable(instant) };
+
+/** Body of a create: fields with a default may be left out, those of the service are not taken. */
+export function createSchema(collection: Collection, settable: readonly string[] = []): TObject {
+  const generated = new Set(collection.readOnly.filter((field) => !settable.includes(field)));
+  const properties: TProperties = {};
+  for (const [field, schema] of Object.entries(collection.body.properties)) {
+    if (generated.has(field)) continue;
+    properties[field] = Object.hasOwn(collection.defaults, field) ? Type.Optional(schema) : schema;
+  }
+  return Type.Object(properties, { additionalProperties: false });
+}
+
+/** Body of a PATCH: every field may be left out; read-only ones may stand in it and are ignored. */
+export function patchSchema(collection: Collection, overrides: TProperties = {}): TObject {
+  const readOnly = Type.Unknown({ description: 'Read-only: accepted and ignored.' });
+  const properties: TProperties = {};
+  for (const [field, schema] of Object.entries(collection.body.properties)) {
+    properties[field] = Type.Optional(schema);
+  }
+  for (const field of [...Object.keys(entityFields), ...collection.readOnly]) {
+    properties[field] = Type.Optional(readOnly);
+  }
+  return Type.Object({ ...properties, ...overrides }, { additionalProperties: false });
+}
+
+/** An entity as it is answered. */
+export function replySchema(collection: Collection, more: TProperties = {}): TObject {
+  return Type.Object({ ...entityFields, ...collection.body.properties, ...more });
+}

@@ -1,0 +1,51 @@
+import { destinations } from '../../shared/collections/destinations.ts';
+import type { DestinationBody } from '../../shared/collections/destinations.ts';
+import type { DestinationKind } from '../../shared/destinations/define.ts';
+import { findDestinationKind } from '../../shared/destinations/registry.ts';
+import type { JsonObject } from '../../shared/process/json.ts';
+import type { ConfigEntityRow } from '../../shared/storage/entities/config-entity.ts';
+import type { SecretBox } from '../../shared/storage/secrets.ts';
+import { createEntity, patchEntity } from '../draft/edit-entities.ts';
+import type { Editing } from '../draft/edit-entities.ts';
+import { badRequest } from '../http/api-error.ts';
+import { sealerFor } from './destination-view.ts';
+import { mergeSettings } from './settings.ts';
+
+type NewDestination = Partial<DestinationBody> & { readonly type: string };
+
+/** Adds a destination to the draft, its settings checked by its kind. */
+export function createDestination(
+  editing: Editing,
+  secretBox: SecretBox,
+  fields: NewDestination,
+): Promise<ConfigEntityRow> {
+  const kind = offeredKind(fields.type);
+  return createEntity(editing, destinations, fields, (id, body) => {
+    const sealer = sealerFor(secretBox, editing.actor.accountId, id);
+    return { ...body, settings: mergeSettings(kind, null, fields.settings ?? null, sealer) };
+  });
+}
+
+/** Changes the fields given; settings are merged key by key. */
+export function patchDestination(
+  editing: Editing,
+  secretBox: SecretBox,
+  id: string,
+  fields: JsonObject,
+): Promise<ConfigEntityRow> {
+  const { settings: sent, status, ...others } = fields;
+  // A null status is one that is left out: a destination always has a status.
+  const given = status === null || status === undefined ? others : { ...others, status };
+  return patchEntity(editing, destinations, id, given, (body) => {
+    if (sent === undefined) return body;
+    const { type, settings: stored } = body as DestinationBody;
+    const sealer = sealerFor(secretBox, editing.actor.accountId, id);
+    return { ...body, settings: mergeSettings(offeredKind(type), stored, sent as JsonObject | null, sealer) };
+  });
+}
+
+function offeredKind(type: string): DestinationKind {
+  const kind = findDestinationKind(type);
+  if (kind === undefined) throw badRequest(`type ${type} is not offered yet: see GET /rest/v1/destinations/types`);
+  return kind;
+}

@@ -1,0 +1,112 @@
+import type { DestinationKind, SettingDescriptor } from '../../shared/destinations/define.ts';
+import { SettingError } from '../../shared/destinations/define.ts';
+import type { JsonObject } from '../../shared/process/json.ts';
+import { isSealed } from '../../shared/storage/secrets.ts';
+import { badRequest } from '../http/api-error.ts';
+
+/** What a secret reads as; sent back it leaves the stored value. */
+export const secretMask = '********';
+
+/** Seals and opens the secrets of one destination, by key. */
+export type SettingSealer = { seal(key: string, plain: string): string; open(key: string, sealed: string): string };
+
+const textCharsMax = 16_384;
+
+/**
+ * Merges settings from a client into the stored ones, key by key; null clears a key. Defaults are applied, secrets
+ * sealed. Throws a 400 that names the key. Null when nothing is set.
+ */
+export function mergeSettings(
+  kind: DestinationKind,
+  stored: JsonObject | null,
+  sent: JsonObject | null,
+  sealer: SettingSealer,
+): JsonObject | null {
+  const { id, settings: descriptors } = kind.descriptor;
+  const byKey = new Map(descriptors.map((descriptor) => [descriptor.key, descriptor]));
+  // Settings sent as null are all cleared.
+  const merged: Record<string, unknown> = sent === null ? {} : { ...stored };
+  for (const [key, value] of Object.entries(sent ?? {})) {
+    const descriptor = byKey.get(key);
+    if (descriptor === undefined) throw badRequest(`settings.${key} is not a setting of ${id}`);
+    if (descriptor.type === 'Alert') throw badRequest(`settings.${key} is a message and takes no value`);
+    const isChoice = descriptor.type === 'Switch' || descriptor.type === 'Select';
+    if (value === null || (value === '' && !isChoice)) delete merged[key];
+    else merged[key] = takeValue(descriptor, value, merged[key], sealer);
+  }
+  for (const descriptor of descriptors) {
+    const fallback = 'defaultValue' in descriptor ? descriptor.defaultValue : null;
+    if (merged[descriptor.key] === undefined && fallback !== null) merged[descriptor.key] = fallback;
+    const required = 'required' in descriptor && descriptor.required === true;
+    if (required && merged[descriptor.key] === undefined) throw badRequest(`settings.${descriptor.key} is required`);
+  }
+  checkTogether(kind, merged, sealer);
+  return Object.keys(merged).length === 0 ? null : merged;
+}
+
+/** Settings as a client may read them. */
+export function maskSettings(settings: JsonObject | null): JsonObject | null {
+  if (settings === null) return null;
+  return Object.fromEntries(
+    Object.entries(settings).map(([key, value]) => [key, isSealed(value) ? secretMask : value]),
+  );
+}
+
+/** Settings in the clear. */
+export function openSettings(settings: JsonObject, sealer: SettingSealer): JsonObject {
+  return Object.fromEntries(
+    Object.entries(settings).map(([key, value]) => [key, isSealed(value) ? sealer.open(key, value) : value]),
+  );
+}
+
+function takeValue(
+  descriptor: Exclude<SettingDescriptor, { type: 'Alert' }>,
+  value: unknown,
+  stored: unknown,
+  sealer: SettingSealer,
+): unknown {
+  const { key } = descriptor;
+  switch (descriptor.type) {
+    case 'Switch':
+      if (typeof value !== 'boolean') throw badRequest(`settings.${key} must be true or false`);
+      return value;
+    case 'Select': {
+      const values = descriptor.options.map((option) => option.value);
+      if (typeof value === 'string' && values.includes(value)) return value;
+      throw badRequest(`settings.${key} must be one of ${values.join(', ')}`);
+    }
+    case 'Text':
+      if (!isText(value)) throw badRequest(`settings.${key} must be a string of at most ${textCharsMax} characters`);
+      // It would be taken for a secret that does not open.
+      if (isSealed(value)) throw badRequest(`settings.${key} must not begin like a sealed secret`);
+      return value;
+    case 'Secret':
+    case 'GenericOauth':
+      if (!isText(value)) throw badRequest(`settings.${key} must be a string of at most ${textCharsMax} characters`);
+      return takeSecret(key, value, stored, sealer);
+  }
+}
+
+function takeSecret(key: string, value: string, stored: unknown, sealer: SettingSealer): string {
+  if (value === secretMask) {
+    if (isSealed(stored)) return stored;
+    throw badRequest(`settings.${key} is the mask of a secret, but none is stored`);
+  }
+  // The same secret again must not look like a change.
+  if (isSealed(stored) && sealer.open(key, stored) === value) return stored;
+  return sealer.seal(key, value);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= textCharsMax;
+}
+
+// What descriptors cannot say: a URL that is one, headers that are a JSON object.
+function checkTogether(kind: DestinationKind, merged: JsonObject, sealer: SettingSealer): void {
+  try {
+    kind.prepare(openSettings(merged, sealer));
+  } catch (error) {
+    if (error instanceof SettingError) throw badRequest(error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,116 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { uuidv7 } from 'uuidv7';
+import type { Collection } from '../../shared/collections/define.ts';
+import type { JsonObject } from '../../shared/process/json.ts';
+import { ConfigEntity } from '../../shared/storage/entities/config-entity.ts';
+import type { ConfigEntityRow } from '../../shared/storage/entities/config-entity.ts';
+import { recordAudit } from '../audit/record-audit.ts';
+import { badRequest, conflict, notFound } from '../http/api-error.ts';
+import type { Actor } from '../keys/actor.ts';
+import { randomText } from '../keys/random-text.ts';
+import { lockAccount } from './account-lock.ts';
+import { findEntity, insertEntity, missingEntities, replaceBody } from './entity-store.ts';
+import { foldText } from './folded-text.ts';
+import { slugOf } from './slug.ts';
+
+/** What an edit needs of the service. */
+export type Editing = { readonly em: EntityManager; readonly actor: Actor; readonly now: Date };
+
+/** Adds an entity to the draft. Throws a 400 for values it cannot have and a 409 for a name that is taken. */
+export async function createEntity(
+  { em, actor, now }: Editing,
+  collection: Collection,
+  fields: JsonObject,
+  complete: (id: string, body: JsonObject) => JsonObject = (_id, body) => body,
+): Promise<ConfigEntityRow> {
+  const { accountId } = actor;
+  await lockAccount(em, accountId);
+  const draft = { ...collection.defaults, ...collection.generate(randomText), ...withoutUndefined(fields) };
+  if (collection.single && (await em.count(ConfigEntity, { accountId, collection: collection.name })) > 0) {
+    throw conflict(`the account has its ${collection.noun} already`);
+  }
+  const id = collection.ids === 'uuid' ? uuidv7() : await freeSlug(em, accountId, collection, draft);
+  const body = complete(id, draft);
+  await checkBody(em, accountId, collection, id, body, {});
+  const row = insertEntity(em, { accountId, collection: collection.name, id, body, createdAt: now });
+  recordAudit(em, actor, { action: `${collection.noun}.create`, collection: collection.name, entityId: id }, now);
+  return row;
+}
+
+/** Changes the fields given and leaves the others. Throws a 404 where the account has no such entity. */
+export async function patchEntity(
+  { em, actor, now }: Editing,
+  collection: Collection,
+  id: string,
+  fields: JsonObject,
+  change: (body: JsonObject) => JsonObject = (body) => body,
+): Promise<ConfigEntityRow> {
+  const { accountId } = actor;
+  await lockAccount(em, accountId);
+  const row = await findEntity(em, accountId, collection.name, id);
+  if (row === undefined) throw notFound(collection.noun);
+  const ignored = new Set(['id', 'createdAt', 'updatedAt', ...collection.readOnly]);
+  const given = Object.entries(withoutUndefined(fields)).filter(([field]) => !ignored.has(field));
+  const before = row.body;
+  const body = change({ ...before, ...Object.fromEntries(given) });
+  await checkBody(em, accountId, collection, id, body, before);
+  if (replaceBody(row, body, now)) {
+    const changed = Object.keys(body).filter((field) => JSON.stringify(body[field]) !== JSON.stringify(before[field]));
+    const audited = { action: `${collection.noun}.update`, collection: collection.name, entityId: id };
+    recordAudit(em, actor, { ...audited, details: { fields: changed } }, now);
+  }
+  return row;
+}
+
+/** Takes an entity out of the draft. Throws a 404 where the account has no such entity. */
+export async function deleteEntity({ em, actor, now }: Editing, collection: Collection, id: string): Promise<void> {
+  await lockAccount(em, actor.accountId);
+  const row = await findEntity(em, actor.accountId, collection.name, id);
+  if (row === undefined) throw notFound(collection.noun);
+  em.remove(row);
+  recordAudit(em, actor, { action: `${collection.noun}.delete`, collection: collection.name, entityId: id }, now);
+}
+
+async function checkBody(
+  em: EntityManager,
+  accountId: string,
+  collection: Collection,
+  id: string,
+  body: JsonObject,
+  before: JsonObject,
+): Promise<void> {
+  const problems = collection.check(body).map(({ field, problem }) => `${field} ${problem}`);
+  if (problems.length > 0) throw badRequest(problems[0] ?? '', problems.slice(1).join('; ') || undefined);
+  for (const reference of collection.references) {
+    // What is stored already stays valid, so that an entity can be written back after what it names was deleted.
+    const known = new Set(reference.ids(before));
+    const named = reference.ids(body).filter((one) => !known.has(one));
+    const missing = named.length === 0 ? [] : await missingEntities(em, accountId, reference.collection, named);
+    if (missing[0] !== undefined) {
+      throw badRequest(
+        `${reference.field} names ${missing[0]}, which is not one of the account's ${reference.collection}`,
+      );
+    }
+  }
+  const name = body['name'];
+  if (!collection.uniqueNames || typeof name !== 'string') return;
+  const nameFolded = foldText(name);
+  const others = { accountId, collection: collection.name, nameFolded, id: { $ne: id } };
+  if ((await em.count(ConfigEntity, others)) > 0) throw conflict(`another ${collection.noun} has this name`);
+}
+
+async function freeSlug(
+  em: EntityManager,
+  accountId: string,
+  collection: Collection,
+  body: JsonObject,
+): Promise<string> {
+  const name = body['name'];
+  const base = slugOf(typeof name === 'string' ? name : '') || slugOf(collection.noun);
+  const taken = await missingEntities(em, accountId, collection.name, [base]);
+  return taken.length === 1 ? base : `${base}-${randomText(8).toLowerCase()}`;
+}
+
+function withoutUndefined(fields: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,118 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { CollectionName, Snapshot, SnapshotEntity } from '../../shared/config/account-config.ts';
+import type { JsonObject } from '../../shared/process/json.ts';
+import { ConfigEntity } from '../../shared/storage/entities/config-entity.ts';
+import type { ConfigEntityRow } from '../../shared/storage/entities/config-entity.ts';
+import type { Position } from '../http/pagination.ts';
+import { buildSnapshot, canonical } from '../versions/snapshot.ts';
+import { containsFolded, foldText } from './folded-text.ts';
+
+const idShape = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** The entity, or undefined where the account has none of that id. */
+export async function findEntity(
+  em: EntityManager,
+  accountId: string,
+  collection: CollectionName,
+  id: string,
+): Promise<ConfigEntityRow | undefined> {
+  if (!idShape.test(id)) return undefined;
+  return (await em.findOne(ConfigEntity, { accountId, collection, id })) ?? undefined;
+}
+
+/** Those of `ids` that the account has no entity of. */
+export async function missingEntities(
+  em: EntityManager,
+  accountId: string,
+  collection: CollectionName,
+  ids: readonly string[],
+): Promise<string[]> {
+  const valid = ids.filter((id) => idShape.test(id));
+  const rows = await em.find(ConfigEntity, { accountId, collection, id: { $in: valid } }, { fields: ['id'] });
+  const found = new Set(rows.map(({ id }) => id));
+  return ids.filter((id) => !found.has(id));
+}
+
+export type EntityFilters = {
+  /** Fields of the body that must have this value. */
+  readonly equals?: Readonly<Record<string, string | undefined>>;
+  readonly nameContains?: string | undefined;
+};
+
+/** Up to `limit` entities, newest first, those after a position. */
+export async function listEntities(
+  em: EntityManager,
+  accountId: string,
+  collection: CollectionName,
+  filters: EntityFilters,
+  page: { readonly limit: number; readonly after: Position | undefined },
+): Promise<ConfigEntityRow[]> {
+  const query = em.createQueryBuilder(ConfigEntity).where({ accountId, collection });
+  for (const [field, value] of Object.entries(filters.equals ?? {})) {
+    if (value !== undefined) void query.andWhere('body ->> ? = ?', [field, value]);
+  }
+  if (filters.nameContains !== undefined) {
+    void query.andWhere({ nameFolded: { $like: containsFolded(filters.nameContains) } });
+  }
+  if (page.after !== undefined) {
+    const [createdAtMs, id] = page.after;
+    void query.andWhere('(created_at, id) < (?, ?)', [new Date(Number(createdAtMs)), String(id)]);
+  }
+  return query.orderBy({ createdAt: 'desc', id: 'desc' }).limit(page.limit).getResultList();
+}
+
+/** Where an entity stands in its list. */
+export function entityPosition(row: ConfigEntityRow): Position {
+  return [row.createdAt.getTime(), row.id];
+}
+
+/** Adds an entity. */
+export function insertEntity(
+  em: EntityManager,
+  entity: Pick<ConfigEntityRow, 'accountId' | 'collection' | 'id' | 'body' | 'createdAt'>,
+): ConfigEntityRow {
+  const row = em.create(ConfigEntity, { ...entity, nameFolded: foldedName(entity.body), updatedAt: null });
+  em.persist(row);
+  return row;
+}
+
+/** Gives an entity another body; one that says the same leaves it untouched. False when nothing changed. */
+export function replaceBody(row: ConfigEntityRow, body: JsonObject, now: Date): boolean {
+  if (canonical(row.body) === canonical(body)) return false;
+  row.body = body;
+  row.nameFolded = foldedName(body);
+  row.updatedAt = now;
+  return true;
+}
+
+/** The account's draft: every entity as it is now. */
+export async function loadDraft(em: EntityManager, accountId: string): Promise<Snapshot> {
+  const rows = await em.find(ConfigEntity, { accountId }, { orderBy: { createdAt: 'asc', id: 'asc' } });
+  const byCollection = new Map<string, SnapshotEntity[]>();
+  for (const row of rows) {
+    const entities = byCollection.get(row.collection);
+    if (entities === undefined) byCollection.set(row.collection, [toSnapshotEntity(row)]);
+    else entities.push(toSnapshotEntity(row));
+  }
+  return buildSnapshot((name) => byCollection.get(name) ?? []);
+}
+
+/** An entity as a version holds it. */
+export function toSnapshotEntity(row: ConfigEntityRow): SnapshotEntity {
+  return { ...row.body, id: row.id, createdAt: row.createdAt.toISOString() };
+}
+
+/** The stored fields of an entity of a version. */
+export function fromSnapshotEntity(entity: SnapshotEntity): {
+  readonly id: string;
+  readonly createdAt: Date;
+  readonly body: JsonObject;
+} {
+  const { id, createdAt, ...body } = entity;
+  return { id, createdAt: new Date(String(createdAt)), body };
+}
+
+function foldedName(body: JsonObject): string {
+  const name = body['name'];
+  return typeof name === 'string' ? foldText(name) : '';
+}

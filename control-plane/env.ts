@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs';
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import { commonEnv, count, port, readEnv } from '../shared/process/env.ts';
+
+const base64Of32Bytes = '^[A-Za-z0-9+/_-]{43}=?$';
+
+const databaseEnv = {
+  /** PostgreSQL, with the rights to create tables when it migrates. */
+  DATABASE_URL: Type.String({ minLength: 1, pattern: '^postgres(ql)?://' }),
+};
+
+const secretsEnv = {
+  /** 32 bytes in base64: seals destination secrets and source keys, and signs list cursors. */
+  SECRETS_KEY: Type.String({ pattern: base64Of32Bytes }),
+};
+
+const schema = Type.Object({
+  ...commonEnv,
+  ...databaseEnv,
+  ...secretsEnv,
+  CONTROL_PLANE_PORT: port(8081),
+  CONTROL_PLANE_METRICS_PORT: port(9081),
+  CONTROL_PLANE_HOST: Type.String({ minLength: 1, default: '0.0.0.0' }),
+  /** Connections to PostgreSQL at most. */
+  CONTROL_PLANE_DATABASE_CONNECTIONS_MAX: count(10, 2),
+  /** Whether a start brings the schema up to date; turn it off where a job of its own does. */
+  MIGRATE_ON_START: Type.Boolean({ default: true }),
+  /** The largest configuration of one account that may be published, in bytes; the log's own limit holds as well. */
+  CONFIG_BYTES_MAX: count(8 * 1024 * 1024, 1024),
+  /** On an empty database: where to write the first credentials. Nothing is made without it. */
+  BOOTSTRAP_FILE: Type.Optional(Type.String({ minLength: 1 })),
+  /** Base URL that the first destination delivers to. */
+  BOOTSTRAP_SINK_URL: Type.Optional(Type.String({ pattern: '^https?://' })),
+});
+
+export type ControlPlaneEnv = Static<typeof schema>;
+
+const readFile = (path: string): string => readFileSync(path, 'utf8');
+
+/** The environment of the service. */
+export function readControlPlaneEnv(): ControlPlaneEnv {
+  return readEnv(schema, process.env, readFile);
+}
+
+const commandSchema = Type.Object(databaseEnv);
+
+/** The environment of a command that only works on the database. */
+export function readCommandEnv(): Static<typeof commandSchema> {
+  return readEnv(commandSchema, process.env, readFile);
+}

@@ -1,0 +1,52 @@
+import type { ReadyCheck } from '../../shared/process/observe.ts';
+import type { Storage } from '../../shared/storage/open-storage.ts';
+
+/** Whether PostgreSQL answers, looked at every two seconds. */
+export type DatabaseMonitor = { readonly check: ReadyCheck; stop(): Promise<void> };
+
+const everyMs = 2_000;
+const deadlineMs = 2_000;
+
+export function monitorDatabase(storage: Storage): DatabaseMonitor {
+  let ok = true;
+  let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
+  let looking: Promise<void> = Promise.resolve();
+  const look = async (): Promise<void> => {
+    ok = await answersInTime(storage);
+    if (!stopped) timer = setTimeout(start, everyMs);
+  };
+  const start = (): void => {
+    looking = look();
+  };
+  start();
+  return {
+    check: {
+      name: 'database',
+      check: () => (ok ? { ok } : { ok, detail: 'PostgreSQL at DATABASE_URL does not answer' }),
+    },
+    async stop() {
+      stopped = true;
+      clearTimeout(timer);
+      await looking;
+      clearTimeout(timer);
+    },
+  };
+}
+
+async function answersInTime(storage: Storage): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), deadlineMs);
+  });
+  const answer = storage
+    .fork()
+    .execute('select 1')
+    .then(
+      () => true,
+      () => false,
+    );
+  const ok = await Promise.race([answer, late]);
+  clearTimeout(timer);
+  return ok;
+}

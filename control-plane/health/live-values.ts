@@ -1,0 +1,70 @@
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import type { Bucket } from '../../shared/log/bucket.ts';
+import { createBucketMirror } from '../push/bucket-mirror.ts';
+import { parseJson } from '../push/live-processes.ts';
+import type { HealthReport } from './summarize-health.ts';
+
+/** What gateways and pipelines report of sources and destinations, as of now. */
+export type LiveValues = {
+  /** Most recent inbound request of a source, ms since the epoch. */
+  lastTriggeredAt(sourceId: string): number | null;
+  /** Most recent event of a source that reached a destination, ms since the epoch. */
+  lastDispatchedAt(sourceId: string): number | null;
+  healthReports(destinationId: string): readonly HealthReport[];
+  follow(bucket: Bucket): Promise<void>;
+  stop(): void;
+};
+
+const instant = Type.Union([Type.Number(), Type.Null()]);
+const count = Type.Number({ minimum: 0 });
+const isTriggered = Compile(Type.Object({ lastTriggeredAt: instant }));
+const isDispatched = Compile(Type.Object({ lastDispatchedAt: instant }));
+const isHealthReport = Compile(
+  Type.Object({
+    v: Type.Literal(1),
+    minutes: Type.Array(Type.Tuple([Type.Integer(), count, count, count, count])),
+    lastDispatchedAt: instant,
+  }),
+);
+
+/** Follows the HEALTH bucket. */
+export function createLiveValues(): LiveValues {
+  const triggered = createBucketMirror('source.*.*', (bytes) => {
+    const value = parseJson(bytes);
+    return isTriggered.Check(value) ? value.lastTriggeredAt : undefined;
+  });
+  const dispatched = createBucketMirror('source-dispatch.*.*', (bytes) => {
+    const value = parseJson(bytes);
+    return isDispatched.Check(value) ? value.lastDispatchedAt : undefined;
+  });
+  const health = createBucketMirror('destination.*.*', (bytes): HealthReport | undefined => {
+    const value = parseJson(bytes);
+    return isHealthReport.Check(value) ? value : undefined;
+  });
+  const mirrors = [triggered, dispatched, health];
+  return {
+    lastTriggeredAt: (sourceId) => latest(valuesUnder(triggered.entries, `source.${sourceId}.`)),
+    lastDispatchedAt: (sourceId) => latest(valuesUnder(dispatched.entries, `source-dispatch.${sourceId}.`)),
+    healthReports: (destinationId) => valuesUnder(health.entries, `destination.${destinationId}.`),
+    async follow(bucket) {
+      await Promise.all(mirrors.map((mirror) => mirror.follow(bucket)));
+    },
+    stop() {
+      for (const mirror of mirrors) mirror.stop();
+    },
+  };
+}
+
+function valuesUnder<Value>(entries: ReadonlyMap<string, { readonly value: Value }>, prefix: string): Value[] {
+  const found: Value[] = [];
+  for (const [key, { value }] of entries) if (key.startsWith(prefix)) found.push(value);
+  return found;
+}
+
+function latest(times: readonly (number | null)[]): number | null {
+  return times.reduce<number | null>(
+    (newest, time) => (time !== null && time > (newest ?? -Infinity) ? time : newest),
+    null,
+  );
+}

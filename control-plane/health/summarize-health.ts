@@ -1,0 +1,61 @@
+/** What one pipeline instance says of one destination: value of `destination.<id>.<instance>` in the HEALTH bucket. */
+export type HealthReport = {
+  readonly v: 1;
+  /** Minutes in which something happened: minute since the epoch, succeeded, failed, stopped, globalStop. */
+  readonly minutes: readonly (readonly [number, number, number, number, number])[];
+  /** Ms since the epoch. */
+  readonly lastDispatchedAt: number | null;
+};
+
+export type DestinationHealth = {
+  readonly status: 'HEALTHY' | 'DEGRADED' | 'UNHEALTHY' | 'NO_DATA';
+  readonly windowStart: string;
+  readonly windowEnd: string;
+  readonly totalDispatches: number;
+  readonly successCount: number;
+  readonly failureCount: number;
+  readonly stoppedCount: number;
+  readonly globalStopCount: number;
+  readonly successRate: number | null;
+  readonly lastDispatchedAt: string | null;
+};
+
+const minuteMs = 60_000;
+const windowMinutes = 24 * 60;
+
+/** Sums what all instances report over the 24 hours before `nowMs`. Pure. */
+export function summarizeHealth(reports: readonly HealthReport[], nowMs: number): DestinationHealth {
+  const nowMinute = Math.floor(nowMs / minuteMs);
+  const sums = { succeeded: 0, failed: 0, stopped: 0, globalStop: 0 };
+  let lastDispatchedAtMs = -Infinity;
+  for (const report of reports) {
+    lastDispatchedAtMs = Math.max(lastDispatchedAtMs, report.lastDispatchedAt ?? -Infinity);
+    for (const [minute, succeeded, failed, stopped, globalStop] of report.minutes) {
+      if (minute <= nowMinute - windowMinutes) continue;
+      sums.succeeded += succeeded;
+      sums.failed += failed;
+      sums.stopped += stopped;
+      sums.globalStop += globalStop;
+    }
+  }
+  const decisive = sums.succeeded + sums.failed;
+  const successRate = decisive === 0 ? null : sums.succeeded / decisive;
+  return {
+    status: statusOf(successRate),
+    windowStart: new Date(nowMs - windowMinutes * minuteMs).toISOString(),
+    windowEnd: new Date(nowMs).toISOString(),
+    totalDispatches: decisive + sums.stopped + sums.globalStop,
+    successCount: sums.succeeded,
+    failureCount: sums.failed,
+    stoppedCount: sums.stopped,
+    globalStopCount: sums.globalStop,
+    successRate,
+    lastDispatchedAt: Number.isFinite(lastDispatchedAtMs) ? new Date(lastDispatchedAtMs).toISOString() : null,
+  };
+}
+
+function statusOf(successRate: number | null): DestinationHealth['status'] {
+  if (successRate === null) return 'NO_DATA';
+  if (successRate >= 0.95) return 'HEALTHY';
+  return successRate >= 0.5 ? 'DEGRADED' : 'UNHEALTHY';
+}

@@ -1,0 +1,34 @@
+/** A failure a client may see: its message names the field and what was expected, never an internal. */
+export class ApiError extends Error {
+  readonly code: string;
+  readonly status: number;
+  /** More than the first problem, where there is more. */
+  readonly details: string | undefined;
+
+  constructor(status: number, code: string, message: string, details?: string) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.details = details;
+  }
+}
+
+export function badRequest(message: string, details?: string): ApiError {
+  return new ApiError(400, 'bad_request', message, details);
+}
+
+export function unauthorized(): ApiError {
+  return new ApiError(401, 'unauthorized', 'a valid API key is required: Authorization: Bearer <API key>');
+}
+
+export function forbidden(scope: string): ApiError {
+  return new ApiError(403, 'forbidden', `the API key lacks the scope ${scope}`);
+}
+
+export function notFound(what: string): ApiError {
+  return new ApiError(404, 'not_found', `${what} not found`);
+}
+
+export function conflict(message: string): ApiError {
+  return new ApiError(409, 'conflict', message);
+}

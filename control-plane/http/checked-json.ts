@@ -1,0 +1,55 @@
+import sjson from 'secure-json-parse';
+import { badRequest } from './api-error.ts';
+
+const depthMax = 64;
+const decoder = new TextDecoder('utf-8', { fatal: true });
+// PostgreSQL stores neither a NUL nor half of a surrogate pair in text or JSON.
+const unstorable = /\0|\p{Surrogate}/u;
+
+/** Reads a request body. Throws a 400 for what is not JSON, or JSON that could not be stored. */
+export function readJson(bytes: Buffer): unknown {
+  if (bytes.length === 0) return undefined;
+  const value = parse(decode(bytes));
+  checkStorable(value);
+  return value;
+}
+
+/** Whether PostgreSQL can hold the text. */
+export function isStorable(text: string): boolean {
+  return !unstorable.test(text);
+}
+
+function decode(bytes: Buffer): string {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    throw badRequest('the body must be UTF-8');
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return sjson.parse(text, undefined, { protoAction: 'error', constructorAction: 'error' }) as unknown;
+  } catch {
+    throw badRequest('the body must be well-formed JSON, without __proto__ or constructor.prototype keys');
+  }
+}
+
+// Without recursion: a body may nest deeper than the stack goes.
+function checkStorable(root: unknown): void {
+  const open: { readonly value: unknown; readonly depth: number }[] = [{ value: root, depth: 0 }];
+  for (let item = open.pop(); item !== undefined; item = open.pop()) {
+    const { value, depth } = item;
+    if (depth > depthMax) throw badRequest(`the body must not nest deeper than ${depthMax} levels`);
+    if (typeof value === 'string') {
+      if (!isStorable(value)) throw badRequest('the body must not hold NUL characters or unpaired surrogates');
+    } else if (typeof value === 'number') {
+      if (!Number.isFinite(value)) throw badRequest('the body must not hold a number beyond the range of a double');
+    } else if (typeof value === 'object' && value !== null) {
+      for (const [key, child] of Object.entries(value)) {
+        if (!isStorable(key)) throw badRequest('the body must not hold NUL characters or unpaired surrogates');
+        open.push({ value: child, depth: depth + 1 });
+      }
+    }
+  }
+}

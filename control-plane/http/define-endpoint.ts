@@ -1,0 +1,58 @@
+import type { Static, TObject, TSchema } from 'typebox';
+import type { Actor } from '../keys/actor.ts';
+import type { Services } from '../services.ts';
+
+export type EndpointInput<Query, Body> = {
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Query;
+  readonly body: Body;
+  readonly actor: Actor;
+};
+
+/** One operation of the configuration interface. What validates it also describes it. */
+export type Endpoint = {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  /** With parameters as `:name`. */
+  readonly path: string;
+  /** The scope a key needs. */
+  scope(params: Readonly<Record<string, string>>): string;
+  readonly id: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly query: TObject | undefined;
+  readonly body: TSchema | undefined;
+  /** A request without a body counts as one with `{}`. */
+  readonly bodyOptional: boolean;
+  readonly reply: TSchema;
+  /** Statuses beyond 200, 400, 401, 403, 404 and 500 that it may answer with. */
+  readonly alsoAnswers: readonly number[];
+  handle(input: EndpointInput<never, never>, services: Services): Promise<unknown>;
+};
+
+type Declared<Query extends TObject, Body extends TSchema> = Omit<
+  Endpoint,
+  'scope' | 'query' | 'body' | 'bodyOptional' | 'alsoAnswers' | 'handle'
+> & {
+  readonly scope: string | Endpoint['scope'];
+  readonly query?: Query;
+  readonly body?: Body;
+  readonly bodyOptional?: boolean;
+  readonly alsoAnswers?: readonly number[];
+  handle(input: EndpointInput<Static<Query>, Static<Body>>, services: Services): Promise<unknown>;
+};
+
+/** Declares an endpoint; `handle` is given a query and a body that fit their schemas. */
+export function defineEndpoint<Query extends TObject = TObject, Body extends TSchema = TSchema>(
+  declared: Declared<Query, Body>,
+): Endpoint {
+  const { scope } = declared;
+  return {
+    bodyOptional: false,
+    alsoAnswers: [],
+    ...declared,
+    query: declared.query,
+    body: declared.body,
+    scope: typeof scope === 'string' ? () => scope : scope,
+    handle: declared.handle,
+  };
+}

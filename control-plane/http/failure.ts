@@ -1,0 +1,55 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ConnectionException, UniqueConstraintViolationException } from '@mikro-orm/core';
+import type { Logger } from '../../shared/process/logger.ts';
+import { ApiError, conflict } from './api-error.ts';
+
+const internal = new ApiError(500, 'internal', 'internal server error');
+const noDatabase = new ApiError(503, 'unavailable', 'the database cannot be reached, try again');
+
+const ofFramework: Readonly<Record<string, ApiError>> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: new ApiError(415, 'media_type', 'the body must be sent as application/json'),
+  FST_ERR_CTP_BODY_TOO_LARGE: new ApiError(413, 'too_large', 'the body must be at most 1 MiB'),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: new ApiError(400, 'bad_request', 'Content-Length must be the size of the body'),
+  FST_ERR_BAD_URL: new ApiError(400, 'bad_request', 'the address holds a malformed escape'),
+  FST_ERR_MAX_PARAM_LENGTH_EXCEEDED: new ApiError(404, 'not_found', 'this address is not found'),
+};
+
+/** What a thrown value tells the client. Everything unforeseen is the same 500. */
+export function failureOf(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  if (error instanceof UniqueConstraintViolationException) {
+    return withCause(conflict('another request has just taken the same name or id'), error);
+  }
+  if (error instanceof ConnectionException || isConnectionLoss(error)) return withCause(noDatabase, error);
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return ofFramework[code] ?? withCause(internal, error);
+}
+
+/** Answers with `{error, details?}`; a failure of ours is logged with the request's id. */
+export function answerFailure(
+  failure: ApiError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  logger: Logger,
+): FastifyReply {
+  if (failure.status >= 500) {
+    logger.error({ err: failure.cause, requestId: request.id, status: failure.status }, 'request failed');
+  }
+  if (failure.status === 503) void reply.header('retry-after', '1');
+  const details = failure.details === undefined ? {} : { details: failure.details };
+  return reply.code(failure.status).send({ error: failure.message, ...details });
+}
+
+function withCause(failure: ApiError, cause: unknown): ApiError {
+  const own = new ApiError(failure.status, failure.code, failure.message, failure.details);
+  own.cause = cause;
+  return own;
+}
+
+// Failures of the driver and of its pool that are not wrapped by the ORM.
+function isConnectionLoss(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = 'code' in error ? String(error.code) : '';
+  if (['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', '57P01', '57P03', '53300'].includes(code)) return true;
+  return error.name === 'KnexTimeoutError' || /connection (terminated|ended|refused)/i.test(error.message);
+}

@@ -1,0 +1,37 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { ApiKey } from '../../shared/storage/entities/api-key.ts';
+import type { Actor } from './actor.ts';
+import { hashApiKey, readKid, sameHash } from './api-key.ts';
+
+const bearer = /^Bearer +([\x21-\x7e]+)$/i;
+const noHash = '0'.repeat(64);
+/** Last use is noted to the minute, so that reading does not mean writing. */
+const lastUsedEveryMs = 60_000;
+
+/** The key's owner; undefined for a missing, malformed, unknown, revoked or expired key, which are not told apart. */
+export async function authenticate(
+  em: EntityManager,
+  authorization: string | undefined,
+  now: Date,
+): Promise<Actor | undefined> {
+  const key = bearer.exec(authorization ?? '')?.[1] ?? '';
+  const kid = readKid(key);
+  if (kid === undefined) return undefined;
+  const row = await em.findOne(ApiKey, { kid });
+  const matches = sameHash(hashApiKey(key), row?.secretHash ?? noHash);
+  if (row === null || !matches || !isValidAt(row, now)) return undefined;
+  if (now.getTime() - (row.lastUsedAt?.getTime() ?? 0) > lastUsedEveryMs) {
+    await em.nativeUpdate(ApiKey, { id: row.id }, { lastUsedAt: now });
+  }
+  return { accountId: row.accountId, keyId: row.id, keyName: row.name, scopes: row.scopes };
+}
+
+/** Whether a key is neither revoked nor expired. */
+export function isValidAt(
+  key: { readonly revokedAt?: Date | null | undefined; readonly expiresAt?: Date | null | undefined },
+  now: Date,
+): boolean {
+  const revoked = key.revokedAt !== null && key.revokedAt !== undefined && key.revokedAt <= now;
+  const expired = key.expiresAt !== null && key.expiresAt !== undefined && key.expiresAt <= now;
+  return !revoked && !expired;
+}

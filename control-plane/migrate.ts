@@ -1,0 +1,13 @@
+import { EnvError } from '../shared/process/env.ts';
+import { migrate } from '../shared/storage/migrate.ts';
+import { readCommandEnv } from './env.ts';
+
+// Brings the schema up to date and ends: for a deployment that migrates before it starts its services.
+try {
+  await migrate(readCommandEnv().DATABASE_URL);
+  process.stdout.write('the schema is up to date\n');
+} catch (error) {
+  const reason = error instanceof EnvError ? error.problems.join('; ') : String(error);
+  process.stderr.write(`migrating failed: ${reason}\n`);
+  process.exitCode = 1;
+}

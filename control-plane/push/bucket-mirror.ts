@@ -1,0 +1,46 @@
+import type { Bucket, BucketWatch } from '../../shared/log/bucket.ts';
+
+/** The newest entries of a bucket, in memory: read at once, also while the log is away. */
+export type BucketMirror<Value> = {
+  readonly entries: ReadonlyMap<string, MirroredEntry<Value>>;
+  /** Follows the bucket from its present entries on; what is there no longer is forgotten. */
+  follow(bucket: Bucket): Promise<void>;
+  stop(): void;
+};
+
+export type MirroredEntry<Value> = {
+  readonly value: Value;
+  /** When it was heard, by the monotonic clock, in ms. */
+  readonly heardAtMs: number;
+};
+
+/** `read` turns an entry's bytes into a value; undefined for what this build does not understand. */
+export function createBucketMirror<Value>(
+  filter: string,
+  read: (bytes: Uint8Array) => Value | undefined,
+): BucketMirror<Value> {
+  let entries = new Map<string, MirroredEntry<Value>>();
+  let watch: BucketWatch | undefined;
+  return {
+    get entries() {
+      return entries;
+    },
+    async follow(bucket) {
+      const previous = watch;
+      const fresh = new Map<string, MirroredEntry<Value>>();
+      watch = await bucket.watch({
+        filter,
+        onEntry: ({ key, value: bytes }) => {
+          const value = bytes === undefined ? undefined : read(bytes);
+          if (value === undefined) fresh.delete(key);
+          else fresh.set(key, { value, heardAtMs: performance.now() });
+        },
+        onReady: () => {
+          entries = fresh;
+        },
+      });
+      previous?.stop();
+    },
+    stop: () => watch?.stop(),
+  };
+}

@@ -1,0 +1,110 @@
+import type { Logger } from '../../shared/process/logger.ts';
+import { Account } from '../../shared/storage/entities/account.ts';
+import type { Storage } from '../../shared/storage/open-storage.ts';
+import type { LogLink } from './log-link.ts';
+import { countWaiting, forgetOldRows, markPushed, waitingAccounts } from './outbox.ts';
+import { pushAccount } from './push-account.ts';
+
+/** Moves published configuration from PostgreSQL to the CONFIG bucket while this process leads. */
+export type ConfigPublisher = {
+  /** There may be something to push. */
+  wake(): void;
+  /** Outbox rows that waited when last looked at. */
+  readonly waiting: number;
+  /** The newest revision this process has written or seen. */
+  readonly revision: number;
+  stop(): Promise<void>;
+};
+
+export type ConfigPublisherOptions = {
+  readonly storage: Storage;
+  readonly logLink: LogLink;
+  readonly logger: Logger;
+  leading(): boolean;
+  now(): Date;
+};
+
+const accountsPerRound = 200;
+const pollMs = 1_000;
+const reconcileEveryMs = 30_000;
+
+export function createConfigPublisher(options: ConfigPublisherOptions): ConfigPublisher {
+  const { storage, logLink, logger } = options;
+  let waiting = 0;
+  let revision = 0;
+  let reconciledAtMs = -Infinity;
+  let again = false;
+  let stopped = false;
+  let running: Promise<void> | undefined;
+
+  const push = async (accountId: string): Promise<number | undefined> => {
+    const pushed = await pushAccount(storage, logLink.buckets.config, accountId);
+    if (pushed === undefined) return undefined;
+    revision = Math.max(revision, pushed.revision);
+    if (pushed.written) logger.info({ accountId, revision: pushed.revision }, 'configuration pushed');
+    return pushed.revision;
+  };
+  const drain = async (): Promise<void> => {
+    for (const account of await waitingAccounts(storage.fork(), accountsPerRound)) {
+      if (stopped || !options.leading()) return;
+      const pushed = await push(account.accountId);
+      await markPushed(storage.fork(), account, pushed ?? null, options.now());
+    }
+  };
+  // What the bucket should hold is compared with what it holds: it may have been wiped, or a push lost with a process.
+  const reconcile = async (): Promise<void> => {
+    const em = storage.fork();
+    for (const { id } of await em.find(Account, { liveVersionId: { $ne: null } }, { fields: ['id'] })) {
+      if (stopped || !options.leading()) return;
+      await push(id);
+    }
+    await forgetOldRows(storage.fork(), options.now());
+    reconciledAtMs = performance.now();
+  };
+  const round = async (): Promise<void> => {
+    if (!options.leading() || !logLink.connection.connected) return;
+    try {
+      await drain();
+      if (performance.now() - reconciledAtMs >= reconcileEveryMs) await reconcile();
+    } catch (error) {
+      logger.warn({ err: error }, 'pushing configuration failed, trying again');
+      // The bucket itself may be gone.
+      reconciledAtMs = -Infinity;
+      await logLink.reopen().catch((reason: unknown) => logger.debug({ err: reason }, 'opening the log again failed'));
+    }
+    waiting = await countWaiting(storage.fork()).catch(() => waiting);
+  };
+  const run = async (): Promise<void> => {
+    while (again) {
+      again = false;
+      await round();
+    }
+    running = undefined;
+  };
+  const wake = (): void => {
+    if (stopped) return;
+    again = true;
+    running ??= run();
+  };
+  const timer = setInterval(wake, pollMs);
+  const offReconnect = logLink.connection.onReconnect(() => {
+    reconciledAtMs = -Infinity;
+    wake();
+  });
+  return {
+    wake,
+    get waiting() {
+      return waiting;
+    },
+    get revision() {
+      return revision;
+    },
+    async stop() {
+      stopped = true;
+      again = false;
+      clearInterval(timer);
+      offReconnect();
+      await running;
+    },
+  };
+}

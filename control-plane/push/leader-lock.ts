@@ -1,0 +1,102 @@
+import pg from 'pg';
+import type { Logger } from '../../shared/process/logger.ts';
+import { outboxChannel } from './outbox.ts';
+
+/** The right to push, held by one control plane at a time, and the notices that there is something to push. */
+export type LeaderLock = {
+  readonly leading: boolean;
+  stop(): Promise<void>;
+};
+
+export type LeaderLockOptions = {
+  readonly databaseUrl: string;
+  readonly logger: Logger;
+  /** Called when this process becomes the leader, and for each notice. */
+  onWake(): void;
+};
+
+const lockNumber = 7_305_212;
+const retryMs = 1_000;
+const connectTimeoutMs = 5_000;
+
+/**
+ * Competes for the lock on a connection of its own: PostgreSQL takes it back when the connection ends, so a leader
+ * that dies is followed within a second.
+ */
+export function competeForLeadership(options: LeaderLockOptions): LeaderLock {
+  const { logger } = options;
+  let client: pg.Client | undefined;
+  let leading = false;
+  let stopped = false;
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<void> = Promise.resolve();
+
+  const lose = (lost: pg.Client): void => {
+    if (client !== lost) return;
+    client = undefined;
+    if (leading) logger.warn('leadership lost: the database connection ended');
+    leading = false;
+  };
+  const connect = async (): Promise<pg.Client> => {
+    const fresh = new pg.Client({
+      connectionString: options.databaseUrl,
+      application_name: 'sluice publisher',
+      connectionTimeoutMillis: connectTimeoutMs,
+      query_timeout: connectTimeoutMs,
+      keepAlive: true,
+    });
+    fresh.on('error', () => lose(fresh));
+    fresh.on('end', () => lose(fresh));
+    fresh.on('notification', () => options.onWake());
+    await fresh.connect();
+    await fresh.query(`listen ${outboxChannel}`);
+    client = fresh;
+    return fresh;
+  };
+  const compete = async (): Promise<void> => {
+    const connection = client ?? (await connect());
+    if (leading) {
+      // A connection that is cut off without a word would make a leader that leads nothing.
+      await connection.query('select 1');
+      return;
+    }
+    const { rows } = await connection.query<{ won: boolean }>('select pg_try_advisory_lock($1) as won', [lockNumber]);
+    if (rows[0]?.won === true) {
+      leading = true;
+      logger.info('this control plane pushes configuration');
+      options.onWake();
+    }
+  };
+  const round = async (): Promise<void> => {
+    try {
+      await compete();
+    } catch (error) {
+      logger.debug({ err: error }, 'competing for leadership failed');
+      const broken = client;
+      if (broken !== undefined) {
+        lose(broken);
+        await broken.end().catch(() => undefined);
+      }
+    }
+    if (!stopped) timer = setTimeout(start, retryMs);
+  };
+  const start = (): void => {
+    running = round();
+  };
+  start();
+  return {
+    get leading() {
+      return leading;
+    },
+    async stop() {
+      stopped = true;
+      clearTimeout(timer);
+      await running;
+      clearTimeout(timer);
+      const open = client;
+      leading = false;
+      client = undefined;
+      await open?.end().catch(() => undefined);
+    },
+  };
+}

@@ -1,0 +1,58 @@
+import type { LogConnection } from '../../shared/log/connection.ts';
+import { openBuckets } from '../../shared/log/open-buckets.ts';
+import type { Buckets } from '../../shared/log/open-buckets.ts';
+import { ensureTopology } from '../../shared/log/topology.ts';
+import type { TopologySettings } from '../../shared/log/topology.ts';
+import type { Logger } from '../../shared/process/logger.ts';
+
+/** The log as the control plane uses it: its buckets, opened again whenever the server may have lost them. */
+export type LogLink = {
+  readonly connection: LogConnection;
+  readonly buckets: Buckets;
+  /** Makes what is missing of the log and opens the buckets again. */
+  reopen(): Promise<void>;
+  stop(): void;
+};
+
+export type LogLinkOptions = {
+  readonly connection: LogConnection;
+  readonly topology: TopologySettings;
+  readonly logger: Logger;
+  /** Called with the buckets at the start and after each reopening. */
+  onOpened(buckets: Buckets): Promise<void>;
+};
+
+/** Makes the log's streams and buckets and keeps them there: a server that comes back empty gets them again. */
+export async function openLogLink(options: LogLinkOptions): Promise<LogLink> {
+  const { connection, topology, logger } = options;
+  const open = async (): Promise<Buckets> => {
+    const { created } = await ensureTopology(connection, topology);
+    if (created.length > 0) logger.warn({ created }, 'streams created: the log was empty');
+    const opened = await openBuckets(connection, topology.replicas);
+    await options.onOpened(opened);
+    return opened;
+  };
+  let buckets = await open();
+  let reopening: Promise<void> | undefined;
+  const reopen = (): Promise<void> => {
+    reopening ??= (async () => {
+      try {
+        buckets = await open();
+      } finally {
+        reopening = undefined;
+      }
+    })();
+    return reopening;
+  };
+  const offReconnect = connection.onReconnect(() => {
+    reopen().catch((error: unknown) => logger.warn({ err: error }, 'opening the log again failed'));
+  });
+  return {
+    connection,
+    get buckets() {
+      return buckets;
+    },
+    reopen,
+    stop: offReconnect,
+  };
+}

@@ -1,0 +1,54 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { OutboxRow } from '../../shared/storage/entities/outbox-row.ts';
+
+/** PostgreSQL channel that wakes the publisher. */
+export const outboxChannel = 'sluice_outbox';
+
+const keepMs = 86_400_000;
+
+/** Notes, in the caller's transaction, that what the account runs has changed. Returns the row's id. */
+export async function addToOutbox(em: EntityManager, accountId: string, now: Date): Promise<number> {
+  const row = em.create(OutboxRow, { accountId, createdAt: now, pushedAt: null, revision: null });
+  await em.persist(row).flush();
+  await em.execute(`select pg_notify('${outboxChannel}', '')`);
+  return row.id;
+}
+
+export type WaitingAccount = { readonly accountId: string; readonly upTo: number };
+
+/** Accounts with changes to push, the one that waits longest first, with their newest row. */
+export async function waitingAccounts(em: EntityManager, accountsMax: number): Promise<WaitingAccount[]> {
+  const rows: { account_id: string; up_to: string }[] = await em.execute(
+    `select account_id, max(id) as up_to from outbox where pushed_at is null
+     group by account_id order by min(id) limit ?`,
+    [accountsMax],
+  );
+  return rows.map((row) => ({ accountId: row.account_id, upTo: Number(row.up_to) }));
+}
+
+/** Rows that wait to be pushed. */
+export async function countWaiting(em: EntityManager): Promise<number> {
+  return em.count(OutboxRow, { pushedAt: null });
+}
+
+/** Marks an account's rows up to one as pushed. */
+export async function markPushed(
+  em: EntityManager,
+  waiting: WaitingAccount,
+  revision: number | null,
+  now: Date,
+): Promise<void> {
+  const rows = { accountId: waiting.accountId, id: { $lte: waiting.upTo }, pushedAt: null };
+  await em.nativeUpdate(OutboxRow, rows, { pushedAt: now, revision });
+}
+
+/** The revision a row was pushed as; undefined while it waits. */
+export async function pushedRevision(em: EntityManager, id: number): Promise<number | undefined> {
+  const row = await em.findOne(OutboxRow, { id }, { refresh: true });
+  return row?.pushedAt === null ? undefined : (row?.revision ?? 0);
+}
+
+/** Forgets rows that were pushed long ago. */
+export async function forgetOldRows(em: EntityManager, now: Date): Promise<void> {
+  await em.nativeDelete(OutboxRow, { pushedAt: { $lt: new Date(now.getTime() - keepMs) } });
+}

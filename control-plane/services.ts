@@ -1,0 +1,15 @@
+import type { Storage } from '../shared/storage/open-storage.ts';
+import type { SecretBox } from '../shared/storage/secrets.ts';
+import type { LiveValues } from './health/live-values.ts';
+import type { Paginator } from './http/pagination.ts';
+import type { PushStation } from './push/push-station.ts';
+
+/** What endpoints work with. */
+export type Services = {
+  readonly storage: Storage;
+  readonly secretBox: SecretBox;
+  readonly paginator: Paginator;
+  readonly liveValues: LiveValues;
+  readonly pushStation: PushStation;
+  now(): Date;
+};

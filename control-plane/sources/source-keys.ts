@@ -1,0 +1,57 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { uuidv7 } from 'uuidv7';
+import { hashSourceKey } from '../../shared/config/source-key.ts';
+import { SourceKey } from '../../shared/storage/entities/source-key.ts';
+import type { SecretBox } from '../../shared/storage/secrets.ts';
+import { randomText } from '../keys/random-text.ts';
+
+/** A source's two keys, in the clear. */
+export type SourceTokens = { readonly token: string; readonly testToken: string };
+
+const sealContext = (accountId: string, sourceId: string, test: boolean): string =>
+  `${accountId}/${sourceId}/source-key.${test ? 'test' : 'live'}`;
+
+/** Gives a source a new pair of keys; the pair it had ends. */
+export async function issueSourceKeys(
+  em: EntityManager,
+  secretBox: SecretBox,
+  source: { readonly accountId: string; readonly id: string },
+  now: Date,
+): Promise<SourceTokens> {
+  await em.nativeUpdate(SourceKey, { sourceId: source.id, revokedAt: null }, { revokedAt: now });
+  const issue = (test: boolean): string => {
+    const key = `src_${test ? 'test' : 'live'}_${randomText(32)}`;
+    em.persist(
+      em.create(SourceKey, {
+        id: uuidv7(),
+        accountId: source.accountId,
+        sourceId: source.id,
+        test,
+        keyHash: hashSourceKey(key),
+        sealedKey: secretBox.seal(key, sealContext(source.accountId, source.id, test)),
+        createdAt: now,
+        revokedAt: null,
+      }),
+    );
+    return key;
+  };
+  return { token: issue(false), testToken: issue(true) };
+}
+
+/** The source's keys as they are now; undefined when it has none. */
+export async function readSourceTokens(
+  em: EntityManager,
+  secretBox: SecretBox,
+  source: { readonly accountId: string; readonly id: string },
+): Promise<SourceTokens | undefined> {
+  const rows = await em.find(SourceKey, { accountId: source.accountId, sourceId: source.id, revokedAt: null });
+  const open = (test: boolean): string | undefined => {
+    const row = rows.find((key) => key.test === test);
+    return row === undefined
+      ? undefined
+      : secretBox.open(row.sealedKey, sealContext(source.accountId, source.id, test));
+  };
+  const token = open(false);
+  const testToken = open(true);
+  return token === undefined || testToken === undefined ? undefined : { token, testToken };
+}

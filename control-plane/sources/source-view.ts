@@ -1,0 +1,37 @@
+import { Type } from 'typebox';
+import { nullable } from '../../shared/collections/define.ts';
+import { sources } from '../../shared/collections/sources.ts';
+import type { JsonObject } from '../../shared/process/json.ts';
+import type { ConfigEntityRow } from '../../shared/storage/entities/config-entity.ts';
+import { replySchema } from '../collections/entity-schemas.ts';
+import { viewEntity } from '../collections/entity-view.ts';
+import type { LiveValues } from '../health/live-values.ts';
+
+const instant = Type.String({ format: 'date-time' });
+
+/** A source as it is answered. */
+export const sourceReply = replySchema(sources, {
+  accountId: Type.String(),
+  isPublished: nullable(Type.Boolean()),
+  lastTriggeredAt: nullable(instant),
+  lastDispatchedAt: nullable(instant),
+});
+
+/** A source with what is known of it now. */
+export function viewSource(
+  row: ConfigEntityRow,
+  published: ReadonlySet<string>,
+  live: Pick<LiveValues, 'lastTriggeredAt' | 'lastDispatchedAt'>,
+): JsonObject {
+  return {
+    ...viewEntity(row),
+    accountId: row.accountId,
+    isPublished: published.has(row.id),
+    lastTriggeredAt: isoOrNull(live.lastTriggeredAt(row.id)),
+    lastDispatchedAt: isoOrNull(live.lastDispatchedAt(row.id)),
+  };
+}
+
+function isoOrNull(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}

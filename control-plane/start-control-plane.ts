@@ -1,0 +1,109 @@
+import { connectLog } from '../shared/log/connection.ts';
+import type { Logger } from '../shared/process/logger.ts';
+import { PortBusyError } from '../shared/process/observe.ts';
+import type { ReadyCheck } from '../shared/process/observe.ts';
+import type { Shutdown } from '../shared/process/shutdown.ts';
+import { migrate } from '../shared/storage/migrate.ts';
+import { openStorage } from '../shared/storage/open-storage.ts';
+import { createSecretBox } from '../shared/storage/secrets.ts';
+import { bootstrap } from './bootstrap/bootstrap.ts';
+import { endpoints } from './endpoints/registry.ts';
+import type { ControlPlaneEnv } from './env.ts';
+import { monitorDatabase } from './health/database-monitor.ts';
+import { createLiveValues } from './health/live-values.ts';
+import { createApp } from './http/create-app.ts';
+import { createPaginator } from './http/pagination.ts';
+import type { Metrics } from './metrics.ts';
+import { createConfigPublisher } from './push/config-publisher.ts';
+import { competeForLeadership } from './push/leader-lock.ts';
+import { createLeaseMirror } from './push/live-processes.ts';
+import { openLogLink } from './push/log-link.ts';
+import { createPushStation } from './push/push-station.ts';
+import type { Services } from './services.ts';
+
+export type ControlPlane = {
+  /** The port the configuration interface listens on. */
+  readonly port: number;
+  readonly checks: readonly ReadyCheck[];
+};
+
+/** Builds the control plane from its environment and starts it; what it starts is stopped by `shutdown`. */
+export async function startControlPlane(
+  env: ControlPlaneEnv,
+  logger: Logger,
+  shutdown: Shutdown,
+  metrics: Metrics,
+): Promise<ControlPlane> {
+  const now = (): Date => new Date();
+  const secretBox = createSecretBox(env.SECRETS_KEY);
+  if (env.MIGRATE_ON_START) await migrate(env.DATABASE_URL);
+
+  const storage = await openStorage({
+    databaseUrl: env.DATABASE_URL,
+    connectionsMax: env.CONTROL_PLANE_DATABASE_CONNECTIONS_MAX,
+  });
+  shutdown.add('close database', () => storage.close());
+  const database = monitorDatabase(storage);
+  shutdown.add('stop database monitor', () => database.stop());
+
+  const connection = await connectLog({ url: env.NATS_URL, name: 'sluice control plane' });
+  shutdown.add('close log', () => connection.close());
+  const liveValues = createLiveValues();
+  const leases = createLeaseMirror();
+  const logLink = await openLogLink({
+    connection,
+    topology: {
+      partitions: env.LOG_PARTITIONS,
+      replicas: env.LOG_REPLICAS,
+      ingestBytesMax: env.LOG_INGEST_BYTES_MAX,
+      eventsBytesMax: env.LOG_EVENTS_BYTES_MAX,
+      retryBytesMax: env.LOG_RETRY_BYTES_MAX,
+      deadLetterBytesMax: env.LOG_DEAD_LETTERS_BYTES_MAX,
+    },
+    logger,
+    async onOpened({ health, leases: leaseBucket }) {
+      await Promise.all([liveValues.follow(health), leases.follow(leaseBucket)]);
+    },
+  });
+  shutdown.add('stop following the log', () => {
+    logLink.stop();
+    liveValues.stop();
+    leases.stop();
+  });
+
+  if (env.BOOTSTRAP_FILE !== undefined) {
+    const did = await bootstrap({ storage, secretBox, file: env.BOOTSTRAP_FILE, sinkUrl: env.BOOTSTRAP_SINK_URL, now });
+    logger.info({ did }, 'bootstrap done');
+  }
+
+  const wake = (): void => publisher.wake();
+  const lock = competeForLeadership({ databaseUrl: env.DATABASE_URL, logger, onWake: () => wake() });
+  const publisher = createConfigPublisher({ storage, logLink, logger, leading: () => lock.leading, now });
+  shutdown.add('stop leading', () => lock.stop());
+  shutdown.add('stop publisher', () => publisher.stop());
+  metrics.watchPublisher(publisher, () => lock.leading);
+
+  const services: Services = {
+    storage,
+    secretBox,
+    paginator: createPaginator(env.SECRETS_KEY),
+    liveValues,
+    pushStation: createPushStation({ storage, logLink, leases, documentBytesMax: env.CONFIG_BYTES_MAX, wake }),
+    now,
+  };
+  const app = createApp({ endpoints, services, logger, metrics: metrics.http, addPublicRoutes: () => undefined });
+  shutdown.add('stop answering', () => app.close());
+  await app.listen({ port: env.CONTROL_PLANE_PORT, host: env.CONTROL_PLANE_HOST }).catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    throw new PortBusyError(`port ${env.CONTROL_PLANE_PORT} is in use: set CONTROL_PLANE_PORT to a free one`);
+  });
+  const address = app.server.address();
+  const log: ReadyCheck = {
+    name: 'log',
+    check: () => (connection.connected ? { ok: true } : { ok: false, detail: 'NATS at NATS_URL is not connected' }),
+  };
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : env.CONTROL_PLANE_PORT,
+    checks: [database.check, log],
+  };
+}

@@ -1,0 +1,40 @@
+import type { VersionRow } from '../../shared/storage/entities/version.ts';
+import { recordAudit } from '../audit/record-audit.ts';
+import { lockAccount } from '../draft/account-lock.ts';
+import type { Editing } from '../draft/edit-entities.ts';
+import { badRequest, notFound } from '../http/api-error.ts';
+import { buildAccountDocument, encodeDocument } from '../push/account-document.ts';
+import { addToOutbox } from '../push/outbox.ts';
+import { findVersion, liveVersionId, setLiveVersion, versionContent } from './version-store.ts';
+import { emptySnapshot } from './snapshot.ts';
+
+export type Publishing = {
+  readonly version: VersionRow;
+  /** The outbox row to wait for; undefined when the version was live already. */
+  readonly outboxId: number | undefined;
+};
+
+/**
+ * Makes a version live, an older one too. Everything it takes happens in the caller's transaction: a crash leaves
+ * either the version that was live before or a row in the outbox. Throws a 400 for a version too large to push.
+ */
+export async function publishVersion(
+  { em, actor, now }: Editing,
+  id: string,
+  documentBytesMax: number,
+): Promise<Publishing> {
+  const { accountId } = actor;
+  await lockAccount(em, accountId);
+  const version = await findVersion(em, accountId, id);
+  if (version === undefined) throw notFound('version');
+  if ((await liveVersionId(em, accountId)) === id.toLowerCase()) return { version, outboxId: undefined };
+  const content = (await versionContent(em, accountId, id)) ?? emptySnapshot;
+  await setLiveVersion(em, version, actor, now);
+  const bytes = encodeDocument(await buildAccountDocument(em, version, content)).length;
+  if (bytes > documentBytesMax) {
+    throw badRequest(`the version is too large to publish: ${bytes} bytes of at most ${documentBytesMax}`);
+  }
+  const details = { versionNumber: version.versionNumber };
+  recordAudit(em, actor, { action: 'version.publish', entityId: version.id, details }, now);
+  return { version, outboxId: await addToOutbox(em, accountId, now) };
+}

@@ -1,0 +1,69 @@
+import { collectionNames } from '../../shared/config/account-config.ts';
+import type { CollectionName, Snapshot, SnapshotEntity } from '../../shared/config/account-config.ts';
+import { statusOf } from './diff.ts';
+import { indexById } from './snapshot.ts';
+
+export type EntityRef = { readonly collection: CollectionName; readonly id: string };
+
+/** What becomes of one entity of the draft. */
+export type RevertStep =
+  | { readonly kind: 'write'; readonly collection: CollectionName; readonly entity: SnapshotEntity }
+  | { readonly kind: 'remove'; readonly collection: CollectionName; readonly id: string };
+
+export type RevertPlan = {
+  readonly steps: readonly RevertStep[];
+  readonly revertedCount: number;
+  readonly restoredCount: number;
+  readonly discardedCount: number;
+  readonly notFoundCount: number;
+};
+
+/**
+ * How to undo the changes of the entities named: a modified one takes its published values, a removed one comes back,
+ * an added one goes. One that is in neither snapshot is not found; an unchanged one is left alone. Pure.
+ */
+export function planRevert(published: Snapshot, draft: Snapshot, refs: readonly EntityRef[]): RevertPlan {
+  const steps: RevertStep[] = [];
+  const counts = { revertedCount: 0, restoredCount: 0, discardedCount: 0, notFoundCount: 0 };
+  const publishedById = indexSnapshot(published);
+  const draftById = indexSnapshot(draft);
+  for (const { collection, id } of withoutRepeats(refs)) {
+    const before = publishedById(collection, id);
+    const after = draftById(collection, id);
+    switch (statusOf(before, after)) {
+      case 'added':
+        counts.discardedCount += 1;
+        steps.push({ kind: 'remove', collection, id });
+        break;
+      case 'modified':
+      case 'removed':
+        if (after === undefined) counts.restoredCount += 1;
+        else counts.revertedCount += 1;
+        if (before !== undefined) steps.push({ kind: 'write', collection, entity: before });
+        break;
+      case null:
+        if (before === undefined) counts.notFoundCount += 1;
+        break;
+    }
+  }
+  return { steps, ...counts };
+}
+
+/** Every entity whose draft differs from what is published. */
+export function changedEntities(published: Snapshot, draft: Snapshot): EntityRef[] {
+  return collectionNames.flatMap((collection) => {
+    const before = indexById(published[collection]);
+    const after = indexById(draft[collection]);
+    const ids = new Set([...before.keys(), ...after.keys()]);
+    return [...ids].filter((id) => statusOf(before.get(id), after.get(id)) !== null).map((id) => ({ collection, id }));
+  });
+}
+
+function indexSnapshot(snapshot: Snapshot): (collection: CollectionName, id: string) => SnapshotEntity | undefined {
+  const indexes = new Map(collectionNames.map((name) => [name, indexById(snapshot[name])]));
+  return (collection, id) => indexes.get(collection)?.get(id);
+}
+
+function withoutRepeats(refs: readonly EntityRef[]): EntityRef[] {
+  return [...new Map(refs.map((ref) => [`${ref.collection}/${ref.id}`, ref])).values()];
+}

@@ -1,0 +1,128 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { uuidv7 } from 'uuidv7';
+import type { Snapshot } from '../../shared/config/account-config.ts';
+import { Account } from '../../shared/storage/entities/account.ts';
+import { Version } from '../../shared/storage/entities/version.ts';
+import type { VersionRow } from '../../shared/storage/entities/version.ts';
+import { containsFolded, foldText } from '../draft/folded-text.ts';
+import type { Position } from '../http/pagination.ts';
+import type { Actor } from '../keys/actor.ts';
+import { buildSnapshot, emptySnapshot } from './snapshot.ts';
+
+const uuidShape = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+export function isUuid(text: string): boolean {
+  return uuidShape.test(text);
+}
+
+/** The version without its content, or undefined where the account has none of that id. */
+export async function findVersion(em: EntityManager, accountId: string, id: string): Promise<VersionRow | undefined> {
+  if (!isUuid(id)) return undefined;
+  return (await em.findOne(Version, { accountId, id })) ?? undefined;
+}
+
+/** The id of the version the account runs, if it has published one. */
+export async function liveVersionId(em: EntityManager, accountId: string): Promise<string | undefined> {
+  const account = await em.findOneOrFail(Account, { id: accountId }, { refresh: true });
+  return account.liveVersionId ?? undefined;
+}
+
+/** The snapshot a version holds. */
+export async function versionContent(em: EntityManager, accountId: string, id: string): Promise<Snapshot | undefined> {
+  if (!isUuid(id)) return undefined;
+  const row = await em.findOne(Version, { accountId, id }, { populate: ['content'], refresh: true });
+  return row === null ? undefined : complete(row.content);
+}
+
+/** What the account runs; empty before the first publish. */
+export async function liveContent(em: EntityManager, accountId: string): Promise<Snapshot> {
+  const id = await liveVersionId(em, accountId);
+  return (id === undefined ? undefined : await versionContent(em, accountId, id)) ?? emptySnapshot;
+}
+
+export type NewVersion = {
+  readonly name: string | undefined;
+  readonly notes: string | null;
+  readonly content: Snapshot;
+};
+
+/** Adds the next version. The caller holds the account's lock, so numbers have no gaps. */
+export async function insertVersion(
+  em: EntityManager,
+  accountId: string,
+  version: NewVersion,
+  now: Date,
+): Promise<VersionRow> {
+  const [newest] = await em.find(
+    Version,
+    { accountId },
+    { orderBy: { versionNumber: 'desc' }, limit: 1, fields: ['versionNumber'] },
+  );
+  const versionNumber = (newest?.versionNumber ?? 0) + 1;
+  const row = em.create(Version, {
+    id: uuidv7(),
+    accountId,
+    versionNumber,
+    content: version.content,
+    createdAt: now,
+    publishedAt: null,
+    publishedByUserId: null,
+    publishedByUserName: null,
+    ...texts(version.name ?? `Version ${versionNumber}`, version.notes),
+  });
+  await em.persist(row).flush();
+  return row;
+}
+
+/** Changes a version's name and notes; its content never changes. */
+export function renameVersion(row: VersionRow, name: string, notes: string | null): void {
+  Object.assign(row, texts(name, notes));
+}
+
+/** Makes the version the one the account runs. The caller holds the account's lock. */
+export async function setLiveVersion(em: EntityManager, row: VersionRow, actor: Actor, now: Date): Promise<void> {
+  row.publishedAt = now;
+  row.publishedByUserId = actor.keyId;
+  row.publishedByUserName = actor.keyName;
+  await em.flush();
+  await em.nativeUpdate(Account, { id: row.accountId }, { liveVersionId: row.id });
+}
+
+export type VersionFilters = {
+  readonly liveId: string | undefined;
+  readonly isPublished: boolean | undefined;
+  readonly nameContains: string | undefined;
+  readonly notesContains: string | undefined;
+};
+
+/** Up to `limit` versions, newest first, those after a position. */
+export async function listVersions(
+  em: EntityManager,
+  accountId: string,
+  filters: VersionFilters,
+  page: { readonly limit: number; readonly after: Position | undefined },
+): Promise<VersionRow[]> {
+  const { liveId, isPublished, nameContains, notesContains } = filters;
+  if (isPublished === true && liveId === undefined) return [];
+  const id = isPublished === undefined || liveId === undefined ? {} : { id: isPublished ? liveId : { $ne: liveId } };
+  return em.find(
+    Version,
+    {
+      accountId,
+      ...id,
+      ...(nameContains === undefined ? {} : { nameFolded: { $like: containsFolded(nameContains) } }),
+      ...(notesContains === undefined ? {} : { notesFolded: { $like: containsFolded(notesContains) } }),
+      ...(page.after === undefined ? {} : { versionNumber: { $lt: Number(page.after[0]) } }),
+    },
+    { orderBy: { versionNumber: 'desc' }, limit: page.limit },
+  );
+}
+
+function texts(name: string, notes: string | null): Pick<VersionRow, 'name' | 'nameFolded' | 'notes' | 'notesFolded'> {
+  return { name, nameFolded: foldText(name), notes, notesFolded: foldText(notes ?? '') };
+}
+
+/** A version written by an older build lacks the collections that came later. */
+function complete(content: Snapshot): Snapshot {
+  return buildSnapshot((name) => content[name] ?? []);
+}

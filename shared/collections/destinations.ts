@@ -1,0 +1,28 @@
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import { defineCollection, enabledStatus, idList, nullable, references, textOf } from './define.ts';
+import { destinationTypes } from './destination-types.ts';
+
+/** A destination's settings: keys and values as its kind describes them. */
+export const destinationSettings = Type.Record(Type.String(), Type.Unknown());
+
+const body = Type.Object({
+  name: nullable(Type.String({ maxLength: 250 })),
+  type: Type.Enum([...destinationTypes]),
+  status: enabledStatus,
+  settings: nullable(destinationSettings),
+  limitedToSourceIds: nullable(idList()),
+  hashingSalt: nullable(Type.String({ maxLength: 1_000 })),
+});
+
+export type DestinationBody = Static<typeof body>;
+
+export const destinations = defineCollection({
+  name: 'destinations',
+  noun: 'destination',
+  body,
+  defaults: { name: null, status: 'Enabled', settings: null, limitedToSourceIds: null, hashingSalt: null },
+  readOnly: ['type'],
+  references: [references('limitedToSourceIds', 'sources')],
+  describe: ({ type, status }) => ({ type: textOf(type), summary: textOf(status) }),
+});

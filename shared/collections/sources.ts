@@ -1,0 +1,87 @@
+import ipaddr from 'ipaddr.js';
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import { isJsonObject } from '../process/json.ts';
+import type { JsonObject } from '../process/json.ts';
+import { defineCollection, enabledStatus, nullable, textOf } from './define.ts';
+import type { FieldProblem } from './define.ts';
+import { sourceTypes } from './source-types.ts';
+
+const listItemsMax = 1_000;
+
+const body = Type.Object({
+  name: nullable(Type.String({ maxLength: 250 })),
+  type: Type.Enum([...sourceTypes]),
+  status: enabledStatus,
+  selectedAccountId: nullable(Type.String({ maxLength: 250 })),
+  whitelistDomains: nullable(Type.Array(Type.String({ minLength: 1, maxLength: 253 }), { maxItems: listItemsMax })),
+  whitelistIps: nullable(Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: listItemsMax })),
+  botControlMode: nullable(Type.Enum(['Allow', 'Block', 'Threshold'])),
+  botScoreThreshold: nullable(Type.Number({ minimum: 0, maximum: 100 })),
+  excludeRequestContext: nullable(Type.Boolean()),
+  redirectUrl: nullable(Type.String({ minLength: 1, maxLength: 2_048 })),
+  projectAPIKey: nullable(Type.String({ maxLength: 1_000 })),
+  probabilisticIdentity: nullable(Type.Record(Type.String(), Type.Unknown())),
+});
+
+export type SourceBody = Static<typeof body>;
+
+export const sources = defineCollection({
+  name: 'sources',
+  noun: 'source',
+  body,
+  defaults: {
+    name: null,
+    status: 'Enabled',
+    selectedAccountId: null,
+    whitelistDomains: null,
+    whitelistIps: null,
+    botControlMode: null,
+    botScoreThreshold: null,
+    excludeRequestContext: null,
+    redirectUrl: null,
+    projectAPIKey: null,
+    probabilisticIdentity: null,
+  },
+  readOnly: ['type', 'accountId', 'isPublished', 'lastTriggeredAt', 'lastDispatchedAt'],
+  check: checkSource,
+  describe: ({ type, status }) => ({ type: textOf(type), summary: textOf(status) }),
+});
+
+function checkSource(source: JsonObject): FieldProblem[] {
+  const problems: FieldProblem[] = [];
+  const { type, redirectUrl, whitelistIps, whitelistDomains, probabilisticIdentity } = source;
+  if (typeof redirectUrl === 'string' && !isWebUrl(redirectUrl)) {
+    problems.push({ field: 'redirectUrl', problem: 'must be an absolute http or https URL' });
+  }
+  if (type === 'RedirectSource' && (redirectUrl === null || redirectUrl === undefined)) {
+    problems.push({ field: 'redirectUrl', problem: 'is required for a RedirectSource' });
+  }
+  for (const address of listOf(whitelistIps)) {
+    if (!ipaddr.isValid(address) && !ipaddr.isValidCIDR(address)) {
+      problems.push({ field: 'whitelistIps', problem: 'must hold addresses or CIDR ranges' });
+      break;
+    }
+  }
+  if (listOf(whitelistDomains).some((domain) => !isDomain(domain))) {
+    problems.push({ field: 'whitelistDomains', problem: 'must hold domain names, such as example.com' });
+  }
+  if (isJsonObject(probabilisticIdentity) && JSON.stringify(probabilisticIdentity).length > 16_384) {
+    problems.push({ field: 'probabilisticIdentity', problem: 'must be at most 16384 characters of JSON' });
+  }
+  return problems;
+}
+
+function listOf(value: unknown): readonly string[] {
+  return Array.isArray(value) ? (value as readonly string[]) : [];
+}
+
+function isWebUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol } = new URL(text);
+  return protocol === 'http:' || protocol === 'https:';
+}
+
+function isDomain(text: string): boolean {
+  return /^([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i.test(text);
+}
