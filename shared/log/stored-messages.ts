@@ -26,7 +26,7 @@ export async function oldestWaitingAtMs(
   if (info.num_pending + info.num_ack_pending === 0) return undefined;
   try {
     const request = { seq: info.ack_floor.stream_seq + 1, next_by_subj: consumer.filterSubject };
-    const message = await connection.jsm.direct.getMessage(consumer.stream, request);
+    const message = await connection.jsm.streams.getMessage(consumer.stream, request);
     return message.time.getTime();
   } catch (error) {
     if (isNoMessage(error)) return undefined;

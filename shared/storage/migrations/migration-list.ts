@@ -1,5 +1,6 @@
 import { CreateConfigurationTables } from './0001-create-configuration-tables.ts';
 import { CreateVisitorTables } from './0002-create-visitor-tables.ts';
+import { NumberVisitorWrites } from './0003-number-visitor-writes.ts';
 
 /**
  * Every migration, oldest first. The list is written down rather than found on disk, so that it is the same under
@@ -8,4 +9,5 @@ import { CreateVisitorTables } from './0002-create-visitor-tables.ts';
 export const migrationList = [
   { name: '0001-create-configuration-tables', class: CreateConfigurationTables },
   { name: '0002-create-visitor-tables', class: CreateVisitorTables },
+  { name: '0003-number-visitor-writes', class: NumberVisitorWrites },
 ];

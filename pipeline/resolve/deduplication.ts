@@ -1,0 +1,108 @@
+import type { EventHash } from './event-hash.ts';
+import { HashSet } from './hash-set.ts';
+
+/** The events a partition has seen lately, by the hash of their ids. */
+export type Deduplication = {
+  /** Notes an event; false when it was there already. `timeMs` is when the log stored it and never goes back. */
+  add(hash: EventHash, timeMs: number): boolean;
+  readonly size: number;
+  readonly bytes: number;
+  /** How far back an event is recognised for certain, in ms: the window, or less where the count is what bounds it. */
+  readonly effectiveWindowMs: number;
+};
+
+export type DeduplicationSettings = {
+  readonly windowMs: number;
+  /** Ids held at most. Their memory grows with use: about 13 bytes each when full. */
+  readonly idsMax: number;
+};
+
+/** Growing one part at a time keeps the pause of a growth short. */
+const parts = 16;
+/** Ids are forgotten in steps of this part of the window, so one may be held that much longer. */
+const stepsPerWindow = 256;
+
+/** Makes an empty deduplication table, bounded by time and by count. */
+export function createDeduplication(settings: DeduplicationSettings): Deduplication {
+  const stepMs = Math.max(1, Math.floor(settings.windowMs / stepsPerWindow));
+  const sets = Array.from({ length: parts }, () => new AgingSet(settings, stepMs));
+  let nowMs = 0;
+  return {
+    add(hash, timeMs) {
+      nowMs = Math.max(nowMs, timeMs);
+      return part(sets, hash.low % parts).add(hash, nowMs);
+    },
+    get size() {
+      return sets.reduce((sum, set) => sum + set.size, 0);
+    },
+    get bytes() {
+      return sets.reduce((sum, set) => sum + set.bytes, 0);
+    },
+    get effectiveWindowMs() {
+      return sets.reduce((least, set) => Math.min(least, set.effectiveWindowMs(nowMs)), settings.windowMs);
+    },
+  };
+}
+
+/** Hashes with the times they came at, to a step. */
+class AgingSet {
+  readonly #set: HashSet;
+  readonly #windowMs: number;
+  readonly #stepMs: number;
+  /** From which hash on a step began, oldest first. At most about `stepsPerWindow` of them. */
+  readonly #steps: { readonly from: number; readonly timeMs: number }[] = [];
+  /** The hash up to which the count, not the window, has forgotten. */
+  #evictedTo = 0;
+
+  constructor({ windowMs, idsMax }: DeduplicationSettings, stepMs: number) {
+    this.#set = new HashSet(Math.max(1, Math.ceil(idsMax / parts)));
+    this.#windowMs = windowMs;
+    this.#stepMs = stepMs;
+  }
+
+  get size(): number {
+    return this.#set.size;
+  }
+
+  get bytes(): number {
+    return this.#set.bytes;
+  }
+
+  add({ high, low }: EventHash, nowMs: number): boolean {
+    this.#expire(nowMs);
+    if (this.#set.has(high, low)) return false;
+    const last = this.#steps.at(-1);
+    if (last === undefined || nowMs - last.timeMs >= this.#stepMs) {
+      this.#steps.push({ from: this.#set.added, timeMs: nowMs });
+    }
+    const oldest = this.#set.added - this.#set.size;
+    this.#set.add(high, low);
+    const oldestNow = this.#set.added - this.#set.size;
+    if (oldestNow > oldest) this.#evictedTo = oldestNow;
+    return true;
+  }
+
+  effectiveWindowMs(nowMs: number): number {
+    const oldest = this.#set.added - this.#set.size;
+    if (this.#evictedTo !== oldest || oldest === 0) return this.#windowMs;
+    const step = this.#steps.find((step) => step.from >= oldest);
+    return Math.min(this.#windowMs, step === undefined ? 0 : nowMs - step.timeMs);
+  }
+
+  #expire(nowMs: number): void {
+    for (;;) {
+      const first = this.#steps[0];
+      if (first === undefined || first.timeMs + this.#stepMs + this.#windowMs > nowMs) return;
+      this.#steps.shift();
+      const keepFrom = this.#steps[0]?.from ?? this.#set.added;
+      const oldest = this.#set.added - this.#set.size;
+      if (keepFrom > oldest) this.#set.dropOldest(keepFrom - oldest);
+    }
+  }
+}
+
+function part(sets: readonly AgingSet[], index: number): AgingSet {
+  const set = sets[index];
+  if (set === undefined) throw new RangeError('looking up an event hash: no such part');
+  return set;
+}

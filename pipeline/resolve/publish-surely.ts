@@ -1,0 +1,37 @@
+import { lastMsgId } from '../../shared/log/stored-messages.ts';
+import { PublishError, publish } from '../../shared/log/publisher.ts';
+import { persist } from './persist.ts';
+import type { ResolverContext } from './resolver-context.ts';
+
+export type OutgoingMessage = {
+  readonly stream: string;
+  /** Nobody else publishes to it while this resolver runs. */
+  readonly subject: string;
+  readonly payload: Uint8Array;
+  readonly msgId: string;
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+/**
+ * Publishes until the log has it, once. The server forgets message ids after two minutes, so before another try
+ * we look whether the one before, whose answer was lost, is the newest message of the subject.
+ */
+export async function publishSurely(context: ResolverContext, message: OutgoingMessage): Promise<void> {
+  const { connection, logger, counts, settings, signal } = context;
+  const { stream, subject, payload, msgId, headers } = message;
+  await persist(
+    async (attempt) => {
+      if (attempt > 1 && (await lastMsgId(connection, stream, subject)) === msgId) return;
+      await publish(connection, subject, payload, { msgId, headers, timeoutMs: settings.publishTimeoutMs });
+    },
+    {
+      signal,
+      isPassing: () => true,
+      onRetry: (error, attempt) => {
+        counts.publish_retries += 1;
+        const reason = error instanceof PublishError ? error.reason : 'unreachable';
+        if (attempt === 3) logger.warn({ subject, reason }, 'the log does not take a message, trying on');
+      },
+    },
+  );
+}

@@ -1,0 +1,38 @@
+/** Everything a resolver counts, by the name `stats()` reports it under. */
+export const resolverCounters = {
+  frames: 'Ingest frames taken',
+  redelivered_frames: 'Ingest frames taken that had been delivered before',
+  events: 'Events read from ingest frames',
+  resolved: 'Events written to the log of their account',
+  duplicates: 'Events dropped since their id was seen within the deduplication window',
+  bots_dropped: 'Events dropped by bot control',
+  not_allowed_dropped: 'Events dropped since their name is not an allowed event',
+  erased_dropped: 'Events dropped since their visitor was erased',
+  dead_letters: 'Events or frames that could not be read or stored, kept in the dead-letter log',
+  output_frames: 'Frames written to the logs of accounts',
+  visitors_created: 'Visitors created',
+  visitors_updated: 'Visitors changed',
+  visitors_merged: 'Visitors that turned out to be another one',
+  visitors_oversized: 'Times properties were left out since the visitor would have become too large',
+  publish_retries: 'Times a write to the log was tried again',
+  visitor_retries: 'Times the visitors could not be read or written and it was tried again',
+} as const;
+
+/** What a resolver reports that may go down again. */
+export const resolverGauges = {
+  deduplication_ids: 'Event ids held for deduplication',
+  deduplication_bytes: 'Memory of the deduplication table',
+  deduplication_window_ms: 'How far back a repeated event is recognised for certain',
+  frames_waiting: 'Ingest frames that waited behind the last one taken',
+} as const;
+
+export type ResolverCounter = keyof typeof resolverCounters;
+export type ResolverGauge = keyof typeof resolverGauges;
+
+/** Counters of one resolver since it started. */
+export type ResolverCounts = Record<ResolverCounter, number>;
+
+export function createResolverCounts(): ResolverCounts {
+  const zeros = Object.keys(resolverCounters).map((name) => [name, 0]);
+  return Object.fromEntries(zeros) as ResolverCounts;
+}

@@ -1,0 +1,138 @@
+import { ensureConsumer } from '../../shared/log/consumers.ts';
+import type { DurableConsumer } from '../../shared/log/consumers.ts';
+import { openCursor } from '../../shared/log/cursor.ts';
+import type { Cursor } from '../../shared/log/cursor.ts';
+import type { Delivery } from '../../shared/log/delivery.ts';
+import { ingestSubject, resolverConsumer } from '../../shared/log/subjects.ts';
+import { streams } from '../../shared/log/topology.ts';
+import type { Actor } from '../host/actor.ts';
+import { keepDeadLetters } from './dead-letters.ts';
+import { createDeduplication } from './deduplication.ts';
+import { publishFrames } from './publish-frames.ts';
+import { rebuildDeduplication } from './rebuild-deduplication.ts';
+import { resolveFrames } from './resolve-frames.ts';
+import type { ResolvedFrames } from './resolve-frames.ts';
+import type { ResolverContext } from './resolver-context.ts';
+import { createResolverCounts } from './resolver-stats.ts';
+import type { ResolverGauge } from './resolver-stats.ts';
+
+export type ResolverOptions = Omit<ResolverContext, 'deduplication' | 'counts' | 'signal'>;
+
+/** Frames pulled ahead of the one take being worked on and the one being published. */
+const bufferedFramesMax = 32;
+
+/**
+ * Starts the resolver of one partition: takes accepted events from the ingest log, drops repeated and unwanted ones,
+ * finds their visitors, and writes them to the logs of their accounts. A frame is acknowledged once everything it
+ * became is in the log; after a crash the ids of what is there already keep it from being written twice.
+ */
+export async function startResolver(options: ResolverOptions): Promise<Actor> {
+  const abort = new AbortController();
+  const context: ResolverContext = {
+    ...options,
+    deduplication: createDeduplication(options.settings.deduplication),
+    counts: createResolverCounts(),
+    signal: abort.signal,
+  };
+  const consumer: DurableConsumer = {
+    stream: streams.ingest,
+    name: resolverConsumer(options.partition),
+    filterSubject: ingestSubject(options.partition),
+    startFrom: 'first',
+    ackWaitMs: options.settings.ackWaitMs,
+    ackPendingMax: bufferedFramesMax + options.settings.framesPerTake * 4,
+  };
+  await ensureConsumer(options.connection, consumer);
+  await rebuildDeduplication(context, consumer);
+  const cursor = await openCursor(options.connection, {
+    consumer,
+    bufferedMax: bufferedFramesMax,
+    onLost: (reason) => options.logger.error({ consumer: consumer.name, reason }, 'consumer is gone, making it anew'),
+    onError: (error) => options.logger.warn({ consumer: consumer.name, err: error }, 'pulling frames failed'),
+  });
+  const resolver = new Resolver(context, cursor);
+  return {
+    done: resolver.done,
+    stop: async (deadlineMs) => {
+      const late = setTimeout(() => abort.abort(new Error('stop deadline passed')), deadlineMs);
+      await Promise.allSettled([cursor.close(), resolver.done]);
+      clearTimeout(late);
+    },
+    stats: () => ({ ...context.counts, ...resolver.gauges() }),
+  };
+}
+
+class Resolver {
+  readonly done: Promise<void>;
+  readonly #context: ResolverContext;
+  readonly #cursor: Cursor;
+  readonly #inWork = new Set<Delivery>();
+  #framesWaiting = 0;
+
+  constructor(context: ResolverContext, cursor: Cursor) {
+    this.#context = context;
+    this.#cursor = cursor;
+    this.done = this.#run();
+  }
+
+  gauges(): Record<ResolverGauge, number> {
+    const { deduplication } = this.#context;
+    return {
+      deduplication_ids: deduplication.size,
+      deduplication_bytes: deduplication.bytes,
+      deduplication_window_ms: deduplication.effectiveWindowMs,
+      frames_waiting: this.#framesWaiting,
+    };
+  }
+
+  async #run(): Promise<void> {
+    const { settings, signal } = this.#context;
+    // However long the log or the database is away, the frames in work stay ours.
+    const pulse = setInterval(() => {
+      for (const delivery of this.#inWork) delivery.working();
+    }, settings.ackWaitMs / 3);
+    try {
+      await this.#work();
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    } finally {
+      clearInterval(pulse);
+      await this.#cursor.close();
+      for (const delivery of this.#inWork) delivery.nak();
+    }
+  }
+
+  /** While one take is being published the next is resolved. Takes are published in order, so acknowledged in order. */
+  async #work(): Promise<void> {
+    let publishing: Promise<void> = Promise.resolve();
+    for (;;) {
+      const deliveries = await this.#take();
+      if (deliveries.length === 0) return publishing;
+      const resolved = await Promise.all([resolveFrames(this.#context, deliveries), publishing]);
+      publishing = this.#publish(deliveries, resolved[0]);
+      // A failure ends the wait for more; it is thrown from the next turn.
+      publishing.catch(() => this.#cursor.close());
+    }
+  }
+
+  async #take(): Promise<readonly Delivery[]> {
+    const { counts, settings } = this.#context;
+    const deliveries = await this.#cursor.take(settings.framesPerTake);
+    counts.frames += deliveries.length;
+    for (const delivery of deliveries) {
+      this.#inWork.add(delivery);
+      if (delivery.deliveries > 1) counts.redelivered_frames += 1;
+      this.#framesWaiting = delivery.pending;
+    }
+    return deliveries;
+  }
+
+  async #publish(deliveries: readonly Delivery[], resolved: ResolvedFrames): Promise<void> {
+    await keepDeadLetters(this.#context, resolved.deadLetters);
+    await publishFrames(this.#context, resolved.frames);
+    for (const delivery of deliveries) {
+      delivery.ack();
+      this.#inWork.delete(delivery);
+    }
+  }
+}

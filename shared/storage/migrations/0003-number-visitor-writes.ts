@@ -1,0 +1,18 @@
+import { Migration } from '@mikro-orm/migrations';
+
+/**
+ * A visitor's version grows with every write, so that a writer that decided on an older state finds out. The index
+ * finds the aliases of a visitor, which move with it when it is merged or erased.
+ */
+export class NumberVisitorWrites extends Migration {
+  override up(): void {
+    this.addSql('alter table visitors add column version integer not null default 1');
+    this.addSql(`
+      create index visitors_aliases on visitors (account_id, merged_into) where merged_into is not null`);
+  }
+
+  override down(): void {
+    this.addSql('drop index visitors_aliases');
+    this.addSql('alter table visitors drop column version');
+  }
+}

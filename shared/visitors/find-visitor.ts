@@ -1,0 +1,99 @@
+import type { Queryable } from './visitor-statements.ts';
+import { lockVisitors, selectIdentities, selectVisitors } from './visitor-statements.ts';
+import type { StoredVisitor } from './stored-visitor.ts';
+import { cleanEmail, cleanText, erasedIdentity, storedIdentity } from './visitor-identity.ts';
+import type { IdentityKind } from './visitor-identity.ts';
+import type { FoundVisitor, VisitorKey } from './visitor-store.ts';
+
+/** Finds the visitor a key leads to, through aliases; undefined when there is none or it was erased. */
+export async function findVisitor(
+  db: Queryable,
+  accountId: string,
+  key: VisitorKey,
+): Promise<FoundVisitor | undefined> {
+  const visitor = await followAliases(db, await firstRow(db, accountId, key));
+  if (visitor === undefined || visitor.erased) return undefined;
+  const identities = await identitiesOf(db, accountId, visitor.id);
+  const ofKind = (kind: IdentityKind): string[] =>
+    identities.filter((row) => row.kind === kind).map((row) => row.value);
+  return {
+    id: visitor.id,
+    properties: visitor.properties,
+    createdAtMs: Math.floor(visitor.createdAtUs / 1000),
+    updatedAtMs: Math.floor(visitor.updatedAtUs / 1000),
+    externalIds: ofKind('external_id'),
+    emails: ofKind('email'),
+    aliases: await aliasesOf(db, accountId, visitor.id),
+  };
+}
+
+/**
+ * Erases a visitor, inside a transaction. Its row stays as a tombstone without properties, its identities as hashes,
+ * so that an event that is still on its way is recognised and dropped.
+ */
+export async function eraseVisitor(db: Queryable, accountId: string, id: string): Promise<readonly string[]> {
+  const found = await followAliases(db, await firstRow(db, accountId, { id }));
+  if (found === undefined || found.erased) return [];
+  await lockVisitors(db, [found]);
+  // It may have been merged while we waited for the lock.
+  const visitor = await followAliases(db, await firstRow(db, accountId, { id }));
+  if (visitor === undefined || visitor.erased) return [];
+  const identities = await identitiesOf(db, accountId, visitor.id);
+  await db.query('delete from visitor_identities where account_id = $1 and visitor_id = $2', [accountId, visitor.id]);
+  await db.query(
+    `insert into visitor_identities (account_id, kind, value, visitor_id)
+      select $1, k.kind, k.value, $2 from unnest($3::text[], $4::text[]) as k (kind, value) on conflict do nothing`,
+    [
+      accountId,
+      visitor.id,
+      identities.map((row) => row.kind),
+      identities.map((row) => erasedIdentity(accountId, row.kind, row.value)),
+    ],
+  );
+  await db.query(
+    `update visitors set properties = '{}', erased_at = now(), updated_at = now(), version = version + 1
+      where account_id = $1 and id = $2`,
+    [accountId, visitor.id],
+  );
+  return [visitor.id, ...(await aliasesOf(db, accountId, visitor.id))];
+}
+
+async function firstRow(db: Queryable, accountId: string, key: VisitorKey): Promise<StoredVisitor | undefined> {
+  if ('id' in key) {
+    const id = cleanText(key.id);
+    if (id === undefined) return undefined;
+    const [row] = await selectVisitors(db, [{ accountId, id, version: undefined }]);
+    return row;
+  }
+  const kind = 'externalId' in key ? 'external_id' : 'email';
+  const value = 'externalId' in key ? cleanText(key.externalId) : cleanEmail(key.email);
+  if (value === undefined) return undefined;
+  const [found] = await selectIdentities(db, [{ accountId, kind, value: storedIdentity(value) }]);
+  return found?.visitor;
+}
+
+async function followAliases(db: Queryable, first: StoredVisitor | undefined): Promise<StoredVisitor | undefined> {
+  let row = first;
+  while (row?.mergedInto !== undefined) {
+    [row] = await selectVisitors(db, [{ accountId: row.accountId, id: row.mergedInto, version: undefined }]);
+  }
+  return row;
+}
+
+type IdentityOf = { kind: IdentityKind; value: string };
+
+async function identitiesOf(db: Queryable, accountId: string, id: string): Promise<readonly IdentityOf[]> {
+  const { rows } = await db.query<IdentityOf>(
+    'select kind, value from visitor_identities where account_id = $1 and visitor_id = $2 order by created_at, value',
+    [accountId, id],
+  );
+  return rows;
+}
+
+async function aliasesOf(db: Queryable, accountId: string, id: string): Promise<readonly string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    'select id from visitors where account_id = $1 and merged_into = $2 order by id',
+    [accountId, id],
+  );
+  return rows.map((row) => row.id);
+}

@@ -1,0 +1,48 @@
+import { LRUCache } from 'lru-cache';
+import { identityKey, visitorKey } from './stored-visitor.ts';
+import type { StoredVisitor } from './stored-visitor.ts';
+import type { IdentityKind } from './visitor-identity.ts';
+
+/**
+ * Visitors and identities seen lately, bounded in bytes. An entry may be old: a reader asks the database whether the
+ * version still stands. Whatever changes where an identity leads also changes the version of the visitor it led to.
+ */
+export class VisitorCache {
+  readonly #visitors: LRUCache<string, StoredVisitor>;
+  readonly #identities: LRUCache<string, string>;
+
+  constructor(bytesMax: number) {
+    // An entry costs about this much beside its text: key, row object, list links.
+    const entryBytes = 400;
+    this.#visitors = new LRUCache({
+      maxSize: Math.max(1, Math.floor(bytesMax * 0.8)),
+      // A parsed object takes about three bytes a character of its JSON.
+      sizeCalculation: (visitor, key) => entryBytes + key.length + visitor.propertiesLength * 3,
+    });
+    this.#identities = new LRUCache({
+      maxSize: Math.max(1, Math.floor(bytesMax * 0.2)),
+      sizeCalculation: (id, key) => 150 + id.length + key.length,
+    });
+  }
+
+  get size(): number {
+    return this.#visitors.size;
+  }
+
+  visitor(accountId: string, id: string): StoredVisitor | undefined {
+    return this.#visitors.get(visitorKey(accountId, id));
+  }
+
+  /** The id of the visitor an identity led to. */
+  identity(accountId: string, kind: IdentityKind, value: string): string | undefined {
+    return this.#identities.get(identityKey(accountId, kind, value));
+  }
+
+  setVisitor(visitor: StoredVisitor): void {
+    this.#visitors.set(visitorKey(visitor.accountId, visitor.id), visitor);
+  }
+
+  setIdentity(accountId: string, kind: IdentityKind, value: string, visitorId: string): void {
+    this.#identities.set(identityKey(accountId, kind, value), visitorId);
+  }
+}

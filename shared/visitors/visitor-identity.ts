@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto';
+import { normalizeEmail } from '../events/partition.ts';
+
+/** What identifies a visitor beside its own id. */
+export type IdentityKind = 'external_id' | 'email';
+
+/** How an event names its visitor. All values are clean text; an e-mail address is in its one form. */
+export type VisitorClaim = {
+  /** The visitor's own id, used directly. */
+  readonly userId: string | undefined;
+  /** The customer's ids, the deciding one first. */
+  readonly externalIds: readonly string[];
+  readonly emails: readonly string[];
+  /** The id of the visitor made when nothing above is given, and only then; the same for every delivery of the event. */
+  readonly anonymousId: string | undefined;
+};
+
+/** The identity tables are keyed by text of at most this many bytes; PostgreSQL indexes no more than 2,704. */
+const identityBytesMax = 1_024;
+
+/**
+ * Text as PostgreSQL can store it: NUL characters are taken out and lone surrogates replaced, since neither fits in
+ * its text or jsonb. Undefined when nothing is left.
+ */
+export function cleanText(value: unknown): string | undefined {
+  if (typeof value !== 'string' || value === '') return undefined;
+  if (!unstorable.test(value)) return value;
+  const clean = value.replaceAll('\0', '').toWellFormed();
+  return clean === '' ? undefined : clean;
+}
+
+/** An e-mail address as visitors are looked up by it: clean, trimmed, lower case. */
+export function cleanEmail(value: unknown): string | undefined {
+  return normalizeEmail(cleanText(value));
+}
+
+/** An identity as it is stored: the text itself, or its hash where it is too long for an index. */
+export function storedIdentity(value: string): string {
+  const short = value.length * 3 <= identityBytesMax || Buffer.byteLength(value) <= identityBytesMax;
+  return short ? value : `sha256:${sha256(value)}`;
+}
+
+/** What stays of an erased visitor's identity: enough to recognise it, not enough to read it. */
+export function erasedIdentity(accountId: string, kind: IdentityKind, stored: string): string {
+  return `erased:${sha256(`${accountId}\n${kind}\n${stored}`)}`;
+}
+
+/** The id of the visitor of an event that names nobody. Derived from the event, so that a redelivery makes no second one. */
+export function anonymousVisitorId(accountId: string, eventId: string): string {
+  const hex = sha256(`${accountId}\nanonymous\n${eventId}`);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+// Lone surrogates only: with the u flag a pair is one code point outside this range.
+// eslint-disable-next-line no-control-regex
+const unstorable = /[\0\uD800-\uDFFF]/u;
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text, 'utf8').digest('hex');
+}

@@ -1,0 +1,211 @@
+import type { ClientBase, Pool } from 'pg';
+import type { JsonObject } from '../process/json.ts';
+import type { ClearedIdentity, IdentityRow, VisitorMerge, VisitorWrite } from './plan-visitors.ts';
+import type { StoredVisitor } from './stored-visitor.ts';
+import { erasedIdentity } from './visitor-identity.ts';
+import type { IdentityKind } from './visitor-identity.ts';
+
+/** A pool, or one connection inside a transaction. */
+export type Queryable = Pick<Pool | ClientBase, 'query'>;
+
+export type VisitorAsked = {
+  readonly accountId: string;
+  readonly id: string;
+  /** The version that is known already: the row is read only if it has another one. */
+  readonly version: number | undefined;
+};
+
+export type IdentityAsked = { readonly accountId: string; readonly kind: IdentityKind; readonly value: string };
+
+type VisitorRecord = {
+  account_id: string;
+  id: string;
+  version: number;
+  properties: string;
+  created_us: string;
+  updated_us: string;
+  merged_into: string | null;
+  erased: boolean;
+};
+
+const visitorColumns = `v.account_id, v.id, v.version, v.properties::text as properties, v.merged_into,
+  (extract(epoch from v.created_at) * 1000000)::bigint as created_us,
+  (extract(epoch from v.updated_at) * 1000000)::bigint as updated_us, v.erased_at is not null as erased`;
+
+/** Reads the visitors that are there and whose version is not the known one. */
+export async function selectVisitors(db: Queryable, asked: readonly VisitorAsked[]): Promise<StoredVisitor[]> {
+  if (asked.length === 0) return [];
+  const { rows } = await db.query<VisitorRecord>({
+    name: 'select-visitors',
+    text: `select ${visitorColumns}
+      from unnest($1::uuid[], $2::text[], $3::int[]) as k (account_id, id, version)
+      join visitors v on v.account_id = k.account_id and v.id = k.id
+      where v.version is distinct from k.version`,
+    values: [asked.map((key) => key.accountId), asked.map((key) => key.id), asked.map((key) => key.version ?? null)],
+  });
+  return rows.map(readVisitor);
+}
+
+export type IdentityFound = IdentityAsked & { readonly visitor: StoredVisitor };
+
+/** Reads the visitors identities lead to, those of erased visitors included. */
+export async function selectIdentities(db: Queryable, asked: readonly IdentityAsked[]): Promise<IdentityFound[]> {
+  if (asked.length === 0) return [];
+  const { rows } = await db.query<VisitorRecord & { kind: IdentityKind; value: string }>({
+    name: 'select-identities',
+    text: `select k.kind, k.value, ${visitorColumns}
+      from unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) as k (account_id, kind, value, erased_value)
+      join visitor_identities i on i.account_id = k.account_id and i.kind = k.kind
+        and i.value in (k.value, k.erased_value)
+      join visitors v on v.account_id = i.account_id and v.id = i.visitor_id`,
+    values: [
+      asked.map((key) => key.accountId),
+      asked.map((key) => key.kind),
+      asked.map((key) => key.value),
+      asked.map((key) => erasedIdentity(key.accountId, key.kind, key.value)),
+    ],
+  });
+  return rows.map((row) => ({
+    accountId: row.account_id,
+    kind: row.kind,
+    value: row.value,
+    visitor: readVisitor(row),
+  }));
+}
+
+/** Locks visitors until the transaction ends, in the order of their ids, so that two transactions cannot cross. */
+export async function lockVisitors(
+  db: Queryable,
+  ids: readonly { readonly accountId: string; readonly id: string }[],
+): Promise<void> {
+  if (ids.length === 0) return;
+  await db.query(
+    `select 1 from visitors v
+      join unnest($1::uuid[], $2::text[]) as k (account_id, id) on v.account_id = k.account_id and v.id = k.id
+      order by v.account_id, v.id for update of v`,
+    [ids.map((key) => key.accountId), ids.map((key) => key.id)],
+  );
+}
+
+/** Takes identities from visitors. */
+export async function deleteIdentities(db: Queryable, cleared: readonly ClearedIdentity[]): Promise<void> {
+  if (cleared.length === 0) return;
+  await db.query(
+    `delete from visitor_identities i
+      using unnest($1::uuid[], $2::text[], $3::text[]) as k (account_id, visitor_id, kind)
+      where i.account_id = k.account_id and i.visitor_id = k.visitor_id and i.kind = k.kind`,
+    [cleared.map((key) => key.accountId), cleared.map((key) => key.visitorId), cleared.map((key) => key.kind)],
+  );
+}
+
+/** Inserts identities nobody has; returns how many it could. Waits for transactions that insert the same ones. */
+export async function insertIdentities(db: Queryable, rows: readonly IdentityRow[]): Promise<number> {
+  if (rows.length === 0) return 0;
+  const { rowCount } = await db.query({
+    name: 'insert-identities',
+    text: `insert into visitor_identities (account_id, kind, value, visitor_id)
+      select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) as k (account_id, kind, value, visitor_id)
+      order by 1, 2, 3
+      on conflict do nothing`,
+    values: [
+      rows.map((row) => row.accountId),
+      rows.map((row) => row.kind),
+      rows.map((row) => row.value),
+      rows.map((row) => row.visitorId),
+    ],
+  });
+  return rowCount ?? 0;
+}
+
+/** What a write made of a row. */
+export type WrittenVisitor = Pick<StoredVisitor, 'accountId' | 'id' | 'createdAtUs' | 'updatedAtUs'>;
+
+/** Inserts visitors whose ids are free; returns those it could. */
+export async function insertVisitors(db: Queryable, writes: readonly VisitorWrite[]): Promise<WrittenVisitor[]> {
+  if (writes.length === 0) return [];
+  const { rows } = await db.query<WrittenRecord>({
+    name: 'insert-visitors',
+    text: `insert into visitors as v (account_id, id, properties, merged_into)
+      select * from unnest($1::uuid[], $2::text[], $3::jsonb[], $4::text[]) as k (account_id, id, properties, merged_into)
+      order by 1, 2
+      on conflict do nothing
+      returning ${writtenColumns}`,
+    values: [
+      writes.map((write) => write.accountId),
+      writes.map((write) => write.id),
+      writes.map((write) => JSON.stringify(write.properties)),
+      writes.map((write) => write.mergedInto ?? null),
+    ],
+  });
+  return rows.map(readWritten);
+}
+
+/** Updates visitors that are still at the version they were read at; returns those. */
+export async function updateVisitors(db: Queryable, writes: readonly VisitorWrite[]): Promise<WrittenVisitor[]> {
+  if (writes.length === 0) return [];
+  const { rows } = await db.query<WrittenRecord>({
+    name: 'update-visitors',
+    text: `update visitors v
+      set properties = k.properties, merged_into = k.merged_into, version = v.version + 1, updated_at = now()
+      from unnest($1::uuid[], $2::text[], $3::int[], $4::jsonb[], $5::text[])
+        as k (account_id, id, version, properties, merged_into)
+      where v.account_id = k.account_id and v.id = k.id and v.version = k.version
+      returning ${writtenColumns}`,
+    values: [
+      writes.map((write) => write.accountId),
+      writes.map((write) => write.id),
+      writes.map((write) => write.stored?.version ?? null),
+      writes.map((write) => JSON.stringify(write.properties)),
+      writes.map((write) => write.mergedInto ?? null),
+    ],
+  });
+  return rows.map(readWritten);
+}
+
+/** Moves identities and aliases of merged visitors to the visitor they became. */
+export async function moveToSurvivors(db: Queryable, merges: readonly VisitorMerge[]): Promise<void> {
+  if (merges.length === 0) return;
+  const values = [
+    merges.map((merge) => merge.accountId),
+    merges.map((merge) => merge.from),
+    merges.map((merge) => merge.into),
+  ];
+  await db.query(
+    `update visitor_identities i set visitor_id = k.survivor
+      from unnest($1::uuid[], $2::text[], $3::text[]) as k (account_id, loser, survivor)
+      where i.account_id = k.account_id and i.visitor_id = k.loser`,
+    values,
+  );
+  await db.query(
+    `update visitors v set merged_into = k.survivor, version = v.version + 1
+      from unnest($1::uuid[], $2::text[], $3::text[]) as k (account_id, loser, survivor)
+      where v.account_id = k.account_id and v.merged_into = k.loser`,
+    values,
+  );
+}
+
+type WrittenRecord = { account_id: string; id: string; created_us: string; updated_us: string };
+
+const writtenColumns = `v.account_id, v.id,
+  (extract(epoch from v.created_at) * 1000000)::bigint as created_us,
+  (extract(epoch from v.updated_at) * 1000000)::bigint as updated_us`;
+
+function readWritten(row: WrittenRecord): WrittenVisitor {
+  return {
+    accountId: row.account_id,
+    id: row.id,
+    createdAtUs: Number(row.created_us),
+    updatedAtUs: Number(row.updated_us),
+  };
+}
+
+function readVisitor(row: VisitorRecord): StoredVisitor {
+  return {
+    ...readWritten(row),
+    version: row.version,
+    properties: JSON.parse(row.properties) as JsonObject,
+    propertiesLength: row.properties.length,
+    mergedInto: row.merged_into ?? undefined,
+    erased: row.erased,
+  };
+}

@@ -1,0 +1,72 @@
+import type { JsonObject } from '../process/json.ts';
+import type { VisitorClaim } from './visitor-identity.ts';
+
+/** What one event says about its visitor: who it is, and properties, applied in order. */
+export type VisitorTouch = {
+  readonly accountId: string;
+  readonly claim: VisitorClaim;
+  readonly given: readonly JsonObject[];
+};
+
+export type VisitorOutcome =
+  /** `properties` are those after this event; `created` when this event made the visitor. */
+  | { readonly kind: 'resolved'; readonly id: string; readonly properties: JsonObject; readonly created: boolean }
+  /** The visitor was erased: nothing brings it back. */
+  | { readonly kind: 'erased' };
+
+/** What a call of `resolve` did; outcomes in the order of the touches. */
+export type ResolvedVisitors = {
+  readonly outcomes: readonly VisitorOutcome[];
+  readonly created: number;
+  readonly updated: number;
+  readonly merged: number;
+  /** Events whose properties would have made their visitor larger than it may be, and were left out. */
+  readonly oversized: number;
+};
+
+export type FoundVisitor = {
+  readonly id: string;
+  readonly properties: JsonObject;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+  readonly externalIds: readonly string[];
+  readonly emails: readonly string[];
+  /** Ids that lead to this visitor since they were merged into it. */
+  readonly aliases: readonly string[];
+};
+
+export type VisitorKey =
+  | { readonly id: string }
+  | { readonly externalId: string }
+  /** In any spelling: trimmed and lower-cased here. */
+  | { readonly email: string };
+
+/**
+ * The visitors of all accounts. Several stores may work on one database at once: no write is lost, and one externalId
+ * or e-mail address never ends up with two visitors.
+ */
+export type VisitorStore = {
+  /**
+   * Finds or creates the visitor of each touch and applies its properties, in order, as one transaction.
+   * Throws VisitorsRefusedError when the database will never take one of the values, VisitorsUnavailableError when
+   * it may later; nothing is stored then.
+   */
+  resolve(touches: readonly VisitorTouch[]): Promise<ResolvedVisitors>;
+  /** The visitor an id, an alias, an externalId or an e-mail address leads to. */
+  find(accountId: string, key: VisitorKey): Promise<FoundVisitor | undefined>;
+  /**
+   * Erases the visitor an id or alias leads to: its properties and identities are gone, and what is left only keeps a
+   * late event from bringing it back. Returns the erased ids, [] when there is no such visitor.
+   */
+  erase(accountId: string, id: string): Promise<readonly string[]>;
+};
+
+/** The database refuses a value for good; the same call would fail again. */
+export class VisitorsRefusedError extends Error {
+  readonly code = 'visitors_refused';
+}
+
+/** The database could not be asked, or not now. */
+export class VisitorsUnavailableError extends Error {
+  readonly code = 'visitors_unavailable';
+}
