@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto';
-import { readlink, rename, rm, symlink } from 'node:fs/promises';
+import { mkdir, readlink, rm, rmdir, stat, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 
 import { EmbeddedServerError } from './embedded-server-error.ts';
 import { readProcessFacts } from './process-facts.ts';
@@ -13,7 +13,9 @@ export interface FolderClaim {
 }
 
 const CLAIM_FILE = 'owner';
-const ATTEMPTS_MAX = 5;
+const ATTEMPTS_MAX = 100;
+const RETRY_MS = 20;
+const GUARD_AGE_MAX_MS = 1_000;
 
 /**
  * Claims a folder for this process. A claim left by a process that has ended (kill -9, power cut) is taken over;
@@ -24,7 +26,7 @@ export async function claimFolder(folder: string): Promise<FolderClaim> {
   const mine = await describeThisProcess();
   let isTakenOver = false;
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
-    if (await createLink(mine, file)) {
+    if (await createLink(mine, file, folder)) {
       return { isTakenOver, release: () => removeQuietly(file) };
     }
     const owner = await readlink(file).catch(() => undefined);
@@ -35,8 +37,10 @@ export async function claimFolder(folder: string): Promise<FolderClaim> {
     if (livingPid !== undefined) {
       throw inUse(folder, livingPid);
     }
-    await discardStaleClaim(file, owner);
-    isTakenOver = true;
+    isTakenOver = (await discardStaleClaim(file, owner)) || isTakenOver;
+    if (!isTakenOver) {
+      await delay(RETRY_MS);
+    }
   }
   throw new EmbeddedServerError('folder_in_use', `could not claim ${folder}: other processes keep claiming it`);
 }
@@ -47,16 +51,9 @@ export async function isFolderClaimed(folder: string): Promise<boolean | undefin
   return owner === undefined ? undefined : (await livingOwner(owner)) !== undefined;
 }
 
-/** Releases the claim once `ending` has settled, and passes on what that gave. */
-export async function releaseAfter<T>(ending: Promise<T>, claim: FolderClaim): Promise<T> {
-  const result = await ending;
-  await claim.release();
-  return result;
-}
-
 // The claim is a symbolic link whose target is text, not a path: making one is atomic and carries its content along,
 // so nobody ever reads a half-written claim.
-async function createLink(text: string, file: string): Promise<boolean> {
+async function createLink(text: string, file: string, folder: string): Promise<boolean> {
   try {
     await symlink(text, file);
     return true;
@@ -64,7 +61,11 @@ async function createLink(text: string, file: string): Promise<boolean> {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') {
       return false;
     }
-    throw new EmbeddedServerError('folder_unusable', `cannot write to ${file}`, error);
+    throw new EmbeddedServerError(
+      'folder_unusable',
+      `cannot write to ${folder} (does it belong to another account?)`,
+      error,
+    );
   }
 }
 
@@ -79,17 +80,33 @@ async function livingOwner(owner: string): Promise<number | undefined> {
   return facts !== undefined && owner === `${pid}@${facts.startedAt}` ? pid : undefined;
 }
 
-// Two processes may find the same stale claim. Renaming decides who removes it; whoever finds that it has just
-// renamed the other's fresh claim puts that back.
-async function discardStaleClaim(file: string, stale: string): Promise<void> {
-  const aside = `${file}.${randomBytes(6).toString('hex')}`;
+// Several processes may find the same stale claim. Only the one that made the guard folder removes it, after a second
+// look: otherwise the slower would remove the claim the faster has just made.
+async function discardStaleClaim(file: string, stale: string): Promise<boolean> {
+  const guard = `${file}.takeover`;
   try {
-    await rename(file, aside);
+    await mkdir(guard);
   } catch {
-    return;
+    await removeOldGuard(guard);
+    return false;
   }
-  const removed = await readlink(aside);
-  await (removed === stale ? rm(aside, { force: true }) : rename(aside, file));
+  try {
+    const isStill = (await readlink(file).catch(() => undefined)) === stale;
+    if (isStill) {
+      await rm(file, { force: true });
+    }
+    return isStill;
+  } finally {
+    await rmdir(guard);
+  }
+}
+
+// Left by a process that ended within the few instructions above.
+async function removeOldGuard(guard: string): Promise<void> {
+  const found = await stat(guard).catch(() => undefined);
+  if (found !== undefined && Date.now() - found.mtimeMs > GUARD_AGE_MAX_MS) {
+    await rmdir(guard).catch(() => undefined);
+  }
 }
 
 // A claim that cannot be removed is stale once this process has ended, so it does no harm.

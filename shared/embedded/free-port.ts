@@ -45,6 +45,17 @@ export async function assertPortFree(port: number, variable: string): Promise<vo
   );
 }
 
+/** The wanted port, which must be free, or a random free one if 0 or none is wanted. `user` is named in the error. */
+export async function choosePort(wanted: number | undefined, user: string): Promise<number> {
+  if (wanted === undefined || wanted === 0) {
+    return findFreePort();
+  }
+  if (!(await isPortFree(wanted))) {
+    throw new EmbeddedServerError('port_busy', `port ${wanted}, wanted for ${user}, is in use by another program`);
+  }
+  return wanted;
+}
+
 /** The error code of listening on the port, or undefined when it works. */
 async function probePort(port: number): Promise<string | undefined> {
   // Loopback is tried as well because some systems let a wildcard listener join a loopback one.
@@ -52,7 +63,8 @@ async function probePort(port: number): Promise<string | undefined> {
 }
 
 async function listenOnce(port: number, host: string | undefined): Promise<string | undefined> {
-  const server = createServer();
+  // A client that keeps trying to reach a server that is down may get through to this one; it would hold up the close.
+  const server = createServer((socket) => socket.destroy());
   try {
     server.listen({ port, host, exclusive: true });
     await once(server, 'listening');

@@ -62,7 +62,7 @@ export async function findNatsServer(options: FindNatsServerOptions): Promise<Na
     {
       name: "Debian's package",
       find: () => {
-        onProgress('the official release is out of reach; fetching nats-server from the Debian mirror instead');
+        onProgress('the official release could not be had; taking nats-server from the Debian mirror instead');
         return fetchInto(cached, (folder) => fetchNatsDebianPackage(folder, signal), signal);
       },
     },

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { isThere } from './is-there.ts';
 import { runCommand } from './run-command.ts';
 
-// The first Debian suite with a nats-server that is new enough (2.10.27). Its program is linked statically as far as
-// glibc goes, so that it runs on earlier releases too.
+// The first Debian suite with a nats-server that is new enough (2.10.27). Its program runs on
+// Debian 12 as well: of the C library it wants version 2.34.
 const SUITE = 'trixie';
 const DEBIAN_SUITES = /^(oldoldstable|oldstable|stable|testing|unstable|sid|buster|bullseye|bookworm|trixie|forky)$/;
 const KEYRINGS = ['/usr/share/keyrings/debian-archive-keyring.gpg', '/usr/share/keyrings/debian-archive-keyring.pgp'];
@@ -47,6 +47,8 @@ export function renderAptConfig(folder: string, isRoot: boolean): string {
     'Dir::Etc::preferencesparts "/dev/null";',
     'Acquire::Languages "none";',
     'Acquire::Retries "1";',
+    // An update that could not fetch the lists is an error here, told with its reason.
+    'APT::Update::Error-Mode "any";',
     'Acquire::http::Timeout "10";',
     'Acquire::https::Timeout "10";',
     // What the system does after an update concerns the system's own lists.

@@ -25,6 +25,7 @@ export const NATS_RELEASE: NatsRelease = {
 };
 
 const CONNECT_TIMEOUT_MS = 5_000;
+const SILENCE_TIMEOUT_MS = 15_000;
 const DOWNLOAD_TIMEOUT_MS = 120_000;
 const EXTRACT_TIMEOUT_MS = 30_000;
 const ARCHIVE_BYTES_MAX = 64 * 1024 * 1024;
@@ -78,7 +79,11 @@ async function lookUpChecksum(release: NatsRelease, file: string, signal: AbortS
 
 async function download(url: string, signal: AbortSignal): Promise<Buffer> {
   // Follows http_proxy and the like, as the other ways to get the program do.
-  const dispatcher = new EnvHttpProxyAgent({ connect: { timeout: CONNECT_TIMEOUT_MS } });
+  const dispatcher = new EnvHttpProxyAgent({
+    connect: { timeout: CONNECT_TIMEOUT_MS },
+    headersTimeout: SILENCE_TIMEOUT_MS,
+    bodyTimeout: SILENCE_TIMEOUT_MS,
+  });
   try {
     const response = await fetch(url, { dispatcher, signal });
     if (!response.ok || response.body === null) {

@@ -2,42 +2,41 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join, resolve } from 'node:path';
 
-import { EmbeddedServerError } from './embedded-server-error.ts';
 import { endOrphan, type EndStep } from './end-process.ts';
-import { claimFolder, releaseAfter } from './folder-claim.ts';
-import { findFreePort, isPortFree } from './free-port.ts';
+import { claimFolder } from './folder-claim.ts';
+import { choosePort } from './free-port.ts';
+import { type HeldServer, holdClaim } from './held-server.ts';
 import { isThere } from './is-there.ts';
 import { type NatsClusterConfig, renderNatsConfig } from './nats-config.ts';
 import { type ProcessFacts, readProcessFacts } from './process-facts.ts';
-import { type ServerExit, type ServerProcess, startServerProcess } from './server-process.ts';
+import { type ServerProcess, startServerProcess } from './server-process.ts';
 
 /** A running nats-server with JetStream, on loopback. */
-export interface NatsServer {
+export interface NatsServer extends HeldServer {
   readonly url: string;
   readonly monitorUrl: string;
   readonly port: number;
   readonly monitorPort: number;
-  readonly pid: number;
-  readonly exited: Promise<ServerExit>;
-  /** Ends it in good order, by force if that takes longer than ten seconds. */
-  stop(): Promise<void>;
-  /** SIGKILL: what a crash looks like. A new start on the same folder finds what was acknowledged. */
-  kill(): Promise<void>;
+  readonly storeDir: string;
 }
 
 export interface NatsServerOptions {
   readonly binaryPath: string;
   /** Holds the streams and the server's configuration, log and pid file. Kept by `stop`. */
   readonly storeDir: string;
-  /** 0 or omitted: a free one. */
+  /** 0 or omitted: a free one. A given one that is busy is an error. */
   readonly port?: number;
   /** 0 or omitted: a free one. */
   readonly monitorPort?: number;
   readonly serverName?: string;
   readonly cluster?: NatsClusterConfig;
+  /** Default 8 MiB. */
   readonly maxPayloadBytes?: number;
+  /** Streams refuse more than this together. Default: three quarters of the free disk, as the server sees it. */
   readonly maxFileStoreBytes?: number;
+  /** False gives up durability against a power cut for speed. Default true. */
   readonly syncAlways?: boolean;
+  /** Default `nats-server.log` in `storeDir`. */
   readonly logFile?: string;
 }
 
@@ -55,24 +54,13 @@ export async function startNatsServer(options: NatsServerOptions): Promise<NatsS
   try {
     await endOrphan(await findServerOn(storeDir), STOP_STEPS, { folder: storeDir, isTakenOver: claim.isTakenOver });
     const { process, port, monitorPort } = await startOnPorts(storeDir, options);
-    const exited = releaseAfter(process.exited, claim);
     return {
+      ...holdClaim(process, claim),
       url: `nats://127.0.0.1:${port}`,
       monitorUrl: `http://127.0.0.1:${monitorPort}`,
       port,
       monitorPort,
-      pid: process.pid,
-      exited,
-      stop: () =>
-        process
-          .stop()
-          .then(() => exited)
-          .then(() => undefined),
-      kill: () =>
-        process
-          .kill()
-          .then(() => exited)
-          .then(() => undefined),
+      storeDir,
     };
   } catch (error) {
     await claim.release();
@@ -102,8 +90,8 @@ interface StartedProcess {
 // A port found free may be taken before the server listens on it; where the choice was ours, choose again.
 async function startOnPorts(storeDir: string, options: NatsServerOptions): Promise<StartedProcess> {
   for (let attempt = 1; ; attempt += 1) {
-    const port = await choosePort(options.port);
-    const monitorPort = await choosePort(options.monitorPort);
+    const port = await choosePort(options.port, 'nats-server');
+    const monitorPort = await choosePort(options.monitorPort, 'nats-server');
     try {
       return { process: await startOnce(storeDir, port, monitorPort, options), port, monitorPort };
     } catch (error) {
@@ -144,16 +132,6 @@ async function startOnce(
   // The server opens its client port last, when JetStream has recovered its streams.
   await process.whenReady(() => greetsWithJetStream(port), READY_DEADLINE_MS);
   return process;
-}
-
-async function choosePort(wanted: number | undefined): Promise<number> {
-  if (wanted === undefined || wanted === 0) {
-    return findFreePort();
-  }
-  if (!(await isPortFree(wanted))) {
-    throw new EmbeddedServerError('port_busy', `port ${wanted}, wanted for nats-server, is in use by another program`);
-  }
-  return wanted;
 }
 
 /** The server's first line, `INFO {...}`, says whether JetStream is on. */

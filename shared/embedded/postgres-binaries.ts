@@ -57,10 +57,10 @@ async function canRun(nativeDir: string, account: Account | undefined): Promise<
   if (account === undefined) {
     return true;
   }
-  const library = (await listLibraryLinks(nativeDir))[0]?.path ?? '';
+  const library = (await listLibraryLinks(nativeDir))[0]?.path ?? 'lib';
   const obstacles = await Promise.all([
     findObstacle(programsIn(nativeDir).postgres, account, EXECUTE),
-    findObstacle(join(nativeDir, 'lib', '..', library), account, READ),
+    findObstacle(join(nativeDir, library), account, READ),
   ]);
   return obstacles.every((obstacle) => obstacle === undefined);
 }

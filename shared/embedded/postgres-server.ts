@@ -2,45 +2,41 @@ import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { EmbeddedServerError } from './embedded-server-error.ts';
 import { endOrphan, type EndStep } from './end-process.ts';
-import { claimFolder, type FolderClaim, releaseAfter } from './folder-claim.ts';
-import { findFreePort, isPortFree } from './free-port.ts';
+import { claimFolder, type FolderClaim } from './folder-claim.ts';
+import { choosePort } from './free-port.ts';
+import { type HeldServer, holdClaim } from './held-server.ts';
 import { choosePostgresAccount } from './postgres-account.ts';
 import { findPostgresBinaries, type PostgresBinaries } from './postgres-binaries.ts';
 import { clusterDirOf, POSTGRES_USER, prepareCluster } from './postgres-cluster.ts';
 import { type DatabaseAddress, ensureDatabase, isAccepting } from './postgres-database.ts';
 import { preparePostgresHome } from './postgres-home.ts';
 import { postgresSettings } from './postgres-settings.ts';
-import { findPostmaster } from './postmaster.ts';
+import { findPostmaster, isPostmasterReady } from './postmaster.ts';
 import type { Account } from './reachability.ts';
-import { type ServerExit, type ServerProcess, startServerProcess } from './server-process.ts';
+import { type ServerProcess, startServerProcess } from './server-process.ts';
 
 /** A running PostgreSQL server on loopback. */
-export interface PostgresServer {
+export interface PostgresServer extends HeldServer {
   /** Of the database `sluice`, with its password. */
   readonly url: string;
   readonly port: number;
-  readonly pid: number;
   /** Where the data really are: `dataDir`, or the folder that `dataDir` is a link to. */
   readonly home: string;
-  readonly exited: Promise<ServerExit>;
   /** Makes the database unless it exists, and returns its url. */
   createDatabase(name: string): Promise<string>;
-  /** Ends it in good order (open sessions are closed), by force if that takes too long. */
-  stop(): Promise<void>;
-  /** SIGKILL: what a crash looks like. */
-  kill(): Promise<void>;
 }
 
 export interface PostgresServerOptions {
   /** Holds the data, the password and the log. Kept by `stop`. */
   readonly dataDir: string;
-  /** 0 or omitted: a free one. */
+  /** 0 or omitted: a free one. A given one that is busy is an error. */
   readonly port?: number;
+  /** Default `postgres.log` beside the data. */
   readonly logFile?: string;
-  /** False is for tests: fast, and a power cut may ruin the data. */
+  /** False is for tests: fast, and a power cut (not a kill) may ruin the data. Default true. */
   readonly durable?: boolean;
+  /** Told, in one line, when data or programs had to be put elsewhere. */
   readonly onProgress?: (line: string) => void;
 }
 
@@ -91,27 +87,17 @@ export async function endLeftPostgresServer(dataDir: string): Promise<void> {
 }
 
 async function describe({ process, address }: Started, home: string, claim: FolderClaim): Promise<PostgresServer> {
-  const exited = releaseAfter(process.exited, claim);
-  const stop = async (): Promise<void> => {
-    await process.stop();
-    await exited;
-  };
+  const server = holdClaim(process, claim);
   try {
     return {
+      ...server,
       url: await ensureDatabase(address, POSTGRES_USER),
       port: address.port,
-      pid: process.pid,
       home,
-      exited,
       createDatabase: (name) => ensureDatabase(address, name),
-      stop,
-      kill: async () => {
-        await process.kill();
-        await exited;
-      },
     };
   } catch (error) {
-    await stop();
+    await server.stop();
     throw error;
   }
 }
@@ -135,7 +121,7 @@ interface Started {
 async function startOnPort(launch: Launch, wantedPort: number | undefined): Promise<Started> {
   const backendsGoneBy = Date.now() + BACKENDS_GONE_DEADLINE_MS;
   for (let attempt = 1; ; attempt += 1) {
-    const port = await choosePort(wantedPort);
+    const port = await choosePort(wantedPort, 'PostgreSQL');
     try {
       return await startOnce(launch, port);
     } catch (error) {
@@ -162,16 +148,9 @@ async function startOnce(launch: Launch, port: number): Promise<Started> {
     ...(launch.account === undefined ? {} : { account: launch.account }),
   });
   const address = { port, user: POSTGRES_USER, password: launch.password };
-  await process.whenReady(() => isAccepting(address), READY_DEADLINE_MS);
+  // The file is asked first because a server that is still recovering logs every session it has to refuse.
+  const isReady = async (): Promise<boolean> =>
+    (await isPostmasterReady(launch.clusterDir)) && (await isAccepting(address));
+  await process.whenReady(isReady, READY_DEADLINE_MS);
   return { process, address };
-}
-
-async function choosePort(wanted: number | undefined): Promise<number> {
-  if (wanted === undefined || wanted === 0) {
-    return findFreePort();
-  }
-  if (!(await isPortFree(wanted))) {
-    throw new EmbeddedServerError('port_busy', `port ${wanted}, wanted for PostgreSQL, is in use by another program`);
-  }
-  return wanted;
 }

@@ -21,6 +21,17 @@ export async function findPostmaster(clusterDir: string): Promise<ProcessFacts |
   return undefined;
 }
 
+/** Whether the server says in its `postmaster.pid` that it takes sessions. */
+export async function isPostmasterReady(clusterDir: string): Promise<boolean> {
+  const text = await readFile(join(clusterDir, 'postmaster.pid'), 'utf8').catch(() => '');
+  return parsePostmasterStatus(text) === 'ready';
+}
+
+/** The eighth line of the file: `starting`, `ready`, `stopping` or `standby`. */
+export function parsePostmasterStatus(text: string): string | undefined {
+  return text.split('\n')[7]?.trim();
+}
+
 /** The first line of the file; negative when it was written by a single-user session. */
 export function parsePostmasterPid(text: string): number {
   return Math.abs(Number.parseInt(text, 10));

@@ -10,7 +10,9 @@ import { openLogFile, readLogTail } from './log-file.ts';
 export interface ServerProcess {
   readonly pid: number;
   readonly exited: Promise<ServerExit>;
-  /** Polls `check` until it answers true. Fails with the log's last lines if the server ends or the deadline passes. */
+  /**
+   * Polls `check` until it answers true. Otherwise the process is gone afterwards, and the error quotes its last lines.
+   */
   whenReady(check: () => Promise<boolean>, deadlineMs: number): Promise<void>;
   /** Sends each of `stopSteps` in turn until the process has ended. */
   stop(): Promise<void>;
@@ -74,6 +76,7 @@ function supervise(
 
   const end = async (steps: readonly EndStep[]): Promise<void> => {
     for (const { signal, waitMs } of steps) {
+      // Does nothing once the process has ended, so no other process with its id is ever hit.
       child.kill(signal);
       if (await settlesWithin(exited, waitMs)) {
         return;
@@ -82,24 +85,33 @@ function supervise(
     throw new EmbeddedServerError('stop_failed', `${label} (process ${child.pid}) did not end when told to`);
   };
 
-  const whenReady = async (check: () => Promise<boolean>, deadlineMs: number): Promise<void> => {
+  const stop = (): Promise<void> => end([...stopSteps, KILL_STEP]);
+
+  const waitUntilReady = async (check: () => Promise<boolean>, deadlineMs: number): Promise<void> => {
     const deadline = Date.now() + deadlineMs;
     while (!(await check())) {
       if (hasExited()) {
         const { code, signal } = await exited;
-        throw new EmbeddedServerError(
-          'start_failed',
-          `${label} ended while starting (${signal ?? `exit code ${code}`}); its last lines:\n${await logTail()}`,
-        );
+        throw startFailed(`ended while starting (${signal ?? `exit code ${code}`})`, await logTail());
       }
       if (Date.now() > deadline) {
-        await end([...stopSteps, KILL_STEP]);
-        throw new EmbeddedServerError(
-          'start_failed',
-          `${label} was not ready within ${deadlineMs / 1000} s; its last lines:\n${await logTail()}`,
-        );
+        throw startFailed(`was not ready within ${deadlineMs / 1000} s`, await logTail());
       }
       await delay(POLL_MS);
+    }
+  };
+
+  const startFailed = (reason: string, lastLines: string): EmbeddedServerError =>
+    new EmbeddedServerError('start_failed', `${label} ${reason}; its last lines:\n${lastLines}`);
+
+  const whenReady = async (check: () => Promise<boolean>, deadlineMs: number): Promise<void> => {
+    try {
+      await waitUntilReady(check, deadlineMs);
+    } catch (error) {
+      if (!hasExited()) {
+        await stop();
+      }
+      throw error;
     }
   };
 
@@ -107,7 +119,7 @@ function supervise(
     pid: child.pid ?? 0,
     exited,
     whenReady,
-    stop: () => end([...stopSteps, KILL_STEP]),
+    stop,
     kill: () => end([KILL_STEP]),
   };
 }

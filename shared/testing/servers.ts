@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inject } from 'vitest';
 
+import { startNatsCluster } from '../embedded/nats-cluster.ts';
 import { type NatsServer, type NatsServerOptions, startNatsServer } from '../embedded/nats-server.ts';
 import { type DatabaseAddress, dropDatabase, ensureDatabase } from '../embedded/postgres-database.ts';
 import { NATS_FOLDER_PREFIX } from './run-folder.ts';
@@ -49,6 +50,19 @@ export async function startTestNats(options: Partial<NatsServerOptions> = {}): P
       }
     },
   };
+}
+
+/**
+ * Starts a JetStream cluster of the test's own, formed and ready for replicated streams. A node's `stop` keeps its
+ * folder, so that it can be started again; the folders go at the end of the run.
+ */
+export async function startTestNatsCluster(nodeCount = 3): Promise<NatsServer[]> {
+  const binaryPath = await natsBinaryPath();
+  const storeDirs = await Promise.all(Array.from({ length: nodeCount }, () => createNatsFolder()));
+  return startNatsCluster(
+    'test',
+    storeDirs.map((storeDir) => ({ binaryPath, storeDir })),
+  );
 }
 
 /** Makes an empty database in the PostgreSQL server all test files of the run share. */

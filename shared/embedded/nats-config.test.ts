@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest';
+
+import { type NatsConfig, renderNatsConfig } from './nats-config.ts';
+
+const alone: NatsConfig = {
+  serverName: 'sluice-4222',
+  port: 4222,
+  monitorPort: 8222,
+  pidFile: '/data/nats-server.pid',
+  storeDir: '/data',
+  maxPayloadBytes: 8_388_608,
+  maxFileStoreBytes: undefined,
+  syncAlways: true,
+  cluster: undefined,
+};
+
+test('nats config: a server alone listens on loopback and flushes every write', () => {
+  expect(renderNatsConfig(alone)).toBe(
+    `server_name: "sluice-4222"
+listen: "127.0.0.1:4222"
+http: "127.0.0.1:8222"
+pid_file: "/data/nats-server.pid"
+max_payload: 8388608
+jetstream {
+  store_dir: "/data"
+  sync_interval: always
+}
+`,
+  );
+});
+
+test('nats config: options that are off leave no line', () => {
+  expect(renderNatsConfig({ ...alone, syncAlways: false })).not.toContain('sync_interval');
+  expect(renderNatsConfig(alone)).not.toContain('max_file_store');
+  expect(renderNatsConfig({ ...alone, maxFileStoreBytes: 1_000 })).toContain('max_file_store: 1000');
+});
+
+test('nats config: a cluster node names all routes', () => {
+  const cluster = { name: 'three', port: 6222, routes: [6222, 6223] };
+  expect(renderNatsConfig({ ...alone, cluster })).toContain(
+    `cluster {
+  name: "three"
+  listen: "127.0.0.1:6222"
+  routes: [
+    "nats://127.0.0.1:6222"
+    "nats://127.0.0.1:6223"
+  ]
+}
+`,
+  );
+});
+
+test('nats config: a path with quotes and spaces stays one string', () => {
+  expect(renderNatsConfig({ ...alone, storeDir: '/my "data"/x' })).toContain(String.raw`store_dir: "/my \"data\"/x"`);
+});

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+
+import { runCommand } from './run-command.ts';
+
+test('run command: gives what was printed', async () => {
+  const output = await runCommand('sh', ['-c', 'echo out; echo err >&2'], { timeoutMs: 10_000 });
+  expect(output).toEqual({ stdout: 'out\n', stderr: 'err\n' });
+});
+
+test('run command: a failure tells the exit code and the last words', async () => {
+  const failing = runCommand('sh', ['-c', 'echo broken >&2; exit 3'], { timeoutMs: 10_000 });
+  await expect(failing).rejects.toThrow('sh ended with exit code 3: broken');
+});
+
+test('run command: one that is not there is an error', async () => {
+  await expect(runCommand('/not/there', [], { timeoutMs: 10_000 })).rejects.toThrow('cannot run /not/there');
+});
+
+test('run command: one out of time ends together with what it started', async () => {
+  // The inner sleep holds the output open: without ending it, too, this would take a minute.
+  const slow = runCommand('sh', ['-c', 'sleep 60; true'], { timeoutMs: 200 });
+  await expect(slow).rejects.toThrow('sh took longer than 0.2 s');
+});
+
+test('run command: can be cancelled', async () => {
+  const cancel = new AbortController();
+  const running = runCommand('sleep', ['60'], { timeoutMs: 60_000, signal: cancel.signal });
+  cancel.abort();
+  await expect(running).rejects.toThrow('sleep was cancelled');
+});

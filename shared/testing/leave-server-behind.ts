@@ -1,0 +1,28 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+const SCRIPT = `
+  const [module, name, options] = process.argv.slice(1);
+  const server = await (await import(module))[name](JSON.parse(options));
+  process.stdout.write(String(server.pid));
+  await new Promise(() => setInterval(() => undefined, 1000));
+`;
+
+/** Has another process start a server and kills that process in a way it cannot react to. Returns the server's process id. */
+export async function leaveServerBehind(module: URL, start: string, options: object): Promise<number> {
+  const args = ['--import', import.meta.resolve('tsx'), '--input-type=module', '--eval', SCRIPT];
+  const parent = spawn(process.execPath, [...args, '--', module.href, start, JSON.stringify(options)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  try {
+    const [output] = (await Promise.race([
+      once(parent.stdout, 'data'),
+      once(parent, 'exit').then(() => Promise.reject(new Error('the process that was to start the server ended'))),
+    ])) as [Buffer];
+    return Number(output.toString());
+  } finally {
+    const exited = parent.exitCode === null ? once(parent, 'exit') : undefined;
+    parent.kill('SIGKILL');
+    await exited;
+  }
+}
