@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { findFreePort } from '../../shared/embedded/free-port.ts';
 import { defaultEmbeddedCacheDir, findNatsServer } from '../../shared/embedded/nats-binary.ts';
-import { startNatsServer } from '../../shared/embedded/nats-server.ts';
-import { startPostgresServer } from '../../shared/embedded/postgres-server.ts';
+import { endLeftNatsServer, startNatsServer } from '../../shared/embedded/nats-server.ts';
+import { endLeftPostgresServer, startPostgresServer } from '../../shared/embedded/postgres-server.ts';
 import type { StackEnv } from './env.ts';
 import { keepRunning } from './keep-running.ts';
 import type { Progress } from './progress.ts';
@@ -14,13 +14,16 @@ export async function startLog(env: StackEnv, folder: string, progress: Progress
   if (env.NATS_URL !== undefined) return external(env.NATS_URL);
   return progress.step('nats-server', async (note) => {
     const binary = await findNatsServer({ cacheDir: defaultEmbeddedCacheDir(), onProgress: note });
+    const storeDir = join(folder, 'nats');
+    // One that a killed stack left would keep its port, and this start would move elsewhere.
+    await endLeftNatsServer(storeDir);
     const port = await findFreePort(env.NATS_PORT);
     const monitorPort = await findFreePort(env.NATS_MONITOR_PORT);
     if (port !== env.NATS_PORT) note(`port ${env.NATS_PORT} is in use, taking ${port} (NATS_PORT)`);
     const kept = await keepRunning({
       name: 'nats-server',
       say: progress.line,
-      start: () => startNatsServer({ binaryPath: binary.path, storeDir: join(folder, 'nats'), port, monitorPort }),
+      start: () => startNatsServer({ binaryPath: binary.path, storeDir, port, monitorPort }),
     });
     note(`nats-server ${binary.version}, JetStream on file, every write synced`);
     return { url: kept.current.url, stop: kept.stop };
@@ -31,12 +34,14 @@ export async function startLog(env: StackEnv, folder: string, progress: Progress
 export async function startDatabase(env: StackEnv, folder: string, progress: Progress): Promise<StackServer> {
   if (env.DATABASE_URL !== undefined) return external(env.DATABASE_URL);
   return progress.step('PostgreSQL', async (note) => {
+    const dataDir = join(folder, 'postgres');
+    await endLeftPostgresServer(dataDir);
     const port = await findFreePort(env.POSTGRES_PORT);
     if (port !== env.POSTGRES_PORT) note(`port ${env.POSTGRES_PORT} is in use, taking ${port} (POSTGRES_PORT)`);
     const kept = await keepRunning({
       name: 'PostgreSQL',
       say: progress.line,
-      start: () => startPostgresServer({ dataDir: join(folder, 'postgres'), port, onProgress: note }),
+      start: () => startPostgresServer({ dataDir, port, onProgress: note }),
     });
     return { url: kept.current.url, stop: kept.stop };
   });
