@@ -80,7 +80,7 @@ class VisitorBatch {
   readonly #visitors = new Map<string, Working>();
   readonly #identities = new Map<string, { readonly row: Omit<IdentityRow, 'visitorId'>; readonly owner: Working }>();
   readonly #newIdentities = new Set<string>();
-  /** Identities of the database that this batch takes from their visitor. */
+  /** Visitors whose identities of a kind, as the database has them, this batch takes away. */
   readonly #released = new Set<string>();
   readonly #losers: Working[] = [];
   readonly #cleared: ClearedIdentity[] = [];
@@ -180,9 +180,9 @@ class VisitorBatch {
     const key = identityKey(accountId, kind, value);
     const identity = this.#identities.get(key);
     if (identity !== undefined) return root(identity.owner);
-    if (this.#released.has(key)) return undefined;
     const id = this.#known.identity(accountId, kind, value);
-    const owner = id === undefined ? undefined : this.#visitor(accountId, id);
+    if (id === undefined || this.#released.has(identityKey(accountId, kind, id))) return undefined;
+    const owner = this.#visitor(accountId, id);
     if (owner !== undefined) this.#identities.set(key, { row: { accountId, kind, value }, owner });
     return owner;
   }
@@ -247,10 +247,12 @@ class VisitorBatch {
       if (row.kind !== kind || root(owner) !== visitor) continue;
       this.#identities.delete(key);
       this.#newIdentities.delete(key);
-      this.#released.add(key);
     }
     const merged = this.#losers.filter((loser) => root(loser) === visitor);
-    for (const { accountId, id } of [visitor, ...merged]) this.#cleared.push({ accountId, visitorId: id, kind });
+    for (const { accountId, id } of [visitor, ...merged]) {
+      this.#cleared.push({ accountId, visitorId: id, kind });
+      this.#released.add(identityKey(accountId, kind, id));
+    }
   }
 }
 

@@ -1,0 +1,29 @@
+import pg from 'pg';
+import type { Pool } from 'pg';
+
+export type VisitorPoolOptions = {
+  readonly databaseUrl: string;
+  /** Connections at most. A batch of visitors takes two while it reads, one while it writes. */
+  readonly connectionsMax: number;
+  /** Shown in the server's list of connections. */
+  readonly name: string;
+  /** A connection broke while nobody used it; the pool replaces it. */
+  onIdleError(error: Error): void;
+};
+
+/** A pool of connections to PostgreSQL on which every statement has a deadline. */
+export function createVisitorPool(options: VisitorPoolOptions): Pool {
+  const pool = new pg.Pool({
+    connectionString: options.databaseUrl,
+    application_name: options.name,
+    max: options.connectionsMax,
+    connectionTimeoutMillis: 5_000,
+    // The server ends a statement first; the client's own deadline covers a server that does not answer.
+    statement_timeout: 10_000,
+    query_timeout: 15_000,
+    idle_in_transaction_session_timeout: 30_000,
+    keepAlive: true,
+  });
+  pool.on('error', options.onIdleError);
+  return pool;
+}
