@@ -76,23 +76,31 @@ async function putIfUnchanged(kv: KV, key: string, value: Uint8Array, revision: 
 }
 
 async function watchBucket(kv: KV, options: WatchOptions): Promise<BucketWatch> {
-  let ready = false;
+  let initialized = false;
+  // Present entries that are still to be given; unknown until the client has said that it has them all.
+  let awaited: number | undefined;
   // The client's ordered consumer restarts by itself after a reconnect or a gap.
   const iterator = await kv.watch({
     key: options.filter ?? '>',
     include: KvWatchInclude.LastValue,
+    // Called at once with entries still queued, or from the queue behind the last of them.
     initializedFn: () => {
-      ready = true;
+      initialized = true;
+      if (awaited === undefined) return;
+      awaited = 0;
+      options.onReady?.();
     },
   });
-  // The client may say "initialized" while entries still wait in its queue.
-  const announce = (): void => {
-    if (ready && iterator.getPending() === 0) options.onReady?.();
-    else setTimeout(announce, 5);
-  };
-  announce();
+  awaited = initialized ? iterator.getPending() : Number.POSITIVE_INFINITY;
+  if (awaited === 0) options.onReady?.();
   const stopped = (async () => {
-    for await (const entry of iterator) options.onEntry(readEntry(entry));
+    for await (const entry of iterator) {
+      options.onEntry(readEntry(entry));
+      if (awaited > 0) {
+        awaited -= 1;
+        if (awaited === 0) options.onReady?.();
+      }
+    }
   })();
   return { stop: () => iterator.stop(), stopped };
 }
