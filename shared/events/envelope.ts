@@ -14,11 +14,22 @@ export type Envelope = {
   readonly ua?: string;
   /** W3C traceparent of the request, when it carried one. */
   readonly trace?: string;
+  /** How likely a bot sent it, 0 to 100; there when the source's bot control asks. See shared/ingest/bot-score.ts. */
+  readonly bot?: number;
+  /** What the batch it came in says for all of its rows; the row's own fields win. */
+  readonly ctx?: BatchContext;
   /** The client's JSON object, a track payload, an identify payload or one batch row; its token is blanked. */
   readonly body: Readonly<Record<string, unknown>>;
 };
 
 export type EnvelopeKind = 'track' | 'identify';
+
+/** The fields a batch may carry beside its rows. */
+export type BatchContext = {
+  readonly custom_properties?: Readonly<Record<string, unknown>>;
+  readonly defaultProperties?: Readonly<Record<string, unknown>>;
+  readonly identityContext?: { readonly ip?: string | null; readonly userAgent?: string | null };
+};
 
 /** The part of an envelope that is the same for every event of a source key; built once a revision. */
 export function envelopePrefix(source: { readonly account: string; readonly source: string; readonly test: boolean }) {
@@ -33,6 +44,9 @@ export type EnvelopeHead = {
   readonly ip?: string | undefined;
   readonly ua?: string | undefined;
   readonly trace?: string | undefined;
+  readonly bot?: number | undefined;
+  /** A BatchContext as JSON. */
+  readonly ctxJson?: string | undefined;
 };
 
 /** Everything before the client's bytes. Line = head + body + `}`. */
@@ -41,5 +55,7 @@ export function envelopeHead(prefix: string, head: EnvelopeHead): string {
   if (head.ip !== undefined) text += `,"ip":${JSON.stringify(head.ip)}`;
   if (head.ua !== undefined) text += `,"ua":${JSON.stringify(head.ua)}`;
   if (head.trace !== undefined) text += `,"trace":${JSON.stringify(head.trace)}`;
+  if (head.bot !== undefined) text += `,"bot":${head.bot}`;
+  if (head.ctxJson !== undefined) text += `,"ctx":${head.ctxJson}`;
   return `${text},"body":`;
 }

@@ -1,0 +1,52 @@
+import ipaddr from 'ipaddr.js';
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+type Range = readonly [Address, number];
+
+export type AddressRanges = {
+  /** Whether an address in its one form (see normalizeAddress) lies in one of the ranges. */
+  includes(address: string): boolean;
+  /** Entries that are neither an address nor a range. */
+  readonly rejected: readonly string[];
+};
+
+/** Compiles addresses and CIDR ranges of IPv4 and IPv6. */
+export function compileAddressRanges(entries: readonly string[]): AddressRanges {
+  const ranges: Range[] = [];
+  const rejected: string[] = [];
+  for (const entry of entries) {
+    const range = parseRange(entry.trim());
+    if (range === undefined) rejected.push(entry);
+    else ranges.push(range);
+  }
+  return {
+    rejected,
+    includes(text) {
+      const address = parseAddress(text);
+      if (address === undefined) return false;
+      return ranges.some(([base, bits]) => address.kind() === base.kind() && address.match(base, bits));
+    },
+  };
+}
+
+/** An address in its one form: an IPv4 address mapped into IPv6 becomes IPv4 again. Undefined when it is none. */
+export function normalizeAddress(text: string): string | undefined {
+  return parseAddress(text)?.toString();
+}
+
+function parseAddress(text: string): Address | undefined {
+  // The library also takes `0x7f.1` and the like, which no proxy or operator means.
+  const usual = text.includes(':') || ipaddr.IPv4.isValidFourPartDecimal(text);
+  return usual && ipaddr.isValid(text) ? ipaddr.process(text) : undefined;
+}
+
+function parseRange(text: string): Range | undefined {
+  if (!text.includes('/')) {
+    const address = parseAddress(text);
+    return address === undefined ? undefined : [address, address.kind() === 'ipv4' ? 32 : 128];
+  }
+  if (!ipaddr.isValidCIDR(text)) return undefined;
+  const [base, bits] = ipaddr.parseCIDR(text);
+  const mapped = base instanceof ipaddr.IPv6 && base.isIPv4MappedAddress() && bits >= 96;
+  return mapped ? [base.toIPv4Address(), bits - 96] : [base, bits];
+}

@@ -1,0 +1,77 @@
+import type { SourceKey } from '../../shared/config/account-config.ts';
+import { envelopePrefix } from '../../shared/events/envelope.ts';
+import type { AddressRanges } from './address-ranges.ts';
+import { compileAddressRanges } from './address-ranges.ts';
+import { normalizeDomain } from './allowed-origins.ts';
+import type { SourceSettings } from './source-settings.ts';
+import type { TokenBucket } from './token-bucket.ts';
+
+/** What a source did, kept across revisions of its configuration. */
+export type SourceActivity = {
+  readonly sourceId: string;
+  /** Time of the last request, in ms since the epoch; 0 before the first. */
+  lastTriggeredAtMs: number;
+};
+
+/** Events of one type of source, counted as they are decided. */
+export type EventTally = { stored: number; lost: number; invalid: number; limited: number };
+
+/** A source key as requests meet it: everything that can be worked out before is. */
+export type PublishedSource = {
+  readonly accountId: string;
+  readonly sourceId: string;
+  readonly type: string;
+  /** Events of a redirect or a webhook are named by it. */
+  readonly name: string;
+  readonly test: boolean;
+  /** The fixed beginning of its envelopes. */
+  readonly envelopePrefix: string;
+  /** Undefined when requests from everywhere are taken. */
+  readonly domains: readonly string[] | undefined;
+  readonly addresses: AddressRanges | undefined;
+  /** Neither address nor User-Agent of its requests is kept. */
+  readonly excludesContext: boolean;
+  /** Whether its events carry a bot score. */
+  readonly scoresBots: boolean;
+  readonly isWeb: boolean;
+  readonly redirectUrl: string | undefined;
+  readonly bucket: TokenBucket;
+  readonly activity: SourceActivity;
+  readonly tally: EventTally;
+};
+
+export type SourceState = Pick<PublishedSource, 'bucket' | 'activity' | 'tally'>;
+
+/** Works out all that requests with this key need. */
+export function compileSource(
+  accountId: string,
+  key: SourceKey,
+  settings: SourceSettings,
+  state: SourceState,
+): PublishedSource {
+  const domains = settings.whitelistDomains ?? [];
+  const addresses = settings.whitelistIps ?? [];
+  return {
+    ...state,
+    accountId,
+    sourceId: settings.id,
+    type: settings.type,
+    name: settings.name || settings.type,
+    test: key.test,
+    envelopePrefix: envelopePrefix({ account: accountId, source: settings.id, test: key.test }),
+    // An entry that cannot be read admits nobody; it does not lift the restriction.
+    domains: domains.length === 0 ? undefined : domains.flatMap((domain) => normalizeDomain(domain) ?? []),
+    addresses: addresses.length === 0 ? undefined : compileAddressRanges(addresses),
+    excludesContext: settings.excludeRequestContext === true,
+    scoresBots: settings.botControlMode === 'Block' || settings.botControlMode === 'Threshold',
+    isWeb: settings.type === 'WebSource',
+    redirectUrl: settings.type === 'RedirectSource' ? readRedirectUrl(settings.redirectUrl) : undefined,
+  };
+}
+
+/** Only web addresses are redirected to, in the form that is safe in a header. */
+function readRedirectUrl(text: string | null | undefined): string | undefined {
+  if (text === null || text === undefined || !URL.canParse(text)) return undefined;
+  const url = new URL(text);
+  return url.protocol === 'http:' || url.protocol === 'https:' ? url.href : undefined;
+}

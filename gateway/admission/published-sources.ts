@@ -1,0 +1,135 @@
+import type { AccountConfig } from '../../shared/config/account-config.ts';
+import type { ConfigChange } from '../../shared/config/config-feed.ts';
+import { hashSourceKey } from '../../shared/config/source-key.ts';
+import { compileSource } from './published-source.ts';
+import type { EventTally, PublishedSource, SourceActivity } from './published-source.ts';
+import { readSourceSettings } from './source-settings.ts';
+import { TokenBucket } from './token-bucket.ts';
+
+export type RateLimit = { readonly eventsPerS: number; readonly burstS: number };
+
+const tokenCharactersMax = 250;
+const unknownTokensMax = 10_000;
+
+/**
+ * The sources that take events now, by key: those that are in an account's published version and Enabled. Keys are
+ * published as hashes; a key that was seen and is valid is found by itself, so a request costs one look-up.
+ */
+export class PublishedSources {
+  readonly #limit: RateLimit;
+  readonly #byHash = new Map<string, PublishedSource>();
+  readonly #bySourceId = new Map<string, PublishedSource>();
+  readonly #hashesOfAccount = new Map<string, readonly string[]>();
+  readonly #activities = new Map<string, SourceActivity>();
+  readonly #buckets = new Map<string, TokenBucket>();
+  /** Events by type of source. */
+  readonly tallies = new Map<string, EventTally>();
+  // Holds valid tokens only, so it never grows beyond the number of keys.
+  readonly #byToken = new Map<string, PublishedSource>();
+  readonly #unknownTokens = new Set<string>();
+
+  constructor(limit: RateLimit) {
+    this.#limit = limit;
+  }
+
+  get keyCount(): number {
+    return this.#byHash.size;
+  }
+
+  /** Sources with their last activity, also those no longer published. */
+  get activities(): Iterable<SourceActivity> {
+    return this.#activities.values();
+  }
+
+  /** The source of a token, or undefined when it takes no events. */
+  byToken(token: string): PublishedSource | undefined {
+    return this.#byToken.get(token) ?? this.#lookUp(token);
+  }
+
+  /** A source by its id, through its live key. */
+  bySourceId(sourceId: string): PublishedSource | undefined {
+    return this.#bySourceId.get(sourceId);
+  }
+
+  /** Takes an account's new configuration; what it says holds from the next request on. */
+  apply(change: ConfigChange): void {
+    // Worked out before anything is touched: a document that cannot be read leaves what is in force as it is.
+    const compiled = change.config === undefined ? [] : this.#compile(change.config);
+    for (const hash of this.#hashesOfAccount.get(change.accountId) ?? []) this.#remove(hash);
+    for (const [hash, source] of compiled) this.#add(hash, source);
+    this.#forgetBuckets(this.#hashesOfAccount.get(change.accountId) ?? []);
+    if (compiled.length === 0) this.#hashesOfAccount.delete(change.accountId);
+    else {
+      this.#hashesOfAccount.set(
+        change.accountId,
+        compiled.map(([hash]) => hash),
+      );
+    }
+    this.#byToken.clear();
+    this.#unknownTokens.clear();
+  }
+
+  #compile(config: AccountConfig): [hash: string, source: PublishedSource][] {
+    const published = new Map(config.collections.sources.map((entity) => [entity.id, entity]));
+    return config.sourceKeys.flatMap((key) => {
+      const entity = published.get(key.sourceId);
+      const settings = entity === undefined ? undefined : readSourceSettings(entity);
+      if (settings === undefined || settings.status !== 'Enabled') return [];
+      const state = {
+        bucket: this.#bucketOf(key.keyHash),
+        activity: this.#activityOf(settings.id),
+        tally: this.#tallyOf(settings.type),
+      };
+      return [[key.keyHash, compileSource(config.accountId, key, settings, state)]];
+    });
+  }
+
+  #add(hash: string, source: PublishedSource): void {
+    this.#byHash.set(hash, source);
+    if (!source.test) this.#bySourceId.set(source.sourceId, source);
+  }
+
+  #remove(hash: string): void {
+    const source = this.#byHash.get(hash);
+    this.#byHash.delete(hash);
+    if (source !== undefined) this.#bySourceId.delete(source.sourceId);
+  }
+
+  #forgetBuckets(hashes: readonly string[]): void {
+    for (const hash of hashes) if (!this.#byHash.has(hash)) this.#buckets.delete(hash);
+  }
+
+  #lookUp(token: string): PublishedSource | undefined {
+    if (token.length > tokenCharactersMax || this.#unknownTokens.has(token)) return undefined;
+    const source = this.#byHash.get(hashSourceKey(token));
+    if (source !== undefined) {
+      this.#byToken.set(token, source);
+      return source;
+    }
+    if (this.#unknownTokens.size >= unknownTokensMax) this.#unknownTokens.clear();
+    this.#unknownTokens.add(token);
+    return undefined;
+  }
+
+  #bucketOf(hash: string): TokenBucket {
+    const { eventsPerS, burstS } = this.#limit;
+    const make = (): TokenBucket => new TokenBucket(eventsPerS, eventsPerS * burstS, performance.now());
+    return remember(this.#buckets, hash, make);
+  }
+
+  #activityOf(sourceId: string): SourceActivity {
+    return remember(this.#activities, sourceId, () => ({ sourceId, lastTriggeredAtMs: 0 }));
+  }
+
+  #tallyOf(type: string): EventTally {
+    return remember(this.tallies, type, () => ({ stored: 0, lost: 0, invalid: 0, limited: 0 }));
+  }
+}
+
+function remember<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  map.set(key, made);
+  return made;
+}

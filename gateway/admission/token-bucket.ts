@@ -1,0 +1,28 @@
+/**
+ * A token bucket: `ratePerS` events a second, up to `capacity` at once. A request for more than the bucket can ever
+ * hold passes when it is full and leaves a debt, so no size is refused for ever.
+ */
+export class TokenBucket {
+  readonly #ratePerMs: number;
+  readonly #capacity: number;
+  #tokens: number;
+  #filledAtMs: number;
+
+  constructor(ratePerS: number, capacity: number, nowMs: number) {
+    this.#ratePerMs = ratePerS / 1000;
+    this.#capacity = capacity;
+    this.#tokens = capacity;
+    this.#filledAtMs = nowMs;
+  }
+
+  /** Takes `events` tokens and returns 0, or takes none and returns how long to wait for them, in ms. */
+  take(events: number, nowMs: number): number {
+    const grown = this.#tokens + (nowMs - this.#filledAtMs) * this.#ratePerMs;
+    this.#tokens = grown > this.#capacity ? this.#capacity : grown;
+    this.#filledAtMs = nowMs;
+    const needed = events > this.#capacity ? this.#capacity : events;
+    if (this.#tokens < needed) return (needed - this.#tokens) / this.#ratePerMs;
+    this.#tokens -= events;
+    return 0;
+  }
+}

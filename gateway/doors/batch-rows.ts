@@ -1,0 +1,50 @@
+import { isUtf8 } from 'node:buffer';
+import { batchRow } from '../../shared/ingest/batch-payload.ts';
+import type { BatchRow } from '../../shared/ingest/batch-payload.ts';
+import { describeProblem } from '../../shared/ingest/describe-problem.ts';
+import type { BodyScan, RowScan } from '../../shared/ingest/scan-body.ts';
+import { isWithinWindow } from '../../shared/ingest/time-window.ts';
+import type { TimeWindow } from '../../shared/ingest/time-window.ts';
+import { hasForbiddenKey } from './read-json.ts';
+import type { JsonLimits } from './read-json.ts';
+
+export type RowLimits = JsonLimits & { readonly bytesMax: number; readonly timeWindow: TimeWindow };
+
+/** A row, or why it is not taken. */
+export type CheckedRow = { readonly row: BatchRow; readonly problem?: undefined } | { readonly problem: string };
+
+/** Checks one row of a batch. `utf8` says that the whole body is known to be UTF-8. */
+export function checkRow(
+  value: unknown,
+  scanned: RowScan,
+  body: Buffer,
+  utf8: boolean,
+  limits: RowLimits,
+  nowMs: number,
+): CheckedRow {
+  const { facts } = scanned;
+  if (scanned.end - scanned.start > limits.bytesMax) return { problem: `is larger than ${limits.bytesMax} bytes` };
+  if (facts.depth > limits.depthMax) return { problem: `nests deeper than ${limits.depthMax} levels` };
+  if (facts.keys > limits.keysMax) return { problem: `has more than ${limits.keysMax} keys` };
+  if (facts.nulls) return { problem: 'holds a null character' };
+  if (!utf8 && !isUtf8(body.subarray(scanned.start, scanned.end))) return { problem: 'is not valid UTF-8' };
+  if (!batchRow.Check(value)) return { problem: describeRow(value) };
+  if (facts.suspicious && hasForbiddenKey(value)) return { problem: 'holds a forbidden key' };
+  if (!isWithinWindow(value.time, nowMs, limits.timeWindow)) {
+    return { problem: 'time lies outside the window in which events are taken' };
+  }
+  return { row: value };
+}
+
+function describeRow(value: unknown): string {
+  const problem = describeProblem(batchRow, value);
+  return problem.startsWith('the body') ? 'the row must be a JSON object' : problem;
+}
+
+/** Whether all of a body but its rows is UTF-8: then only the rows that are not have to be refused. */
+export function isUtf8Outside(scan: BodyScan, body: Buffer): boolean {
+  const first = scan.rows[0];
+  const last = scan.rows[scan.rowCount - 1];
+  if (scan.rowCount === 0 || first === undefined || last === undefined) return isUtf8(body);
+  return isUtf8(body.subarray(0, first.start)) && isUtf8(body.subarray(last.end));
+}

@@ -1,0 +1,24 @@
+const star = 0x2a;
+const backslash = 0x5c;
+/** Shorter than any key that is issued; something this short could stand anywhere by chance. */
+const charactersMin = 16;
+const beginsWithLetter = /^[A-Za-z]/;
+
+/**
+ * Overwrites a source key with stars where it stands as the token, and wherever else the body repeats it, so that no
+ * key rests in the log. The bytes stay JSON of the same length.
+ */
+export function blankToken(body: Buffer, start: number, end: number, token: string): void {
+  if (start >= 0) body.fill(star, start, end);
+  blankRepeats(body, token);
+}
+
+/** Overwrites a key wherever it is part of a string. */
+export function blankRepeats(body: Buffer, token: string): void {
+  let at = token.length < charactersMin ? -1 : body.indexOf(token);
+  // What begins with a letter and is this long is no number, so it is found in strings only.
+  if (at < 0 || !beginsWithLetter.test(token)) return;
+  for (; at >= 0; at = body.indexOf(token, at + token.length)) {
+    if (body[at - 1] !== backslash) body.fill(star, at, at + Buffer.byteLength(token));
+  }
+}

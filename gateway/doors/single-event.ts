@@ -1,0 +1,111 @@
+import { describeProblem } from '../../shared/ingest/describe-problem.ts';
+import { identifyPayload } from '../../shared/ingest/identify-payload.ts';
+import { BodyScan } from '../../shared/ingest/scan-body.ts';
+import { isWithinWindow } from '../../shared/ingest/time-window.ts';
+import { trackPayload } from '../../shared/ingest/track-payload.ts';
+import type { TrackPayload } from '../../shared/ingest/track-payload.ts';
+import type { JsonObject } from '../../shared/process/json.ts';
+import type { PublishedSource } from '../admission/published-source.ts';
+import type { Exchange } from '../http/exchange.ts';
+import { invalid, unavailable } from '../http/reply.ts';
+import { blankToken } from './blank-token.ts';
+import type { Intake, RequestContext } from './intake.ts';
+import type { JsonLimits } from './read-json.ts';
+import { readJson } from './read-json.ts';
+
+const outsideWindow = invalid('time lies outside the window in which events are taken');
+
+/** How a request with one event is taken in, whichever door it came through. */
+export class SingleEvent {
+  readonly #intake: Intake;
+  readonly #limits: JsonLimits;
+  // One request is handled at a time, so one scan serves all.
+  readonly #scan = new BodyScan();
+
+  constructor(intake: Intake, limits: JsonLimits) {
+    this.#intake = intake;
+    this.#limits = limits;
+  }
+
+  /** A body that is a track payload. */
+  track(exchange: Exchange, body: Buffer): void {
+    const payload = this.#read(exchange, body);
+    if (payload === undefined) return;
+    const source = this.#admitted(exchange, payload['token']);
+    if (source === undefined) return;
+    if (!trackPayload.Check(payload)) return this.#refuse(exchange, source, describeProblem(trackPayload, payload));
+    if (!this.#isTimely(exchange, source, payload)) return;
+    blankToken(body, this.#scan.tokenStart, this.#scan.tokenEnd, payload.token);
+    const id = payload.distinctId ?? this.#intake.newEventId();
+    this.#store(exchange, this.#intake.contextOf(exchange, source), 'track', id, payload, body);
+  }
+
+  /** A body that is an identify payload. */
+  identify(exchange: Exchange, body: Buffer): void {
+    const payload = this.#read(exchange, body);
+    if (payload === undefined) return;
+    const source = this.#admitted(exchange, payload['token']);
+    if (source === undefined) return;
+    if (!identifyPayload.Check(payload))
+      return this.#refuse(exchange, source, describeProblem(identifyPayload, payload));
+    blankToken(body, this.#scan.tokenStart, this.#scan.tokenEnd, payload.token);
+    this.#store(
+      exchange,
+      this.#intake.contextOf(exchange, source),
+      'identify',
+      this.#intake.newEventId(),
+      payload,
+      body,
+    );
+  }
+
+  /** A track payload made from something else than a track body; its token is `blank`, as it must not be stored. */
+  made(exchange: Exchange, source: PublishedSource, payload: TrackPayload): void {
+    if (!trackPayload.Check(payload)) return this.#refuse(exchange, source, describeProblem(trackPayload, payload));
+    if (!this.#isTimely(exchange, source, payload)) return;
+    const id = payload.distinctId ?? this.#intake.newEventId();
+    const body = Buffer.from(JSON.stringify(payload));
+    this.#store(exchange, this.#intake.contextOf(exchange, source), 'track', id, payload, body);
+  }
+
+  #read(exchange: Exchange, body: Buffer): JsonObject | undefined {
+    const read = readJson(this.#scan, body, this.#limits);
+    if (read.refusal === undefined) return read.value;
+    exchange.send(read.refusal);
+    return undefined;
+  }
+
+  #admitted(exchange: Exchange, token: unknown): PublishedSource | undefined {
+    const source = this.#intake.admission.authenticate(exchange, token);
+    return source !== undefined && this.#intake.admission.admit(exchange, source, 1) ? source : undefined;
+  }
+
+  #isTimely(exchange: Exchange, source: PublishedSource, payload: TrackPayload): boolean {
+    if (isWithinWindow(payload.time, Date.now(), this.#intake.settings.timeWindow)) return true;
+    source.tally.invalid += 1;
+    exchange.send(outsideWindow);
+    return false;
+  }
+
+  #refuse(exchange: Exchange, source: PublishedSource, problem: string): void {
+    source.tally.invalid += 1;
+    exchange.send(invalid(problem));
+  }
+
+  #store(
+    exchange: Exchange,
+    context: RequestContext,
+    kind: 'track' | 'identify',
+    id: string,
+    payload: Pick<TrackPayload, 'userId' | 'externalId' | 'email' | 'defaultProperties' | 'identityContext'>,
+    body: Buffer,
+  ): void {
+    exchange.tally = context.source.tally;
+    if (!this.#intake.commit.hasRoom(1, body.length)) {
+      context.source.tally.lost += 1;
+      return exchange.send(unavailable);
+    }
+    const bot = this.#intake.botScoreOf(exchange, context.source, payload);
+    this.#intake.append(context, { kind, id, identity: payload, bot }, body, 0, body.length, exchange, 0);
+  }
+}

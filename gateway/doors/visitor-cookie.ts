@@ -1,0 +1,19 @@
+const cookieName = 'sluice_visitor';
+const yearS = 31_536_000;
+const ownId = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** The visitor id an earlier answer left with this client; undefined when there is none or it is not of our making. */
+export function readVisitorCookie(cookieHeader: string): string | undefined {
+  for (const pair of cookieHeader.split(';')) {
+    const [name, value] = pair.split('=', 2);
+    if (name?.trim() !== cookieName) continue;
+    const id = value?.trim() ?? '';
+    return ownId.test(id) ? id : undefined;
+  }
+  return undefined;
+}
+
+/** The header that leaves a visitor id with the client, for a year, for this host only. */
+export function visitorCookie(visitorId: string): readonly [string, string] {
+  return ['set-cookie', `${cookieName}=${visitorId}; Path=/; Max-Age=${yearS}; SameSite=Lax; HttpOnly`];
+}

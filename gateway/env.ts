@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs';
+import { Type } from 'typebox';
+import { EnvError, commonEnv, count, port, readEnv } from '../shared/process/env.ts';
+import { compileAddressRanges } from './admission/address-ranges.ts';
+
+const mebibyte = 1024 ** 2;
+const dayMs = 86_400_000;
+
+const GatewayEnvSchema = Type.Object({
+  ...commonEnv,
+  GATEWAY_PORT: port(8080),
+  GATEWAY_HOST: Type.String({ minLength: 1, default: '0.0.0.0' }),
+  GATEWAY_METRICS_PORT: port(9080),
+  /** Lets several gateway processes share one port; otherwise a busy port is an error. */
+  GATEWAY_REUSE_PORT: Type.Boolean({ default: false }),
+  /** Addresses or CIDR ranges, comma separated, of proxies whose X-Forwarded-For is believed. */
+  TRUSTED_PROXIES: Type.String({ default: '' }),
+
+  /** A body of track, identify or a webhook. */
+  TRACK_BODY_BYTES_MAX: count(mebibyte, 1024),
+  /** A batch body, after decompression. */
+  BATCH_BODY_BYTES_MAX: count(5 * mebibyte, 1024),
+  BATCH_ROWS_MAX: count(1000),
+  ROW_BYTES_MAX: count(64 * 1024, 256),
+  /** What a batch may say once for all of its rows: it travels with each of them. */
+  BATCH_CONTEXT_BYTES_MAX: count(8 * 1024, 2),
+  /** A compressed batch may grow by this factor at most. */
+  GZIP_RATIO_MAX: count(200),
+  /** Batches decompressed at a time. */
+  GZIP_IN_FLIGHT_MAX: count(16),
+  /** Bodies that are still arriving, all together. */
+  BODIES_BYTES_MAX: count(128 * mebibyte, mebibyte),
+  JSON_DEPTH_MAX: count(64, 4),
+  /** Object keys of one event. */
+  JSON_KEYS_MAX: count(10_000),
+  /** Object keys of one batch. */
+  BATCH_KEYS_MAX: count(200_000),
+  /** How far back an event's time may lie, in ms. */
+  TIME_PAST_MS_MAX: count(7 * dayMs),
+  TIME_AHEAD_MS_MAX: count(300_000, 0),
+
+  /** A frame is closed at this size; a larger single event has one to itself. */
+  FRAME_BYTES_MAX: count(512 * 1024, 1024),
+  /** How long the first event of a frame waits for more, in ms, while no publish is in flight. 0: until the events that have arrived are read. */
+  FRAME_LINGER_MS: count(0, 0),
+  /** Publishes in flight over all partitions; at most one a partition. */
+  FRAMES_IN_FLIGHT_MAX: count(4),
+  /** Events and bytes that wait for the log or are on their way to it. */
+  QUEUE_EVENTS_MAX: count(100_000),
+  QUEUE_BYTES_MAX: count(64 * mebibyte, mebibyte),
+  /** One try of a publish; there are two within a request's deadline. */
+  PUBLISH_TIMEOUT_MS: count(800, 10),
+  /** A request is answered within this time after its body arrived. */
+  REQUEST_DEADLINE_MS: count(2_000, 100),
+
+  /** How often a trial publish proves that the log stores, in ms. */
+  CANARY_EVERY_MS: count(2_000, 50),
+
+  /** Events per second and source key, and how many seconds of them may come at once. */
+  RATE_LIMIT_EVENTS_PER_S: count(10_000),
+  RATE_LIMIT_BURST_S: count(2),
+});
+
+/** The gateway's environment. Throws EnvError with every problem. */
+export function readGatewayEnv() {
+  const env = readEnv(GatewayEnvSchema, process.env, (path) => readFileSync(path, 'utf8'));
+  const proxies = env.TRUSTED_PROXIES.split(',').filter((entry) => entry.trim() !== '');
+  const bad = compileAddressRanges(proxies).rejected;
+  if (bad.length > 0) throw new EnvError([`TRUSTED_PROXIES holds no address or range: ${bad.join(', ')}`]);
+  return { ...env, TRUSTED_PROXIES: proxies };
+}
+
+export type GatewayEnv = ReturnType<typeof readGatewayEnv>;

@@ -1,0 +1,223 @@
+import { Frame } from './frame.ts';
+import type { FrameOutcome, FrameWaiter } from './frame-outcome.ts';
+import type { LogGate } from './log-gate.ts';
+
+export type GroupCommitSettings = {
+  readonly partitions: number;
+  readonly frameBytesMax: number;
+  readonly frameLingerMs: number;
+  readonly framesInFlightMax: number;
+  readonly queueEventsMax: number;
+  readonly queueBytesMax: number;
+  /** From an event's arrival to its decision. */
+  readonly deadlineMs: number;
+};
+
+/** Stores one frame of a partition; must be decided by `deadlineAtMs` on the monotonic clock. Never throws. */
+export type StoreFrame = (partition: number, payload: Uint8Array, deadlineAtMs: number) => Promise<FrameOutcome>;
+
+export type FrameStats = {
+  frames: number;
+  frameBytes: number;
+  events: number;
+  closedBySize: number;
+  closedBySlot: number;
+  /** Frames whose events waited too long before they could be sent. */
+  expired: number;
+};
+
+const expiryCheckMs = 50;
+const framesKept = 16;
+const frameBytesKept = 2 * 1024 ** 2;
+
+/**
+ * Group commit: the events of many requests travel to the log as one message. Each partition has one publish in flight
+ * at most, which keeps its order; what arrives meanwhile becomes the next frame. So under load frames grow by
+ * themselves, and an idle gateway sends each event at once.
+ */
+export class GroupCommit {
+  readonly #settings: GroupCommitSettings;
+  readonly #gate: LogGate;
+  readonly #store: StoreFrame;
+  readonly #lanes: Lane[];
+  readonly #spare: Frame[] = [];
+  readonly #expiry: NodeJS.Timeout;
+  #flushPlanned = false;
+  #nextLane = 0;
+  #inFlight = 0;
+  #queuedEvents = 0;
+  #queuedBytes = 0;
+  #idle: (() => void) | undefined;
+  readonly stats: FrameStats = { frames: 0, frameBytes: 0, events: 0, closedBySize: 0, closedBySlot: 0, expired: 0 };
+
+  constructor(settings: GroupCommitSettings, gate: LogGate, store: StoreFrame) {
+    this.#settings = settings;
+    this.#gate = gate;
+    this.#store = store;
+    this.#lanes = Array.from({ length: settings.partitions }, (_, partition) => new Lane(partition));
+    this.#expiry = setInterval(() => this.#expire(performance.now()), expiryCheckMs);
+    gate.onClose(() => this.#failQueued('stalled'));
+  }
+
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  get queuedEvents(): number {
+    return this.#queuedEvents;
+  }
+
+  get queuedBytes(): number {
+    return this.#queuedBytes;
+  }
+
+  /** Whether the log works and the queue takes this much more; otherwise the request is to be refused at once. */
+  hasRoom(events: number, bytes: number): boolean {
+    return (
+      this.#gate.open &&
+      this.#queuedEvents + events <= this.#settings.queueEventsMax &&
+      this.#queuedBytes + bytes <= this.#settings.queueBytesMax
+    );
+  }
+
+  /** Adds an event to its partition's next frame; its bytes are copied. The caller has asked `hasRoom`. */
+  append(
+    partition: number,
+    head: string,
+    body: Uint8Array,
+    start: number,
+    end: number,
+    waiter: FrameWaiter,
+    tag: number,
+  ): void {
+    const lane = this.#lanes[partition];
+    if (lane === undefined) throw new RangeError(`appending an event: there is no partition ${partition}`);
+    const bytes = head.length + end - start + 2;
+    if (lane.open !== undefined && lane.open.writer.length + bytes > this.#settings.frameBytesMax) {
+      lane.sealed.push(lane.open);
+      lane.open = undefined;
+      this.stats.closedBySize += 1;
+    }
+    if (lane.open === undefined) {
+      lane.open = this.#spare.pop() ?? new Frame();
+      lane.open.openedAtMs = performance.now();
+    }
+    const before = lane.open.writer.length;
+    lane.open.add(head, body, start, end, waiter, tag);
+    this.#queuedBytes += lane.open.writer.length - before;
+    this.#queuedEvents += 1;
+    if (!this.#flushPlanned && !lane.publishing) this.#planFlush();
+  }
+
+  /** Resolves once nothing waits or is in flight. */
+  async drained(): Promise<void> {
+    if (this.#queuedEvents === 0) return;
+    this.#flush();
+    await new Promise<void>((resolve) => {
+      this.#idle = resolve;
+    });
+  }
+
+  stop(): void {
+    clearInterval(this.#expiry);
+  }
+
+  #planFlush(): void {
+    this.#flushPlanned = true;
+    const flush = (): void => this.#flush();
+    // Immediates run after the sockets that were readable have been read: all of their events share a frame.
+    if (this.#settings.frameLingerMs === 0) setImmediate(flush);
+    else setTimeout(flush, this.#settings.frameLingerMs);
+  }
+
+  #flush(): void {
+    this.#flushPlanned = false;
+    const { length } = this.#lanes;
+    for (let i = 0; i < length && this.#inFlight < this.#settings.framesInFlightMax; i += 1) {
+      const lane = this.#lanes[(this.#nextLane + i) % length];
+      if (lane !== undefined && !lane.publishing) this.#publishNext(lane);
+    }
+    // Where there are fewer slots than partitions, each of them has its turn.
+    this.#nextLane = (this.#nextLane + 1) % length;
+  }
+
+  #publishNext(lane: Lane): void {
+    const frame = this.#takeFrame(lane);
+    if (frame === undefined) return;
+    lane.publishing = true;
+    this.#inFlight += 1;
+    void this.#publish(lane, frame);
+  }
+
+  #takeFrame(lane: Lane): Frame | undefined {
+    const sealed = lane.sealed.shift();
+    if (sealed !== undefined) return sealed;
+    const open = lane.takeOpen();
+    if (open !== undefined) this.stats.closedBySlot += 1;
+    return open;
+  }
+
+  async #publish(lane: Lane, frame: Frame): Promise<void> {
+    const payload = frame.writer.bytes();
+    this.stats.frames += 1;
+    this.stats.frameBytes += payload.length;
+    this.stats.events += frame.writer.events;
+    const outcome = await this.#store(lane.partition, payload, frame.openedAtMs + this.#settings.deadlineMs);
+    lane.publishing = false;
+    this.#inFlight -= 1;
+    this.#decide(frame, outcome);
+    if (outcome === 'stored') this.#gate.noteStored();
+    else this.#gate.noteFailure(outcome);
+    this.#flush();
+  }
+
+  #decide(frame: Frame, outcome: FrameOutcome): void {
+    this.#queuedEvents -= frame.writer.events;
+    this.#queuedBytes -= frame.writer.length;
+    const keep = this.#spare.length < framesKept && frame.writer.length <= frameBytesKept;
+    frame.decide(outcome);
+    if (keep) this.#spare.push(frame);
+    if (this.#queuedEvents === 0) this.#idle?.();
+  }
+
+  #expire(nowMs: number): void {
+    const openedBefore = nowMs - this.#settings.deadlineMs + expiryCheckMs;
+    for (const lane of this.#lanes) {
+      while (lane.oldest !== undefined && lane.oldest.openedAtMs < openedBefore) {
+        this.stats.expired += 1;
+        const frame = lane.sealed.shift() ?? lane.takeOpen();
+        if (frame !== undefined) this.#decide(frame, 'stalled');
+      }
+    }
+  }
+
+  #failQueued(outcome: FrameOutcome): void {
+    for (const lane of this.#lanes) {
+      for (const frame of lane.sealed.splice(0)) this.#decide(frame, outcome);
+      const open = lane.takeOpen();
+      if (open !== undefined) this.#decide(open, outcome);
+    }
+  }
+}
+
+/** The frames of one partition, oldest first: those closed for their size, then the one that still grows. */
+class Lane {
+  readonly partition: number;
+  readonly sealed: Frame[] = [];
+  open: Frame | undefined;
+  publishing = false;
+
+  constructor(partition: number) {
+    this.partition = partition;
+  }
+
+  get oldest(): Frame | undefined {
+    return this.sealed[0] ?? this.open;
+  }
+
+  takeOpen(): Frame | undefined {
+    const { open } = this;
+    this.open = undefined;
+    return open;
+  }
+}

@@ -1,0 +1,60 @@
+import type { PublishFailure } from '../../shared/log/publisher.ts';
+import type { FrameOutcome } from './frame-outcome.ts';
+
+/** How long a refusal of the log keeps the gateway from calling itself ready, in ms. */
+const refusalRememberedMs = 5_000;
+
+/**
+ * Whether the log takes frames. It closes when a publish was not answered in time: those that wait would only time out
+ * one after the other. It opens again when the log answers anything.
+ */
+export class LogGate {
+  readonly #isConnected: () => boolean;
+  readonly #closed = new Set<() => void>();
+  #stalled = false;
+  #refusal: { readonly reason: FrameOutcome; readonly atMs: number } | undefined;
+  readonly failures = new Map<FrameOutcome, number>();
+
+  constructor(isConnected: () => boolean) {
+    this.#isConnected = isConnected;
+  }
+
+  get open(): boolean {
+    return !this.#stalled && this.#isConnected();
+  }
+
+  /** Calls `listener` each time the gate closes. */
+  onClose(listener: () => void): void {
+    this.#closed.add(listener);
+  }
+
+  noteStored(): void {
+    this.#stalled = false;
+    this.#refusal = undefined;
+  }
+
+  /** The log answered, though not about a frame. */
+  noteAlive(): void {
+    this.#stalled = false;
+  }
+
+  noteFailure(reason: PublishFailure | 'stalled'): void {
+    this.failures.set(reason, (this.failures.get(reason) ?? 0) + 1);
+    this.#refusal = { reason, atMs: performance.now() };
+    if (reason === 'timeout') this.close();
+  }
+
+  /** Fails what waits and refuses what comes, until the log answers again. */
+  close(): void {
+    this.#stalled = true;
+    for (const listener of this.#closed) listener();
+  }
+
+  /** Why the log does not take frames now, for the readiness page. */
+  problem(nowMs: number): string | undefined {
+    if (!this.#isConnected()) return 'the log is not connected';
+    if (this.#stalled) return 'the log does not answer';
+    if (this.#refusal === undefined || nowMs - this.#refusal.atMs > refusalRememberedMs) return undefined;
+    return `the log refused a frame: ${this.#refusal.reason}`;
+  }
+}

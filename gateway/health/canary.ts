@@ -1,0 +1,57 @@
+import type { LogConnection } from '../../shared/log/connection.ts';
+import { PublishError, publish } from '../../shared/log/publisher.ts';
+import { canarySubject } from '../../shared/log/subjects.ts';
+
+export type CanarySettings = {
+  readonly instanceId: string;
+  /** Makes the ids of this process's canaries its own. */
+  readonly writerId: string;
+  readonly everyMs: number;
+  readonly timeoutMs: number;
+};
+
+export type Canary = {
+  /** Why the log would not store an event now; undefined when the last publish was acknowledged lately. */
+  problem(nowMs: number): string | undefined;
+  stop(): void;
+};
+
+const freshForPeriods = 2.5;
+
+/**
+ * Publishes to the log again and again: only a stored message proves that the log stores. A broker that is out of disk
+ * or stopped in its tracks goes on calling itself healthy.
+ */
+export function startCanary(connection: LogConnection, settings: CanarySettings, onAlive: () => void): Canary {
+  const freshForMs = settings.everyMs * freshForPeriods + settings.timeoutMs;
+  let storedAtMs = Number.NEGATIVE_INFINITY;
+  let failure = 'not tried yet';
+  let published = 0;
+  let stopped = false;
+  let timer: NodeJS.Timeout | undefined;
+  const run = async (): Promise<void> => {
+    published += 1;
+    const msgId = `${settings.writerId}-canary-${published}`;
+    try {
+      const text = Buffer.from(new Date().toISOString());
+      await publish(connection, canarySubject(settings.instanceId), text, { msgId, timeoutMs: settings.timeoutMs });
+      storedAtMs = performance.now();
+      onAlive();
+    } catch (error) {
+      failure = error instanceof PublishError ? error.reason : 'refused';
+      // A refusal is an answer and says more than silence: count it as not stored at once.
+      storedAtMs = Number.NEGATIVE_INFINITY;
+    }
+    if (!stopped) timer = setTimeout(() => void run(), settings.everyMs);
+  };
+  void run();
+  return {
+    problem(nowMs) {
+      return nowMs - storedAtMs <= freshForMs ? undefined : `a trial publish was not stored: ${failure}`;
+    },
+    stop() {
+      stopped = true;
+      clearTimeout(timer);
+    },
+  };
+}

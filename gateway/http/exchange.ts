@@ -1,0 +1,88 @@
+import type { HttpResponse } from 'uWebSockets.js';
+import type { FrameOutcome, FrameWaiter } from '../framing/frame-outcome.ts';
+import type { RequestHead } from './request-head.ts';
+import { accepted, unavailable } from './reply.ts';
+import type { Reply } from './reply.ts';
+
+/** What an exchange tells the server it belongs to. */
+export type ExchangeOwner = {
+  /** Whether connections are to be ended behind their next answer. */
+  readonly closing: boolean;
+  /** Called once, when the exchange was answered, or with 499 when the client went away before. */
+  exchangeEnded(exchange: Exchange, code: number): void;
+};
+
+/** One request and its answer. After the answer or an abort it touches the engine's response no more. */
+export class Exchange implements FrameWaiter {
+  readonly head: RequestHead;
+  /** Index of the door it came through, for counting. */
+  readonly door: number;
+  /** Whether the answer may be read by a page of any origin. */
+  shared: boolean;
+  /** The answer once the log has the event. */
+  onStored: Reply = accepted;
+  /** The answer when the log does not take it. */
+  onLost: Reply = unavailable;
+  /** Told whether the event was stored, before the answer. */
+  tally: { stored: number; lost: number } | undefined;
+  readonly #owner: ExchangeOwner;
+  #response: HttpResponse | undefined;
+
+  constructor(owner: ExchangeOwner, response: HttpResponse, head: RequestHead, door: number) {
+    this.#owner = owner;
+    this.#response = response;
+    this.head = head;
+    this.door = door;
+    this.shared = head.origin !== '';
+  }
+
+  /** Whether it still waits for its answer. */
+  get open(): boolean {
+    return this.#response !== undefined;
+  }
+
+  /** The address of the other end of the connection; '' once the client is gone. */
+  remoteAddress(): string {
+    return this.#response === undefined ? '' : Buffer.from(this.#response.getRemoteAddressAsText()).toString('latin1');
+  }
+
+  /** Answers, unless that was done or the client is gone. */
+  send(reply: Reply): void {
+    const response = this.#response;
+    if (response === undefined) return;
+    this.#response = undefined;
+    sending = { response, reply, shared: this.shared, close: reply.close || this.#owner.closing };
+    response.cork(writeAnswer);
+    this.#owner.exchangeEnded(this, reply.code);
+  }
+
+  /** To be called when the engine says that the client went away. */
+  abort(): void {
+    if (this.#response === undefined) return;
+    this.#response = undefined;
+    this.#owner.exchangeEnded(this, clientGone);
+  }
+
+  frameDecided(outcome: FrameOutcome): void {
+    const stored = outcome === 'stored';
+    if (this.tally !== undefined) {
+      if (stored) this.tally.stored += 1;
+      else this.tally.lost += 1;
+    }
+    this.send(stored ? this.onStored : this.onLost);
+  }
+}
+
+/** Counted for requests whose client did not wait for the answer. */
+export const clientGone = 499;
+
+// One function for every answer: the engine wants a callback, and a closure a request would be garbage.
+let sending: { response: HttpResponse; reply: Reply; shared: boolean; close: boolean };
+const writeAnswer = (): void => {
+  const { response, reply, shared, close } = sending;
+  if (reply.code !== 200) response.writeStatus(reply.status);
+  for (const [name, value] of reply.headers) response.writeHeader(name, value);
+  if (shared) response.writeHeader('access-control-allow-origin', '*');
+  if (reply.code === 204) response.endWithoutBody(undefined, close);
+  else response.end(reply.body, close);
+};

@@ -1,0 +1,89 @@
+/** A finished answer. Those of the hot path are made once and sent many times. */
+export type Reply = {
+  readonly code: number;
+  /** Status line without the protocol. */
+  readonly status: string;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: Uint8Array;
+  /** Ends the connection behind the answer. */
+  readonly close: boolean;
+};
+
+const reasons: Readonly<Record<number, string>> = {
+  200: 'OK',
+  204: 'No Content',
+  207: 'Multi-Status',
+  302: 'Found',
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  413: 'Content Too Large',
+  415: 'Unsupported Media Type',
+  429: 'Too Many Requests',
+  500: 'Internal Server Error',
+  503: 'Service Unavailable',
+};
+
+const json = ['content-type', 'application/json'] as const;
+
+export type ReplyOptions = {
+  readonly headers?: readonly (readonly [name: string, value: string])[];
+  readonly close?: boolean;
+};
+
+/** An answer with any body. */
+export function createReply(code: number, body: Uint8Array, options: ReplyOptions = {}): Reply {
+  return {
+    code,
+    status: `${code} ${reasons[code] ?? 'Unknown'}`,
+    headers: options.headers ?? [],
+    body,
+    close: options.close ?? false,
+  };
+}
+
+/** An answer with a JSON body. */
+export function jsonReply(code: number, value: unknown, options: ReplyOptions = {}): Reply {
+  const headers = [json, ...(options.headers ?? [])];
+  return createReply(code, Buffer.from(JSON.stringify(value)), { ...options, headers });
+}
+
+/** An answer that says no. `error` names what is wrong and repeats nothing the caller sent. */
+export function failure(code: number, error: string, options: ReplyOptions = {}): Reply {
+  return jsonReply(code, { success: false, error }, options);
+}
+
+export const retryAfterS = 1;
+const retryAfter = [['retry-after', String(retryAfterS)]] as const;
+
+export const accepted = jsonReply(200, { success: true });
+export const unauthorized = failure(401, 'the token is missing, unknown, or its source is not enabled and published');
+export const forbidden = failure(403, 'the source does not take requests from this domain or address');
+export const malformedJson = failure(400, 'the body is not valid JSON');
+export const notUtf8 = failure(400, 'the body is not valid UTF-8');
+export const forbiddenKey = failure(400, 'the body holds a forbidden key: __proto__ or constructor.prototype');
+export const holdsNull = failure(400, 'the body holds a null character');
+export const unsupportedType = failure(415, 'the body must be JSON: content-type application/json or text/plain');
+export const unsupportedEncoding = failure(415, 'this content-encoding is not read here');
+export const hostileFraming = failure(400, 'content-length or transfer-encoding is not acceptable', { close: true });
+export const notFound = failure(404, 'not found');
+export const busy = failure(503, 'too many large bodies at once; try again', { headers: retryAfter });
+export const internalError = failure(500, 'internal error');
+
+/** The log did not take the event. */
+export const unavailable = jsonReply(
+  503,
+  { success: false, error: 'the event could not be stored; try again', retryable: true },
+  { headers: retryAfter },
+);
+
+export const tooManyEvents = (waitS: number): Reply =>
+  failure(429, 'too many events for this source; try again later', { headers: [['retry-after', String(waitS)]] });
+
+export const tooLarge = (limit: number, close = false): Reply =>
+  jsonReply(413, { success: false, error: `the body is larger than ${limit} bytes`, limit }, { close });
+
+/** A field of the payload is missing or wrong. */
+export const invalid = (problem: string): Reply => failure(400, problem);

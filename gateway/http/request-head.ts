@@ -1,0 +1,86 @@
+import type { HttpRequest } from 'uWebSockets.js';
+
+/** What a door may want to know of a request's headers, copied before uWebSockets.js takes the request away. */
+export class RequestHead {
+  contentType = '';
+  /** -1 when the request names none. */
+  contentLength = -1;
+  contentEncoding = '';
+  userAgent = '';
+  origin = '';
+  referer = '';
+  forwardedFor = '';
+  traceparent = '';
+  cookie = '';
+  /** Whether the client waits for `100 Continue` before it sends the body. */
+  expects = false;
+  /** Whether two readers of this request could differ on where it ends. */
+  hostile = false;
+  #lengths = 0;
+  #encodings = 0;
+
+  add(name: string, value: string): void {
+    switch (name) {
+      case 'content-length':
+        this.#lengths += 1;
+        this.contentLength = Number(value);
+        break;
+      case 'transfer-encoding':
+        this.#encodings += 1;
+        // The engine takes any value that merely ends in or contains "chunked" as chunked.
+        if (value.toLowerCase() !== 'chunked') this.hostile = true;
+        break;
+      case 'content-type':
+        this.contentType = value;
+        break;
+      case 'user-agent':
+        this.userAgent = value;
+        break;
+      case 'origin':
+        this.origin = value;
+        break;
+      case 'referer':
+        this.referer = value;
+        break;
+      case 'x-forwarded-for':
+        this.forwardedFor = this.forwardedFor === '' ? value : `${this.forwardedFor},${value}`;
+        break;
+      case 'traceparent':
+        this.traceparent = value;
+        break;
+      case 'content-encoding':
+        this.contentEncoding = value;
+        break;
+      case 'cookie':
+        this.cookie = this.cookie === '' ? value : `${this.cookie}; ${value}`;
+        break;
+      case 'expect':
+        this.expects = true;
+        break;
+      default:
+    }
+  }
+
+  /** To be called once all headers are in: repeated framing headers are what request smuggling is made of. */
+  finish(): void {
+    if (this.#lengths + this.#encodings > 1 || Number.isNaN(this.contentLength)) this.hostile = true;
+  }
+}
+
+let reading = new RequestHead();
+const addHeader = (name: string, value: string): void => reading.add(name, value);
+
+/** Copies the headers of a request. */
+export function readHead(request: HttpRequest): RequestHead {
+  reading = new RequestHead();
+  request.forEach(addHeader);
+  reading.finish();
+  return reading;
+}
+
+/** Whether a content type is read as JSON: JSON itself, text/plain (beacons), or none. */
+export function isJsonType(contentType: string): boolean {
+  if (contentType === 'application/json' || contentType === '') return true;
+  const mediaType = contentType.split(';', 1)[0]?.trim().toLowerCase();
+  return mediaType === 'application/json' || mediaType === 'text/plain' || mediaType === '';
+}

@@ -1,0 +1,165 @@
+import type { HttpRequest, HttpResponse, us_listen_socket } from 'uWebSockets.js';
+import type { Door, GetDoor, PostDoor } from '../doors/door.ts';
+import type { BodyBudget } from './body-budget.ts';
+import { Exchange } from './exchange.ts';
+import type { ExchangeOwner } from './exchange.ts';
+import { receiveBody } from './receive-body.ts';
+import { createReply, failure, hostileFraming, internalError, notFound } from './reply.ts';
+import type { Reply } from './reply.ts';
+import { readHead } from './request-head.ts';
+import type { UwsModule } from './uws.ts';
+
+export type ServerOptions = {
+  readonly host: string;
+  readonly port: number;
+  /** Lets other processes listen on the same port. */
+  readonly sharePort: boolean;
+  readonly doors: readonly Door[];
+  readonly budget: BodyBudget;
+  /** Called for every request that ends; door is the index in `doors`, or their number for none of them. */
+  onEnded(door: number, code: number): void;
+  /** A failure nobody expected while a request was handled; the request got a 500. */
+  onFailure(error: unknown): void;
+};
+
+export type Server = {
+  readonly port: number;
+  /** Requests that wait for their answer. */
+  readonly open: number;
+  /** Takes no new connections, and ends the others behind their next answer. */
+  refuseNew(): void;
+  /** Resolves once every request is answered, or after `deadlineMs`. */
+  answered(deadlineMs: number): Promise<void>;
+  /** Cuts what is left. */
+  close(): void;
+};
+
+export class ListenError extends Error {
+  readonly code = 'port_busy';
+}
+
+/** Serves the doors; every other address gets a 404, every other method of a door a 405. */
+export async function startServer(uws: UwsModule, options: ServerOptions): Promise<Server> {
+  const app = uws.App();
+  const state = new ServerState(options);
+  const noDoor = options.doors.length;
+  options.doors.forEach((door, index) => {
+    for (const path of door.paths) {
+      for (const pattern of [path, `${path}/`]) {
+        if (door.method === 'post')
+          app.post(pattern, (response, request) => state.post(response, request, door, index));
+        else app.get(pattern, (response, request) => state.get(response, request, door, index));
+        app.options(pattern, (response, request) => state.plain(response, request, index, preflight));
+        app.any(pattern, (response, request) => state.plain(response, request, index, wrongMethod(door)));
+      }
+    }
+  });
+  app.any('/*', (response, request) => state.plain(response, request, noDoor, notFound));
+  const socket = await listen(uws, app, options);
+  return {
+    port: uws.us_socket_local_port(socket),
+    get open() {
+      return state.open;
+    },
+    refuseNew() {
+      state.closing = true;
+      uws.us_listen_socket_close(socket);
+    },
+    answered: (deadlineMs) => state.answered(deadlineMs),
+    close: () => void app.close(),
+  };
+}
+
+class ServerState implements ExchangeOwner {
+  closing = false;
+  open = 0;
+  #lastAnswered: (() => void) | undefined;
+  readonly #options: ServerOptions;
+
+  constructor(options: ServerOptions) {
+    this.#options = options;
+  }
+
+  exchangeEnded(exchange: Exchange, code: number): void {
+    this.open -= 1;
+    this.#options.onEnded(exchange.door, code);
+    if (this.open === 0) this.#lastAnswered?.();
+  }
+
+  async answered(deadlineMs: number): Promise<void> {
+    if (this.open === 0) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, deadlineMs);
+      this.#lastAnswered = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  post(response: HttpResponse, request: HttpRequest, door: PostDoor, index: number): void {
+    const exchange = this.#begin(response, request, index);
+    const parameter = request.getParameter(0) ?? '';
+    const query = request.getQuery();
+    if (exchange.head.hostile) return exchange.send(hostileFraming);
+    const accept = (exchange: Exchange, body: Buffer): void =>
+      this.#guard(exchange, () => door.accept(exchange, body, parameter, query));
+    receiveBody(exchange, response, door.bodyBytesMax, this.#options.budget, accept, door.refuse(exchange));
+  }
+
+  get(response: HttpResponse, request: HttpRequest, door: GetDoor, index: number): void {
+    const exchange = this.#begin(response, request, index);
+    const parameter = request.getParameter(0) ?? '';
+    const query = request.getQuery();
+    if (exchange.head.hostile) return exchange.send(hostileFraming);
+    response.onAborted(() => exchange.abort());
+    this.#guard(exchange, () => door.accept(exchange, parameter, query));
+  }
+
+  plain(response: HttpResponse, request: HttpRequest, index: number, reply: Reply): void {
+    const exchange = this.#begin(response, request, index);
+    exchange.send(exchange.head.hostile ? hostileFraming : reply);
+  }
+
+  #begin(response: HttpResponse, request: HttpRequest, index: number): Exchange {
+    this.open += 1;
+    return new Exchange(this, response, readHead(request), index);
+  }
+
+  /** A bug in a door costs the request, not the process: uWebSockets.js would end it. */
+  #guard(exchange: Exchange, work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#options.onFailure(error);
+      exchange.send(internalError);
+    }
+  }
+}
+
+const preflight = createReply(204, Buffer.alloc(0), {
+  headers: [
+    ['access-control-allow-methods', 'GET, POST, OPTIONS'],
+    ['access-control-allow-headers', 'content-type, content-encoding, traceparent, tracestate, x-requested-with'],
+    ['access-control-max-age', '86400'],
+  ],
+});
+
+const wrongMethod = (door: Door): Reply =>
+  failure(405, 'method not allowed', { headers: [['allow', `${door.method.toUpperCase()}, OPTIONS`]] });
+
+async function listen(
+  uws: UwsModule,
+  app: ReturnType<UwsModule['App']>,
+  options: ServerOptions,
+): Promise<us_listen_socket> {
+  const socket = await new Promise<us_listen_socket | false>((resolve) => {
+    // By default the engine shares a port with whoever listens on it: an old process would go on taking half the traffic.
+    if (options.sharePort) app.listen(options.host, options.port, resolve);
+    else app.listen(options.host, options.port, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, resolve);
+  });
+  if (socket === false) {
+    throw new ListenError(`port ${options.port} on ${options.host} is in use: set GATEWAY_PORT to a free one`);
+  }
+  return socket;
+}

@@ -1,0 +1,124 @@
+import { randomBytes } from 'node:crypto';
+import { Registry } from 'prom-client';
+import { holdProcessLease } from '../shared/config/process-lease.ts';
+import { connectLog } from '../shared/log/connection.ts';
+import { openBuckets } from '../shared/log/open-buckets.ts';
+import { ensureTopology } from '../shared/log/topology.ts';
+import type { Logger } from '../shared/process/logger.ts';
+import { startObserving } from '../shared/process/observe.ts';
+import type { Shutdown } from '../shared/process/shutdown.ts';
+import { compileAddressRanges } from './admission/address-ranges.ts';
+import { Admission } from './admission/admission.ts';
+import { createClientAddress } from './admission/client-address.ts';
+import { followSources } from './admission/follow-sources.ts';
+import { PublishedSources } from './admission/published-sources.ts';
+import { createDoors } from './doors/registry.ts';
+import type { GatewayEnv } from './env.ts';
+import { GroupCommit } from './framing/group-commit.ts';
+import { LogGate } from './framing/log-gate.ts';
+import { createStoreFrame } from './framing/store-frame.ts';
+import { startCanary } from './health/canary.ts';
+import { readinessChecks } from './health/readiness.ts';
+import { reportActivity } from './health/report-activity.ts';
+import { within } from './health/within.ts';
+import { BodyBudget } from './http/body-budget.ts';
+import { startServer } from './http/server.ts';
+import { loadUws } from './http/uws.ts';
+import { RequestCounts, createPublishSeconds, registerMetrics, setBuildInfo } from './metrics.ts';
+import { commitSettings, doorSettings, eventBytesMax, topologySettings } from './settings.ts';
+
+/** Part of the stop deadline that is left for what comes behind the last answers, in ms. */
+const closingMs = 2_000;
+/** What one step of closing may take, in ms. */
+const stepMs = 400;
+
+/** Builds and starts the gateway; what it started ends with `shutdown`. */
+export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Shutdown): Promise<{ port: number }> {
+  const instanceId = env.INSTANCE_ID ?? `gateway-${randomBytes(6).toString('hex')}`;
+  // Frames of an earlier life of this instance must never pass for repeats of this one's.
+  const writerId = `${instanceId}-${randomBytes(6).toString('hex')}`;
+  const uws = loadUws();
+  const registry = new Registry();
+
+  const connection = await connectLog({ url: env.NATS_URL, name: instanceId });
+  shutdown.add('log', () => connection.close(stepMs));
+  const { partitions } = await ensureTopology(connection, topologySettings(env));
+  const buckets = await openBuckets(connection, env.LOG_REPLICAS);
+  const messageBytesMax = connection.nc.info?.max_payload ?? 1024 ** 2;
+  if (eventBytesMax(env, messageBytesMax) < env.TRACK_BODY_BYTES_MAX) {
+    logger.warn({ messageBytesMax }, 'bodies are limited below TRACK_BODY_BYTES_MAX by max_payload of the log');
+  }
+
+  const publishSeconds = createPublishSeconds(registry);
+  const gate = new LogGate(() => connection.connected);
+  const storeSettings = { writerId, timeoutMs: env.PUBLISH_TIMEOUT_MS };
+  const store = createStoreFrame(connection, storeSettings, (seconds) => publishSeconds.observe(seconds));
+  const commit = new GroupCommit(commitSettings(env, partitions, messageBytesMax), gate, store);
+  shutdown.add('frames', () => commit.stop());
+
+  const sources = new PublishedSources({ eventsPerS: env.RATE_LIMIT_EVENTS_PER_S, burstS: env.RATE_LIMIT_BURST_S });
+  const activity = reportActivity(buckets.health, instanceId, sources, (error) =>
+    logger.warn({ err: error }, 'writing source activity failed'),
+  );
+  shutdown.add('source activity', () => within(stepMs, activity.stop()));
+  const lease = holdProcessLease(buckets.leases, { kind: 'gateway', instanceId }, (error) =>
+    logger.warn({ err: error }, 'renewing the lease failed'),
+  );
+  shutdown.add('lease', () => within(stepMs, lease.release()));
+  const feed = await followSources(buckets.config, sources, lease, logger);
+  shutdown.add('configuration', () => feed.stop());
+
+  const trusted = compileAddressRanges(env.TRUSTED_PROXIES);
+  const admission = new Admission(sources, createClientAddress(trusted, env.TRUSTED_PROXIES.length > 0));
+  const doors = createDoors({ admission, sources, commit, ...doorSettings(env, partitions, messageBytesMax) });
+  const requests = new RequestCounts(doors.length);
+  const budget = new BodyBudget(env.BODIES_BYTES_MAX);
+  const server = await startServer(uws.uws, {
+    host: env.GATEWAY_HOST,
+    port: env.GATEWAY_PORT,
+    sharePort: env.GATEWAY_REUSE_PORT,
+    doors,
+    budget,
+    onEnded: (door, code) => requests.count(door, code),
+    onFailure: (error) => logger.error({ err: error }, 'handling a request failed'),
+  });
+  shutdown.add('http', () => server.close());
+
+  const canarySettings = { instanceId, writerId, everyMs: env.CANARY_EVERY_MS, timeoutMs: env.PUBLISH_TIMEOUT_MS };
+  const canary = startCanary(connection, canarySettings, () => gate.noteAlive());
+  shutdown.add('canary', () => canary.stop());
+
+  setBuildInfo(registry, uws, connection.nc.info?.version ?? 'unknown');
+  const openRequests = (): number => server.open;
+  const configRevision = (): number => feed.revision;
+  registerMetrics(registry, { doors, requests, sources, commit, gate, budget, openRequests, configRevision });
+  const observer = await startObserving({
+    port: env.GATEWAY_METRICS_PORT,
+    portVariable: 'GATEWAY_METRICS_PORT',
+    registry,
+    metrics: () => registry.metrics(),
+    checks: readinessChecks({ canary, gate, feed, shutdown }),
+  });
+  shutdown.add('observer', () => observer.close());
+  shutdown.add('answers', async () => {
+    server.refuseNew();
+    await server.answered(env.SHUTDOWN_DEADLINE_MS - closingMs);
+    await within(stepMs, commit.drained());
+  });
+
+  void connection.closed.then((error) => endWithoutLog(error, logger, shutdown));
+  const { packageName, version } = uws;
+  logger.info(
+    { port: server.port, partitions, instanceId, uws: packageName, uwsVersion: version },
+    'gateway listening',
+  );
+  return { port: server.port };
+}
+
+/** A gateway whose connection is closed for good would be up but deaf: it ends, and whoever runs it starts it again. */
+async function endWithoutLog(error: Error | undefined, logger: Logger, shutdown: Shutdown): Promise<void> {
+  if (shutdown.stopping) return;
+  logger.fatal({ err: error }, 'the connection to the log is closed for good');
+  await shutdown.run('log closed');
+  process.exit(1);
+}

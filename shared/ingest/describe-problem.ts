@@ -1,0 +1,34 @@
+import type { TSchema } from 'typebox';
+import type { TLocalizedValidationError } from 'typebox/error';
+
+/** What a compiled check offers here: typebox's Validator. */
+export type PayloadCheck = { Errors(value: unknown): TLocalizedValidationError[]; Type(): TSchema };
+
+/**
+ * Says in one sentence what is wrong with a payload that failed its check: the field's path and its rule. It
+ * repeats nothing of the payload but names of fields the schema knows.
+ */
+export function describeProblem(check: PayloadCheck, payload: unknown): string {
+  const error = check.Errors(payload)[0];
+  if (error === undefined) return 'is not valid';
+  if (error.keyword === 'required') return `${error.params.requiredProperties[0] ?? 'a field'} is required`;
+  const segments = error.instancePath.split('/').slice(1);
+  if (segments.length === 0) return 'the body must be a JSON object';
+  const rule = ruleAt(check.Type(), segments) ?? error.message;
+  return `${segments.join('.')} ${rule}`;
+}
+
+function ruleAt(schema: TSchema, segments: readonly string[]): string | undefined {
+  let found: SchemaNode | undefined = schema;
+  for (const segment of segments) {
+    const holder: SchemaNode | undefined = found?.properties === undefined ? found?.anyOf?.[0] : found;
+    found = holder?.properties?.[segment];
+  }
+  return found?.description;
+}
+
+type SchemaNode = {
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, SchemaNode>>;
+  readonly anyOf?: readonly SchemaNode[];
+};

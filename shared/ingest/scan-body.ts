@@ -1,0 +1,137 @@
+import { JsonFacts, ascii, noteKey, scanString, scanValue } from './scan-value.ts';
+
+/** One element of `events`. Objects are reused: read them before the next scan. */
+export class RowScan {
+  /** Range of the row's bytes. */
+  start = 0;
+  end = 0;
+  readonly facts = new JsonFacts();
+}
+
+/** What one pass over a body tells before it is parsed. Reused from scan to scan. */
+export class BodyScan {
+  /** Of everything but the rows. */
+  readonly facts = new JsonFacts();
+  /** Where the text of the top-level `token` stands, between its quotes; -1 when it is absent or no string. */
+  tokenStart = -1;
+  tokenEnd = -1;
+  /** Elements of the top-level array `events`; only the first `rowsMax` are in `rows`. */
+  rowCount = 0;
+  readonly rows: RowScan[] = [];
+}
+
+/**
+ * - `malformed`: no JSON, seen without parsing it.
+ * - `not_object`: no JSON object.
+ * - `duplicate_key`: the top level has `token` or `events` twice, so readers could differ on which one counts.
+ */
+export type ScanProblem = 'malformed' | 'not_object' | 'duplicate_key';
+
+const { lineFeed, space, quote, comma, colon, openBracket, closeBracket, openBrace, closeBrace } = ascii;
+
+/**
+ * Scans a body in one pass: how deep it nests, how many keys it has, where its token and, when `rowsMax` > 0, its rows
+ * stand. The rest of the grammar is left to JSON.parse. Raw line breaks become spaces, so that the body fits on one
+ * line of a frame.
+ */
+export function scanBody(scan: BodyScan, bytes: Uint8Array, rowsMax = 0): ScanProblem | undefined {
+  const { facts } = scan;
+  facts.reset();
+  scan.tokenStart = -1;
+  scan.tokenEnd = -1;
+  scan.rowCount = 0;
+  let eventsSeen = false;
+  let at = skipSpace(bytes, 0);
+  if (at >= bytes.length) return 'malformed';
+  if (bytes[at] !== openBrace) return 'not_object';
+  let tokenSeen = false;
+  let nested = 0;
+  at = skipSpace(bytes, at + 1);
+  while (bytes[at] !== closeBrace) {
+    if (bytes[at] !== quote) return 'malformed';
+    const keyEnd = scanString(facts, bytes, at);
+    const colonAt = skipSpace(bytes, keyEnd + 1);
+    if (bytes[colonAt] !== colon) return 'malformed';
+    noteKey(facts, bytes, colonAt);
+    const key = readKey(bytes, facts.stringStart, keyEnd, facts.stringEscaped);
+    at = skipSpace(bytes, colonAt + 1);
+    if (key === 'token') {
+      if (tokenSeen) return 'duplicate_key';
+      tokenSeen = true;
+      const end = scanValue(facts, bytes, at);
+      if (bytes[at] === quote) {
+        scan.tokenStart = at + 1;
+        scan.tokenEnd = end - 1;
+      }
+      at = end;
+    } else if (key === 'events' && rowsMax > 0) {
+      if (eventsSeen) return 'duplicate_key';
+      eventsSeen = true;
+      at = bytes[at] === openBracket ? scanRows(scan, bytes, at + 1, rowsMax) : scanValue(facts, bytes, at);
+    } else {
+      at = scanValue(facts, bytes, at);
+    }
+    if (facts.depth > nested) nested = facts.depth;
+    at = skipSpace(bytes, at);
+    if (bytes[at] === comma) at = skipSpace(bytes, at + 1);
+    else if (bytes[at] !== closeBrace) return 'malformed';
+  }
+  facts.depth = nested + 1;
+  return skipSpace(bytes, at + 1) < bytes.length ? 'malformed' : undefined;
+}
+
+/** Scans the elements behind the `[` of `events` and returns the index behind its `]`. */
+function scanRows(scan: BodyScan, bytes: Uint8Array, start: number, rowsMax: number): number {
+  const length = bytes.length;
+  let at = skipSpace(bytes, start);
+  while (at < length && bytes[at] !== closeBracket) {
+    scan.rowCount += 1;
+    const row = scan.rowCount > rowsMax ? uncountedRow : (scan.rows[scan.rowCount - 1] ??= new RowScan());
+    row.facts.reset();
+    row.start = at;
+    row.end = scanValue(row.facts, bytes, at);
+    scan.facts.keys += row.facts.keys;
+    scan.facts.bits |= row.facts.bits;
+    at = skipSpace(bytes, row.end);
+    // Anything else than a comma or the end is malformed, which JSON.parse finds too.
+    if (bytes[at] === comma) at = skipSpace(bytes, at + 1);
+    else break;
+  }
+  return at + 1;
+}
+
+/** Takes what is learned of rows beyond the limit, which nobody reads. */
+const uncountedRow = new RowScan();
+
+function skipSpace(bytes: Uint8Array, start: number): number {
+  let at = start;
+  for (; at < bytes.length; at += 1) {
+    const byte = bytes[at] as number;
+    if (byte > space) break;
+    if (byte === lineFeed) bytes[at] = space;
+  }
+  return at;
+}
+
+const tokenKey = Buffer.from('token');
+const eventsKey = Buffer.from('events');
+
+function readKey(bytes: Uint8Array, start: number, end: number, escaped: boolean): string | undefined {
+  if (escaped) return readEscapedKey(bytes, start, end);
+  if (equals(bytes, start, end, tokenKey)) return 'token';
+  return equals(bytes, start, end, eventsKey) ? 'events' : undefined;
+}
+
+function readEscapedKey(bytes: Uint8Array, start: number, end: number): string | undefined {
+  try {
+    return String(JSON.parse(`"${Buffer.from(bytes.subarray(start, end)).toString('utf8')}"`));
+  } catch {
+    return undefined;
+  }
+}
+
+function equals(bytes: Uint8Array, start: number, end: number, expected: Uint8Array): boolean {
+  if (end - start !== expected.length) return false;
+  for (let i = 0; i < expected.length; i += 1) if (bytes[start + i] !== expected[i]) return false;
+  return true;
+}
