@@ -32,17 +32,19 @@ export async function startGateway(natsUrl: string, token: string): Promise<Benc
     },
   });
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  await waitReady(`http://127.0.0.1:${metricsPort}/readyz`);
-  return {
-    port,
-    pid: child.pid ?? 0,
-    async stop() {
-      child.kill('SIGTERM');
-      const timer = setTimeout(() => child.kill('SIGKILL'), 10_000);
-      await exited;
-      clearTimeout(timer);
-    },
+  const stop = async (): Promise<void> => {
+    child.kill('SIGTERM');
+    const timer = setTimeout(() => child.kill('SIGKILL'), 10_000);
+    await exited;
+    clearTimeout(timer);
   };
+  try {
+    await waitReady(`http://127.0.0.1:${metricsPort}/readyz`);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { port, pid: child.pid ?? 0, stop };
 }
 
 async function publishSource(natsUrl: string, token: string): Promise<void> {
@@ -66,12 +68,12 @@ async function publishSource(natsUrl: string, token: string): Promise<void> {
 async function waitReady(url: string): Promise<void> {
   const deadline = performance.now() + readyDeadlineMs;
   for (;;) {
-    const ready = await fetch(url).then(
-      (answer) => answer.ok,
-      () => false,
+    const problem = await fetch(url).then(
+      async (answer) => (answer.ok ? undefined : answer.text()),
+      () => 'no answer',
     );
-    if (ready) return;
-    if (performance.now() > deadline) throw new Error('starting the gateway: it did not get ready');
+    if (problem === undefined) return;
+    if (performance.now() > deadline) throw new Error(`starting the gateway: it did not get ready: ${problem}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

@@ -76,32 +76,27 @@ async function putIfUnchanged(kv: KV, key: string, value: Uint8Array, revision: 
 }
 
 async function watchBucket(kv: KV, options: WatchOptions): Promise<BucketWatch> {
-  let initialized = false;
-  // Present entries that are still to be given; unknown until the client has said that it has them all.
-  let awaited: number | undefined;
+  let initializedEarly = false;
+  let reading = false;
   // The client's ordered consumer restarts by itself after a reconnect or a gap.
   const iterator = await kv.watch({
     key: options.filter ?? '>',
     include: KvWatchInclude.LastValue,
-    // Called at once with entries still queued, or from the queue behind the last of them.
     initializedFn: () => {
-      initialized = true;
-      if (awaited === undefined) return;
-      awaited = 0;
-      options.onReady?.();
+      if (reading) options.onReady?.();
+      else initializedEarly = true;
     },
   });
-  awaited = initialized ? iterator.getPending() : Number.POSITIVE_INFINITY;
-  if (awaited === 0) options.onReady?.();
+  reading = true;
   const stopped = (async () => {
-    for await (const entry of iterator) {
-      options.onEntry(readEntry(entry));
-      if (awaited > 0) {
-        awaited -= 1;
-        if (awaited === 0) options.onReady?.();
-      }
-    }
+    for await (const entry of iterator) options.onEntry(readEntry(entry));
   })();
+  // Called before there was a reader, "initialized" means that the present entries are queued, not that they were read.
+  const announceOnceRead = (): void => {
+    if (iterator.getPending() === 0) options.onReady?.();
+    else setTimeout(announceOnceRead, 1);
+  };
+  if (initializedEarly) announceOnceRead();
   return { stop: () => iterator.stop(), stopped };
 }
 
