@@ -1,0 +1,59 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { breakerAt, breakerEnded, breakerLimits, breakerRoom, breakerStarted, closedBreaker } from './breaker.ts';
+import type { BreakerState } from './breaker.ts';
+
+const fail = (state: BreakerState, nowMs: number, random = 1): BreakerState =>
+  breakerEnded(state, false, nowMs, random);
+const failTimes = (times: number): BreakerState =>
+  Array.from({ length: times }).reduce<BreakerState>((state) => fail(state, 0), closedBreaker);
+
+describe('breaker', () => {
+  it('closed: opens after enough failures in a row, and only then', () => {
+    expect(failTimes(9)).toEqual({ kind: 'closed', failuresInARow: 9 });
+    expect(failTimes(10)).toEqual({ kind: 'open', untilMs: 1_000, timesOpened: 1 });
+    expect(breakerEnded(failTimes(9), true, 0, 0)).toEqual(closedBreaker);
+  });
+
+  it('flapping: every other request failing never opens it', () => {
+    let state: BreakerState = closedBreaker;
+    for (let i = 0; i < 1_000; i += 1) state = breakerEnded(state, i % 2 === 0, i, 0.5);
+    expect(state.kind).toBe('closed');
+  });
+
+  it('open: lets nothing through, then one probe', () => {
+    const open = failTimes(10);
+    expect(breakerRoom(breakerAt(open, 999))).toBe(0);
+    const halfOpen = breakerAt(open, 1_000);
+    expect(breakerRoom(halfOpen)).toBe(1);
+    expect(breakerRoom(breakerStarted(halfOpen))).toBe(0);
+  });
+
+  it('half-open: a good probe closes it, a bad one opens it for longer', () => {
+    const probing = breakerStarted(breakerAt(failTimes(10), 1_000));
+    expect(breakerEnded(probing, true, 1_100, 0)).toEqual(closedBreaker);
+    expect(fail(probing, 1_100)).toEqual({ kind: 'open', untilMs: 3_100, timesOpened: 2 });
+  });
+
+  it('open: late answers of requests from before change nothing unless they are good', () => {
+    const open = failTimes(10);
+    expect(fail(open, 500)).toBe(open);
+    expect(breakerEnded(open, true, 500, 0)).toEqual(closedBreaker);
+  });
+
+  it('property: it never stays open longer than the limit', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 60 }), fc.double({ min: 0, max: 0.999, noNaN: true }), (rounds, random) => {
+        let state = failTimes(10);
+        let nowMs = 0;
+        for (let i = 0; i < rounds; i += 1) {
+          if (state.kind !== 'open') return false;
+          if (state.untilMs - nowMs > breakerLimits.openMaxMs) return false;
+          nowMs = state.untilMs;
+          state = breakerEnded(breakerStarted(breakerAt(state, nowMs)), false, nowMs, random);
+        }
+        return true;
+      }),
+    );
+  });
+});

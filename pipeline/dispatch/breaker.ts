@@ -1,0 +1,72 @@
+/**
+ * Whether a destination is asked at all. Closed: yes. Open: not before `untilMs`. Half-open: one request at a time is
+ * let through to see whether it is back.
+ */
+export type BreakerState =
+  | { readonly kind: 'closed'; readonly failuresInARow: number }
+  | { readonly kind: 'open'; readonly untilMs: number; readonly timesOpened: number }
+  | { readonly kind: 'half-open'; readonly timesOpened: number; readonly probing: boolean };
+
+export type BreakerLimits = {
+  /** Requests that fail one after the other, with no success between, before it opens. */
+  readonly failuresToOpen: number;
+  readonly openMinMs: number;
+  readonly openMaxMs: number;
+};
+
+export const breakerLimits: BreakerLimits = { failuresToOpen: 10, openMinMs: 1_000, openMaxMs: 60_000 };
+
+export const closedBreaker: BreakerState = { kind: 'closed', failuresInARow: 0 };
+
+/** Lets time pass: an open breaker whose time is over is half-open. */
+export function breakerAt(state: BreakerState, nowMs: number): BreakerState {
+  if (state.kind !== 'open' || nowMs < state.untilMs) return state;
+  return { kind: 'half-open', timesOpened: state.timesOpened, probing: false };
+}
+
+/** Requests that may be started now on top of those in flight. */
+export function breakerRoom(state: BreakerState): number {
+  switch (state.kind) {
+    case 'closed':
+      return Infinity;
+    case 'open':
+      return 0;
+    case 'half-open':
+      return state.probing ? 0 : 1;
+  }
+}
+
+/** A request was started. */
+export function breakerStarted(state: BreakerState): BreakerState {
+  return state.kind === 'half-open' ? { ...state, probing: true } : state;
+}
+
+/**
+ * A request ended. Answers to requests that were in flight when it opened change nothing unless they say that the
+ * destination is up. `random` in [0, 1) spreads the times at which many breakers look again.
+ */
+export function breakerEnded(
+  state: BreakerState,
+  ok: boolean,
+  nowMs: number,
+  random: number,
+  limits: BreakerLimits = breakerLimits,
+): BreakerState {
+  if (ok) return state.kind === 'closed' && state.failuresInARow === 0 ? state : closedBreaker;
+  switch (state.kind) {
+    case 'closed': {
+      const failuresInARow = state.failuresInARow + 1;
+      if (failuresInARow < limits.failuresToOpen) return { kind: 'closed', failuresInARow };
+      return open(1, nowMs, random, limits);
+    }
+    case 'half-open':
+      return open(state.timesOpened + 1, nowMs, random, limits);
+    case 'open':
+      return state;
+  }
+}
+
+function open(timesOpened: number, nowMs: number, random: number, limits: BreakerLimits): BreakerState {
+  const longestMs = Math.min(limits.openMaxMs, limits.openMinMs * 2 ** Math.min(timesOpened - 1, 30));
+  return { kind: 'open', timesOpened, untilMs: nowMs + longestMs * (0.5 + random / 2) };
+}

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { createEgressRules, readRanges } from './egress-rules.ts';
+
+const rules = createEgressRules([]);
+
+describe('egress rules', () => {
+  it.each(['93.184.216.34', '8.8.8.8', '2606:4700:4700::1111', '::ffff:8.8.8.8'])('%s: is allowed', (address) => {
+    expect(rules.allows(address, 443)).toBe(true);
+  });
+
+  it.each([
+    ...['127.0.0.1', '127.255.255.254', '0.0.0.0', '10.0.0.1', '172.16.0.1', '172.31.255.255', '192.168.1.1'],
+    ...['169.254.169.254', '100.64.0.1', '100.100.100.200', '168.63.129.16', '224.0.0.1', '255.255.255.255'],
+    ...['192.0.0.1', '192.0.2.1', '198.18.0.1', '198.51.100.1', '203.0.113.1', '240.0.0.1'],
+    ...[
+      '::1',
+      '::',
+      'fe80::1',
+      'fc00::1',
+      'fd00:ec2::254',
+      'ff02::1',
+      '2001:db8::1',
+      '2002:7f00:1::',
+      '64:ff9b::7f00:1',
+    ],
+    ...['::ffff:127.0.0.1', '::ffff:7f00:1', '::ffff:169.254.169.254', '::ffff:168.63.129.16', '::127.0.0.1'],
+    ...['2001:0:7f00:1::', '', 'localhost', '127.0.0.1.example.com', 'undefined'],
+  ])('%s: is refused', (address) => {
+    expect(rules.allows(address, 443)).toBe(false);
+  });
+
+  it('ports: only 80, 443 and unprivileged ones', () => {
+    expect([22, 25, 80, 443, 1023, 1024, 8080].filter((port) => rules.allows('8.8.8.8', port))).toEqual([
+      80, 443, 1024, 8080,
+    ]);
+  });
+
+  it('allowed ranges: open what is in them, on every port, and nothing else', () => {
+    const local = createEgressRules(['127.0.0.0/8', '::1/128']);
+    expect(local.allows('127.0.0.1', 22)).toBe(true);
+    expect(local.allows('::ffff:127.0.0.1', 80)).toBe(true);
+    expect(local.allows('::1', 80)).toBe(true);
+    expect(local.allows('10.0.0.1', 80)).toBe(false);
+  });
+
+  it.each([
+    ['', []],
+    ['127.0.0.0/8, ::1/128', ['127.0.0.0/8', '::1/128']],
+    ['127.0.0.1', undefined],
+    ['x/8', undefined],
+    ['10.0.0.0/33', undefined],
+  ])('readRanges %s: %o', (text, ranges) => {
+    expect(readRanges(text)).toEqual(ranges);
+  });
+});

@@ -1,0 +1,42 @@
+import ipaddr from 'ipaddr.js';
+
+/** Which addresses a destination may be at. */
+export type EgressRules = {
+  /** Whether a connection to this address and port may be made. Text that is no address is refused. */
+  allows(address: string, port: number): boolean;
+};
+
+export class EgressError extends Error {
+  readonly code = 'egress_denied';
+}
+
+// An address of the public range that answers only inside one cloud: its metadata and agent channel.
+const deniedAddresses: ReadonlySet<string> = new Set(['168.63.129.16']);
+
+/**
+ * Public unicast addresses only, on port 80, 443 or an unprivileged one: nothing on this machine, in the local network
+ * or of a cloud's metadata (ranges of RFC 6890). `allowedRanges`, a list of CIDR ranges, are open on every port.
+ */
+export function createEgressRules(allowedRanges: readonly string[]): EgressRules {
+  const opened = allowedRanges.map((range) => ipaddr.parseCIDR(range));
+  return {
+    allows(text, port) {
+      if (!ipaddr.isValid(text)) return false;
+      // An IPv4 address may come dressed as IPv6.
+      const address = ipaddr.process(text);
+      const isOpened = opened.some(([range, bits]) => range.kind() === address.kind() && address.match(range, bits));
+      if (isOpened) return true;
+      if (deniedAddresses.has(address.toString()) || address.range() !== 'unicast') return false;
+      return port === 80 || port === 443 || port >= 1024;
+    },
+  };
+}
+
+/** Reads a comma-separated list of CIDR ranges; undefined when one of them is none. */
+export function readRanges(text: string): readonly string[] | undefined {
+  const ranges = text
+    .split(',')
+    .map((range) => range.trim())
+    .filter((range) => range !== '');
+  return ranges.every((range) => ipaddr.isValidCIDR(range)) ? ranges : undefined;
+}

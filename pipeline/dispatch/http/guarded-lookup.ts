@@ -1,0 +1,56 @@
+import { lookup } from 'node:dns';
+import type { LookupAddress } from 'node:dns';
+import type { LookupFunction } from 'node:net';
+import { EgressError } from './egress-rules.ts';
+import type { EgressRules } from './egress-rules.ts';
+
+/** How long an answer of the name server is used again, in ms. */
+const keptMs = 30_000;
+const namesKeptMax = 10_000;
+
+export type ResolveName = (hostname: string) => Promise<readonly LookupAddress[]>;
+
+/**
+ * Looks up names for outgoing connections and gives only addresses the rules allow. Answers are kept for a while and
+ * one name is asked for once at a time: the platform's resolver has four threads, and a name server that hangs would
+ * otherwise take them all.
+ */
+export function createGuardedLookup(rules: EgressRules, resolveName: ResolveName = askPlatform) {
+  const kept = new Map<string, { readonly addresses: Promise<readonly LookupAddress[]>; readonly untilMs: number }>();
+  const addressesOf = (hostname: string): Promise<readonly LookupAddress[]> => {
+    const nowMs = performance.now();
+    const known = kept.get(hostname);
+    if (known !== undefined && nowMs < known.untilMs) return known.addresses;
+    if (kept.size >= namesKeptMax) kept.clear();
+    const addresses = resolveName(hostname);
+    kept.set(hostname, { addresses, untilMs: nowMs + keptMs });
+    addresses.catch(() => kept.delete(hostname));
+    return addresses;
+  };
+  /** For one port: whether an address is allowed depends on it. */
+  return (port: number): LookupFunction =>
+    (hostname, options, callback) => {
+      addressesOf(hostname).then(
+        (found) => {
+          const family = options.family === 4 || options.family === 6 ? options.family : undefined;
+          const allowed = found.filter(
+            (address) => (family === undefined || address.family === family) && rules.allows(address.address, port),
+          );
+          const [first] = allowed;
+          if (first === undefined) callback(new EgressError('resolving a destination: no address is allowed'), '');
+          else if (options.all === true) callback(null, [...allowed]);
+          else callback(null, first.address, first.family);
+        },
+        (error: NodeJS.ErrnoException) => callback(error, ''),
+      );
+    };
+}
+
+function askPlatform(hostname: string): Promise<readonly LookupAddress[]> {
+  return new Promise((resolve, reject) => {
+    lookup(hostname, { all: true }, (error, addresses) => {
+      if (error === null) resolve(addresses);
+      else reject(error);
+    });
+  });
+}

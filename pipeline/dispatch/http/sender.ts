@@ -1,0 +1,91 @@
+import { Agent, errors } from 'undici';
+import type { Dispatcher } from 'undici';
+import type { OutboundAnswer, OutboundRequest } from '../../../shared/destinations/define.ts';
+import { AnswerReader } from './answer-reader.ts';
+import { EgressError } from './egress-rules.ts';
+import type { EgressRules } from './egress-rules.ts';
+import { createGuardedConnector } from './guarded-connector.ts';
+import type { createGuardedLookup } from './guarded-lookup.ts';
+
+export type SenderLimits = {
+  readonly connectionsMax: number;
+  readonly connectTimeoutMs: number;
+  readonly headersTimeoutMs: number;
+  /** From the first byte out to the last byte in. */
+  readonly totalTimeoutMs: number;
+};
+
+export type SendResult =
+  | { readonly kind: 'answered'; readonly answer: OutboundAnswer }
+  /** No answer; `permanent` when another attempt would end the same way. */
+  | { readonly kind: 'failed'; readonly reason: string; readonly permanent: boolean };
+
+/** Sends the requests of one destination over its own kept connections. Redirects are not followed. */
+export type Sender = {
+  send(request: OutboundRequest): Promise<SendResult>;
+  /** Ends all connections, in-flight requests with them. */
+  close(): Promise<void>;
+};
+
+export type SenderOptions = {
+  readonly rules: EgressRules;
+  readonly lookupFor: ReturnType<typeof createGuardedLookup>;
+  readonly limits: SenderLimits;
+};
+
+export function createSender({ rules, lookupFor, limits }: SenderOptions): Sender {
+  // Made with the first request: a destination that gets no events costs no agent.
+  let agent: Agent | undefined;
+  const open = (): Agent =>
+    new Agent({
+      connections: limits.connectionsMax,
+      pipelining: 1,
+      connect: createGuardedConnector(rules, lookupFor, limits.connectTimeoutMs),
+      headersTimeout: limits.headersTimeoutMs,
+      bodyTimeout: limits.totalTimeoutMs,
+    });
+  return {
+    send: (request) =>
+      new Promise((resolve) => {
+        agent ??= open();
+        try {
+          dispatch(agent, request, limits.totalTimeoutMs, resolve);
+        } catch (error) {
+          resolve(failureOf(error));
+        }
+      }),
+    close: async () => {
+      await agent?.destroy();
+    },
+  };
+}
+
+function dispatch(
+  agent: Dispatcher,
+  request: OutboundRequest,
+  totalTimeoutMs: number,
+  settle: (result: SendResult) => void,
+): void {
+  const url = new URL(request.url);
+  const reader = new AnswerReader(totalTimeoutMs, (answer, error) => {
+    settle(answer === undefined ? failureOf(error) : { kind: 'answered', answer });
+  });
+  agent.dispatch(
+    {
+      origin: url.origin,
+      path: url.pathname + url.search,
+      method: request.method,
+      headers: request.headers,
+      body: request.body ?? null,
+    },
+    reader,
+  );
+}
+
+function failureOf(error: unknown): SendResult {
+  if (error instanceof EgressError) return { kind: 'failed', reason: error.code, permanent: true };
+  if (error instanceof errors.InvalidArgumentError)
+    return { kind: 'failed', reason: 'invalid_request', permanent: true };
+  const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown';
+  return { kind: 'failed', reason: `network ${code}`, permanent: false };
+}

@@ -1,0 +1,61 @@
+export type RetryPolicy = {
+  /** Where an event goes after its `attempts`-th failed attempt. Pure but for the random number given. */
+  next(failure: FailedAttempt, random: number): RetryDecision;
+};
+
+export type FailedAttempt = {
+  /** Attempts made so far, the failed one included. */
+  readonly attempts: number;
+  readonly firstAttemptAtMs: number;
+  readonly nowMs: number;
+  /** What the platform asked for with Retry-After. */
+  readonly afterMs?: number | undefined;
+};
+
+export type RetryDecision =
+  | { readonly kind: 'again'; readonly tier: number; readonly notBeforeMs: number }
+  | { readonly kind: 'give-up' };
+
+/** The longest wait of each tier, in ms. The last one is for a Retry-After longer than any back-off. */
+export const retryTierDelaysMs: readonly number[] = [1_000, 5_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000];
+
+const backoffTiers = retryTierDelaysMs.length - 1;
+const firstDelayMinMs = 500;
+/** A platform that asks for more waits no longer than this, in ms. */
+export const retryAfterMaxMs = 3_600_000;
+
+/**
+ * Exponential back-off with full jitter inside each step: the wait after attempt n lies anywhere between the longest
+ * wait of the step before and its own, so waits never shrink and a burst of failures spreads out. Events are tried for
+ * `windowMs` after their first attempt, the last time at its very end.
+ */
+export function createRetryPolicy(windowMs: number): RetryPolicy {
+  return {
+    next({ attempts, firstAttemptAtMs, nowMs, afterMs }, random) {
+      const endMs = firstAttemptAtMs + windowMs;
+      if (nowMs >= endMs) return { kind: 'give-up' };
+      const tier = Math.min(Math.max(attempts, 1), backoffTiers) - 1;
+      const askedMs = Math.min(afterMs ?? 0, retryAfterMaxMs);
+      const delayMs = Math.max(backoffMs(tier, random), askedMs);
+      if (askedMs > 0 && nowMs + askedMs > endMs) return { kind: 'give-up' };
+      const notBeforeMs = Math.min(nowMs + delayMs, endMs);
+      return { kind: 'again', tier: tierFor(notBeforeMs - nowMs), notBeforeMs };
+    },
+  };
+}
+
+function backoffMs(tier: number, random: number): number {
+  const longest = delayOf(tier);
+  const shortest = tier === 0 ? firstDelayMinMs : delayOf(tier - 1);
+  return Math.round(shortest + random * (longest - shortest));
+}
+
+/** The first tier whose waits are at least this long: a wait in a tier is never far from that of its neighbours. */
+function tierFor(delayMs: number): number {
+  const tier = retryTierDelaysMs.findIndex((longest) => longest >= delayMs);
+  return tier === -1 ? retryTierDelaysMs.length - 1 : tier;
+}
+
+function delayOf(tier: number): number {
+  return retryTierDelaysMs[tier] ?? retryAfterMaxMs;
+}

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { collectionNames } from '../config/account-config.ts';
+import type { AccountConfig, Snapshot, SnapshotEntity } from '../config/account-config.ts';
+import { sampleEvent } from '../destinations/sample-event.ts';
+import { compileDispatchPlan } from './dispatch-plan.ts';
+import { publishedDestinations } from './published-destinations.ts';
+
+function configOf(collections: Partial<Record<string, SnapshotEntity[]>>): AccountConfig {
+  const empty = Object.fromEntries(collectionNames.map((name) => [name, []])) as unknown as Snapshot;
+  return {
+    format: 1,
+    accountId: 'account',
+    versionId: 'version',
+    versionNumber: 1,
+    publishedAt: '2026-01-01T00:00:00.000Z',
+    sourceKeys: [],
+    collections: { ...empty, ...collections },
+  };
+}
+
+const destination = { id: 'd1', type: 'HTTPDestination', status: 'Enabled', settings: {} };
+
+function decide(collections: Partial<Record<string, SnapshotEntity[]>>, event: Parameters<typeof sampleEvent>[0] = {}) {
+  const config = configOf({ destinations: [destination], ...collections });
+  const [published] = publishedDestinations(config);
+  if (published === undefined) throw new Error('no destination');
+  return compileDispatchPlan(config, published).decide(sampleEvent(event));
+}
+
+describe('dispatch plan', () => {
+  it('send: an event no rule speaks against', () => {
+    expect(decide({})).toEqual({ kind: 'send' });
+  });
+
+  it('test: an event of a test key goes nowhere', () => {
+    expect(decide({}, { test: true })).toEqual({ kind: 'skip', rule: 'test' });
+  });
+
+  it('status: a disabled destination gets nothing', () => {
+    const disabled = { ...destination, status: 'Disabled' };
+    expect(decide({ destinations: [disabled] })).toEqual({ kind: 'skip', rule: 'disabled' });
+  });
+
+  it.each([
+    [['sample-source'], { kind: 'send' }],
+    [['other'], { kind: 'skip', rule: 'source' }],
+    [[], { kind: 'send' }],
+    [null, { kind: 'send' }],
+  ])('limitedToSourceIds %o: %o', (limitedToSourceIds, expected) => {
+    expect(decide({ destinations: [{ ...destination, limitedToSourceIds }] })).toEqual(expected);
+  });
+
+  it.each([
+    ['Order Completed', ['d1'], { kind: 'send' }],
+    ['order COMPLETED', ['d1'], { kind: 'send' }],
+    ['Order Completed', ['d2'], { kind: 'skip', rule: 'not_allowed' }],
+    ['Order Completed', null, { kind: 'skip', rule: 'not_allowed' }],
+    ['Something Else', ['d1'], { kind: 'skip', rule: 'not_allowed' }],
+  ])('allowedEvents %s for %o: %o', (name, destinationIds, expected) => {
+    expect(decide({ allowedEvents: [{ id: 'a', name, destinationIds }] })).toEqual(expected);
+  });
+
+  it('allowedEvents: events of the service pass', () => {
+    const allowedEvents = [{ id: 'a', name: 'x', destinationIds: [] }];
+    expect(decide({ allowedEvents }, { event: '$identify' })).toEqual({ kind: 'send' });
+  });
+});

@@ -1,0 +1,37 @@
+import type { AccountConfig, SnapshotEntity } from '../config/account-config.ts';
+import { isJsonObject } from '../process/json.ts';
+import type { JsonObject } from '../process/json.ts';
+
+/** A destination as the account's live version has it. Secret settings are still sealed. */
+export type PublishedDestination = {
+  readonly id: string;
+  readonly accountId: string;
+  readonly type: string;
+  readonly isEnabled: boolean;
+  readonly settings: JsonObject;
+  /** Undefined: every source. */
+  readonly limitedToSourceIds: ReadonlySet<string> | undefined;
+  readonly hashingSalt: string | undefined;
+};
+
+/** The destinations of an account's live version. */
+export function publishedDestinations({ accountId, collections }: AccountConfig): PublishedDestination[] {
+  return collections.destinations.map((entity) => readDestination(accountId, entity));
+}
+
+function readDestination(accountId: string, entity: SnapshotEntity): PublishedDestination {
+  const { type, status, settings, limitedToSourceIds, hashingSalt } = entity;
+  return {
+    id: entity.id,
+    accountId,
+    type: typeof type === 'string' ? type : '',
+    isEnabled: status === 'Enabled',
+    settings: isJsonObject(settings) ? settings : {},
+    // An empty list is what a form sends that limits nothing.
+    limitedToSourceIds:
+      Array.isArray(limitedToSourceIds) && limitedToSourceIds.length > 0
+        ? new Set(limitedToSourceIds.filter((id) => typeof id === 'string'))
+        : undefined,
+    hashingSalt: typeof hashingSalt === 'string' && hashingSalt !== '' ? hashingSalt : undefined,
+  };
+}
