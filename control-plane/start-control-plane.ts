@@ -7,6 +7,7 @@ import { migrate } from '../shared/storage/migrate.ts';
 import { openStorage } from '../shared/storage/open-storage.ts';
 import { createSecretBox } from '../shared/storage/secrets.ts';
 import { bootstrap } from './bootstrap/bootstrap.ts';
+import { addDescriptionRoutes } from './description/public-routes.ts';
 import { endpoints } from './endpoints/registry.ts';
 import type { ControlPlaneEnv } from './env.ts';
 import { monitorDatabase } from './health/database-monitor.ts';
@@ -91,7 +92,13 @@ export async function startControlPlane(
     pushStation: createPushStation({ storage, logLink, leases, documentBytesMax: env.CONFIG_BYTES_MAX, wake }),
     now,
   };
-  const app = createApp({ endpoints, services, logger, metrics: metrics.http, addPublicRoutes: () => undefined });
+  const app = createApp({
+    endpoints,
+    services,
+    logger,
+    metrics: metrics.http,
+    addPublicRoutes: (instance) => addDescriptionRoutes(instance, endpoints),
+  });
   shutdown.add('stop answering', () => app.close());
   await app.listen({ port: env.CONTROL_PLANE_PORT, host: env.CONTROL_PLANE_HOST }).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;

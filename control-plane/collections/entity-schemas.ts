@@ -9,11 +9,10 @@ const instant = Type.String({ format: 'date-time' });
 export const entityFields = { id: Type.String(), createdAt: instant, updatedAt: nullable(instant) };
 
 /** Body of a create: fields with a default may be left out, those of the service are not taken. */
-export function createSchema(collection: Collection, settable: readonly string[] = []): TObject {
-  const generated = new Set(collection.readOnly.filter((field) => !settable.includes(field)));
+export function createSchema(collection: Collection): TObject {
   const properties: TProperties = {};
   for (const [field, schema] of Object.entries(collection.body.properties)) {
-    if (generated.has(field)) continue;
+    if (collection.readOnly.includes(field)) continue;
     properties[field] = Object.hasOwn(collection.defaults, field) ? Type.Optional(schema) : schema;
   }
   return Type.Object(properties, { additionalProperties: false });
@@ -26,7 +25,7 @@ export function patchSchema(collection: Collection, overrides: TProperties = {})
   for (const [field, schema] of Object.entries(collection.body.properties)) {
     properties[field] = Type.Optional(schema);
   }
-  for (const field of [...Object.keys(entityFields), ...collection.readOnly]) {
+  for (const field of [...Object.keys(entityFields), ...collection.fixed, ...collection.readOnly]) {
     properties[field] = Type.Optional(readOnly);
   }
   return Type.Object({ ...properties, ...overrides }, { additionalProperties: false });

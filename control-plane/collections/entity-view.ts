@@ -1,10 +1,13 @@
+import type { Collection } from '../../shared/collections/define.ts';
 import type { JsonObject } from '../../shared/process/json.ts';
 import type { ConfigEntityRow } from '../../shared/storage/entities/config-entity.ts';
 
 /** An entity as it is answered: its own fields between its id and its times. */
-export function viewEntity(row: ConfigEntityRow): { readonly id: string } & JsonObject {
+export function viewEntity(collection: Collection, row: ConfigEntityRow): { readonly id: string } & JsonObject {
   return {
     id: row.id,
+    // A row written before a field existed has its default.
+    ...collection.defaults,
     ...row.body,
     createdAt: row.createdAt.toISOString(),
     updatedAt: row.updatedAt?.toISOString() ?? null,

@@ -1,4 +1,3 @@
-import { Type } from 'typebox';
 import { destinations } from '../../shared/collections/destinations.ts';
 import type { DestinationBody } from '../../shared/collections/destinations.ts';
 import type { JsonObject } from '../../shared/process/json.ts';
@@ -13,13 +12,10 @@ import type { SettingSealer } from './settings.ts';
 /** A destination as it is answered. */
 export const destinationReply = replySchema(destinations);
 
-/** Reply of a delete. */
-export const deletedReply = Type.Boolean();
-
 /** A destination as a client may read it: secrets are masked. */
 export function viewDestination(row: ConfigEntityRow): JsonObject {
   const { settings } = row.body as DestinationBody;
-  return { ...viewEntity(row), settings: maskSettings(settings) };
+  return { ...viewEntity(destinations, row), settings: maskSettings(settings) };
 }
 
 /** Binds the secrets of a destination to it. */

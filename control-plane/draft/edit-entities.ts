@@ -1,4 +1,4 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
 import { uuidv7 } from 'uuidv7';
 import type { Collection } from '../../shared/collections/define.ts';
 import type { JsonObject } from '../../shared/process/json.ts';
@@ -49,7 +49,7 @@ export async function patchEntity(
   await lockAccount(em, accountId);
   const row = await findEntity(em, accountId, collection.name, id);
   if (row === undefined) throw notFound(collection.noun);
-  const ignored = new Set(['id', 'createdAt', 'updatedAt', ...collection.readOnly]);
+  const ignored = new Set(['id', 'createdAt', 'updatedAt', ...collection.fixed, ...collection.readOnly]);
   const given = Object.entries(withoutUndefined(fields)).filter(([field]) => !ignored.has(field));
   const before = row.body;
   const body = change({ ...before, ...Object.fromEntries(given) });
@@ -92,11 +92,25 @@ async function checkBody(
       );
     }
   }
+  await checkUnique(em, { accountId, collection: collection.name, id: { $ne: id } }, collection, body);
+}
+
+async function checkUnique(
+  em: EntityManager,
+  others: FilterQuery<ConfigEntityRow>,
+  collection: Collection,
+  body: JsonObject,
+): Promise<void> {
+  const { noun, uniqueNames, uniqueFields } = collection;
   const name = body['name'];
-  if (!collection.uniqueNames || typeof name !== 'string') return;
-  const nameFolded = foldText(name);
-  const others = { accountId, collection: collection.name, nameFolded, id: { $ne: id } };
-  if ((await em.count(ConfigEntity, others)) > 0) throw conflict(`another ${collection.noun} has this name`);
+  if (uniqueNames && typeof name === 'string') {
+    const sameName = { $and: [others, { nameFolded: foldText(name) }] };
+    if ((await em.count(ConfigEntity, sameName)) > 0) throw conflict(`another ${noun} has this name`);
+  }
+  for (const field of uniqueFields) {
+    const sameValue = { $and: [others, { body: { [field]: body[field] } }] };
+    if ((await em.count(ConfigEntity, sameValue)) > 0) throw conflict(`another ${noun} has this ${field}`);
+  }
 }
 
 async function freeSlug(

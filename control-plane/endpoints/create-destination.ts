@@ -13,7 +13,7 @@ export const createDestination = defineEndpoint({
   id: 'createDestination',
   tag: 'Destinations',
   summary: 'Add a destination to the draft',
-  body: createSchema(destinations, ['type']),
+  body: createSchema(destinations),
   reply: destinationReply,
   async handle({ body, actor }, services) {
     const fields = body as Partial<DestinationBody> & { type: string };

@@ -12,7 +12,7 @@ export const createSource = defineEndpoint({
   id: 'createSource',
   tag: 'Sources',
   summary: 'Add a source to the draft; it takes events once it is published',
-  body: createSchema(sources, ['type']),
+  body: createSchema(sources),
   reply: sourceReply,
   async handle({ body, actor }, services) {
     const fields = body as Record<string, unknown>;

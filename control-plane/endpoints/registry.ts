@@ -1,17 +1,37 @@
+import { collections } from '../../shared/collections/registry.ts';
+import { collectionEndpoints } from '../collections/collection-endpoints.ts';
 import type { Endpoint } from '../http/define-endpoint.ts';
+import { abandonDraft } from './abandon-draft.ts';
 import { createDestination } from './create-destination.ts';
+import { createKey } from './create-key.ts';
 import { createSource } from './create-source.ts';
 import { createVersion } from './create-version.ts';
 import { deleteDestination } from './delete-destination.ts';
+import { deleteSource } from './delete-source.ts';
+import { listAudit } from './list-audit.ts';
 import { listDestinationTypes } from './list-destination-types.ts';
 import { listDestinations } from './list-destinations.ts';
+import { listKeys } from './list-keys.ts';
 import { listSources } from './list-sources.ts';
 import { listVersions } from './list-versions.ts';
 import { publishVersion } from './publish-version.ts';
 import { readDestinationHealth } from './read-destination-health.ts';
 import { readDestination } from './read-destination.ts';
+import { readDraftStatus } from './read-draft-status.ts';
+import { readSourceTokens } from './read-source-tokens.ts';
+import { readSource } from './read-source.ts';
+import { readVersionDiff } from './read-version-diff.ts';
+import { readVersionSnapshot } from './read-version-snapshot.ts';
 import { readVersion } from './read-version.ts';
+import { revertDraft } from './revert-draft.ts';
+import { revokeKey } from './revoke-key.ts';
+import { rotateSourceTokens } from './rotate-source-tokens.ts';
 import { updateDestination } from './update-destination.ts';
+import { updateSource } from './update-source.ts';
+import { updateVersion } from './update-version.ts';
+
+// Destinations and sources have endpoints of their own.
+const generic = collections.filter(({ name }) => name !== 'destinations' && name !== 'sources');
 
 /** Every operation of the configuration interface, in the order in which its description shows them. */
 export const endpoints: readonly Endpoint[] = [
@@ -24,8 +44,24 @@ export const endpoints: readonly Endpoint[] = [
   readDestinationHealth,
   listSources,
   createSource,
+  readSource,
+  updateSource,
+  deleteSource,
+  readSourceTokens,
+  rotateSourceTokens,
   listVersions,
   createVersion,
   readVersion,
+  updateVersion,
   publishVersion,
+  readVersionSnapshot,
+  readVersionDiff,
+  readDraftStatus,
+  revertDraft,
+  abandonDraft,
+  ...generic.flatMap(collectionEndpoints),
+  listKeys,
+  createKey,
+  revokeKey,
+  listAudit,
 ];

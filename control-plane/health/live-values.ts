@@ -44,9 +44,9 @@ export function createLiveValues(): LiveValues {
   });
   const mirrors = [triggered, dispatched, health];
   return {
-    lastTriggeredAt: (sourceId) => latest(valuesUnder(triggered.entries, `source.${sourceId}.`)),
-    lastDispatchedAt: (sourceId) => latest(valuesUnder(dispatched.entries, `source-dispatch.${sourceId}.`)),
-    healthReports: (destinationId) => valuesUnder(health.entries, `destination.${destinationId}.`),
+    lastTriggeredAt: (sourceId) => latest(triggered.valuesOf(sourceId)),
+    lastDispatchedAt: (sourceId) => latest(dispatched.valuesOf(sourceId)),
+    healthReports: (destinationId) => health.valuesOf(destinationId),
     async follow(bucket) {
       await Promise.all(mirrors.map((mirror) => mirror.follow(bucket)));
     },
@@ -54,12 +54,6 @@ export function createLiveValues(): LiveValues {
       for (const mirror of mirrors) mirror.stop();
     },
   };
-}
-
-function valuesUnder<Value>(entries: ReadonlyMap<string, { readonly value: Value }>, prefix: string): Value[] {
-  const found: Value[] = [];
-  for (const [key, { value }] of entries) if (key.startsWith(prefix)) found.push(value);
-  return found;
 }
 
 function latest(times: readonly (number | null)[]): number | null {

@@ -24,20 +24,17 @@ export type Endpoint = {
   /** A request without a body counts as one with `{}`. */
   readonly bodyOptional: boolean;
   readonly reply: TSchema;
-  /** Statuses beyond 200, 400, 401, 403, 404 and 500 that it may answer with. */
-  readonly alsoAnswers: readonly number[];
   handle(input: EndpointInput<never, never>, services: Services): Promise<unknown>;
 };
 
 type Declared<Query extends TObject, Body extends TSchema> = Omit<
   Endpoint,
-  'scope' | 'query' | 'body' | 'bodyOptional' | 'alsoAnswers' | 'handle'
+  'scope' | 'query' | 'body' | 'bodyOptional' | 'handle'
 > & {
   readonly scope: string | Endpoint['scope'];
   readonly query?: Query;
   readonly body?: Body;
   readonly bodyOptional?: boolean;
-  readonly alsoAnswers?: readonly number[];
   handle(input: EndpointInput<Static<Query>, Static<Body>>, services: Services): Promise<unknown>;
 };
 
@@ -48,7 +45,6 @@ export function defineEndpoint<Query extends TObject = TObject, Body extends TSc
   const { scope } = declared;
   return {
     bodyOptional: false,
-    alsoAnswers: [],
     ...declared,
     query: declared.query,
     body: declared.body,

@@ -2,6 +2,8 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { uuidv7 } from 'uuidv7';
 import { ApiKey } from '../../shared/storage/entities/api-key.ts';
 import type { ApiKeyRow } from '../../shared/storage/entities/api-key.ts';
+import type { Position } from '../http/pagination.ts';
+import { isUuid } from '../versions/version-store.ts';
 import { issueApiKey } from './api-key.ts';
 
 export type NewKey = {
@@ -32,4 +34,32 @@ export async function addApiKey(
   });
   await em.persist(row).flush();
   return { key, row };
+}
+
+/** Up to `limit` keys of an account, newest first, those after a position. */
+export async function listApiKeys(
+  em: EntityManager,
+  accountId: string,
+  page: { readonly limit: number; readonly after: Position | undefined },
+): Promise<ApiKeyRow[]> {
+  const query = em.createQueryBuilder(ApiKey).where({ accountId });
+  if (page.after !== undefined) {
+    const [createdAtMs, id] = page.after;
+    void query.andWhere('(created_at, id) < (?, ?::uuid)', [new Date(Number(createdAtMs)), String(id)]);
+  }
+  return query.orderBy({ createdAt: 'desc', id: 'desc' }).limit(page.limit).getResultList();
+}
+
+/** Ends a key, named by its id or its kid; a key that has ended already stays as it is. Undefined when there is none. */
+export async function revokeApiKey(
+  em: EntityManager,
+  accountId: string,
+  idOrKid: string,
+  now: Date,
+): Promise<ApiKeyRow | undefined> {
+  const row = await em.findOne(ApiKey, isUuid(idOrKid) ? { accountId, id: idOrKid } : { accountId, kid: idOrKid });
+  if (row === null) return undefined;
+  row.revokedAt ??= now;
+  await em.flush();
+  return row;
 }

@@ -3,6 +3,8 @@ import type { Bucket, BucketWatch } from '../../shared/log/bucket.ts';
 /** The newest entries of a bucket, in memory: read at once, also while the log is away. */
 export type BucketMirror<Value> = {
   readonly entries: ReadonlyMap<string, MirroredEntry<Value>>;
+  /** The values whose key has this second part: what all instances say of one thing. */
+  valuesOf(subject: string): Value[];
   /** Follows the bucket from its present entries on; what is there no longer is forgotten. */
   follow(bucket: Bucket): Promise<void>;
   stop(): void;
@@ -20,27 +22,46 @@ export function createBucketMirror<Value>(
   read: (bytes: Uint8Array) => Value | undefined,
 ): BucketMirror<Value> {
   let entries = new Map<string, MirroredEntry<Value>>();
+  let keysBySubject = new Map<string, Set<string>>();
   let watch: BucketWatch | undefined;
   return {
     get entries() {
       return entries;
     },
+    valuesOf: (subject) =>
+      [...(keysBySubject.get(subject) ?? [])].flatMap((key) => {
+        const entry = entries.get(key);
+        return entry === undefined ? [] : [entry.value];
+      }),
     async follow(bucket) {
       const previous = watch;
       const fresh = new Map<string, MirroredEntry<Value>>();
+      const freshKeys = new Map<string, Set<string>>();
       watch = await bucket.watch({
         filter,
         onEntry: ({ key, value: bytes }) => {
           const value = bytes === undefined ? undefined : read(bytes);
-          if (value === undefined) fresh.delete(key);
-          else fresh.set(key, { value, heardAtMs: performance.now() });
+          if (value === undefined) {
+            fresh.delete(key);
+            return;
+          }
+          fresh.set(key, { value, heardAtMs: performance.now() });
+          const subject = subjectOf(key);
+          const keys = freshKeys.get(subject);
+          if (keys === undefined) freshKeys.set(subject, new Set([key]));
+          else keys.add(key);
         },
         onReady: () => {
           entries = fresh;
+          keysBySubject = freshKeys;
         },
       });
       previous?.stop();
     },
     stop: () => watch?.stop(),
   };
+}
+
+function subjectOf(key: string): string {
+  return key.split('.', 2)[1] ?? '';
 }

@@ -26,6 +26,8 @@ export type ConfigPublisherOptions = {
 
 const accountsPerRound = 200;
 const pollMs = 1_000;
+// With more, it is the log that fails and not an account.
+const failuresPerRoundMax = 3;
 const reconcileEveryMs = 30_000;
 
 export function createConfigPublisher(options: ConfigPublisherOptions): ConfigPublisher {
@@ -44,20 +46,27 @@ export function createConfigPublisher(options: ConfigPublisherOptions): ConfigPu
     if (pushed.written) logger.info({ accountId, revision: pushed.revision }, 'configuration pushed');
     return pushed.revision;
   };
+  // One account that cannot be pushed does not keep the others waiting; the round still counts as failed.
+  const eachAccount = async <Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> => {
+    const failures: unknown[] = [];
+    for (const item of items) {
+      if (stopped || !options.leading() || failures.length === failuresPerRoundMax) break;
+      await work(item).catch((error: unknown) => void failures.push(error));
+    }
+    if (failures.length > 0) throw failures[0];
+  };
   const drain = async (): Promise<void> => {
-    for (const account of await waitingAccounts(storage.fork(), accountsPerRound)) {
-      if (stopped || !options.leading()) return;
+    await eachAccount(await waitingAccounts(storage.fork(), accountsPerRound), async (account) => {
       const pushed = await push(account.accountId);
       await markPushed(storage.fork(), account, pushed ?? null, options.now());
-    }
+    });
   };
   // What the bucket should hold is compared with what it holds: it may have been wiped, or a push lost with a process.
   const reconcile = async (): Promise<void> => {
-    const em = storage.fork();
-    for (const { id } of await em.find(Account, { liveVersionId: { $ne: null } }, { fields: ['id'] })) {
-      if (stopped || !options.leading()) return;
+    const published = await storage.fork().find(Account, { liveVersionId: { $ne: null } }, { fields: ['id'] });
+    await eachAccount(published, async ({ id }) => {
       await push(id);
-    }
+    });
     await forgetOldRows(storage.fork(), options.now());
     reconciledAtMs = performance.now();
   };

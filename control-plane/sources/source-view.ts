@@ -24,7 +24,7 @@ export function viewSource(
   live: Pick<LiveValues, 'lastTriggeredAt' | 'lastDispatchedAt'>,
 ): JsonObject {
   return {
-    ...viewEntity(row),
+    ...viewEntity(sources, row),
     accountId: row.accountId,
     isPublished: published.has(row.id),
     lastTriggeredAt: isoOrNull(live.lastTriggeredAt(row.id)),

@@ -24,12 +24,18 @@ export type Collection = {
   readonly single: boolean;
   /** No two entities share a name, whatever its case. */
   readonly uniqueNames: boolean;
+  /** Fields of which no two entities share a value. */
+  readonly uniqueFields: readonly string[];
   /** An entity's own fields as they are stored: every one is there. */
   readonly body: TObject;
   /** Values of the fields a client may leave out when it creates an entity. */
   readonly defaults: JsonObject;
-  /** Fields set by the service or fixed at creation: taken and ignored in a PATCH. */
+  /** Fields given at creation that never change: taken and ignored in a PATCH. */
+  readonly fixed: readonly string[];
+  /** Fields only the service sets: refused at creation, taken and ignored in a PATCH. */
   readonly readOnly: readonly string[];
+  /** Fields by whose value a list can be narrowed. */
+  readonly filters: readonly string[];
   readonly references: readonly Reference[];
   /** What the schema cannot say of a body that fits it. */
   check(body: JsonObject): readonly FieldProblem[];
@@ -47,8 +53,11 @@ export function defineCollection(declared: Declared): Collection {
     ids: 'uuid',
     single: false,
     uniqueNames: false,
+    uniqueFields: [],
     defaults: {},
+    fixed: [],
     readOnly: [],
+    filters: [],
     references: [],
     check: () => [],
     generate: () => ({}),

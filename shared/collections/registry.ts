@@ -1,20 +1,52 @@
+import { collectionNames } from '../config/account-config.ts';
 import type { CollectionName } from '../config/account-config.ts';
+import { allowedEvents } from './allowed-events.ts';
+import { consentSettings } from './consent-settings.ts';
+import { dataGovernanceEvents } from './data-governance-events.ts';
+import { dataGovernanceRules } from './data-governance-rules.ts';
 import type { Collection } from './define.ts';
 import { destinations } from './destinations.ts';
+import { experimentSettings } from './experiment-settings.ts';
+import { experimentVariants } from './experiment-variants.ts';
+import { experiments } from './experiments.ts';
+import { externalAllowedEventData } from './external-allowed-event-data.ts';
+import { globalDispatchCenters } from './global-dispatch-centers.ts';
+import { mappings } from './mappings.ts';
+import { replaySettings } from './replay-settings.ts';
 import { sources } from './sources.ts';
+import { tagManagerTags } from './tag-manager-tags.ts';
+import { tagManagerTriggers } from './tag-manager-triggers.ts';
+import { tagManagerVariables } from './tag-manager-variables.ts';
+import { tagManagers } from './tag-managers.ts';
+
+const byName: Readonly<Record<CollectionName, Collection>> = {
+  destinations,
+  sources,
+  allowedEvents,
+  externalAllowedEventData,
+  mappings,
+  consentSettings,
+  globalDispatchCenters,
+  replaySettings,
+  tagManagers,
+  tagManagerTags,
+  tagManagerTriggers,
+  tagManagerVariables,
+  dataGovernanceRules,
+  dataGovernanceEvents,
+  experimentSettings,
+  experiments,
+  experimentVariants,
+};
 
 /** Every collection there is. */
-export const collections: readonly Collection[] = [destinations, sources];
+export const collections: readonly Collection[] = Object.values(byName);
 
-const byName: ReadonlyMap<string, Collection> = new Map(collections.map((collection) => [collection.name, collection]));
-
-export function findCollection(name: string): Collection | undefined {
-  return byName.get(name);
+export function isCollectionName(name: string): name is CollectionName {
+  return (collectionNames as readonly string[]).includes(name);
 }
 
-/** The collection of a name that is known to be one. */
+/** The collection of a name. */
 export function collectionOf(name: CollectionName): Collection {
-  const collection = byName.get(name);
-  if (collection === undefined) throw new Error(`collection ${name} is not registered`);
-  return collection;
+  return byName[name];
 }

@@ -43,7 +43,8 @@ export const sources = defineCollection({
     projectAPIKey: null,
     probabilisticIdentity: null,
   },
-  readOnly: ['type', 'accountId', 'isPublished', 'lastTriggeredAt', 'lastDispatchedAt'],
+  fixed: ['type'],
+  readOnly: ['accountId', 'isPublished', 'lastTriggeredAt', 'lastDispatchedAt'],
   check: checkSource,
   describe: ({ type, status }) => ({ type: textOf(type), summary: textOf(status) }),
 });

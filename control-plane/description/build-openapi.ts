@@ -1,0 +1,93 @@
+import type { TSchema } from 'typebox';
+import type { JsonObject } from '../../shared/process/json.ts';
+import type { Endpoint } from '../http/define-endpoint.ts';
+import { createComponents } from './components.ts';
+
+const failures: Readonly<Record<number, string>> = {
+  400: 'The request is not valid; the message names the field and what was expected.',
+  401: 'The API key is missing, unknown, revoked or expired.',
+  403: 'The API key lacks the scope.',
+  404: 'There is no such thing in this account.',
+  409: 'A unique name or the one entity of its kind is taken.',
+  413: 'The body is larger than 1 MiB.',
+  415: 'The body is not application/json.',
+  500: 'Internal error; the answer carries x-request-id.',
+  503: 'The database cannot be reached; try again.',
+};
+
+/** The OpenAPI 3.1 document of the endpoints: made from the schemas that validate. */
+export function buildOpenApi(endpoints: readonly Endpoint[]): JsonObject {
+  const components = createComponents();
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const endpoint of endpoints) {
+    const path = endpoint.path.replaceAll(/:(\w+)/g, '{$1}');
+    const operations = (paths[path] ??= {});
+    operations[endpoint.method.toLowerCase()] = describeOperation(endpoint, components.describe);
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Sluice configuration interface',
+      version: '1.0.0',
+      description:
+        'Destinations, sources and the other configuration of an account. Changes are a draft until a version is created and published.',
+    },
+    tags: [...new Set(endpoints.map(({ tag }) => tag))].map((name) => ({ name })),
+    paths,
+    security: [{ apiKey: [] }],
+    components: {
+      securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'An API key: slk_…' } },
+      schemas: {
+        ...components.schemas,
+        Error: {
+          type: 'object',
+          required: ['error'],
+          properties: { error: { type: 'string' }, details: { type: 'string' } },
+          additionalProperties: false,
+        },
+      },
+    },
+  };
+}
+
+function describeOperation(endpoint: Endpoint, describe: (schema: TSchema) => JsonObject): JsonObject {
+  const parameters = [
+    ...[...endpoint.path.matchAll(/:(\w+)/g)].map((match) => ({
+      name: match[1],
+      in: 'path',
+      required: true,
+      schema: { type: 'string' },
+    })),
+    ...Object.entries(endpoint.query?.properties ?? {}).map(([name, schema]) => ({
+      name,
+      in: 'query',
+      required: endpoint.query?.required?.includes(name) ?? false,
+      schema: describe(schema),
+    })),
+  ];
+  const body =
+    endpoint.body === undefined
+      ? {}
+      : { requestBody: { required: !endpoint.bodyOptional, content: json(describe(endpoint.body)) } };
+  return {
+    operationId: endpoint.id,
+    tags: [endpoint.tag],
+    summary: endpoint.summary,
+    description: `Scope: \`${endpoint.scope({})}\`.`,
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...body,
+    responses: {
+      200: { description: 'Done.', content: json(describe(endpoint.reply)) },
+      ...Object.fromEntries(
+        Object.entries(failures).map(([status, description]) => [
+          status,
+          { description, content: json({ $ref: '#/components/schemas/Error' }) },
+        ]),
+      ),
+    },
+  };
+}
+
+function json(schema: JsonObject): JsonObject {
+  return { 'application/json': { schema } };
+}

@@ -1,0 +1,22 @@
+import { Type } from 'typebox';
+import { collectionNames } from '../../shared/config/account-config.ts';
+
+const entry = Type.Object({
+  id: Type.String(),
+  name: Type.String({ description: 'Empty where the entity has none, like type, summary and tagManagerId.' }),
+  type: Type.String(),
+  summary: Type.String(),
+  tagManagerId: Type.String(),
+});
+
+const collectionDiff = Type.Object({
+  added: Type.Array(entry),
+  removed: Type.Array(entry),
+  modified: Type.Array(Type.Object({ old: entry, new: entry })),
+});
+
+/** Answer of a diff: every collection is there. */
+export const diffReply = Type.Object({
+  count: Type.Integer({ minimum: 0 }),
+  differences: Type.Object(Object.fromEntries(collectionNames.map((name) => [name, collectionDiff]))),
+});

@@ -1,0 +1,51 @@
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import { defineCollection, idList, nameField, nullable } from './define.ts';
+import type { FieldProblem } from './define.ts';
+import { logic, logicProblem } from './logic.ts';
+
+const category = Type.Object(
+  {
+    name: nameField,
+    priority: Type.Integer({ minimum: -1_000_000, maximum: 1_000_000 }),
+    destinationIds: idList(),
+    /** Where it is true, the category's destinations do not get the event. */
+    logic: nullable(logic),
+  },
+  { additionalProperties: false },
+);
+
+const body = Type.Object({
+  name: nullable(nameField),
+  isEnabled: Type.Boolean(),
+  categories: Type.Array(category, { maxItems: 200 }),
+});
+
+export type GlobalDispatchCenterBody = Static<typeof body>;
+
+/** The account-wide rules that stop an event before any destination's own. */
+export const globalDispatchCenters = defineCollection({
+  name: 'globalDispatchCenters',
+  noun: 'global dispatch center',
+  ids: 'slug',
+  single: true,
+  body,
+  defaults: { name: null, isEnabled: true, categories: [] },
+  references: [
+    {
+      field: 'categories',
+      collection: 'destinations',
+      ids: (center) =>
+        ((center as Partial<GlobalDispatchCenterBody>).categories ?? []).flatMap((one) => one.destinationIds),
+    },
+  ],
+  check: (center) =>
+    (center as GlobalDispatchCenterBody).categories.flatMap((one, index): FieldProblem[] => {
+      const problem = logicProblem(one.logic);
+      return problem === undefined ? [] : [{ field: `categories[${index}].logic`, problem }];
+    }),
+  describe: (center) => {
+    const { categories, isEnabled } = center as GlobalDispatchCenterBody;
+    return { type: '', summary: `${isEnabled ? 'enabled' : 'disabled'}, ${categories.length} categories` };
+  },
+});

@@ -1,0 +1,41 @@
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import { defineCollection, idList, nameField, nullable, references } from './define.ts';
+
+const body = Type.Object({
+  name: nullable(nameField),
+  isEnabled: Type.Boolean(),
+  /** Share of sessions that are recorded, in percent. */
+  sampleRate: Type.Number({ minimum: 0, maximum: 100 }),
+  maskAllText: Type.Boolean(),
+  maskAllInputs: Type.Boolean(),
+  /** CSS selectors of elements that are left out of a recording. */
+  blockSelectors: Type.Array(Type.String({ minLength: 1, maxLength: 500 }), { maxItems: 200 }),
+  /** Sources whose sessions are recorded; null is all web sources. */
+  sourceIds: nullable(idList()),
+});
+
+type ReplaySettingBody = Static<typeof body>;
+
+/** How browser sessions are recorded for replay, for browser libraries to read. */
+export const replaySettings = defineCollection({
+  name: 'replaySettings',
+  noun: 'replay setting',
+  ids: 'slug',
+  single: true,
+  body,
+  defaults: {
+    name: null,
+    isEnabled: false,
+    sampleRate: 100,
+    maskAllText: true,
+    maskAllInputs: true,
+    blockSelectors: [],
+    sourceIds: null,
+  },
+  references: [references('sourceIds', 'sources')],
+  describe: (setting) => {
+    const { isEnabled, sampleRate } = setting as ReplaySettingBody;
+    return { type: '', summary: `${isEnabled ? 'enabled' : 'disabled'}, ${sampleRate} % of sessions` };
+  },
+});
