@@ -1,0 +1,79 @@
+import { allocationBucket, variantAt, variantBucket } from './bucketing.ts';
+import type { ExperimentVariant } from './experiment-bodies.ts';
+import type { ExperimentPlan } from './experiment-plan.ts';
+import { readPage } from './page.ts';
+import type { Page, PageContext } from './page.ts';
+import type { PlannedExperiment } from './plan-experiment.ts';
+
+/** Variant ids a visitor was assigned to for good, by experiment id. */
+export type Assignments = ReadonlyMap<string, string>;
+
+export type AssignmentRequest = {
+  readonly experimentKey: string;
+  readonly visitorId: string;
+  /** False reads the assignment and records no impression. */
+  readonly trackImpression: boolean;
+  readonly context: PageContext | undefined;
+};
+
+export type NotAssignedReason = 'unknown' | 'completed' | 'paused' | 'notEligible' | 'outsideAllocation';
+
+/** How a visitor came by a variant: just now, kept from before, or because it is everybody's. */
+export type AssignmentOrigin = 'new' | 'sticky' | 'rollout';
+
+export type Placement =
+  | { readonly assigned: true; readonly variant: ExperimentVariant; readonly origin: AssignmentOrigin }
+  | { readonly assigned: false; readonly reason: NotAssignedReason };
+
+export type AssignmentDecision =
+  | {
+      readonly assigned: true;
+      readonly experiment: PlannedExperiment;
+      readonly variant: ExperimentVariant;
+      readonly origin: AssignmentOrigin;
+      /** What to store with the visitor, unless something is stored there by now: then that counts. */
+      readonly store: { readonly experimentId: string; readonly variantId: string } | undefined;
+      /** Whether this call records an impression. */
+      readonly impressionDue: boolean;
+    }
+  | { readonly assigned: false; readonly reason: NotAssignedReason };
+
+/**
+ * Decides a call for an assignment. A first assignment is to be stored whether or not an impression is tracked, since
+ * the caller may show the variant either way.
+ */
+export function assign(plan: ExperimentPlan, request: AssignmentRequest, assignments: Assignments): AssignmentDecision {
+  const { visitorId, trackImpression } = request;
+  const experiment = plan.byKey.get(request.experimentKey);
+  if (experiment === undefined) return { assigned: false, reason: 'unknown' };
+  const placement = placeVisitor(experiment, visitorId, assignments.get(experiment.id), readPage(request.context));
+  if (!placement.assigned) return placement;
+  const { variant, origin } = placement;
+  const store = origin === 'new' ? { experimentId: experiment.id, variantId: variant.id } : undefined;
+  return { assigned: true, experiment, variant, origin, store, impressionDue: trackImpression };
+}
+
+/**
+ * Where a visitor stands in an experiment, on a page. What the page rules out is ruled out for this call only: an
+ * assignment made before stays. A sticky variant that is gone counts for nothing.
+ */
+export function placeVisitor(
+  experiment: PlannedExperiment,
+  visitorId: string,
+  stickyVariantId: string | undefined,
+  page: Page,
+): Placement {
+  const { id, status, rollout } = experiment;
+  if (status === 'Completed' && rollout === undefined) return { assigned: false, reason: 'completed' };
+  if (!experiment.isEligible(page)) return { assigned: false, reason: 'notEligible' };
+  if (rollout !== undefined) return { assigned: true, variant: rollout, origin: 'rollout' };
+  const sticky = stickyVariantId === undefined ? undefined : experiment.variants.get(stickyVariantId);
+  if (sticky !== undefined) return { assigned: true, variant: sticky, origin: 'sticky' };
+  if (status === 'Paused') return { assigned: false, reason: 'paused' };
+  if (allocationBucket(id, visitorId) >= experiment.allocationEnd)
+    return { assigned: false, reason: 'outsideAllocation' };
+  const variant = variantAt(experiment.ranges, variantBucket(id, visitorId));
+  // Only without a control, which no published experiment is.
+  if (variant === undefined) return { assigned: false, reason: 'outsideAllocation' };
+  return { assigned: true, variant, origin: 'new' };
+}

@@ -1,0 +1,107 @@
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import { descriptionField, nameField, nullable } from '../collections/define.ts';
+import { queryRule } from './query-rule.ts';
+import { patternCharsMax } from './url-pattern.ts';
+
+export const experimentTypes = ['ab', 'multivariate', 'personalization'] as const;
+export type ExperimentType = (typeof experimentTypes)[number];
+
+/** A draft has not started and is in no version; the others are where its lifecycle took it. */
+export const experimentStatuses = ['Draft', 'Running', 'Paused', 'Completed'] as const;
+export type ExperimentStatus = (typeof experimentStatuses)[number];
+
+const idField = Type.String({ minLength: 1, maxLength: 64 });
+const percentField = Type.Number({ minimum: 0, maximum: 100 });
+
+/** An experiment as it is stored. */
+export const experimentBody = Type.Object({
+  name: nameField,
+  /** What a client asks for it by; fixed once made, and unique in its account. */
+  key: Type.String({ pattern: '^[A-Za-z0-9_-]{1,100}$' }),
+  description: descriptionField,
+  type: Type.Enum([...experimentTypes]),
+  status: Type.Enum([...experimentStatuses]),
+  /** Percent of the visitors that take part. */
+  trafficAllocation: percentField,
+  /** Pages it may run on; none means all. */
+  urlPatterns: Type.Array(Type.String({ minLength: 1, maxLength: patternCharsMax }), { maxItems: 50 }),
+  /** Conditions on the page's query, all of which must hold. */
+  queryRules: Type.Array(queryRule, { maxItems: 20 }),
+  /** The event that counts as a conversion. */
+  primaryMetric: nullable(
+    Type.Object({ event: Type.String({ minLength: 1, maxLength: 1_000 }) }, { additionalProperties: false }),
+  ),
+  /** The variant every visitor gets once the experiment is completed. */
+  rolloutVariantId: nullable(idField),
+});
+
+export type ExperimentBody = Static<typeof experimentBody>;
+
+export const experimentDefaults = {
+  description: null,
+  type: 'ab',
+  status: 'Draft',
+  trafficAllocation: 100,
+  urlPatterns: [],
+  queryRules: [],
+  primaryMetric: null,
+  rolloutVariantId: null,
+} as const;
+
+/** Fields of an experiment that never change. */
+export const experimentFixed = ['key', 'type'] as const;
+/** Fields of an experiment that only its lifecycle sets. */
+export const experimentReadOnly = ['status', 'rolloutVariantId'] as const;
+
+/** One variant of an experiment as it is stored. */
+export const experimentVariantBody = Type.Object({
+  experimentId: idField,
+  name: nameField,
+  description: descriptionField,
+  isControl: Type.Boolean(),
+  /** Percent of the visitors that take part; the control gets what the others leave, whatever it has here. */
+  weight: nullable(percentField),
+  /** Where the visitor is to be sent: an http or https address, or a path on the same host. */
+  redirect: nullable(Type.String({ minLength: 1, maxLength: 2_048 })),
+  /** What a page is to be changed by. */
+  properties: Type.Record(Type.String(), Type.String({ maxLength: 4_000 })),
+});
+
+export type ExperimentVariantBody = Static<typeof experimentVariantBody>;
+
+/** A variant with its id. */
+export type ExperimentVariant = ExperimentVariantBody & { readonly id: string };
+
+export const experimentVariantDefaults = {
+  description: null,
+  isControl: false,
+  weight: null,
+  redirect: null,
+  properties: {},
+} as const;
+
+/** Fields of a variant that never change. */
+export const experimentVariantFixed = ['experimentId'] as const;
+
+/** An account's settings for experiments as they are stored. */
+export const experimentSettingsBody = Type.Object({
+  /** False takes every experiment of the account off. */
+  isEnabled: Type.Boolean(),
+  /** What a browser shows to ask for assignments; no secret. */
+  token: Type.String({ pattern: '^exp_[A-Za-z0-9]{16,64}$' }),
+  /** Domains whose pages may ask; null means all. Apart from the setting of that name on a source. */
+  whitelistDomains: nullable(Type.Array(Type.String({ minLength: 1, maxLength: 253 }), { maxItems: 1_000 })),
+});
+
+export type ExperimentSettingsBody = Static<typeof experimentSettingsBody>;
+
+export const experimentSettingsDefaults = { isEnabled: true, whitelistDomains: null } as const;
+
+/** Fields of the settings that the service sets. */
+export const experimentSettingsReadOnly = ['token'] as const;
+
+/** What the service gives new settings. */
+export function generateExperimentSettings(randomText: (length: number) => string): { readonly token: string } {
+  return { token: `exp_${randomText(32)}` };
+}

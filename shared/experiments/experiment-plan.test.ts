@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest';
+import { hashSourceKey } from '../config/source-key.ts';
+import { configForTests, evenVariants, planForTests } from './config-for-tests.ts';
+import type { ExperimentForTests } from './config-for-tests.ts';
+import { compileExperimentPlan } from './experiment-plan.ts';
+
+const problemsOf = (...experiments: readonly ExperimentForTests[]) =>
+  compileExperimentPlan(configForTests(experiments)).unplanned.map(({ problem }) => problem);
+
+test('plan: experiments that were started are found by their key, drafts are not', () => {
+  const plan = planForTests(
+    { id: 'e1', key: 'first', trafficAllocation: 12.5 },
+    { id: 'e2', key: 'second', status: 'Paused' },
+    { id: 'e3', key: 'third', status: 'Completed', rolloutVariantId: 'new' },
+    { id: 'e4', key: 'fourth', status: 'Draft' },
+  );
+  expect([...plan.byKey.keys()]).toEqual(['first', 'second', 'third']);
+  expect(plan.byKey.get('first')).toMatchObject({
+    id: 'e1',
+    status: 'Running',
+    allocationEnd: 1250,
+    rollout: undefined,
+  });
+  expect(plan.byKey.get('third')?.rollout?.id).toBe('new');
+});
+
+test('plan: settings that take experiments off leave none, and their token good', () => {
+  const token = `exp_${'a'.repeat(32)}`;
+  const off = { experimentSettings: [{ id: 'settings', isEnabled: false, token }] };
+  const plan = compileExperimentPlan(configForTests([{ id: 'e' }], off));
+  expect([plan.byKey.size, plan.tokens.size]).toEqual([0, 1]);
+});
+
+test('plan: a personalization takes everybody', () => {
+  const plan = planForTests({ id: 'e', type: 'personalization', trafficAllocation: 10 });
+  expect(plan.byKey.get('e')?.allocationEnd).toBe(10_000);
+});
+
+test('plan: an experiment that cannot run is left out and the others run', () => {
+  const config = configForTests([{ id: 'bad', urlPatterns: ['/a b'] }, { id: 'good' }]);
+  const plan = compileExperimentPlan(config);
+  expect([...plan.byKey.keys()]).toEqual(['good']);
+  expect(plan.unplanned).toMatchObject([{ experimentId: 'bad' }]);
+});
+
+test('plan: says why an experiment cannot run', () => {
+  const [control = { id: 'control' }, other = { id: 'new' }] = evenVariants;
+  expect(problemsOf({ id: 'e', variants: [other, { ...other, id: 'x' }] })).toEqual([
+    'isControl must be true for exactly one variant',
+  ]);
+  expect(problemsOf({ id: 'e', variants: [control] })).toEqual(['variants must be at least 2 to start']);
+  expect(problemsOf({ id: 'e', variants: [control, { ...other, weight: 'x' }] })).toEqual([
+    'a variant does not fit its schema',
+  ]);
+  expect(problemsOf({ id: 'e', trafficAllocation: 101 })).toEqual(['it does not fit its schema']);
+  expect(problemsOf({ id: 'e', status: 'Completed', rolloutVariantId: 'gone' })).toEqual([
+    'rolloutVariantId must be a variant of the experiment',
+  ]);
+  expect(problemsOf({ id: 'e', queryRules: [{ parameter: 'p', operator: 'regex', value: '(' }] })[0]).toMatch('RE2');
+  expect(problemsOf({ id: 'e1', key: 'k' }, { id: 'e2', key: 'k' })).toEqual(['its key is taken']);
+});
+
+test('plan: takes the experiment token and the keys of enabled sources', () => {
+  const token = `exp_${'a'.repeat(32)}`;
+  const config = configForTests([], {
+    experimentSettings: [{ id: 'settings', token, whitelistDomains: ['example.com'] }],
+    sources: [
+      { id: 's1', status: 'Enabled' },
+      { id: 's2', status: 'Disabled' },
+    ],
+  });
+  const keys = ['s1', 's2', 's3'].flatMap((sourceId) => [
+    { keyHash: hashSourceKey(`${sourceId} live`), sourceId, test: false },
+    { keyHash: hashSourceKey(`${sourceId} test`), sourceId, test: true },
+  ]);
+  const { tokens } = compileExperimentPlan({ ...config, sourceKeys: keys });
+  expect(tokens.size).toBe(3);
+  expect(tokens.get(hashSourceKey(token))).toEqual({ kind: 'experiments', whitelistDomains: ['example.com'] });
+  expect(tokens.get(hashSourceKey('s1 live'))).toEqual({ kind: 'source', sourceId: 's1', test: false });
+  expect(tokens.get(hashSourceKey('s1 test'))).toEqual({ kind: 'source', sourceId: 's1', test: true });
+});

@@ -1,0 +1,54 @@
+import { assert, property, string } from 'fast-check';
+import { expect, test } from 'vitest';
+import { anyPage, readPage } from './page.ts';
+
+test.each([undefined, {}, { url: null, search: null }, { url: '' }])('page: %j tells nothing', (context) => {
+  expect(readPage(context)).toEqual(anyPage);
+});
+
+test('page: an address comes apart, with its path decoded and its host in lower case', () => {
+  const { address } = readPage({ url: 'HTTPS://Shop.Example.COM:8443/caf%C3%A9/a%2Fb?x=1#top' });
+  expect(address).toEqual({ scheme: 'https', host: 'shop.example.com:8443', path: '/café/a%2Fb', query: '?x=1' });
+});
+
+test('page: a path alone is an address without scheme and host', () => {
+  expect(readPage({ url: '/a/b?x=1' }).address).toEqual({ scheme: '', host: '', path: '/a/b', query: '?x=1' });
+  expect(readPage({ url: '//example.com/a' }).address).toEqual({
+    scheme: '',
+    host: 'example.com',
+    path: '/a',
+    query: '',
+  });
+});
+
+test('page: a path that cannot be decoded stays as it is', () => {
+  expect(readPage({ url: 'https://example.com/%E0%A4%A' }).address?.path).toBe('/%E0%A4%A');
+});
+
+test('page: a url that is none has no parts', () => {
+  expect(readPage({ url: 'not a url' }).address).toEqual({ scheme: '', host: '', path: '', query: '' });
+});
+
+test('page: search wins over the query of the url, and an empty one leaves it', () => {
+  const url = 'https://example.com/?from=url&from=again';
+  expect(readPage({ url }).parameters?.get('from')).toEqual(['url', 'again']);
+  expect(readPage({ url, search: '?from=search' }).parameters?.get('from')).toEqual(['search']);
+  expect(readPage({ url, search: 'from=bare+text' }).parameters?.get('from')).toEqual(['bare text']);
+  expect(readPage({ url, search: '' }).parameters?.get('from')).toEqual(['url', 'again']);
+});
+
+test('page: an empty search is a page without parameters, and no search says nothing of them', () => {
+  expect(readPage({ search: '' }).parameters?.size).toBe(0);
+  expect(readPage({ url: 'https://example.com/' }).parameters?.size).toBe(0);
+  expect(readPage({}).parameters).toBeUndefined();
+});
+
+test('page: any text can be read', () => {
+  assert(
+    property(string({ unit: 'binary' }), string({ unit: 'binary' }), (url, search) => {
+      for (const text of [url, `/${url}`, `//${url}`, `https://example.com/${url}`]) {
+        expect(readPage({ url: text, search }).parameters).toBeInstanceOf(Map);
+      }
+    }),
+  );
+});

@@ -1,0 +1,77 @@
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+
+/** What a caller tells of the page its visitor sees. */
+export const pageContext = Type.Object({
+  url: Type.Optional(Type.Union([Type.String({ maxLength: 8_192 }), Type.Null()])),
+  search: Type.Optional(Type.Union([Type.String({ maxLength: 8_192 }), Type.Null()])),
+});
+
+export type PageContext = Static<typeof pageContext>;
+
+/** Where a page is, in parts that patterns speak of; a path alone has neither scheme nor host. */
+export type PageAddress = {
+  /** Such as `https`. */
+  readonly scheme: string;
+  /** With its port where that is not the scheme's own. */
+  readonly host: string;
+  /** Percent-decoded where that leaves it readable as a path. */
+  readonly path: string;
+  /** With its question mark; empty without a query. */
+  readonly query: string;
+};
+
+/** A page as eligibility looks at it: what was not told is undefined, and asked of nobody. */
+export type Page = {
+  readonly address: PageAddress | undefined;
+  /** Values of each query parameter, in order. */
+  readonly parameters: ReadonlyMap<string, readonly string[]> | undefined;
+};
+
+/** The page of a caller that tells nothing: every experiment may run on it. */
+export const anyPage: Page = { address: undefined, parameters: undefined };
+
+/** Reads a context once, for any number of experiments. The context's search wins over the query of its url. */
+export function readPage(context: PageContext | undefined): Page {
+  const url = context?.url ?? '';
+  const search = context?.search ?? undefined;
+  if (url === '' && search === undefined) return anyPage;
+  const address = url === '' ? undefined : readAddress(url);
+  // A caller without a query of its own may send an empty search beside a url that has one.
+  const query = search === undefined || search === '' ? (address?.query ?? '') : search;
+  return { address, parameters: readParameters(query) };
+}
+
+/** Percent-decodes what can be decoded; `%2F` and the other separators stay as they are. */
+export function decodePath(text: string): string {
+  try {
+    return decodeURI(text);
+  } catch {
+    return text;
+  }
+}
+
+function readAddress(url: string): PageAddress {
+  if (URL.canParse(url)) return addressOf(new URL(url));
+  // `/path` tells neither scheme nor host, `//host/path` no scheme.
+  if (url.startsWith('/') && URL.canParse(url, 'http://host')) {
+    const address = addressOf(new URL(url, 'http://host'));
+    return { ...address, scheme: '', host: url.startsWith('//') ? address.host : '' };
+  }
+  // A text that is no address has no part that a pattern could match.
+  return { scheme: '', host: '', path: '', query: '' };
+}
+
+function addressOf({ protocol, host, pathname, search }: URL): PageAddress {
+  return { scheme: protocol.slice(0, -1), host, path: decodePath(pathname), query: search };
+}
+
+function readParameters(query: string): Map<string, string[]> {
+  const parameters = new Map<string, string[]>();
+  for (const [name, value] of new URLSearchParams(query)) {
+    const values = parameters.get(name);
+    if (values === undefined) parameters.set(name, [value]);
+    else values.push(value);
+  }
+  return parameters;
+}

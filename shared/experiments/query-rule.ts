@@ -1,0 +1,64 @@
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import { PlanError } from '../plan/plan-error.ts';
+import { compileRegex } from '../plan/regex.ts';
+
+/** A condition on one parameter of a page's query; names and values compare with case. */
+export const queryRule = Type.Object(
+  {
+    parameter: Type.String({ minLength: 1, maxLength: 250 }),
+    operator: Type.Enum(['equals', 'contains', 'exists', 'not_exists', 'not_equals', 'regex']),
+    /** Not for `exists` and `not_exists`. */
+    value: Type.Optional(Type.Union([Type.String({ maxLength: 1_000 }), Type.Null()])),
+  },
+  { additionalProperties: false },
+);
+
+export type QueryRule = Static<typeof queryRule>;
+
+/** Says whether the rule holds for the values the parameter has on a page: none when it is absent. */
+export type QueryCheck = (values: readonly string[]) => boolean;
+
+/** How much of a parameter's value a regular expression looks at: anybody may send one, as often as they like. */
+export const regexInputCharsMax = 1_000;
+
+/**
+ * Compiles a rule. A parameter may stand in a query several times: equals, contains and regex hold when one of its
+ * values fits, not_equals when none is equal, so also when there are none. Throws PlanError naming the field for a
+ * value that is missing, idle, or no expression of RE2 syntax.
+ */
+export function compileQueryRule(rule: QueryRule, field: string): QueryCheck {
+  switch (rule.operator) {
+    case 'exists':
+      refuseValue(rule, field);
+      return (values) => values.length > 0;
+    case 'not_exists':
+      refuseValue(rule, field);
+      return (values) => values.length === 0;
+    case 'equals': {
+      const wanted = valueOf(rule, field);
+      return (values) => values.includes(wanted);
+    }
+    case 'not_equals': {
+      const unwanted = valueOf(rule, field);
+      return (values) => !values.includes(unwanted);
+    }
+    case 'contains': {
+      const part = valueOf(rule, field);
+      return (values) => values.some((value) => value.includes(part));
+    }
+    case 'regex': {
+      const matches = compileRegex(valueOf(rule, field), false, `${field}.value`);
+      return (values) => values.some((value) => matches(value.slice(0, regexInputCharsMax)));
+    }
+  }
+}
+
+function valueOf({ operator, value }: QueryRule, field: string): string {
+  if (value === undefined || value === null) throw new PlanError(`${field}.value`, `is required for ${operator}`);
+  return value;
+}
+
+function refuseValue({ operator, value }: QueryRule, field: string): void {
+  if (value !== undefined && value !== null) throw new PlanError(`${field}.value`, `is not for ${operator}`);
+}

@@ -1,0 +1,88 @@
+import { domainToASCII } from 'node:url';
+import { RE2JS } from 're2js';
+import { PlanError } from '../plan/plan-error.ts';
+import { decodePath } from './page.ts';
+import type { PageAddress } from './page.ts';
+
+/** Says whether a page is one the pattern means. */
+export type UrlPattern = (address: PageAddress) => boolean;
+
+/**
+ * Compiles a URL pattern. `*` stands for any characters within a segment, `**` for any characters at all; either may
+ * stand for none. A pattern names as much of an address as it cares about:
+ *
+ * - `/pricing/*` is a path, on any host;
+ * - `example.com/pricing/*` is a host and a path, in any scheme;
+ * - `https://example.com/pricing/*` is all of it.
+ *
+ * A query counts only for a pattern that holds a `?`, and a fragment never does. A slash at the end of a path makes no
+ * difference. Hosts match without case, paths with it. Matching takes time linear in the address, whatever the pattern.
+ * Throws PlanError naming the field for a pattern that could match no page.
+ */
+export function compileUrlPattern(pattern: string, field: string): UrlPattern {
+  if (pattern === '' || pattern.length > patternCharsMax) {
+    throw new PlanError(field, `must have 1 to ${String(patternCharsMax)} characters`);
+  }
+  if (/[\s#]/.test(pattern)) throw new PlanError(field, 'must hold no space and no #: fragments are not compared');
+  const scope = scopeOf(pattern);
+  const withQuery = pattern.includes('?');
+  const regex = RE2JS.compile(`^(?s:${translate(normalize(pattern, scope, withQuery))})$`);
+  const matches = (subject: string): boolean => regex.test(subject);
+  if (withQuery) return (address) => matches(subjectOf(address, scope) + address.query);
+  return (address) => {
+    const subject = subjectOf(address, scope);
+    return matches(subject) || (subject.endsWith('/') && matches(subject.slice(0, -1)));
+  };
+}
+
+/** With the length of an address, what a match can cost. */
+export const patternCharsMax = 500;
+
+/** How much of an address a pattern names. */
+type Scope = 'path' | 'host' | 'url';
+
+function scopeOf(pattern: string): Scope {
+  if (pattern.startsWith('/')) return 'path';
+  return pattern.includes('://') ? 'url' : 'host';
+}
+
+function subjectOf({ scheme, host, path }: PageAddress, scope: Scope): string {
+  switch (scope) {
+    case 'path':
+      return path;
+    case 'host':
+      return host + path;
+    case 'url':
+      return `${scheme}://${host}${path}`;
+  }
+}
+
+// Brings a pattern into the form in which the parts of an address are: see PageAddress.
+function normalize(pattern: string, scope: Scope, withQuery: boolean): string {
+  const hostStart = scope === 'url' ? pattern.indexOf('://') + 3 : 0;
+  const hostEnd = scope === 'path' ? 0 : endOfHost(pattern, hostStart);
+  const scheme = pattern.slice(0, hostStart).toLowerCase();
+  const host = pattern.slice(hostStart, hostEnd).split('.').map(normalizeLabel).join('.');
+  const pathEnd = withQuery ? pattern.indexOf('?') : pattern.length;
+  const path = decodePath(pattern.slice(hostEnd, Math.max(hostEnd, pathEnd)));
+  if (withQuery) return scheme + host + (path === '' ? '/' : path) + pattern.slice(pathEnd);
+  return scheme + host + (path.endsWith('/') && pattern !== '/' ? path.slice(0, -1) : path);
+}
+
+function endOfHost(pattern: string, from: number): number {
+  const end = pattern.slice(from).search(/[/?]/);
+  return end === -1 ? pattern.length : from + end;
+}
+
+// An address holds the ASCII form of an international host; a label with a star has none.
+function normalizeLabel(label: string): string {
+  const ascii = /\P{ASCII}/u.test(label) ? domainToASCII(label) : label;
+  return (ascii === '' ? label : ascii).toLowerCase();
+}
+
+function translate(pattern: string): string {
+  return pattern
+    .split(/(\*+)/)
+    .map((part, index) => (index % 2 === 0 ? RE2JS.quote(part) : part === '*' ? '[^/]*' : '.*'))
+    .join('');
+}

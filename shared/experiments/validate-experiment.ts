@@ -1,0 +1,122 @@
+import type { FieldProblem } from '../collections/define.ts';
+import { problemsOf } from '../plan/plan-error.ts';
+import { bucketsInAll, bucketsOfPercent } from './bucketing.ts';
+import type {
+  ExperimentBody,
+  ExperimentSettingsBody,
+  ExperimentVariant,
+  ExperimentVariantBody,
+} from './experiment-bodies.ts';
+import { compileQueryRule } from './query-rule.ts';
+import { compileUrlPattern } from './url-pattern.ts';
+
+/** What the schema cannot say of an experiment that fits it. */
+export function checkExperiment(experiment: ExperimentBody): FieldProblem[] {
+  const { type, status, trafficAllocation, rolloutVariantId } = experiment;
+  const problems = [
+    ...checkPercent('trafficAllocation', trafficAllocation),
+    ...experiment.urlPatterns.flatMap((pattern, index) =>
+      problemsOf(() => compileUrlPattern(pattern, `urlPatterns[${String(index)}]`)),
+    ),
+    ...experiment.queryRules.flatMap((rule, index) =>
+      problemsOf(() => compileQueryRule(rule, `queryRules[${String(index)}]`)),
+    ),
+  ];
+  if (type === 'personalization' && trafficAllocation !== 100) {
+    problems.push({ field: 'trafficAllocation', problem: 'must be 100 for a personalization, which is always on' });
+  }
+  if (rolloutVariantId !== null && status !== 'Completed') {
+    problems.push({ field: 'rolloutVariantId', problem: 'is for a completed experiment' });
+  }
+  return problems;
+}
+
+const propertiesMax = 200;
+const propertyNameCharsMax = 250;
+
+/** What the schema cannot say of a variant that fits it. */
+export function checkVariant({ weight, redirect, properties }: ExperimentVariantBody): FieldProblem[] {
+  const problems = weight === null ? [] : checkPercent('weight', weight);
+  if (redirect !== null && !isRedirect(redirect)) {
+    problems.push({ field: 'redirect', problem: 'must be an http or https URL, or a path that starts with one /' });
+  }
+  const names = Object.keys(properties);
+  if (names.length > propertiesMax) {
+    problems.push({ field: 'properties', problem: `must hold at most ${String(propertiesMax)} properties` });
+  }
+  if (names.some((name) => name === '' || name.length > propertyNameCharsMax)) {
+    problems.push({ field: 'properties', problem: `names must have 1 to ${String(propertyNameCharsMax)} characters` });
+  }
+  return problems;
+}
+
+/** What the schema cannot say of settings that fit it. */
+export function checkExperimentSettings({ whitelistDomains }: ExperimentSettingsBody): FieldProblem[] {
+  const domain = /^([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i;
+  return (whitelistDomains ?? []).every((text) => domain.test(text))
+    ? []
+    : [{ field: 'whitelistDomains', problem: 'must hold domain names, such as example.com' }];
+}
+
+/** What is wrong with an experiment's variants taken together; a draft may still lack some. */
+export function checkVariants(experiment: ExperimentBody, variants: readonly ExperimentVariant[]): FieldProblem[] {
+  const problems: FieldProblem[] = experiment.status === 'Draft' ? [] : missingVariants(experiment, variants);
+  if (variants.filter(({ isControl }) => isControl).length > 1) {
+    problems.push({ field: 'isControl', problem: 'must be true for one variant of an experiment only' });
+  }
+  // The control's own weight counts too: given, it is the least that the control is meant to get.
+  const given = variants.reduce((sum, { weight }) => sum + bucketsOfPercent(weight ?? 0), 0);
+  if (given > bucketsInAll) {
+    problems.push({ field: 'weight', problem: `weights must sum to at most 100, not ${String(given / 100)}` });
+  }
+  const { rolloutVariantId } = experiment;
+  if (rolloutVariantId !== null && !variants.some(({ id }) => id === rolloutVariantId)) {
+    problems.push({ field: 'rolloutVariantId', problem: 'must be a variant of the experiment' });
+  }
+  return problems;
+}
+
+/** Why an experiment cannot start with these variants. */
+export function checkStart(experiment: ExperimentBody, variants: readonly ExperimentVariant[]): FieldProblem[] {
+  return [...checkExperiment(experiment), ...checkVariants({ ...experiment, status: 'Running' }, variants)];
+}
+
+/**
+ * Why a variant of an experiment that has started cannot become `after`, or cannot go when that is undefined: visitors
+ * are assigned to it, and results are compared with the control they were collected beside.
+ */
+export function checkVariantChange(
+  experiment: ExperimentBody,
+  before: ExperimentVariantBody,
+  after: ExperimentVariantBody | undefined,
+): FieldProblem[] {
+  if (experiment.status === 'Draft') return [];
+  if (after === undefined) return [{ field: 'id', problem: 'a variant of an experiment that has started must stay' }];
+  if (after.isControl === before.isControl) return [];
+  return [{ field: 'isControl', problem: 'is fixed once the experiment has started' }];
+}
+
+function missingVariants({ type }: ExperimentBody, variants: readonly ExperimentVariant[]): FieldProblem[] {
+  const problems: FieldProblem[] = [];
+  // A personalization compares nothing, so its control may be all it has.
+  const least = type === 'personalization' ? 1 : 2;
+  if (variants.length < least) {
+    problems.push({ field: 'variants', problem: `must be at least ${String(least)} to start` });
+  }
+  if (!variants.some(({ isControl }) => isControl)) {
+    problems.push({ field: 'isControl', problem: 'must be true for exactly one variant' });
+  }
+  return problems;
+}
+
+function checkPercent(field: string, percent: number): FieldProblem[] {
+  return bucketsOfPercent(percent) / 100 === percent
+    ? []
+    : [{ field, problem: 'must be a percentage of at most two decimals' }];
+}
+
+function isRedirect(text: string): boolean {
+  if (/[\s\\]/.test(text)) return false;
+  if (text.startsWith('/')) return !text.startsWith('//');
+  return /^https?:\/\//i.test(text) && URL.canParse(text);
+}
