@@ -9,7 +9,7 @@ export type PersistOptions = {
 };
 
 const delayFirstMs = 50;
-const delayMaxMs = 2_000;
+const delayMaxMs = 1_000;
 
 /** Does the work, again and again while its failures may pass, with growing pauses. Never gives up by itself. */
 export async function persist<Result>(

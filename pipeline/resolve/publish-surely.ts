@@ -1,4 +1,4 @@
-import { lastMsgId } from '../../shared/log/stored-messages.ts';
+import { lastMsgId } from '../../shared/log/last-msg-id.ts';
 import { PublishError, publish } from '../../shared/log/publisher.ts';
 import { persist } from './persist.ts';
 import type { ResolverContext } from './resolver-context.ts';
@@ -21,6 +21,8 @@ export async function publishSurely(context: ResolverContext, message: OutgoingM
   const { stream, subject, payload, msgId, headers } = message;
   await persist(
     async (attempt) => {
+      // A request written while disconnected is lost, and its deadline would be waited for in vain.
+      if (!connection.connected) throw new PublishError('disconnected', subject);
       if (attempt > 1 && (await lastMsgId(connection, stream, subject)) === msgId) return;
       await publish(connection, subject, payload, { msgId, headers, timeoutMs: settings.publishTimeoutMs });
     },

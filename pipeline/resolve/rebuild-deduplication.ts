@@ -1,9 +1,9 @@
 import { idsHeader } from '../../shared/events/resolved-event.ts';
 import type { DurableConsumer } from '../../shared/log/consumers.ts';
 import { readHeaders } from '../../shared/log/read-headers.ts';
-import { oldestWaitingAtMs } from '../../shared/log/stored-messages.ts';
 import { eventsOfPartition } from '../../shared/log/subjects.ts';
 import { streams } from '../../shared/log/topology.ts';
+import { oldestUnfinishedAtMs } from '../../shared/log/unfinished-messages.ts';
 import { decodeHashes } from './event-hash.ts';
 import type { ResolverContext } from './resolver-context.ts';
 
@@ -15,7 +15,7 @@ import type { ResolverContext } from './resolver-context.ts';
 export async function rebuildDeduplication(context: ResolverContext, consumer: DurableConsumer): Promise<void> {
   const { connection, deduplication, settings, partition, logger, signal } = context;
   const startedMs = performance.now();
-  const oldestMs = await oldestWaitingAtMs(connection, consumer);
+  const oldestMs = await oldestUnfinishedAtMs(connection, consumer);
   const frames = await readHeaders(connection, {
     stream: streams.events,
     filterSubject: eventsOfPartition(partition),

@@ -1,7 +1,7 @@
 import type { Envelope } from '../../shared/events/envelope.ts';
 import { encodeResolved } from '../../shared/events/resolved-event.ts';
 import { isStoppedAsBot } from '../../shared/ingest/bot-score.ts';
-import type { Delivery } from '../../shared/log/delivery.ts';
+import type { StoredMessage } from '../../shared/log/unfinished-messages.ts';
 import { isJsonObject } from '../../shared/process/json.ts';
 import type { VisitorOutcome } from '../../shared/visitors/visitor-store.ts';
 import type { IngestDeadLetter } from './dead-letters.ts';
@@ -38,10 +38,10 @@ const messageOverheadBytes = 4_096;
 /** Turns ingest frames into resolved events: each new, wanted event with its visitor, in order. */
 export async function resolveFrames(
   context: ResolverContext,
-  deliveries: readonly Delivery[],
+  ingested: readonly StoredMessage[],
 ): Promise<ResolvedFrames> {
   const deadLetters: IngestDeadLetter[] = [];
-  const candidates = deliveries.flatMap((delivery) => readCandidates(context, delivery, deadLetters));
+  const candidates = ingested.flatMap((frame) => readCandidates(context, frame, deadLetters));
   const touches = candidates.map(({ envelope }) => readTouch(envelope));
   const outcomes = await resolveVisitors(context, touches);
   const payloadMax = (context.connection.nc.info?.max_payload ?? 1024 * 1024) - messageOverheadBytes;
@@ -62,14 +62,18 @@ export async function resolveFrames(
   return { frames: outgoing.finish(), deadLetters };
 }
 
-function readCandidates(context: ResolverContext, delivery: Delivery, deadLetters: IngestDeadLetter[]): Candidate[] {
-  const { seq } = delivery;
+function readCandidates(
+  context: ResolverContext,
+  ingested: StoredMessage,
+  deadLetters: IngestDeadLetter[],
+): Candidate[] {
+  const { seq } = ingested;
   let lines: FrameLine[];
   try {
-    lines = readFrame(delivery.data);
+    lines = readFrame(ingested.data);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    deadLetters.push({ payload: delivery.data, reason, seq, line: undefined });
+    deadLetters.push({ payload: ingested.data, reason, seq, line: undefined });
     return [];
   }
   context.counts.events += lines.length;
@@ -80,7 +84,7 @@ function readCandidates(context: ResolverContext, delivery: Delivery, deadLetter
     }
     const { envelope } = line;
     const hash = hashEvent(envelope.account, envelope.id);
-    if (!context.deduplication.add(hash, delivery.storedAtMs)) {
+    if (!context.deduplication.add(hash, ingested.storedAtMs)) {
       context.counts.duplicates += 1;
       return [];
     }

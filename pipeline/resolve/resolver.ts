@@ -1,3 +1,4 @@
+import { LogConnectError } from '../../shared/log/connection.ts';
 import { ensureConsumer } from '../../shared/log/consumers.ts';
 import type { DurableConsumer } from '../../shared/log/consumers.ts';
 import { openCursor } from '../../shared/log/cursor.ts';
@@ -5,9 +6,11 @@ import type { Cursor } from '../../shared/log/cursor.ts';
 import type { Delivery } from '../../shared/log/delivery.ts';
 import { ingestSubject, resolverConsumer } from '../../shared/log/subjects.ts';
 import { streams } from '../../shared/log/topology.ts';
+import { readUnfinished } from '../../shared/log/unfinished-messages.ts';
 import type { Actor } from '../host/actor.ts';
 import { keepDeadLetters } from './dead-letters.ts';
 import { createDeduplication } from './deduplication.ts';
+import { persist } from './persist.ts';
 import { publishFrames } from './publish-frames.ts';
 import { rebuildDeduplication } from './rebuild-deduplication.ts';
 import { resolveFrames } from './resolve-frames.ts';
@@ -40,22 +43,16 @@ export async function startResolver(options: ResolverOptions): Promise<Actor> {
     filterSubject: ingestSubject(options.partition),
     startFrom: 'first',
     ackWaitMs: options.settings.ackWaitMs,
-    ackPendingMax: bufferedFramesMax + options.settings.framesPerTake * 4,
+    ackPendingMax: bufferedFramesMax + options.settings.framesPerTake * 2,
   };
   await ensureConsumer(options.connection, consumer);
   await rebuildDeduplication(context, consumer);
-  const cursor = await openCursor(options.connection, {
-    consumer,
-    bufferedMax: bufferedFramesMax,
-    onLost: (reason) => options.logger.error({ consumer: consumer.name, reason }, 'consumer is gone, making it anew'),
-    onError: (error) => options.logger.warn({ consumer: consumer.name, err: error }, 'pulling frames failed'),
-  });
-  const resolver = new Resolver(context, cursor);
+  const resolver = new Resolver(context, consumer);
   return {
     done: resolver.done,
     stop: async (deadlineMs) => {
       const late = setTimeout(() => abort.abort(new Error('stop deadline passed')), deadlineMs);
-      await Promise.allSettled([cursor.close(), resolver.done]);
+      await Promise.allSettled([resolver.endTaking(), resolver.done]);
       clearTimeout(late);
     },
     stats: () => ({ ...context.counts, ...resolver.gauges() }),
@@ -65,13 +62,15 @@ export async function startResolver(options: ResolverOptions): Promise<Actor> {
 class Resolver {
   readonly done: Promise<void>;
   readonly #context: ResolverContext;
-  readonly #cursor: Cursor;
+  readonly #consumer: DurableConsumer;
   readonly #inWork = new Set<Delivery>();
+  #cursor: Cursor | undefined;
+  #stopping = false;
   #framesWaiting = 0;
 
-  constructor(context: ResolverContext, cursor: Cursor) {
+  constructor(context: ResolverContext, consumer: DurableConsumer) {
     this.#context = context;
-    this.#cursor = cursor;
+    this.#consumer = consumer;
     this.done = this.#run();
   }
 
@@ -85,39 +84,89 @@ class Resolver {
     };
   }
 
+  /** Takes nothing more; what was taken is finished. */
+  async endTaking(): Promise<void> {
+    this.#stopping = true;
+    await this.#cursor?.close();
+  }
+
   async #run(): Promise<void> {
-    const { settings, signal } = this.#context;
+    const { settings, signal, connection } = this.#context;
     // However long the log or the database is away, the frames in work stay ours.
     const pulse = setInterval(() => {
       for (const delivery of this.#inWork) delivery.working();
     }, settings.ackWaitMs / 3);
+    // What the server sent while the connection broke comes again late, behind newer frames: start over.
+    const offReconnect = connection.onReconnect(() => void this.#cursor?.close());
     try {
-      await this.#work();
+      while (!this.#stopping) {
+        await this.#finishUnfinished();
+        this.#cursor = await this.#open();
+        if (!this.#stopping) await this.#work(this.#cursor);
+      }
     } catch (error) {
       if (!signal.aborted) throw error;
     } finally {
       clearInterval(pulse);
-      await this.#cursor.close();
+      offReconnect();
+      await this.endTaking();
       for (const delivery of this.#inWork) delivery.nak();
     }
   }
 
-  /** While one take is being published the next is resolved. Takes are published in order, so acknowledged in order. */
-  async #work(): Promise<void> {
-    let publishing: Promise<void> = Promise.resolve();
-    for (;;) {
-      const deliveries = await this.#take();
-      if (deliveries.length === 0) return publishing;
-      const resolved = await Promise.all([resolveFrames(this.#context, deliveries), publishing]);
-      publishing = this.#publish(deliveries, resolved[0]);
-      // A failure ends the wait for more; it is thrown from the next turn.
-      publishing.catch(() => this.#cursor.close());
+  /** Works on the frames that were handed out and not acknowledged, before any newer one: order is kept over a crash. */
+  async #finishUnfinished(): Promise<void> {
+    const { connection, settings } = this.#context;
+    const frames = await this.#surely(() => readUnfinished(connection, this.#consumer));
+    for (let at = 0; at < frames.length && !this.#stopping; at += settings.framesPerTake) {
+      await this.#publish(await resolveFrames(this.#context, frames.slice(at, at + settings.framesPerTake)));
     }
   }
 
-  async #take(): Promise<readonly Delivery[]> {
+  #open(): Promise<Cursor> {
+    const { connection, logger, partition } = this.#context;
+    return this.#surely(() =>
+      openCursor(connection, {
+        consumer: this.#consumer,
+        bufferedMax: bufferedFramesMax,
+        onLost: (reason) => logger.error({ partition, reason }, 'resolver consumer is gone, making it anew'),
+        onError: (error) => logger.warn({ partition, err: error }, 'pulling frames failed'),
+      }),
+    );
+  }
+
+  /** Asks the log until it answers. */
+  #surely<Result>(work: () => Promise<Result>): Promise<Result> {
+    const { connection, signal, logger, partition } = this.#context;
+    const ask = (): Promise<Result> => {
+      if (!connection.connected) throw new LogConnectError('reading the ingest log: not connected');
+      return work();
+    };
+    return persist(ask, {
+      signal,
+      isPassing: () => true,
+      onRetry: (error, attempt) => {
+        if (attempt === 3) logger.warn({ partition, err: error }, 'the ingest log cannot be read, trying on');
+      },
+    });
+  }
+
+  /** While one take is being published the next is resolved. Takes are published in order, so acknowledged in order. */
+  async #work(cursor: Cursor): Promise<void> {
+    let publishing: Promise<void> = Promise.resolve();
+    for (;;) {
+      const deliveries = await this.#take(cursor);
+      if (deliveries.length === 0) return publishing;
+      const [resolved] = await Promise.all([resolveFrames(this.#context, deliveries), publishing]);
+      publishing = this.#publish(resolved, deliveries);
+      // A failure ends the wait for more; it is thrown from the next turn.
+      publishing.catch(() => cursor.close());
+    }
+  }
+
+  async #take(cursor: Cursor): Promise<readonly Delivery[]> {
     const { counts, settings } = this.#context;
-    const deliveries = await this.#cursor.take(settings.framesPerTake);
+    const deliveries = await cursor.take(settings.framesPerTake);
     counts.frames += deliveries.length;
     for (const delivery of deliveries) {
       this.#inWork.add(delivery);
@@ -127,7 +176,7 @@ class Resolver {
     return deliveries;
   }
 
-  async #publish(deliveries: readonly Delivery[], resolved: ResolvedFrames): Promise<void> {
+  async #publish(resolved: ResolvedFrames, deliveries: readonly Delivery[] = []): Promise<void> {
     await keepDeadLetters(this.#context, resolved.deadLetters);
     await publishFrames(this.#context, resolved.frames);
     for (const delivery of deliveries) {

@@ -145,11 +145,18 @@ export async function updateVisitors(db: Queryable, writes: readonly VisitorWrit
   if (writes.length === 0) return [];
   const { rows } = await db.query<WrittenRecord>({
     name: 'update-visitors',
-    text: `update visitors v
+    // An update alone takes its rows in whatever order the plan finds them; locking first fixes the order.
+    text: `with locked as materialized (
+        select v.account_id, v.id, k.properties, k.merged_into
+        from unnest($1::uuid[], $2::text[], $3::int[], $4::jsonb[], $5::text[])
+          as k (account_id, id, version, properties, merged_into)
+        join visitors v on v.account_id = k.account_id and v.id = k.id and v.version = k.version
+        order by v.account_id, v.id
+        for update of v
+      )
+      update visitors v
       set properties = k.properties, merged_into = k.merged_into, version = v.version + 1, updated_at = now()
-      from unnest($1::uuid[], $2::text[], $3::int[], $4::jsonb[], $5::text[])
-        as k (account_id, id, version, properties, merged_into)
-      where v.account_id = k.account_id and v.id = k.id and v.version = k.version
+      from locked k where v.account_id = k.account_id and v.id = k.id
       returning ${writtenColumns}`,
     values: [
       writes.map((write) => write.accountId),

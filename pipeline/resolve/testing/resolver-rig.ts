@@ -1,19 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import pg from 'pg';
 import pino from 'pino';
 import { envelopeHead, envelopePrefix } from '../../../shared/events/envelope.ts';
 import type { EnvelopeKind } from '../../../shared/events/envelope.ts';
 import { FrameWriter } from '../../../shared/events/frame.ts';
 import { decodeResolved } from '../../../shared/events/resolved-event.ts';
-import type { ResolvedEvent } from '../../../shared/events/resolved-event.ts';
 import { connectLog } from '../../../shared/log/connection.ts';
 import type { LogConnection } from '../../../shared/log/connection.ts';
 import { openCursor } from '../../../shared/log/cursor.ts';
+import type { Delivery } from '../../../shared/log/delivery.ts';
 import { publish } from '../../../shared/log/publisher.ts';
-import { eventsOfAccount, ingestSubject } from '../../../shared/log/subjects.ts';
+import { deadLetterSubject, eventsOfAccount, ingestSubject } from '../../../shared/log/subjects.ts';
 import { ensureTopology, streams } from '../../../shared/log/topology.ts';
 import type { JsonObject } from '../../../shared/process/json.ts';
+import { createVisitorPool } from '../../../shared/visitors/visitor-pool.ts';
 import { createVisitorStore } from '../../../shared/visitors/postgres-visitor-store.ts';
+import { deadLetterHeaders } from '../dead-letters.ts';
 import { startResolver } from '../resolver.ts';
 import type { ResolverOptions } from '../resolver.ts';
 import { resolverDefaults } from '../resolver-context.ts';
@@ -27,8 +28,11 @@ export type TestEvent = {
   readonly ip?: string;
   readonly ua?: string;
   readonly at?: number;
+  readonly bot?: number;
   readonly body: JsonObject;
 };
+
+export type ResolverRig = Awaited<ReturnType<typeof createResolverRig>>;
 
 /** A log and a database for tests of the resolver: puts frames in, starts resolvers, reads what came out. */
 export async function createResolverRig(natsUrl: string, databaseUrl: string) {
@@ -42,9 +46,7 @@ export async function createResolverRig(natsUrl: string, databaseUrl: string) {
     retryBytesMax: bytesMax,
     deadLetterBytesMax: bytesMax,
   });
-  const pool = new pg.Pool({ connectionString: databaseUrl, max: 20 });
-  // A connection that breaks while idle is replaced by the pool.
-  pool.on('error', () => undefined);
+  const pool = createVisitorPool({ databaseUrl, connectionsMax: 20, name: 'test', onIdleError: () => undefined });
   const account = randomUUID();
   return {
     connection,
@@ -66,7 +68,17 @@ export async function createResolverRig(natsUrl: string, databaseUrl: string) {
         logger: pino({ level: 'silent' }),
         ...overrides,
       }),
-    written: (of = account) => readEvents(connection, of),
+    written: async (of = account) => {
+      const frames = await readSubject(connection, streams.events, eventsOfAccount(of));
+      return frames.flatMap(({ data }) => decodeResolved(data));
+    },
+    deadLetters: async () => {
+      const letters = await readSubject(connection, streams.deadLetters, deadLetterSubject('ingest'));
+      return letters.map(({ data, header }) => ({
+        text: Buffer.from(data).toString('utf8'),
+        reason: header(deadLetterHeaders.reason),
+      }));
+    },
     close: async () => {
       await connection.close();
       await pool.end();
@@ -88,39 +100,26 @@ export function frameOf(account: string, events: readonly TestEvent[]): Uint8Arr
       at: event.at ?? Date.now(),
       ip: event.ip,
       ua: event.ua,
+      bot: event.bot,
     });
     writer.appendEnvelope(head, Buffer.from(JSON.stringify(event.body)));
   }
   return writer.bytes();
 }
 
-/** Every resolved event of an account, in the order of the log. */
-async function readEvents(connection: LogConnection, account: string): Promise<ResolvedEvent[]> {
+/** Everything on a subject, in the order of the log. */
+async function readSubject(connection: LogConnection, stream: string, filterSubject: string): Promise<Delivery[]> {
+  const info = await connection.jsm.streams.info(stream, { subjects_filter: filterSubject });
+  const total = Object.values(info.state.subjects ?? {}).reduce((sum, count) => sum + count, 0);
+  if (total === 0) return [];
   const name = `test-${randomUUID()}`;
-  const filterSubject = eventsOfAccount(account);
-  const info = await connection.jsm.streams.info(streams.events, { subjects_filter: filterSubject });
-  let left = Object.values(info.state.subjects ?? {}).reduce((sum, count) => sum + count, 0);
-  if (left === 0) return [];
   const cursor = await openCursor(connection, {
-    consumer: {
-      stream: streams.events,
-      name,
-      filterSubject,
-      startFrom: 'first',
-      ackWaitMs: 30_000,
-      ackPendingMax: 10_000,
-    },
+    consumer: { stream, name, filterSubject, startFrom: 'first', ackWaitMs: 30_000, ackPendingMax: 10_000 },
     bufferedMax: 100,
   });
-  const events: ResolvedEvent[] = [];
-  while (left > 0) {
-    for (const delivery of await cursor.take(100)) {
-      events.push(...decodeResolved(delivery.data));
-      delivery.ack();
-      left -= 1;
-    }
-  }
+  const messages: Delivery[] = [];
+  while (messages.length < total) messages.push(...(await cursor.take(100)));
   await cursor.close();
-  await connection.jsm.consumers.delete(streams.events, name);
-  return events;
+  await connection.jsm.consumers.delete(stream, name);
+  return messages;
 }
