@@ -24,7 +24,6 @@ export type LoadResult = {
 /** Every connection sends its next request as soon as its last was answered: finds the most a server can do. */
 export async function closedLoop(options: ClosedLoopOptions): Promise<LoadResult> {
   const histogram = createHistogram();
-  const sentAt = new Map<HttpConnection, number>();
   const byStatus = new Map<number, number>();
   let measuring = false;
   let stopped = false;
@@ -35,14 +34,13 @@ export async function closedLoop(options: ClosedLoopOptions): Promise<LoadResult
     const request = options.requests[next % options.requests.length];
     next += 1;
     if (request === undefined) return;
-    sentAt.set(connection, performance.now());
     connection.send(request);
   };
   const onAnswer = (status: number, connection: HttpConnection): void => {
     if (measuring) {
       answers += 1;
       byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
-      record(histogram, performance.now() - (sentAt.get(connection) ?? 0));
+      record(histogram, performance.now() - connection.sentAtMs);
     }
     if (!stopped) sendNext(connection);
   };

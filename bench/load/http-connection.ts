@@ -14,6 +14,11 @@ export class HttpConnection {
   readonly #onAnswer: Answered;
   readonly #onFailure: (error: Error, connection: HttpConnection) => void;
   #partial: Buffer | undefined;
+  /** Length and status of the last answer: the next one is nearly always the same. */
+  #usualBytes = -1;
+  #usualStatus = 0;
+  /** When the request under way was sent, in ms of the monotonic clock. */
+  sentAtMs = 0;
 
   constructor(url: URL, onAnswer: Answered, onFailure: (error: Error, connection: HttpConnection) => void) {
     this.#onAnswer = onAnswer;
@@ -25,6 +30,7 @@ export class HttpConnection {
   }
 
   send(request: Buffer): void {
+    this.sentAtMs = performance.now();
     this.#socket.write(request);
   }
 
@@ -34,6 +40,10 @@ export class HttpConnection {
   }
 
   #receive(chunk: Buffer): void {
+    if (this.#partial === undefined && chunk.length === this.#usualBytes && statusOf(chunk) === this.#usualStatus) {
+      this.#onAnswer(this.#usualStatus, this);
+      return;
+    }
     const bytes = this.#partial === undefined ? chunk : Buffer.concat([this.#partial, chunk]);
     const end = answerEnd(bytes);
     if (end === undefined || end > bytes.length) {
@@ -41,7 +51,9 @@ export class HttpConnection {
       return;
     }
     this.#partial = undefined;
-    this.#onAnswer(statusOf(bytes), this);
+    this.#usualBytes = end;
+    this.#usualStatus = statusOf(bytes);
+    this.#onAnswer(this.#usualStatus, this);
   }
 }
 

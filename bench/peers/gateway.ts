@@ -9,18 +9,27 @@ import { openBuckets } from '../../shared/log/open-buckets.ts';
 import { accountKey } from '../../shared/log/subjects.ts';
 import { inheritedEnv } from '../env.ts';
 
-export type BenchGateway = { readonly port: number; readonly pid: number; stop(): Promise<void> };
+export type BenchGateway = {
+  readonly port: number;
+  readonly metricsPort: number;
+  readonly pid: number;
+  stop(): Promise<void>;
+};
 
 const readyDeadlineMs = 20_000;
 /** Above what any load reaches: the bench measures the path, not the limit. */
 const eventsPerSecondMax = 10_000_000;
 
-/** Starts the real gateway on a log whose configuration holds one source with `token`. */
-export async function startGateway(natsUrl: string, token: string): Promise<BenchGateway> {
+/** Starts the real gateway on a log whose configuration holds one source with `token`. `nodeArgs`: for a profile, say. */
+export async function startGateway(
+  natsUrl: string,
+  token: string,
+  nodeArgs: readonly string[] = [],
+): Promise<BenchGateway> {
   await publishSource(natsUrl, token);
   const [port, metricsPort] = [await findFreePort(), await findFreePort()];
   const child = fork(fileURLToPath(new URL('../../gateway/main.ts', import.meta.url)), [], {
-    execArgv: ['--import', 'tsx'],
+    execArgv: ['--import', 'tsx', ...nodeArgs],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     env: {
       ...inheritedEnv(),
@@ -44,7 +53,7 @@ export async function startGateway(natsUrl: string, token: string): Promise<Benc
     await stop();
     throw error;
   }
-  return { port, pid: child.pid ?? 0, stop };
+  return { port, metricsPort, pid: child.pid ?? 0, stop };
 }
 
 async function publishSource(natsUrl: string, token: string): Promise<void> {
