@@ -8,12 +8,11 @@ import { recordAudit } from '../audit/record-audit.ts';
 import { badRequest, conflict, notFound } from '../http/api-error.ts';
 import type { Actor } from '../keys/actor.ts';
 import { randomText } from '../keys/random-text.ts';
-import { lockAccount } from './account-lock.ts';
 import { findEntity, insertEntity, missingEntities, replaceBody } from './entity-store.ts';
 import { foldText } from './folded-text.ts';
 import { slugOf } from './slug.ts';
 
-/** What an edit needs of the service. */
+/** What an edit needs. Whoever makes one holds the account's lock: see `edit`. */
 export type Editing = { readonly em: EntityManager; readonly actor: Actor; readonly now: Date };
 
 /** Adds an entity to the draft. Throws a 400 for values it cannot have and a 409 for a name that is taken. */
@@ -24,7 +23,6 @@ export async function createEntity(
   complete: (id: string, body: JsonObject) => JsonObject = (_id, body) => body,
 ): Promise<ConfigEntityRow> {
   const { accountId } = actor;
-  await lockAccount(em, accountId);
   const draft = { ...collection.defaults, ...collection.generate(randomText), ...withoutUndefined(fields) };
   if (collection.single && (await em.count(ConfigEntity, { accountId, collection: collection.name })) > 0) {
     throw conflict(`the account has its ${collection.noun} already`);
@@ -46,7 +44,6 @@ export async function patchEntity(
   change: (body: JsonObject) => JsonObject = (body) => body,
 ): Promise<ConfigEntityRow> {
   const { accountId } = actor;
-  await lockAccount(em, accountId);
   const row = await findEntity(em, accountId, collection.name, id);
   if (row === undefined) throw notFound(collection.noun);
   const ignored = new Set(['id', 'createdAt', 'updatedAt', ...collection.fixed, ...collection.readOnly]);
@@ -64,7 +61,6 @@ export async function patchEntity(
 
 /** Takes an entity out of the draft. Throws a 404 where the account has no such entity. */
 export async function deleteEntity({ em, actor, now }: Editing, collection: Collection, id: string): Promise<void> {
-  await lockAccount(em, actor.accountId);
   const row = await findEntity(em, actor.accountId, collection.name, id);
   if (row === undefined) throw notFound(collection.noun);
   em.remove(row);

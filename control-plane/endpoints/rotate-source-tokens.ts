@@ -1,5 +1,4 @@
 import { recordAudit } from '../audit/record-audit.ts';
-import { lockAccount } from '../draft/account-lock.ts';
 import { edit } from '../draft/edit.ts';
 import { findEntity } from '../draft/entity-store.ts';
 import { notFound } from '../http/api-error.ts';
@@ -20,7 +19,6 @@ export const rotateSourceTokens = defineEndpoint({
   async handle({ params, actor }, services) {
     const { accountId } = actor;
     const { tokens, outboxId } = await edit(services, actor, async ({ em, now }) => {
-      await lockAccount(em, accountId);
       const row = await findEntity(em, accountId, 'sources', params['id'] ?? '');
       if (row === undefined) throw notFound('source');
       const issued = await issueSourceKeys(em, services.secretBox, row, now);

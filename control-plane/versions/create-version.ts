@@ -1,6 +1,5 @@
 import type { VersionRow } from '../../shared/storage/entities/version.ts';
 import { recordAudit } from '../audit/record-audit.ts';
-import { lockAccount } from '../draft/account-lock.ts';
 import type { Editing } from '../draft/edit-entities.ts';
 import { loadDraft } from '../draft/entity-store.ts';
 import { composeSnapshot } from './scoped-snapshot.ts';
@@ -12,7 +11,6 @@ export type VersionRequest = Allowlists & { readonly name?: string | null; reado
 /** Takes a snapshot of the draft, or of the part of it the allowlists name. */
 export async function createVersion({ em, actor, now }: Editing, request: VersionRequest): Promise<VersionRow> {
   const { accountId } = actor;
-  await lockAccount(em, accountId);
   const content = composeSnapshot(await liveContent(em, accountId), await loadDraft(em, accountId), request);
   const { name, notes } = request;
   const row = await insertVersion(em, accountId, { name: name ?? undefined, notes: notes ?? null, content }, now);

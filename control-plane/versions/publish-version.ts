@@ -1,6 +1,5 @@
 import type { VersionRow } from '../../shared/storage/entities/version.ts';
 import { recordAudit } from '../audit/record-audit.ts';
-import { lockAccount } from '../draft/account-lock.ts';
 import type { Editing } from '../draft/edit-entities.ts';
 import { badRequest, notFound } from '../http/api-error.ts';
 import { buildAccountDocument, encodeDocument } from '../push/account-document.ts';
@@ -24,7 +23,6 @@ export async function publishVersion(
   documentBytesMax: number,
 ): Promise<Publishing> {
   const { accountId } = actor;
-  await lockAccount(em, accountId);
   const version = await findVersion(em, accountId, id);
   if (version === undefined) throw notFound('version');
   if ((await liveVersionId(em, accountId)) === id.toLowerCase()) return { version, outboxId: undefined };

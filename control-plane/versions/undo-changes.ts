@@ -1,6 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordAudit } from '../audit/record-audit.ts';
-import { lockAccount } from '../draft/account-lock.ts';
 import type { Editing } from '../draft/edit-entities.ts';
 import { findEntity, fromSnapshotEntity, insertEntity, loadDraft, replaceBody } from '../draft/entity-store.ts';
 import { diffSnapshots } from './diff.ts';
@@ -15,7 +14,6 @@ export type UndoResult = Omit<RevertPlan, 'steps'> & { readonly remainingChanges
 export async function undoChanges(editing: Editing, refs: readonly EntityRef[] | 'all'): Promise<UndoResult> {
   const { em, actor, now } = editing;
   const { accountId } = actor;
-  await lockAccount(em, accountId);
   const published = await liveContent(em, accountId);
   const draft = withoutDraftExperiments(await loadDraft(em, accountId));
   const { steps, ...counts } = planRevert(published, draft, refs === 'all' ? changedEntities(published, draft) : refs);

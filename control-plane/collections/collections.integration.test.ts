@@ -1,0 +1,294 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { collections } from '../../shared/collections/registry.ts';
+import type { Client } from '../testing/client.ts';
+import { startTestControlPlane } from '../testing/test-control-plane.ts';
+import type { TestControlPlane } from '../testing/test-control-plane.ts';
+
+let plane: TestControlPlane;
+let client: Client;
+let ids: { destination: string; source: string; manager: string; trigger: string; experiment: string };
+
+beforeAll(async () => {
+  plane = await startTestControlPlane();
+  client = await plane.newAccount();
+  const made = async (path: string, body: object): Promise<string> => {
+    const answer = await client.post(path, body);
+    expect([path, answer.status, answer.body]).toEqual([path, 200, expect.anything()]);
+    return answer.body.id as string;
+  };
+  const settings = { httpDestinationUrl: 'https://example.com/' };
+  const manager = await made('/collections/tagManagers', { name: 'Base' });
+  ids = {
+    destination: await made('/destinations', { type: 'HTTPDestination', settings }),
+    source: await made('/sources', { type: 'WebSource' }),
+    manager,
+    trigger: await made('/collections/tagManagerTriggers', { name: 'All', tagManagerId: manager, type: 'PageView' }),
+    experiment: await made('/collections/experiments', { name: 'Base', key: 'base' }),
+  };
+});
+afterAll(() => plane.stop());
+
+const rule = {
+  AND: [
+    { condition: { property: 'event.event', operator: 'Is', value: 'Purchase' } },
+    { NOT: { OR: [{ condition: { property: 'visitor.email', operator: 'MatchesRegex', value: '@example\\.com$' } }] } },
+  ],
+};
+
+/** A full body of every collection, and a change to it. */
+const samples: Readonly<Record<string, () => { body: Record<string, unknown>; change: Record<string, unknown> }>> = {
+  allowedEvents: () => ({
+    body: { name: 'Purchase', description: 'Bought', destinationIds: [ids.destination] },
+    change: { description: null },
+  }),
+  externalAllowedEventData: () => ({
+    body: { name: 'Widget', description: null, properties: ['total', 'currency'] },
+    change: { properties: [] },
+  }),
+  mappings: () => ({
+    body: {
+      name: 'Main',
+      destinationId: ids.destination,
+      priority: 3,
+      isEnabled: true,
+      logic: rule,
+      action: 'send',
+      eventName: 'purchase',
+      mappings: [{ property: 'value', map: '{{event.event_properties.total}}', modification: 'None' }],
+    },
+    change: { logic: null, action: 'stop' },
+  }),
+  consentSettings: () => ({
+    body: {
+      name: 'Analytics',
+      description: null,
+      isEnabled: true,
+      defaultState: 'Granted',
+      regions: ['DE', 'US-CA'],
+      destinationIds: [ids.destination],
+    },
+    change: { regions: null },
+  }),
+  globalDispatchCenters: () => ({
+    body: {
+      name: null,
+      isEnabled: true,
+      categories: [{ name: 'EU', priority: 1, destinationIds: [ids.destination], logic: rule }],
+    },
+    change: { isEnabled: false },
+  }),
+  replaySettings: () => ({
+    body: {
+      name: 'Replay',
+      isEnabled: true,
+      sampleRate: 12.5,
+      maskAllText: false,
+      maskAllInputs: true,
+      blockSelectors: ['.private'],
+      sourceIds: [ids.source],
+    },
+    change: { sampleRate: 100, sourceIds: null },
+  }),
+  tagManagers: () => ({
+    body: { name: 'Shop', description: 'Web', status: 'Enabled', sourceId: ids.source },
+    change: { status: 'Disabled' },
+  }),
+  tagManagerTags: () => ({
+    body: {
+      name: 'Pixel',
+      tagManagerId: ids.manager,
+      type: 'ImagePixel',
+      status: 'Enabled',
+      content: 'https://example.com/p.gif',
+      priority: 0,
+      triggerIds: [ids.trigger],
+      blockingTriggerIds: [],
+    },
+    change: { triggerIds: [] },
+  }),
+  tagManagerTriggers: () => ({
+    body: { name: 'Bought', tagManagerId: ids.manager, type: 'CustomEvent', eventName: 'Purchase', logic: rule },
+    change: { logic: null },
+  }),
+  tagManagerVariables: () => ({
+    body: { name: 'Total', tagManagerId: ids.manager, type: 'DataLayer', value: 'cart.total', defaultValue: '0' },
+    change: { defaultValue: null },
+  }),
+  dataGovernanceRules: () => ({
+    body: {
+      name: 'Total is a number',
+      description: null,
+      isEnabled: true,
+      severity: 'Error',
+      eventName: 'Purchase',
+      property: 'event.event_properties.total',
+      type: 'Type',
+      expected: 'number',
+    },
+    change: { type: 'Pattern', expected: '^[0-9]+$' },
+  }),
+  dataGovernanceEvents: () => ({
+    body: {
+      name: 'Purchase',
+      description: null,
+      status: 'Approved',
+      owner: 'Shop team',
+      properties: [{ name: 'total', type: 'number', isRequired: true, description: null }],
+    },
+    change: { status: 'Deprecated', owner: null },
+  }),
+  experimentSettings: () => ({
+    body: { isEnabled: true, whitelistDomains: ['example.com'] },
+    change: { whitelistDomains: null },
+  }),
+  experiments: () => ({
+    body: {
+      name: 'Button',
+      key: 'button-colour',
+      description: null,
+      type: 'multivariate',
+      status: 'Running',
+      trafficAllocation: 40,
+      urlPatterns: ['https://example.com/**'],
+      queryRules: [{ parameter: 'utm_source', operator: 'regex', value: '^mail' }],
+      rolloutVariantId: null,
+    },
+    change: { status: 'Paused' },
+  }),
+  experimentVariants: () => ({
+    body: {
+      experimentId: ids.experiment,
+      name: 'Green',
+      description: null,
+      weight: 50,
+      isControl: true,
+      redirect: 'https://example.com/green',
+      properties: { colour: 'green' },
+    },
+    change: { redirect: null },
+  }),
+};
+
+const generic = collections.filter(({ name }) => name !== 'destinations' && name !== 'sources');
+
+test.each(generic.map((collection) => [collection.name, collection] as const))(
+  '%s: created, read, listed, written back, changed, published and deleted',
+  async (name, collection) => {
+    const { body, change } = samples[name]?.() ?? { body: {}, change: {} };
+    const path = `/collections/${name}`;
+    const created = await client.post(path, body);
+    expect([created.status, created.body]).toEqual([200, expect.objectContaining(body)]);
+    const one = `${path}/${created.body.id}`;
+    if (collection.ids === 'slug') expect(created.body.id).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/);
+    expect((await client.get(one)).body).toEqual(created.body);
+    const listed = await client.get(`${path}?limit=100`);
+    expect(listed.body.entities).toContainEqual(created.body);
+    expect((await client.patch(one, created.body)).body).toEqual(created.body);
+    const changed = await client.patch(one, change);
+    expect(changed.body).toEqual({ ...created.body, ...change, updatedAt: expect.any(String) });
+    const version = await client.publish({ includeTagManagerTriggers: [created.body.id] });
+    const { jsonContent } = (await client.get(`/versions/${version.id}/snapshot`)).body;
+    const published = jsonContent[name].some((entity: { id: string }) => entity.id === created.body.id);
+    const onlyWhenAsked = name === 'tagManagerTags' || name === 'tagManagerVariables';
+    const ofDraftExperiment = name === 'experimentVariants';
+    expect(published).toBe(!onlyWhenAsked && !ofDraftExperiment);
+    expect(await client.delete(one)).toMatchObject({ status: 200, body: { deleted: true } });
+    expect((await client.get(one)).status).toBe(404);
+  },
+);
+
+test.each([
+  ['allowedEvents', {}, /name is required/],
+  ['allowedEvents', { name: 'x', destinationIds: ['nowhere'] }, /destinationIds names nowhere/],
+  ['allowedEvents', { name: 'x', colour: 'red' }, /colour is not a known field/],
+  ['mappings', { destinationId: 'nowhere' }, /destinationId names nowhere/],
+  ['mappings', () => ({ destinationId: ids.destination, action: 'drop' }), /action must be one of send, stop/],
+  ['mappings', () => ({ destinationId: ids.destination, logic: { XOR: [] } }), /logic must be a rule/],
+  [
+    'mappings',
+    () => ({
+      destinationId: ids.destination,
+      logic: { condition: { property: 'a', operator: 'MatchesRegex', value: '(?<=a)b' } },
+    }),
+    /logic must give MatchesRegex an RE2 expression/,
+  ],
+  [
+    'mappings',
+    () => ({
+      destinationId: ids.destination,
+      logic: { condition: { property: 'a', operator: 'IsBetween', value: 3 } },
+    }),
+    /IsBetween two values/,
+  ],
+  [
+    'mappings',
+    () => ({ destinationId: ids.destination, mappings: [{ property: 'a', map: 'b', modification: 'Rot13' }] }),
+    /mappings\[0\]\.modification must be one of None, Null, Redacted/,
+  ],
+  ['globalDispatchCenters', { categories: [{ name: 'x' }] }, /categories\[0\]\.priority is required/],
+  ['replaySettings', { sampleRate: 101 }, /sampleRate must be a number of 0 to 100/],
+  [
+    'tagManagerTriggers',
+    () => ({ name: 'x', tagManagerId: ids.manager, type: 'CustomEvent' }),
+    /eventName is required for a CustomEvent/,
+  ],
+  [
+    'dataGovernanceRules',
+    { name: 'x', property: 'a', type: 'Type', expected: 'int' },
+    /expected must be one of string/,
+  ],
+  ['dataGovernanceRules', { name: 'x', property: 'a', type: 'Pattern', expected: '(' }, /expected must be an RE2/],
+  ['experiments', { name: 'x', key: 'not a key' }, /key must be/],
+  ['experimentSettings', { token: 'exp_mine' }, /token is not a known field/],
+  ['experimentVariants', { name: 'x', experimentId: 'nowhere' }, /experimentId names nowhere/],
+])('%s: refuses what does not fit (%#)', async (name, given, message) => {
+  const answer = await client.post(`/collections/${name}`, typeof given === 'function' ? given() : given);
+  expect([answer.status, answer.body.error]).toEqual([400, expect.stringMatching(message)]);
+});
+
+test('names that must be unique are, whatever their case; a second single one is a 409', async () => {
+  const own = await plane.newAccount();
+  const first = await own.post('/collections/allowedEvents', { name: 'Signed Up' });
+  const second = await own.post('/collections/allowedEvents', { name: 'Other' });
+  expect((await own.post('/collections/allowedEvents', { name: 'signed up' })).status).toBe(409);
+  const path = `/collections/allowedEvents/${second.body.id}`;
+  expect((await own.patch(path, { name: 'SIGNED UP' })).status).toBe(409);
+  expect((await own.patch(`/collections/allowedEvents/${first.body.id}`, { name: 'SIGNED UP' })).status).toBe(200);
+  expect((await own.post('/collections/globalDispatchCenters', {})).status).toBe(200);
+  expect((await own.post('/collections/globalDispatchCenters', {})).status).toBe(409);
+  expect((await own.post('/collections/experiments', { name: 'a', key: 'same' })).status).toBe(200);
+  expect((await own.post('/collections/experiments', { name: 'b', key: 'same' })).status).toBe(409);
+});
+
+test('slugs: come from the name, and from the kind where the name gives none', async () => {
+  const own = await plane.newAccount();
+  const id = async (name: string): Promise<string> =>
+    (await own.post('/collections/allowedEvents', { name })).body.id as string;
+  expect(await id('Signed Up (Web)')).toBe('signed-up-web');
+  expect(await id('signed-up web')).toMatch(/^signed-up-web-[a-z0-9]{8}$/);
+  expect(await id('注册')).toMatch(/^allowed-event$/);
+  expect(await id('購入')).toMatch(/^allowed-event-[a-z0-9]{8}$/);
+});
+
+test('filters: a list can be narrowed by the fields its collection names', async () => {
+  const own = await plane.newAccount();
+  const experiment = async (key: string) => (await own.post('/collections/experiments', { name: key, key })).body;
+  const [one, two] = [await experiment('one'), await experiment('two')];
+  for (const experimentId of [one.id, two.id, two.id]) {
+    await own.post('/collections/experimentVariants', { experimentId, name: 'variant' });
+  }
+  const count = async (query: string): Promise<number> =>
+    (await own.get(`/collections/experimentVariants?${query}`)).body.entities.length;
+  expect(await count(`experimentId=${two.id}`)).toBe(2);
+  expect(await count('nameContains=VARI')).toBe(3);
+  expect((await own.get('/collections/experiments?status=Draft')).body.entities).toHaveLength(2);
+  expect((await own.get('/collections/experiments?status=Nope')).status).toBe(400);
+});
+
+test('experiment settings: the token is made by the service and stays', async () => {
+  const own = await plane.newAccount();
+  const { body } = await own.post('/collections/experimentSettings', {});
+  expect(body.token).toMatch(/^exp_[A-Za-z0-9]{32}$/);
+  const path = `/collections/experimentSettings/${body.id}`;
+  expect((await own.patch(path, { token: 'exp_other', isEnabled: false })).body.token).toBe(body.token);
+});

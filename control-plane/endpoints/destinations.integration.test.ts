@@ -1,0 +1,192 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ConfigEntity } from '../../shared/storage/entities/config-entity.ts';
+import type { Client } from '../testing/client.ts';
+import { startTestControlPlane } from '../testing/test-control-plane.ts';
+import type { TestControlPlane } from '../testing/test-control-plane.ts';
+
+let plane: TestControlPlane;
+let client: Client;
+const settings = { httpDestinationUrl: 'https://example.com/events' };
+
+beforeAll(async () => {
+  plane = await startTestControlPlane();
+  client = await plane.newAccount();
+});
+afterAll(() => plane.stop());
+
+test('create destination: answers with every field, defaults applied', async () => {
+  const { status, body } = await client.post('/destinations', { type: 'HTTPDestination', settings });
+  expect(status).toBe(200);
+  expect(body).toMatchObject({
+    type: 'HTTPDestination',
+    status: 'Enabled',
+    name: null,
+    updatedAt: null,
+    limitedToSourceIds: null,
+    hashingSalt: null,
+  });
+  expect(body.settings).toMatchObject({ ...settings, method: 'POST' });
+  expect(Object.keys(body).sort()).toEqual(
+    ['createdAt', 'hashingSalt', 'id', 'limitedToSourceIds', 'name', 'settings', 'status', 'type', 'updatedAt'].sort(),
+  );
+});
+
+test.each([
+  ['no type', {}, /type is required/],
+  ['an unknown type', { type: 'Nothing' }, /type must be one of/],
+  ['a type that is not offered', { type: 'Zendesk', settings: {} }, /Zendesk is not offered/],
+  ['a kind that is read-only', { type: 'AWSS3' }, /AWSS3 is not offered/],
+  ['a missing required setting', { type: 'HTTPDestination' }, /settings\.httpDestinationUrl is required/],
+  ['settings that are an array', { type: 'HTTPDestination', settings: [] }, /settings must be an object or null/],
+  [
+    'an unknown setting',
+    { type: 'HTTPDestination', settings: { ...settings, colour: 'red' } },
+    /settings\.colour is not a setting of HTTPDestination/,
+  ],
+  [
+    'an option outside the select',
+    { type: 'HTTPDestination', settings: { ...settings, method: 'BREW' } },
+    /settings\.method must be one of POST/,
+  ],
+  [
+    'a setting of the wrong type',
+    { type: 'HTTPDestination', settings: { httpDestinationUrl: 7 } },
+    /settings\.httpDestinationUrl must be a string/,
+  ],
+  [
+    'a URL that is none',
+    { type: 'HTTPDestination', settings: { httpDestinationUrl: 'nowhere' } },
+    /settings\.httpDestinationUrl/,
+  ],
+  [
+    'the mask of a secret that is not stored',
+    { type: 'HTTPDestination', settings: { ...settings, headers: '********' } },
+    /settings\.headers is the mask/,
+  ],
+  ['an unknown field', { type: 'HTTPDestination', settings, flavour: 1 }, /flavour is not a known field/],
+  ['a name that is too long', { type: 'HTTPDestination', settings, name: 'x'.repeat(10_000) }, /name must be/],
+  [
+    'a source that is not there',
+    { type: 'HTTPDestination', settings, limitedToSourceIds: ['nope'] },
+    /limitedToSourceIds names nope/,
+  ],
+])('create destination: refuses %s', async (_case, body, message) => {
+  const answer = await client.post('/destinations', body);
+  expect(answer.status).toBe(400);
+  expect(answer.body.error).toMatch(message);
+});
+
+test('destination secrets: sealed at rest, masked on read, untouched when the mask comes back', async () => {
+  const secret = JSON.stringify({ 'X-Token': 'very-secret-canary' });
+  const created = await client.post('/destinations', {
+    type: 'HTTPDestination',
+    settings: { ...settings, headers: secret },
+  });
+  expect(created.body.settings.headers).toBe('********');
+  const stored = async (): Promise<string> => {
+    const row = await plane.storage.fork().findOneOrFail(ConfigEntity, { id: created.body.id });
+    return JSON.stringify(row.body);
+  };
+  const before = await stored();
+  expect(before).not.toContain('canary');
+  const path = `/destinations/${created.body.id}`;
+  const back = await client.patch(path, created.body);
+  expect(back.status).toBe(200);
+  expect(back.body).toEqual(created.body);
+  expect(await stored()).toBe(before);
+  // The same secret again is no change either.
+  expect((await client.patch(path, { settings: { headers: secret } })).body.updatedAt).toBeNull();
+  const changed = await client.patch(path, { settings: { headers: JSON.stringify({ 'X-Token': 'other-canary' }) } });
+  expect(changed.body.settings.headers).toBe('********');
+  expect(await stored()).not.toBe(before);
+  const version = await client.publish();
+  const snapshot = await client.get(`/versions/${version.id}/snapshot`);
+  expect(JSON.stringify(snapshot.body)).not.toMatch(/canary|enc:v1/);
+});
+
+test('patch destination: changes what is sent, clears what is null, leaves the rest', async () => {
+  const { body: source } = await client.post('/sources', { type: 'NodejsApi' });
+  const created = await client.post('/destinations', {
+    type: 'HTTPDestination',
+    name: 'One',
+    settings: { ...settings, method: 'PUT', headers: '{"A":"b"}' },
+    limitedToSourceIds: [source.id],
+    hashingSalt: 'salt',
+  });
+  const path = `/destinations/${created.body.id}`;
+  const disabled = await client.patch(path, { status: 'Disabled' });
+  expect(disabled.body).toEqual({ ...created.body, status: 'Disabled', updatedAt: disabled.body.updatedAt });
+  expect(disabled.body.updatedAt).not.toBeNull();
+  const cleared = await client.patch(path, {
+    name: null,
+    hashingSalt: null,
+    limitedToSourceIds: null,
+    status: null,
+    settings: { headers: null, method: null },
+  });
+  expect(cleared.body).toMatchObject({ name: null, hashingSalt: null, limitedToSourceIds: null, status: 'Disabled' });
+  // A setting with a default falls back to it.
+  expect(cleared.body.settings).toMatchObject({ ...settings, method: 'POST' });
+  expect(cleared.body.settings).not.toHaveProperty('headers');
+  const refused = await client.patch(path, { settings: { httpDestinationUrl: null } });
+  expect([refused.status, refused.body.error]).toEqual([400, 'settings.httpDestinationUrl is required']);
+  expect((await client.patch(path, { nmae: 'x' })).body.error).toBe('nmae is not a known field');
+  expect((await client.patch(path, { status: 'Off' })).status).toBe(400);
+  expect((await client.get(path)).body).toEqual(cleared.body);
+});
+
+test('patch destination: read-only fields are ignored, whatever they say', async () => {
+  const { body: created } = await client.post('/destinations', { type: 'HTTPDestination', settings });
+  const answer = await client.patch(`/destinations/${created.id}`, {
+    id: 7,
+    type: 'Klaviyo',
+    createdAt: null,
+    updatedAt: 'never',
+  });
+  expect(answer.body).toEqual(created);
+});
+
+test('delete destination: answers true once, then 404', async () => {
+  const { body: created } = await client.post('/destinations', { type: 'HTTPDestination', settings });
+  const path = `/destinations/${created.id}`;
+  expect(await client.delete(path)).toMatchObject({ status: 200, body: true });
+  expect((await client.delete(path)).status).toBe(404);
+  expect((await client.get(path)).status).toBe(404);
+  expect((await client.patch(path, { name: 'x' })).status).toBe(404);
+  expect((await client.get(`${path}/health`)).status).toBe(404);
+});
+
+test('a source that a destination is limited to may go: the destination can still be written back', async () => {
+  const { body: source } = await client.post('/sources', { type: 'WebSource' });
+  const { body: created } = await client.post('/destinations', {
+    type: 'HTTPDestination',
+    settings,
+    limitedToSourceIds: [source.id],
+  });
+  expect((await client.delete(`/sources/${source.id}`)).body).toEqual({ deleted: true });
+  expect((await client.patch(`/destinations/${created.id}`, created)).status).toBe(200);
+});
+
+test('destination types: the same for every key, each with all its fields', async () => {
+  const other = await plane.newAccount(['destination:list']);
+  const mine = await client.get('/destinations/types');
+  expect(mine.status).toBe(200);
+  expect(mine.body.entities.map(({ id }: { id: string }) => id)).toContain('HTTPDestination');
+  expect((await other.get('/destinations/types')).body).toEqual(mine.body);
+});
+
+test('list destinations: filters by status and type', async () => {
+  const own = await plane.newAccount();
+  const { body: first } = await own.post('/destinations', { type: 'HTTPDestination', settings });
+  const { body: second } = await own.post('/destinations', { type: 'HTTPDestination', settings });
+  await own.patch(`/destinations/${first.id}`, { status: 'Disabled' });
+  const ids = async (query: string): Promise<string[]> =>
+    (await own.get(`/destinations${query}`)).body.entities.map(({ id }: { id: string }) => id);
+  expect(await ids('')).toEqual([second.id, first.id]);
+  expect(await ids('?status=Disabled')).toEqual([first.id]);
+  expect(await ids('?type=HTTPDestination&status=Enabled')).toEqual([second.id]);
+  expect(await ids('?type=Klaviyo')).toEqual([]);
+  expect(await ids('?type=AWSS3')).toEqual([]);
+  expect((await own.get('/destinations?status=On')).status).toBe(400);
+  expect((await own.get('/destinations?type=Nope')).status).toBe(400);
+});

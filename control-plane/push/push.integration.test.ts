@@ -1,0 +1,175 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { AccountConfig } from '../../shared/config/account-config.ts';
+import { followConfig } from '../../shared/config/config-feed.ts';
+import { holdProcessLease } from '../../shared/config/process-lease.ts';
+import { hashSourceKey } from '../../shared/config/source-key.ts';
+import { startTestNats, createNatsFolder } from '../../shared/testing/servers.ts';
+import { connectLog } from '../../shared/log/connection.ts';
+import { openBuckets } from '../../shared/log/open-buckets.ts';
+import type { Buckets } from '../../shared/log/open-buckets.ts';
+import { accountKey } from '../../shared/log/subjects.ts';
+import { OutboxRow } from '../../shared/storage/entities/outbox-row.ts';
+import type { Client } from '../testing/client.ts';
+import { startTestControlPlane } from '../testing/test-control-plane.ts';
+import type { TestControlPlane } from '../testing/test-control-plane.ts';
+
+let plane: TestControlPlane;
+let buckets: Buckets;
+
+beforeAll(async () => {
+  plane = await startTestControlPlane();
+  buckets = await openBuckets(plane.log, 1);
+});
+afterAll(() => plane.stop());
+
+const settings = { httpDestinationUrl: 'https://example.com/' };
+const addDestination = (client: Client, body: object = {}) =>
+  client.post('/destinations', { type: 'HTTPDestination', settings, ...body });
+const pushed = async (client: Client, from = buckets): Promise<AccountConfig | undefined> => {
+  const entry = await from.config.get(accountKey(client.accountId));
+  return entry?.value === undefined
+    ? undefined
+    : (JSON.parse(Buffer.from(entry.value).toString('utf8')) as AccountConfig);
+};
+
+test('publish: the bucket holds the snapshot and the hashes of its keys, and nothing in the clear', async () => {
+  const client = await plane.newAccount();
+  const { body: source } = await client.post('/sources', { type: 'NodejsApi' });
+  await addDestination(client, { settings: { ...settings, headers: '{"X-Key":"canary-secret"}' } });
+  const { body: tokens } = await client.get(`/sources/${source.id}/tokens`);
+  const version = await client.publish();
+  const config = await pushed(client);
+  expect(config).toMatchObject({
+    format: 1,
+    accountId: client.accountId,
+    versionId: version.id,
+    versionNumber: 1,
+    publishedAt: version.publishedAt,
+  });
+  expect(config?.collections.sources[0]).toMatchObject({ id: source.id, type: 'NodejsApi', status: 'Enabled' });
+  const keys = [
+    { keyHash: hashSourceKey(tokens.token), sourceId: source.id, test: false },
+    { keyHash: hashSourceKey(tokens.testToken), sourceId: source.id, test: true },
+  ];
+  expect(config?.sourceKeys).toEqual(expect.arrayContaining(keys));
+  const text = JSON.stringify(config);
+  expect(text).not.toContain('canary-secret');
+  expect(text).not.toContain(tokens.token);
+  expect(text).toMatch(/enc:v1:/);
+});
+
+test('publish: answers after every live process runs the revision', async () => {
+  const client = await plane.newAccount();
+  const lease = holdProcessLease(buckets.leases, { kind: 'gateway', instanceId: 'test' }, () => undefined);
+  let version = 0;
+  const feed = await followConfig(buckets.config, {
+    apply({ accountId, config, revision }) {
+      if (accountId === client.accountId) version = config?.versionNumber ?? 0;
+      lease.report(revision);
+    },
+    onRejected: () => undefined,
+  });
+  try {
+    await expect.poll(() => buckets.leases.keys()).toContain('gateway.test');
+    for (const expected of [1, 2, 3]) {
+      await addDestination(client);
+      await client.publish();
+      expect(version).toBe(expected);
+    }
+  } finally {
+    feed.stop();
+    await lease.release();
+  }
+});
+
+test('publish: a process that does not follow holds the answer up for a while, not for ever', async () => {
+  const client = await plane.newAccount();
+  const lease = holdProcessLease(buckets.leases, { kind: 'pipeline', instanceId: 'stuck' }, () => undefined);
+  lease.report(1);
+  await addDestination(client);
+  expect(await client.publish()).toMatchObject({ isPublished: true });
+  await lease.release();
+  expect(await pushed(client)).toMatchObject({ versionNumber: 1 });
+});
+
+test('rotate: new keys reach the bucket at once, without a new version', async () => {
+  const client = await plane.newAccount();
+  const { body: source } = await client.post('/sources', { type: 'NodejsApi' });
+  const version = await client.publish();
+  const { body: before } = await client.get(`/sources/${source.id}/tokens`);
+  const { body: after } = await client.post(`/sources/${source.id}/tokens/rotate`);
+  expect(after.token).toMatch(/^src_live_[A-Za-z0-9]{32}$/);
+  expect(after.testToken).toMatch(/^src_test_[A-Za-z0-9]{32}$/);
+  expect(after.token).not.toBe(before.token);
+  expect((await client.get(`/sources/${source.id}/tokens`)).body).toEqual(after);
+  const config = await pushed(client);
+  expect(config?.versionId).toBe(version.id);
+  expect(config?.sourceKeys.map(({ keyHash }) => keyHash).sort()).toEqual(
+    [after.token, after.testToken].map(hashSourceKey).sort(),
+  );
+});
+
+test('publish: a configuration larger than the bucket takes is a 400 that names both sizes, and nothing changes', async () => {
+  const small = await plane.startAnother({ CONFIG_BYTES_MAX: 4_000 });
+  const client = await plane.newAccount();
+  const live = await client.publish();
+  for (let index = 0; index < 10; index += 1) await addDestination(client, { name: `${index}`.repeat(200) });
+  const { body: version } = await client.post('/versions');
+  const answer = await fetch(`${small.baseUrl}/rest/v1/versions/${version.id}/publish`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${client.key}` },
+  });
+  expect(answer.status).toBe(400);
+  expect(((await answer.json()) as { error: string }).error).toMatch(/too large to publish: \d+ bytes of at most 4000/);
+  expect((await client.get(`/versions/${version.id}`)).body).toEqual(version);
+  expect((await client.get(`/versions/${live.id}`)).body.isPublished).toBe(true);
+  expect(await pushed(client)).toMatchObject({ versionNumber: 1 });
+  await small.stop();
+});
+
+test('two control planes: a version published at the one that does not lead is pushed by the one that does', async () => {
+  const second = await plane.startAnother();
+  const client = await plane.newAccount();
+  const { body: version } = await client.post('/versions');
+  const answer = await fetch(`${second.baseUrl}/rest/v1/versions/${version.id}/publish`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${client.key}` },
+  });
+  expect(answer.status).toBe(200);
+  expect(await pushed(client)).toMatchObject({ versionNumber: 1 });
+  await second.stop();
+});
+
+test('a log that was away or wiped gets every configuration as soon as it is back', async () => {
+  const storeDir = await createNatsFolder();
+  let nats = await startTestNats({ syncAlways: false, storeDir });
+  const natsPort = nats.port;
+  const own = await startTestControlPlane({ NATS_URL: nats.url });
+  const client = await own.newAccount();
+  await addDestination(client);
+  await client.publish();
+  await nats.stop();
+  // Published while the log is away: the answer comes, the push waits in the outbox.
+  await addDestination(client);
+  const version = await client.publish();
+  expect(version).toMatchObject({ versionNumber: 2, isPublished: true });
+  expect(await own.storage.fork().count(OutboxRow, { pushedAt: null })).toBe(1);
+  nats = await startTestNats({ syncAlways: false, storeDir, port: natsPort });
+  const log = await connectLog({ url: nats.url, name: 'test' });
+  const followed = await openBuckets(log, 1);
+  await expect.poll(() => pushed(client, followed), { timeout: 10_000 }).toMatchObject({ versionNumber: 2 });
+  await expect.poll(() => own.storage.fork().count(OutboxRow, { pushedAt: null })).toBe(0);
+  await log.close();
+  await nats.stop();
+  // An empty server in its place.
+  nats = await startTestNats({ syncAlways: false, port: natsPort });
+  const emptyLog = await connectLog({ url: nats.url, name: 'test' });
+  const empty = await openBuckets(emptyLog, 1);
+  await expect.poll(() => pushed(client, empty), { timeout: 10_000 }).toMatchObject({ versionNumber: 2 });
+  await addDestination(client);
+  await client.publish();
+  expect(await pushed(client, empty)).toMatchObject({ versionNumber: 3 });
+  await emptyLog.close();
+  await own.stop();
+  await nats.stop();
+});

@@ -1,0 +1,60 @@
+import { Compile } from 'typebox/compile';
+import type { Endpoint } from '../http/define-endpoint.ts';
+import { buildOpenApi } from '../description/build-openapi.ts';
+import { isJsonObject } from '../../shared/process/json.ts';
+
+/** Throws when an answer is not what the OpenAPI document says of its operation and status. */
+export type AnswerCheck = (method: string, path: string, status: number, body: unknown) => void;
+
+type Document = {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, unknown>> };
+};
+type Operation = {
+  readonly responses: Readonly<Record<string, { readonly content: { 'application/json': { schema: object } } }>>;
+};
+
+export function createAnswerCheck(endpoints: readonly Endpoint[]): AnswerCheck {
+  // As a client gets it: through JSON.
+  const document = JSON.parse(JSON.stringify(buildOpenApi(endpoints))) as Document;
+  const definitions = withLocalRefs(document.components.schemas);
+  const checks = new Map<string, ReturnType<typeof Compile>>();
+  const routes = Object.keys(document.paths)
+    // A path without parameters wins over one with.
+    .sort((a, b) => Number(a.includes('{')) - Number(b.includes('{')))
+    .map((path) => ({ path, matches: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`) }));
+  return (method, url, status, body) => {
+    const path = url.split('?')[0] ?? '';
+    const route = routes.find(({ matches }) => matches.test(path));
+    const operation = route === undefined ? undefined : document.paths[route.path]?.[method.toLowerCase()];
+    if (route === undefined || operation === undefined) {
+      if (status !== 404) throw new Error(`${method} ${path} answered ${status} and is not in the OpenAPI document`);
+      return;
+    }
+    const key = `${method} ${route.path} ${status}`;
+    let check = checks.get(key);
+    if (check === undefined) {
+      const schema = operation.responses[String(status)]?.content['application/json'].schema;
+      if (schema === undefined) throw new Error(`${key} is not in the OpenAPI document`);
+      check = Compile({ ...(withLocalRefs(schema) as object), $defs: definitions });
+      checks.set(key, check);
+    }
+    if (check.Check(body)) return;
+    const [error] = check.Errors(body);
+    throw new Error(`${key}: ${error?.instancePath} ${error?.message}: ${JSON.stringify(body).slice(0, 2_000)}`);
+  };
+}
+
+/** References as they are written inside one schema. */
+function withLocalRefs(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(withLocalRefs);
+  if (!isJsonObject(node)) return node;
+  return Object.fromEntries(
+    Object.entries(node).map(([key, value]) => [
+      key,
+      key === '$ref' && typeof value === 'string'
+        ? value.replace('#/components/schemas/', '#/$defs/')
+        : withLocalRefs(value),
+    ]),
+  );
+}

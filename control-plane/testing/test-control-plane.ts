@@ -1,0 +1,105 @@
+import { randomBytes } from 'node:crypto';
+import { uuidv7 } from 'uuidv7';
+import type { NatsServer } from '../../shared/embedded/nats-server.ts';
+import { connectLog } from '../../shared/log/connection.ts';
+import type { LogConnection } from '../../shared/log/connection.ts';
+import { createLogger } from '../../shared/process/logger.ts';
+import { createShutdown } from '../../shared/process/shutdown.ts';
+import type { Shutdown } from '../../shared/process/shutdown.ts';
+import { Account } from '../../shared/storage/entities/account.ts';
+import { openStorage } from '../../shared/storage/open-storage.ts';
+import type { Storage } from '../../shared/storage/open-storage.ts';
+import { createTestDatabase, startTestNats } from '../../shared/testing/servers.ts';
+import { endpoints } from '../endpoints/registry.ts';
+import type { ControlPlaneEnv } from '../env.ts';
+import { addApiKey } from '../keys/key-store.ts';
+import { createMetrics } from '../metrics.ts';
+import { startControlPlane } from '../start-control-plane.ts';
+import { createClient } from './client.ts';
+import type { Client } from './client.ts';
+import { createAnswerCheck } from './answer-check.ts';
+
+/** A control plane with servers of its own, for one test file. */
+export type TestControlPlane = {
+  readonly env: ControlPlaneEnv;
+  readonly storage: Storage;
+  readonly log: LogConnection;
+  readonly nats: NatsServer;
+  readonly baseUrl: string;
+  /** A client with a key of a fresh account; every answer it gets is checked against the OpenAPI document. */
+  newAccount(scopes?: readonly string[]): Promise<Client>;
+  /** A client of the same account with other scopes. */
+  newKey(client: Client, scopes: readonly string[], expiresAt?: Date | null): Promise<Client>;
+  /** Another control plane on the same servers; stopped with this one. */
+  startAnother(changes?: Partial<ControlPlaneEnv>): Promise<{ readonly baseUrl: string; stop(): Promise<void> }>;
+  stop(): Promise<void>;
+};
+
+const mebibyte = 1024 ** 2;
+const check = createAnswerCheck(endpoints);
+
+export async function startTestControlPlane(changes: Partial<ControlPlaneEnv> = {}): Promise<TestControlPlane> {
+  const [database, nats] = await Promise.all([createTestDatabase(), startTestNats({ syncAlways: false })]);
+  const env: ControlPlaneEnv = { ...testEnv(), DATABASE_URL: database.url, NATS_URL: nats.url, ...changes };
+  const first = await start(env);
+  const storage = await openStorage({ databaseUrl: database.url, connectionsMax: 3 });
+  const log = await connectLog({ url: nats.url, name: 'test' });
+  const others: Shutdown[] = [];
+  const addKey = async (accountId: string, scopes: readonly string[], expiresAt: Date | null): Promise<Client> => {
+    const { key, row } = await addApiKey(storage.fork(), accountId, { name: 'test', scopes, expiresAt }, new Date());
+    return createClient({ baseUrl: first.baseUrl, accountId, key, keyId: row.id, check });
+  };
+  return {
+    env,
+    storage,
+    log,
+    nats,
+    baseUrl: first.baseUrl,
+    async newAccount(scopes = ['all']) {
+      const em = storage.fork();
+      const account = em.create(Account, { id: uuidv7(), name: 'test', liveVersionId: null, createdAt: new Date() });
+      await em.persist(account).flush();
+      return addKey(account.id, scopes, null);
+    },
+    newKey: (client, scopes, expiresAt = null) => addKey(client.accountId, scopes, expiresAt),
+    async startAnother(more = {}) {
+      const another = await start({ ...env, ...more });
+      others.push(another.shutdown);
+      return { baseUrl: another.baseUrl, stop: () => another.shutdown.run('test') };
+    },
+    async stop() {
+      for (const shutdown of [...others, first.shutdown]) await shutdown.run('test over');
+      await Promise.all([storage.close(), log.close()]);
+      await Promise.all([database.drop(), nats.stop()]);
+    },
+  };
+}
+
+async function start(env: ControlPlaneEnv): Promise<{ readonly baseUrl: string; readonly shutdown: Shutdown }> {
+  const logger = createLogger('test', env.LOG_LEVEL);
+  const shutdown = createShutdown(logger, env.SHUTDOWN_DEADLINE_MS);
+  const { port } = await startControlPlane(env, logger, shutdown, createMetrics());
+  return { baseUrl: `http://127.0.0.1:${port}`, shutdown };
+}
+
+function testEnv(): ControlPlaneEnv {
+  return {
+    NATS_URL: '',
+    DATABASE_URL: '',
+    SECRETS_KEY: randomBytes(32).toString('base64'),
+    LOG_PARTITIONS: 1,
+    LOG_REPLICAS: 1,
+    LOG_INGEST_BYTES_MAX: 8 * mebibyte,
+    LOG_EVENTS_BYTES_MAX: 8 * mebibyte,
+    LOG_RETRY_BYTES_MAX: 8 * mebibyte,
+    LOG_DEAD_LETTERS_BYTES_MAX: 8 * mebibyte,
+    LOG_LEVEL: 'silent' as never,
+    SHUTDOWN_DEADLINE_MS: 8_000,
+    CONTROL_PLANE_PORT: 0,
+    CONTROL_PLANE_METRICS_PORT: 0,
+    CONTROL_PLANE_HOST: '127.0.0.1',
+    CONTROL_PLANE_DATABASE_CONNECTIONS_MAX: 10,
+    MIGRATE_ON_START: true,
+    CONFIG_BYTES_MAX: 8 * mebibyte,
+  };
+}

@@ -1,0 +1,245 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { collectionNames } from '../../shared/config/account-config.ts';
+import type { Client } from '../testing/client.ts';
+import { startTestControlPlane } from '../testing/test-control-plane.ts';
+import type { TestControlPlane } from '../testing/test-control-plane.ts';
+
+let plane: TestControlPlane;
+
+beforeAll(async () => {
+  plane = await startTestControlPlane();
+});
+afterAll(() => plane.stop());
+
+const settings = { httpDestinationUrl: 'https://example.com/' };
+const addDestination = async (client: Client, name: string): Promise<string> =>
+  (await client.post('/destinations', { type: 'HTTPDestination', name, settings })).body.id as string;
+const draftDiff = async (client: Client): Promise<{ count: number; differences: Record<string, never> }> =>
+  (await client.get('/versions/draft/diff')).body;
+const statusOf = async (client: Client, collection: string, id: string): Promise<string | null> =>
+  (await client.get(`/versions/draft/status?collection=${collection}&entityId=${id}`)).body.status;
+
+test('versions: every field is there, null where it has no value yet', async () => {
+  const client = await plane.newAccount();
+  const { body: version } = await client.post('/versions');
+  expect(version).toEqual({
+    id: expect.any(String),
+    name: 'Version 1',
+    versionNumber: 1,
+    isPublished: false,
+    notes: null,
+    createdAt: expect.any(String),
+    publishedAt: null,
+    publishedByUserId: null,
+    publishedByUserName: null,
+  });
+  const { body: published } = await client.post(`/versions/${version.id}/publish`);
+  expect(published).toEqual({
+    ...version,
+    isPublished: true,
+    publishedAt: expect.any(String),
+    publishedByUserId: client.keyId,
+    publishedByUserName: 'test',
+  });
+  expect((await client.get(`/versions/${version.id}`)).body).toEqual(published);
+  // The one that is live already is fine, and stays as it was.
+  expect(await client.post(`/versions/${version.id}/publish`)).toMatchObject({ status: 200, body: published });
+});
+
+test('versions: PATCH takes name and notes, ignores what is read-only, refuses the rest', async () => {
+  const client = await plane.newAccount();
+  const { body: version } = await client.post('/versions', { name: 'One', notes: 'first' });
+  const path = `/versions/${version.id}`;
+  expect((await client.patch(path, version)).body).toEqual(version);
+  const renamed = await client.patch(path, { name: 'Two', versionNumber: 99, isPublished: true });
+  expect(renamed.body).toEqual({ ...version, name: 'Two' });
+  expect((await client.patch(path, { notes: null })).body).toEqual({ ...version, name: 'Two', notes: null });
+  expect((await client.patch(path, { name: null })).status).toBe(400);
+  expect((await client.patch(path, { content: {} })).body.error).toBe('content is not a known field');
+});
+
+test('versions: create refuses unknown fields and lists that are none', async () => {
+  const client = await plane.newAccount();
+  expect((await client.post('/versions', { includeNothing: [] })).body.error).toMatch(/includeNothing/);
+  expect((await client.post('/versions', { includeDestinations: 'all' })).body.error).toMatch(/includeDestinations/);
+  expect((await client.post('/versions', { includeDestinations: null, includeSources: [] })).status).toBe(200);
+  expect((await client.post('/versions', null)).status).toBe(400);
+  expect((await client.post('/versions', [])).status).toBe(400);
+});
+
+test('snapshot: a published one never changes, whatever becomes of the draft', async () => {
+  const client = await plane.newAccount();
+  const kept = await addDestination(client, 'kept');
+  const gone = await addDestination(client, 'gone');
+  const version = await client.publish();
+  const path = `/versions/${version.id}/snapshot`;
+  const { body: before } = await client.get(path);
+  expect(before).toMatchObject({ id: version.id, versionNumber: 1 });
+  expect(Object.keys(before.jsonContent).sort()).toEqual([...collectionNames].sort());
+  expect(before.jsonContent.destinations.map(({ name }: { name: string }) => name)).toEqual(['kept', 'gone']);
+  await client.patch(`/destinations/${kept}`, { name: 'renamed' });
+  await client.delete(`/destinations/${gone}`);
+  await client.publish();
+  expect((await client.get(path)).body).toEqual(before);
+});
+
+test('diff and status: follow the draft, and any two versions can be compared', async () => {
+  const client = await plane.newAccount();
+  const a = await addDestination(client, 'a');
+  const b = await addDestination(client, 'b');
+  expect(await draftDiff(client)).toMatchObject({ count: 2 });
+  const first = await client.publish();
+  expect(await draftDiff(client)).toMatchObject({ count: 0 });
+  const c = await addDestination(client, 'c');
+  await client.patch(`/destinations/${a}`, { name: 'a2' });
+  await client.delete(`/destinations/${b}`);
+  const { count, differences } = (await client.get('/versions/draft/diff')).body;
+  expect(count).toBe(3);
+  expect(Object.keys(differences)).toEqual([...collectionNames]);
+  const entry = (id: string, name: string) => ({
+    id,
+    name,
+    type: 'HTTPDestination',
+    summary: 'Enabled',
+    tagManagerId: '',
+  });
+  expect(differences.destinations).toEqual({
+    added: [entry(c, 'c')],
+    removed: [entry(b, 'b')],
+    modified: [{ old: entry(a, 'a'), new: entry(a, 'a2') }],
+  });
+  for (const [id, status] of [
+    [a, 'modified'],
+    [b, 'removed'],
+    [c, 'added'],
+    ['unknown', null],
+  ] as const) {
+    expect(await statusOf(client, 'destinations', id)).toBe(status);
+  }
+  const second = await client.publish();
+  const counts = async (path: string): Promise<number> => (await client.get(path)).body.count;
+  expect(await counts(`/versions/${first.id}/diff`)).toBe(3);
+  expect(await counts(`/versions/${second.id}/diff`)).toBe(0);
+  expect(await counts(`/versions/${second.id}/diff?against=${first.id}`)).toBe(3);
+  expect(await counts(`/versions/${first.id}/diff?against=draft`)).toBe(3);
+  expect(await counts('/versions/draft/diff?against=draft')).toBe(0);
+  expect((await client.get('/versions/draft/diff?against=00000000-0000-7000-8000-000000000000')).status).toBe(404);
+});
+
+test('a change that is taken back is no change', async () => {
+  const client = await plane.newAccount();
+  const id = await addDestination(client, 'same');
+  await client.publish();
+  await client.patch(`/destinations/${id}`, { name: 'other' });
+  await client.patch(`/destinations/${id}`, { name: 'same' });
+  expect(await draftDiff(client)).toMatchObject({ count: 0 });
+  expect(await statusOf(client, 'destinations', id)).toBeNull();
+});
+
+test('revert: counts what it did, and what it brought back reads as before', async () => {
+  const client = await plane.newAccount();
+  const ids = await Promise.all(['modified', 'removed', 'left'].map((name) => addDestination(client, name)));
+  const [modified = '', removed = '', left = ''] = ids;
+  await client.publish();
+  const before = (await client.get(`/destinations/${removed}`)).body;
+  await client.patch(`/destinations/${modified}`, { name: 'x', settings: { method: 'PUT' } });
+  await client.delete(`/destinations/${removed}`);
+  await client.patch(`/destinations/${left}`, { status: 'Disabled' });
+  const added = await addDestination(client, 'added');
+  const refs = [modified, removed, added, 'nowhere'].map((id) => ({ collection: 'destinations', id }));
+  expect((await client.post('/versions/draft/revert', { entities: refs })).body).toEqual({
+    revertedCount: 1,
+    restoredCount: 1,
+    discardedCount: 1,
+    notFoundCount: 1,
+    remainingChanges: 1,
+  });
+  expect((await client.get(`/destinations/${removed}`)).body).toEqual(before);
+  expect((await client.get(`/destinations/${added}`)).status).toBe(404);
+  expect((await client.post('/versions/draft/abandon')).body).toEqual({
+    revertedCount: 1,
+    restoredCount: 0,
+    discardedCount: 0,
+    notFoundCount: 0,
+    remainingChanges: 0,
+  });
+  expect(await draftDiff(client)).toMatchObject({ count: 0 });
+  for (const entities of [undefined, 'all', [{ collection: 'experiments', id: 'x' }], [{ collection: 'sources' }]]) {
+    expect((await client.post('/versions/draft/revert', { entities })).status).toBe(400);
+  }
+});
+
+test('revert: a source that comes back has the keys it had', async () => {
+  const client = await plane.newAccount();
+  const { body: source } = await client.post('/sources', { type: 'NodejsApi' });
+  await client.publish();
+  const { body: tokens } = await client.get(`/sources/${source.id}/tokens`);
+  await client.delete(`/sources/${source.id}`);
+  expect((await client.get(`/sources/${source.id}/tokens`)).status).toBe(404);
+  await client.post('/versions/draft/revert', { entities: [{ collection: 'sources', id: source.id }] });
+  expect((await client.get(`/sources/${source.id}/tokens`)).body).toEqual(tokens);
+});
+
+test('scoped publishing: only what is listed goes live, tag managers only on request', async () => {
+  const client = await plane.newAccount();
+  const { body: manager } = await client.post('/collections/tagManagers', { name: 'Web' });
+  const tag = async (name: string): Promise<string> =>
+    (
+      await client.post('/collections/tagManagerTags', {
+        name,
+        tagManagerId: manager.id,
+        type: 'CustomHtml',
+        content: '<b></b>',
+      })
+    ).body.id as string;
+  const [one, two] = [await tag('one'), await tag('two')];
+  const [a, b] = [await addDestination(client, 'a'), await addDestination(client, 'b')];
+  await client.publish({ includeDestinations: [a] });
+  const remaining = await draftDiff(client);
+  expect(remaining.count).toBe(3);
+  expect(await statusOf(client, 'destinations', a)).toBeNull();
+  expect(await statusOf(client, 'destinations', b)).toBe('added');
+  expect(await statusOf(client, 'tagManagers', manager.id)).toBeNull();
+  expect(await statusOf(client, 'tagManagerTags', one)).toBe('added');
+  await client.publish({ includeTagManagerTags: [two] });
+  expect(await statusOf(client, 'tagManagerTags', two)).toBeNull();
+  expect(await statusOf(client, 'tagManagerTags', one)).toBe('added');
+  expect(await statusOf(client, 'destinations', b)).toBeNull();
+});
+
+test('rollback: an older version goes live again, and sources say so', async () => {
+  const client = await plane.newAccount();
+  const { body: first } = await client.post('/sources', { type: 'NodejsApi' });
+  const one = await client.publish();
+  const { body: second } = await client.post('/sources', { type: 'WebSource' });
+  const isPublished = async (id: string): Promise<boolean> => (await client.get(`/sources/${id}`)).body.isPublished;
+  expect([await isPublished(first.id), await isPublished(second.id)]).toEqual([true, false]);
+  const two = await client.publish();
+  expect(await isPublished(second.id)).toBe(true);
+  const { body: back } = await client.post(`/versions/${one.id}/publish`);
+  expect(back).toMatchObject({ versionNumber: 1, isPublished: true });
+  expect(back.publishedAt >= one.publishedAt).toBe(true);
+  expect((await client.get(`/versions/${two.id}`)).body.isPublished).toBe(false);
+  expect([await isPublished(first.id), await isPublished(second.id)]).toEqual([true, false]);
+  expect(await statusOf(client, 'sources', second.id)).toBe('added');
+});
+
+test('experiments: a draft stays in the draft; running it publishes it with its variants', async () => {
+  const client = await plane.newAccount();
+  const { body: experiment } = await client.post('/collections/experiments', { name: 'Button', key: 'button' });
+  const { body: variant } = await client.post('/collections/experimentVariants', {
+    experimentId: experiment.id,
+    name: 'green',
+    weight: 50,
+  });
+  expect(await draftDiff(client)).toMatchObject({ count: 0 });
+  const empty = await client.publish();
+  expect((await client.get(`/versions/${empty.id}/snapshot`)).body.jsonContent.experiments).toEqual([]);
+  await client.patch(`/collections/experiments/${experiment.id}`, { status: 'Running' });
+  expect(await draftDiff(client)).toMatchObject({ count: 2 });
+  await client.publish();
+  await client.patch(`/collections/experiments/${experiment.id}`, { status: 'Draft' });
+  expect((await client.post('/versions/draft/abandon')).body).toMatchObject({ restoredCount: 2, remainingChanges: 0 });
+  expect((await client.get(`/collections/experiments/${experiment.id}`)).body.status).toBe('Running');
+  expect((await client.get(`/collections/experimentVariants/${variant.id}`)).status).toBe(200);
+});
