@@ -23,7 +23,7 @@ export type Logic =
 /** How deep AND, OR and NOT may be nested, the conditions at the bottom counted. */
 export const logicDepthMax = 16;
 /** Conditions and joins one logic may have in all. */
-export const logicNodesMax = 256;
+export const logicNodesMax = 1_000;
 
 const scalar = Type.Union([Type.String({ maxLength: operandTextMax }), Type.Number(), Type.Boolean(), Type.Null()]);
 

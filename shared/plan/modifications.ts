@@ -80,15 +80,15 @@ export const modificationNames = Object.keys(modifications) as readonly Modifica
  * The function of a modification; none (null) is None. The salt, a destination's own, is put before the text of every
  * hash and of what is derived from one. Throws PlanError naming the field where there is no such modification.
  */
-export function compileModification(name: string | null | undefined, salt: string, field: string): Modify {
+export function compileModification(name: unknown, salt: string, field: string): Modify {
   if (name === null || name === undefined) return modifications.None.change;
   if (!isModificationName(name)) throw new PlanError(field, 'must be the name of a modification');
   const { change }: Modification = modifications[name];
   return (value) => change(value, salt);
 }
 
-function isModificationName(name: string): name is ModificationName {
-  return Object.hasOwn(modifications, name);
+function isModificationName(name: unknown): name is ModificationName {
+  return typeof name === 'string' && Object.hasOwn(modifications, name);
 }
 
 function redact(value: unknown): unknown {

@@ -1,6 +1,6 @@
 import { PlanError } from './plan-error.ts';
 
-export const propertyCharactersMax = 200;
+export const propertyCharactersMax = 250;
 export const propertySegmentsMax = 10;
 
 /** Properties being put together for a destination. */
@@ -9,33 +9,48 @@ export type MutableProperties = { [name: string]: unknown };
 export type SetProperty = (properties: MutableProperties, value: unknown) => void;
 
 /**
- * The parts of a destination property: `user_data.em` is `em` within the object `user_data`. Throws PlanError where a
- * part is empty or a name that objects inherit by (`__proto__`, `prototype`, `constructor`).
+ * Compiles the name of a destination property: `user_data.em` sets `em` within the object `user_data`, which is made on
+ * the way. Throws PlanError where a part is empty or a name that objects inherit by (`__proto__`, `prototype`,
+ * `constructor`). No other property set on the same object may be a part of the way: see `checkNoOverlap`.
  */
-export function propertyParts(name: string, field: string): readonly [string, ...string[]] {
+export function compileProperty(name: string, field: string): SetProperty {
   if (name.length > propertyCharactersMax) {
     throw new PlanError(field, `must be at most ${propertyCharactersMax} characters`);
   }
   const [first = '', ...rest] = name.split('.');
-  if (rest.length >= propertySegmentsMax) {
-    throw new PlanError(field, `must be nested at most ${propertySegmentsMax} deep`);
+  const parts = [first, ...rest];
+  if (parts.length > propertySegmentsMax) {
+    throw new PlanError(field, `must have at most ${propertySegmentsMax} names with a dot between them`);
   }
-  for (const part of [first, ...rest]) {
+  for (const part of parts) {
     if (part.trim() === '') throw new PlanError(field, 'must be a name, or names with a dot between them');
     if (reservedNames.has(part)) throw new PlanError(field, `must not use the name ${part}`);
   }
-  return [first, ...rest];
+  const last = rest.at(-1) ?? first;
+  const holders = parts.slice(0, -1);
+  return (properties, value) => {
+    let holder = properties;
+    for (const part of holders) holder = childOf(holder, part);
+    holder[last] = value;
+  };
 }
 
 const reservedNames: ReadonlySet<string> = new Set(['__proto__', 'prototype', 'constructor']);
 
-/** Puts a value where the parts say, making the objects on the way. The parts are those of `propertyParts`. */
-export function setProperty(parts: readonly [string, ...string[]]): SetProperty {
-  const holders = parts.slice(0, -1);
-  const last = parts.at(-1) ?? parts[0];
-  return (properties, value) => {
-    let holder = properties;
-    for (const name of holders) holder = childOf(holder, name);
-    holder[name(last)] = value;
-  };
+/** Throws PlanError where one property would be the value another one nests in: `user` and `user.email`. */
+export function checkNoOverlap(names: readonly string[], fieldOf: (index: number) => string): void {
+  const taken = new Set(names);
+  for (const [index, name] of names.entries()) {
+    for (let dot = name.indexOf('.'); dot !== -1; dot = name.indexOf('.', dot + 1)) {
+      const outer = name.slice(0, dot);
+      if (taken.has(outer)) throw new PlanError(fieldOf(index), `cannot be set within ${outer}, which is set itself`);
+    }
+  }
+}
+
+function childOf(holder: MutableProperties, name: string): MutableProperties {
+  if (Object.hasOwn(holder, name)) return holder[name] as MutableProperties;
+  const child: MutableProperties = {};
+  holder[name] = child;
+  return child;
 }

@@ -11,7 +11,7 @@ export type Predicate = (subject: Subject) => boolean;
 
 /**
  * Compiles a logic: `{condition: {property, operator, value}}`, `{AND: […]}`, `{OR: […]}` or `{NOT: …}`, nested up to 16
- * deep and 256 in all. NOT turns its logic round, also for a missing property: NOT of `visitor.plan Is pro` holds for
+ * deep and 1,000 in all. NOT turns its logic round, also for a missing property: NOT of `visitor.plan Is pro` holds for
  * a visitor without a plan, where `IsNot pro` does not. Throws PlanError naming the field inside the logic.
  */
 export function compilePredicate(logic: unknown, field = 'logic'): Predicate {

@@ -28,7 +28,8 @@ export function normaliseLetters(text: string): string {
 export function normalisePhone(text: string): string | undefined {
   if (text.length > phoneCharactersMax) return undefined;
   const [number = ''] = text.toLowerCase().split(/(?<=\d)\s*(?:[;,#x]|ext)/, 1);
-  const all = number.replaceAll(/\D/g, '');
+  // The zero of `+49 (0)30 …` is dialled within the country only.
+  const all = number.replace(/^(\s*\+.*)\(0\)/, '$1').replaceAll(/\D/g, '');
   const digits = all.replace(/^0+/, '');
   if (digits.length < 7 || digits.length > 15) return undefined;
   const hasPrefix = number.includes('+') || all.startsWith('0');

@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import { compileAllowedEvents } from './allowed-events.ts';
+
+const published = [
+  { id: 'a', name: 'Sign Up', destinationIds: ['d1', 'd2'] },
+  { id: 'b', name: 'Purchase', destinationIds: [] },
+  { id: 'c', name: 'purchase', destinationIds: ['d2'] },
+];
+
+describe('allowed events', () => {
+  it.each([
+    ['Sign Up', 'd1', true],
+    ['SIGN up', 'd1', true],
+    ['Sign Up ', 'd1', false],
+    ['Sign Up', 'd3', false],
+    ['Purchase', 'd1', false],
+    ['Purchase', 'd2', true],
+    ['Unknown', 'd1', false],
+    ['', 'd1', false],
+    ['$identify', 'd1', true],
+    ['$experiment_impression', 'd3', true],
+  ])('%s to %s: %s', (name, destinationId, expected) => {
+    expect(compileAllowedEvents(published, destinationId)(name)).toBe(expected);
+  });
+
+  it('allowed events: none published lets everything through to every destination', () => {
+    expect(compileAllowedEvents([], 'd1')('Anything')).toBe(true);
+  });
+
+  it('allowed events: entries without a name or destinations allow nothing', () => {
+    const isAllowed = compileAllowedEvents([{ id: 'a' }, { id: 'b', name: 'x', destinationIds: null }], 'd1');
+    expect([isAllowed('x'), isAllowed('y'), isAllowed('undefined')]).toEqual([false, false, false]);
+  });
+});
