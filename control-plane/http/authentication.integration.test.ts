@@ -119,7 +119,7 @@ test("accounts: another account's ids are 404 everywhere", async () => {
   };
   for (const endpoint of endpoints.filter(({ path }) => path.includes(':id'))) {
     const kind = endpoint.path.split('/')[3] ?? '';
-    const path = endpoint.path.replace('/rest/v1', '').replace(':id', ids[kind] ?? '');
+    const path = endpoint.path.replace('/rest/v1', '').replace(':id', ids[kind] ?? 'nothing');
     const answer = await stranger.call(endpoint.method, path, endpoint.method === 'PATCH' ? { body: {} } : {});
     expect([endpoint.id, answer.status]).toEqual([endpoint.id, 404]);
   }

@@ -1,0 +1,131 @@
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { AccountConfig } from '../../shared/config/account-config.ts';
+import { hashSourceKey } from '../../shared/config/source-key.ts';
+import { Account } from '../../shared/storage/entities/account.ts';
+import { migrate } from '../../shared/storage/migrate.ts';
+import { openStorage } from '../../shared/storage/open-storage.ts';
+import type { Storage } from '../../shared/storage/open-storage.ts';
+import { createSecretBox } from '../../shared/storage/secrets.ts';
+import { createTestDatabase } from '../../shared/testing/servers.ts';
+import type { TestDatabase } from '../../shared/testing/servers.ts';
+import { patchDestination } from '../destinations/edit-destinations.ts';
+import { authenticate } from '../keys/authenticate.ts';
+import { readAccountDocument } from '../push/account-document.ts';
+import { bootstrap } from './bootstrap.ts';
+import type { Credentials } from './credentials-file.ts';
+
+const secretBox = createSecretBox(Buffer.alloc(32, 7).toString('base64'));
+let folder: string;
+let file: string;
+let database: TestDatabase;
+let storage: Storage;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sluice-bootstrap-'));
+});
+beforeEach(async () => {
+  await storage?.close();
+  await database?.drop();
+  database = await createTestDatabase();
+  await migrate(database.url);
+  storage = await openStorage({ databaseUrl: database.url, connectionsMax: 4 });
+  file = join(folder, `${Math.random()}`, 'credentials.json');
+});
+afterAll(async () => {
+  await storage.close();
+  await database.drop();
+  await rm(folder, { recursive: true });
+});
+
+const run = (sinkUrl = 'http://127.0.0.1:8090') =>
+  bootstrap({ storage, secretBox, file, sinkUrl, now: () => new Date() });
+const credentials = async (): Promise<Credentials> => JSON.parse(await readFile(file, 'utf8')) as Credentials;
+const live = async (): Promise<AccountConfig> => {
+  const [account] = await storage.fork().find(Account, {});
+  const document = await readAccountDocument(storage.fork(), account?.id ?? '');
+  if (document === undefined) throw new Error('nothing is live');
+  return document;
+};
+const liveUrl = async (): Promise<unknown> => {
+  const settings = (await live()).collections.destinations[0]?.['settings'] as
+    | { httpDestinationUrl: string }
+    | undefined;
+  return settings?.httpDestinationUrl;
+};
+
+test('bootstrap: an empty database gets an account, keys, a source and a destination, published as version 1', async () => {
+  expect(await run()).toBe('created');
+  const made = await credentials();
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+  const actor = await authenticate(storage.fork(), `Bearer ${made.apiKey}`, new Date());
+  expect(actor?.scopes).toEqual(['all']);
+  const document = await live();
+  expect(document.versionNumber).toBe(1);
+  expect(document.collections.sources).toMatchObject([{ id: made.sourceId, type: 'NodejsApi', status: 'Enabled' }]);
+  expect(document.collections.destinations).toMatchObject([{ id: made.destinationId, type: 'HTTPDestination' }]);
+  expect(await liveUrl()).toBe('http://127.0.0.1:8090/demo');
+  const hashes = [made.sourceToken, made.testToken].map((token) => hashSourceKey(token ?? ''));
+  expect(document.sourceKeys.map(({ keyHash }) => keyHash).sort()).toEqual(hashes.sort());
+});
+
+test('bootstrap: a second start changes nothing, and leaves what others added to the file', async () => {
+  await run();
+  const more = { ...(await credentials()), gateway: 'http://127.0.0.1:8080' };
+  await writeFile(file, JSON.stringify(more));
+  expect(await run()).toBe('unchanged');
+  expect(await credentials()).toEqual(more);
+  expect((await live()).versionNumber).toBe(1);
+});
+
+test('bootstrap: a crash before the file was written is made good, with the same source keys', async () => {
+  await run();
+  const before = await credentials();
+  await rm(file);
+  expect(await run()).toBe('file-rewritten');
+  const { apiKey, ...after } = await credentials();
+  expect(after).toEqual({
+    sourceToken: before.sourceToken,
+    testToken: before.testToken,
+    sourceId: before.sourceId,
+    destinationId: before.destinationId,
+  });
+  expect(await authenticate(storage.fork(), `Bearer ${apiKey}`, new Date())).toBeDefined();
+});
+
+test('bootstrap: starts at once make one account', async () => {
+  await Promise.all([run(), run(), run()]);
+  expect(await storage.fork().count(Account, {})).toBe(1);
+  const actor = await authenticate(storage.fork(), `Bearer ${(await credentials()).apiKey}`, new Date());
+  expect(actor).toBeDefined();
+});
+
+test('bootstrap: a sink on another port is followed, without publishing anything else of the draft', async () => {
+  await run();
+  const { destinationId = '' } = await credentials();
+  const [account] = await storage.fork().find(Account, {});
+  const actor = { accountId: account?.id ?? '', keyId: 'k', keyName: 'k', scopes: ['all'] };
+  await storage.fork().transactional(async (em) => {
+    await patchDestination({ em, actor, now: new Date() }, secretBox, destinationId, { name: 'draft only' });
+  });
+  await run('http://127.0.0.1:8099/');
+  expect(await liveUrl()).toBe('http://127.0.0.1:8099/demo');
+  const document = await live();
+  expect(document.versionNumber).toBe(2);
+  expect(document.collections.destinations[0]?.['name']).toBe('Demo sink');
+});
+
+test('bootstrap: a demo destination that was pointed elsewhere stays there', async () => {
+  await run();
+  const { destinationId = '' } = await credentials();
+  const [account] = await storage.fork().find(Account, {});
+  const actor = { accountId: account?.id ?? '', keyId: 'k', keyName: 'k', scopes: ['all'] };
+  const settings = { httpDestinationUrl: 'https://example.com/events' };
+  await storage.fork().transactional(async (em) => {
+    await patchDestination({ em, actor, now: new Date() }, secretBox, destinationId, { settings });
+  });
+  await run('http://127.0.0.1:8099');
+  expect((await live()).versionNumber).toBe(1);
+});

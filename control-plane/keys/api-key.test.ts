@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import { hashApiKey, issueApiKey, readKid, sameHash } from './api-key.ts';
+import { isValidAt } from './authenticate.ts';
+import { randomText } from './random-text.ts';
+import { hasScope, isScope, scopes } from './scopes.ts';
+
+test('api key: has its parts, and its hash is of the whole key', () => {
+  const { key, kid, secretHash } = issueApiKey();
+  expect(key).toMatch(/^slk_[A-Za-z0-9]{12}_[A-Za-z0-9]{43}$/);
+  expect(readKid(key)).toBe(kid);
+  expect(sameHash(hashApiKey(key), secretHash)).toBe(true);
+  expect(sameHash(hashApiKey(`${key.slice(0, -1)}_`), secretHash)).toBe(false);
+});
+
+test.each(['', 'slk_', 'slk_short_x', `src_live_${'a'.repeat(43)}`, `slk_AAAAAAAAAAAA_${'a'.repeat(44)}`])(
+  'api key: %j cannot be one',
+  (text) => {
+    expect(readKid(text)).toBeUndefined();
+  },
+);
+
+test('random text: has its length, its alphabet, and no letter more likely than another', () => {
+  const text = randomText(62_000);
+  expect(text).toMatch(/^[A-Za-z0-9]{62000}$/);
+  const counts = new Map<string, number>();
+  for (const letter of text) counts.set(letter, (counts.get(letter) ?? 0) + 1);
+  expect(counts.size).toBe(62);
+  // 1000 each, standard deviation 31: eight of them never happens.
+  for (const count of counts.values()) expect(Math.abs(count - 1_000)).toBeLessThan(250);
+});
+
+test('validity: ends with revocation and with expiry', () => {
+  const now = new Date(1_000);
+  const at = (ms: number): Date => new Date(ms);
+  expect(isValidAt({ expiresAt: null, revokedAt: null }, now)).toBe(true);
+  expect(isValidAt({ expiresAt: at(1_001), revokedAt: null }, now)).toBe(true);
+  expect(isValidAt({ expiresAt: at(1_000), revokedAt: null }, now)).toBe(false);
+  expect(isValidAt({ expiresAt: null, revokedAt: at(999) }, now)).toBe(false);
+});
+
+test('scopes: all is every one; others only themselves', () => {
+  for (const scope of scopes) {
+    expect(hasScope(['all'], scope)).toBe(true);
+    expect(hasScope([scope], scope)).toBe(true);
+    expect(isScope(scope)).toBe(true);
+  }
+  expect(hasScope(['destination:list'], 'destination:find')).toBe(false);
+  expect(hasScope([], 'destination:list')).toBe(false);
+  expect(isScope('destination:everything')).toBe(false);
+});

@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Client } from '../testing/client.ts';
+import { startTestControlPlane } from '../testing/test-control-plane.ts';
+import type { TestControlPlane } from '../testing/test-control-plane.ts';
+import { createKeyCommand, listKeysCommand, revokeKeyCommand } from './commands.ts';
+
+let plane: TestControlPlane;
+let client: Client;
+
+beforeAll(async () => {
+  plane = await startTestControlPlane();
+  client = await plane.newAccount();
+});
+afterAll(() => plane.stop());
+
+test('keys: shown once, listed without the secret, revoked', async () => {
+  const expiresAt = new Date(Date.now() + 86_400_000).toISOString();
+  const created = await client.post('/keys', { name: 'ci', scopes: ['destination:list'], expiresAt });
+  expect(created.status).toBe(200);
+  expect(created.body.key).toMatch(/^slk_[A-Za-z0-9]{12}_[A-Za-z0-9]{43}$/);
+  expect(created.body).toMatchObject({ name: 'ci', scopes: ['destination:list'], expiresAt, revokedAt: null });
+  const { key, ...shown } = created.body;
+  const listed = await client.get('/keys');
+  expect(listed.body.entities[0]).toEqual(shown);
+  expect(JSON.stringify(listed.body)).not.toContain(key.split('_')[2]);
+  const revoked = await client.delete(`/keys/${shown.id}`);
+  expect(revoked.body.revokedAt).not.toBeNull();
+  // Once more changes nothing.
+  expect((await client.delete(`/keys/${shown.id}`)).body).toEqual(revoked.body);
+});
+
+test.each([
+  [{ scopes: ['all'] }, /name is required/],
+  [{ name: 'x' }, /scopes is required/],
+  [{ name: 'x', scopes: [] }, /scopes must be an array of 1 to/],
+  [{ name: 'x', scopes: ['destination:lick'] }, /scopes\[0\] must be one of all/],
+  [{ name: 'x', scopes: ['all'], expiresAt: 'tomorrow' }, /expiresAt must be/],
+  [{ name: 'x', scopes: ['all'], expiresAt: '2001-01-01T00:00:00Z' }, /expiresAt must be in the future/],
+  [{ name: 'x', scopes: ['all'], key: 'mine' }, /key is not a known field/],
+])('keys: create refuses %j', async (body, message) => {
+  const answer = await client.post('/keys', body);
+  expect([answer.status, answer.body.error]).toEqual([400, expect.stringMatching(message)]);
+});
+
+test('keys: nobody makes a key that may do more than the own', async () => {
+  const limited = await plane.newKey(client, ['key:create', 'source:list']);
+  expect((await limited.post('/keys', { name: 'x', scopes: ['source:list'] })).status).toBe(200);
+  for (const scopes of [['all'], ['source:list', 'source:create']]) {
+    expect((await limited.post('/keys', { name: 'x', scopes })).status).toBe(403);
+  }
+});
+
+test('command line: creates, lists and revokes', async () => {
+  const context = { storage: plane.storage, now: new Date() };
+  const options = { name: 'cli', scopes: 'destination:list, version:publish', expires: '90d', newAccount: 'Cli' };
+  const key = await createKeyCommand(context, options);
+  const answer = await client.call('GET', '/destinations', { headers: { authorization: `Bearer ${key}` } });
+  expect(answer).toMatchObject({ status: 200, body: { entities: [] } });
+  const { account_id: account } = (
+    await plane.storage.fork().execute<{ account_id: string }[]>(`select account_id from api_keys where name = 'cli'`)
+  )[0] ?? { account_id: '' };
+  const line = await listKeysCommand(context, account);
+  expect(line).toMatch(/^slk_\w{12}\tcli\tvalid, expires \d{4}-.*\tdestination:list,version:publish$/);
+  await revokeKeyCommand(context, key, account);
+  expect(await listKeysCommand({ ...context, now: new Date() }, account)).toMatch(/\tended\t/);
+  expect((await client.call('GET', '/destinations', { headers: { authorization: `Bearer ${key}` } })).status).toBe(401);
+});
+
+test('command line: says what is wrong', async () => {
+  const context = { storage: plane.storage, now: new Date() };
+  const make = (options: object) => createKeyCommand(context, { name: 'x', scopes: 'all', ...options });
+  await expect(make({ scopes: 'all,nope' })).rejects.toThrow('nope is not a scope');
+  await expect(make({ expires: 'soon' })).rejects.toThrow('--expires');
+  await expect(make({ account: 'nobody' })).rejects.toThrow('there is no account nobody');
+  // Two accounts are there by now.
+  await expect(make({})).rejects.toThrow('--account');
+  await expect(revokeKeyCommand(context, 'slk_none_x', client.accountId)).rejects.toThrow('no key none');
+});

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { sourceTypes } from '../../shared/collections/source-types.ts';
+import type { Client } from '../testing/client.ts';
+import { startTestControlPlane } from '../testing/test-control-plane.ts';
+import type { TestControlPlane } from '../testing/test-control-plane.ts';
+
+let plane: TestControlPlane;
+let client: Client;
+
+beforeAll(async () => {
+  plane = await startTestControlPlane();
+  client = await plane.newAccount();
+});
+afterAll(() => plane.stop());
+
+test('create source: answers the whole source, not published yet', async () => {
+  const { status, body } = await client.post('/sources', { type: 'NodejsApi', name: null });
+  expect(status).toBe(200);
+  expect(body).toEqual({
+    id: expect.any(String),
+    name: null,
+    type: 'NodejsApi',
+    status: 'Enabled',
+    createdAt: expect.any(String),
+    updatedAt: null,
+    accountId: client.accountId,
+    isPublished: false,
+    lastTriggeredAt: null,
+    lastDispatchedAt: null,
+    selectedAccountId: null,
+    whitelistDomains: null,
+    whitelistIps: null,
+    botControlMode: null,
+    botScoreThreshold: null,
+    excludeRequestContext: null,
+    redirectUrl: null,
+    projectAPIKey: null,
+    probabilisticIdentity: null,
+  });
+  expect((await client.get(`/sources/${body.id}`)).body).toEqual(body);
+});
+
+test('create source: every type there is', async () => {
+  for (const type of sourceTypes) {
+    const redirect = type === 'RedirectSource' ? { redirectUrl: 'https://example.com/landing' } : {};
+    expect([type, (await client.post('/sources', { type, ...redirect })).status]).toEqual([type, 200]);
+  }
+  expect((await client.get('/sources?type=RedirectSource')).body.entities).toHaveLength(1);
+});
+
+test.each([
+  [{}, /type is required/],
+  [{ type: 'Telegraph' }, /type must be one of AlchemerWebhook/],
+  [{ type: 'RedirectSource' }, /redirectUrl is required for a RedirectSource/],
+  [{ type: 'RedirectSource', redirectUrl: 'javascript:alert(1)' }, /redirectUrl must be an absolute http or https URL/],
+  [{ type: 'WebSource', whitelistIps: ['10.0.0.0/99'] }, /whitelistIps must hold addresses or CIDR ranges/],
+  [{ type: 'WebSource', whitelistDomains: ['https://example.com'] }, /whitelistDomains must hold domain names/],
+  [{ type: 'WebSource', botControlMode: 'Maybe' }, /botControlMode must be one of Allow, Block, Threshold or null/],
+  [{ type: 'WebSource', botScoreThreshold: 101 }, /botScoreThreshold must be a number of 0 to 100 or null/],
+  [{ type: 'WebSource', excludeRequestContext: 'yes' }, /excludeRequestContext must be true or false or null/],
+  [{ type: 'WebSource', isPublished: true }, /isPublished is not a known field/],
+])('create source: refuses %j', async (body, message) => {
+  const answer = await client.post('/sources', body);
+  expect([answer.status, answer.body.error]).toEqual([400, expect.stringMatching(message)]);
+});
+
+test('patch source: takes its controls, ignores what is read-only, clears with null', async () => {
+  const { body: created } = await client.post('/sources', { type: 'WebSource', name: 'Web' });
+  const path = `/sources/${created.id}`;
+  expect((await client.patch(path, created)).body).toEqual(created);
+  const controls = {
+    status: 'Disabled',
+    whitelistDomains: ['example.com', 'localhost'],
+    whitelistIps: ['203.0.113.7', '2001:db8::/32'],
+    botControlMode: 'Threshold',
+    botScoreThreshold: 40,
+    excludeRequestContext: true,
+  };
+  const changed = await client.patch(path, { ...controls, isPublished: true, accountId: 'x', lastTriggeredAt: 1 });
+  expect(changed.body).toEqual({ ...created, ...controls, updatedAt: expect.any(String) });
+  const cleared = await client.patch(path, { whitelistIps: null, botControlMode: null, status: null });
+  expect(cleared.body).toMatchObject({ whitelistIps: null, botControlMode: null, status: 'Disabled' });
+});
+
+test('tokens: every source has a live and a test key, and only its owner reads them', async () => {
+  const { body: created } = await client.post('/sources', { type: 'NodejsApi' });
+  const { body: tokens } = await client.get(`/sources/${created.id}/tokens`);
+  expect(tokens).toEqual({
+    token: expect.stringMatching(/^src_live_[A-Za-z0-9]{32}$/),
+    testToken: expect.stringMatching(/^src_test_[A-Za-z0-9]{32}$/),
+  });
+  const rows = await plane.storage.fork().execute('select * from source_keys where source_id = ?', [created.id]);
+  expect(JSON.stringify(rows)).not.toContain(tokens.token);
+  expect((await client.post('/sources/nothing/tokens/rotate')).status).toBe(404);
+});
