@@ -43,8 +43,8 @@ const GatewayEnvSchema = Type.Object({
   FRAME_BYTES_MAX: count(512 * 1024, 1024),
   /** How long the first event of a frame waits for more, in ms, while no publish is in flight. 0: until the events that have arrived are read. */
   FRAME_LINGER_MS: count(0, 0),
-  /** Publishes in flight over all partitions; at most one a partition. */
-  FRAMES_IN_FLIGHT_MAX: count(4),
+  /** Publishes in flight over all partitions; at most one a partition. More than two make smaller frames, not a faster log. */
+  FRAMES_IN_FLIGHT_MAX: count(2),
   /** Events and bytes that wait for the log or are on their way to it. */
   QUEUE_EVENTS_MAX: count(100_000),
   QUEUE_BYTES_MAX: count(64 * mebibyte, mebibyte),
@@ -62,8 +62,8 @@ const GatewayEnvSchema = Type.Object({
 });
 
 /** The gateway's environment. Throws EnvError with every problem. */
-export function readGatewayEnv() {
-  const env = readEnv(GatewayEnvSchema, process.env, (path) => readFileSync(path, 'utf8'));
+export function readGatewayEnv(source: Readonly<Record<string, string | undefined>> = process.env) {
+  const env = readEnv(GatewayEnvSchema, source, (path) => readFileSync(path, 'utf8'));
   const proxies = env.TRUSTED_PROXIES.split(',').filter((entry) => entry.trim() !== '');
   const bad = compileAddressRanges(proxies).rejected;
   if (bad.length > 0) throw new EnvError([`TRUSTED_PROXIES holds no address or range: ${bad.join(', ')}`]);

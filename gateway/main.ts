@@ -2,6 +2,10 @@ import { readGatewayEnv } from './env.ts';
 import { runService } from '../shared/process/run-service.ts';
 import { startGateway } from './start-gateway.ts';
 
-await runService('gateway', readGatewayEnv, async (env, logger, shutdown) => {
-  await startGateway(env, logger, shutdown);
-});
+await runService(
+  'gateway',
+  () => readGatewayEnv(),
+  async (env, logger, shutdown) => {
+    await startGateway(env, logger, shutdown);
+  },
+);

@@ -66,7 +66,7 @@ class Batches {
   inflate(exchange: Exchange, body: Buffer): void {
     // The bytes handed over are gone when this returns.
     const started = this.#inflater.inflate(Buffer.from(body), (result) => {
-      if (result.kind === 'body') this.accept(exchange, result.body);
+      if (result.kind === 'body') exchange.attempt(() => this.accept(exchange, result.body));
       else exchange.send(result.kind === 'malformed' ? malformedGzip : tooLarge(this.#settings.bodyBytesMax));
     });
     if (!started) exchange.send(busy);

@@ -43,7 +43,6 @@ export class GroupCommit {
   readonly #spare: Frame[] = [];
   readonly #expiry: NodeJS.Timeout;
   #flushPlanned = false;
-  #nextLane = 0;
   #inFlight = 0;
   #queuedEvents = 0;
   #queuedBytes = 0;
@@ -132,13 +131,22 @@ export class GroupCommit {
 
   #flush(): void {
     this.#flushPlanned = false;
-    const { length } = this.#lanes;
-    for (let i = 0; i < length && this.#inFlight < this.#settings.framesInFlightMax; i += 1) {
-      const lane = this.#lanes[(this.#nextLane + i) % length];
-      if (lane !== undefined && !lane.publishing) this.#publishNext(lane);
+    while (this.#inFlight < this.#settings.framesInFlightMax) {
+      const lane = this.#longestWaiting();
+      if (lane === undefined) return;
+      this.#publishNext(lane);
     }
-    // Where there are fewer slots than partitions, each of them has its turn.
-    this.#nextLane = (this.#nextLane + 1) % length;
+  }
+
+  /** The lane whose turn it is where there are fewer slots than partitions. */
+  #longestWaiting(): Lane | undefined {
+    let found: Lane | undefined;
+    for (const lane of this.#lanes) {
+      const { oldest } = lane;
+      if (lane.publishing || oldest === undefined) continue;
+      if (found?.oldest === undefined || oldest.openedAtMs < found.oldest.openedAtMs) found = lane;
+    }
+    return found;
   }
 
   #publishNext(lane: Lane): void {

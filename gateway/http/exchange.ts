@@ -1,7 +1,7 @@
 import type { HttpResponse } from 'uWebSockets.js';
 import type { FrameOutcome, FrameWaiter } from '../framing/frame-outcome.ts';
 import type { RequestHead } from './request-head.ts';
-import { accepted, unavailable } from './reply.ts';
+import { accepted, internalError, unavailable } from './reply.ts';
 import type { Reply } from './reply.ts';
 
 /** What an exchange tells the server it belongs to. */
@@ -10,6 +10,8 @@ export type ExchangeOwner = {
   readonly closing: boolean;
   /** Called once, when the exchange was answered, or with 499 when the client went away before. */
   exchangeEnded(exchange: Exchange, code: number): void;
+  /** Told of failures nobody expected. */
+  requestFailed(error: unknown): void;
 };
 
 /** One request and its answer. After the answer or an abort it touches the engine's response no more. */
@@ -52,8 +54,23 @@ export class Exchange implements FrameWaiter {
     if (response === undefined) return;
     this.#response = undefined;
     sending = { response, reply, shared: this.shared, close: reply.close || this.#owner.closing };
-    response.cork(writeAnswer);
+    try {
+      response.cork(writeAnswer);
+    } catch (error) {
+      this.#owner.requestFailed(error);
+      response.close();
+    }
     this.#owner.exchangeEnded(this, reply.code);
+  }
+
+  /** Does some of its work. A bug there costs the request, not the process: the engine would end it. */
+  attempt(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#owner.requestFailed(error);
+      this.send(internalError);
+    }
   }
 
   /** To be called when the engine says that the client went away. */
@@ -83,6 +100,6 @@ const writeAnswer = (): void => {
   if (reply.code !== 200) response.writeStatus(reply.status);
   for (const [name, value] of reply.headers) response.writeHeader(name, value);
   if (shared) response.writeHeader('access-control-allow-origin', '*');
-  if (reply.code === 204) response.endWithoutBody(undefined, close);
+  if (reply.code === 204) response.endWithoutBody();
   else response.end(reply.body, close);
 };

@@ -3,8 +3,8 @@ import type { Door, GetDoor, PostDoor } from '../doors/door.ts';
 import type { BodyBudget } from './body-budget.ts';
 import { Exchange } from './exchange.ts';
 import type { ExchangeOwner } from './exchange.ts';
-import { receiveBody } from './receive-body.ts';
-import { createReply, failure, hostileFraming, internalError, notFound } from './reply.ts';
+import { IncomingBody } from './incoming-body.ts';
+import { createReply, failure, hostileFraming, notFound } from './reply.ts';
 import type { Reply } from './reply.ts';
 import { readHead } from './request-head.ts';
 import type { UwsModule } from './uws.ts';
@@ -45,10 +45,13 @@ export async function startServer(uws: UwsModule, options: ServerOptions): Promi
   const noDoor = options.doors.length;
   options.doors.forEach((door, index) => {
     for (const path of door.paths) {
+      const named = path.includes('/:');
       for (const pattern of [path, `${path}/`]) {
-        if (door.method === 'post')
-          app.post(pattern, (response, request) => state.post(response, request, door, index));
-        else app.get(pattern, (response, request) => state.get(response, request, door, index));
+        if (door.method === 'post') {
+          app.post(pattern, (response, request) => state.post(response, request, door, index, named));
+        } else {
+          app.get(pattern, (response, request) => state.get(response, request, door, index, named));
+        }
         app.options(pattern, (response, request) => state.plain(response, request, index, preflight));
         app.any(pattern, (response, request) => state.plain(response, request, index, wrongMethod(door)));
       }
@@ -97,44 +100,53 @@ class ServerState implements ExchangeOwner {
     });
   }
 
-  post(response: HttpResponse, request: HttpRequest, door: PostDoor, index: number): void {
+  post(response: HttpResponse, request: HttpRequest, door: PostDoor, index: number, named: boolean): void {
     const exchange = this.#begin(response, request, index);
-    const parameter = request.getParameter(0) ?? '';
-    const query = request.getQuery();
-    if (exchange.head.hostile) return exchange.send(hostileFraming);
-    const accept = (exchange: Exchange, body: Buffer): void =>
-      this.#guard(exchange, () => door.accept(exchange, body, parameter, query));
-    receiveBody(exchange, response, door.bodyBytesMax, this.#options.budget, accept, door.refuse(exchange));
+    if (exchange.head.hostile) return refuseHostile(response, exchange);
+    const parameter = named ? (request.getParameter(0) ?? '') : '';
+    const query = named ? request.getQuery() : '';
+    const body = new IncomingBody(exchange, door, this.#options.budget, parameter, query);
+    // Without this the engine ends the process when the client goes away.
+    response.onAborted(() => {
+      body.drop();
+      exchange.abort();
+    });
+    response.onData((chunk, isLast) => exchange.attempt(() => body.take(chunk, isLast)));
+    exchange.attempt(() => body.begin());
   }
 
-  get(response: HttpResponse, request: HttpRequest, door: GetDoor, index: number): void {
+  get(response: HttpResponse, request: HttpRequest, door: GetDoor, index: number, named: boolean): void {
     const exchange = this.#begin(response, request, index);
-    const parameter = request.getParameter(0) ?? '';
+    if (exchange.head.hostile) return refuseHostile(response, exchange);
+    const parameter = named ? (request.getParameter(0) ?? '') : '';
     const query = request.getQuery();
-    if (exchange.head.hostile) return exchange.send(hostileFraming);
     response.onAborted(() => exchange.abort());
-    this.#guard(exchange, () => door.accept(exchange, parameter, query));
+    exchange.attempt(() => door.accept(exchange, parameter, query));
   }
 
   plain(response: HttpResponse, request: HttpRequest, index: number, reply: Reply): void {
     const exchange = this.#begin(response, request, index);
-    exchange.send(exchange.head.hostile ? hostileFraming : reply);
+    if (exchange.head.hostile) refuseHostile(response, exchange);
+    else exchange.send(reply);
+  }
+
+  requestFailed(error: unknown): void {
+    this.#options.onFailure(error);
   }
 
   #begin(response: HttpResponse, request: HttpRequest, index: number): Exchange {
     this.open += 1;
     return new Exchange(this, response, readHead(request), index);
   }
+}
 
-  /** A bug in a door costs the request, not the process: uWebSockets.js would end it. */
-  #guard(exchange: Exchange, work: () => void): void {
-    try {
-      work();
-    } catch (error) {
-      this.#options.onFailure(error);
-      exchange.send(internalError);
-    }
-  }
+/**
+ * Answers later, not now: until then the engine closes the connection when more comes in on it, whereas behind an answer
+ * it would go on to read what follows as the next request, the one that was to be smuggled.
+ */
+function refuseHostile(response: HttpResponse, exchange: Exchange): void {
+  response.onAborted(() => exchange.abort());
+  setImmediate(() => exchange.send(hostileFraming));
 }
 
 const preflight = createReply(204, Buffer.alloc(0), {

@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import { compileAddressRanges, normalizeAddress } from './address-ranges.ts';
+import { isDomainAllowed, normalizeDomain, requestHost } from './allowed-origins.ts';
+import { createClientAddress } from './client-address.ts';
+
+test('address ranges: IPv4 and IPv6, single and CIDR, match in their one form', () => {
+  const ranges = compileAddressRanges(['10.0.0.0/8', ' 192.0.2.7', '2001:db8::/32', '::ffff:172.16.0.0/108']);
+  expect(ranges.rejected).toEqual([]);
+  const inside = ['10.1.2.3', '192.0.2.7', '2001:db8::1', '::ffff:10.1.2.3', '172.16.0.1'];
+  const outside = ['11.1.2.3', '192.0.2.8', '2001:db9::1', '::1', 'text', '', '0xa.1', '10.1'];
+  expect(inside.filter((address) => !ranges.includes(address))).toEqual([]);
+  expect(outside.filter((address) => ranges.includes(address))).toEqual([]);
+});
+
+test('address ranges: entries that are neither are named', () => {
+  expect(compileAddressRanges(['10.0.0.0/33', 'host', '10.0.0.1', '0x7f.1']).rejected).toEqual([
+    '10.0.0.0/33',
+    'host',
+    '0x7f.1',
+  ]);
+});
+
+test('normalizeAddress: an address written in full or mapped takes its one form', () => {
+  expect(normalizeAddress('0000:0000:0000:0000:0000:ffff:7f00:0001')).toBe('127.0.0.1');
+  expect(normalizeAddress('2001:0db8:0000::0001')).toBe('2001:db8::1');
+  expect(normalizeAddress('nobody')).toBeUndefined();
+});
+
+const client = createClientAddress(compileAddressRanges(['127.0.0.1', '10.0.0.0/8']), true);
+
+test.each([
+  ['no proxy header', '127.0.0.1', '', '127.0.0.1'],
+  ['one hop', '127.0.0.1', '198.51.100.1', '198.51.100.1'],
+  ['a chain of trusted proxies', '127.0.0.1', '198.51.100.1, 10.0.0.2, 10.0.0.3', '198.51.100.1'],
+  ['a claim in front of the chain', '127.0.0.1', '1.1.1.1, 198.51.100.1, 10.0.0.3', '198.51.100.1'],
+  ['a header of an untrusted peer', '203.0.113.5', '198.51.100.1', '203.0.113.5'],
+  ['only trusted hops', '127.0.0.1', '10.0.0.9, 10.0.0.2', '10.0.0.9'],
+  ['nonsense', '127.0.0.1', 'unknown', '127.0.0.1'],
+  ['nonsense behind an address', '127.0.0.1', '198.51.100.1, unknown, 10.0.0.2', '10.0.0.2'],
+  ['ports', '127.0.0.1', '[2001:db8::7]:443, 10.0.0.2:80', '2001:db8::7'],
+  ['more hops than anyone has', '127.0.0.1', Array.from({ length: 100 }, () => '10.0.0.1').join(','), '127.0.0.1'],
+])('client address: %s', (_, connection, forwardedFor, expected) => {
+  expect(client.of(connection, forwardedFor)).toBe(expected);
+});
+
+test('client address: without trusted proxies nobody is believed', () => {
+  const own = createClientAddress(compileAddressRanges([]), false);
+  expect(own.of('::ffff:7f00:1', '198.51.100.1')).toBe('127.0.0.1');
+});
+
+test('origins: the host comes from Origin, else Referer', () => {
+  expect(requestHost('https://a.test:8443', 'https://b.test/x')).toBe('a.test');
+  expect(requestHost('', 'https://b.test/x')).toBe('b.test');
+  expect(requestHost('', '')).toBeUndefined();
+  expect(requestHost('null', '')).toBe('');
+});
+
+test('origins: a domain allows itself and what lies below it', () => {
+  const domains = ['Example.com', '*.shop.test', 'https://www.a.test/path'].map(
+    (domain) => normalizeDomain(domain) ?? '',
+  );
+  const allowed = ['example.com', 'a.example.com', 'shop.test', 'x.shop.test', 'www.a.test'];
+  const refused = ['badexample.com', 'example.com.evil.test', 'com', 'a.test', ''];
+  expect(allowed.filter((host) => !isDomainAllowed(host, domains))).toEqual([]);
+  expect(refused.filter((host) => isDomainAllowed(host, domains))).toEqual([]);
+});

@@ -1,0 +1,111 @@
+import { expect, test } from 'vitest';
+import { collectionNames } from '../../shared/config/account-config.ts';
+import type { AccountConfig, SnapshotEntity } from '../../shared/config/account-config.ts';
+import { hashSourceKey } from '../../shared/config/source-key.ts';
+import { PublishedSources } from './published-sources.ts';
+
+const empty = Object.fromEntries(collectionNames.map((name) => [name, []])) as unknown as AccountConfig['collections'];
+
+const account = (accountId: string, keys: Readonly<Record<string, string>>, sources: readonly SnapshotEntity[]) => ({
+  accountId,
+  revision: 1,
+  config: {
+    format: 1,
+    accountId,
+    versionId: 'v',
+    versionNumber: 1,
+    publishedAt: '',
+    sourceKeys: Object.entries(keys).map(([token, sourceId]) => ({
+      keyHash: hashSourceKey(token),
+      sourceId,
+      test: token.startsWith('test'),
+    })),
+    collections: { ...empty, sources },
+  } satisfies AccountConfig,
+});
+
+const source = (id: string, fields: object = {}): SnapshotEntity => ({
+  id,
+  type: 'NodejsApi',
+  status: 'Enabled',
+  ...fields,
+});
+const create = (): PublishedSources => new PublishedSources({ eventsPerS: 10, burstS: 2 });
+
+test('published sources: a key means its source while that is published and Enabled', () => {
+  const sources = create();
+  sources.apply(
+    account('one', { live: 's1', test: 's1', off: 's2', gone: 's3' }, [
+      source('s1'),
+      source('s2', { status: 'Disabled' }),
+    ]),
+  );
+  expect(sources.byToken('live')).toMatchObject({ accountId: 'one', sourceId: 's1', test: false });
+  expect(sources.byToken('test')?.test).toBe(true);
+  expect(['off', 'gone', 'nobody', '', 'x'.repeat(300)].map((token) => sources.byToken(token))).toEqual(
+    Array.from({ length: 5 }),
+  );
+});
+
+test('published sources: a new configuration holds from the next request on', () => {
+  const sources = create();
+  expect(sources.byToken('live')).toBeUndefined();
+  sources.apply(account('one', { live: 's1' }, [source('s1')]));
+  expect(sources.byToken('live')).toBeDefined();
+  sources.apply(account('one', { rotated: 's1' }, [source('s1')]));
+  expect(sources.byToken('live')).toBeUndefined();
+  expect(sources.byToken('rotated')).toBeDefined();
+  sources.apply({ accountId: 'one', revision: 3, config: undefined });
+  expect(sources.byToken('rotated')).toBeUndefined();
+  expect(sources.keyCount).toBe(0);
+});
+
+test('published sources: accounts do not touch each other', () => {
+  const sources = create();
+  sources.apply(account('one', { a: 's1' }, [source('s1')]));
+  sources.apply(account('two', { b: 's2' }, [source('s2')]));
+  sources.apply(account('one', {}, []));
+  expect(sources.byToken('a')).toBeUndefined();
+  expect(sources.byToken('b')?.accountId).toBe('two');
+});
+
+test('published sources: limit and activity outlive a revision', () => {
+  const sources = create();
+  const change = account('one', { live: 's1' }, [source('s1')]);
+  sources.apply(change);
+  const before = sources.byToken('live');
+  expect(before?.bucket.take(20, performance.now())).toBe(0);
+  sources.apply(change);
+  const after = sources.byToken('live');
+  expect(after?.bucket).toBe(before?.bucket);
+  expect(after?.activity).toBe(before?.activity);
+});
+
+test('published sources: a document that cannot be read leaves what is in force', () => {
+  const sources = create();
+  const good = account('one', { live: 's1' }, [source('s1')]);
+  sources.apply(good);
+  const broken = { ...good, config: { ...good.config, sourceKeys: undefined as unknown as [] } };
+  expect(() => sources.apply(broken)).toThrow(TypeError);
+  expect(sources.byToken('live')).toBeDefined();
+  expect(sources.bySourceId('s1')).toBeDefined();
+});
+
+test('published sources: a source that cannot be read takes nothing', () => {
+  const sources = create();
+  sources.apply(account('one', { live: 's1' }, [source('s1', { whitelistIps: 'text' })]));
+  expect(sources.byToken('live')).toBeUndefined();
+});
+
+test('published sources: only web addresses are redirected to', () => {
+  const sources = create();
+  const link = (redirectUrl: unknown) => source('s1', { type: 'RedirectSource', redirectUrl });
+  const target = (redirectUrl: unknown): string | undefined => {
+    sources.apply(account('one', { live: 's1' }, [link(redirectUrl)]));
+    return sources.bySourceId('s1')?.redirectUrl;
+  };
+  expect(target('https://a.test/x\r\ny: z')).toBe('https://a.test/xy:%20z');
+  expect(target('javascript:alert(1)')).toBeUndefined();
+  expect(target('/relative')).toBeUndefined();
+  expect(target(null)).toBeUndefined();
+});

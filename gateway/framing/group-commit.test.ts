@@ -1,0 +1,182 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { decodeEnvelopes } from '../../shared/events/frame.ts';
+import type { FrameOutcome, FrameWaiter } from './frame-outcome.ts';
+import { GroupCommit } from './group-commit.ts';
+import type { GroupCommitSettings } from './group-commit.ts';
+import { LogGate } from './log-gate.ts';
+
+type Publish = { readonly partition: number; readonly ids: string[]; decide(outcome: FrameOutcome): void };
+
+/** A log whose answers the test gives by hand. */
+function createRig(overrides: Partial<GroupCommitSettings> = {}) {
+  const published: Publish[] = [];
+  const gate = new LogGate(() => connected);
+  let connected = true;
+  const commit = new GroupCommit(
+    {
+      partitions: 4,
+      frameBytesMax: 1024,
+      frameLingerMs: 0,
+      framesInFlightMax: 4,
+      queueEventsMax: 1000,
+      queueBytesMax: 1024 ** 2,
+      deadlineMs: 2_000,
+      ...overrides,
+    },
+    gate,
+    (partition, payload) =>
+      new Promise((resolve) => {
+        const ids = decodeEnvelopes(payload).map((envelope) => envelope.id);
+        published.push({ partition, ids, decide: resolve });
+      }),
+  );
+  commits.push(commit);
+  const answers: string[] = [];
+  return {
+    commit,
+    gate,
+    published,
+    answers,
+    disconnect: () => (connected = false),
+    add(partition: number, id: string, filler = ''): void {
+      const body = Buffer.from(JSON.stringify({ filler }));
+      const waiter: FrameWaiter = { frameDecided: (outcome, tag) => void answers.push(`${id} ${tag} ${outcome}`) };
+      commit.append(partition, `{"v":1,"id":"${id}","body":`, body, 0, body.length, waiter, answers.length);
+    },
+    turn: () => vi.advanceTimersByTimeAsync(1),
+  };
+}
+
+const commits: GroupCommit[] = [];
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => {
+  for (const commit of commits.splice(0)) commit.stop();
+  vi.useRealTimers();
+});
+
+test('group commit: what arrives in one turn of the loop shares a frame, and all are told at once', async () => {
+  const rig = createRig();
+  for (const id of ['a', 'b', 'c']) rig.add(1, id);
+  expect(rig.published).toHaveLength(0);
+  await rig.turn();
+  expect(rig.published.map(({ partition, ids }) => [partition, ids])).toEqual([[1, ['a', 'b', 'c']]]);
+  expect(rig.answers).toEqual([]);
+  rig.published[0]?.decide('stored');
+  await rig.turn();
+  expect(rig.answers).toEqual(['a 0 stored', 'b 0 stored', 'c 0 stored']);
+  expect(rig.commit.queuedEvents).toBe(0);
+  expect(rig.commit.queuedBytes).toBe(0);
+});
+
+test('group commit: a partition has one frame in flight, and the next holds all that came meanwhile', async () => {
+  const rig = createRig();
+  rig.add(0, 'a');
+  await rig.turn();
+  rig.add(0, 'b');
+  await rig.turn();
+  rig.add(0, 'c');
+  await rig.turn();
+  expect(rig.published).toHaveLength(1);
+  rig.published[0]?.decide('stored');
+  await rig.turn();
+  expect(rig.published[1]?.ids).toEqual(['b', 'c']);
+});
+
+test('group commit: over all partitions no more are in flight than allowed, and the oldest goes first', async () => {
+  const rig = createRig({ framesInFlightMax: 1 });
+  rig.add(3, 'a');
+  await rig.turn();
+  rig.add(2, 'b');
+  await rig.turn();
+  rig.add(0, 'c');
+  await rig.turn();
+  expect(rig.published.map(({ ids }) => ids)).toEqual([['a']]);
+  for (const index of [0, 1, 2]) {
+    rig.published[index]?.decide('stored');
+    await rig.turn();
+  }
+  expect(rig.published.map(({ ids }) => ids)).toEqual([['a'], ['b'], ['c']]);
+});
+
+test('group commit: a frame at its size is closed, and order is kept', async () => {
+  const rig = createRig({ frameBytesMax: 400 });
+  for (const id of ['a', 'b', 'c', 'd']) rig.add(0, id, 'x'.repeat(150));
+  await rig.turn();
+  for (let index = 0; index < 3; index += 1) {
+    rig.published[index]?.decide('stored');
+    await rig.turn();
+  }
+  const order = rig.published.flatMap(({ ids }) => ids);
+  expect(rig.published.length).toBeGreaterThan(1);
+  expect(order).toEqual(['a', 'b', 'c', 'd']);
+});
+
+test('group commit: an event larger than a frame has one to itself', async () => {
+  const rig = createRig({ frameBytesMax: 100 });
+  rig.add(0, 'big', 'x'.repeat(500));
+  await rig.turn();
+  expect(rig.published[0]?.ids).toEqual(['big']);
+});
+
+test('group commit: a full queue and a log that is away have no room', () => {
+  const rig = createRig({ queueEventsMax: 2, queueBytesMax: 1024 ** 2 });
+  expect(rig.commit.hasRoom(2, 10)).toBe(true);
+  expect(rig.commit.hasRoom(3, 10)).toBe(false);
+  expect(rig.commit.hasRoom(1, 2 * 1024 ** 2)).toBe(false);
+  rig.add(0, 'a');
+  rig.add(0, 'b');
+  expect(rig.commit.hasRoom(1, 10)).toBe(false);
+  const away = createRig();
+  away.disconnect();
+  expect(away.commit.hasRoom(1, 1)).toBe(false);
+});
+
+test('group commit: when the log does not answer in time, all that waits fails at once and nothing is taken', async () => {
+  const rig = createRig();
+  rig.add(0, 'a');
+  await rig.turn();
+  rig.add(0, 'b');
+  rig.add(1, 'c');
+  rig.published[0]?.decide('timeout');
+  await rig.turn();
+  expect(rig.answers).toEqual(['a 0 timeout', 'b 0 stalled', 'c 0 stalled']);
+  expect(rig.commit.hasRoom(1, 1)).toBe(false);
+  rig.gate.noteAlive();
+  expect(rig.commit.hasRoom(1, 1)).toBe(true);
+});
+
+test('group commit: a refusal fails its own frame only', async () => {
+  const rig = createRig();
+  rig.add(0, 'a');
+  await rig.turn();
+  rig.add(0, 'b');
+  rig.published[0]?.decide('full');
+  await rig.turn();
+  rig.published[1]?.decide('stored');
+  await rig.turn();
+  expect(rig.answers.map((line) => line.split(' ').at(-1))).toEqual(['full', 'stored']);
+  expect(rig.gate.problem(performance.now())).toBeUndefined();
+});
+
+test('group commit: an event that cannot be sent before its deadline fails by then', async () => {
+  const rig = createRig({ framesInFlightMax: 1 });
+  rig.add(0, 'a');
+  await rig.turn();
+  rig.add(1, 'b');
+  await vi.advanceTimersByTimeAsync(1_900);
+  expect(rig.answers).toEqual([]);
+  await vi.advanceTimersByTimeAsync(100);
+  expect(rig.answers).toEqual(['b 0 stalled']);
+});
+
+test('group commit: drained once the last frame is decided', async () => {
+  const rig = createRig();
+  rig.add(0, 'a');
+  let drained = false;
+  void rig.commit.drained().then(() => (drained = true));
+  await rig.turn();
+  expect(drained).toBe(false);
+  rig.published[0]?.decide('stored');
+  await rig.turn();
+  expect(drained).toBe(true);
+});

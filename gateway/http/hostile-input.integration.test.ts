@@ -1,0 +1,244 @@
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { NatsServer } from '../../shared/embedded/nats-server.ts';
+import { startTestNats } from '../../shared/testing/servers.ts';
+import { startGatewayHere } from '../testing/gateway-here.ts';
+import type { GatewayUnderTest } from '../testing/gateway-here.ts';
+import { until } from '../testing/poll.ts';
+import { rawPost, sendRaw } from '../testing/raw-request.ts';
+import { openTestLog } from '../testing/test-log.ts';
+import type { TestLog } from '../testing/test-log.ts';
+import { allTestSources, testSources } from '../testing/test-sources.ts';
+
+let nats: NatsServer;
+let log: TestLog;
+let gateway: GatewayUnderTest;
+
+beforeAll(async () => {
+  nats = await startTestNats({ syncAlways: false });
+  log = await openTestLog(nats.url);
+  await log.publishSources(allTestSources);
+  gateway = await startGatewayHere(nats.url, {
+    BODIES_BYTES_MAX: String(8 * 1024 ** 2),
+    RATE_LIMIT_EVENTS_PER_S: '1000000',
+  });
+});
+
+afterAll(async () => {
+  await gateway.stop();
+  await log.close();
+  await nats.stop();
+});
+
+const { token } = testSources.server;
+const json = 'Content-Type: application/json';
+const event = (id: string): string => JSON.stringify({ token, event: 'Raw', distinctId: id });
+const lengthOf = (body: string): string => `Content-Length: ${Buffer.byteLength(body)}`;
+const post = (path: string, body: string, ...headers: string[]): string =>
+  rawPost(path, [json, lengthOf(body), ...headers], body);
+const track = '/api/v1/track';
+
+const isStored = async (id: string): Promise<boolean> => (await log.envelopes()).some((envelope) => envelope.id === id);
+
+test('framing: one good request', async () => {
+  expect((await sendRaw(gateway.port, [post(track, event('good'))])).statuses).toEqual([200]);
+});
+
+test.each([
+  ['two lengths that differ', [lengthOf(event('cl')), 'Content-Length: 5']],
+  ['two lengths alike', [lengthOf(event('cl')), lengthOf(event('cl'))]],
+  ['a length and chunks', [lengthOf(event('cl')), 'Transfer-Encoding: chunked']],
+  ['an unknown transfer coding', ['Transfer-Encoding: xchunked']],
+  ['two transfer codings', ['Transfer-Encoding: gzip, chunked']],
+  ['a repeated transfer coding', ['Transfer-Encoding: chunked', 'Transfer-Encoding: chunked']],
+  ['a signed length', ['Content-Length: +5']],
+  ['a negative length', ['Content-Length: -5']],
+  ['a length that is no number', ['Content-Length: ten']],
+])('framing: %s is refused, the connection closed, and what follows never read', async (_, headers) => {
+  const request = rawPost(track, [json, ...headers], event('refused'));
+  const alone = await sendRaw(gateway.port, [request]);
+  expect(alone.statuses).toEqual([400]);
+  expect(alone.closed).toBe(true);
+  const followed = await sendRaw(gateway.port, [request + post(track, event('smuggled'))]);
+  expect(followed.statuses).not.toContain(200);
+  expect(followed.closed).toBe(true);
+  expect(await isStored('refused')).toBe(false);
+  expect(await isStored('smuggled')).toBe(false);
+});
+
+test('framing: HTTP/1.0 is told 505', async () => {
+  const answer = await sendRaw(gateway.port, [post(track, event('old')).replace('HTTP/1.1', 'HTTP/1.0')]);
+  expect(answer.text).toMatch(/^HTTP\/1\.1 505 /);
+  expect(answer.closed).toBe(true);
+});
+
+test('framing: a chunked body is read', async () => {
+  const body = event('chunked');
+  const half = Math.floor(body.length / 2);
+  const chunk = (part: string): string => `${part.length.toString(16)}\r\n${part}\r\n`;
+  const head = rawPost(track, [json, 'Transfer-Encoding: chunked'], '');
+  const parts = [head, chunk(body.slice(0, half)), { waitMs: 30 }, chunk(body.slice(half)), '0\r\n\r\n'];
+  expect((await sendRaw(gateway.port, parts)).statuses).toEqual([200]);
+  expect(await isStored('chunked')).toBe(true);
+});
+
+test('framing: a body that trickles in byte by byte is read', async () => {
+  const body = event('trickle');
+  const head = rawPost(track, [json, lengthOf(body)], '');
+  const parts = [...body].flatMap((byte) => [byte, { waitMs: 2 }]);
+  expect((await sendRaw(gateway.port, [head, ...parts])).statuses).toEqual([200]);
+  expect(await isStored('trickle')).toBe(true);
+});
+
+test('framing: chunks without end are refused and memory is given back', async () => {
+  const filler = `100000\r\n${'x'.repeat(0x100000)}\r\n`;
+  const head = rawPost(track, [json, 'Transfer-Encoding: chunked'], '');
+  const answer = await sendRaw(gateway.port, [head, ...Array.from({ length: 20 }, () => filler)], 1_000);
+  expect(answer.statuses).toEqual([413]);
+  expect(await metric('sluice_gateway_body_bytes')).toBe(0);
+});
+
+test('framing: a client that waits for leave to send too much is refused before it does', async () => {
+  const headers = [json, 'Content-Length: 2097152', 'Expect: 100-continue'];
+  const answer = await sendRaw(gateway.port, [rawPost(track, headers, '')]);
+  expect(answer.statuses).toContain(413);
+  expect(answer.closed).toBe(true);
+});
+
+test('framing: requests one behind the other on a connection are answered in order or not at all', async () => {
+  const bodies = ['p-0', 'p-1', 'p-2'].map((id) => post(track, event(id)));
+  const answer = await sendRaw(gateway.port, [bodies.join('')]);
+  expect(answer.statuses.every((status) => status === 200)).toBe(true);
+  expect((await sendRaw(gateway.port, [post(track, event('after'))])).statuses).toEqual([200]);
+});
+
+test('framing: header floods are refused', async () => {
+  const many = Array.from({ length: 300 }, (_, i) => `x-${i}: ${i}`);
+  expect((await sendRaw(gateway.port, [post(track, event('many'), ...many)])).statuses).toEqual([431]);
+  expect((await sendRaw(gateway.port, [post(track, event('long'), `x: ${'y'.repeat(20_000)}`)])).statuses).toEqual([
+    431,
+  ]);
+});
+
+test('clients: one that goes away in the middle of a body leaves nothing behind', async () => {
+  const head = rawPost('/api/v1/batch', [json, 'Content-Length: 1000000'], '{"token":"');
+  await Promise.all(
+    Array.from({ length: 50 }, () => sendRaw(gateway.port, [head, 'x'.repeat(20_000), { waitMs: 20 }], 0)),
+  );
+  await until('the bodies are forgotten', async () => (await metric('sluice_gateway_body_bytes')) === 0);
+  await until('no request is open', async () => (await metric('sluice_gateway_requests_open')) === 0);
+});
+
+test('clients: one that goes away before its answer has its event stored all the same', async () => {
+  const socket = connect(gateway.port, '127.0.0.1');
+  socket.on('error', () => undefined);
+  await new Promise<void>((resolve) => socket.write(post(track, event('left')), () => resolve()));
+  socket.resetAndDestroy();
+  // Reset or not, what the gateway has read it stores; what it has not read never was a request.
+  await until('the request has ended', async () => (await metric('sluice_gateway_requests_open')) === 0);
+  expect((await sendRaw(gateway.port, [post(track, event('next'))])).statuses).toEqual([200]);
+});
+
+test('clients: bodies that never end may fill their share of memory and no more', async () => {
+  const head = rawPost('/api/v1/batch', [json, 'Content-Length: 5000000'], '{"token":"');
+  const sockets: Socket[] = [];
+  for (let i = 0; i < 20; i += 1) {
+    const socket = connect(gateway.port, '127.0.0.1');
+    socket.on('error', () => undefined);
+    socket.write(head + 'x'.repeat(1_000_000));
+    sockets.push(socket);
+  }
+  await until('the bodies have arrived', async () => (await metric('sluice_gateway_body_bytes')) > 6 * 1024 ** 2);
+  expect(await metric('sluice_gateway_body_bytes')).toBeLessThanOrEqual(8 * 1024 ** 2);
+  expect((await sendRaw(gateway.port, [post(track, event('beside'))])).statuses).toEqual([200]);
+  for (const socket of sockets) socket.destroy();
+  await until('the bodies are forgotten', async () => (await metric('sluice_gateway_body_bytes')) === 0);
+});
+
+test('clients: a thousand idle connections do not keep others from being served', async () => {
+  const sockets = await Promise.all(
+    Array.from(
+      { length: 1_000 },
+      () =>
+        new Promise<Socket>((resolve) => {
+          const socket = connect(gateway.port, '127.0.0.1', () => resolve(socket));
+          socket.on('error', () => resolve(socket));
+        }),
+    ),
+  );
+  expect((await sendRaw(gateway.port, [post(track, event('served'))])).statuses).toEqual([200]);
+  for (const socket of sockets) socket.destroy();
+});
+
+test('fuzz: any body ends in 200, 400, 401, 413 or 207', async () => {
+  const piece = fc.constantFrom(
+    '{',
+    '}',
+    '[',
+    ']',
+    ',',
+    ':',
+    '"',
+    '\\',
+    '\\u',
+    '\\ud800',
+    '"token"',
+    `"${token}"`,
+    '"event"',
+    '"events"',
+    '"distinctId"',
+    '"time"',
+    '1e999',
+    '-0',
+    'null',
+    'true',
+    '"__proto__"',
+    '"constructor"',
+    '"prototype"',
+    ' ',
+    '\n',
+    '\u0000',
+    'é',
+    '"a"',
+  );
+  const whole = fc.record({
+    token: fc.constant(token),
+    event: fc.anything(),
+    time: fc.anything(),
+    userId: fc.anything(),
+  });
+  const body = fc.oneof(
+    fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)),
+    fc.array(piece, { maxLength: 40 }).map((pieces) => Buffer.from(pieces.join(''))),
+    whole.map((fields) => Buffer.from(stringify(fields))),
+    fc.tuple(whole, fc.nat(200)).map(([fields, cut]) => Buffer.from(stringify(fields)).subarray(0, cut)),
+    fc.array(fc.anything(), { maxLength: 5 }).map((events) => Buffer.from(stringify({ token, events }))),
+  );
+  const door = fc.constantFrom('track', 'identify', 'batch');
+  await fc.assert(
+    fc.asyncProperty(body, door, async (bytes, path) => {
+      const answer = await fetch(`${gateway.url}/api/v1/${path}`, { method: 'POST', body: new Uint8Array(bytes) });
+      await answer.arrayBuffer();
+      expect([200, 207, 400, 401, 413]).toContain(answer.status);
+    }),
+    { numRuns: 1_500 },
+  );
+  // Whatever was taken can be read again.
+  await log.envelopes();
+  expect(await metric('sluice_gateway_requests_open')).toBe(0);
+});
+
+function stringify(value: unknown): string {
+  try {
+    return JSON.stringify(value, (_, item: unknown) => (typeof item === 'bigint' ? String(item) : item)) ?? '';
+  } catch {
+    return '{}';
+  }
+}
+
+async function metric(name: string): Promise<number> {
+  const line = (await gateway.metrics()).split('\n').find((text) => text.startsWith(`${name} `));
+  return Number(line?.split(' ')[1] ?? Number.NaN);
+}

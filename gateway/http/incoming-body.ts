@@ -1,0 +1,92 @@
+import type { PostDoor } from '../doors/door.ts';
+import type { BodyBudget } from './body-budget.ts';
+import type { Exchange } from './exchange.ts';
+import { busy, tooLarge } from './reply.ts';
+import type { Reply } from './reply.ts';
+
+/** A refused body is still read to its end up to this size: many clients see an answer only then. */
+const drainBytesMax = 16 * 1024 ** 2;
+const firstBufferBytes = 16 * 1024;
+
+/**
+ * The body of a request on its way in, handed to its door once it is whole. One that comes in one piece, the usual
+ * case, is handed over where it lies. A refused one is read and thrown away before the refusal is sent.
+ */
+export class IncomingBody {
+  readonly #exchange: Exchange;
+  readonly #door: PostDoor;
+  readonly #budget: BodyBudget;
+  readonly #parameter: string;
+  readonly #query: string;
+  #refusal: Reply | undefined;
+  #received = 0;
+  #buffer: Buffer | undefined;
+
+  constructor(exchange: Exchange, door: PostDoor, budget: BodyBudget, parameter: string, query: string) {
+    this.#exchange = exchange;
+    this.#door = door;
+    this.#budget = budget;
+    this.#parameter = parameter;
+    this.#query = query;
+  }
+
+  /** Looks at the headers. A client that waits for leave to send, or would send too much to read, is refused at once. */
+  begin(): void {
+    const { contentLength, expects } = this.#exchange.head;
+    const tooLong = contentLength > this.#door.bodyBytesMax;
+    this.#refusal = this.#door.refuse(this.#exchange) ?? (tooLong ? tooLarge(this.#door.bodyBytesMax) : undefined);
+    if (this.#refusal !== undefined && (expects || contentLength > drainBytesMax)) this.#refuseNow(this.#refusal);
+  }
+
+  /** Takes the next piece. The engine takes its bytes back when this returns. */
+  take(chunk: ArrayBuffer, isLast: boolean): void {
+    if (!this.#exchange.open) return;
+    const { bodyBytesMax } = this.#door;
+    if (isLast && this.#received === 0 && this.#refusal === undefined && chunk.byteLength <= bodyBytesMax) {
+      this.#door.accept(this.#exchange, Buffer.from(chunk), this.#parameter, this.#query);
+      return;
+    }
+    this.#received += chunk.byteLength;
+    if (this.#received > bodyBytesMax) this.#refusal ??= tooLarge(bodyBytesMax);
+    if (this.#refusal === undefined && !this.#keep(chunk)) this.#refusal = busy;
+    if (this.#refusal !== undefined) this.#drain(this.#refusal, isLast);
+    else if (isLast) this.#finish();
+  }
+
+  /** Forgets what came; to be called when the client went away. */
+  drop(): void {
+    if (this.#buffer !== undefined) this.#budget.release(this.#buffer.length);
+    this.#buffer = undefined;
+  }
+
+  #keep(chunk: ArrayBuffer): boolean {
+    const start = this.#received - chunk.byteLength;
+    if (this.#buffer === undefined || this.#buffer.length < this.#received) {
+      const size = Math.min(Math.max(this.#received * 2, firstBufferBytes), this.#door.bodyBytesMax);
+      if (!this.#budget.take(size)) return false;
+      const larger = Buffer.allocUnsafeSlow(size);
+      this.#buffer?.copy(larger, 0, 0, start);
+      this.drop();
+      this.#buffer = larger;
+    }
+    this.#buffer.set(new Uint8Array(chunk), start);
+    return true;
+  }
+
+  #finish(): void {
+    const whole = this.#buffer?.subarray(0, this.#received) ?? Buffer.alloc(0);
+    // The door is done with the bytes, or has copied them, before anything else can ask for memory.
+    this.drop();
+    this.#door.accept(this.#exchange, whole, this.#parameter, this.#query);
+  }
+
+  #drain(refusal: Reply, isLast: boolean): void {
+    this.drop();
+    if (isLast) this.#exchange.send(refusal);
+    else if (this.#received > drainBytesMax) this.#refuseNow(refusal);
+  }
+
+  #refuseNow(refusal: Reply): void {
+    this.#exchange.send({ ...refusal, close: true });
+  }
+}

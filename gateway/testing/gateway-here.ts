@@ -1,0 +1,58 @@
+import { createLogger } from '../../shared/process/logger.ts';
+import { createShutdown } from '../../shared/process/shutdown.ts';
+import { readGatewayEnv } from '../env.ts';
+import { startGateway } from '../start-gateway.ts';
+import { findFreePort } from '../../shared/embedded/free-port.ts';
+import { until } from './poll.ts';
+
+export type GatewayUnderTest = {
+  readonly port: number;
+  readonly url: string;
+  readonly metricsUrl: string;
+  readiness(): Promise<{ readonly status: number; readonly body: string }>;
+  metrics(): Promise<string>;
+  stop(): Promise<void>;
+};
+
+/** Starts a gateway in this process and waits until it is ready. */
+export async function startGatewayHere(
+  natsUrl: string,
+  variables: Readonly<Record<string, string>> = {},
+): Promise<GatewayUnderTest> {
+  const metricsPort = await findFreePort();
+  const env = readGatewayEnv({
+    NATS_URL: natsUrl,
+    GATEWAY_HOST: '127.0.0.1',
+    GATEWAY_PORT: '0',
+    GATEWAY_METRICS_PORT: String(metricsPort),
+    LOG_LEVEL: 'silent',
+    CANARY_EVERY_MS: '200',
+    ...variables,
+  });
+  const logger = createLogger('gateway', env.LOG_LEVEL);
+  const shutdown = createShutdown(logger, 60_000);
+  const { port } = await startGateway(env, logger, shutdown);
+  const gateway = gatewayAt(port, metricsPort, () => shutdown.run('test ended'));
+  await until('the gateway is ready', async () => (await gateway.readiness()).status === 200);
+  return gateway;
+}
+
+/** A gateway by its ports. */
+export function gatewayAt(port: number, metricsPort: number, stop: () => Promise<void>): GatewayUnderTest {
+  const metricsUrl = `http://127.0.0.1:${metricsPort}`;
+  return {
+    port,
+    url: `http://127.0.0.1:${port}`,
+    metricsUrl,
+    async readiness() {
+      try {
+        const answer = await fetch(`${metricsUrl}/readyz`);
+        return { status: answer.status, body: await answer.text() };
+      } catch {
+        return { status: 0, body: '' };
+      }
+    },
+    metrics: async () => (await fetch(`${metricsUrl}/metrics`)).text(),
+    stop,
+  };
+}

@@ -1,0 +1,45 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { findFreePort } from '../../shared/embedded/free-port.ts';
+import { gatewayAt } from './gateway-here.ts';
+import type { GatewayUnderTest } from './gateway-here.ts';
+import { until } from './poll.ts';
+
+export type GatewayProcess = GatewayUnderTest & {
+  readonly pid: number;
+  readonly exitCode: Promise<number | null>;
+  /** SIGKILL: what a crash looks like. */
+  kill(): Promise<void>;
+};
+
+/** Starts a gateway as a process of its own and waits until it is ready. */
+export async function startGatewayProcess(
+  natsUrl: string,
+  variables: Readonly<Record<string, string>> = {},
+): Promise<GatewayProcess> {
+  const [port, metricsPort] = [await findFreePort(), await findFreePort()];
+  const child = fork(fileURLToPath(new URL('../main.ts', import.meta.url)), [], {
+    execArgv: ['--import', 'tsx'],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    env: {
+      PATH: process.env['PATH'],
+      HOME: process.env['HOME'],
+      NATS_URL: natsUrl,
+      GATEWAY_HOST: '127.0.0.1',
+      GATEWAY_PORT: String(port),
+      GATEWAY_METRICS_PORT: String(metricsPort),
+      LOG_LEVEL: 'warn',
+      CANARY_EVERY_MS: '200',
+      ...variables,
+    },
+  });
+  const exitCode = once(child, 'exit').then(([code]) => code as number | null);
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    child.kill(signal);
+    await exitCode;
+  };
+  const gateway = gatewayAt(port, metricsPort, () => end('SIGTERM'));
+  await until('the gateway process is ready', async () => (await gateway.readiness()).status === 200);
+  return { ...gateway, pid: child.pid ?? 0, exitCode, kill: () => end('SIGKILL') };
+}

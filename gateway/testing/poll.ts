@@ -1,0 +1,12 @@
+/** Polls until `condition` holds, and fails saying what it waited for. */
+export async function until(
+  what: string,
+  condition: () => boolean | Promise<boolean>,
+  deadlineMs = 15_000,
+): Promise<void> {
+  const deadline = performance.now() + deadlineMs;
+  while (!(await condition())) {
+    if (performance.now() > deadline) throw new Error(`waited ${deadlineMs} ms until ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

@@ -1,0 +1,81 @@
+import { collectionNames } from '../../shared/config/account-config.ts';
+import type { AccountConfig, SnapshotEntity } from '../../shared/config/account-config.ts';
+import { hashSourceKey } from '../../shared/config/source-key.ts';
+import type { Envelope } from '../../shared/events/envelope.ts';
+import { decodeEnvelopes } from '../../shared/events/frame.ts';
+import { connectLog } from '../../shared/log/connection.ts';
+import type { LogConnection } from '../../shared/log/connection.ts';
+import { openBuckets } from '../../shared/log/open-buckets.ts';
+import { accountKey } from '../../shared/log/subjects.ts';
+import { streams } from '../../shared/log/topology.ts';
+
+/** A source as a test publishes it, with the keys that mean it. */
+export type TestSource = {
+  readonly token: string;
+  readonly testToken?: string;
+  readonly entity: SnapshotEntity;
+};
+
+export const testAccountId = 'account-1';
+
+/** The log beside a gateway under test: publishes configuration and reads what was stored. */
+export type TestLog = {
+  readonly connection: LogConnection;
+  publishSources(sources: readonly TestSource[]): Promise<number>;
+  /** Every event in the log, in the order of each partition. */
+  envelopes(): Promise<Envelope[]>;
+  /** The stored bytes of all frames. */
+  rawFrames(): Promise<string>;
+  /** What gateways say of when a source was last used. */
+  lastTriggeredAt(sourceId: string): Promise<number[]>;
+  close(): Promise<void>;
+};
+
+export async function openTestLog(url: string): Promise<TestLog> {
+  const connection = await connectLog({ url, name: 'gateway-test' });
+  const { config, health } = await openBuckets(connection, 1);
+  const frames = async (): Promise<Uint8Array[]> => {
+    const { state } = await connection.jsm.streams.info(streams.ingest);
+    const found: Uint8Array[] = [];
+    for (let seq = Math.max(state.first_seq, 1); seq <= state.last_seq; seq += 1) {
+      found.push((await connection.jsm.streams.getMessage(streams.ingest, { seq })).data);
+    }
+    return found;
+  };
+  return {
+    connection,
+    publishSources: (sources) => config.put(accountKey(testAccountId), Buffer.from(JSON.stringify(document(sources)))),
+    async envelopes() {
+      return (await frames()).flatMap((frame) => decodeEnvelopes(frame));
+    },
+    async rawFrames() {
+      return Buffer.concat(await frames()).toString('utf8');
+    },
+    async lastTriggeredAt(sourceId) {
+      const entries = await Promise.all((await health.keys(`source.${sourceId}.*`)).map((key) => health.get(key)));
+      return entries.map((entry) => {
+        const value = JSON.parse(Buffer.from(entry?.value ?? []).toString('utf8')) as { lastTriggeredAt: number };
+        return value.lastTriggeredAt;
+      });
+    },
+    close: () => connection.close(),
+  };
+}
+
+function document(sources: readonly TestSource[]): AccountConfig {
+  const empty = Object.fromEntries(
+    collectionNames.map((name) => [name, []]),
+  ) as unknown as AccountConfig['collections'];
+  return {
+    format: 1,
+    accountId: testAccountId,
+    versionId: 'version-1',
+    versionNumber: 1,
+    publishedAt: new Date(0).toISOString(),
+    sourceKeys: sources.flatMap(({ token, testToken, entity }) => [
+      { keyHash: hashSourceKey(token), sourceId: entity.id, test: false },
+      ...(testToken === undefined ? [] : [{ keyHash: hashSourceKey(testToken), sourceId: entity.id, test: true }]),
+    ]),
+    collections: { ...empty, sources: sources.map(({ entity }) => entity) },
+  };
+}
