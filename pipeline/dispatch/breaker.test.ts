@@ -47,12 +47,11 @@ describe('breaker', () => {
         let state = failTimes(10);
         let nowMs = 0;
         for (let i = 0; i < rounds; i += 1) {
-          if (state.kind !== 'open') return false;
-          if (state.untilMs - nowMs > breakerLimits.openMaxMs) return false;
+          if (state.kind !== 'open') return expect.unreachable('every probe failed');
+          expect(state.untilMs - nowMs).toBeLessThanOrEqual(breakerLimits.openMaxMs);
           nowMs = state.untilMs;
           state = breakerEnded(breakerStarted(breakerAt(state, nowMs)), false, nowMs, random);
         }
-        return true;
       }),
     );
   });

@@ -70,7 +70,7 @@ describe('sender', () => {
     ['no answer', (socket: Socket) => socket.resume(), 'TIMEOUT'],
     ['dripping body', (socket: Socket) => drip(socket), 'TOTAL_TIMEOUT'],
     ['early close', (socket: Socket) => socket.destroy(), 'UND_ERR_SOCKET'],
-    ['no HTTP', (socket: Socket) => void socket.end('hello\r\n\r\n'), 'HPE_'],
+    ['no HTTP', (socket: Socket) => void socket.end('hello\r\n\r\n'), 'HPE_|HTTPParserError'],
   ])('%s: ends in time, worth another attempt', async (_name, behave, code) => {
     const port = await raw((socket) => {
       socket.on('error', () => undefined);

@@ -86,6 +86,10 @@ function failureOf(error: unknown): SendResult {
   if (error instanceof EgressError) return { kind: 'failed', reason: error.code, permanent: true };
   if (error instanceof errors.InvalidArgumentError)
     return { kind: 'failed', reason: 'invalid_request', permanent: true };
-  const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown';
+  const code = error instanceof Error ? codeOf(error) : 'unknown';
   return { kind: 'failed', reason: `network ${code}`, permanent: false };
+}
+
+function codeOf(error: Error): string {
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
 }

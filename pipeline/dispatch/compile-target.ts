@@ -1,0 +1,39 @@
+import type { AccountConfig } from '../../shared/config/account-config.ts';
+import { SettingError } from '../../shared/destinations/define.ts';
+import type { PreparedDestination } from '../../shared/destinations/define.ts';
+import { findDestinationKind } from '../../shared/destinations/registry.ts';
+import { compileDispatchPlan } from '../../shared/plan/dispatch-plan.ts';
+import type { PublishedDestination } from '../../shared/plan/published-destinations.ts';
+import type { JsonObject } from '../../shared/process/json.ts';
+import { SecretError, isSealed, settingContext } from '../../shared/storage/secrets.ts';
+import type { SecretBox } from '../../shared/storage/secrets.ts';
+import type { DispatchTarget } from './dispatcher-context.ts';
+
+/** Compiles a published destination: its rules, and its kind made ready with opened secrets. */
+export function compileTarget(
+  config: AccountConfig,
+  destination: PublishedDestination,
+  secrets: SecretBox,
+): DispatchTarget {
+  const plan = compileDispatchPlan(config, destination);
+  try {
+    return { plan, prepared: prepare(destination, secrets), problem: undefined };
+  } catch (error) {
+    if (error instanceof SettingError || error instanceof SecretError) {
+      return { plan, prepared: undefined, problem: error.message };
+    }
+    throw error;
+  }
+}
+
+function prepare(destination: PublishedDestination, secrets: SecretBox): PreparedDestination {
+  const kind = findDestinationKind(destination.type);
+  if (kind === undefined) throw new SettingError('type', `${destination.type} is not delivered to by this build`);
+  return kind.prepare(openSettings(destination, secrets));
+}
+
+function openSettings({ accountId, id, settings }: PublishedDestination, secrets: SecretBox): JsonObject {
+  const open = (key: string, value: unknown): unknown =>
+    isSealed(value) ? secrets.open(value, settingContext(accountId, id, key)) : value;
+  return Object.fromEntries(Object.entries(settings).map(([key, value]) => [key, open(key, value)]));
+}

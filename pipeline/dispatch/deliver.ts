@@ -1,0 +1,80 @@
+import type { OutboundEvent, OutboundRequest, Outcome, PreparedDestination } from '../../shared/destinations/define.ts';
+import type { RequestSummary } from '../../shared/events/dead-letter.ts';
+import { classifyAnswer } from './classify-answer.ts';
+import type { Sender } from './http/sender.ts';
+
+/** What became of one event in one attempt. */
+export type Attempt = { readonly outcome: Outcome; readonly request?: RequestSummary };
+
+/** The attempts, one an event in order, and what the requests say about the destination itself. */
+export type Delivered = { readonly attempts: readonly Attempt[]; readonly requests: number; readonly isUp: boolean };
+
+/** Answers that may be the fault of one event among many. */
+const perhapsOneEvent: ReadonlySet<number> = new Set([400, 413, 422]);
+
+/**
+ * Sends events in one request. Where the platform refuses a whole batch for what may be one event in it, the halves
+ * are tried by themselves, so that only the events at fault are refused.
+ */
+export async function deliver(
+  prepared: PreparedDestination,
+  sender: Sender,
+  events: readonly OutboundEvent[],
+): Promise<Delivered> {
+  const request = build(prepared, events);
+  if (typeof request === 'string') {
+    if (events.length > 1) return deliverHalves(prepared, sender, events);
+    return { attempts: [{ outcome: { kind: 'reject', reason: request } }], requests: 0, isUp: true };
+  }
+  const result = await sender.send(request);
+  const { host } = new URL(request.url);
+  if (result.kind === 'failed') {
+    const { reason, permanent } = result;
+    const attempt: Attempt = {
+      outcome: { kind: permanent ? 'reject' : 'retry', reason },
+      request: { method: request.method, host },
+    };
+    return { attempts: events.map(() => attempt), requests: 1, isUp: permanent };
+  }
+  const { answer } = result;
+  const whole = classifyAnswer(answer, Date.now());
+  const summary = { method: request.method, host, status: answer.status };
+  const rows = prepared.readAnswer?.(answer, events);
+  if (rows?.length === events.length) {
+    const attempts = rows.map((outcome) => ({ outcome, request: summary }));
+    return { attempts, requests: 1, isUp: whole.kind !== 'retry' };
+  }
+  if (whole.kind === 'reject' && events.length > 1 && perhapsOneEvent.has(answer.status)) {
+    return deliverHalves(prepared, sender, events);
+  }
+  return {
+    attempts: events.map(() => ({ outcome: whole, request: summary })),
+    requests: 1,
+    isUp: whole.kind !== 'retry',
+  };
+}
+
+async function deliverHalves(
+  prepared: PreparedDestination,
+  sender: Sender,
+  events: readonly OutboundEvent[],
+): Promise<Delivered> {
+  const middle = Math.ceil(events.length / 2);
+  const first = await deliver(prepared, sender, events.slice(0, middle));
+  const second = await deliver(prepared, sender, events.slice(middle));
+  return {
+    attempts: [...first.attempts, ...second.attempts],
+    requests: first.requests + second.requests,
+    isUp: first.isUp && second.isUp,
+  };
+}
+
+/** The request, or why there can be none: a payload a kind cannot make a request of is a fault of that event alone. */
+function build(prepared: PreparedDestination, events: readonly OutboundEvent[]): OutboundRequest | string {
+  try {
+    const request = prepared.buildRequest(events);
+    return URL.canParse(request.url) ? request : 'the request has no usable URL';
+  } catch (error) {
+    return `building the request: ${error instanceof Error ? error.name : 'failed'}`;
+  }
+}

@@ -1,0 +1,39 @@
+import { frameLines } from '../../shared/events/frame.ts';
+import { parseResolved } from '../../shared/events/resolved-event.ts';
+import type { ResolvedEvent } from '../../shared/events/resolved-event.ts';
+import type { OutboundEvent } from '../../shared/destinations/define.ts';
+import type { HeldFrame } from './held-frames.ts';
+import type { LaneItem } from './visitor-lanes.ts';
+
+/** One event on its way to the destination. */
+export type DispatchItem = LaneItem &
+  OutboundEvent & {
+    readonly frame: HeldFrame;
+    /** Attempts made before, and when the first one was, in ms since the epoch; 0 and undefined for a fresh event. */
+    readonly attempts: number;
+    readonly firstAttemptAtMs: number | undefined;
+  };
+
+export type ReadFrame = { readonly events: readonly ResolvedEvent[]; readonly unreadable: readonly string[] };
+
+/** Reads the events of a frame; a line this build does not know does not stand in the way of the others. */
+export function readResolvedFrame(data: Uint8Array): ReadFrame {
+  const events: ResolvedEvent[] = [];
+  const unreadable: string[] = [];
+  for (const line of linesOf(data)) {
+    try {
+      events.push(parseResolved(line));
+    } catch {
+      unreadable.push(line);
+    }
+  }
+  return { events, unreadable };
+}
+
+function linesOf(data: Uint8Array): readonly string[] {
+  try {
+    return frameLines(data);
+  } catch {
+    return [Buffer.from(data).toString('utf8')];
+  }
+}

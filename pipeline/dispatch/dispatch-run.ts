@@ -1,0 +1,253 @@
+import type { Cursor } from '../../shared/log/cursor.ts';
+import { BatchLinger } from './batch-linger.ts';
+import type { DeadLetterWriter } from './dead-letter-writer.ts';
+import { deliver } from './deliver.ts';
+import type { Delivered } from './deliver.ts';
+import type { DispatchItem } from './dispatch-item.ts';
+import type { DispatcherOptions } from './dispatcher-context.ts';
+import type { DispatcherCounts, DispatcherGauge } from './dispatcher-stats.ts';
+import type { HealthKeeper } from './health-keeper.ts';
+import { HeldFrames } from './held-frames.ts';
+import type { HeldFrame } from './held-frames.ts';
+import { Intake } from './intake.ts';
+import type { Sender } from './http/sender.ts';
+import type { RetryFrame, RetryReader } from './retry-reader.ts';
+import type { RetryWriter } from './retry-writer.ts';
+import { RequestGate } from './request-gate.ts';
+import { settleAttempts } from './settle-attempts.ts';
+import type { SettlingContext } from './settle-attempts.ts';
+import { VisitorLanes } from './visitor-lanes.ts';
+import type { LaneClass } from './visitor-lanes.ts';
+
+export type DispatchParts = {
+  readonly options: DispatcherOptions;
+  readonly counts: DispatcherCounts;
+  readonly keeper: HealthKeeper;
+  readonly cursor: Cursor;
+  readonly abort: AbortController;
+  readonly deadLetters: DeadLetterWriter;
+  readonly sender: Sender;
+  readonly retryWriter: RetryWriter;
+  readonly retryReader: () => RetryReader;
+  onAcknowledged(seq: number): void;
+};
+
+const framesPerTake = 16;
+/** Retried events may use this share of the requests while fresh ones wait, so that neither starves the other. */
+const retriedShare = 0.25;
+
+/** The work of one dispatcher: what it holds, what is in flight, and when it takes more. */
+export class DispatchRun {
+  readonly done: Promise<void>;
+  readonly #parts: DispatchParts;
+  readonly #lanes = new VisitorLanes<DispatchItem>();
+  readonly #held: HeldFrames;
+  readonly #gate: RequestGate;
+  readonly #linger: BatchLinger;
+  readonly #settling: SettlingContext;
+  readonly #intake: Intake;
+  #framesWaiting = 0;
+  #isStopping = false;
+  #ending: Promise<void> | undefined;
+  #onIdle: (() => void) | undefined;
+  #resolve: () => void = () => undefined;
+  #reject: (error: unknown) => void = () => undefined;
+  #problem: string | undefined;
+
+  constructor(parts: DispatchParts) {
+    this.#parts = parts;
+    const { keeper, retryWriter, deadLetters, counts, options } = parts;
+    const { settings, retryPolicy, sourceActivity, target } = options;
+    this.#held = new HeldFrames(settings.ackWaitMs / 3);
+    this.#gate = new RequestGate(settings.concurrency, () => this.wake());
+    this.#linger = new BatchLinger(settings.lingerMs, () => this.#pump());
+    const onSettled = (frame: HeldFrame): void => this.#settle(frame);
+    const onFailed = (error: unknown): void => this.#fail(error);
+    this.#settling = {
+      keeper,
+      retryPolicy,
+      retryWriter,
+      deadLetters,
+      sourceActivity,
+      counts,
+      onFailed,
+      onSettled: ({ frame }) => onSettled(frame),
+    };
+    this.#intake = new Intake({
+      target,
+      counts,
+      keeper,
+      deadLetters,
+      lanes: this.#lanes,
+      held: this.#held,
+      onSettled,
+      onFailed,
+      acknowledge: (delivery) => {
+        delivery.ack();
+        parts.onAcknowledged(delivery.seq);
+      },
+    });
+    this.done = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+  }
+
+  start(): void {
+    this.wake();
+    this.#takeFrames().catch((error: unknown) => this.#fail(error));
+  }
+
+  /** Something changed: takes more or less, and sends what may be sent. */
+  wake(): void {
+    this.#regulate();
+    this.#pump();
+  }
+
+  gauges(): Record<DispatcherGauge, number> {
+    return {
+      frames_waiting: this.#framesWaiting,
+      events_held: this.#lanes.size,
+      requests_in_flight: this.#gate.inFlight,
+      breaker_open: this.#gate.isBreakerClosed ? 0 : 1,
+      misconfigured: this.#problem === undefined ? 0 : 1,
+    };
+  }
+
+  takeRetries(frame: RetryFrame): void {
+    this.#intake.takeRetries(frame);
+    this.wake();
+  }
+
+  /** Finishes the frames that are begun, for at most `deadlineMs`; everything else is handed back. */
+  async stop(deadlineMs: number): Promise<void> {
+    if (!this.#isStopping) {
+      this.#isStopping = true;
+      this.#regulate();
+      this.#handBackUnstarted();
+      const closing = this.#parts.cursor.close();
+      const idle = new Promise<void>((resolve) => {
+        this.#onIdle = resolve;
+      });
+      this.wake();
+      this.#reportIdle();
+      const late = setTimeout(() => this.#onIdle?.(), deadlineMs);
+      await Promise.all([idle, closing]);
+      clearTimeout(late);
+    }
+    await this.#end();
+    this.#resolve();
+  }
+
+  async #takeFrames(): Promise<void> {
+    for (;;) {
+      const deliveries = await this.#parts.cursor.take(framesPerTake);
+      if (deliveries.length === 0) return;
+      for (const delivery of deliveries) {
+        this.#framesWaiting = delivery.pending;
+        if (this.#isStopping) delivery.nak();
+        else this.#intake.takeFrame(delivery);
+      }
+      this.wake();
+    }
+  }
+
+  #pump(): void {
+    const { abort, sender } = this.#parts;
+    const prepared = this.#parts.options.target()?.prepared;
+    if (prepared === undefined) return;
+    while (!abort.signal.aborted && this.#gate.hasRoom()) {
+      const lane = this.#nextLane();
+      if (lane === undefined) return;
+      const max = prepared.batchEventsMax;
+      if (!this.#isStopping && this.#linger.shouldWait(this.#lanes.readyCount(lane), max, this.#gate.inFlight)) return;
+      const items = this.#lanes.take(lane, max);
+      this.#linger.sent();
+      this.#gate.started(lane);
+      for (const { frame } of items) frame.isStarted = true;
+      deliver(prepared, sender, items).then(
+        (delivered) => this.#afterDelivery(lane, items, delivered),
+        (error: unknown) => this.#fail(error),
+      );
+    }
+  }
+
+  #nextLane(): LaneClass | undefined {
+    const hasFresh = this.#lanes.readyCount('fresh') > 0;
+    if (this.#lanes.readyCount('retried') === 0) return hasFresh ? 'fresh' : undefined;
+    return hasFresh && this.#gate.share('retried') >= retriedShare ? 'fresh' : 'retried';
+  }
+
+  #afterDelivery(lane: LaneClass, items: readonly DispatchItem[], delivered: Delivered): void {
+    const { counts, abort } = this.#parts;
+    if (abort.signal.aborted) return;
+    counts.requests += delivered.requests;
+    const hasOpened = this.#gate.ended(lane, delivered.isUp);
+    settleAttempts(this.#settling, items, delivered.attempts);
+    this.#lanes.release(items);
+    if (hasOpened) {
+      counts.breaker_opened += 1;
+      this.#handBackUnstarted();
+    }
+    this.wake();
+    this.#reportIdle();
+  }
+
+  /** Takes more only while there is room for it and somebody to send it to. */
+  #regulate(): void {
+    const { options, cursor, retryReader } = this.#parts;
+    const { settings, destinationId, logger } = options;
+    const target = options.target();
+    if (this.#problem !== target?.problem) {
+      this.#problem = target?.problem;
+      if (this.#problem !== undefined) {
+        logger.error({ destinationId, problem: this.#problem }, 'dispatcher: the destination cannot be sent to');
+        this.#handBackUnstarted();
+      }
+    }
+    const canSend = !this.#isStopping && target?.prepared !== undefined && !this.#gate.isShut;
+    const hasRoom = this.#lanes.size < settings.eventsHeldMax && this.#held.bytes < settings.bytesHeldMax;
+    if (canSend && target.plan.destination.isEnabled) retryReader().open();
+    else retryReader().close();
+    if (canSend && hasRoom) cursor.resume();
+    else cursor.pause();
+  }
+
+  #settle(frame: HeldFrame): void {
+    this.#held.settle(frame);
+    this.#reportIdle();
+  }
+
+  #handBackUnstarted(): void {
+    const abandoned = this.#held.abandonUnstarted();
+    if (abandoned.size > 0) this.#lanes.remove(({ frame }) => abandoned.has(frame));
+  }
+
+  /** When stopping: nothing is left to wait for once every frame that was begun is finished, or cannot be. */
+  #reportIdle(): void {
+    if (this.#held.size === 0 || (this.#gate.inFlight === 0 && this.#gate.isShut)) this.#onIdle?.();
+  }
+
+  #fail(error: unknown): void {
+    if (this.#parts.abort.signal.aborted) return;
+    this.#isStopping = true;
+    this.#end().then(
+      () => this.#reject(error),
+      () => this.#reject(error),
+    );
+  }
+
+  #end(): Promise<void> {
+    return (this.#ending ??= this.#close());
+  }
+
+  async #close(): Promise<void> {
+    const { abort, cursor, sender, retryReader, keeper } = this.#parts;
+    abort.abort(new Error('the dispatcher ended'));
+    this.#gate.stop();
+    this.#linger.stop();
+    this.#held.abandonAll();
+    await Promise.allSettled([cursor.close(), sender.close()]);
+    await Promise.allSettled([keeper.stop(), retryReader().stop()]);
+  }
+}

@@ -1,0 +1,64 @@
+import type { PreparedDestination } from '../../shared/destinations/define.ts';
+import type { Bucket } from '../../shared/log/bucket.ts';
+import type { LogConnection } from '../../shared/log/connection.ts';
+import type { DispatchPlan } from '../../shared/plan/dispatch-plan.ts';
+import type { Logger } from '../../shared/process/logger.ts';
+import type { SenderLimits } from './http/sender.ts';
+import type { Sender } from './http/sender.ts';
+import type { RetryPolicy } from './retry-policy.ts';
+import type { SourceActivity } from './source-activity.ts';
+
+export type DispatcherSettings = {
+  /** Requests in flight to one destination, at most. */
+  readonly concurrency: number;
+  /** How long a batch that is not full may wait for more while others are in flight, in ms. */
+  readonly lingerMs: number;
+  /** Events held in memory before pulling pauses. */
+  readonly eventsHeldMax: number;
+  /** Bytes of frames held in memory before pulling pauses. */
+  readonly bytesHeldMax: number;
+  /** Frames pulled ahead, at most. */
+  readonly framesBufferedMax: number;
+  /** After this long without a word from us the server delivers a frame again, in ms. */
+  readonly ackWaitMs: number;
+  readonly healthFlushMs: number;
+  readonly retryWindowMs: number;
+  readonly sender: Pick<SenderLimits, 'connectTimeoutMs' | 'headersTimeoutMs' | 'totalTimeoutMs'>;
+};
+
+export const dispatcherDefaults: DispatcherSettings = {
+  concurrency: 64,
+  lingerMs: 5,
+  eventsHeldMax: 4_096,
+  bytesHeldMax: 16 * 1024 * 1024,
+  framesBufferedMax: 32,
+  ackWaitMs: 10_000,
+  healthFlushMs: 250,
+  retryWindowMs: 4 * 3_600_000,
+  sender: { connectTimeoutMs: 3_000, headersTimeoutMs: 10_000, totalTimeoutMs: 15_000 },
+};
+
+/** A destination as it is published now: its rules, and how to send to it unless its settings do not allow that. */
+export type DispatchTarget = {
+  readonly plan: DispatchPlan;
+  readonly prepared: PreparedDestination | undefined;
+  /** Why it cannot be sent to; never holds a value of a setting. */
+  readonly problem: string | undefined;
+};
+
+export type DispatcherOptions = {
+  readonly destinationId: string;
+  readonly accountId: string;
+  /** When the version that runs was published, in ms since the epoch: a new cursor starts there. */
+  readonly publishedAtMs: number;
+  readonly instanceId: string;
+  readonly connection: LogConnection;
+  readonly health: Bucket;
+  /** Swapped whole when a version is published. */
+  readonly target: () => DispatchTarget | undefined;
+  readonly createSender: (connectionsMax: number) => Sender;
+  readonly retryPolicy: RetryPolicy;
+  readonly sourceActivity: SourceActivity;
+  readonly settings: DispatcherSettings;
+  readonly logger: Logger;
+};

@@ -1,0 +1,36 @@
+/** Everything a dispatcher counts, by the name `stats()` reports it under. */
+export const dispatcherCounters = {
+  frames: 'Frames of resolved events taken',
+  redelivered_frames: 'Frames taken that had been delivered before',
+  events: 'Events read from frames, retries included',
+  requests: 'Requests sent to the destination',
+  delivered: 'Events delivered',
+  failed_attempts: 'Attempts to deliver an event that failed',
+  retries: 'Events put into the retry log',
+  dead_letters: 'Events put into the dead-letter log',
+  stopped: 'Events a mapping rule stopped',
+  global_stopped: 'Events an account-wide rule stopped',
+  skipped: 'Events that are not for the destination',
+  breaker_opened: 'Times the breaker opened',
+  log_retries: 'Times a write to the retry or dead-letter log was tried again',
+} as const;
+
+/** What a dispatcher reports that may go down again. */
+export const dispatcherGauges = {
+  frames_waiting: 'Frames that waited behind the last one taken',
+  events_held: 'Events in memory, waiting or in flight',
+  requests_in_flight: 'Requests in flight',
+  breaker_open: '1 while the breaker keeps the destination from being asked, else 0',
+  misconfigured: '1 while the destination cannot be sent to for its settings, else 0',
+} as const;
+
+export type DispatcherCounter = keyof typeof dispatcherCounters;
+export type DispatcherGauge = keyof typeof dispatcherGauges;
+
+/** Counters of one dispatcher since it started. */
+export type DispatcherCounts = Record<DispatcherCounter, number>;
+
+export function createDispatcherCounts(): DispatcherCounts {
+  const zeros = Object.keys(dispatcherCounters).map((name) => [name, 0]);
+  return Object.fromEntries(zeros) as DispatcherCounts;
+}

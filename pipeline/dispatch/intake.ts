@@ -1,0 +1,120 @@
+import type { Delivery } from '../../shared/log/delivery.ts';
+import type { ResolvedEvent } from '../../shared/events/resolved-event.ts';
+import type { DeadLetterWriter } from './dead-letter-writer.ts';
+import { readResolvedFrame } from './dispatch-item.ts';
+import type { DispatchItem } from './dispatch-item.ts';
+import type { DispatcherOptions } from './dispatcher-context.ts';
+import type { DispatcherCounts } from './dispatcher-stats.ts';
+import type { HealthKeeper } from './health-keeper.ts';
+import type { HeldFrame, HeldFrames } from './held-frames.ts';
+import type { RetryFrame } from './retry-reader.ts';
+import type { VisitorLanes } from './visitor-lanes.ts';
+
+export type IntakeParts = {
+  readonly target: DispatcherOptions['target'];
+  readonly counts: DispatcherCounts;
+  readonly keeper: HealthKeeper;
+  readonly deadLetters: DeadLetterWriter;
+  readonly lanes: VisitorLanes<DispatchItem>;
+  readonly held: HeldFrames;
+  /** Health has counted all of the frame. */
+  acknowledge(delivery: Delivery): void;
+  onSettled(frame: HeldFrame): void;
+  onFailed(error: unknown): void;
+};
+
+/** Opens frames and decides about each event: into its visitor's lane, or settled at once. */
+export class Intake {
+  readonly #parts: IntakeParts;
+
+  constructor(parts: IntakeParts) {
+    this.#parts = parts;
+  }
+
+  /** Takes a frame of the account's log. */
+  takeFrame(delivery: Delivery): void {
+    const { counts, keeper } = this.#parts;
+    counts.frames += 1;
+    if (delivery.deliveries > 1) counts.redelivered_frames += 1;
+    const target = this.#parts.target();
+    // A destination that is switched off moves on with its account and is sent nothing, then or later: what it missed
+    // can be replayed by command.
+    if (target !== undefined && !target.plan.destination.isEnabled) {
+      this.#parts.acknowledge(delivery);
+      return;
+    }
+    if (target?.prepared === undefined) {
+      delivery.nak();
+      return;
+    }
+    const { events, unreadable } = readResolvedFrame(delivery.data);
+    const frame = this.#hold(events.length + unreadable.length, delivery.data.length, {
+      finished: () => keeper.commit(() => this.#parts.acknowledge(delivery)),
+      abandoned: () => delivery.nak(),
+      touch: () => delivery.working(),
+    });
+    for (const line of unreadable) this.#bury(frame, line);
+    for (const resolved of events) {
+      this.#admit({ resolved, frame, attempts: 0, firstAttemptAtMs: undefined, ...laneOf(resolved), lane: 'fresh' });
+    }
+    this.#parts.held.settle(frame);
+  }
+
+  /** Takes a frame of the retry log. The rules that apply now decide anew. */
+  takeRetries({ records, bytes, finished, abandoned }: RetryFrame): void {
+    const frame = this.#hold(records.length, bytes, {
+      finished: () => this.#parts.keeper.commit(finished),
+      abandoned,
+      // It stays in the retry log until it is finished.
+      touch: () => undefined,
+    });
+    for (const { event: resolved, attempts, firstAttemptAt: firstAttemptAtMs } of records) {
+      this.#admit({ resolved, frame, attempts, firstAttemptAtMs, ...laneOf(resolved), lane: 'retried' });
+    }
+    this.#parts.held.settle(frame);
+  }
+
+  /** Holds a frame, with one count more than it has events: settled when all of them are admitted. */
+  #hold(events: number, bytes: number, ends: Pick<HeldFrame, 'finished' | 'abandoned' | 'touch'>): HeldFrame {
+    const frame: HeldFrame = { left: events + 1, isStarted: false, bytes, ...ends };
+    this.#parts.held.add(frame);
+    return frame;
+  }
+
+  #admit(item: DispatchItem): void {
+    const { counts, keeper, lanes, held } = this.#parts;
+    counts.events += 1;
+    const decision = this.#parts.target()?.plan.decide(item.resolved) ?? { kind: 'skip' };
+    switch (decision.kind) {
+      case 'send':
+        lanes.add(decision.mapped === undefined ? item : { ...item, mapped: decision.mapped });
+        return;
+      case 'stop':
+        counts.stopped += 1;
+        keeper.record('stopped', 1);
+        item.frame.isStarted = true;
+        break;
+      case 'global-stop':
+        counts.global_stopped += 1;
+        keeper.record('globalStop', 1);
+        item.frame.isStarted = true;
+        break;
+      case 'skip':
+        counts.skipped += 1;
+        break;
+    }
+    held.settle(item.frame);
+  }
+
+  #bury(frame: HeldFrame, line: string): void {
+    const { counts, deadLetters, onSettled, onFailed } = this.#parts;
+    counts.dead_letters += 1;
+    deadLetters
+      .addUnreadable(Buffer.from(line), 'not a resolved event this build knows')
+      .then(() => onSettled(frame), onFailed);
+  }
+}
+
+function laneOf({ visitor }: ResolvedEvent): { readonly visitorId: string } {
+  return { visitorId: visitor.id };
+}

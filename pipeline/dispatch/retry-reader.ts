@@ -1,0 +1,219 @@
+import type { LogConnection } from '../../shared/log/connection.ts';
+import { purgeSubject, readNext } from '../../shared/log/subject-log.ts';
+import { retrySubject } from '../../shared/log/subjects.ts';
+import { streams } from '../../shared/log/topology.ts';
+import { retryTierDelaysMs } from './retry-policy.ts';
+import { decodeRetryFrame } from './retry-record.ts';
+import type { RetryRecord } from './retry-record.ts';
+
+/**
+ * Reads the retry log of one destination as its frames fall due. A tier is first-in first-out and its waits are alike,
+ * so its head says when to look again. A frame stays in the log until `finished`, so nothing is lost with the process;
+ * the log itself is the place kept: there is no consumer that would cost something while nothing waits.
+ */
+export type RetryReader = {
+  /** Something was stored in a tier. */
+  stored(tier: number): void;
+  /** Frames are only taken while open; at first it is closed. */
+  open(): void;
+  close(): void;
+  /** Frames taken and not finished. */
+  readonly held: number;
+  stop(): Promise<void>;
+};
+
+export type RetryFrame = {
+  readonly records: readonly RetryRecord[];
+  readonly bytes: number;
+  /** All of it is settled: it may leave the log. */
+  finished(): void;
+  /** Nothing was done with it: it is read again. */
+  abandoned(): void;
+};
+
+export type RetryReaderOptions = {
+  readonly connection: LogConnection;
+  readonly destinationId: string;
+  /** A frame is due and was taken. */
+  onFrame(frame: RetryFrame): void;
+  onUnreadable(data: Uint8Array, error: unknown): Promise<void>;
+  onError(error: unknown): void;
+};
+
+const framesHeldMax = 2;
+const purgeEveryMs = 1_000;
+const errorWaitMs = 1_000;
+
+type Tier = {
+  readonly subject: string;
+  /** Whether the log may hold something at or after `nextSeq`. */
+  maybeMore: boolean;
+  nextSeq: number;
+  /** The head of the tier, read and not yet due. */
+  head: { readonly seq: number; readonly data: Uint8Array; readonly dueMs: number } | undefined;
+  readonly heldSeqs: Set<number>;
+  /** Finished and not yet removed from the log. */
+  readonly finishedSeqs: Set<number>;
+  purgedBefore: number;
+};
+
+export function createRetryReader(options: RetryReaderOptions): RetryReader {
+  return new TierReader(options);
+}
+
+class TierReader implements RetryReader {
+  readonly #options: RetryReaderOptions;
+  readonly #tiers: readonly Tier[];
+  #isOpen = false;
+  #stopped = false;
+  #working: Promise<void> | undefined;
+  #again = false;
+  #timer: NodeJS.Timeout | undefined;
+  #purgeTimer: NodeJS.Timeout | undefined;
+
+  constructor(options: RetryReaderOptions) {
+    this.#options = options;
+    this.#tiers = retryTierDelaysMs.map((_delay, tier) => ({
+      subject: retrySubject(options.destinationId, tier),
+      maybeMore: false,
+      nextSeq: 1,
+      head: undefined,
+      heldSeqs: new Set<number>(),
+      finishedSeqs: new Set<number>(),
+      purgedBefore: 1,
+    }));
+  }
+
+  get held(): number {
+    return this.#tiers.reduce((sum, { heldSeqs }) => sum + heldSeqs.size, 0);
+  }
+
+  stored(tier: number): void {
+    const found = this.#tiers[tier];
+    if (found === undefined || found.maybeMore) return;
+    found.maybeMore = true;
+    this.#wake();
+  }
+
+  open(): void {
+    if (this.#isOpen) return;
+    this.#isOpen = true;
+    this.#wake();
+  }
+
+  close(): void {
+    this.#isOpen = false;
+    clearTimeout(this.#timer);
+  }
+
+  async stop(): Promise<void> {
+    this.close();
+    this.#stopped = true;
+    await this.#working;
+    clearTimeout(this.#purgeTimer);
+    await this.#purge();
+  }
+
+  #wake(): void {
+    if (!this.#isOpen || this.#stopped) return;
+    if (this.#working !== undefined) {
+      this.#again = true;
+      return;
+    }
+    clearTimeout(this.#timer);
+    this.#working = this.#work();
+  }
+
+  async #work(): Promise<void> {
+    let waitMs = Infinity;
+    try {
+      do {
+        this.#again = false;
+        waitMs = Infinity;
+        for (const tier of this.#tiers) waitMs = Math.min(waitMs, await this.#advance(tier));
+      } while (this.#again && this.#isOpen);
+    } catch (error) {
+      this.#options.onError(error);
+      waitMs = errorWaitMs;
+    }
+    this.#working = undefined;
+    if (this.#again) this.#wake();
+    else if (waitMs < Infinity && this.#isOpen) this.#timer = setTimeout(() => this.#wake(), waitMs);
+  }
+
+  /** Hands out what is due in a tier; returns how long to wait for its head, in ms. */
+  async #advance(tier: Tier): Promise<number> {
+    while (this.#isOpen && tier.heldSeqs.size < framesHeldMax) {
+      tier.head ??= await this.#readHead(tier);
+      if (tier.head === undefined) return Infinity;
+      const waitMs = tier.head.dueMs - Date.now();
+      if (waitMs > 0) return waitMs;
+      const { seq, data } = tier.head;
+      tier.head = undefined;
+      tier.nextSeq = seq + 1;
+      tier.heldSeqs.add(seq);
+      this.#handOut(tier, seq, data);
+    }
+    return Infinity;
+  }
+
+  async #readHead(tier: Tier): Promise<Tier['head']> {
+    while (tier.maybeMore) {
+      tier.maybeMore = false;
+      const found = await readNext(this.#options.connection, streams.retry, tier.subject, tier.nextSeq);
+      if (found === undefined) return undefined;
+      tier.maybeMore = true;
+      if (tier.heldSeqs.has(found.seq) || tier.finishedSeqs.has(found.seq)) {
+        tier.nextSeq = found.seq + 1;
+        continue;
+      }
+      try {
+        const dueMs = Math.max(...decodeRetryFrame(found.data).map(({ notBefore }) => notBefore));
+        return { seq: found.seq, data: found.data, dueMs };
+      } catch (error) {
+        await this.#options.onUnreadable(found.data, error);
+        tier.nextSeq = found.seq + 1;
+      }
+    }
+    return undefined;
+  }
+
+  #handOut(tier: Tier, seq: number, data: Uint8Array): void {
+    const release = (): void => {
+      tier.heldSeqs.delete(seq);
+      this.#wake();
+    };
+    this.#options.onFrame({
+      records: decodeRetryFrame(data),
+      bytes: data.length,
+      finished: () => {
+        tier.finishedSeqs.add(seq);
+        release();
+        if (!this.#stopped) this.#purgeTimer ??= setTimeout(() => void this.#purge(), purgeEveryMs);
+      },
+      abandoned: () => {
+        // Read it again from the log, and what was taken after it.
+        tier.nextSeq = Math.min(tier.nextSeq, seq);
+        tier.head = undefined;
+        tier.maybeMore = true;
+        release();
+      },
+    });
+  }
+
+  /** Removes what is finished: everything before the oldest frame still held. */
+  async #purge(): Promise<void> {
+    this.#purgeTimer = undefined;
+    for (const tier of this.#tiers) {
+      const before = Math.min(tier.nextSeq, ...tier.heldSeqs);
+      if (before <= tier.purgedBefore) continue;
+      try {
+        await purgeSubject(this.#options.connection, streams.retry, tier.subject, before);
+        tier.purgedBefore = before;
+        for (const seq of tier.finishedSeqs) if (seq < before) tier.finishedSeqs.delete(seq);
+      } catch (error) {
+        this.#options.onError(error);
+      }
+    }
+  }
+}

@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto';
+import { FrameWriter } from '../../shared/events/frame.ts';
+import type { LogConnection } from '../../shared/log/connection.ts';
+import type { PublishFailure } from '../../shared/log/publisher.ts';
+import { retrySubject } from '../../shared/log/subjects.ts';
+import { publishUntilStored } from './publish-until-stored.ts';
+import { encodeRetryRecord } from './retry-record.ts';
+import type { RetryRecord } from './retry-record.ts';
+
+/** Writes events that wait for another attempt to the retry log of one destination. */
+export type RetryWriter = {
+  /** Settles once the log has the record; rejects when the dispatcher ended before that. */
+  add(tier: number, record: RetryRecord): Promise<void>;
+};
+
+export type RetryWriterOptions = {
+  readonly connection: LogConnection;
+  readonly destinationId: string;
+  readonly signal: AbortSignal;
+  /** A frame was stored in a tier. */
+  onStored(tier: number): void;
+  onRetry(reason: PublishFailure, tries: number): void;
+};
+
+const frameBytesMax = 256 * 1024;
+
+type Waiting = { readonly line: string; readonly id: string; resolve(): void; reject(error: unknown): void };
+
+/**
+ * Group commit: while a frame of a tier is on its way to the log the next one grows, so a storm of failures costs few
+ * writes. An event of a frame that is delivered again is recognised by the frame's message id.
+ */
+export function createRetryWriter(options: RetryWriterOptions): RetryWriter {
+  const tiers = new Map<number, Waiting[]>();
+  const drain = async (tier: number, waiting: Waiting[]): Promise<void> => {
+    while (waiting.length > 0) {
+      const frame = takeFrame(waiting);
+      try {
+        await publishUntilStored(options.connection, retrySubject(options.destinationId, tier), bytesOf(frame), {
+          msgId: idOf(options.destinationId, tier, frame),
+          signal: options.signal,
+          onRetry: options.onRetry,
+        });
+        options.onStored(tier);
+        for (const { resolve } of frame) resolve();
+      } catch (error) {
+        for (const { reject } of frame) reject(error);
+      }
+    }
+    tiers.delete(tier);
+  };
+  return {
+    add: (tier, record) =>
+      new Promise((resolve, reject) => {
+        const waiting = tiers.get(tier);
+        const own = {
+          line: encodeRetryRecord(record),
+          id: `${record.event.event.id}:${record.attempts}`,
+          resolve,
+          reject,
+        };
+        if (waiting !== undefined) {
+          waiting.push(own);
+          return;
+        }
+        const started = [own];
+        tiers.set(tier, started);
+        void drain(tier, started);
+      }),
+  };
+}
+
+function takeFrame(waiting: Waiting[]): Waiting[] {
+  let bytes = 0;
+  let events = 0;
+  for (const { line } of waiting) {
+    bytes += line.length + 1;
+    if (events > 0 && bytes > frameBytesMax) break;
+    events += 1;
+  }
+  return waiting.splice(0, events);
+}
+
+function bytesOf(frame: readonly Waiting[]): Uint8Array {
+  const writer = new FrameWriter(4_096);
+  for (const { line } of frame) writer.appendLine(line);
+  return writer.bytes();
+}
+
+function idOf(destinationId: string, tier: number, frame: readonly Waiting[]): string {
+  const hash = createHash('sha256').update(`${destinationId}\n${tier}`);
+  for (const { id } of frame) hash.update(`\n${id}`);
+  return hash.digest('base64url');
+}

@@ -1,0 +1,79 @@
+import type { Attempt } from './deliver.ts';
+import type { DeadLetterWriter } from './dead-letter-writer.ts';
+import type { DispatchItem } from './dispatch-item.ts';
+import type { DispatcherCounts } from './dispatcher-stats.ts';
+import type { HealthKeeper } from './health-keeper.ts';
+import type { RetryPolicy } from './retry-policy.ts';
+import type { RetryWriter } from './retry-writer.ts';
+import type { SourceActivity } from './source-activity.ts';
+
+export type SettlingContext = {
+  readonly keeper: HealthKeeper;
+  readonly retryPolicy: RetryPolicy;
+  readonly retryWriter: RetryWriter;
+  readonly deadLetters: DeadLetterWriter;
+  readonly sourceActivity: SourceActivity;
+  readonly counts: DispatcherCounts;
+  /** The event is where it belongs; its frame may be done. */
+  onSettled(item: DispatchItem): void;
+  /** It could not be brought there. */
+  onFailed(error: unknown): void;
+};
+
+/** Counts what became of each event and brings it where it goes next: nowhere, the retry log, or the dead letters. */
+export function settleAttempts(
+  context: SettlingContext,
+  items: readonly DispatchItem[],
+  attempts: readonly Attempt[],
+): void {
+  const nowMs = Date.now();
+  let succeeded = 0;
+  let failed = 0;
+  const following: Promise<void>[] = [];
+  items.forEach((item, index) => {
+    const attempt = attempts[index];
+    if (attempt?.outcome.kind === 'delivered') {
+      succeeded += 1;
+      context.sourceActivity.dispatched(item.resolved.event.source_id, nowMs);
+    } else {
+      failed += 1;
+    }
+  });
+  if (succeeded > 0) context.keeper.record('succeeded', succeeded);
+  if (failed > 0) context.keeper.record('failed', failed);
+  context.counts.delivered += succeeded;
+  context.counts.failed_attempts += failed;
+  // Only now: what is settled counts as recorded.
+  items.forEach((item, index) => {
+    const attempt = attempts[index];
+    if (attempt === undefined || attempt.outcome.kind === 'delivered') context.onSettled(item);
+    else following.push(moveOn(context, item, attempt, nowMs).then(() => context.onSettled(item)));
+  });
+  if (following.length > 0) void Promise.all(following).catch(context.onFailed);
+}
+
+function moveOn(context: SettlingContext, item: DispatchItem, attempt: Attempt, nowMs: number): Promise<void> {
+  const { outcome, request } = attempt;
+  if (outcome.kind === 'delivered') return Promise.resolve();
+  const attempts = item.attempts + 1;
+  const firstAttemptAt = item.firstAttemptAtMs ?? nowMs;
+  const made = {
+    attempts,
+    firstAttemptAt,
+    lastAttemptAt: nowMs,
+    reason: outcome.reason,
+    ...(request === undefined ? {} : { request }),
+    event: item.resolved,
+  };
+  const bury = (reason: string): Promise<void> => {
+    context.counts.dead_letters += 1;
+    return context.deadLetters.add({ ...made, reason });
+  };
+  if (outcome.kind === 'reject') return bury(outcome.reason);
+  const { afterMs } = outcome;
+  const failure = { attempts, firstAttemptAtMs: firstAttemptAt, nowMs, afterMs };
+  const decision = context.retryPolicy.next(failure, Math.random());
+  if (decision.kind === 'give-up') return bury(`no attempt left: ${outcome.reason}`);
+  context.counts.retries += 1;
+  return context.retryWriter.add(decision.tier, { v: 1, ...made, notBefore: decision.notBeforeMs });
+}

@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs';
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import { EnvError, commonEnv, count, port, readEnv } from '../shared/process/env.ts';
+import { readRanges } from './dispatch/http/egress-rules.ts';
+
+const mebibyte = 1024 ** 2;
+const hourMs = 3_600_000;
+
+const PipelineEnvSchema = Type.Object({
+  ...commonEnv,
+  PIPELINE_METRICS_PORT: port(9082),
+  DATABASE_URL: Type.String({ minLength: 1 }),
+  /** 32 bytes, base64: opens the secrets of destinations. */
+  SECRETS_KEY: Type.String({ minLength: 1 }),
+  /** Worker threads; resolvers and dispatchers are spread over them. */
+  PIPELINE_THREADS: Type.Integer({ minimum: 1, maximum: 256, default: 2 }),
+  /** JavaScript heap of one thread, in MiB: one that outgrows it dies and starts again. */
+  PIPELINE_THREAD_HEAP_MIB: count(1024, 64),
+  /** Connections to PostgreSQL of one thread. */
+  PIPELINE_DATABASE_CONNECTIONS_MAX: count(4),
+  /** Memory of one thread's cache of visitors. */
+  PIPELINE_VISITOR_CACHE_BYTES_MAX: count(64 * mebibyte, mebibyte),
+
+  /** How long a repeated event id is recognised, in ms, and how many ids a partition remembers at most. */
+  RESOLVER_DEDUPLICATION_WINDOW_MS: Type.Integer({ minimum: 0, maximum: 7 * 24 * hourMs, default: 24 * hourMs }),
+  RESOLVER_DEDUPLICATION_IDS_MAX: count(8_000_000, 1_000),
+  /** Frames a resolver works on in one go. */
+  RESOLVER_FRAMES_PER_TAKE: count(16),
+  /** After this long without a word a frame is given to a resolver again, in ms. */
+  RESOLVER_ACK_WAIT_MS: count(10_000, 1_000),
+
+  /** Requests in flight to one destination. */
+  DISPATCH_CONCURRENCY: Type.Integer({ minimum: 1, maximum: 1_024, default: 64 }),
+  /** How long a batch may wait for more events, in ms. */
+  DISPATCH_LINGER_MS: count(5, 0),
+  /** Events, and bytes of frames, one destination holds in memory. */
+  DISPATCH_EVENTS_HELD_MAX: count(4_096),
+  DISPATCH_BYTES_HELD_MAX: count(16 * mebibyte, mebibyte),
+  DISPATCH_FRAMES_BUFFERED_MAX: count(32),
+  /** After this long without a word a frame is given to a dispatcher again, in ms. */
+  DISPATCH_ACK_WAIT_MS: count(10_000, 1_000),
+  /** Health windows are stored at most this often, in ms. */
+  DISPATCH_HEALTH_FLUSH_MS: count(250, 10),
+  DISPATCH_CONNECT_TIMEOUT_MS: count(3_000, 10),
+  DISPATCH_HEADERS_TIMEOUT_MS: count(10_000, 10),
+  /** From the first byte of a request to the last one of its answer. */
+  DISPATCH_TOTAL_TIMEOUT_MS: count(15_000, 10),
+  /** How long an event is tried before it becomes a dead letter, in ms. */
+  RETRY_WINDOW_MS: count(4 * hourMs, 1_000),
+  /** CIDR ranges destinations may be in although they are not public, comma separated. */
+  EGRESS_ALLOW: Type.String({ default: '' }),
+
+  /** How often finished events are removed from the log, in ms. */
+  RETENTION_EVERY_MS: count(10_000, 100),
+  /** How long resolved events are kept for replay, in ms, while there is room. */
+  RETENTION_HISTORY_MS: count(7 * 24 * hourMs, 1_000),
+  /** Percent of LOG_EVENTS_BYTES_MAX above which history goes, and down to which. */
+  RETENTION_HIGH_PERCENT: Type.Integer({ minimum: 1, maximum: 99, default: 70 }),
+  RETENTION_LOW_PERCENT: Type.Integer({ minimum: 0, maximum: 98, default: 60 }),
+});
+
+export type PipelineEnv = Omit<Static<typeof PipelineEnvSchema>, 'EGRESS_ALLOW'> & {
+  readonly EGRESS_ALLOW: readonly string[];
+};
+
+/** The pipeline's environment. Throws EnvError with every problem. */
+export function readPipelineEnv(source: Readonly<Record<string, string | undefined>> = process.env): PipelineEnv {
+  const env = readEnv(PipelineEnvSchema, source, (path) => readFileSync(path, 'utf8'));
+  const ranges = readRanges(env.EGRESS_ALLOW);
+  const problems: string[] = [];
+  if (ranges === undefined) problems.push('EGRESS_ALLOW must hold CIDR ranges, such as 10.0.0.0/8');
+  if (Buffer.from(env.SECRETS_KEY, 'base64').length !== 32) problems.push('SECRETS_KEY must be 32 bytes in base64');
+  if (env.RETENTION_LOW_PERCENT >= env.RETENTION_HIGH_PERCENT) {
+    problems.push('RETENTION_LOW_PERCENT must be below RETENTION_HIGH_PERCENT');
+  }
+  if (ranges === undefined || problems.length > 0) throw new EnvError(problems);
+  return { ...env, EGRESS_ALLOW: ranges };
+}

@@ -1,0 +1,47 @@
+import type { AccountConfig } from '../../shared/config/account-config.ts';
+import { publishedDestinations } from '../../shared/plan/published-destinations.ts';
+import type { SecretBox } from '../../shared/storage/secrets.ts';
+import { compileTarget } from '../dispatch/compile-target.ts';
+import type { DispatchTarget } from '../dispatch/dispatcher-context.ts';
+import { compileResolvePlan } from '../resolve/resolve-plan.ts';
+import type { ResolvePlan } from '../resolve/resolve-plan.ts';
+
+/** What the actors of a thread run, compiled from the accounts' configurations. Plans are swapped whole. */
+export type AccountPlans = {
+  /** Takes an account's configuration; undefined: it was removed. Throws when it cannot be compiled; what ran runs on. */
+  configure(accountId: string, document: Uint8Array | undefined): void;
+  resolvePlan(accountId: string): ResolvePlan | undefined;
+  target(accountId: string, destinationId: string): DispatchTarget | undefined;
+};
+
+type Account = {
+  readonly config: AccountConfig;
+  readonly resolvePlan: ResolvePlan;
+  /** Compiled when asked for: a thread runs few of an account's destinations. */
+  readonly targets: Map<string, DispatchTarget | undefined>;
+};
+
+export function createAccountPlans(secrets: SecretBox): AccountPlans {
+  const accounts = new Map<string, Account>();
+  return {
+    configure(accountId, document) {
+      if (document === undefined) {
+        accounts.delete(accountId);
+        return;
+      }
+      const config = JSON.parse(Buffer.from(document).toString('utf8')) as AccountConfig;
+      accounts.set(accountId, { config, resolvePlan: compileResolvePlan(config), targets: new Map() });
+    },
+    resolvePlan: (accountId) => accounts.get(accountId)?.resolvePlan,
+    target(accountId, destinationId) {
+      const account = accounts.get(accountId);
+      if (account === undefined) return undefined;
+      if (!account.targets.has(destinationId)) {
+        const destination = publishedDestinations(account.config).find(({ id }) => id === destinationId);
+        const target = destination === undefined ? undefined : compileTarget(account.config, destination, secrets);
+        account.targets.set(destinationId, target);
+      }
+      return account.targets.get(destinationId);
+    },
+  };
+}

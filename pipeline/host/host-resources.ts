@@ -1,0 +1,61 @@
+import pg from 'pg';
+import { connectLog } from '../../shared/log/connection.ts';
+import type { LogConnection } from '../../shared/log/connection.ts';
+import { openBuckets } from '../../shared/log/open-buckets.ts';
+import type { Bucket } from '../../shared/log/bucket.ts';
+import type { Logger } from '../../shared/process/logger.ts';
+import { createSecretBox } from '../../shared/storage/secrets.ts';
+import { createVisitorStore } from '../../shared/visitors/postgres-visitor-store.ts';
+import type { VisitorStore } from '../../shared/visitors/visitor-store.ts';
+import { createEgressRules } from '../dispatch/http/egress-rules.ts';
+import { createGuardedLookup } from '../dispatch/http/guarded-lookup.ts';
+import { createSender } from '../dispatch/http/sender.ts';
+import type { Sender } from '../dispatch/http/sender.ts';
+import { createSourceActivity } from '../dispatch/source-activity.ts';
+import type { SourceActivity } from '../dispatch/source-activity.ts';
+import { createAccountPlans } from './account-plans.ts';
+import type { AccountPlans } from './account-plans.ts';
+import type { HostSettings } from './host-settings.ts';
+
+/** What the actors of one thread share. */
+export type HostResources = {
+  readonly connection: LogConnection;
+  readonly health: Bucket;
+  readonly visitors: VisitorStore;
+  readonly plans: AccountPlans;
+  readonly sourceActivity: SourceActivity;
+  createSender(connectionsMax: number): Sender;
+  close(deadlineMs: number): Promise<void>;
+};
+
+export async function openHostResources(settings: HostSettings, logger: Logger): Promise<HostResources> {
+  const { instanceId, thread, dispatcher } = settings;
+  const connection = await connectLog({ url: settings.natsUrl, name: `pipeline-${instanceId}-${thread}` });
+  const { health } = await openBuckets(connection, settings.replicas);
+  const pool = new pg.Pool({
+    connectionString: settings.databaseUrl,
+    max: settings.databaseConnectionsMax,
+    connectionTimeoutMillis: 5_000,
+    application_name: `sluice-pipeline-${instanceId}-${thread}`,
+  });
+  // A connection that breaks while idle is replaced by the pool.
+  pool.on('error', (error) => logger.warn({ err: error }, 'database connection lost'));
+  const rules = createEgressRules(settings.egressRanges);
+  const lookupFor = createGuardedLookup(rules);
+  const sourceActivity = createSourceActivity(health, instanceId, (error) =>
+    logger.warn({ err: error }, 'writing source activity failed'),
+  );
+  return {
+    connection,
+    health,
+    visitors: createVisitorStore(pool, { cacheBytesMax: settings.visitorCacheBytesMax }),
+    plans: createAccountPlans(createSecretBox(settings.secretsKey)),
+    sourceActivity,
+    createSender: (connectionsMax) =>
+      createSender({ rules, lookupFor, limits: { connectionsMax, ...dispatcher.sender } }),
+    async close(deadlineMs) {
+      await sourceActivity.stop();
+      await Promise.allSettled([connection.close(deadlineMs), pool.end()]);
+    },
+  };
+}

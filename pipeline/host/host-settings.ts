@@ -1,0 +1,20 @@
+import type { DispatcherSettings } from '../dispatch/dispatcher-context.ts';
+import type { ResolverSettings } from '../resolve/resolver-context.ts';
+
+/** What a thread is given when it starts: plain data. */
+export type HostSettings = {
+  readonly instanceId: string;
+  /** Index of the thread, for names in logs and of connections. */
+  readonly thread: number;
+  readonly logLevel: string;
+  readonly natsUrl: string;
+  readonly replicas: number;
+  readonly databaseUrl: string;
+  readonly databaseConnectionsMax: number;
+  readonly visitorCacheBytesMax: number;
+  readonly secretsKey: string;
+  /** CIDR ranges open to destinations on top of public addresses. */
+  readonly egressRanges: readonly string[];
+  readonly resolver: ResolverSettings;
+  readonly dispatcher: DispatcherSettings;
+};

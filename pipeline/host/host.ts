@@ -1,0 +1,63 @@
+import { performance } from 'node:perf_hooks';
+import type { MessagePort } from 'node:worker_threads';
+import { createLogger } from '../../shared/process/logger.ts';
+import { openHostResources } from './host-resources.ts';
+import type { HostSettings } from './host-settings.ts';
+import { HostedActors } from './hosted-actors.ts';
+import type { Command, Report } from './messages.ts';
+import { watchRetryLog } from './watch-retry-log.ts';
+
+export type HostTask = { readonly port: MessagePort; readonly settings: HostSettings };
+
+const reportEveryMs = 1_000;
+
+/**
+ * The task a pool thread runs for as long as it lives: owns the actors placed on the thread, and talks to the
+ * supervisor through its port. Resolves after `shutdown`; rejects, which ends the thread's actors, when the
+ * connection to the log is closed for good.
+ */
+export async function runHost({ port, settings }: HostTask): Promise<void> {
+  const logger = createLogger('pipeline', settings.logLevel).child({ thread: settings.thread });
+  const report = (message: Report): void => port.postMessage(message);
+  const resources = await openHostResources(settings, logger);
+  const actors = new HostedActors({ resources, settings, logger, report });
+  const watch = watchRetryLog(resources.connection, actors, logger);
+  let usage = performance.eventLoopUtilization();
+  const timer = setInterval(() => {
+    const now = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(now, usage);
+    usage = now;
+    const { heapUsed } = process.memoryUsage();
+    const { connected } = resources.connection;
+    report({ kind: 'stats', actors: actors.stats(), heapUsedBytes: heapUsed, utilization, isLogConnected: connected });
+  }, reportEveryMs);
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const handle = (command: Command): void => {
+        switch (command.kind) {
+          case 'configure':
+            actors.configure(command);
+            return;
+          case 'start':
+            actors.start(command.actorId, command.spec);
+            return;
+          case 'stop':
+            actors.stop(command.actorId, command.deadlineMs);
+            return;
+          case 'shutdown':
+            actors.stopAll(command.deadlineMs).then(resolve, reject);
+        }
+      };
+      port.on('message', handle);
+      void resources.connection.closed.then((error) =>
+        reject(error ?? new Error('the connection to the log is closed')),
+      );
+      report({ kind: 'ready' });
+    });
+  } finally {
+    clearInterval(timer);
+    watch.stop();
+    await resources.close(2_000);
+    port.close();
+  }
+}

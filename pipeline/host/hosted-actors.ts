@@ -1,0 +1,95 @@
+import type { Logger } from '../../shared/process/logger.ts';
+import type { HostResources } from './host-resources.ts';
+import type { HostSettings } from './host-settings.ts';
+import type { ActorSpec, ActorStats, Command, Report } from './messages.ts';
+import { createStartLimit } from './start-limit.ts';
+import { startActor } from './start-actor.ts';
+import type { HostedActor } from './start-actor.ts';
+import { toWireError } from './wire-error.ts';
+
+export type HostedActorsOptions = {
+  readonly resources: HostResources;
+  readonly settings: HostSettings;
+  readonly logger: Logger;
+  report(message: Report): void;
+};
+
+const startsAtOnce = 32;
+
+/** The actors of one thread. Orders for one actor are carried out one after the other. */
+export class HostedActors {
+  readonly #options: HostedActorsOptions;
+  readonly #running = new Map<string, HostedActor>();
+  readonly #orders = new Map<string, Promise<void>>();
+  // Each start asks the log several things; a thousand at a time would time each other out.
+  readonly #limited = createStartLimit(startsAtOnce);
+  #isStopping = false;
+
+  constructor(options: HostedActorsOptions) {
+    this.#options = options;
+  }
+
+  configure({ accountId, revision, document }: Extract<Command, { kind: 'configure' }>): void {
+    const { resources, report, logger } = this.#options;
+    try {
+      resources.plans.configure(accountId, document);
+    } catch (error) {
+      logger.error({ accountId, revision, err: error }, 'a configuration cannot be compiled; the one before runs on');
+    }
+    for (const actor of this.#running.values()) actor.reconfigured(accountId);
+    report({ kind: 'configured', accountId, revision });
+  }
+
+  start(actorId: string, spec: ActorSpec): void {
+    this.#order(actorId, () => this.#start(actorId, spec));
+  }
+
+  stop(actorId: string, deadlineMs: number): void {
+    this.#order(actorId, async () => {
+      await this.#running.get(actorId)?.stop(deadlineMs);
+    });
+  }
+
+  async stopAll(deadlineMs: number): Promise<void> {
+    this.#isStopping = true;
+    for (const actorId of this.#orders.keys()) this.stop(actorId, deadlineMs);
+    await Promise.all(this.#orders.values());
+  }
+
+  retriesWaiting(destinationId: string, tier: number): void {
+    for (const actor of this.#running.values()) actor.retriesWaiting(destinationId, tier);
+  }
+
+  stats(): Record<string, ActorStats> {
+    return Object.fromEntries([...this.#running].map(([actorId, actor]) => [actorId, actor.stats()]));
+  }
+
+  #order(actorId: string, carryOut: () => Promise<void>): void {
+    const before = this.#orders.get(actorId) ?? Promise.resolve();
+    const order = before.then(carryOut).catch((error: unknown) => {
+      this.#options.logger.error({ actorId, err: error }, 'an order for an actor failed');
+    });
+    this.#orders.set(actorId, order);
+  }
+
+  async #start(actorId: string, spec: ActorSpec): Promise<void> {
+    const { resources, settings, logger, report } = this.#options;
+    if (this.#isStopping || this.#running.has(actorId)) return;
+    try {
+      const actor = await this.#limited(() => startActor(spec, resources, settings, logger));
+      this.#running.set(actorId, actor);
+      report({ kind: 'started', actorId });
+      const ended = (error?: unknown): void => {
+        this.#running.delete(actorId);
+        const failure = error === undefined ? {} : { error: toWireError(error) };
+        report({ kind: 'ended', actorId, stats: actor.stats(), ...failure });
+      };
+      void actor.done.then(
+        () => ended(),
+        (error: unknown) => ended(error ?? new Error('it failed')),
+      );
+    } catch (error) {
+      report({ kind: 'ended', actorId, stats: {}, error: toWireError(error) });
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import type { WireError } from './wire-error.ts';
+
+/** An actor as the supervisor orders it. */
+export type ActorSpec =
+  | { readonly kind: 'resolver'; readonly partition: number }
+  | {
+      readonly kind: 'dispatcher';
+      readonly accountId: string;
+      readonly destinationId: string;
+      /** When the version that orders it went live, in ms since the epoch. */
+      readonly publishedAtMs: number;
+    };
+
+/** What the supervisor tells a thread's host. Documents cross as bytes. */
+export type Command =
+  | {
+      readonly kind: 'configure';
+      readonly accountId: string;
+      readonly revision: number;
+      /** JSON of the account's configuration; undefined when it was removed. */
+      readonly document: Uint8Array | undefined;
+    }
+  | { readonly kind: 'start'; readonly actorId: string; readonly spec: ActorSpec }
+  | { readonly kind: 'stop'; readonly actorId: string; readonly deadlineMs: number }
+  | { readonly kind: 'shutdown'; readonly deadlineMs: number };
+
+export type ActorStats = Readonly<Record<string, number>>;
+
+/** What a thread's host tells the supervisor. */
+export type Report =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'configured'; readonly accountId: string; readonly revision: number }
+  | { readonly kind: 'started'; readonly actorId: string }
+  /** With its last stats; without an error it was told to stop. */
+  | { readonly kind: 'ended'; readonly actorId: string; readonly stats: ActorStats; readonly error?: WireError }
+  | {
+      readonly kind: 'stats';
+      readonly actors: Readonly<Record<string, ActorStats>>;
+      readonly heapUsedBytes: number;
+      /** Share of the last second the event loop was busy, 0 to 1. */
+      readonly utilization: number;
+      readonly isLogConnected: boolean;
+    };
+
+export function actorIdOf(spec: ActorSpec): string {
+  return spec.kind === 'resolver' ? `resolver-${spec.partition}` : `dispatcher-${spec.destinationId}`;
+}

@@ -1,0 +1,65 @@
+import type { Logger } from '../../shared/process/logger.ts';
+import { startDispatcher } from '../dispatch/dispatcher.ts';
+import { createRetryPolicy } from '../dispatch/retry-policy.ts';
+import { startResolver } from '../resolve/resolver.ts';
+import type { Actor } from './actor.ts';
+import type { HostResources } from './host-resources.ts';
+import type { HostSettings } from './host-settings.ts';
+import type { ActorSpec } from './messages.ts';
+
+/** What a host may tell an actor while it runs. */
+export type HostedActor = Actor & {
+  /** The configuration of an account changed. */
+  reconfigured(accountId: string): void;
+  /** Subjects of the retry log that hold something. */
+  retriesWaiting(destinationId: string, tier: number): void;
+};
+
+/** Starts the actor a spec describes. */
+export async function startActor(
+  spec: ActorSpec,
+  resources: HostResources,
+  settings: HostSettings,
+  logger: Logger,
+): Promise<HostedActor> {
+  const { connection, plans } = resources;
+  switch (spec.kind) {
+    case 'resolver': {
+      const actor = await startResolver({
+        partition: spec.partition,
+        connection,
+        visitors: resources.visitors,
+        plans: (accountId) => plans.resolvePlan(accountId),
+        settings: settings.resolver,
+        logger,
+      });
+      return { ...actor, reconfigured: () => undefined, retriesWaiting: () => undefined };
+    }
+    case 'dispatcher': {
+      const { accountId, destinationId, publishedAtMs } = spec;
+      const actor = await startDispatcher({
+        accountId,
+        destinationId,
+        publishedAtMs,
+        instanceId: settings.instanceId,
+        connection,
+        health: resources.health,
+        target: () => plans.target(accountId, destinationId),
+        createSender: (connectionsMax) => resources.createSender(connectionsMax),
+        retryPolicy: createRetryPolicy(settings.dispatcher.retryWindowMs),
+        sourceActivity: resources.sourceActivity,
+        settings: settings.dispatcher,
+        logger,
+      });
+      return {
+        ...actor,
+        reconfigured: (changed) => {
+          if (changed === accountId) actor.reconfigured();
+        },
+        retriesWaiting: (id, tier) => {
+          if (id === destinationId) actor.retriesStored(tier);
+        },
+      };
+    }
+  }
+}

@@ -1,0 +1,11 @@
+import { runService } from '../shared/process/run-service.ts';
+import { readPipelineEnv } from './env.ts';
+import { startPipeline } from './start-pipeline.ts';
+
+await runService(
+  'pipeline',
+  () => readPipelineEnv(),
+  async (env, logger, shutdown) => {
+    await startPipeline(env, logger, shutdown);
+  },
+);

@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import { finishedSeq, keepFromBySize } from './retention-policy.ts';
+
+const consumer = (ackedSeq: number, waiting: number, unacknowledged = 0) => ({
+  name: 'c',
+  filterSubject: 'events.a.*',
+  ackedSeq,
+  waiting,
+  unacknowledged,
+});
+
+describe('retention policy', () => {
+  it.each([
+    [[], undefined],
+    [[consumer(5, 3)], 5],
+    [[consumer(5, 0, 2)], 5],
+    [[consumer(5, 0)], 100],
+    [[consumer(5, 1), consumer(50, 0), consumer(90, 7)], 5],
+    [[consumer(120, 0)], 120],
+  ])('finishedSeq of %o: %s', (consumers, expected) => {
+    expect(finishedSeq(consumers, 100)).toBe(expected);
+  });
+
+  const state = { bytes: 800, bytesMax: 1_000, messages: 100, firstSeq: 1, lastSeq: 100 };
+
+  it.each([
+    [state, 1 + 38],
+    [{ ...state, bytes: 700 }, 1],
+    [{ ...state, bytesMax: undefined }, 1],
+    [{ ...state, messages: 0, firstSeq: 101 }, 101],
+    [{ ...state, firstSeq: 1_001, lastSeq: 1_100 }, 1_001 + 38],
+  ])('keepFromBySize of %o: %i', (given, expected) => {
+    expect(keepFromBySize(given, { high: 0.7, low: 0.5 })).toBe(expected);
+  });
+});

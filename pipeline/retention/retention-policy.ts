@@ -1,0 +1,25 @@
+import type { ConsumerProgress, StreamState } from '../../shared/log/stream-progress.ts';
+
+/** Share of a stream's limit above which history goes, and the share it is brought down to. */
+export type WaterMarks = { readonly high: number; readonly low: number };
+
+/**
+ * Up to which sequence everything that read a subject is done with it: the least of its consumers. A consumer that has
+ * nothing left is done up to `lastSeq`, the end of the stream before consumers were asked. Undefined without any.
+ */
+export function finishedSeq(consumers: readonly ConsumerProgress[], lastSeq: number): number | undefined {
+  if (consumers.length === 0) return undefined;
+  return Math.min(
+    ...consumers.map(({ waiting, unacknowledged, ackedSeq }) =>
+      waiting + unacknowledged === 0 ? Math.max(lastSeq, ackedSeq) : ackedSeq,
+    ),
+  );
+}
+
+/** The first sequence to keep so that a stream above its high mark comes down to the low one; messages count alike. */
+export function keepFromBySize(state: StreamState, { high, low }: WaterMarks): number {
+  if (state.bytesMax === undefined || state.messages === 0 || state.bytes <= state.bytesMax * high)
+    return state.firstSeq;
+  const share = (state.bytes - state.bytesMax * low) / state.bytes;
+  return state.firstSeq + Math.ceil(share * (state.lastSeq - state.firstSeq + 1));
+}

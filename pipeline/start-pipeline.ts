@@ -1,0 +1,116 @@
+import { holdProcessLease } from '../shared/config/process-lease.ts';
+import { connectLog } from '../shared/log/connection.ts';
+import { openBuckets } from '../shared/log/open-buckets.ts';
+import { ensureTopology } from '../shared/log/topology.ts';
+import type { Logger } from '../shared/process/logger.ts';
+import { startObserving } from '../shared/process/observe.ts';
+import type { Shutdown } from '../shared/process/shutdown.ts';
+import type { PipelineEnv } from './env.ts';
+import { createMetrics } from './metrics.ts';
+import { startRetention } from './retention/retention.ts';
+import { hostSettings, instanceIdOf, retentionSettings, topologySettings } from './settings.ts';
+import { followAccounts } from './supervisor/follow-accounts.ts';
+import { createPool } from './supervisor/pool.ts';
+import { findForgotten, retireDestination } from './supervisor/retire-destinations.ts';
+import { createStatsLedger } from './supervisor/stats-ledger.ts';
+import { Supervisor } from './supervisor/supervisor.ts';
+
+/** Part of the stop deadline that is left for what comes behind the last actor, in ms. */
+const closingMs = 1_000;
+const forgottenEveryMs = 60_000;
+
+/** Builds and starts the pipeline; what it started ends with `shutdown`. */
+export async function startPipeline(
+  env: PipelineEnv,
+  logger: Logger,
+  shutdown: Shutdown,
+): Promise<{ readonly metricsPort: number; readonly supervisor: Supervisor }> {
+  const instanceId = instanceIdOf(env);
+  const connection = await connectLog({ url: env.NATS_URL, name: `pipeline-${instanceId}` });
+  shutdown.add('log', () => connection.close(500));
+  const { partitions, created } = await ensureTopology(connection, topologySettings(env));
+  if (created.length > 0) logger.info({ streams: created }, 'made the streams that were missing');
+  const buckets = await openBuckets(connection, env.LOG_REPLICAS);
+
+  const pool = createPool({ threads: env.PIPELINE_THREADS, heapMaxMib: env.PIPELINE_THREAD_HEAP_MIB });
+  // A thread that dies is reported through its task as well.
+  pool.on('error', (error) => logger.warn({ err: error }, 'a pool thread failed'));
+  const stats = createStatsLedger();
+  const threads = env.PIPELINE_THREADS;
+  const settings = hostSettings(env, instanceId);
+  const supervisor = new Supervisor({ pool, threads, settings, stats, logger });
+  shutdown.add('threads', () => pool.destroy());
+  supervisor.start();
+  const retention = startRetention(connection, retentionSettings(env), logger);
+  shutdown.add('retention', () => retention.stop());
+
+  const lease = holdProcessLease(buckets.leases, { kind: 'pipeline', instanceId }, (error) =>
+    logger.warn({ err: error }, 'renewing the lease failed'),
+  );
+  const retire = async (accountId: string, destinationId: string): Promise<void> => {
+    await retireDestination(connection, destinationId);
+    logger.info({ accountId, destinationId }, 'removed the cursor of a destination that is gone');
+  };
+  const accounts = await followAccounts({
+    bucket: buckets.config,
+    supervisor,
+    logger,
+    onApplied: (revision) => lease.report(revision),
+    onRetired: retire,
+  });
+  for (let partition = 0; partition < partitions; partition += 1) {
+    void supervisor.run({ kind: 'resolver', partition });
+  }
+  const removeForgotten = async (): Promise<void> => {
+    if (!accounts.ready || !connection.connected) return;
+    for (const destinationId of await findForgotten(connection, accounts.published())) {
+      await retireDestination(connection, destinationId);
+      logger.info({ destinationId }, 'removed the cursor of a destination that is gone');
+    }
+  };
+  const forgottenTimer = setInterval(() => {
+    removeForgotten().catch((error: unknown) => logger.warn({ err: error }, 'looking for forgotten cursors failed'));
+  }, forgottenEveryMs);
+
+  const registry = createMetrics({ stats, supervisor, retention, configRevision: () => accounts.applied });
+  const observer = await startObserving({
+    port: env.PIPELINE_METRICS_PORT,
+    portVariable: 'PIPELINE_METRICS_PORT',
+    registry,
+    metrics: () => registry.metrics(),
+    checks: [
+      { name: 'log', check: () => ({ ok: connection.connected, detail: 'the log is not connected' }) },
+      {
+        name: 'threads',
+        check: () => ({ ok: supervisor.threadsReady === threads, detail: `${supervisor.threadsReady} of ${threads}` }),
+      },
+      { name: 'configuration', check: () => ({ ok: accounts.ready, detail: 'not loaded yet' }) },
+      {
+        name: 'actors',
+        check: () => {
+          const { starting, waiting } = supervisor.states;
+          return { ok: starting + waiting === 0, detail: `${starting} starting, ${waiting} waiting` };
+        },
+      },
+    ],
+  });
+  shutdown.add('observer', () => observer.close());
+  shutdown.add('lease', () => lease.release());
+  shutdown.add('actors', () => supervisor.stop(Math.max(500, env.SHUTDOWN_DEADLINE_MS - closingMs * 2)));
+  shutdown.add('configuration', () => {
+    clearInterval(forgottenTimer);
+    accounts.stop();
+  });
+
+  void connection.closed.then((error) => endWithoutLog(error, logger, shutdown));
+  logger.info({ instanceId, threads, partitions, metricsPort: observer.port }, 'pipeline started');
+  return { metricsPort: observer.port, supervisor };
+}
+
+/** A pipeline whose connection is closed for good would be up but deaf: it ends, and whoever runs it starts it again. */
+async function endWithoutLog(error: Error | undefined, logger: Logger, shutdown: Shutdown): Promise<void> {
+  if (shutdown.stopping) return;
+  logger.fatal({ err: error }, 'the connection to the log is closed for good');
+  await shutdown.run('log closed');
+  process.exit(1);
+}

@@ -1,0 +1,24 @@
+import type { ActorSpec } from '../host/messages.ts';
+
+export type ActorState =
+  /** No thread has it. */
+  | 'waiting'
+  /** Ordered on its thread, not yet at work. */
+  | 'starting'
+  | 'running'
+  | 'stopping'
+  /** It failed over and over; left alone for a long while. */
+  | 'quarantined';
+
+/** What the supervisor knows of one actor. */
+export type ActorRecord = {
+  readonly actorId: string;
+  readonly spec: ActorSpec;
+  thread: number | undefined;
+  state: ActorState;
+  failuresInARow: number;
+  startedMs: number;
+  timer: NodeJS.Timeout | undefined;
+  /** Called once it runs, or has failed, or is gone. */
+  readonly onFirstOutcome: (() => void)[];
+};

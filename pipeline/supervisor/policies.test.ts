@@ -1,0 +1,69 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { placeActor } from './placement.ts';
+import { decideRestart, restartLimits } from './restart-policy.ts';
+
+describe('restart policy', () => {
+  it.each([
+    [0, 100],
+    [1, 200],
+    [4, 1_600],
+    [8, 10_000],
+  ])('%i failures before: waits %i ms', (before, delayMs) => {
+    expect(decideRestart(before, 0, 0)).toEqual({ kind: 'restart', delayMs, failuresInARow: before + 1 });
+  });
+
+  it('quarantine: after many failures in a row', () => {
+    expect(decideRestart(9, 0, 0)).toMatchObject({ kind: 'quarantine', delayMs: restartLimits.quarantineMs });
+  });
+
+  it('stable run: the count starts anew', () => {
+    expect(decideRestart(9, 60_000, 0)).toMatchObject({ kind: 'restart', failuresInARow: 1, delayMs: 100 });
+  });
+
+  it('property: delays are within their bounds', () => {
+    fc.assert(
+      fc.property(
+        fc.nat(50),
+        fc.nat(200_000),
+        fc.double({ min: 0, max: 0.999, noNaN: true }),
+        (before, ranMs, random) => {
+          const { kind, delayMs } = decideRestart(before, ranMs, random);
+          expect(delayMs).toBeGreaterThanOrEqual(restartLimits.firstDelayMs / 2);
+          expect(delayMs).toBeLessThanOrEqual(
+            kind === 'restart' ? restartLimits.delayMaxMs : restartLimits.quarantineMs,
+          );
+        },
+      ),
+    );
+  });
+});
+
+describe('placement', () => {
+  it('empty: nowhere', () => {
+    expect(placeActor('a', new Map())).toBeUndefined();
+  });
+
+  it('property: actors placed one after the other are spread evenly, and the same way each time', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 8 }),
+        fc.uniqueArray(fc.string(), { maxLength: 60 }),
+        (threads, actorIds) => {
+          const place = (): { loads: Map<number, number>; threads: (number | undefined)[] } => {
+            const loads = new Map(Array.from({ length: threads }, (_, thread): [number, number] => [thread, 0]));
+            const placed = actorIds.map((actorId) => {
+              const thread = placeActor(actorId, loads);
+              if (thread !== undefined) loads.set(thread, (loads.get(thread) ?? 0) + 1);
+              return thread;
+            });
+            return { loads, threads: placed };
+          };
+          const { loads, threads: placed } = place();
+          expect(Math.max(...loads.values()) - Math.min(...loads.values())).toBeLessThanOrEqual(1);
+          expect(place().threads).toEqual(placed);
+        },
+      ),
+    );
+  });
+});

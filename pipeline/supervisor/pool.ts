@@ -1,0 +1,31 @@
+import { createRequire } from 'node:module';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { Piscina } from 'piscina';
+
+export type PoolOptions = {
+  readonly threads: number;
+  /** Heap of one thread, in MiB; a thread that outgrows it dies alone. */
+  readonly heapMaxMib: number;
+};
+
+/** The threads of the process: as many as there are hosts, from the start to the end. */
+export function createPool({ threads, heapMaxMib }: PoolOptions): Piscina {
+  // Run from the sources the file ends in .ts, and a thread needs the same loader as the process.
+  const isSource = import.meta.url.endsWith('.ts');
+  const entry = new URL(isSource ? '../host/host.ts' : '../host/host.js', import.meta.url);
+  const loader = (): string[] => {
+    const path = createRequire(import.meta.url).resolve('tsx');
+    return ['--import', pathToFileURL(path).href];
+  };
+  return new Piscina({
+    filename: fileURLToPath(entry),
+    name: 'runHost',
+    minThreads: threads,
+    maxThreads: threads,
+    concurrentTasksPerWorker: 1,
+    // The default lets an idle worker sleep with its event loop stopped.
+    atomics: 'disabled',
+    resourceLimits: { maxOldGenerationSizeMb: heapMaxMib },
+    ...(isSource ? { execArgv: loader() } : {}),
+  });
+}

@@ -1,0 +1,41 @@
+/** When what failed may start again. */
+export type Restart =
+  /** `failuresInARow` counts those that came soon after one another. */
+  | { readonly kind: 'restart'; readonly delayMs: number; readonly failuresInARow: number }
+  /** It fails over and over: left alone for a long while, and somebody should look. */
+  | { readonly kind: 'quarantine'; readonly delayMs: number; readonly failuresInARow: number };
+
+export type RestartLimits = {
+  readonly firstDelayMs: number;
+  readonly delayMaxMs: number;
+  /** Having run this long, what fails has failed for the first time again. */
+  readonly stableAfterMs: number;
+  readonly failuresToQuarantine: number;
+  readonly quarantineMs: number;
+};
+
+export const restartLimits: RestartLimits = {
+  firstDelayMs: 100,
+  delayMaxMs: 10_000,
+  stableAfterMs: 60_000,
+  failuresToQuarantine: 10,
+  quarantineMs: 300_000,
+};
+
+/**
+ * Decides after a failure: doubling delays, then quarantine. `failuresInARow` is what the decision before said, 0 at
+ * first; `ranMs` how long it ran. `random` in [0, 1) takes up to half off, so that many do not start as one.
+ */
+export function decideRestart(
+  failuresInARow: number,
+  ranMs: number,
+  random: number,
+  limits: RestartLimits = restartLimits,
+): Restart {
+  const failures = ranMs >= limits.stableAfterMs ? 1 : failuresInARow + 1;
+  if (failures >= limits.failuresToQuarantine) {
+    return { kind: 'quarantine', delayMs: limits.quarantineMs, failuresInARow: failures };
+  }
+  const longestMs = Math.min(limits.delayMaxMs, limits.firstDelayMs * 2 ** (failures - 1));
+  return { kind: 'restart', delayMs: longestMs * (1 - random / 2), failuresInARow: failures };
+}

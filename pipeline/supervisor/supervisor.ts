@@ -1,0 +1,246 @@
+import type { Piscina } from 'piscina';
+import type { Logger } from '../../shared/process/logger.ts';
+import type { HostSettings } from '../host/host-settings.ts';
+import { actorIdOf } from '../host/messages.ts';
+import type { ActorSpec, Report } from '../host/messages.ts';
+import type { WireError } from '../host/wire-error.ts';
+import type { ActorRecord } from './actor-record.ts';
+import { placeActor } from './placement.ts';
+import { decideRestart } from './restart-policy.ts';
+import type { StatsLedger } from './stats-ledger.ts';
+import { ThreadSlot } from './thread-slot.ts';
+
+export type SupervisorOptions = {
+  readonly pool: Piscina;
+  readonly threads: number;
+  readonly settings: Omit<HostSettings, 'thread'>;
+  readonly stats: StatsLedger;
+  readonly logger: Logger;
+};
+
+type Document = { readonly revision: number; readonly document: Uint8Array | undefined };
+
+/** Actors are stopped one by one only when their destination goes: they may take this long, in ms. */
+const stopDeadlineMs = 20_000;
+
+/**
+ * Places actors on threads and keeps them running. Knows threads and messages, not destinations: what an actor is
+ * about is in its spec, what it does in its thread.
+ */
+export class Supervisor {
+  readonly #options: SupervisorOptions;
+  readonly #slots: readonly ThreadSlot[];
+  readonly #actors = new Map<string, ActorRecord>();
+  /** Every account's newest configuration: a thread that starts anew gets them all. */
+  readonly #documents = new Map<string, Document>();
+  readonly #configuring = new Map<string, { readonly left: Set<number>; resolve(): void }>();
+  readonly #stopped = new Map<string, (() => void)[]>();
+  #isStopping = false;
+
+  constructor(options: SupervisorOptions) {
+    this.#options = options;
+    this.#slots = Array.from({ length: options.threads }, (_, thread) => {
+      const slot: ThreadSlot = new ThreadSlot({
+        pool: options.pool,
+        settings: { ...options.settings, thread },
+        onReport: (report) => this.#onReport(slot, report),
+        onDead: (error, retryMs) => this.#onDead(slot, error, retryMs),
+      });
+      return slot;
+    });
+  }
+
+  start(): void {
+    for (const slot of this.#slots) slot.start();
+  }
+
+  /** Threads whose host is at work. */
+  get threadsReady(): number {
+    return this.#slots.filter((slot) => slot.isReady).length;
+  }
+
+  /** How many actors are in each state. */
+  get states(): Readonly<Record<ActorRecord['state'], number>> {
+    const states = { waiting: 0, starting: 0, running: 0, stopping: 0, quarantined: 0 };
+    for (const { state } of this.#actors.values()) states[state] += 1;
+    return states;
+  }
+
+  /** Sends an account's configuration to every thread; settles when those alive have it. */
+  configure(accountId: string, revision: number, document: Uint8Array | undefined): Promise<void> {
+    this.#documents.set(accountId, { revision, document });
+    const left = new Set<number>();
+    for (const slot of this.#slots) {
+      if (slot.tell({ kind: 'configure', accountId, revision, document })) left.add(slot.thread);
+    }
+    if (left.size === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#configuring.set(configuringKey(accountId, revision), { left, resolve });
+    });
+  }
+
+  /** Starts an actor; settles when it runs, or has failed and will be started again. */
+  run(spec: ActorSpec): Promise<void> {
+    const actorId = actorIdOf(spec);
+    const known = this.#actors.get(actorId);
+    if (known?.state === 'stopping') return this.#whenStopped(actorId).then(() => this.run(spec));
+    if (known?.state === 'starting' || known?.state === 'waiting') {
+      return new Promise((resolve) => known.onFirstOutcome.push(resolve));
+    }
+    if (known !== undefined) return Promise.resolve();
+    return new Promise((resolve) => {
+      const record: ActorRecord = {
+        actorId,
+        spec,
+        thread: undefined,
+        state: 'waiting',
+        failuresInARow: 0,
+        startedMs: 0,
+        timer: undefined,
+        onFirstOutcome: [resolve],
+      };
+      this.#actors.set(actorId, record);
+      this.#place(record);
+    });
+  }
+
+  /** Stops an actor for good; settles when it is gone. */
+  remove(actorId: string): Promise<void> {
+    const record = this.#actors.get(actorId);
+    if (record === undefined) return Promise.resolve();
+    if (record.state === 'stopping') return this.#whenStopped(actorId);
+    clearTimeout(record.timer);
+    const isThere = record.state === 'running' || record.state === 'starting';
+    const slot = record.thread === undefined ? undefined : this.#slots[record.thread];
+    record.state = 'stopping';
+    if (!isThere || slot?.tell({ kind: 'stop', actorId, deadlineMs: stopDeadlineMs }) !== true) {
+      this.#forget(record);
+      return Promise.resolve();
+    }
+    return this.#whenStopped(actorId);
+  }
+
+  /** Stops every actor and thread. */
+  async stop(deadlineMs: number): Promise<void> {
+    this.#isStopping = true;
+    for (const { timer } of this.#actors.values()) clearTimeout(timer);
+    await Promise.all(this.#slots.map((slot) => slot.stop(deadlineMs)));
+  }
+
+  #whenStopped(actorId: string): Promise<void> {
+    return new Promise((resolve) => {
+      this.#stopped.set(actorId, [...(this.#stopped.get(actorId) ?? []), resolve]);
+    });
+  }
+
+  #place(record: ActorRecord): void {
+    if (this.#isStopping || record.state === 'stopping') return;
+    record.state = 'waiting';
+    const loads = new Map(this.#slots.filter((slot) => slot.isReady).map((slot) => [slot.thread, 0]));
+    for (const { thread, spec } of this.#actors.values()) {
+      // The two kinds weigh differently, so each is spread by itself.
+      const load = thread === undefined || spec.kind !== record.spec.kind ? undefined : loads.get(thread);
+      if (thread !== undefined && load !== undefined) loads.set(thread, load + 1);
+    }
+    const thread = placeActor(record.actorId, loads);
+    const slot = thread === undefined ? undefined : this.#slots[thread];
+    // No thread now: placed when one is ready.
+    if (slot?.tell({ kind: 'start', actorId: record.actorId, spec: record.spec }) !== true) return;
+    record.thread = slot.thread;
+    record.state = 'starting';
+    record.startedMs = performance.now();
+  }
+
+  #onReport(slot: ThreadSlot, report: Report): void {
+    switch (report.kind) {
+      case 'ready':
+        this.#options.logger.info({ thread: slot.thread }, 'thread ready');
+        for (const [accountId, { revision, document }] of this.#documents) {
+          slot.tell({ kind: 'configure', accountId, revision, document });
+        }
+        for (const record of this.#actors.values()) if (record.state === 'waiting') this.#place(record);
+        return;
+      case 'configured': {
+        const waiting = this.#configuring.get(configuringKey(report.accountId, report.revision));
+        waiting?.left.delete(slot.thread);
+        this.#settleConfiguring();
+        return;
+      }
+      case 'started': {
+        const record = this.#actors.get(report.actorId);
+        if (record === undefined || record.thread !== slot.thread) return;
+        if (record.state === 'starting') record.state = 'running';
+        settleAll(record.onFirstOutcome);
+        return;
+      }
+      case 'ended':
+        this.#options.stats.ended(report.actorId, report.stats);
+        this.#onEnded(slot, report.actorId, report.error);
+        return;
+      case 'stats':
+        this.#options.stats.reported(slot.thread, report);
+    }
+  }
+
+  #onEnded(slot: ThreadSlot, actorId: string, error: WireError | undefined): void {
+    const record = this.#actors.get(actorId);
+    if (record === undefined || record.thread !== slot.thread) return;
+    if (record.state === 'stopping') this.#forget(record);
+    else if (!this.#isStopping) this.#restart(record, error ?? { code: 'ended', message: 'it ended', stack: '' });
+  }
+
+  #restart(record: ActorRecord, error: WireError): void {
+    const { logger, stats } = this.#options;
+    const decision = decideRestart(record.failuresInARow, performance.now() - record.startedMs, Math.random());
+    record.failuresInARow = decision.failuresInARow;
+    record.thread = undefined;
+    record.state = decision.kind === 'quarantine' ? 'quarantined' : 'waiting';
+    record.timer = setTimeout(() => this.#place(record), decision.delayMs);
+    stats.restarted(record.spec.kind);
+    settleAll(record.onFirstOutcome);
+    const fields = { actor: record.actorId, ...error, delayMs: Math.round(decision.delayMs) };
+    if (decision.kind === 'quarantine') logger.error(fields, 'an actor fails over and over, left alone for a while');
+    else logger.warn(fields, 'an actor failed, starting it again');
+  }
+
+  /** The thread's actors go to the threads that live, or wait for this one. */
+  #onDead(slot: ThreadSlot, error: unknown, retryMs: number): void {
+    const { logger, stats } = this.#options;
+    if (this.#isStopping) return;
+    stats.threadDied(slot.thread);
+    logger.error({ thread: slot.thread, err: error, retryMs: Math.round(retryMs) }, 'a thread died, starting it again');
+    for (const record of this.#actors.values()) {
+      if (record.thread !== slot.thread) continue;
+      record.thread = undefined;
+      stats.ended(record.actorId, undefined);
+      if (record.state === 'stopping') this.#forget(record);
+      else this.#place(record);
+    }
+    this.#settleConfiguring();
+  }
+
+  #settleConfiguring(): void {
+    for (const [key, { left, resolve }] of this.#configuring) {
+      for (const thread of left) if (this.#slots[thread]?.isReady !== true) left.delete(thread);
+      if (left.size > 0) continue;
+      this.#configuring.delete(key);
+      resolve();
+    }
+  }
+
+  #forget(record: ActorRecord): void {
+    this.#actors.delete(record.actorId);
+    settleAll(record.onFirstOutcome);
+    const stopped = this.#stopped.get(record.actorId) ?? [];
+    this.#stopped.delete(record.actorId);
+    settleAll(stopped);
+  }
+}
+
+function configuringKey(accountId: string, revision: number): string {
+  return `${accountId}@${revision}`;
+}
+
+function settleAll(listeners: (() => void)[]): void {
+  for (const listener of listeners.splice(0)) listener();
+}

@@ -1,0 +1,62 @@
+import { AckPolicy, DeliverPolicy } from 'nats';
+import type { LogConnection } from './connection.ts';
+
+export type StreamState = {
+  readonly bytes: number;
+  /** Undefined: no limit. */
+  readonly bytesMax: number | undefined;
+  readonly messages: number;
+  readonly firstSeq: number;
+  readonly lastSeq: number;
+};
+
+export async function readStreamState(connection: LogConnection, stream: string): Promise<StreamState> {
+  const { config, state } = await connection.jsm.streams.info(stream);
+  return {
+    bytes: state.bytes,
+    bytesMax: config.max_bytes > 0 ? config.max_bytes : undefined,
+    messages: state.messages,
+    firstSeq: state.first_seq,
+    lastSeq: state.last_seq,
+  };
+}
+
+export type ConsumerProgress = {
+  readonly name: string;
+  readonly filterSubject: string;
+  /** Everything up to here is acknowledged. */
+  readonly ackedSeq: number;
+  /** Messages that wait for it, and those it was given and has not acknowledged. */
+  readonly waiting: number;
+  readonly unacknowledged: number;
+};
+
+/** How far each durable consumer of a stream has come. */
+export async function listConsumerProgress(connection: LogConnection, stream: string): Promise<ConsumerProgress[]> {
+  const found: ConsumerProgress[] = [];
+  for await (const info of connection.jsm.consumers.list(stream)) {
+    if (info.config.durable_name === undefined) continue;
+    found.push({
+      name: info.name,
+      filterSubject: info.config.filter_subject ?? '>',
+      ackedSeq: info.ack_floor.stream_seq,
+      waiting: info.num_pending,
+      unacknowledged: info.num_ack_pending,
+    });
+  }
+  return found;
+}
+
+/** The sequence of the first message stored at or after a time; one past the end when there is none. */
+export async function findSeqAt(connection: LogConnection, stream: string, timeMs: number): Promise<number> {
+  // A consumer that starts at a time knows where that is, on every version of the server.
+  const info = await connection.jsm.consumers.add(stream, {
+    ack_policy: AckPolicy.None,
+    deliver_policy: DeliverPolicy.StartTime,
+    opt_start_time: new Date(timeMs).toISOString(),
+    inactive_threshold: 60e9,
+    mem_storage: true,
+  });
+  await connection.jsm.consumers.delete(stream, info.name);
+  return info.delivered.stream_seq + 1;
+}

@@ -1,0 +1,56 @@
+import type { LogConnection } from './connection.ts';
+import { isNoMessage } from './unfinished-messages.ts';
+
+export type StoredMessage = {
+  readonly seq: number;
+  readonly subject: string;
+  readonly data: Uint8Array;
+  /** When the stream stored it, in ms since the epoch. */
+  readonly storedAtMs: number;
+  header(name: string): string | undefined;
+};
+
+/** The first message at or after `fromSeq` on a subject (wildcards allowed), asked of the stream's leader. */
+export async function readNext(
+  connection: LogConnection,
+  stream: string,
+  subject: string,
+  fromSeq: number,
+): Promise<StoredMessage | undefined> {
+  try {
+    const request = { seq: Math.max(1, fromSeq), next_by_subj: subject };
+    const message = await connection.jsm.streams.getMessage(stream, request);
+    return {
+      seq: message.seq,
+      subject: message.subject,
+      data: message.data,
+      storedAtMs: message.time.getTime(),
+      header: (name) => message.header.get(name) || undefined,
+    };
+  } catch (error) {
+    if (isNoMessage(error)) return undefined;
+    throw error;
+  }
+}
+
+/** How many messages each subject that matches holds; subjects without any are left out. */
+export async function countBySubject(
+  connection: LogConnection,
+  stream: string,
+  filter: string,
+): Promise<ReadonlyMap<string, number>> {
+  const info = await connection.jsm.streams.info(stream, { subjects_filter: filter });
+  return new Map(Object.entries(info.state.subjects ?? {}));
+}
+
+/** Removes the messages of a subject (wildcards allowed) with a sequence below `beforeSeq`, or all. Returns how many. */
+export async function purgeSubject(
+  connection: LogConnection,
+  stream: string,
+  subject: string,
+  beforeSeq?: number,
+): Promise<number> {
+  const range = beforeSeq === undefined ? {} : { seq: beforeSeq };
+  const { purged } = await connection.jsm.streams.purge(stream, { filter: subject, ...range });
+  return purged;
+}
