@@ -85,21 +85,28 @@ export function replaceBody(row: ConfigEntityRow, body: JsonObject, now: Date): 
   return true;
 }
 
-/** The account's draft: every entity as it is now. */
+type DraftRow = {
+  readonly collection: string;
+  readonly id: string;
+  readonly body: JsonObject;
+  readonly created_at: string | Date;
+};
+
+/** The account's draft: every entity as it is now, changes of this unit of work only once they are flushed. */
 export async function loadDraft(em: EntityManager, accountId: string): Promise<Snapshot> {
-  const rows = await em.find(ConfigEntity, { accountId }, { orderBy: { createdAt: 'asc', id: 'asc' } });
+  // Past the ORM: a snapshot needs plain values, of every row there is.
+  const rows = await em.execute<DraftRow[]>(
+    'select collection, id, body, created_at from entities where account_id = ? order by created_at, id',
+    [accountId],
+  );
   const byCollection = new Map<string, SnapshotEntity[]>();
-  for (const row of rows) {
-    const entities = byCollection.get(row.collection);
-    if (entities === undefined) byCollection.set(row.collection, [toSnapshotEntity(row)]);
-    else entities.push(toSnapshotEntity(row));
+  for (const { collection, id, body, created_at: createdAt } of rows) {
+    const entity = { ...body, id, createdAt: new Date(createdAt).toISOString() };
+    const entities = byCollection.get(collection);
+    if (entities === undefined) byCollection.set(collection, [entity]);
+    else entities.push(entity);
   }
   return buildSnapshot((name) => byCollection.get(name) ?? []);
-}
-
-/** An entity as a version holds it. */
-export function toSnapshotEntity(row: ConfigEntityRow): SnapshotEntity {
-  return { ...row.body, id: row.id, createdAt: row.createdAt.toISOString() };
 }
 
 /** The stored fields of an entity of a version. */

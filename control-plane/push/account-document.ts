@@ -1,39 +1,50 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { AccountConfig, SourceKey as PublishedKey, Snapshot } from '../../shared/config/account-config.ts';
-import { Account } from '../../shared/storage/entities/account.ts';
-import { SourceKey } from '../../shared/storage/entities/source-key.ts';
-import { Version } from '../../shared/storage/entities/version.ts';
-import type { VersionRow } from '../../shared/storage/entities/version.ts';
+import type { AccountConfig, Snapshot } from '../../shared/config/account-config.ts';
+
+type Published = Pick<AccountConfig, 'accountId' | 'versionId' | 'versionNumber' | 'publishedAt'>;
 
 /** What the account runs now, as the CONFIG bucket holds it; undefined before its first publish. */
 export async function readAccountDocument(em: EntityManager, accountId: string): Promise<AccountConfig | undefined> {
-  const account = await em.findOne(Account, { id: accountId });
-  if (account === null || account.liveVersionId === null || account.liveVersionId === undefined) return undefined;
-  const version = await em.findOneOrFail(Version, { id: account.liveVersionId }, { populate: ['content'] });
-  return buildAccountDocument(em, version, version.content);
+  const [version] = await em.execute<LiveRow[]>(
+    `select versions.id, version_number, published_at, content from accounts
+     join versions on versions.id = live_version_id where accounts.id = ?`,
+    [accountId],
+  );
+  if (version === undefined) return undefined;
+  const published: Published = {
+    accountId,
+    versionId: version.id,
+    versionNumber: version.version_number,
+    publishedAt: new Date(version.published_at).toISOString(),
+  };
+  return buildAccountDocument(em, published, version.content);
 }
 
 /** The document a version makes: its snapshot, and the keys its sources have now. */
 export async function buildAccountDocument(
   em: EntityManager,
-  version: VersionRow,
+  published: Published,
   content: Snapshot,
 ): Promise<AccountConfig> {
-  const published = new Set(content.sources.map(({ id }) => id));
-  const keys = await em.find(SourceKey, { accountId: version.accountId, revokedAt: null }, { orderBy: { id: 'asc' } });
-  const sourceKeys: PublishedKey[] = keys
-    .filter(({ sourceId }) => published.has(sourceId))
-    .map(({ keyHash, sourceId, test }) => ({ keyHash, sourceId, test }));
-  return {
-    format: 1,
-    accountId: version.accountId,
-    versionId: version.id,
-    versionNumber: version.versionNumber,
-    publishedAt: (version.publishedAt ?? new Date(0)).toISOString(),
-    sourceKeys,
-    collections: content,
-  };
+  const sources = new Set(content.sources.map(({ id }) => id));
+  const keys = await em.execute<KeyRow[]>(
+    'select key_hash, source_id, test from source_keys where account_id = ? and revoked_at is null order by id',
+    [published.accountId],
+  );
+  const sourceKeys = keys
+    .filter((key) => sources.has(key.source_id))
+    .map((key) => ({ keyHash: key.key_hash, sourceId: key.source_id, test: key.test }));
+  return { format: 1, ...published, sourceKeys, collections: content };
 }
+
+// Rows as they come from SQL: past the ORM, because a document can be large and has thousands of keys.
+type LiveRow = {
+  readonly id: string;
+  readonly version_number: number;
+  readonly published_at: string | Date;
+  readonly content: Snapshot;
+};
+type KeyRow = { readonly key_hash: string; readonly source_id: string; readonly test: boolean };
 
 /** The bytes of a document; the same document gives the same bytes. */
 export function encodeDocument(document: AccountConfig): Uint8Array {

@@ -3,7 +3,7 @@ import { Account } from '../../shared/storage/entities/account.ts';
 import type { Storage } from '../../shared/storage/open-storage.ts';
 import type { LogLink } from './log-link.ts';
 import { countWaiting, forgetOldRows, markPushed, waitingAccounts } from './outbox.ts';
-import { pushAccount } from './push-account.ts';
+import { createAccountPusher } from './push-account.ts';
 
 /** Moves published configuration from PostgreSQL to the CONFIG bucket while this process leads. */
 export type ConfigPublisher = {
@@ -39,8 +39,9 @@ export function createConfigPublisher(options: ConfigPublisherOptions): ConfigPu
   let stopped = false;
   let running: Promise<void> | undefined;
 
-  const push = async (accountId: string): Promise<number | undefined> => {
-    const pushed = await pushAccount(storage, logLink.buckets.config, accountId);
+  const pusher = createAccountPusher(storage);
+  const push = async (how: 'push' | 'reconcile', accountId: string): Promise<number | undefined> => {
+    const pushed = await pusher[how](logLink.buckets.config, accountId);
     if (pushed === undefined) return undefined;
     revision = Math.max(revision, pushed.revision);
     if (pushed.written) logger.info({ accountId, revision: pushed.revision }, 'configuration pushed');
@@ -57,7 +58,7 @@ export function createConfigPublisher(options: ConfigPublisherOptions): ConfigPu
   };
   const drain = async (): Promise<void> => {
     await eachAccount(await waitingAccounts(storage.fork(), accountsPerRound), async (account) => {
-      const pushed = await push(account.accountId);
+      const pushed = await push('push', account.accountId);
       await markPushed(storage.fork(), account, pushed ?? null, options.now());
     });
   };
@@ -65,7 +66,7 @@ export function createConfigPublisher(options: ConfigPublisherOptions): ConfigPu
   const reconcile = async (): Promise<void> => {
     const published = await storage.fork().find(Account, { liveVersionId: { $ne: null } }, { fields: ['id'] });
     await eachAccount(published, async ({ id }) => {
-      await push(id);
+      await push('reconcile', id);
     });
     await forgetOldRows(storage.fork(), options.now());
     reconciledAtMs = performance.now();

@@ -1,9 +1,9 @@
+import { LRUCache } from 'lru-cache';
+import { createHash } from 'node:crypto';
 import type { Bucket } from '../../shared/log/bucket.ts';
 import { accountKey } from '../../shared/log/subjects.ts';
 import type { Storage } from '../../shared/storage/open-storage.ts';
 import { encodeDocument, readAccountDocument } from './account-document.ts';
-
-const attemptsMax = 10;
 
 export class PushError extends Error {
   readonly code = 'push_failed';
@@ -16,23 +16,62 @@ export type Pushed = {
   readonly written: boolean;
 };
 
+/** Brings accounts' entries in the CONFIG bucket to what PostgreSQL says they run. */
+export type AccountPusher = {
+  /** Undefined for an account that has published nothing. */
+  push(bucket: Bucket, accountId: string): Promise<Pushed | undefined>;
+  /** The same, after a look at what the bucket really holds. */
+  reconcile(bucket: Bucket, accountId: string): Promise<Pushed | undefined>;
+};
+
+/** An entry of the bucket: its revision and the hash of its value, nothing of which is 0 and empty. */
+type Held = { readonly revision: number; readonly digest: string };
+
+const attemptsMax = 10;
+const accountsRemembered = 10_000;
+
 /**
- * Brings an account's entry in the CONFIG bucket to what PostgreSQL says it runs. Undefined for an account that has
- * published nothing. The database is read after the entry and the write is conditional on it, so that a publisher
- * that was held up can never put an older state over a newer one.
+ * The database is read after the entry and the write is conditional on it, so that a publisher that was held up can
+ * never put an older state over a newer one. Entries it has written itself it need not read again: were one changed
+ * or wiped since, the condition fails.
  */
-export async function pushAccount(storage: Storage, bucket: Bucket, accountId: string): Promise<Pushed | undefined> {
-  const key = accountKey(accountId);
-  for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
-    const entry = await bucket.get(key);
-    const document = await readAccountDocument(storage.fork(), accountId);
-    if (document === undefined) return undefined;
-    const bytes = encodeDocument(document);
-    if (entry?.value !== undefined && Buffer.compare(entry.value, bytes) === 0) {
-      return { revision: entry.revision, written: false };
+export function createAccountPusher(storage: Storage): AccountPusher {
+  const known = new LRUCache<string, Held>({ max: accountsRemembered });
+  const push = async (bucket: Bucket, accountId: string): Promise<Pushed | undefined> => {
+    const key = accountKey(accountId);
+    for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
+      const held = known.get(accountId) ?? (await readHeld(bucket, key));
+      const document = await readAccountDocument(storage.fork(), accountId);
+      if (document === undefined) return undefined;
+      const bytes = encodeDocument(document);
+      const digest = digestOf(bytes);
+      if (held.digest === digest) {
+        known.set(accountId, held);
+        return { revision: held.revision, written: false };
+      }
+      known.delete(accountId);
+      const revision = await bucket.putIfUnchanged(key, bytes, held.revision);
+      if (revision === undefined) continue;
+      known.set(accountId, { revision, digest });
+      return { revision, written: true };
     }
-    const revision = await bucket.putIfUnchanged(key, bytes, entry?.revision ?? 0);
-    if (revision !== undefined) return { revision, written: true };
-  }
-  throw new PushError(`pushing account ${accountId}: another writer was first ${attemptsMax} times`);
+    throw new PushError(`pushing account ${accountId}: another writer was first ${attemptsMax} times`);
+  };
+  return {
+    push,
+    reconcile(bucket, accountId) {
+      known.delete(accountId);
+      return push(bucket, accountId);
+    },
+  };
+}
+
+async function readHeld(bucket: Bucket, key: string): Promise<Held> {
+  const entry = await bucket.get(key);
+  const digest = entry?.value === undefined ? '' : digestOf(entry.value);
+  return { revision: entry?.revision ?? 0, digest };
+}
+
+function digestOf(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('base64');
 }

@@ -28,11 +28,12 @@ export async function publishVersion(
   if ((await liveVersionId(em, accountId)) === id.toLowerCase()) return { version, outboxId: undefined };
   const content = (await versionContent(em, accountId, id)) ?? emptySnapshot;
   await setLiveVersion(em, version, actor, now);
-  const bytes = encodeDocument(await buildAccountDocument(em, version, content)).length;
+  const { versionNumber } = version;
+  const published = { accountId, versionId: version.id, versionNumber, publishedAt: now.toISOString() };
+  const bytes = encodeDocument(await buildAccountDocument(em, published, content)).length;
   if (bytes > documentBytesMax) {
     throw badRequest(`the version is too large to publish: ${bytes} bytes of at most ${documentBytesMax}`);
   }
-  const details = { versionNumber: version.versionNumber };
-  recordAudit(em, actor, { action: 'version.publish', entityId: version.id, details }, now);
+  recordAudit(em, actor, { action: 'version.publish', entityId: version.id, details: { versionNumber } }, now);
   return { version, outboxId: await addToOutbox(em, accountId, now) };
 }

@@ -30,8 +30,10 @@ export async function liveVersionId(em: EntityManager, accountId: string): Promi
 /** The snapshot a version holds. */
 export async function versionContent(em: EntityManager, accountId: string, id: string): Promise<Snapshot | undefined> {
   if (!isUuid(id)) return undefined;
-  const row = await em.findOne(Version, { accountId, id }, { populate: ['content'], refresh: true });
-  return row === null ? undefined : complete(row.content);
+  // Past the ORM, which would keep a second copy of a document that can be large.
+  const sql = 'select content from versions where account_id = ? and id = ?';
+  const [row] = await em.execute<{ content: Snapshot }[]>(sql, [accountId, id]);
+  return row === undefined ? undefined : complete(row.content);
 }
 
 /** What the account runs; empty before the first publish. */
@@ -59,7 +61,7 @@ export async function insertVersion(
     { orderBy: { versionNumber: 'desc' }, limit: 1, fields: ['versionNumber'] },
   );
   const versionNumber = (newest?.versionNumber ?? 0) + 1;
-  const row = em.create(Version, {
+  const row = {
     id: uuidv7(),
     accountId,
     versionNumber,
@@ -69,8 +71,8 @@ export async function insertVersion(
     publishedByUserId: null,
     publishedByUserName: null,
     ...texts(version.name ?? `Version ${versionNumber}`, version.notes),
-  });
-  await em.persist(row).flush();
+  };
+  await em.insert(Version, row);
   return row;
 }
 
