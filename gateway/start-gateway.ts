@@ -19,6 +19,7 @@ import { LogGate } from './framing/log-gate.ts';
 import { createStoreFrame } from './framing/store-frame.ts';
 import { startCanary } from './health/canary.ts';
 import { readinessChecks } from './health/readiness.ts';
+import { reopenOnReconnect } from './health/reopen-log.ts';
 import { reportActivity } from './health/report-activity.ts';
 import { within } from './health/within.ts';
 import { BodyBudget } from './http/body-budget.ts';
@@ -42,7 +43,8 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
 
   const connection = await connectLog({ url: env.NATS_URL, name: instanceId });
   shutdown.add('log', () => connection.close(stepMs));
-  const { partitions } = await ensureTopology(connection, topologySettings(env));
+  const topology = topologySettings(env);
+  const { partitions } = await ensureTopology(connection, topology);
   const buckets = await openBuckets(connection, env.LOG_REPLICAS);
   const messageBytesMax = connection.nc.info?.max_payload ?? 1024 ** 2;
   if (eventBytesMax(env, messageBytesMax) < env.TRACK_BODY_BYTES_MAX) {
@@ -67,6 +69,20 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
   shutdown.add('lease', () => within(stepMs, lease.release()));
   const feed = await followSources(buckets.config, sources, lease, logger);
   shutdown.add('configuration', () => feed.stop());
+  const reopening = reopenOnReconnect(
+    connection,
+    async () => {
+      const found = await ensureTopology(connection, topology);
+      if (found.created.length > 0) logger.error({ created: found.created }, 'the log came back without its streams');
+      if (found.partitions !== partitions) {
+        logger.fatal({ from: partitions, to: found.partitions }, 'the log has another number of partitions now');
+        await endProcess('partitions changed', shutdown);
+      }
+      await feed.restart((await openBuckets(connection, env.LOG_REPLICAS)).config);
+    },
+    logger,
+  );
+  shutdown.add('reopening', () => reopening.stop());
 
   const trusted = compileAddressRanges(env.TRUSTED_PROXIES);
   const admission = new Admission(sources, createClientAddress(trusted, env.TRUSTED_PROXIES.length > 0));
@@ -119,6 +135,11 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
 async function endWithoutLog(error: Error | undefined, logger: Logger, shutdown: Shutdown): Promise<void> {
   if (shutdown.stopping) return;
   logger.fatal({ err: error }, 'the connection to the log is closed for good');
-  await shutdown.run('log closed');
+  await endProcess('log closed', shutdown);
+}
+
+/** Ends in good order, with 1: whoever runs the gateway starts it again. */
+async function endProcess(reason: string, shutdown: Shutdown): Promise<never> {
+  await shutdown.run(reason);
   process.exit(1);
 }

@@ -5,14 +5,25 @@ import type { Bucket } from '../../shared/log/bucket.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import type { PublishedSources } from './published-sources.ts';
 
+/** The published sources as this gateway has them now. */
+export type SourceFeed = {
+  /** Revision of the configuration in force; 0 before the first. */
+  readonly revision: number;
+  /** Whether all that was published at the start has been read. */
+  readonly ready: boolean;
+  /** Reads everything again, from a bucket that may have been made anew; what is in force stays until then. */
+  restart(bucket: Bucket): Promise<void>;
+  stop(): void;
+};
+
 /** Keeps `sources` at what is published, and tells of each revision that is in force. */
 export async function followSources(
   bucket: Bucket,
   sources: PublishedSources,
   lease: ProcessLease,
   logger: Logger,
-): Promise<ConfigFeed> {
-  let newest = 0;
+): Promise<SourceFeed> {
+  let revision = 0;
   let reporting = false;
   const reportSoon = (): void => {
     if (reporting) return;
@@ -20,17 +31,42 @@ export async function followSources(
     // At the start every account arrives at once; one report says it for all.
     setImmediate(() => {
       reporting = false;
-      lease.report(newest);
+      lease.report(revision);
     });
   };
-  return followConfig(bucket, {
-    apply(change) {
-      sources.apply(change);
-      newest = Math.max(newest, change.revision);
-      reportSoon();
+  const follow = (from: Bucket): Promise<ConfigFeed> => {
+    let newest = 0;
+    return followConfig(from, {
+      apply(change) {
+        sources.apply(change);
+        newest = Math.max(newest, change.revision);
+        // A bucket that was made anew counts from 1 again.
+        revision = newest;
+        reportSoon();
+      },
+      onRejected(accountId, rejected, reason) {
+        logger.error(
+          { accountId, revision: rejected, reason },
+          'configuration rejected; the one before stays in force',
+        );
+      },
+    });
+  };
+  let feed = await follow(bucket);
+  let wasReady = false;
+  return {
+    get revision() {
+      return revision;
     },
-    onRejected(accountId, revision, reason) {
-      logger.error({ accountId, revision, reason }, 'configuration rejected; the one before stays in force');
+    get ready() {
+      wasReady ||= feed.ready;
+      return wasReady;
     },
-  });
+    async restart(from) {
+      const previous = feed;
+      feed = await follow(from);
+      previous.stop();
+    },
+    stop: () => feed.stop(),
+  };
 }

@@ -1,13 +1,13 @@
-import type { ConfigFeed } from '../../shared/config/config-feed.ts';
 import type { ReadyCheck } from '../../shared/process/observe.ts';
 import type { Shutdown } from '../../shared/process/shutdown.ts';
+import type { SourceFeed } from '../admission/follow-sources.ts';
 import type { LogGate } from '../framing/log-gate.ts';
 import type { Canary } from './canary.ts';
 
 export type ReadinessOf = {
   readonly canary: Canary;
   readonly gate: LogGate;
-  readonly feed: ConfigFeed;
+  readonly feed: SourceFeed;
   readonly shutdown: Shutdown;
 };
 

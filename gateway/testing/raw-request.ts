@@ -14,24 +14,23 @@ export type RawPart = string | Uint8Array | { readonly waitMs: number };
 /** Sends bytes as they are and collects what comes back, until the server closes or `quietMs` pass without a byte. */
 export async function sendRaw(port: number, parts: readonly RawPart[], quietMs = 300): Promise<RawAnswer> {
   const socket = connect(port, '127.0.0.1');
-  let text = '';
-  let closed = false;
-  let lastByteMs = performance.now();
+  const seen = { text: '', closed: false, lastByteMs: 0 };
   socket.on('data', (chunk) => {
-    text += chunk.toString('latin1');
-    lastByteMs = performance.now();
+    seen.text += chunk.toString('latin1');
+    seen.lastByteMs = performance.now();
   });
-  socket.on('close', () => (closed = true));
+  socket.on('close', () => (seen.closed = true));
   // A reset is a close to these tests.
   socket.on('error', () => undefined);
   for (const part of parts) {
     if (typeof part === 'object' && 'waitMs' in part) await pause(part.waitMs);
     else if (!socket.destroyed) socket.write(part);
   }
-  lastByteMs = performance.now();
-  while (!closed && performance.now() - lastByteMs < quietMs) await pause(10);
+  seen.lastByteMs = performance.now();
+  while (!seen.closed && performance.now() - seen.lastByteMs < quietMs) await pause(10);
   socket.destroy();
-  return { text, statuses: [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map((found) => Number(found[1])), closed };
+  const statuses = [...seen.text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map((found) => Number(found[1]));
+  return { text: seen.text, statuses, closed: seen.closed };
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -1,0 +1,232 @@
+import { afterAll, afterEach, expect, test } from 'vitest';
+import { startTestNats, createNatsFolder } from '../../shared/testing/servers.ts';
+import type { NatsServer } from '../../shared/embedded/nats-server.ts';
+import { streams } from '../../shared/log/topology.ts';
+import { startGatewayProcess } from '../testing/gateway-process.ts';
+import { startGatewayHere } from '../testing/gateway-here.ts';
+import type { GatewayUnderTest } from '../testing/gateway-here.ts';
+import { until } from '../testing/poll.ts';
+import { openTestLog } from '../testing/test-log.ts';
+import type { TestLog } from '../testing/test-log.ts';
+import { allTestSources, testSources } from '../testing/test-sources.ts';
+
+const { token } = testSources.server;
+
+const cleanUps: (() => Promise<void>)[] = [];
+const cleanUp = async (): Promise<void> => {
+  for (const step of cleanUps.splice(0).toReversed()) await step();
+};
+afterEach(cleanUp);
+afterAll(cleanUp);
+
+async function startLog(
+  options: Parameters<typeof startTestNats>[0] = {},
+): Promise<{ nats: NatsServer; log: TestLog }> {
+  const nats = await startTestNats(options);
+  cleanUps.push(() => nats.stop());
+  const log = await openTestLog(nats.url);
+  cleanUps.push(() => log.close());
+  await log.publishSources(allTestSources);
+  return { nats, log };
+}
+
+type Answer = { readonly status: number; readonly retryAfter: string | null; readonly tookMs: number };
+
+async function track(gateway: GatewayUnderTest, distinctId: string): Promise<Answer> {
+  const startedMs = performance.now();
+  const answer = await fetch(`${gateway.url}/api/v1/track`, {
+    method: 'POST',
+    body: JSON.stringify({ token, event: 'Counted', distinctId, userId: distinctId }),
+  });
+  await answer.arrayBuffer();
+  return {
+    status: answer.status,
+    retryAfter: answer.headers.get('retry-after'),
+    tookMs: performance.now() - startedMs,
+  };
+}
+
+/** Sends tracks from several clients until told to stop; remembers the ids that got a 200, and every other status. */
+function startLoad(gateway: () => GatewayUnderTest, clients = 8) {
+  const accepted: string[] = [];
+  const refused: number[] = [];
+  const state = { stopped: false, sent: 0 };
+  const client = async (): Promise<void> => {
+    while (!state.stopped) {
+      state.sent += 1;
+      const id = `load-${state.sent}`;
+      try {
+        const { status } = await track(gateway(), id);
+        if (status === 200) accepted.push(id);
+        else refused.push(status);
+      } catch {
+        // The gateway is away; whether it stored this one is unknown.
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    }
+  };
+  const running = Promise.all(Array.from({ length: clients }, client));
+  return {
+    accepted,
+    refused,
+    async stop() {
+      state.stopped = true;
+      await running;
+    },
+  };
+}
+
+/** Ids that got a 200 and are not in the log. */
+async function lost(log: TestLog, accepted: readonly string[]): Promise<string[]> {
+  const stored = new Set((await log.envelopes()).map((envelope) => envelope.id));
+  return accepted.filter((id) => !stored.has(id));
+}
+
+test('durability: no 200 without an acknowledgement; a log that stops answering is 503 within 2 s, then refused at once, and comes back', async () => {
+  const { nats, log } = await startLog();
+  const gateway = await startGatewayHere(nats.url);
+  cleanUps.push(() => gateway.stop());
+  process.kill(nats.pid, 'SIGSTOP');
+  try {
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => track(gateway, `stopped-${i}`)));
+    for (const { status, retryAfter, tookMs } of answers) {
+      expect(status).toBe(503);
+      expect(retryAfter).toBe('1');
+      expect(tookMs).toBeLessThan(2_100);
+    }
+    const atOnce = await track(gateway, 'stopped-late');
+    expect(atOnce.status).toBe(503);
+    expect(atOnce.tookMs).toBeLessThan(500);
+    await until('readiness is false', async () => (await gateway.readiness()).status === 503);
+  } finally {
+    process.kill(nats.pid, 'SIGCONT');
+  }
+  await until('tracks are taken again', async () => (await track(gateway, 'again')).status === 200);
+  await until('the gateway is ready again', async () => (await gateway.readiness()).status === 200);
+  expect((await log.envelopes()).map((envelope) => envelope.id)).toContain('again');
+});
+
+test('durability: a batch of which the log takes nothing is 503 with its rows', async () => {
+  const { nats } = await startLog();
+  const gateway = await startGatewayHere(nats.url);
+  cleanUps.push(() => gateway.stop());
+  process.kill(nats.pid, 'SIGSTOP');
+  try {
+    const events = [{ event: 'a', distinctId: 'b-0' }, { event: 'a' }];
+    const answer = await fetch(`${gateway.url}/api/v1/batch`, {
+      method: 'POST',
+      body: JSON.stringify({ token, events }),
+    });
+    expect(answer.status).toBe(503);
+    expect(answer.headers.get('retry-after')).toBe('1');
+    expect(await answer.json()).toMatchObject({
+      success: false,
+      retryable: true,
+      results: [
+        { index: 0, success: false, code: 'queue_failed' },
+        { index: 1, success: false, code: 'invalid_event' },
+      ],
+    });
+  } finally {
+    process.kill(nats.pid, 'SIGCONT');
+  }
+});
+
+test('durability: every 200 is in the log after nats-server was killed in the middle of it', async () => {
+  const storeDir = await createNatsFolder();
+  const { nats, log } = await startLog({ storeDir });
+  const gateway = await startGatewayHere(nats.url);
+  cleanUps.push(() => gateway.stop());
+  const load = startLoad(() => gateway);
+  await until('tracks are accepted', () => load.accepted.length > 200);
+  await nats.kill();
+  await until('tracks are refused', () => load.refused.includes(503));
+  const again = await startTestNats({ storeDir, port: nats.port });
+  cleanUps.push(() => again.stop());
+  const before = load.accepted.length;
+  await until('tracks are accepted again', () => load.accepted.length > before + 200, 30_000);
+  await load.stop();
+  expect(new Set(load.refused)).toEqual(new Set([503]));
+  expect(await lost(log, load.accepted)).toEqual([]);
+});
+
+test('durability: every 200 is in the log after the gateway was killed in the middle of it', async () => {
+  const { nats, log } = await startLog();
+  let gateway = await startGatewayProcess(nats.url);
+  const load = startLoad(() => gateway);
+  await until('tracks are accepted', () => load.accepted.length > 200);
+  await gateway.kill();
+  gateway = await startGatewayProcess(nats.url);
+  cleanUps.push(() => gateway.stop());
+  const before = load.accepted.length;
+  await until('tracks are accepted again', () => load.accepted.length > before + 200);
+  await load.stop();
+  expect(await lost(log, load.accepted)).toEqual([]);
+});
+
+test('durability: SIGTERM under load answers what was taken, loses nothing and ends with 0', async () => {
+  const { nats, log } = await startLog();
+  const gateway = await startGatewayProcess(nats.url);
+  const load = startLoad(() => gateway);
+  await until('tracks are accepted', () => load.accepted.length > 200);
+  await gateway.stop();
+  expect(await gateway.exitCode).toBe(0);
+  await load.stop();
+  expect(load.refused).toEqual([]);
+  expect(await lost(log, load.accepted)).toEqual([]);
+});
+
+test('durability: a log that is full is 503, readiness says so, and room brings it back', async () => {
+  const { nats, log } = await startLog();
+  const gateway = await startGatewayHere(nats.url, { LOG_INGEST_BYTES_MAX: String(1024 ** 2) });
+  cleanUps.push(() => gateway.stop());
+  const filler = 'x'.repeat(200_000);
+  const send = async (): Promise<number> => {
+    const body = JSON.stringify({ token, event: 'Large', filler });
+    return (await fetch(`${gateway.url}/api/v1/track`, { method: 'POST', body })).status;
+  };
+  await until('the log is full', async () => (await send()) === 503);
+  expect((await gateway.readiness()).body).toContain('full');
+  await log.connection.jsm.streams.purge(streams.ingest);
+  await until('there is room again', async () => (await send()) === 200);
+  expect((await gateway.readiness()).status).toBe(200);
+});
+
+test('configuration: a log that comes back empty is set up again, and what is published then holds', async () => {
+  const { nats } = await startLog();
+  const gateway = await startGatewayHere(nats.url);
+  cleanUps.push(() => gateway.stop());
+  await nats.kill();
+  const empty = await startTestNats({ port: nats.port });
+  cleanUps.push(() => empty.stop());
+  // What was in force stays in force.
+  await until('tracks are taken', async () => (await track(gateway, 'again').catch(() => undefined))?.status === 200);
+  const log = await openTestLog(empty.url);
+  cleanUps.push(() => log.close());
+  await log.publishSources([]);
+  await until('the new configuration holds', async () => (await track(gateway, 'refused')).status === 401);
+  expect((await log.envelopes()).map((envelope) => envelope.id)).toContain('again');
+});
+
+test('limits: a source beyond its rate is 429 with the time to wait', async () => {
+  const { nats } = await startLog();
+  const gateway = await startGatewayHere(nats.url, { RATE_LIMIT_EVENTS_PER_S: '1', RATE_LIMIT_BURST_S: '5' });
+  cleanUps.push(() => gateway.stop());
+  const answers: Answer[] = [];
+  for (let i = 0; i < 7; i += 1) answers.push(await track(gateway, `limited-${i}`));
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(5);
+  expect(answers.at(-1)).toMatchObject({ status: 429, retryAfter: '1' });
+  const other = JSON.stringify({ token: testSources.web.token, event: 'a' });
+  expect((await fetch(`${gateway.url}/api/v1/track`, { method: 'POST', body: other })).status).toBe(200);
+  const batch = JSON.stringify({ token, events: [{ event: 'a', distinctId: 'x' }] });
+  const refused = await fetch(`${gateway.url}/api/v1/batch`, { method: 'POST', body: batch });
+  expect(refused.status).toBe(429);
+  expect(await refused.json()).toMatchObject({ success: false, error: expect.any(String) as string });
+});
+
+test('start: a busy port is an error that names its variable', async () => {
+  const { nats } = await startLog();
+  const gateway = await startGatewayHere(nats.url);
+  cleanUps.push(() => gateway.stop());
+  await expect(startGatewayHere(nats.url, { GATEWAY_PORT: String(gateway.port) })).rejects.toThrow(/GATEWAY_PORT/);
+});
