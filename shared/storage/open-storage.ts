@@ -24,6 +24,9 @@ export type StorageOptions = {
 };
 
 const statementTimeoutMs = 15_000;
+const quiet = (): void => undefined;
+// The query builder writes plain text to stdout when a connection ends; what that broke says so itself.
+const silent = { warn: quiet, error: quiet, deprecate: quiet, debug: quiet };
 
 /** Opens PostgreSQL through MikroORM. No connection is made before the first query. */
 export async function openStorage(options: StorageOptions): Promise<Storage> {
@@ -34,7 +37,10 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     discovery: { disableDynamicFileAccess: true, checkDuplicateTableNames: true },
     connect: false,
     pool: { min: 0, max: options.connectionsMax ?? 10, acquireTimeoutMillis: statementTimeoutMs },
-    driverOptions: { connection: { statement_timeout: statementTimeoutMs, application_name: 'sluice' } },
+    driverOptions: {
+      connection: { statement_timeout: statementTimeoutMs, application_name: 'sluice' },
+      log: silent,
+    },
     migrations: {
       migrationsList: migrationList,
       tableName: 'migrations',
