@@ -1,10 +1,16 @@
+import { Type } from 'typebox';
+import { creatableDestinationTypes } from '../../shared/collections/destination-types.ts';
 import { destinations } from '../../shared/collections/destinations.ts';
 import type { DestinationBody } from '../../shared/collections/destinations.ts';
+import { destinationKinds } from '../../shared/destinations/registry.ts';
 import { createSchema } from '../collections/entity-schemas.ts';
 import { destinationReply, viewDestination } from '../destinations/destination-view.ts';
 import { createDestination as addDestination } from '../destinations/edit-destinations.ts';
 import { edit } from '../draft/edit.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
+
+const ids = destinationKinds.map(({ descriptor }) => descriptor.id);
+const offered = `One that GET /rest/v1/destinations/types offers: ${ids.join(', ')}.`;
 
 export const createDestination = defineEndpoint({
   method: 'POST',
@@ -13,10 +19,16 @@ export const createDestination = defineEndpoint({
   id: 'createDestination',
   tag: 'Destinations',
   summary: 'Add a destination to the draft',
-  body: createSchema(destinations),
+  body: Type.Object(
+    {
+      ...createSchema(destinations).properties,
+      type: Type.Enum([...creatableDestinationTypes], { description: offered }),
+    },
+    { additionalProperties: false },
+  ),
   reply: destinationReply,
   async handle({ body, actor }, services) {
-    const fields = body as Partial<DestinationBody> & { type: string };
+    const fields = body as Partial<DestinationBody> & { readonly type: string };
     return viewDestination(
       await edit(services, actor, (editing) => addDestination(editing, services.secretBox, fields)),
     );

@@ -35,7 +35,7 @@ test.each([
   ['no type', {}, /type is required/],
   ['an unknown type', { type: 'Nothing' }, /type must be one of/],
   ['a type that is not offered', { type: 'Zendesk', settings: {} }, /Zendesk is not offered/],
-  ['a kind that is read-only', { type: 'AWSS3' }, /AWSS3 is not offered/],
+  ['a kind that is read-only', { type: 'AWSS3' }, /type must be one of/],
   ['a missing required setting', { type: 'HTTPDestination' }, /settings\.httpDestinationUrl is required/],
   ['settings that are an array', { type: 'HTTPDestination', settings: [] }, /settings must be an object or null/],
   [

@@ -2,9 +2,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ConnectionException, UniqueConstraintViolationException } from '@mikro-orm/core';
 import type { Logger } from '../../shared/process/logger.ts';
 import { ApiError, conflict } from './api-error.ts';
+import { loggableError } from './loggable-error.ts';
 
 const internal = new ApiError(500, 'internal', 'internal server error');
-const noDatabase = new ApiError(503, 'unavailable', 'the database cannot be reached, try again');
+const noDatabase = new ApiError(503, 'unavailable', 'the database cannot be reached or is busy, try again');
+/** Codes of Node.js and of PostgreSQL for a session that was lost, refused, or waited too long. */
+const passing = new Set(
+  'ECONNREFUSED ECONNRESET EPIPE ETIMEDOUT 57P01 57P02 57P03 53300 57014 55P03 40001 40P01'.split(' '),
+);
 
 const ofFramework: Readonly<Record<string, ApiError>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: new ApiError(415, 'media_type', 'the body must be sent as application/json'),
@@ -20,7 +25,7 @@ export function failureOf(error: unknown): ApiError {
   if (error instanceof UniqueConstraintViolationException) {
     return withCause(conflict('another request has just taken the same name or id'), error);
   }
-  if (error instanceof ConnectionException || isConnectionLoss(error)) return withCause(noDatabase, error);
+  if (error instanceof ConnectionException || isPassing(error)) return withCause(noDatabase, error);
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   return ofFramework[code] ?? withCause(internal, error);
 }
@@ -33,7 +38,8 @@ export function answerFailure(
   logger: Logger,
 ): FastifyReply {
   if (failure.status >= 500) {
-    logger.error({ err: failure.cause, requestId: request.id, status: failure.status }, 'request failed');
+    const fields = { requestId: request.id, status: failure.status, failure: loggableError(failure.cause) };
+    logger.error(fields, 'request failed');
   }
   if (failure.status === 503) void reply.header('retry-after', '1');
   const details = failure.details === undefined ? {} : { details: failure.details };
@@ -46,10 +52,10 @@ function withCause(failure: ApiError, cause: unknown): ApiError {
   return own;
 }
 
-// Failures of the driver and of its pool that are not wrapped by the ORM.
-function isConnectionLoss(error: unknown): boolean {
+// Failures of the database that a later try may not meet: the session's, the pool's, a wait that was too long.
+function isPassing(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = 'code' in error ? String(error.code) : '';
-  if (['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', '57P01', '57P03', '53300'].includes(code)) return true;
+  if (passing.has(code)) return true;
   return error.name === 'KnexTimeoutError' || /connection (terminated|ended|refused)/i.test(error.message);
 }

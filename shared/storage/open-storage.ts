@@ -40,6 +40,8 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     driverOptions: {
       connection: { statement_timeout: statementTimeoutMs, application_name: 'sluice' },
       log: silent,
+      // An error's message would otherwise repeat the values of its query.
+      compileSqlOnError: false,
     },
     migrations: {
       migrationsList: migrationList,
