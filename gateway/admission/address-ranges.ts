@@ -34,6 +34,12 @@ export function normalizeAddress(text: string): string | undefined {
   return parseAddress(text)?.toString();
 }
 
+/** An address of 4 or 16 bytes in its one form; undefined for any other number of them. */
+export function addressOfBytes(bytes: Uint8Array): string | undefined {
+  if (bytes.length !== 4 && bytes.length !== 16) return undefined;
+  return normalizeAddress(ipaddr.fromByteArray([...bytes]).toString());
+}
+
 function parseAddress(text: string): Address | undefined {
   // The library also takes `0x7f.1` and the like, which no proxy or operator means.
   const usual = text.includes(':') || ipaddr.IPv4.isValidFourPartDecimal(text);

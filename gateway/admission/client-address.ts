@@ -1,33 +1,41 @@
 import type { AddressRanges } from './address-ranges.ts';
-import { normalizeAddress } from './address-ranges.ts';
+import { addressOfBytes, normalizeAddress } from './address-ranges.ts';
 
 const remembered = 10_000;
 
 /** Finds out the address of a client behind proxies. */
 export type ClientAddress = {
-  /** The client's address: the connection's own, or the last one in X-Forwarded-For that no trusted proxy has. */
-  of(connection: string, forwardedFor: string): string;
+  /** The client's address: the connection's own (4 or 16 bytes), or the last one in X-Forwarded-For that no trusted proxy has. */
+  of(connection: ArrayBuffer, forwardedFor: string): string;
 };
 
 /** `X-Forwarded-For` is believed only as far as it was written by `trusted` proxies. */
 export function createClientAddress(trusted: AddressRanges, anyTrusted: boolean): ClientAddress {
-  // A connection sends many requests; parsing its address each time would cost more than the rest of admission.
-  const normal = new Map<string, string>();
-  const normalize = (text: string): string => {
-    const known = normal.get(text);
-    if (known !== undefined) return known;
-    if (normal.size >= remembered) normal.clear();
-    const address = normalizeAddress(text) ?? '';
-    normal.set(text, address);
-    return address;
+  // A connection sends many requests; spelling its address each time would cost more than the rest of admission.
+  const ofFour = new Map<number, string>();
+  const ofMany = new Map<string, string>();
+  const spell = (bytes: Uint8Array): string => {
+    const [a = 0, b = 0, c = 0, d = 0] = bytes;
+    const four = bytes.length === 4;
+    const key = four ? ((a << 24) | (b << 16) | (c << 8) | d) >>> 0 : Buffer.from(bytes).toString('latin1');
+    return typeof key === 'number' ? recall(ofFour, key, bytes) : recall(ofMany, key, bytes);
   };
   return {
     of(connection, forwardedFor) {
-      const own = normalize(connection);
+      const own = spell(new Uint8Array(connection));
       if (!anyTrusted || forwardedFor === '' || !trusted.includes(own)) return own;
       return lastUntrusted(forwardedFor, trusted) ?? own;
     },
   };
+}
+
+function recall<Key>(known: Map<Key, string>, key: Key, bytes: Uint8Array): string {
+  const found = known.get(key);
+  if (found !== undefined) return found;
+  if (known.size >= remembered) known.clear();
+  const address = addressOfBytes(bytes) ?? '';
+  known.set(key, address);
+  return address;
 }
 
 const hopsMax = 32;

@@ -1,3 +1,4 @@
+import ipaddr from 'ipaddr.js';
 import { expect, test } from 'vitest';
 import { compileAddressRanges, normalizeAddress } from './address-ranges.ts';
 import { isDomainAllowed, normalizeDomain, requestHost } from './allowed-origins.ts';
@@ -26,6 +27,9 @@ test('normalizeAddress: an address written in full or mapped takes its one form'
   expect(normalizeAddress('nobody')).toBeUndefined();
 });
 
+/** An address as the engine gives it. */
+const bytesOf = (address: string): ArrayBuffer => Uint8Array.from(ipaddr.parse(address).toByteArray()).buffer;
+
 const client = createClientAddress(compileAddressRanges(['127.0.0.1', '10.0.0.0/8']), true);
 
 test.each([
@@ -40,12 +44,14 @@ test.each([
   ['ports', '127.0.0.1', '[2001:db8::7]:443, 10.0.0.2:80', '2001:db8::7'],
   ['more hops than anyone has', '127.0.0.1', Array.from({ length: 100 }, () => '10.0.0.1').join(','), '127.0.0.1'],
 ])('client address: %s', (_, connection, forwardedFor, expected) => {
-  expect(client.of(connection, forwardedFor)).toBe(expected);
+  expect(client.of(bytesOf(connection), forwardedFor)).toBe(expected);
 });
 
 test('client address: without trusted proxies nobody is believed', () => {
   const own = createClientAddress(compileAddressRanges([]), false);
-  expect(own.of('::ffff:7f00:1', '198.51.100.1')).toBe('127.0.0.1');
+  expect(own.of(bytesOf('::ffff:127.0.0.1'), '198.51.100.1')).toBe('127.0.0.1');
+  expect(own.of(bytesOf('2001:db8::1'), '')).toBe('2001:db8::1');
+  expect(own.of(new ArrayBuffer(0), '')).toBe('');
 });
 
 test('origins: the host comes from Origin, else Referer', () => {

@@ -43,9 +43,9 @@ export class Exchange implements FrameWaiter {
     return this.#response !== undefined;
   }
 
-  /** The address of the other end of the connection; '' once the client is gone. */
-  remoteAddress(): string {
-    return this.#response === undefined ? '' : Buffer.from(this.#response.getRemoteAddressAsText()).toString('latin1');
+  /** The address of the other end of the connection, 4 or 16 bytes; none once the client is gone. */
+  remoteAddress(): ArrayBuffer {
+    return this.#response === undefined ? noAddress : this.#response.getRemoteAddress();
   }
 
   /** Answers, unless that was done or the client is gone. */
@@ -68,9 +68,14 @@ export class Exchange implements FrameWaiter {
     try {
       work();
     } catch (error) {
-      this.#owner.requestFailed(error);
-      this.send(internalError);
+      this.fail(error);
     }
+  }
+
+  /** Answers that something nobody expected went wrong. */
+  fail(error: unknown): void {
+    this.#owner.requestFailed(error);
+    this.send(internalError);
   }
 
   /** To be called when the engine says that the client went away. */
@@ -89,6 +94,8 @@ export class Exchange implements FrameWaiter {
     this.send(stored ? this.onStored : this.onLost);
   }
 }
+
+const noAddress = new ArrayBuffer(0);
 
 /** Counted for requests whose client did not wait for the answer. */
 export const clientGone = 499;

@@ -41,6 +41,20 @@ export class IncomingBody {
   /** Takes the next piece. The engine takes its bytes back when this returns. */
   take(chunk: ArrayBuffer, isLast: boolean): void {
     if (!this.#exchange.open) return;
+    try {
+      this.#take(chunk, isLast);
+    } catch (error) {
+      this.#exchange.fail(error);
+    }
+  }
+
+  /** Forgets what came; to be called when the client went away. */
+  drop(): void {
+    if (this.#buffer !== undefined) this.#budget.release(this.#buffer.length);
+    this.#buffer = undefined;
+  }
+
+  #take(chunk: ArrayBuffer, isLast: boolean): void {
     const { bodyBytesMax } = this.#door;
     if (isLast && this.#received === 0 && this.#refusal === undefined && chunk.byteLength <= bodyBytesMax) {
       this.#door.accept(this.#exchange, Buffer.from(chunk), this.#parameter, this.#query);
@@ -51,12 +65,6 @@ export class IncomingBody {
     if (this.#refusal === undefined && !this.#keep(chunk)) this.#refusal = busy;
     if (this.#refusal !== undefined) this.#drain(this.#refusal, isLast);
     else if (isLast) this.#finish();
-  }
-
-  /** Forgets what came; to be called when the client went away. */
-  drop(): void {
-    if (this.#buffer !== undefined) this.#budget.release(this.#buffer.length);
-    this.#buffer = undefined;
   }
 
   #keep(chunk: ArrayBuffer): boolean {

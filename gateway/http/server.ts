@@ -111,7 +111,7 @@ class ServerState implements ExchangeOwner {
       body.drop();
       exchange.abort();
     });
-    response.onData((chunk, isLast) => exchange.attempt(() => body.take(chunk, isLast)));
+    response.onData((chunk, isLast) => body.take(chunk, isLast));
     exchange.attempt(() => body.begin());
   }
 
