@@ -75,10 +75,7 @@ export const commonEnv = {
   LOG_EVENTS_BYTES_MAX: count(4 * 1024 ** 3, 1024 ** 2),
   LOG_RETRY_BYTES_MAX: count(1024 ** 3, 1024 ** 2),
   LOG_DEAD_LETTERS_BYTES_MAX: count(1024 ** 3, 1024 ** 2),
-  LOG_LEVEL: Type.Union(
-    ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'].map((level) => Type.Literal(level)),
-    { default: 'info' },
-  ),
+  LOG_LEVEL: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], { default: 'info' }),
   /** How long a stop may take before the process ends anyway, in ms. */
   SHUTDOWN_DEADLINE_MS: count(8_000, 100),
   /** Name of this process among its peers; made up at start when absent. */
