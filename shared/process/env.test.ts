@@ -7,6 +7,7 @@ const schema = Type.Object({
   ROWS_MAX: count(1000),
   KEY: Type.String({ minLength: 3 }),
   NAME: Type.Optional(Type.String()),
+  LEVEL: Type.Enum(['low', 'high'], { default: 'low' }),
 });
 
 const files: Readonly<Record<string, string>> = { '/run/key': 'from-a-file\n' };
@@ -18,11 +19,16 @@ const read = (source: Record<string, string>): unknown =>
   });
 
 test('env: defaults are applied and numbers converted', () => {
-  expect(read({ KEY: 'abc', PORT: '9000', OTHER: 'x' })).toEqual({ PORT: 9000, ROWS_MAX: 1000, KEY: 'abc' });
+  expect(read({ KEY: 'abc', PORT: '9000', OTHER: 'x' })).toEqual({
+    PORT: 9000,
+    ROWS_MAX: 1000,
+    KEY: 'abc',
+    LEVEL: 'low',
+  });
 });
 
 test('env: an empty variable counts as absent', () => {
-  expect(read({ KEY: 'abc', PORT: '', NAME: '' })).toEqual({ PORT: 8080, ROWS_MAX: 1000, KEY: 'abc' });
+  expect(read({ KEY: 'abc', PORT: '', NAME: '' })).toEqual({ PORT: 8080, ROWS_MAX: 1000, KEY: 'abc', LEVEL: 'low' });
 });
 
 test('env: a secret may come from a file', () => {
@@ -42,4 +48,8 @@ test('env: every problem is reported at once, by variable', () => {
   for (const name of ['PORT', 'ROWS_MAX', 'KEY_FILE', 'KEY']) {
     expect(problems.some((problem) => problem.startsWith(name))).toBe(true);
   }
+});
+
+test('env: a value outside a list is told what the list is', () => {
+  expect(() => read({ KEY: 'abc', LEVEL: 'middle' })).toThrow(/LEVEL must be one of low, high/);
 });

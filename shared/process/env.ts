@@ -32,10 +32,16 @@ export function readEnv<Properties extends TProperties>(
   for (const error of Value.Errors(schema, converted)) {
     const missing = 'requiredProperties' in error.params ? error.params.requiredProperties : undefined;
     if (Array.isArray(missing)) for (const name of missing) problems.push(`${name} is required`);
-    else problems.push(`${error.instancePath.slice(1)} ${error.message}`);
+    else problems.push(`${error.instancePath.slice(1)} ${describe(error)}`);
   }
   if (problems.length > 0) throw new EnvError(problems);
   return converted as Static<TObject<Properties>>;
+}
+
+function describe(error: { readonly message: string; readonly params: object }): string {
+  const { params, message } = error;
+  if (!('allowedValues' in params) || !Array.isArray(params.allowedValues)) return message;
+  return `must be one of ${params.allowedValues.join(', ')}`;
 }
 
 function readVariable(
