@@ -4,6 +4,7 @@ import { openBuckets } from '../shared/log/open-buckets.ts';
 import { ensureTopology } from '../shared/log/topology.ts';
 import type { Logger } from '../shared/process/logger.ts';
 import { startObserving } from '../shared/process/observe.ts';
+import type { ReadyCheck } from '../shared/process/observe.ts';
 import type { Shutdown } from '../shared/process/shutdown.ts';
 import type { PipelineEnv } from './env.ts';
 import { createMetrics } from './metrics.ts';
@@ -79,19 +80,15 @@ export async function startPipeline(
     registry,
     metrics: () => registry.metrics(),
     checks: [
-      { name: 'log', check: () => ({ ok: connection.connected, detail: 'the log is not connected' }) },
-      {
-        name: 'threads',
-        check: () => ({ ok: supervisor.threadsReady === threads, detail: `${supervisor.threadsReady} of ${threads}` }),
-      },
-      { name: 'configuration', check: () => ({ ok: accounts.ready, detail: 'not loaded yet' }) },
-      {
-        name: 'actors',
-        check: () => {
-          const { starting, waiting } = supervisor.states;
-          return { ok: starting + waiting === 0, detail: `${starting} starting, ${waiting} waiting` };
-        },
-      },
+      readyWhen('log', () => (connection.connected ? undefined : 'not connected')),
+      readyWhen('threads', () =>
+        supervisor.threadsReady === threads ? undefined : `${supervisor.threadsReady} of ${threads} at work`,
+      ),
+      readyWhen('configuration', () => (accounts.ready ? undefined : 'not loaded yet')),
+      readyWhen('actors', () => {
+        const { starting, waiting } = supervisor.states;
+        return starting + waiting === 0 ? undefined : `${starting} starting, ${waiting} waiting`;
+      }),
     ],
   });
   shutdown.add('observer', () => observer.close());
@@ -105,6 +102,17 @@ export async function startPipeline(
   void connection.closed.then((error) => endWithoutLog(error, logger, shutdown));
   logger.info({ instanceId, threads, partitions, metricsPort: observer.port }, 'pipeline started');
   return { metricsPort: observer.port, supervisor };
+}
+
+/** A check that says what is missing, and nothing when nothing is. */
+function readyWhen(name: string, missing: () => string | undefined): ReadyCheck {
+  return {
+    name,
+    check: () => {
+      const detail = missing();
+      return detail === undefined ? { ok: true } : { ok: false, detail };
+    },
+  };
 }
 
 /** A pipeline whose connection is closed for good would be up but deaf: it ends, and whoever runs it starts it again. */

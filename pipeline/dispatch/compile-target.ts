@@ -3,6 +3,7 @@ import { SettingError } from '../../shared/destinations/define.ts';
 import type { PreparedDestination } from '../../shared/destinations/define.ts';
 import { findDestinationKind } from '../../shared/destinations/registry.ts';
 import { compileDispatchPlan } from '../../shared/plan/dispatch-plan.ts';
+import { PlanError } from '../../shared/plan/plan-error.ts';
 import type { PublishedDestination } from '../../shared/plan/published-destinations.ts';
 import type { JsonObject } from '../../shared/process/json.ts';
 import { SecretError, isSealed, settingContext } from '../../shared/storage/secrets.ts';
@@ -15,12 +16,12 @@ export function compileTarget(
   destination: PublishedDestination,
   secrets: SecretBox,
 ): DispatchTarget {
-  const plan = compileDispatchPlan(config, destination);
   try {
-    return { plan, prepared: prepare(destination, secrets), problem: undefined };
+    const plan = compileDispatchPlan(config, destination);
+    return { destination, plan, prepared: prepare(destination, secrets), problem: undefined };
   } catch (error) {
-    if (error instanceof SettingError || error instanceof SecretError) {
-      return { plan, prepared: undefined, problem: error.message };
+    if (error instanceof PlanError || error instanceof SettingError || error instanceof SecretError) {
+      return { destination, plan: undefined, prepared: undefined, problem: error.message };
     }
     throw error;
   }

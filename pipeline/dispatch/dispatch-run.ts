@@ -205,11 +205,12 @@ export class DispatchRun {
         this.#handBackUnstarted();
       }
     }
-    const canSend = !this.#isStopping && target?.prepared !== undefined && !this.#gate.isShut;
+    const canSend = target?.destination.isEnabled === true && target.prepared !== undefined && !this.#gate.isShut;
     const hasRoom = this.#lanes.size < settings.eventsHeldMax && this.#held.bytes < settings.bytesHeldMax;
-    if (canSend && target.plan.destination.isEnabled) retryReader().open();
+    if (canSend && !this.#isStopping) retryReader().open();
     else retryReader().close();
-    if (canSend && hasRoom) cursor.resume();
+    const passes = target?.destination.isEnabled === false;
+    if ((passes || (canSend && hasRoom)) && !this.#isStopping) cursor.resume();
     else cursor.pause();
   }
 

@@ -2,6 +2,7 @@ import type { PreparedDestination } from '../../shared/destinations/define.ts';
 import type { Bucket } from '../../shared/log/bucket.ts';
 import type { LogConnection } from '../../shared/log/connection.ts';
 import type { DispatchPlan } from '../../shared/plan/dispatch-plan.ts';
+import type { PublishedDestination } from '../../shared/plan/published-destinations.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import type { SenderLimits } from './http/sender.ts';
 import type { Sender } from './http/sender.ts';
@@ -38,13 +39,12 @@ export const dispatcherDefaults: DispatcherSettings = {
   sender: { connectTimeoutMs: 3_000, headersTimeoutMs: 10_000, totalTimeoutMs: 15_000 },
 };
 
-/** A destination as it is published now: its rules, and how to send to it unless its settings do not allow that. */
-export type DispatchTarget = {
-  readonly plan: DispatchPlan;
-  readonly prepared: PreparedDestination | undefined;
-  /** Why it cannot be sent to; never holds a value of a setting. */
-  readonly problem: string | undefined;
-};
+/** A destination as it is published now: its rules and how to send to it, or why neither can be used. */
+export type DispatchTarget = { readonly destination: PublishedDestination } & (
+  | { readonly plan: DispatchPlan; readonly prepared: PreparedDestination; readonly problem: undefined }
+  /** `problem` never holds a value of a setting. */
+  | { readonly plan: undefined; readonly prepared: undefined; readonly problem: string }
+);
 
 export type DispatcherOptions = {
   readonly destinationId: string;

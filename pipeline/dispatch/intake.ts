@@ -39,7 +39,7 @@ export class Intake {
     const target = this.#parts.target();
     // A destination that is switched off moves on with its account and is sent nothing, then or later: what it missed
     // can be replayed by command.
-    if (target !== undefined && !target.plan.destination.isEnabled) {
+    if (target !== undefined && !target.destination.isEnabled) {
       this.#parts.acknowledge(delivery);
       return;
     }
@@ -62,6 +62,10 @@ export class Intake {
 
   /** Takes a frame of the retry log. The rules that apply now decide anew. */
   takeRetries({ records, bytes, finished, abandoned }: RetryFrame): void {
+    if (this.#parts.target()?.plan === undefined) {
+      abandoned();
+      return;
+    }
     const frame = this.#hold(records.length, bytes, {
       finished: () => this.#parts.keeper.commit(finished),
       abandoned,
@@ -84,8 +88,8 @@ export class Intake {
   #admit(item: DispatchItem): void {
     const { counts, keeper, lanes, held } = this.#parts;
     counts.events += 1;
-    const decision = this.#parts.target()?.plan.decide(item.resolved) ?? { kind: 'skip' };
-    switch (decision.kind) {
+    const decision = this.#parts.target()?.plan?.decide(item.resolved);
+    switch (decision?.kind) {
       case 'send':
         lanes.add(decision.mapped === undefined ? item : { ...item, mapped: decision.mapped });
         return;
@@ -100,6 +104,7 @@ export class Intake {
         item.frame.isStarted = true;
         break;
       case 'skip':
+      case undefined:
         counts.skipped += 1;
         break;
     }

@@ -6,6 +6,8 @@ export type ActorState =
   /** Ordered on its thread, not yet at work. */
   | 'starting'
   | 'running'
+  /** Told to stop, to be started on another thread. */
+  | 'moving'
   | 'stopping'
   /** It failed over and over; left alone for a long while. */
   | 'quarantined';

@@ -17,3 +17,28 @@ export function placeActor(actorId: string, loads: ThreadLoads): number | undefi
   }
   return best?.thread;
 }
+
+/** An actor that is at work on a thread. */
+export type Placed = { readonly actorId: string; readonly thread: number };
+
+/**
+ * Which actors should move so that no thread has more than one above another: as few as that takes. Threads that died
+ * and came back are empty, while the others do their work.
+ */
+export function planMoves(placed: readonly Placed[], threads: readonly number[]): string[] {
+  const byThread = new Map<number, string[]>(threads.map((thread) => [thread, []]));
+  for (const { actorId, thread } of placed) byThread.get(thread)?.push(actorId);
+  const groups = [...byThread.values()];
+  if (groups.length === 0) return [];
+  const total = groups.reduce((sum, group) => sum + group.length, 0);
+  const share = Math.floor(total / groups.length);
+  // So many threads may have one more than the share; the fullest ones keep theirs.
+  let oneMore = total % groups.length;
+  const moves: string[] = [];
+  for (const group of groups.toSorted((a, b) => b.length - a.length)) {
+    const allowed = share + (oneMore > 0 ? 1 : 0);
+    if (group.length >= allowed) oneMore -= 1;
+    moves.push(...group.slice(allowed));
+  }
+  return moves;
+}

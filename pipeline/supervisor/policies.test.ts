@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { placeActor } from './placement.ts';
+import { placeActor, planMoves } from './placement.ts';
 import { decideRestart, restartLimits } from './restart-policy.ts';
 
 describe('restart policy', () => {
@@ -65,5 +65,22 @@ describe('placement', () => {
         },
       ),
     );
+  });
+
+  it.each([
+    [[4, 0], 2],
+    [[0, 5], 2],
+    [[3, 2], 0],
+    [[3, 3, 0], 2],
+    [[7, 1, 1], 4],
+    [[0, 0], 0],
+  ])('moves: threads with %o actors are evened by moving %i', (counts, moves) => {
+    const placed = counts.flatMap((count, thread) =>
+      Array.from({ length: count }, (_, i) => ({ actorId: `${thread}-${i}`, thread })),
+    );
+    const moving = new Set(planMoves(placed, [...counts.keys()]));
+    expect(moving.size).toBe(moves);
+    const left = counts.map((_, thread) => placed.filter((p) => p.thread === thread && !moving.has(p.actorId)).length);
+    expect(Math.max(...left)).toBeLessThanOrEqual(Math.ceil(placed.length / counts.length));
   });
 });

@@ -5,7 +5,7 @@ import { actorIdOf } from '../host/messages.ts';
 import type { ActorSpec, Report } from '../host/messages.ts';
 import type { WireError } from '../host/wire-error.ts';
 import type { ActorRecord } from './actor-record.ts';
-import { placeActor } from './placement.ts';
+import { placeActor, planMoves } from './placement.ts';
 import { decideRestart } from './restart-policy.ts';
 import type { StatsLedger } from './stats-ledger.ts';
 import { ThreadSlot } from './thread-slot.ts';
@@ -22,6 +22,8 @@ type Document = { readonly revision: number; readonly document: Uint8Array | und
 
 /** Actors are stopped one by one only when their destination goes: they may take this long, in ms. */
 const stopDeadlineMs = 20_000;
+/** Actors move back to a thread that died once it has been there for this long, in ms. */
+const rebalanceAfterMs = 5_000;
 
 /**
  * Places actors on threads and keeps them running. Knows threads and messages, not destinations: what an actor is
@@ -35,6 +37,9 @@ export class Supervisor {
   readonly #documents = new Map<string, Document>();
   readonly #configuring = new Map<string, { readonly left: Set<number>; resolve(): void }>();
   readonly #stopped = new Map<string, (() => void)[]>();
+  /** Whether all threads have been there at once. */
+  #isSettled = false;
+  #rebalanceTimer: NodeJS.Timeout | undefined;
   #isStopping = false;
 
   constructor(options: SupervisorOptions) {
@@ -61,7 +66,7 @@ export class Supervisor {
 
   /** How many actors are in each state. */
   get states(): Readonly<Record<ActorRecord['state'], number>> {
-    const states = { waiting: 0, starting: 0, running: 0, stopping: 0, quarantined: 0 };
+    const states = { waiting: 0, starting: 0, running: 0, moving: 0, stopping: 0, quarantined: 0 };
     for (const { state } of this.#actors.values()) states[state] += 1;
     return states;
   }
@@ -110,7 +115,7 @@ export class Supervisor {
     if (record === undefined) return Promise.resolve();
     if (record.state === 'stopping') return this.#whenStopped(actorId);
     clearTimeout(record.timer);
-    const isThere = record.state === 'running' || record.state === 'starting';
+    const isThere = record.state === 'running' || record.state === 'starting' || record.state === 'moving';
     const slot = record.thread === undefined ? undefined : this.#slots[record.thread];
     record.state = 'stopping';
     if (!isThere || slot?.tell({ kind: 'stop', actorId, deadlineMs: stopDeadlineMs }) !== true) {
@@ -123,6 +128,7 @@ export class Supervisor {
   /** Stops every actor and thread. */
   async stop(deadlineMs: number): Promise<void> {
     this.#isStopping = true;
+    clearTimeout(this.#rebalanceTimer);
     for (const { timer } of this.#actors.values()) clearTimeout(timer);
     await Promise.all(this.#slots.map((slot) => slot.stop(deadlineMs)));
   }
@@ -136,7 +142,7 @@ export class Supervisor {
   #place(record: ActorRecord): void {
     if (this.#isStopping || record.state === 'stopping') return;
     record.state = 'waiting';
-    const loads = new Map(this.#slots.filter((slot) => slot.isReady).map((slot) => [slot.thread, 0]));
+    const loads = new Map(this.#placeable().map((slot) => [slot.thread, 0]));
     for (const { thread, spec } of this.#actors.values()) {
       // The two kinds weigh differently, so each is spread by itself.
       const load = thread === undefined || spec.kind !== record.spec.kind ? undefined : loads.get(thread);
@@ -144,11 +150,39 @@ export class Supervisor {
     }
     const thread = placeActor(record.actorId, loads);
     const slot = thread === undefined ? undefined : this.#slots[thread];
-    // No thread now: placed when one is ready.
-    if (slot?.tell({ kind: 'start', actorId: record.actorId, spec: record.spec }) !== true) return;
-    record.thread = slot.thread;
+    record.thread = slot?.thread;
+    if (slot !== undefined) this.#startOn(slot, record);
+  }
+
+  #startOn(slot: ThreadSlot, record: ActorRecord): void {
+    // A thread that is not there yet starts it when it is.
+    if (!slot.tell({ kind: 'start', actorId: record.actorId, spec: record.spec })) return;
     record.state = 'starting';
     record.startedMs = performance.now();
+  }
+
+  /** Threads to place on: at first all, since they will all be there in a moment; later those alive. */
+  #placeable(): readonly ThreadSlot[] {
+    const ready = this.#slots.filter((slot) => slot.isReady);
+    return this.#isSettled && ready.length > 0 ? ready : this.#slots;
+  }
+
+  /** Evens out what a thread that died and came back has left uneven. */
+  #rebalance(): void {
+    const threads = this.#slots.map((slot) => slot.thread);
+    for (const kind of ['resolver', 'dispatcher'] as const) {
+      const placed = [...this.#actors.values()].flatMap(({ actorId, spec, thread, state }) =>
+        spec.kind === kind && state === 'running' && thread !== undefined ? [{ actorId, thread }] : [],
+      );
+      for (const actorId of planMoves(placed, threads)) this.#move(actorId);
+    }
+  }
+
+  #move(actorId: string): void {
+    const record = this.#actors.get(actorId);
+    const slot = record?.thread === undefined ? undefined : this.#slots[record.thread];
+    if (record === undefined || slot?.tell({ kind: 'stop', actorId, deadlineMs: stopDeadlineMs }) !== true) return;
+    record.state = 'moving';
   }
 
   #onReport(slot: ThreadSlot, report: Report): void {
@@ -158,7 +192,14 @@ export class Supervisor {
         for (const [accountId, { revision, document }] of this.#documents) {
           slot.tell({ kind: 'configure', accountId, revision, document });
         }
-        for (const record of this.#actors.values()) if (record.state === 'waiting') this.#place(record);
+        for (const record of this.#actors.values()) {
+          if (record.state !== 'waiting') continue;
+          if (record.thread === slot.thread) this.#startOn(slot, record);
+          else if (record.thread === undefined && record.timer === undefined) this.#place(record);
+        }
+        if (this.threadsReady < this.#slots.length) return;
+        if (this.#isSettled) this.#rebalanceTimer = setTimeout(() => this.#rebalance(), rebalanceAfterMs);
+        this.#isSettled = true;
         return;
       case 'configured': {
         const waiting = this.#configuring.get(configuringKey(report.accountId, report.revision));
@@ -186,7 +227,9 @@ export class Supervisor {
     const record = this.#actors.get(actorId);
     if (record === undefined || record.thread !== slot.thread) return;
     if (record.state === 'stopping') this.#forget(record);
-    else if (!this.#isStopping) this.#restart(record, error ?? { code: 'ended', message: 'it ended', stack: '' });
+    else if (this.#isStopping) return;
+    else if (record.state === 'moving' && error === undefined) this.#place(record);
+    else this.#restart(record, error ?? { code: 'ended', message: 'it ended', stack: '' });
   }
 
   #restart(record: ActorRecord, error: WireError): void {
@@ -195,7 +238,10 @@ export class Supervisor {
     record.failuresInARow = decision.failuresInARow;
     record.thread = undefined;
     record.state = decision.kind === 'quarantine' ? 'quarantined' : 'waiting';
-    record.timer = setTimeout(() => this.#place(record), decision.delayMs);
+    record.timer = setTimeout(() => {
+      record.timer = undefined;
+      this.#place(record);
+    }, decision.delayMs);
     stats.restarted(record.spec.kind);
     settleAll(record.onFirstOutcome);
     const fields = { actor: record.actorId, ...error, delayMs: Math.round(decision.delayMs) };
@@ -210,7 +256,7 @@ export class Supervisor {
     stats.threadDied(slot.thread);
     logger.error({ thread: slot.thread, err: error, retryMs: Math.round(retryMs) }, 'a thread died, starting it again');
     for (const record of this.#actors.values()) {
-      if (record.thread !== slot.thread) continue;
+      if (record.thread !== slot.thread || record.state === 'quarantined') continue;
       record.thread = undefined;
       stats.ended(record.actorId, undefined);
       if (record.state === 'stopping') this.#forget(record);

@@ -64,4 +64,54 @@ describe('dispatch plan', () => {
     const allowedEvents = [{ id: 'a', name: 'x', destinationIds: [] }];
     expect(decide({ allowedEvents }, { event: '$identify' })).toEqual({ kind: 'send' });
   });
+
+  const isOrder = { condition: { property: 'event.event', operator: 'Is', value: 'Order Completed' } };
+  const center = (destinationIds: string[]) => ({
+    id: 'c',
+    isEnabled: true,
+    categories: [{ name: 'legal', priority: 1, destinationIds, logic: isOrder }],
+  });
+  const mapping = (own: object) => ({
+    id: 'm',
+    destinationId: 'd1',
+    priority: 1,
+    isEnabled: true,
+    logic: isOrder,
+    ...own,
+  });
+
+  it('globalDispatchCenters: a category whose logic holds stops the event', () => {
+    expect(decide({ globalDispatchCenters: [center(['d1'])] })).toEqual({ kind: 'global-stop', category: 'legal' });
+    expect(decide({ globalDispatchCenters: [center(['d2'])] })).toEqual({ kind: 'send' });
+    expect(decide({ globalDispatchCenters: [center(['d1'])] }, { event: 'Other' })).toEqual({ kind: 'send' });
+  });
+
+  it('mappings: a stop rule stops, a send rule says what is sent', () => {
+    expect(decide({ mappings: [mapping({ action: 'stop' })] })).toEqual({ kind: 'stop', ruleId: 'm' });
+    const rows = [{ property: 'total', map: '{{event.event_properties.value}}', modification: 'None' }];
+    expect(decide({ mappings: [mapping({ action: 'send', eventName: 'buy', mappings: rows })] })).toEqual({
+      kind: 'send',
+      mapped: { eventName: 'buy', properties: { total: 42.5 } },
+    });
+    expect(decide({ mappings: [mapping({ action: 'stop', destinationId: 'd2' })] })).toEqual({ kind: 'send' });
+  });
+
+  it('order: what comes first in the chain decides', () => {
+    const all = {
+      globalDispatchCenters: [center(['d1'])],
+      mappings: [mapping({ action: 'stop' })],
+      destinations: [{ ...destination, status: 'Disabled', limitedToSourceIds: ['other'] }],
+      allowedEvents: [{ id: 'a', name: 'x', destinationIds: [] }],
+    };
+    expect(decide(all, { test: true })).toMatchObject({ rule: 'test' });
+    expect(decide(all)).toMatchObject({ rule: 'not_allowed' });
+    expect(decide({ ...all, allowedEvents: [] })).toMatchObject({ rule: 'disabled' });
+    const limited = [{ ...destination, limitedToSourceIds: ['other'] }];
+    expect(decide({ ...all, allowedEvents: [], destinations: limited })).toMatchObject({ rule: 'source' });
+    expect(decide({ ...all, allowedEvents: [], destinations: [destination] })).toMatchObject({ kind: 'global-stop' });
+  });
+
+  it('compile: a rule that cannot be understood is refused, not left out', () => {
+    expect(() => decide({ mappings: [mapping({ action: 'stop', logic: { condition: {} } })] })).toThrow('mapping m');
+  });
 });

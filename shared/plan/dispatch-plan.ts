@@ -2,6 +2,8 @@ import type { AccountConfig } from '../config/account-config.ts';
 import type { ResolvedEvent } from '../events/resolved-event.ts';
 import type { JsonObject } from '../process/json.ts';
 import { compileAllowedEvents } from './allowed-events.ts';
+import { compileMappings } from './apply-mapping.ts';
+import { compileGlobalDispatch } from './global-dispatch.ts';
 import type { PublishedDestination } from './published-destinations.ts';
 
 /** What is to become of one event at one destination. */
@@ -9,9 +11,9 @@ export type Decision =
   /** Not for this destination: no dispatch, not counted in health. */
   | { readonly kind: 'skip'; readonly rule: SkipRule }
   /** A mapping rule stopped it. */
-  | { readonly kind: 'stop' }
+  | { readonly kind: 'stop'; readonly ruleId: string }
   /** An account-wide dispatch rule stopped it. */
-  | { readonly kind: 'global-stop' }
+  | { readonly kind: 'global-stop'; readonly category: string }
   | { readonly kind: 'send'; readonly mapped?: { readonly eventName: string; readonly properties: JsonObject } };
 
 export type SkipRule = 'test' | 'not_allowed' | 'disabled' | 'source';
@@ -30,18 +32,36 @@ const skips: Readonly<Record<SkipRule, Decision>> = {
   source: { kind: 'skip', rule: 'source' },
 };
 
-/** Compiles the rules that decide whether an event reaches this destination, in the order they apply. */
+/**
+ * Compiles the rules that decide whether an event reaches this destination, in the order they apply, and what is sent.
+ * Throws PlanError when a rule cannot be understood: sending without it might send what it should have stopped.
+ */
 export function compileDispatchPlan(config: AccountConfig, destination: PublishedDestination): DispatchPlan {
-  const { isEnabled, limitedToSourceIds } = destination;
-  const isAllowed = compileAllowedEvents(config.collections.allowedEvents, destination.id);
+  const { id, isEnabled, limitedToSourceIds, hashingSalt } = destination;
+  const { allowedEvents, globalDispatchCenters, mappings } = config.collections;
+  const isAllowed = compileAllowedEvents(allowedEvents, id);
+  const findGlobalStop = compileGlobalDispatch(globalDispatchCenters, id);
+  const own = mappings.filter(({ destinationId }) => destinationId === id);
+  const applyMappings = compileMappings(own, hashingSalt);
   return {
     destination,
-    decide({ event }) {
+    decide(resolved) {
+      const { event } = resolved;
       if (event.test) return skips.test;
       if (!isAllowed(event.event)) return skips.not_allowed;
       if (!isEnabled) return skips.disabled;
       if (limitedToSourceIds !== undefined && !limitedToSourceIds.has(event.source_id)) return skips.source;
-      return send;
+      const category = findGlobalStop(resolved);
+      if (category !== undefined) return { kind: 'global-stop', category };
+      const outcome = applyMappings(resolved);
+      switch (outcome.kind) {
+        case 'default':
+          return send;
+        case 'stop':
+          return { kind: 'stop', ruleId: outcome.ruleId };
+        case 'send':
+          return { kind: 'send', mapped: { eventName: outcome.eventName, properties: outcome.properties } };
+      }
     },
   };
 }

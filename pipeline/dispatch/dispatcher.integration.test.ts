@@ -1,0 +1,294 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { NatsServer } from '../../shared/embedded/nats-server.ts';
+import { startTestNats } from '../../shared/testing/servers.ts';
+import { httpEntity } from '../testing/account-config.ts';
+import { idsOf, startScriptedSink } from '../testing/scripted-sink.ts';
+import type { ScriptedSink } from '../testing/scripted-sink.ts';
+import { until } from '../testing/until.ts';
+import { createDispatcherRig } from './testing/dispatcher-rig.ts';
+import type { DispatcherRig } from './testing/dispatcher-rig.ts';
+
+let nats: NatsServer;
+let sink: ScriptedSink;
+let rig: DispatcherRig;
+
+beforeAll(async () => {
+  nats = await startTestNats();
+});
+afterAll(() => nats.stop());
+beforeEach(async () => {
+  sink = await startScriptedSink();
+  rig = await createDispatcherRig(nats.url);
+  publishDestination();
+});
+afterEach(async () => {
+  await rig.close();
+  await sink.close();
+});
+
+function publishDestination(own: Readonly<Record<string, unknown>> = {}): void {
+  rig.configure({ destinations: [httpEntity(rig.destinationId, `${sink.url}/hook`, own)] });
+}
+
+const numbered = (count: number, prefix = 'e') => Array.from({ length: count }, (_, i) => ({ id: `${prefix}${i}` }));
+const idle = (): Promise<void> => until('everything is acknowledged', async () => (await rig.unfinished()) === 0);
+
+describe('dispatcher', () => {
+  it('delivery: every event once, with its id as idempotency key, then acknowledged and counted', async () => {
+    await rig.start();
+    await rig.send(numbered(3));
+    await rig.send([{ id: 'größe' }]);
+    await idle();
+    expect(sink.taken('/hook').toSorted()).toEqual(['e0', 'e1', 'e2', 'größe']);
+    expect(sink.requests.map(({ headers }) => headers['idempotency-key']).toSorted()).toEqual([
+      'e0',
+      'e1',
+      'e2',
+      'gr%C3%B6%C3%9Fe',
+    ]);
+    expect(await rig.counted()).toEqual([4, 0, 0, 0]);
+    expect((await rig.health())?.lastDispatchedAt).toBeGreaterThan(Date.now() - 60_000);
+  });
+
+  it('start: gets what was resolved since its version went live, before it was there', async () => {
+    await rig.send(numbered(2));
+    await rig.start();
+    await until('both arrived', () => sink.taken().length === 2);
+  });
+
+  it('retry: a failed attempt is made again after about a second, and counted', async () => {
+    let failures = 2;
+    sink.answer(() => (failures-- > 0 ? 500 : 200));
+    await rig.start();
+    await rig.send([{ id: 'a' }]);
+    await until('it arrived', () => sink.taken().length === 1);
+    await idle();
+    const [first, second] = sink.requests;
+    expect((second?.atMs ?? 0) - (first?.atMs ?? 0)).toBeGreaterThan(400);
+    expect((second?.atMs ?? 0) - (first?.atMs ?? 0)).toBeLessThan(2_500);
+    await until('the retry log is empty', async () => (await rig.retries()).size === 0);
+    await until('it is counted', async () => (await rig.counted()).join() === '1,2,0,0');
+    expect(await rig.deadLetters()).toEqual([]);
+  });
+
+  it('retry: does not hold up the frame or fresh events', async () => {
+    sink.answer(({ body }) => (idsOf(body)[0]?.startsWith('bad') === true ? 503 : 200));
+    await rig.start();
+    await rig.send([{ id: 'bad1' }, ...numbered(5)]);
+    await idle();
+    expect(sink.taken().toSorted()).toEqual(['e0', 'e1', 'e2', 'e3', 'e4']);
+    expect([...(await rig.retries()).values()]).toEqual([1]);
+  });
+
+  it('retry: waits in the log over a stop, and comes with the next dispatcher', async () => {
+    sink.answer(() => 500);
+    const first = await rig.start();
+    await rig.send([{ id: 'a' }]);
+    await until('it is in the retry log', async () => (await rig.retries()).size === 1);
+    await first.stop(1_000);
+    sink.answer(() => 200);
+    await rig.start();
+    await until('it arrived', () => sink.taken().join() === 'a');
+    await until('it is counted', async () => (await rig.counted()).join() === '1,1,0,0');
+  });
+
+  it('Retry-After: is waited for', async () => {
+    sink.answer(() => (sink.requests.length === 1 ? { status: 429, headers: { 'retry-after': '2' } } : 200));
+    await rig.start();
+    await rig.send([{ id: 'a' }]);
+    await until('it arrived', () => sink.taken().length === 1);
+    const [first, second] = sink.requests;
+    expect((second?.atMs ?? 0) - (first?.atMs ?? 0)).toBeGreaterThan(1_900);
+  });
+
+  it('reject: becomes a dead letter with its reason and without secrets', async () => {
+    sink.answer(() => 400);
+    await rig.start();
+    await rig.send([{ id: 'a' }]);
+    await idle();
+    const [letter, ...more] = await rig.deadLetters();
+    expect(more).toEqual([]);
+    expect(letter).toMatchObject({
+      destinationId: rig.destinationId,
+      reason: 'status 400',
+      attempts: 1,
+      request: { method: 'POST', host: new URL(sink.url).host, status: 400 },
+      event: { event: { id: 'a' } },
+    });
+    expect(JSON.stringify(letter?.request)).not.toContain('hook');
+    expect(await rig.counted()).toEqual([0, 1, 0, 0]);
+  });
+
+  it('window: an event that is never taken becomes a dead letter at its end', async () => {
+    sink.answer(() => 500);
+    await rig.start({ retryWindowMs: 1_200 });
+    await rig.send([{ id: 'a' }]);
+    await until('it is a dead letter', async () => (await rig.deadLetters()).length === 1);
+    const [letter] = await rig.deadLetters();
+    expect(letter?.reason).toBe('no attempt left: status 500');
+    expect(letter?.attempts).toBe(sink.requests.length);
+    expect((letter?.lastAttemptAt ?? 0) - (letter?.firstAttemptAt ?? 0)).toBeGreaterThanOrEqual(1_200);
+  });
+
+  it('order: events of a visitor come in order, those of others at the same time', async () => {
+    sink.answer(() => ({ status: 200, delayMs: 5 }));
+    await rig.start({ concurrency: 8 });
+    for (let frame = 0; frame < 5; frame += 1) {
+      await rig.send(
+        Array.from({ length: 20 }, (_, i) => ({
+          id: `${i % 10}:${String(frame * 2 + Math.floor(i / 10)).padStart(2, '0')}`,
+          visitor: `v${i % 10}`,
+        })),
+      );
+    }
+    await until('all arrived', () => sink.taken().length === 100);
+    for (let visitor = 0; visitor < 10; visitor += 1) {
+      const own = sink.taken().filter((id) => id.startsWith(`${visitor}:`));
+      expect(own).toEqual(own.toSorted());
+    }
+    expect(Math.max(...sink.requests.map(({ concurrent }) => concurrent))).toBe(8);
+  });
+
+  it('batch: travels in one request, and only the events at fault are refused', async () => {
+    publishDestination({ settings: { batchSize: '10' } });
+    sink.answer(({ body }) => (idsOf(body).includes('e3') ? 422 : 200));
+    await rig.start();
+    await rig.send(numbered(10));
+    await idle();
+    expect(idsOf(sink.requests[0]?.body ?? '')).toHaveLength(10);
+    expect(sink.taken().toSorted()).toEqual(
+      numbered(10)
+        .map(({ id }) => id)
+        .filter((id) => id !== 'e3'),
+    );
+    expect((await rig.deadLetters()).map(({ event }) => event.event.id)).toEqual(['e3']);
+    expect(await rig.counted()).toEqual([9, 1, 0, 0]);
+  });
+
+  it('breaker: a destination that is down lags, costs few attempts, and gets everything when it is back', async () => {
+    sink.answer(() => 503);
+    const dispatcher = await rig.start({ concurrency: 4 });
+    for (let i = 0; i < 60; i += 1) await rig.send([{ id: `e${i}` }]);
+    await until('the breaker is open', () => dispatcher.stats()['breaker_open'] === 1);
+    await until('frames wait in the log', async () => (await rig.unfinished()) > 30);
+    expect(sink.requests.length).toBeLessThan(40);
+    sink.answer(() => 200);
+    await until('all arrived', () => new Set(sink.taken()).size === 60);
+    await idle();
+    expect(sink.taken()).toHaveLength(60);
+    expect(await rig.deadLetters()).toEqual([]);
+  });
+
+  it('disabled: gets nothing, moves on, and gets what comes after it is enabled again', async () => {
+    publishDestination({ status: 'Disabled' });
+    await rig.start();
+    await rig.send(numbered(3));
+    await idle();
+    publishDestination();
+    await rig.send([{ id: 'later' }]);
+    await until('it arrived', () => sink.taken().length > 0);
+    expect(sink.taken()).toEqual(['later']);
+    expect(await rig.counted()).toEqual([1, 0, 0, 0]);
+  });
+
+  it('rules: what is stopped is counted, what is not for it is not', async () => {
+    const named = (name: string) => ({ condition: { property: 'event.event', operator: 'Is', value: name } });
+    rig.configure({
+      destinations: [httpEntity(rig.destinationId, sink.url, { limitedToSourceIds: ['source-1'] })],
+      globalDispatchCenters: [
+        {
+          id: 'center',
+          isEnabled: true,
+          categories: [{ name: 'c', priority: 1, destinationIds: [rig.destinationId], logic: named('Blocked') }],
+        },
+      ],
+      mappings: [
+        {
+          id: 'm',
+          destinationId: rig.destinationId,
+          priority: 1,
+          isEnabled: true,
+          logic: named('Stopped'),
+          action: 'stop',
+        },
+      ],
+    });
+    await rig.start();
+    await rig.send([
+      { id: 'ok' },
+      { id: 'test', test: true },
+      { id: 'other', source: 'source-2' },
+      { id: 's1', name: 'Stopped' },
+      { id: 's2', name: 'Stopped' },
+      { id: 'g', name: 'Blocked' },
+    ]);
+    await idle();
+    expect(sink.taken()).toEqual(['ok']);
+    expect(await rig.counted()).toEqual([1, 0, 2, 1]);
+  });
+
+  it('misconfigured: waits in the log until its settings can be used', async () => {
+    rig.configure({ destinations: [httpEntity(rig.destinationId, 'not a url')] });
+    const dispatcher = await rig.start();
+    await rig.send([{ id: 'a' }]);
+    expect(dispatcher.stats()['misconfigured']).toBe(1);
+    publishDestination();
+    await until('it arrived', () => sink.taken().join() === 'a');
+  });
+
+  it('forbidden address: becomes a dead letter, nothing is sent', async () => {
+    rig.configure({ destinations: [httpEntity(rig.destinationId, 'http://169.254.169.254/latest')] });
+    await rig.start();
+    await rig.send([{ id: 'a' }]);
+    await idle();
+    expect((await rig.deadLetters()).map(({ reason }) => reason)).toEqual(['egress_denied']);
+  });
+
+  it('unreadable line: is kept apart, the others go on', async () => {
+    await rig.start();
+    await rig.sendRaw('{"v":99}\nno json\n');
+    await rig.send([{ id: 'a' }]);
+    await until('it arrived', () => sink.taken().join() === 'a');
+    await idle();
+  });
+
+  it('stop: finishes what is begun, hands back the rest, and the next one goes on', async () => {
+    sink.answer(() => ({ status: 200, delayMs: 30 }));
+    const first = await rig.start({ concurrency: 2 });
+    for (let i = 0; i < 40; i += 1) await rig.send([{ id: `e${i}` }]);
+    await until('some arrived', () => sink.taken().length >= 4);
+    const stoppedMs = performance.now();
+    await first.stop(2_000);
+    expect(performance.now() - stoppedMs).toBeLessThan(1_500);
+    sink.answer(() => 200);
+    await rig.start();
+    await idle();
+    expect(sink.taken()).toHaveLength(40);
+    expect(new Set(sink.taken()).size).toBe(40);
+    expect(await rig.counted()).toEqual([40, 0, 0, 0]);
+  });
+
+  it('stop: does not wait for a destination that hangs', async () => {
+    sink.answer(() => 'hang');
+    const dispatcher = await rig.start();
+    await rig.send([{ id: 'a' }]);
+    await until('it is asked', () => sink.requests.length === 1);
+    const stoppedMs = performance.now();
+    await dispatcher.stop(200);
+    expect(performance.now() - stoppedMs).toBeLessThan(1_000);
+    sink.answer(() => 200);
+    await rig.start();
+    await until('it arrived', () => sink.taken().join() === 'a');
+  });
+
+  it('health: is restored and goes on', async () => {
+    const first = await rig.start();
+    await rig.send(numbered(2));
+    await idle();
+    await first.stop(1_000);
+    await rig.start();
+    await rig.send(numbered(3, 'f'));
+    await idle();
+    expect(await rig.counted()).toEqual([5, 0, 0, 0]);
+  });
+});
