@@ -1,0 +1,31 @@
+import type { Pool, PoolClient } from 'pg';
+
+/** Does the work in one transaction on one connection: all of it is kept, or, when it throws, nothing. */
+export async function inTransaction<Result>(
+  pool: Pool,
+  work: (client: PoolClient) => Promise<Result>,
+): Promise<Result> {
+  const client = await pool.connect();
+  // A connection that breaks between two statements says so by an event, which would end the process if nobody
+  // listened; the next statement fails all the same. The pool listens only while it holds the connection itself.
+  client.on('error', ignore);
+  let broken = false;
+  try {
+    await client.query('begin');
+    const result = await work(client);
+    await client.query('commit');
+    return result;
+  } catch (error) {
+    // A connection whose rollback fails is thrown away rather than handed to the next caller.
+    broken = await client.query('rollback').then(
+      () => false,
+      () => true,
+    );
+    throw error;
+  } finally {
+    client.off('error', ignore);
+    client.release(broken);
+  }
+}
+
+function ignore(): void {}
