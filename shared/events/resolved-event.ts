@@ -21,6 +21,8 @@ export type ResolvedEvent = {
     /** defaultProperties of the payload, with `ip` and `user_agent` of the request where they may be kept. */
     readonly context: Json;
     readonly trace?: string;
+    /** The account's live version when the event was resolved. */
+    readonly version_number?: number;
   };
   readonly visitor: ResolvedVisitor;
 };

@@ -25,6 +25,7 @@ export const ingestSubject = (partition: number): string => `ingest.${assertInde
 export const eventsSubject = (accountId: string, partition: number): string =>
   `events.${assertId(accountId)}.${assertIndex(partition)}`;
 export const eventsOfAccount = (accountId: string): string => `events.${assertId(accountId)}.*`;
+export const eventsOfAll = 'events.*.*';
 export const eventsOfPartition = (partition: number): string => `events.*.${assertIndex(partition)}`;
 
 /** Events that wait for another attempt, one subject a destination and delay tier. */
@@ -42,5 +43,7 @@ export const resolverConsumer = (partition: number): string => `resolver-${asser
 export const dispatcherConsumer = (destinationId: string): string => `dispatcher-${assertId(destinationId)}`;
 export const retryConsumer = (destinationId: string, tier: number): string =>
   `retry-${assertId(destinationId)}-${assertIndex(tier)}`;
+/** Reads the resolved events of all accounts into the recent-events view. */
+export const recentEventsConsumer = 'recent-events';
 
 export const accountKey = (accountId: string): string => `account.${assertId(accountId)}`;

@@ -11,10 +11,10 @@ export async function holdForErasure(db: Queryable, accountId: string): Promise<
 
 /** The writer's side: waits for erasures under way in these accounts and keeps new ones waiting. */
 export async function holdForWriting(db: Queryable, accountIds: readonly string[]): Promise<void> {
-  await db.query(
-    'select pg_advisory_xact_lock_shared(hashtextextended(k.id, $2)) from unnest($1::text[]) as k (id)',
-    [accountIds, lockSeed],
-  );
+  await db.query('select pg_advisory_xact_lock_shared(hashtextextended(k.id, $2)) from unnest($1::text[]) as k (id)', [
+    accountIds,
+    lockSeed,
+  ]);
 }
 
 // Any number, the same for both sides, so that other users of advisory locks do not meet these.

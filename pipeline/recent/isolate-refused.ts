@@ -1,0 +1,31 @@
+import { DatabaseError } from 'pg';
+
+/**
+ * Writes a batch. Where the database refuses a value for good, the batch is halved until only that item is left out.
+ * Any other failure is thrown.
+ */
+export async function isolateRefused<Item>(
+  items: readonly Item[],
+  write: (items: readonly Item[]) => Promise<void>,
+  onRefused: (item: Item, error: Error) => void,
+): Promise<void> {
+  const [first] = items;
+  if (first === undefined) return;
+  try {
+    await write(items);
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    if (items.length === 1) return onRefused(first, error);
+    const middle = Math.ceil(items.length / 2);
+    await isolateRefused(items.slice(0, middle), write, onRefused);
+    await isolateRefused(items.slice(middle), write, onRefused);
+  }
+}
+
+/**
+ * Whether the database will never take a value: classes 22 data exception, 23 integrity violation, 54 program limit.
+ * https://www.postgresql.org/docs/current/errcodes-appendix.html
+ */
+export function isRefusal(error: unknown): error is DatabaseError {
+  return error instanceof DatabaseError && /^(?:22|23|54)/.test(error.code ?? '');
+}

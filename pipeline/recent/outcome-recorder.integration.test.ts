@@ -1,0 +1,188 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { insertRecentEvents } from './insert-recent-events.ts';
+import { createOutcomeRecorder } from './outcome-recorder.ts';
+import type { OutcomeRecorder, OutcomeRecorderOptions } from './outcome-recorder.ts';
+import { createRecentRig } from './testing/recent-rig.ts';
+import type { Outcome } from './write-outcomes.ts';
+
+let rig: Awaited<ReturnType<typeof createRecentRig>>;
+let account: string;
+let recorders: OutcomeRecorder[] = [];
+
+beforeAll(async () => {
+  rig = await createRecentRig();
+});
+beforeEach(() => {
+  account = randomUUID();
+});
+afterEach(async () => {
+  await Promise.all(recorders.map((recorder) => recorder.close()));
+  recorders = [];
+});
+afterAll(() => rig?.close());
+
+const within = { timeout: 15_000, interval: 20 };
+const nowMs = Date.now();
+
+function start(changes: Partial<OutcomeRecorderOptions> = {}): OutcomeRecorder {
+  const recorder = createOutcomeRecorder({ pool: rig.pool, flushEveryMs: 20, ...changes });
+  recorders.push(recorder);
+  return recorder;
+}
+
+function addEvents(ids: readonly string[]): Promise<number> {
+  return insertRecentEvents(
+    rig.pool,
+    ids.map((id) => ({
+      accountId: account,
+      id,
+      timeMs: nowMs,
+      receivedAtMs: nowMs,
+      sourceId: 's',
+      name: 'Signup',
+      visitorId: 'v',
+      test: false,
+      versionNumber: undefined,
+      sampleOf: 1,
+      body: '{}',
+    })),
+  );
+}
+
+const outcomeOf = (eventId: string, changes: Partial<Outcome> = {}): Outcome => ({
+  accountId: account,
+  eventId,
+  destinationId: 'd1',
+  outcome: 'delivered',
+  attempts: 1,
+  atMs: nowMs,
+  ...changes,
+});
+
+async function written(): Promise<unknown[]> {
+  const { rows } = await rig.pool.query(
+    `select event_id, destination_id, outcome, reason, attempts from event_outcomes where account_id = $1
+      order by event_id, destination_id`,
+    [account],
+  );
+  return rows.map((row: Record<string, unknown>) => Object.values(row));
+}
+
+test('outcome recorder: writes what became of an event at each destination', async () => {
+  await addEvents(['e1']);
+  const recorder = start();
+  recorder.record(outcomeOf('e1'));
+  recorder.record(outcomeOf('e1', { destinationId: 'd2', outcome: 'rejected', reason: 'http_400', attempts: 2 }));
+  recorder.record(outcomeOf('e1', { destinationId: 'd3', outcome: 'globalStop', attempts: 0 }));
+  await vi.waitFor(
+    async () =>
+      expect(await written()).toEqual([
+        ['e1', 'd1', 'delivered', null, 1],
+        ['e1', 'd2', 'rejected', 'http_400', 2],
+        ['e1', 'd3', 'globalStop', null, 0],
+      ]),
+    within,
+  );
+});
+
+test('outcome recorder: the newest stays, in whatever order and from whatever recorder they come', async () => {
+  await addEvents(['e1', 'e2']);
+  const [first, second] = [start(), start()];
+  first.record(outcomeOf('e1', { outcome: 'retrying', reason: 'http_503', attempts: 1, atMs: nowMs }));
+  first.record(outcomeOf('e1', { outcome: 'delivered', attempts: 2, atMs: nowMs + 1_000 }));
+  first.record(outcomeOf('e2', { outcome: 'delivered', attempts: 3, atMs: nowMs + 2_000 }));
+  await vi.waitFor(async () => expect(await written()).toHaveLength(2), within);
+  second.record(outcomeOf('e2', { outcome: 'retrying', reason: 'timeout', attempts: 2, atMs: nowMs + 1_000 }));
+  second.record(outcomeOf('e1', { outcome: 'retrying', reason: 'http_503', attempts: 1, atMs: nowMs }));
+  await vi.waitFor(() => expect(second.stats().recorded).toBe(2), within);
+  expect(await written()).toEqual([
+    ['e1', 'd1', 'delivered', null, 2],
+    ['e2', 'd1', 'delivered', null, 3],
+  ]);
+});
+
+test('outcome recorder: an outcome that is there before its event waits for it', async () => {
+  const recorder = start();
+  recorder.record(outcomeOf('later'));
+  await vi.waitFor(() => expect(recorder.stats()).toMatchObject({ outcomes_waiting: 1, recorded: 0 }), within);
+  await addEvents(['later']);
+  await vi.waitFor(async () => expect(await written()).toEqual([['later', 'd1', 'delivered', null, 1]]), within);
+});
+
+test('outcome recorder: an outcome of an event that is not in the view is given up, counted', async () => {
+  const recorder = start({ flushEveryMs: 5, missesMax: 3 });
+  recorder.record(outcomeOf('never'));
+  await vi.waitFor(() => expect(recorder.stats()).toMatchObject({ dropped_unknown: 1, outcomes_waiting: 0 }), within);
+  expect(await written()).toEqual([]);
+});
+
+test('outcome recorder: over its bound the oldest go, counted', async () => {
+  const ids = Array.from({ length: 50 }, (_, n) => `e${String(n).padStart(2, '0')}`);
+  await addEvents(ids);
+  const recorder = start({ waitingMax: 20 });
+  for (const id of ids) recorder.record(outcomeOf(id));
+  expect(recorder.stats()).toMatchObject({ dropped_full: 30, outcomes_waiting: 20 });
+  await recorder.close();
+  expect((await written()).map((row) => (row as unknown[])[0])).toEqual(ids.slice(-20));
+});
+
+test('outcome recorder: a destination over its rate gets a sample', async () => {
+  const recorder = start({ perSecondMax: 1, burstMax: 100, flushEveryMs: 60_000 });
+  for (let n = 0; n < 5_000; n += 1) recorder.record(outcomeOf(`e${n}`));
+  const { dropped_sampled, outcomes_waiting } = recorder.stats();
+  expect(outcomes_waiting).toBeGreaterThan(50);
+  expect(outcomes_waiting).toBeLessThanOrEqual(100);
+  expect(dropped_sampled).toBe(5_000 - outcomes_waiting);
+});
+
+test('outcome recorder: one the database does not take does not take the others with it', async () => {
+  await addEvents(['e1', 'e2']);
+  const recorder = start();
+  recorder.record(outcomeOf('e1'));
+  recorder.record(outcomeOf('e1', { accountId: 'no-uuid' }));
+  recorder.record(outcomeOf('e2', { reason: 'a\0b' }));
+  await vi.waitFor(async () => expect(await written()).toHaveLength(2), within);
+  expect(recorder.stats()).toMatchObject({ refused: 1 });
+  expect(await written()).toContainEqual(['e2', 'd1', 'delivered', 'ab', 1]);
+});
+
+test('outcome recorder: what cannot be written is written once it can be', async () => {
+  await addEvents(['e1', 'e2']);
+  await rig.pool.query('alter table event_outcomes rename to event_outcomes_away');
+  const recorder = start({ outcomesPerWrite: 1 });
+  try {
+    recorder.record(outcomeOf('e1', { outcome: 'retrying' }));
+    recorder.record(outcomeOf('e2'));
+    await vi.waitFor(() => expect(recorder.stats().failed_writes).toBeGreaterThan(1), within);
+    recorder.record(outcomeOf('e1', { attempts: 2, atMs: nowMs + 1 }));
+  } finally {
+    await rig.pool.query('alter table event_outcomes_away rename to event_outcomes');
+  }
+  await vi.waitFor(
+    async () =>
+      expect(await written()).toEqual([
+        ['e1', 'd1', 'delivered', null, 2],
+        ['e2', 'd1', 'delivered', null, 1],
+      ]),
+    within,
+  );
+});
+
+test('outcome recorder: close writes what waits', async () => {
+  await addEvents(['e1']);
+  const recorder = start({ flushEveryMs: 60_000 });
+  recorder.record(outcomeOf('e1'));
+  await recorder.close();
+  expect(await written()).toHaveLength(1);
+  expect(recorder.stats()).toMatchObject({ recorded: 1, outcomes_waiting: 0 });
+});
+
+test('outcomes: leave with their event', async () => {
+  await addEvents(['e1']);
+  const recorder = start();
+  recorder.record(outcomeOf('e1'));
+  await vi.waitFor(async () => expect(await written()).toHaveLength(1), within);
+  await rig.pool.query('delete from recent_events where account_id = $1', [account]);
+  expect(await written()).toEqual([]);
+});

@@ -1,0 +1,22 @@
+/** Everything an outcome recorder counts, by the name `stats()` reports it under. */
+export const outcomeCounters = {
+  recorded: 'Outcomes written to the recent-events view',
+  dropped_sampled: 'Outcomes left out since their destination has more than the view takes',
+  dropped_full: 'Outcomes left out since too many waited to be written',
+  dropped_unknown: 'Outcomes left out since their event did not get into the view',
+  refused: 'Outcomes left out since the database does not take them',
+  failed_writes: 'Writes of outcomes that failed and were tried again',
+} as const;
+
+/** What an outcome recorder reports that may go down again. */
+export const outcomeGauges = { outcomes_waiting: 'Outcomes that wait to be written' } as const;
+
+export type OutcomeCounter = keyof typeof outcomeCounters;
+export type OutcomeGauge = keyof typeof outcomeGauges;
+
+/** Counters of one outcome recorder since it was made. */
+export type OutcomeCounts = Record<OutcomeCounter, number>;
+
+export function createOutcomeCounts(): OutcomeCounts {
+  return Object.fromEntries(Object.keys(outcomeCounters).map((name) => [name, 0])) as OutcomeCounts;
+}

@@ -1,0 +1,127 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { idsHeader } from '../../shared/events/resolved-event.ts';
+import { withDeadline } from '../../shared/log/connection.ts';
+import { openCursor } from '../../shared/log/cursor.ts';
+import type { Cursor } from '../../shared/log/cursor.ts';
+import type { Delivery } from '../../shared/log/delivery.ts';
+import type { Actor } from '../host/actor.ts';
+import { recorderConsumer } from './recorder-context.ts';
+import type { RecorderContext } from './recorder-context.ts';
+import { createRecorderCounts } from './recorder-stats.ts';
+import type { RecorderGauge } from './recorder-stats.ts';
+import { countEvents, sampleFrame } from './sample-frame.ts';
+import type { SampledLine } from './sample-frame.ts';
+import { createSamplingBuckets } from './sampling-bucket.ts';
+import type { SamplingBuckets } from './sampling-bucket.ts';
+import { startTrimmer } from './trimmer.ts';
+import type { Trimmer } from './trimmer.ts';
+import { writeRecentEvents } from './write-recent-events.ts';
+
+export type RecorderOptions = Omit<RecorderContext, 'counts' | 'signal'>;
+
+/** Time to hand frames back after the stop deadline has passed. */
+const handBackMs = 250;
+
+/**
+ * Starts the recorder of recent events: reads the resolved events of all accounts with a cursor of its own and writes
+ * them, or a sample where an account sends more than the view takes, to PostgreSQL. While the database is away the log
+ * holds what comes. It never holds up anything else: where it falls too far behind it leaves events out, counted.
+ */
+export async function startRecentEventsRecorder(options: RecorderOptions): Promise<Actor> {
+  const abort = new AbortController();
+  const context: RecorderContext = { ...options, counts: createRecorderCounts(), signal: abort.signal };
+  const { connection, settings, logger } = context;
+  const consumer = recorderConsumer(settings);
+  const cursor = await openCursor(connection, {
+    consumer,
+    bufferedMax: settings.framesPerTake,
+    onLost: (reason) => logger.error({ consumer: consumer.name, reason }, 'consumer is gone, making it anew'),
+    onError: (error) => logger.warn({ consumer: consumer.name, err: error }, 'pulling frames failed'),
+  });
+  const trimmer = startTrimmer(context);
+  const recorder = new Recorder(context, cursor, trimmer);
+  return {
+    done: recorder.done,
+    stop: async (deadlineMs) => {
+      const late = setTimeout(() => abort.abort(new Error('stop deadline passed')), deadlineMs);
+      // A statement under way cannot be called back: it ends by its own deadline, and repeating it does no harm.
+      await withDeadline(Promise.allSettled([cursor.close(), recorder.done]), deadlineMs + handBackMs);
+      clearTimeout(late);
+    },
+    stats: () => ({ ...context.counts, ...recorder.gauges() }),
+  };
+}
+
+class Recorder {
+  readonly done: Promise<void>;
+  readonly #context: RecorderContext;
+  readonly #cursor: Cursor;
+  readonly #trimmer: Trimmer;
+  readonly #buckets: SamplingBuckets;
+  readonly #inWork = new Set<Delivery>();
+  #framesWaiting = 0;
+  #lagMs = 0;
+
+  constructor(context: RecorderContext, cursor: Cursor, trimmer: Trimmer) {
+    this.#context = context;
+    this.#cursor = cursor;
+    this.#trimmer = trimmer;
+    this.#buckets = createSamplingBuckets(context.settings);
+    this.done = this.#run();
+  }
+
+  gauges(): Record<RecorderGauge, number> {
+    return { frames_waiting: this.#framesWaiting, lag_ms: this.#lagMs };
+  }
+
+  async #run(): Promise<void> {
+    const { settings, signal } = this.#context;
+    // However long the database is away, the frames in work stay ours.
+    const pulse = setInterval(() => {
+      for (const delivery of this.#inWork) delivery.working();
+    }, settings.ackWaitMs / 3);
+    try {
+      await this.#work();
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    } finally {
+      clearInterval(pulse);
+      await Promise.all([this.#cursor.close(), this.#trimmer.stop()]);
+      for (const delivery of this.#inWork) delivery.nak();
+    }
+  }
+
+  async #work(): Promise<void> {
+    const { settings } = this.#context;
+    for (;;) {
+      const deliveries = await this.#cursor.take(settings.framesPerTake);
+      const [oldest] = deliveries;
+      if (oldest === undefined) return;
+      for (const delivery of deliveries) this.#inWork.add(delivery);
+      const lines = deliveries.flatMap((delivery) => this.#sample(delivery));
+      await writeRecentEvents(this.#context, { lines, oldestAtMs: oldest.storedAtMs }, (events) => {
+        for (const { accountId } of events) this.#trimmer.noteAdded(accountId, 1);
+      });
+      for (const delivery of deliveries) {
+        delivery.ack();
+        this.#inWork.delete(delivery);
+      }
+      if (this.#cursor.buffered < settings.framesPerTake / 2) await wait(settings.lingerMs);
+    }
+  }
+
+  #sample(delivery: Delivery): readonly SampledLine[] {
+    const { settings, counts } = this.#context;
+    const { subject, data, storedAtMs } = delivery;
+    this.#framesWaiting = delivery.pending;
+    this.#lagMs = Math.max(0, Date.now() - storedAtMs);
+    if (this.#lagMs > settings.behindMaxMs && delivery.pending > settings.behindFramesMax) {
+      counts.skipped_behind += countEvents(data);
+      return [];
+    }
+    const ids = delivery.header(idsHeader);
+    const { lines, skipped } = sampleFrame({ subject, data, storedAtMs, ids }, this.#buckets);
+    counts.skipped_sampled += skipped;
+    return lines;
+  }
+}

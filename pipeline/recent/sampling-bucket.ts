@@ -1,0 +1,60 @@
+import { LRUCache } from 'lru-cache';
+
+/**
+ * A token bucket that thins out what it lets through before it is empty. At least half full it lets everything
+ * through; the emptier it is, the sparser the sample: one in 2, in 4, in 8 … So what passes of a flood is spread over
+ * all of it. An event is chosen by the hash of its id, so a sparser sample is a part of a denser one: two buckets that
+ * look at the same events choose much the same ones.
+ */
+export type SamplingBucket = {
+  /**
+   * How many events this one stands for, 1 when none is left out; 0 when this one is left out. `hash` is 32 bits.
+   * The time never goes back: an earlier one counts as the latest seen.
+   */
+  take(hash: () => number, nowMs: number): number;
+};
+
+export type SamplingRate = {
+  readonly perSecondMax: number;
+  /** Events let through at once after a quiet time. */
+  readonly burstMax: number;
+};
+
+const hashBits = 32;
+
+/** Makes a full bucket. */
+export function createSamplingBucket({ perSecondMax, burstMax }: SamplingRate, startMs: number): SamplingBucket {
+  const perMs = perSecondMax / 1000;
+  let tokens = burstMax;
+  let filledAtMs = startMs;
+  return {
+    take(hash, nowMs) {
+      if (nowMs > filledAtMs) {
+        tokens = Math.min(burstMax, tokens + (nowMs - filledAtMs) * perMs);
+        filledAtMs = nowMs;
+      }
+      if (tokens < 1) return 0;
+      const halvings = Math.min(Math.floor(Math.log2(burstMax / tokens)), hashBits - 2);
+      if (halvings > 0 && hash() >>> (hashBits - halvings) !== 0) return 0;
+      tokens -= 1;
+      return 2 ** halvings;
+    },
+  };
+}
+
+/** Buckets of one rate, one a key. */
+export type SamplingBuckets = { of(key: string, nowMs: number): SamplingBucket };
+
+/** Of the keys, those used longest ago are forgotten over `keysMax`; they begin with a full bucket again. */
+export function createSamplingBuckets(rate: SamplingRate, keysMax = 10_000): SamplingBuckets {
+  const buckets = new LRUCache<string, SamplingBucket>({ max: keysMax });
+  return {
+    of(key, nowMs) {
+      const found = buckets.get(key);
+      if (found !== undefined) return found;
+      const made = createSamplingBucket(rate, nowMs);
+      buckets.set(key, made);
+      return made;
+    },
+  };
+}
