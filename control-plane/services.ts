@@ -1,3 +1,4 @@
+import type { Pool } from 'pg';
 import type { Storage } from '../shared/storage/open-storage.ts';
 import type { SecretBox } from '../shared/storage/secrets.ts';
 import type { LiveValues } from './health/live-values.ts';
@@ -7,6 +8,8 @@ import type { PushStation } from './push/push-station.ts';
 /** What endpoints work with. */
 export type Services = {
   readonly storage: Storage;
+  /** PostgreSQL without the ORM: what the pipeline writes there. */
+  readonly pool: Pool;
   readonly secretBox: SecretBox;
   readonly paginator: Paginator;
   readonly liveValues: LiveValues;

@@ -6,6 +6,7 @@ import type { Shutdown } from '../shared/process/shutdown.ts';
 import { migrate } from '../shared/storage/migrate.ts';
 import { openStorage } from '../shared/storage/open-storage.ts';
 import { createSecretBox } from '../shared/storage/secrets.ts';
+import { createVisitorPool } from '../shared/visitors/visitor-pool.ts';
 import { bootstrap } from './bootstrap/bootstrap.ts';
 import { addDescriptionRoutes } from './description/public-routes.ts';
 import { endpoints } from './endpoints/registry.ts';
@@ -28,6 +29,9 @@ export type ControlPlane = {
   readonly checks: readonly ReadyCheck[];
 };
 
+/** Connections for reading visitors and recent events, beside those of the configuration. */
+const visitorConnectionsMax = 4;
+
 /** Builds the control plane from its environment and starts it; what it starts is stopped by `shutdown`. */
 export async function startControlPlane(
   env: ControlPlaneEnv,
@@ -44,6 +48,13 @@ export async function startControlPlane(
     connectionsMax: env.CONTROL_PLANE_DATABASE_CONNECTIONS_MAX,
   });
   shutdown.add('close database', () => storage.close());
+  const pool = createVisitorPool({
+    databaseUrl: env.DATABASE_URL,
+    connectionsMax: visitorConnectionsMax,
+    name: 'sluice control plane',
+    onIdleError: (error) => logger.warn({ err: error }, 'a connection to PostgreSQL broke'),
+  });
+  shutdown.add('close visitors', () => pool.end());
   const database = monitorDatabase(storage);
   shutdown.add('stop database monitor', () => database.stop());
 
@@ -86,6 +97,7 @@ export async function startControlPlane(
 
   const services: Services = {
     storage,
+    pool,
     secretBox,
     paginator: createPaginator(env.SECRETS_KEY),
     liveValues,

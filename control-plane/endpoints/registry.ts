@@ -8,12 +8,15 @@ import { createSource } from './create-source.ts';
 import { createVersion } from './create-version.ts';
 import { deleteDestination } from './delete-destination.ts';
 import { deleteSource } from './delete-source.ts';
+import { deleteVisitor } from './delete-visitor.ts';
 import { listAudit } from './list-audit.ts';
 import { listDestinationTypes } from './list-destination-types.ts';
 import { listDestinations } from './list-destinations.ts';
+import { listEvents } from './list-events.ts';
 import { listKeys } from './list-keys.ts';
 import { listSources } from './list-sources.ts';
 import { listVersions } from './list-versions.ts';
+import { listVisitors } from './list-visitors.ts';
 import { publishVersion } from './publish-version.ts';
 import { readDestinationHealth } from './read-destination-health.ts';
 import { readDestination } from './read-destination.ts';
@@ -23,6 +26,7 @@ import { readSource } from './read-source.ts';
 import { readVersionDiff } from './read-version-diff.ts';
 import { readVersionSnapshot } from './read-version-snapshot.ts';
 import { readVersion } from './read-version.ts';
+import { readVisitor } from './read-visitor.ts';
 import { revertDraft } from './revert-draft.ts';
 import { revokeKey } from './revoke-key.ts';
 import { rotateSourceTokens } from './rotate-source-tokens.ts';
@@ -60,6 +64,10 @@ export const endpoints: readonly Endpoint[] = [
   revertDraft,
   abandonDraft,
   ...generic.flatMap(collectionEndpoints),
+  listEvents,
+  listVisitors,
+  readVisitor,
+  deleteVisitor,
   listKeys,
   createKey,
   revokeKey,

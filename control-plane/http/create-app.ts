@@ -26,7 +26,8 @@ export type AppOptions = {
 
 const bodyBytesMax = 1024 * 1024;
 const requestTimeoutMs = 30_000;
-const pathParameterCharsMax = 512;
+// A visitor's id may have 400 characters, each of them two units of a JavaScript string.
+const pathParameterCharsMax = 1_024;
 
 /** The configuration interface over HTTP. It does not listen yet. */
 export function createApp(options: AppOptions): FastifyInstance {

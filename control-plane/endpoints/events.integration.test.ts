@@ -1,0 +1,189 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createVisitorStore } from '../../shared/visitors/postgres-visitor-store.ts';
+import type { Client } from '../testing/client.ts';
+import { startTestControlPlane } from '../testing/test-control-plane.ts';
+import type { TestControlPlane } from '../testing/test-control-plane.ts';
+
+let plane: TestControlPlane;
+let pool: pg.Pool;
+let client: Client;
+
+beforeAll(async () => {
+  plane = await startTestControlPlane();
+  pool = new pg.Pool({ connectionString: plane.env.DATABASE_URL, max: 4 });
+});
+beforeEach(async () => {
+  client = await plane.newAccount(['event:list']);
+});
+afterAll(async () => {
+  await pool.end();
+  await plane.stop();
+});
+
+type Changes = {
+  readonly timeMs?: number;
+  readonly sourceId?: string;
+  readonly name?: string;
+  readonly visitorId?: string;
+  readonly test?: boolean;
+};
+
+const nowMs = 1_700_000_000_000;
+
+async function addEvent(id: string, changes: Changes = {}, accountId = client.accountId): Promise<void> {
+  const { timeMs = nowMs, sourceId = 's1', name = 'Signup', visitorId = 'v1', test = false } = changes;
+  await pool.query(
+    `insert into recent_events
+      (account_id, id, time, received_at, source_id, name, visitor_id, test, version_number, sample_of, body)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, 4, 1, $9)`,
+    [
+      accountId,
+      id,
+      new Date(timeMs),
+      new Date(nowMs + 1),
+      sourceId,
+      name,
+      visitorId,
+      test,
+      { event_properties: { plan: 'free' }, context: { sid: 'x' }, visitor: { id: visitorId } },
+    ],
+  );
+}
+
+const list = async (query = ''): Promise<string[]> => {
+  const { status, body } = await client.get(`/events${query}`);
+  expect(status).toBe(200);
+  return body.entities.map((entity: { id: string }) => entity.id);
+};
+
+test('list events: shows an event with its outcomes', async () => {
+  await addEvent('e1', { test: true });
+  await pool.query(
+    `insert into event_outcomes values
+      ($1, 'e1', 'd2', 'rejected', 'http_400', 3, '2023-11-14T22:13:20.500Z'),
+      ($1, 'e1', 'd1', 'delivered', null, 1, '2023-11-14T22:13:21Z')`,
+    [client.accountId],
+  );
+  const { body } = await client.get('/events');
+  expect(body).toEqual({
+    entities: [
+      {
+        id: 'e1',
+        event: 'Signup',
+        time: nowMs,
+        receivedAt: new Date(nowMs + 1).toISOString(),
+        sourceId: 's1',
+        visitorId: 'v1',
+        test: true,
+        versionNumber: 4,
+        sampleOf: 1,
+        eventProperties: { plan: 'free' },
+        context: { sid: 'x' },
+        visitor: { id: 'v1' },
+        truncated: false,
+        outcomes: [
+          { destinationId: 'd1', outcome: 'delivered', reason: null, attempts: 1, at: '2023-11-14T22:13:21.000Z' },
+          { destinationId: 'd2', outcome: 'rejected', reason: 'http_400', attempts: 3, at: '2023-11-14T22:13:20.500Z' },
+        ],
+      },
+    ],
+    pagination: { nextCursor: null, hasMore: false },
+  });
+});
+
+test('list events: ordered by the time they name, newest first, whenever they were sent', async () => {
+  await addEvent('now');
+  await addEvent('backfilled', { timeMs: nowMs - 3 * 86_400_000 });
+  await addEvent('ahead', { timeMs: nowMs + 60_000 });
+  await addEvent('between', { timeMs: nowMs - 1 });
+  expect(await list()).toEqual(['ahead', 'now', 'between', 'backfilled']);
+});
+
+test('list events: filters by source, name, visitor and test, and by all of them', async () => {
+  await addEvent('a', { sourceId: 's2', timeMs: nowMs + 3 });
+  await addEvent('b', { name: 'Order', timeMs: nowMs + 2 });
+  await addEvent('c', { visitorId: 'v2', timeMs: nowMs + 1 });
+  await addEvent('d', { test: true, sourceId: 's2', name: 'Order', visitorId: 'v2' });
+  expect(await list('?sourceId=s2')).toEqual(['a', 'd']);
+  expect(await list('?event=Order')).toEqual(['b', 'd']);
+  expect(await list('?event=order')).toEqual([]);
+  expect(await list('?visitorId=v2')).toEqual(['c', 'd']);
+  expect(await list('?test=true')).toEqual(['d']);
+  expect(await list('?test=false')).toEqual(['a', 'b', 'c']);
+  expect(await list('?test=true&sourceId=s2&event=Order&visitorId=v2')).toEqual(['d']);
+});
+
+test('list events: a visitor has the events of those merged into it', async () => {
+  const { accountId } = client;
+  const visitors = createVisitorStore(pool);
+  const claim = (userId: string, externalIds: string[]) => ({
+    userId,
+    externalIds,
+    emails: [],
+    anonymousId: undefined,
+  });
+  await visitors.resolve([{ accountId, claim: claim('older', ['x']), given: [] }]);
+  await visitors.resolve([{ accountId, claim: claim('younger', []), given: [] }]);
+  await addEvent('first', { visitorId: 'younger', timeMs: nowMs });
+  await visitors.resolve([{ accountId, claim: claim('younger', ['x']), given: [] }]);
+  await addEvent('second', { visitorId: 'older', timeMs: nowMs + 1 });
+  expect(await list('?visitorId=older')).toEqual(['second', 'first']);
+  expect(await list('?visitorId=younger')).toEqual(['second', 'first']);
+});
+
+test('list events: a cursor keeps its place among equal times while events come and go', async () => {
+  for (let n = 0; n < 7; n += 1) await addEvent(`e${n}`);
+  const first = (await client.get('/events?limit=3')).body;
+  expect(first.entities.map((entity: { id: string }) => entity.id)).toEqual(['e6', 'e5', 'e4']);
+  // Newer ones, the cursor's own event gone, and a late one before its place.
+  await addEvent('newer', { timeMs: nowMs + 10 });
+  await addEvent('e45');
+  await pool.query("delete from recent_events where account_id = $1 and id in ('e4', 'e2')", [client.accountId]);
+  const second = (await client.get(`/events?limit=3&cursor=${first.pagination.nextCursor}`)).body;
+  expect(second.entities.map((entity: { id: string }) => entity.id)).toEqual(['e3', 'e1', 'e0']);
+  expect(second.pagination).toEqual({ nextCursor: null, hasMore: false });
+});
+
+test('list events: walking the pages meets every event once', async () => {
+  const ids = Array.from({ length: 23 }, (_, n) => `e${n}`);
+  for (const [n, id] of ids.entries()) await addEvent(id, { timeMs: nowMs + (n % 4) });
+  const seen: string[] = [];
+  let query = '?limit=5';
+  for (let page = 0; page < 5; page += 1) {
+    const { body } = await client.get(`/events${query}`);
+    seen.push(...body.entities.map((entity: { id: string }) => entity.id));
+    query = `?limit=5&cursor=${body.pagination.nextCursor}`;
+    expect(body.pagination.hasMore).toBe(page < 4);
+  }
+  expect([...seen].sort()).toEqual([...ids].sort());
+});
+
+test('list events: a cursor is refused with other filters, changed, or in another account', async () => {
+  for (let n = 0; n < 3; n += 1) await addEvent(`e${n}`);
+  const cursor: string = (await client.get('/events?limit=1&sourceId=s1')).body.pagination.nextCursor;
+  expect((await client.get(`/events?sourceId=s1&cursor=${cursor}`)).status).toBe(200);
+  expect((await client.get(`/events?sourceId=s2&cursor=${cursor}`)).status).toBe(400);
+  expect((await client.get(`/events?sourceId=s1&cursor=x${cursor}`)).status).toBe(400);
+  const other = await plane.newAccount();
+  expect((await other.get(`/events?sourceId=s1&cursor=${cursor}`)).status).toBe(400);
+});
+
+test('list events: shows no other account its events, and needs the scope', async () => {
+  await addEvent('mine');
+  await addEvent('theirs', {}, randomUUID());
+  expect(await list()).toEqual(['mine']);
+  const without = await plane.newKey(client, ['visitor:find']);
+  expect((await without.get('/events')).status).toBe(403);
+});
+
+test.each([
+  ['?test=perhaps', /test must be true or false/],
+  ['?sourceId=', /sourceId must be a string of 1 to/],
+  ['?visitorId=a%00b', /visitorId must not hold NUL/],
+])('list events: refuses %s', async (query, message) => {
+  const { status, body } = await client.get(`/events${query}`);
+  expect(status).toBe(400);
+  expect(body.error).toMatch(message);
+});

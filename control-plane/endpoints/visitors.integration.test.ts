@@ -1,0 +1,204 @@
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { holdForWriting } from '../../shared/visitors/erasure-lock.ts';
+import { createVisitorStore } from '../../shared/visitors/postgres-visitor-store.ts';
+import type { VisitorClaim } from '../../shared/visitors/visitor-identity.ts';
+import type { VisitorOutcome, VisitorStore } from '../../shared/visitors/visitor-store.ts';
+import type { Client } from '../testing/client.ts';
+import { startTestControlPlane } from '../testing/test-control-plane.ts';
+import type { TestControlPlane } from '../testing/test-control-plane.ts';
+
+let plane: TestControlPlane;
+let pool: pg.Pool;
+let visitors: VisitorStore;
+let client: Client;
+
+beforeAll(async () => {
+  plane = await startTestControlPlane();
+  pool = new pg.Pool({ connectionString: plane.env.DATABASE_URL, max: 4 });
+  visitors = createVisitorStore(pool);
+});
+beforeEach(async () => {
+  client = await plane.newAccount();
+});
+afterAll(async () => {
+  await pool.end();
+  await plane.stop();
+});
+
+const who = (id: string): string => `/visitors/${encodeURIComponent(id)}`;
+
+async function touch(claim: Partial<VisitorClaim>, given = {}): Promise<VisitorOutcome | undefined> {
+  const full = { userId: undefined, externalIds: [], emails: [], anonymousId: undefined, ...claim };
+  const { outcomes } = await visitors.resolve([{ accountId: client.accountId, claim: full, given: [given] }]);
+  return outcomes[0];
+}
+
+async function addEvent(id: string, visitorId: string): Promise<void> {
+  await pool.query(
+    `insert into recent_events (account_id, id, time, received_at, source_id, name, visitor_id, test, body)
+      values ($1, $2, now(), now(), 's', 'Signup', $3, false, '{}')`,
+    [client.accountId, id, visitorId],
+  );
+  await pool.query("insert into event_outcomes values ($1, $2, 'd', 'delivered', null, 1, now())", [
+    client.accountId,
+    id,
+  ]);
+}
+
+async function rowsLeft(table: 'recent_events' | 'event_outcomes'): Promise<number> {
+  return (await pool.query(`select 1 from ${table} where account_id = $1`, [client.accountId])).rowCount ?? 0;
+}
+
+test('visitors: found by each of its ids, in one shape', async () => {
+  const claim = { userId: 'u1', externalIds: ['customer 1'], emails: ['ann@example.com'] };
+  await touch(claim, { first_name: 'Ann', custom_properties: { a: 1 } });
+  await addEvent('e1', 'u1');
+  const wanted = {
+    id: 'u1',
+    properties: { first_name: 'Ann', custom_properties: { a: 1 } },
+    externalIds: ['customer 1'],
+    emails: ['ann@example.com'],
+    aliases: [],
+    recentEventCount: 1,
+  };
+  for (const query of ['userId=u1', 'externalId=customer%201', 'email=%20Ann@Example.COM']) {
+    const { status, body } = await client.get(`/visitors?${query}`);
+    expect(status).toBe(200);
+    expect(body.pagination).toEqual({ nextCursor: null, hasMore: false });
+    expect(body.entities).toHaveLength(1);
+    expect(body.entities[0]).toMatchObject(wanted);
+  }
+  expect((await client.get(who('u1'))).body).toMatchObject(wanted);
+  expect((await client.get('/visitors?userId=nobody')).body.entities).toEqual([]);
+});
+
+test.each(['', '?limit=5', '?userId=a&email=b', '?userId=a&externalId=b&email=c'])(
+  'visitors: %j is refused, since exactly one key is asked for',
+  async (query) => {
+    const { status, body } = await client.get(`/visitors${query}`);
+    expect(status).toBe(400);
+    expect(body.error).toBe('exactly one of userId, externalId and email is required');
+  },
+);
+
+test.each([
+  ['an empty one', '?userId=', /userId must be/],
+  ['one that is given twice', '?userId=a&userId=b', /userId must be given once/],
+  ['a cursor of its own making', '?userId=a&cursor=abc', /cursor/],
+])('visitors: refuses %s', async (_case, query, message) => {
+  const { status, body } = await client.get(`/visitors${query}`);
+  expect(status).toBe(400);
+  expect(body.error).toMatch(message);
+});
+
+test('visitor: an alias leads to the visitor it became, with the events of both', async () => {
+  await touch({ userId: 'older', externalIds: ['x'] }, { city: 'Bern' });
+  await touch({ userId: 'younger' }, { zip: '3000' });
+  await addEvent('e1', 'younger');
+  await touch({ userId: 'younger', externalIds: ['x'] });
+  await addEvent('e2', 'older');
+  const { body } = await client.get(who('younger'));
+  expect(body).toMatchObject({
+    id: 'older',
+    aliases: ['younger'],
+    properties: { city: 'Bern', zip: '3000' },
+    recentEventCount: 2,
+  });
+});
+
+test.each([
+  ['slashes and dots', '../a/b/../c?d=e#f&g=%2F'],
+  ['spaces and percent signs', ' 100% + '],
+  ['other scripts', 'Žluťoučký kůň/بيت/家'],
+  ['400 characters outside the basic plane', '💥'.repeat(400)],
+  ['the name of another path', 'draft'],
+])('visitor: an id of %s is read, listed and erased', async (_case, id) => {
+  await touch({ userId: id }, { city: 'Bern' });
+  expect((await client.get(who(id))).body).toMatchObject({ id, properties: { city: 'Bern' } });
+  expect((await client.get(`/visitors?userId=${encodeURIComponent(id)}`)).body.entities).toHaveLength(1);
+  expect((await client.delete(who(id))).body).toMatchObject({ deleted: true, ids: [id] });
+  expect((await client.get(who(id))).status).toBe(404);
+});
+
+test('erase visitor: nothing of it is left to see, and nothing brings it back', async () => {
+  const claim = { userId: 'u1', externalIds: ['x'], emails: ['ann@example.com'] };
+  await touch({ userId: 'alias' });
+  await touch(claim, { first_name: 'Ann-canary' });
+  await touch({ userId: 'alias', externalIds: ['x'] });
+  await touch({ userId: 'other' }, { first_name: 'Bob' });
+  const survivor: string = (await client.get(who('u1'))).body.id;
+  await addEvent('e1', 'u1');
+  await addEvent('e2', 'alias');
+  await addEvent('e3', 'other');
+
+  const { status, body } = await client.delete(who('u1'));
+  expect(status).toBe(200);
+  expect(body).toMatchObject({ deleted: true, recentEventCount: 2 });
+  expect(body.ids[0]).toBe(survivor);
+  expect(body.ids.toSorted()).toEqual(['alias', 'u1']);
+  expect(await rowsLeft('recent_events')).toBe(1);
+  expect(await rowsLeft('event_outcomes')).toBe(1);
+
+  for (const path of [who('u1'), who('alias')]) expect((await client.get(path)).status).toBe(404);
+  for (const query of ['userId=u1', 'externalId=x', 'email=ann@example.com']) {
+    expect((await client.get(`/visitors?${query}`)).body.entities).toEqual([]);
+  }
+  for (const late of [claim, { userId: 'alias' }, { externalIds: ['x'] }, { emails: ['ann@example.com'] }]) {
+    expect(await touch(late, { first_name: 'Ann-canary' })).toEqual({ kind: 'erased' });
+  }
+  const { rows } = await pool.query(
+    `select v::text as row from visitors v where account_id = $1
+      union all select i::text from visitor_identities i where account_id = $1`,
+    [client.accountId],
+  );
+  expect(JSON.stringify(rows)).not.toContain('Ann-canary');
+  expect(JSON.stringify(rows)).not.toContain('ann@example.com');
+  expect((await client.get(who('other'))).body).toMatchObject({ id: 'other', recentEventCount: 1 });
+  expect((await client.delete(who('u1'))).status).toBe(404);
+});
+
+test('erase visitor: is audited without naming the visitor, and only when it was done', async () => {
+  await touch({ userId: 'ann-canary' });
+  await client.delete(who('ann-canary'));
+  await client.delete(who('ann-canary'));
+  const { body } = await client.get('/audit?action=visitor.erase');
+  expect(body.entities).toHaveLength(1);
+  expect(body.entities[0].entityId).toMatch(/^[0-9a-f]{64}$/);
+  expect(JSON.stringify(body)).not.toContain('ann-canary');
+});
+
+test('erase visitor: waits for a writer of its events and takes what that wrote', async () => {
+  await touch({ userId: 'u1' });
+  const writer = await pool.connect();
+  await writer.query('begin');
+  await holdForWriting(writer, [client.accountId]);
+  const erasing = client.delete(who('u1'));
+  await expect
+    .poll(async () => (await pool.query("select 1 from pg_locks where locktype = 'advisory' and not granted")).rowCount)
+    .toBe(1);
+  await writer.query(
+    `insert into recent_events (account_id, id, time, received_at, source_id, name, visitor_id, test, body)
+      values ($1, 'e1', now(), now(), 's', 'Signup', 'u1', false, '{}')`,
+    [client.accountId],
+  );
+  await writer.query('commit');
+  writer.release();
+  expect((await erasing).body).toMatchObject({ deleted: true, recentEventCount: 1 });
+  expect(await rowsLeft('recent_events')).toBe(0);
+});
+
+test('visitors: another account sees and erases nothing, and each operation needs its scope', async () => {
+  await touch({ userId: 'u1', emails: ['ann@example.com'] });
+  const other = await plane.newAccount();
+  expect((await other.get(who('u1'))).status).toBe(404);
+  expect((await other.get('/visitors?email=ann@example.com')).body.entities).toEqual([]);
+  expect((await other.delete(who('u1'))).status).toBe(404);
+  const reader = await plane.newKey(client, ['visitor:find']);
+  expect((await reader.get(who('u1'))).status).toBe(200);
+  expect((await reader.delete(who('u1'))).status).toBe(403);
+  const eraser = await plane.newKey(client, ['visitor:delete']);
+  expect((await eraser.get(who('u1'))).status).toBe(403);
+  expect((await eraser.get('/visitors?userId=u1')).status).toBe(403);
+  expect((await eraser.delete(who('u1'))).status).toBe(200);
+});

@@ -1,0 +1,83 @@
+import type { JsonObject } from '../../shared/process/json.ts';
+import type { Queryable } from '../../shared/visitors/visitor-statements.ts';
+import type { Position } from '../http/pagination.ts';
+
+/** What became of an event at one destination. */
+export type OutcomeRecord = {
+  readonly destinationId: string;
+  readonly outcome: string;
+  readonly reason: string | null;
+  readonly attempts: number;
+  readonly at: string;
+};
+
+/** An event of the recent-events view with its outcomes. */
+export type RecentEventRecord = {
+  readonly id: string;
+  readonly time: Date;
+  readonly receivedAt: Date;
+  readonly sourceId: string;
+  readonly name: string;
+  readonly visitorId: string;
+  readonly test: boolean;
+  readonly versionNumber: number | null;
+  readonly sampleOf: number;
+  readonly body: JsonObject;
+  readonly outcomes: readonly OutcomeRecord[];
+};
+
+export type RecentEventFilters = {
+  readonly sourceId: string | undefined;
+  readonly name: string | undefined;
+  /** Ids that all lead to the one visitor. */
+  readonly visitorIds: readonly string[] | undefined;
+  readonly test: boolean | undefined;
+};
+
+/** Up to `limit` events of an account, by their time, newest first, those after a position. */
+export async function listRecentEvents(
+  db: Queryable,
+  accountId: string,
+  filters: RecentEventFilters,
+  page: { readonly limit: number; readonly after: Position | undefined },
+): Promise<RecentEventRecord[]> {
+  const values: unknown[] = [accountId, page.limit];
+  const place = (value: unknown): string => `$${values.push(value)}`;
+  const conditions = ['e.account_id = $1'];
+  if (filters.sourceId !== undefined) conditions.push(`e.source_id = ${place(filters.sourceId)}`);
+  if (filters.name !== undefined) conditions.push(`e.name = ${place(filters.name)}`);
+  if (filters.visitorIds !== undefined) conditions.push(`e.visitor_id = any(${place(filters.visitorIds)}::text[])`);
+  if (filters.test !== undefined) conditions.push(`e.test = ${place(filters.test)}`);
+  if (page.after !== undefined) {
+    const [timeMs, id] = page.after;
+    conditions.push(`(e.time, e.id) < (${place(new Date(Number(timeMs)))}, ${place(String(id))})`);
+  }
+  const { rows } = await db.query<RecentEventRecord>(
+    `with page as materialized (
+      select * from recent_events e where ${conditions.join(' and ')} order by e.time desc, e.id desc limit $2
+    )
+    select e.id, e.time, e.received_at as "receivedAt", e.source_id as "sourceId", e.name, e.visitor_id as "visitorId",
+      e.test, e.version_number as "versionNumber", e.sample_of as "sampleOf", e.body, ${outcomes} as outcomes
+    from page e order by e.time desc, e.id desc`,
+    values,
+  );
+  return rows;
+}
+
+/** How many events of a visitor are in the view, under any of its ids. */
+export async function countRecentEvents(
+  db: Queryable,
+  accountId: string,
+  visitorIds: readonly string[],
+): Promise<number> {
+  const { rows } = await db.query<{ count: string }>(
+    'select count(*) as count from recent_events where account_id = $1 and visitor_id = any($2::text[])',
+    [accountId, visitorIds],
+  );
+  return Number(rows[0]?.count ?? 0);
+}
+
+const outcomes = `coalesce((
+  select jsonb_agg(jsonb_build_object('destinationId', o.destination_id, 'outcome', o.outcome, 'reason', o.reason,
+    'attempts', o.attempts, 'at', o.at) order by o.destination_id)
+  from event_outcomes o where o.account_id = e.account_id and o.event_id = e.id), '[]')`;

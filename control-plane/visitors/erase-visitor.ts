@@ -1,0 +1,39 @@
+import type { Pool } from 'pg';
+import { inTransaction } from '../../shared/storage/in-transaction.ts';
+import { holdForErasure } from '../../shared/visitors/erasure-lock.ts';
+import { eraseVisitor as eraseFromVisitors } from '../../shared/visitors/find-visitor.ts';
+
+/** What an erasure removed; no ids when there was no such visitor. */
+export type Erased = { readonly ids: readonly string[]; readonly recentEventCount: number };
+
+/**
+ * Tables, beside the visitors' own, whose rows belong to a visitor by `account_id` and `visitor_id`. Outcomes go with
+ * their events. Whoever writes to one of them holds the lock of shared/visitors/erasure-lock.ts.
+ */
+const visitorTables = ['recent_events'] as const;
+
+/**
+ * Erases the visitor an id or alias leads to: its properties, what identifies it, and its recent events, all or
+ * nothing. A tombstone stays, so that an event that is still on its way does not bring it back.
+ *
+ * Events in the log are not rewritten: many share one message, and JetStream removes whole messages only. They leave
+ * it with retention, seven days by default; until then a replay delivers them again. Dead letters stay until they are
+ * replayed or purged, and what a destination was sent is that destination's to erase.
+ */
+export function eraseVisitor(pool: Pool, accountId: string, id: string): Promise<Erased> {
+  return inTransaction(pool, async (client) => {
+    await holdForErasure(client, accountId);
+    const ids = await eraseFromVisitors(client, accountId, id);
+    let recentEventCount = 0;
+    if (ids.length > 0) {
+      for (const table of visitorTables) {
+        const { rowCount } = await client.query(
+          `delete from ${table} where account_id = $1 and visitor_id = any($2::text[])`,
+          [accountId, ids],
+        );
+        if (table === 'recent_events') recentEventCount = rowCount ?? 0;
+      }
+    }
+    return { ids, recentEventCount };
+  });
+}

@@ -1,0 +1,35 @@
+import { Type } from 'typebox';
+import type { JsonObject } from '../../shared/process/json.ts';
+import type { FoundVisitor } from '../../shared/visitors/visitor-store.ts';
+
+const instant = Type.String({ format: 'date-time' });
+
+/** Everything the service keeps of a visitor, beside its events. */
+export const visitorReply = Type.Object({
+  id: Type.String(),
+  properties: Type.Record(Type.String(), Type.Unknown()),
+  externalIds: Type.Array(Type.String()),
+  emails: Type.Array(Type.String()),
+  aliases: Type.Array(Type.String(), {
+    description: 'Ids of visitors that turned out to be this one. They lead here.',
+  }),
+  recentEventCount: Type.Integer({
+    minimum: 0,
+    description: 'Its events in the recent-events view; GET /rest/v1/events?visitorId= lists them.',
+  }),
+  createdAt: instant,
+  updatedAt: instant,
+});
+
+export function viewVisitor(visitor: FoundVisitor, recentEventCount: number): JsonObject {
+  return {
+    id: visitor.id,
+    properties: visitor.properties,
+    externalIds: visitor.externalIds,
+    emails: visitor.emails,
+    aliases: visitor.aliases,
+    recentEventCount,
+    createdAt: new Date(visitor.createdAtMs).toISOString(),
+    updatedAt: new Date(visitor.updatedAtMs).toISOString(),
+  };
+}
