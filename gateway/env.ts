@@ -34,7 +34,7 @@ const GatewayEnvSchema = Type.Object({
   /** Object keys of one event. */
   JSON_KEYS_MAX: count(10_000),
   /** Object keys of one batch. */
-  BATCH_KEYS_MAX: count(200_000),
+  BATCH_KEYS_MAX: count(100_000),
   /** How far back an event's time may lie, in ms. */
   TIME_PAST_MS_MAX: count(7 * dayMs),
   TIME_AHEAD_MS_MAX: count(300_000, 0),

@@ -139,7 +139,7 @@ class Batches {
     const context = this.#intake.contextOf(exchange, source);
     answer.expect(rows.length);
     for (const { index, row, start, end } of rows) {
-      blankRowToken(body.subarray(start, end), row);
+      blankRowToken(body, start, end, row);
       const bot = this.#intake.botScoreOf(exchange, source, row, payload);
       const event = { kind: 'track', id: row.distinctId, identity: row, bot, ctxJson } as const;
       this.#intake.append(context, event, body, start, end, answer, index);
@@ -170,8 +170,8 @@ function refuse(exchange: Exchange, reply: Parameters<Exchange['send']>[0]): und
 }
 
 /** Some libraries put the key into every row as well, or another one. */
-function blankRowToken(bytes: Buffer, row: BatchRow & { readonly token?: unknown }): void {
-  if (typeof row.token === 'string') blankRepeats(bytes, row.token);
+function blankRowToken(body: Buffer, start: number, end: number, row: BatchRow & { readonly token?: unknown }): void {
+  if (typeof row.token === 'string') blankRepeats(body.subarray(start, end), row.token);
 }
 
 const tooManyRows = (limit: number) =>
