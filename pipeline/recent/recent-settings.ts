@@ -19,8 +19,8 @@ const dayMs = 86_400_000;
 export const recentEnv = {
   RECENT_EVENTS_PER_S_MAX: count(500),
   RECENT_EVENTS_BURST_MAX: count(10_000),
-  RECENT_EVENTS_MAX: count(100_000),
-  RECENT_EVENTS_AGE_MS: count(7 * dayMs, 1_000),
+  RECENT_EVENTS_MAX: count(200_000),
+  RECENT_EVENTS_AGE_MS: count(dayMs, 1_000),
   RECENT_EVENTS_BODY_BYTES_MAX: count(16 * 1024, 1024),
 };
 
