@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { EnvError, commonEnv, count, port, readEnv } from '../shared/process/env.ts';
+import { recentEnv } from './recent/recent-settings.ts';
 import { readRanges } from './dispatch/http/egress-rules.ts';
 
 const mebibyte = 1024 ** 2;
@@ -50,6 +51,8 @@ const PipelineEnvSchema = Type.Object({
   RETRY_WINDOW_MS: count(4 * hourMs, 1_000),
   /** CIDR ranges destinations may be in although they are not public, comma separated. */
   EGRESS_ALLOW: Type.String({ default: '' }),
+
+  ...recentEnv,
 
   /** How often finished events are removed from the log, in ms. */
   RETENTION_EVERY_MS: count(10_000, 100),

@@ -1,6 +1,8 @@
 import { Counter, Gauge, Registry, collectDefaultMetrics } from 'prom-client';
 import type { StreamState } from '../shared/log/stream-progress.ts';
 import { dispatcherCounters, dispatcherGauges } from './dispatch/dispatcher-stats.ts';
+import { outcomeCounters, outcomeGauges } from './recent/outcome-stats.ts';
+import { recorderCounters, recorderGauges } from './recent/recorder-stats.ts';
 import { resolverCounters, resolverGauges } from './resolve/resolver-stats.ts';
 import type { Retention } from './retention/retention.ts';
 import type { StatsLedger } from './supervisor/stats-ledger.ts';
@@ -15,6 +17,8 @@ export type MetricSources = {
 
 type Kind = { readonly prefix: string; readonly label: string };
 
+const recorder: Kind = { prefix: 'recorder-', label: 'recorder' };
+const outcomes: Kind = { prefix: 'outcomes-', label: 'thread' };
 const resolver: Kind = { prefix: 'resolver-', label: 'partition' };
 const dispatcher: Kind = { prefix: 'dispatcher-', label: 'destination_id' };
 
@@ -26,6 +30,10 @@ export function createMetrics({ stats, supervisor, retention, configRevision }: 
   addGauges(registry, stats, resolver, resolverGauges);
   addCounters(registry, stats, dispatcher, dispatcherCounters);
   addGauges(registry, stats, dispatcher, dispatcherGauges);
+  addCounters(registry, stats, recorder, recorderCounters);
+  addGauges(registry, stats, recorder, recorderGauges);
+  addCounters(registry, stats, outcomes, outcomeCounters);
+  addGauges(registry, stats, outcomes, outcomeGauges);
   addGauge(registry, 'sluice_config_revision', 'Configuration revision the process runs', (set) =>
     set(configRevision()),
   );

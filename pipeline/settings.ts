@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import type { TopologySettings } from '../shared/log/topology.ts';
+import { readRecentSettings } from './recent/recent-settings.ts';
 import { resolverDefaults } from './resolve/resolver-context.ts';
 import type { PipelineEnv } from './env.ts';
 import type { HostSettings } from './host/host-settings.ts';
@@ -45,6 +46,7 @@ export function hostSettings(env: PipelineEnv, instanceId: string): Omit<HostSet
       framesPerTake: env.RESOLVER_FRAMES_PER_TAKE,
       ackWaitMs: env.RESOLVER_ACK_WAIT_MS,
     },
+    recent: readRecentSettings(env),
     dispatcher: {
       concurrency: env.DISPATCH_CONCURRENCY,
       lingerMs: env.DISPATCH_LINGER_MS,

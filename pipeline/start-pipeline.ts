@@ -1,3 +1,4 @@
+import type { Piscina } from 'piscina';
 import { holdProcessLease } from '../shared/config/process-lease.ts';
 import { connectLog } from '../shared/log/connection.ts';
 import { openBuckets } from '../shared/log/open-buckets.ts';
@@ -20,12 +21,14 @@ import { Supervisor } from './supervisor/supervisor.ts';
 const closingMs = 1_000;
 const forgottenEveryMs = 60_000;
 
+export type RunningPipeline = {
+  readonly metricsPort: number;
+  readonly supervisor: Supervisor;
+  readonly pool: Piscina;
+};
+
 /** Builds and starts the pipeline; what it started ends with `shutdown`. */
-export async function startPipeline(
-  env: PipelineEnv,
-  logger: Logger,
-  shutdown: Shutdown,
-): Promise<{ readonly metricsPort: number; readonly supervisor: Supervisor }> {
+export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: Shutdown): Promise<RunningPipeline> {
   const instanceId = instanceIdOf(env);
   const connection = await connectLog({ url: env.NATS_URL, name: `pipeline-${instanceId}` });
   shutdown.add('log', () => connection.close(500));
@@ -62,6 +65,7 @@ export async function startPipeline(
   for (let partition = 0; partition < partitions; partition += 1) {
     void supervisor.run({ kind: 'resolver', partition });
   }
+  void supervisor.run({ kind: 'recorder' });
   const removeForgotten = async (): Promise<void> => {
     if (!accounts.ready || !connection.connected) return;
     for (const destinationId of await findForgotten(connection, accounts.published())) {
@@ -101,7 +105,7 @@ export async function startPipeline(
 
   void connection.closed.then((error) => endWithoutLog(error, logger, shutdown));
   logger.info({ instanceId, threads, partitions, metricsPort: observer.port }, 'pipeline started');
-  return { metricsPort: observer.port, supervisor };
+  return { metricsPort: observer.port, supervisor, pool };
 }
 
 /** A check that says what is missing, and nothing when nothing is. */

@@ -57,7 +57,17 @@ export class DispatchRun {
   constructor(parts: DispatchParts) {
     this.#parts = parts;
     const { keeper, retryWriter, deadLetters, counts, options } = parts;
-    const { settings, retryPolicy, sourceActivity, target } = options;
+    const { settings, retryPolicy, sourceActivity, target, accountId, destinationId, noteOutcome } = options;
+    const note: SettlingContext['note'] = ({ resolved }, outcome, attempts, reason) =>
+      noteOutcome({
+        accountId,
+        destinationId,
+        eventId: resolved.event.id,
+        outcome,
+        attempts,
+        atMs: Date.now(),
+        ...(reason === undefined ? {} : { reason }),
+      });
     this.#held = new HeldFrames(settings.ackWaitMs / 3);
     this.#gate = new RequestGate(settings.concurrency, () => this.wake());
     this.#linger = new BatchLinger(settings.lingerMs, () => this.#pump());
@@ -70,6 +80,7 @@ export class DispatchRun {
       deadLetters,
       sourceActivity,
       counts,
+      note,
       onFailed,
       onSettled: ({ frame }) => onSettled(frame),
     };
@@ -80,6 +91,7 @@ export class DispatchRun {
       deadLetters,
       lanes: this.#lanes,
       held: this.#held,
+      note,
       onSettled,
       onFailed,
       acknowledge: (delivery) => {

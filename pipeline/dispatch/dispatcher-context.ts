@@ -46,6 +46,18 @@ export type DispatchTarget = { readonly destination: PublishedDestination } & (
   | { readonly plan: undefined; readonly prepared: undefined; readonly problem: string }
 );
 
+/** What became of an event at a destination, as things stand: for those who look on. */
+export type OutcomeNote = {
+  readonly accountId: string;
+  readonly eventId: string;
+  readonly destinationId: string;
+  readonly outcome: 'delivered' | 'retrying' | 'rejected' | 'stopped' | 'globalStop';
+  readonly reason?: string;
+  /** Requests made so far. */
+  readonly attempts: number;
+  readonly atMs: number;
+};
+
 export type DispatcherOptions = {
   readonly destinationId: string;
   readonly accountId: string;
@@ -59,6 +71,8 @@ export type DispatcherOptions = {
   readonly createSender: (connectionsMax: number) => Sender;
   readonly retryPolicy: RetryPolicy;
   readonly sourceActivity: SourceActivity;
+  /** Told of every outcome; never waits, never throws. */
+  readonly noteOutcome: (note: OutcomeNote) => void;
   readonly settings: DispatcherSettings;
   readonly logger: Logger;
 };

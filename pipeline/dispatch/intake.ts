@@ -8,6 +8,7 @@ import type { DispatcherCounts } from './dispatcher-stats.ts';
 import type { HealthKeeper } from './health-keeper.ts';
 import type { HeldFrame, HeldFrames } from './held-frames.ts';
 import type { RetryFrame } from './retry-reader.ts';
+import type { SettlingContext } from './settle-attempts.ts';
 import type { VisitorLanes } from './visitor-lanes.ts';
 
 export type IntakeParts = {
@@ -17,6 +18,7 @@ export type IntakeParts = {
   readonly deadLetters: DeadLetterWriter;
   readonly lanes: VisitorLanes<DispatchItem>;
   readonly held: HeldFrames;
+  readonly note: SettlingContext['note'];
   /** Health has counted all of the frame. */
   acknowledge(delivery: Delivery): void;
   onSettled(frame: HeldFrame): void;
@@ -95,11 +97,13 @@ export class Intake {
         return;
       case 'stop':
         counts.stopped += 1;
+        this.#parts.note(item, 'stopped', item.attempts, `mapping ${decision.ruleId}`);
         keeper.record('stopped', 1);
         item.frame.isStarted = true;
         break;
       case 'global-stop':
         counts.global_stopped += 1;
+        this.#parts.note(item, 'globalStop', item.attempts, decision.category);
         keeper.record('globalStop', 1);
         item.frame.isStarted = true;
         break;

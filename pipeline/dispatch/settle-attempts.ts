@@ -1,6 +1,7 @@
 import type { Attempt } from './deliver.ts';
 import type { DeadLetterWriter } from './dead-letter-writer.ts';
 import type { DispatchItem } from './dispatch-item.ts';
+import type { OutcomeNote } from './dispatcher-context.ts';
 import type { DispatcherCounts } from './dispatcher-stats.ts';
 import type { HealthKeeper } from './health-keeper.ts';
 import type { RetryPolicy } from './retry-policy.ts';
@@ -14,6 +15,7 @@ export type SettlingContext = {
   readonly deadLetters: DeadLetterWriter;
   readonly sourceActivity: SourceActivity;
   readonly counts: DispatcherCounts;
+  note(item: DispatchItem, outcome: OutcomeNote['outcome'], attempts: number, reason?: string): void;
   /** The event is where it belongs; its frame may be done. */
   onSettled(item: DispatchItem): void;
   /** It could not be brought there. */
@@ -35,6 +37,7 @@ export function settleAttempts(
     if (attempt?.outcome.kind === 'delivered') {
       succeeded += 1;
       context.sourceActivity.dispatched(item.resolved.event.source_id, nowMs);
+      context.note(item, 'delivered', item.attempts + 1);
     } else {
       failed += 1;
     }
@@ -67,6 +70,7 @@ function moveOn(context: SettlingContext, item: DispatchItem, attempt: Attempt, 
   };
   const bury = (reason: string): Promise<void> => {
     context.counts.dead_letters += 1;
+    context.note(item, 'rejected', attempts, reason);
     return context.deadLetters.add({ ...made, reason });
   };
   if (outcome.kind === 'reject') return bury(outcome.reason);
@@ -75,5 +79,6 @@ function moveOn(context: SettlingContext, item: DispatchItem, attempt: Attempt, 
   const decision = context.retryPolicy.next(failure, Math.random());
   if (decision.kind === 'give-up') return bury(`no attempt left: ${outcome.reason}`);
   context.counts.retries += 1;
+  context.note(item, 'retrying', attempts, outcome.reason);
   return context.retryWriter.add(decision.tier, { v: 1, ...made, notBefore: decision.notBeforeMs });
 }

@@ -1,4 +1,4 @@
-import pg from 'pg';
+import type { Pool } from 'pg';
 import { connectLog } from '../../shared/log/connection.ts';
 import type { LogConnection } from '../../shared/log/connection.ts';
 import { openBuckets } from '../../shared/log/open-buckets.ts';
@@ -6,6 +6,7 @@ import type { Bucket } from '../../shared/log/bucket.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import { createSecretBox } from '../../shared/storage/secrets.ts';
 import { createVisitorStore } from '../../shared/visitors/postgres-visitor-store.ts';
+import { createVisitorPool } from '../../shared/visitors/visitor-pool.ts';
 import type { VisitorStore } from '../../shared/visitors/visitor-store.ts';
 import { createEgressRules } from '../dispatch/http/egress-rules.ts';
 import { createGuardedLookup } from '../dispatch/http/guarded-lookup.ts';
@@ -13,6 +14,9 @@ import { createSender } from '../dispatch/http/sender.ts';
 import type { Sender } from '../dispatch/http/sender.ts';
 import { createSourceActivity } from '../dispatch/source-activity.ts';
 import type { SourceActivity } from '../dispatch/source-activity.ts';
+import { createOutcomeRecorder } from '../recent/outcome-recorder.ts';
+import type { OutcomeRecorder } from '../recent/outcome-recorder.ts';
+import { outcomeRate } from '../recent/outcome-settings.ts';
 import { createAccountPlans } from './account-plans.ts';
 import type { AccountPlans } from './account-plans.ts';
 import type { HostSettings } from './host-settings.ts';
@@ -24,6 +28,8 @@ export type HostResources = {
   readonly visitors: VisitorStore;
   readonly plans: AccountPlans;
   readonly sourceActivity: SourceActivity;
+  readonly pool: Pool;
+  readonly outcomes: OutcomeRecorder;
   createSender(connectionsMax: number): Sender;
   close(deadlineMs: number): Promise<void>;
 };
@@ -32,21 +38,22 @@ export async function openHostResources(settings: HostSettings, logger: Logger):
   const { instanceId, thread, dispatcher } = settings;
   const connection = await connectLog({ url: settings.natsUrl, name: `pipeline-${instanceId}-${thread}` });
   const { health } = await openBuckets(connection, settings.replicas);
-  const pool = new pg.Pool({
-    connectionString: settings.databaseUrl,
-    max: settings.databaseConnectionsMax,
-    connectionTimeoutMillis: 5_000,
-    application_name: `sluice-pipeline-${instanceId}-${thread}`,
+  const pool = createVisitorPool({
+    databaseUrl: settings.databaseUrl,
+    connectionsMax: settings.databaseConnectionsMax,
+    name: `sluice-pipeline-${instanceId}-${thread}`,
+    onIdleError: (error) => logger.warn({ err: error }, 'database connection lost'),
   });
-  // A connection that breaks while idle is replaced by the pool.
-  pool.on('error', (error) => logger.warn({ err: error }, 'database connection lost'));
   const rules = createEgressRules(settings.egressRanges);
   const lookupFor = createGuardedLookup(rules);
   const sourceActivity = createSourceActivity(health, instanceId, (error) =>
     logger.warn({ err: error }, 'writing source activity failed'),
   );
+  const outcomes = createOutcomeRecorder({ pool, ...outcomeRate(settings.recent) });
   return {
     connection,
+    pool,
+    outcomes,
     health,
     visitors: createVisitorStore(pool, { cacheBytesMax: settings.visitorCacheBytesMax }),
     plans: createAccountPlans(createSecretBox(settings.secretsKey)),
@@ -54,7 +61,7 @@ export async function openHostResources(settings: HostSettings, logger: Logger):
     createSender: (connectionsMax) =>
       createSender({ rules, lookupFor, limits: { connectionsMax, ...dispatcher.sender } }),
     async close(deadlineMs) {
-      await sourceActivity.stop();
+      await Promise.all([sourceActivity.stop(), outcomes.close(deadlineMs / 2)]);
       await Promise.allSettled([connection.close(deadlineMs), pool.end()]);
     },
   };

@@ -1,4 +1,5 @@
 import type { DispatcherSettings } from '../dispatch/dispatcher-context.ts';
+import type { RecentSettings } from '../recent/recent-settings.ts';
 import type { ResolverSettings } from '../resolve/resolver-context.ts';
 
 /** What a thread is given when it starts: plain data. */
@@ -16,5 +17,6 @@ export type HostSettings = {
   /** CIDR ranges open to destinations on top of public addresses. */
   readonly egressRanges: readonly string[];
   readonly resolver: ResolverSettings;
+  readonly recent: RecentSettings;
   readonly dispatcher: DispatcherSettings;
 };

@@ -4,6 +4,7 @@ import { createLogger } from '../../shared/process/logger.ts';
 import { openHostResources } from './host-resources.ts';
 import type { HostSettings } from './host-settings.ts';
 import { HostedActors } from './hosted-actors.ts';
+import { outcomesIdOf } from './messages.ts';
 import type { Command, Report } from './messages.ts';
 import { watchRetryLog } from './watch-retry-log.ts';
 
@@ -29,7 +30,8 @@ export async function runHost({ port, settings }: HostTask): Promise<void> {
     usage = now;
     const { heapUsed } = process.memoryUsage();
     const { connected } = resources.connection;
-    report({ kind: 'stats', actors: actors.stats(), heapUsedBytes: heapUsed, utilization, isLogConnected: connected });
+    const stats = { ...actors.stats(), [outcomesIdOf(settings.thread)]: resources.outcomes.stats() };
+    report({ kind: 'stats', actors: stats, heapUsedBytes: heapUsed, utilization, isLogConnected: connected });
   }, reportEveryMs);
   try {
     await new Promise<void>((resolve, reject) => {

@@ -3,6 +3,8 @@ import type { WireError } from './wire-error.ts';
 /** An actor as the supervisor orders it. */
 export type ActorSpec =
   | { readonly kind: 'resolver'; readonly partition: number }
+  /** Keeps the view of recent events; there is one. */
+  | { readonly kind: 'recorder' }
   | {
       readonly kind: 'dispatcher';
       readonly accountId: string;
@@ -43,5 +45,17 @@ export type Report =
     };
 
 export function actorIdOf(spec: ActorSpec): string {
-  return spec.kind === 'resolver' ? `resolver-${spec.partition}` : `dispatcher-${spec.destinationId}`;
+  switch (spec.kind) {
+    case 'resolver':
+      return `resolver-${spec.partition}`;
+    case 'recorder':
+      return 'recorder-0';
+    case 'dispatcher':
+      return `dispatcher-${spec.destinationId}`;
+  }
+}
+
+/** Under this name a thread reports its recorder of outcomes, which is no actor. */
+export function outcomesIdOf(thread: number): string {
+  return `outcomes-${thread}`;
 }

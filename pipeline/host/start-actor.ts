@@ -1,6 +1,8 @@
 import type { Logger } from '../../shared/process/logger.ts';
 import { startDispatcher } from '../dispatch/dispatcher.ts';
 import { createRetryPolicy } from '../dispatch/retry-policy.ts';
+import { recorderDefaults } from '../recent/recorder-context.ts';
+import { startRecentEventsRecorder } from '../recent/recorder.ts';
 import { startResolver } from '../resolve/resolver.ts';
 import type { Actor } from './actor.ts';
 import type { HostResources } from './host-resources.ts';
@@ -35,6 +37,15 @@ export async function startActor(
       });
       return { ...actor, reconfigured: () => undefined, retriesWaiting: () => undefined };
     }
+    case 'recorder': {
+      const actor = await startRecentEventsRecorder({
+        connection,
+        pool: resources.pool,
+        settings: { ...recorderDefaults, ...settings.recent },
+        logger,
+      });
+      return { ...actor, reconfigured: () => undefined, retriesWaiting: () => undefined };
+    }
     case 'dispatcher': {
       const { accountId, destinationId, publishedAtMs } = spec;
       const actor = await startDispatcher({
@@ -48,6 +59,7 @@ export async function startActor(
         createSender: (connectionsMax) => resources.createSender(connectionsMax),
         retryPolicy: createRetryPolicy(settings.dispatcher.retryWindowMs),
         sourceActivity: resources.sourceActivity,
+        noteOutcome: (note) => resources.outcomes.record(note),
         settings: settings.dispatcher,
         logger,
       });

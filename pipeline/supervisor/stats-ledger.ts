@@ -1,3 +1,4 @@
+import { outcomesIdOf } from '../host/messages.ts';
 import type { ActorSpec, ActorStats, Report } from '../host/messages.ts';
 
 type ThreadStats = Omit<Extract<Report, { kind: 'stats' }>, 'kind' | 'actors'>;
@@ -28,8 +29,16 @@ export function createStatsLedger(): StatsLedger {
   const restarts = new Map<ActorSpec['kind'], number>([
     ['resolver', 0],
     ['dispatcher', 0],
+    ['recorder', 0],
   ]);
   let threadDeaths = 0;
+  const end = (actorId: string, last: ActorStats | undefined): void => {
+    const final = last ?? running.get(actorId) ?? {};
+    const sums = past.get(actorId) ?? {};
+    for (const [name, value] of Object.entries(final)) sums[name] = (sums[name] ?? 0) + value;
+    past.set(actorId, sums);
+    running.delete(actorId);
+  };
   return {
     threads,
     restarts,
@@ -40,16 +49,11 @@ export function createStatsLedger(): StatsLedger {
       threads.set(thread, { heapUsedBytes, utilization, isLogConnected });
       for (const [actorId, stats] of Object.entries(actors)) running.set(actorId, stats);
     },
-    ended(actorId, last) {
-      const final = last ?? running.get(actorId) ?? {};
-      const sums = past.get(actorId) ?? {};
-      for (const [name, value] of Object.entries(final)) sums[name] = (sums[name] ?? 0) + value;
-      past.set(actorId, sums);
-      running.delete(actorId);
-    },
+    ended: end,
     restarted: (kind) => void restarts.set(kind, (restarts.get(kind) ?? 0) + 1),
     threadDied(thread) {
       threads.delete(thread);
+      end(outcomesIdOf(thread), undefined);
       threadDeaths += 1;
     },
     totals(counter, prefix) {

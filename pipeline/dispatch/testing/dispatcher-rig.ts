@@ -22,7 +22,7 @@ import { createAccountPlans } from '../../host/account-plans.ts';
 import { accountConfig } from '../../testing/account-config.ts';
 import type { TestCollections } from '../../testing/account-config.ts';
 import { dispatcherDefaults } from '../dispatcher-context.ts';
-import type { DispatcherSettings } from '../dispatcher-context.ts';
+import type { DispatcherSettings, OutcomeNote } from '../dispatcher-context.ts';
 import { startDispatcher } from '../dispatcher.ts';
 import type { DispatcherActor } from '../dispatcher.ts';
 import type { HealthRecord } from '../health-window.ts';
@@ -60,6 +60,7 @@ export async function createDispatcherRig(natsUrl: string) {
   const rules = createEgressRules(['127.0.0.0/8']);
   const lookupFor = createGuardedLookup(rules);
   const sourceActivity = createSourceActivity(health, 'test', () => undefined);
+  const notes: OutcomeNote[] = [];
   const running = new Set<DispatcherActor>();
 
   const store = (payload: Uint8Array) =>
@@ -68,6 +69,8 @@ export async function createDispatcherRig(natsUrl: string) {
     accountId,
     destinationId,
     connection,
+    /** Outcomes the dispatchers told of. */
+    notes: notes as readonly OutcomeNote[],
     /** Publishes a configuration to the dispatchers that run. */
     configure(collections: TestCollections): void {
       const config = accountConfig(accountId, collections, publishedAtMs);
@@ -89,6 +92,7 @@ export async function createDispatcherRig(natsUrl: string) {
           createSender({ rules, lookupFor, limits: { connectionsMax, ...settings.sender } }),
         retryPolicy: createRetryPolicy(settings.retryWindowMs),
         sourceActivity,
+        noteOutcome: (note) => notes.push(note),
         logger: pino({ level: 'silent' }),
       });
       running.add(dispatcher);

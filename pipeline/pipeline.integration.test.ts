@@ -1,0 +1,172 @@
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { NatsServer } from '../shared/embedded/nats-server.ts';
+import { dispatcherConsumer } from '../shared/log/subjects.ts';
+import { migrate } from '../shared/storage/migrate.ts';
+import { createTestDatabase, startTestNats } from '../shared/testing/servers.ts';
+import type { TestDatabase } from '../shared/testing/servers.ts';
+import { httpEntity } from './testing/account-config.ts';
+import { createPipelineRig } from './testing/pipeline-rig.ts';
+import type { PipelineRig } from './testing/pipeline-rig.ts';
+import { startScriptedSink } from './testing/scripted-sink.ts';
+import type { ScriptedSink } from './testing/scripted-sink.ts';
+import { until } from './testing/until.ts';
+
+let nats: NatsServer;
+let database: TestDatabase;
+
+beforeAll(async () => {
+  [nats, database] = await Promise.all([startTestNats(), createTestDatabase()]);
+  await migrate(database.url);
+});
+afterAll(async () => {
+  await nats?.stop();
+  await database?.drop();
+});
+
+async function open(own: Readonly<Record<string, string>> = {}): Promise<{ rig: PipelineRig; sink: ScriptedSink }> {
+  const rig = await createPipelineRig(nats.url, database.url, own);
+  const sink = await startScriptedSink();
+  onTestFinished(async () => {
+    await rig.close();
+    await sink.close();
+  });
+  return { rig, sink };
+}
+
+async function start(rig: PipelineRig) {
+  const pipeline = await rig.start();
+  onTestFinished(() => pipeline.stop());
+  return pipeline;
+}
+
+const numbered = (from: number, count: number) =>
+  Array.from({ length: count }, (_, i) => ({ id: `e${from + i}`, visitor: `v${i % 50}` }));
+
+describe('pipeline', () => {
+  it('configuration: destinations come, change and go while it runs', async () => {
+    const { rig, sink } = await open();
+    const account = randomUUID();
+    const [one, two] = [randomUUID(), randomUUID()];
+    await start(rig);
+    const first = await rig.configure(account, { destinations: [httpEntity(one, `${sink.url}/one`)] });
+    await until('the first revision runs', async () => (await rig.reported()) >= first, 5_000);
+    await rig.accept(account, [{ id: 'a' }]);
+    await until('a arrived', () => sink.taken('/one').join() === 'a');
+
+    const second = await rig.configure(account, {
+      destinations: [httpEntity(one, `${sink.url}/one`, { status: 'Disabled' }), httpEntity(two, `${sink.url}/two`)],
+    });
+    await until('the second revision runs', async () => (await rig.reported()) >= second, 5_000);
+    await rig.accept(account, [{ id: 'b' }]);
+    await until('b arrived', () => sink.taken('/two').join() === 'b');
+    expect(sink.taken('/one')).toEqual(['a']);
+
+    await rig.configure(account, { destinations: [httpEntity(two, `${sink.url}/two`)] });
+    await until('the cursor of one is gone', async () => !(await rig.consumers()).includes(dispatcherConsumer(one)));
+    expect(await rig.consumers()).toContain(dispatcherConsumer(two));
+  });
+
+  it('first event: a destination gets what is accepted before the pipeline runs for the first time', async () => {
+    const { rig, sink } = await open();
+    const account = randomUUID();
+    await rig.configure(account, { destinations: [httpEntity(randomUUID(), sink.url)] });
+    await rig.accept(account, [{ id: 'first' }]);
+    await start(rig);
+    await until('it arrived', () => sink.taken().join() === 'first');
+    expect(sink.requests).toHaveLength(1);
+  });
+
+  it('thread: one that dies takes nothing with it, its actors are back within 2 s', async () => {
+    const { rig, sink } = await open();
+    const account = randomUUID();
+    await rig.configure(account, { destinations: [httpEntity(randomUUID(), sink.url)] });
+    const { pool, supervisor } = await start(rig);
+    await rig.accept(account, numbered(0, 20));
+    await until('the first arrived', () => new Set(sink.taken()).size === 20);
+    for (const thread of pool.threads.slice(0, 1)) await thread.terminate();
+    await rig.accept(account, numbered(20, 20), 1);
+    await rig.accept(account, numbered(40, 20), 0);
+    const diedMs = performance.now();
+    await until('every actor runs again', () => {
+      const { running, waiting, starting } = supervisor.states;
+      return running > 0 && waiting + starting === 0;
+    });
+    expect(performance.now() - diedMs).toBeLessThan(2_000);
+    await until('all arrived', () => new Set(sink.taken()).size === 60);
+    await until('both threads are there', () => supervisor.threadsReady === 2);
+  });
+
+  it('isolation: a destination that hangs holds up no other', async () => {
+    const { rig, sink } = await open({ PIPELINE_THREADS: '1' });
+    const account = randomUUID();
+    sink.answer(({ path }) => (path === '/dead' ? 'hang' : 200));
+    await rig.configure(account, {
+      destinations: [httpEntity(randomUUID(), `${sink.url}/dead`), httpEntity(randomUUID(), `${sink.url}/live`)],
+    });
+    await start(rig);
+    for (let frame = 0; frame < 20; frame += 1) await rig.accept(account, numbered(frame * 10, 10), frame);
+    await until('all arrived at the one that lives', () => sink.taken('/live').length === 200, 5_000);
+    expect(sink.taken('/dead')).toEqual([]);
+  });
+
+  it('metrics: say what was done, by destination, and survive the thread', async () => {
+    const { rig, sink } = await open();
+    const [account, destination] = [randomUUID(), randomUUID()];
+    await rig.configure(account, { destinations: [httpEntity(destination, sink.url)] });
+    const { metricsPort, pool } = await start(rig);
+    await rig.accept(account, numbered(0, 7));
+    const metric = `sluice_dispatcher_delivered_total{destination_id="${destination}"} 7`;
+    const scrape = async (): Promise<string> => (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+    await until('deliveries are counted', async () => (await scrape()).includes(metric));
+    for (const thread of pool.threads) await thread.terminate();
+    await until('the deaths are counted', async () => (await scrape()).includes('sluice_thread_deaths_total 2'));
+    expect(await scrape()).toContain(metric);
+  });
+
+  it('kill -9: what was accepted arrives after a restart, and health goes on where it was', async () => {
+    const { rig, sink } = await open();
+    const [account, destination] = [randomUUID(), randomUUID()];
+    sink.answer(() => ({ status: 200, delayMs: 2 }));
+    await rig.configure(account, { destinations: [httpEntity(destination, sink.url)] });
+    const process = runAsProcess(rig);
+    for (let frame = 0; frame < 40; frame += 1) await rig.accept(account, numbered(frame * 25, 25), frame);
+    await until('it is at work', () => sink.taken().length > 150, 30_000);
+    process.kill('SIGKILL');
+    expect(sink.taken().length).toBeLessThan(1_000);
+    const { metricsPort } = await start(rig);
+    await until('all arrived', () => new Set(sink.taken()).size === 1_000, 30_000);
+    const doubled = sink.taken().length - 1_000;
+    expect(doubled).toBeLessThan(500);
+    expect((await fetch(`http://127.0.0.1:${metricsPort}/livez`)).status).toBe(200);
+  });
+
+  it('SIGTERM: ends with 0 and hands over at once', async () => {
+    const { rig, sink } = await open({ DISPATCH_ACK_WAIT_MS: '60000', RESOLVER_ACK_WAIT_MS: '60000' });
+    const account = randomUUID();
+    sink.answer(() => ({ status: 200, delayMs: 2 }));
+    await rig.configure(account, { destinations: [httpEntity(randomUUID(), sink.url)] });
+    const process = runAsProcess(rig);
+    for (let frame = 0; frame < 20; frame += 1) await rig.accept(account, numbered(frame * 25, 25), frame);
+    await until('it is at work', () => sink.taken().length > 50, 30_000);
+    const ended = new Promise<number | null>((resolve) => process.once('exit', (code) => resolve(code)));
+    process.kill('SIGTERM');
+    expect(await ended).toBe(0);
+    await start(rig);
+    await until('all arrived', () => new Set(sink.taken()).size === 500);
+    expect(sink.taken()).toHaveLength(500);
+  });
+});
+
+/** The pipeline as its own process, the way it is run from the sources. */
+function runAsProcess(rig: PipelineRig) {
+  const entry = fileURLToPath(new URL('main.ts', import.meta.url));
+  const child = spawn(globalThis.process.execPath, ['--import', 'tsx', entry], {
+    env: rig.variables,
+    stdio: 'ignore',
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  return child;
+}

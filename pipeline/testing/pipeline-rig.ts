@@ -1,0 +1,87 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import pino from 'pino';
+import { envelopeHead, envelopePrefix } from '../../shared/events/envelope.ts';
+import { FrameWriter } from '../../shared/events/frame.ts';
+import { connectLog } from '../../shared/log/connection.ts';
+import { openBuckets } from '../../shared/log/open-buckets.ts';
+import { publish } from '../../shared/log/publisher.ts';
+import { listConsumerProgress } from '../../shared/log/stream-progress.ts';
+import { accountKey, ingestSubject } from '../../shared/log/subjects.ts';
+import { ensureTopology, streams } from '../../shared/log/topology.ts';
+import { createShutdown } from '../../shared/process/shutdown.ts';
+import { readPipelineEnv } from '../env.ts';
+import { topologySettings } from '../settings.ts';
+import { startPipeline } from '../start-pipeline.ts';
+import type { RunningPipeline } from '../start-pipeline.ts';
+import { accountConfig } from './account-config.ts';
+import type { TestCollections } from './account-config.ts';
+import { until } from './until.ts';
+
+export type TestTrack = { readonly id: string; readonly visitor?: string; readonly event?: string };
+
+/** A log, a database and configurations for tests of the whole pipeline; starts pipelines in this process. */
+export async function createPipelineRig(
+  natsUrl: string,
+  databaseUrl: string,
+  own: Readonly<Record<string, string>> = {},
+) {
+  const variables = {
+    NATS_URL: natsUrl,
+    DATABASE_URL: databaseUrl,
+    SECRETS_KEY: randomBytes(32).toString('base64'),
+    PIPELINE_METRICS_PORT: '0',
+    INSTANCE_ID: 'test',
+    EGRESS_ALLOW: '127.0.0.0/8',
+    LOG_LEVEL: 'silent',
+    LOG_PARTITIONS: '2',
+    DISPATCH_ACK_WAIT_MS: '1000',
+    RESOLVER_ACK_WAIT_MS: '1000',
+    ...own,
+  };
+  const env = readPipelineEnv(variables);
+  const connection = await connectLog({ url: natsUrl, name: 'pipeline-test' });
+  const { partitions } = await ensureTopology(connection, topologySettings(env));
+  const { config, leases } = await openBuckets(connection, 1);
+  const logger = pino({ level: 'silent' });
+  return {
+    connection,
+    /** The environment a pipeline of this rig is started with. */
+    variables,
+    /** Starts a pipeline and waits until it is ready. */
+    async start() {
+      const shutdown = createShutdown(logger, 20_000);
+      const pipeline = await startPipeline(env, logger, shutdown);
+      await until('the pipeline is ready', () => isReady(pipeline), 30_000);
+      return { ...pipeline, stop: () => shutdown.run('test') };
+    },
+    /** Publishes an account's configuration, as the control plane does; returns its revision. */
+    configure: (accountId: string, collections: TestCollections) =>
+      config.put(accountKey(accountId), Buffer.from(JSON.stringify(accountConfig(accountId, collections)))),
+    /** The revision the pipeline says it runs. */
+    async reported(): Promise<number> {
+      const entry = await leases.get('pipeline.test');
+      if (entry?.value === undefined) return 0;
+      return (JSON.parse(Buffer.from(entry.value).toString()) as { revision: number }).revision;
+    },
+    /** Puts accepted events into one frame of the ingest log, as the gateway does. */
+    accept(accountId: string, events: readonly TestTrack[], partition = 0) {
+      const prefix = envelopePrefix({ account: accountId, source: 'source-1', test: false });
+      const writer = new FrameWriter();
+      for (const { id, visitor = 'v', event = 'Order' } of events) {
+        const body = Buffer.from(JSON.stringify({ event, externalId: visitor }));
+        writer.appendEnvelope(envelopeHead(prefix, { kind: 'track', id, at: Date.now() }), body);
+      }
+      const options = { msgId: randomUUID(), timeoutMs: 5_000 };
+      return publish(connection, ingestSubject(partition % partitions), writer.bytes(), options);
+    },
+    consumers: async () => (await listConsumerProgress(connection, streams.events)).map(({ name }) => name),
+    close: () => connection.close(),
+  };
+}
+
+export type PipelineRig = Awaited<ReturnType<typeof createPipelineRig>>;
+
+async function isReady({ metricsPort }: RunningPipeline): Promise<boolean> {
+  const { status } = await fetch(`http://127.0.0.1:${metricsPort}/readyz`);
+  return status === 200;
+}
