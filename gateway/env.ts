@@ -41,10 +41,10 @@ const GatewayEnvSchema = Type.Object({
 
   /** A frame is closed at this size; a larger single event has one to itself. */
   FRAME_BYTES_MAX: count(512 * 1024, 1024),
-  /** How long the first event of a frame waits for more, in ms, while no publish is in flight. 0: until the events that have arrived are read. */
-  FRAME_LINGER_MS: count(0, 0),
-  /** Publishes in flight over all partitions; at most one a partition. More than two make smaller frames, not a faster log. */
-  FRAMES_IN_FLIGHT_MAX: count(2),
+  /** How long a frame grows while another one is in flight before it is sent beside it, in ms. */
+  FRAME_LINGER_MS: count(2, 0),
+  /** Publishes in flight over all partitions; at most one a partition. */
+  FRAMES_IN_FLIGHT_MAX: count(4),
   /** Events and bytes that wait for the log or are on their way to it. */
   QUEUE_EVENTS_MAX: count(100_000),
   QUEUE_BYTES_MAX: count(64 * mebibyte, mebibyte),

@@ -1,10 +1,10 @@
-import type { Exchange } from '../http/exchange.ts';
 import { createReply, invalid, unauthorized } from '../http/reply.ts';
 import type { GetDoor } from './door.ts';
 import type { Intake } from './intake.ts';
+import { decodeSegment } from './path-segment.ts';
 import { madeToken, readQueryEvent } from './query-event.ts';
 import type { SingleEvent } from './single-event.ts';
-import { readVisitorCookie, visitorCookie } from './visitor-cookie.ts';
+import { visitorCookie, visitorOf } from './visitor-cookie.ts';
 
 /** One transparent point: GIF89a, 1 by 1. */
 const gif = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
@@ -22,26 +22,12 @@ export function createPixelDoor(events: SingleEvent, intake: Intake): GetDoor {
       if (source === undefined || !intake.admission.admit(exchange, source, 1)) return;
       const { event, fields, identified } = readQueryEvent(query);
       if (event === undefined) return exchange.send(invalid('event is required'));
-      const visitorId = visitorOf(exchange, intake);
+      const visitorId = visitorOf(exchange.head.cookie, () => intake.newEventId());
       exchange.onStored = pixelReply(visitorId);
       const identity = identified ? {} : { userId: visitorId };
       events.made(exchange, source, { ...fields, ...identity, token: madeToken, event });
     },
   };
-}
-
-/** The visitor of this client: the one of its cookie, else a new one. */
-export function visitorOf(exchange: Exchange, intake: Intake): string {
-  return readVisitorCookie(exchange.head.cookie) ?? intake.newEventId();
-}
-
-/** A path segment as it was meant; '' when it is not decodable. */
-export function decodeSegment(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return '';
-  }
 }
 
 const pixelReply = (visitorId: string) =>

@@ -1,10 +1,10 @@
 import { createReply, notFound } from '../http/reply.ts';
 import type { GetDoor } from './door.ts';
 import type { Intake } from './intake.ts';
-import { decodeSegment, visitorOf } from './pixel.ts';
+import { decodeSegment } from './path-segment.ts';
 import { madeToken, readQueryEvent } from './query-event.ts';
 import type { SingleEvent } from './single-event.ts';
-import { visitorCookie } from './visitor-cookie.ts';
+import { visitorCookie, visitorOf } from './visitor-cookie.ts';
 import type { PublishedSources } from '../admission/published-sources.ts';
 
 /**
@@ -23,7 +23,7 @@ export function createRedirectDoor(events: SingleEvent, intake: Intake, sources:
       if (source?.redirectUrl === undefined) return exchange.send(notFound);
       if (!intake.admission.admit(exchange, source, 1)) return;
       const { fields, identified } = readQueryEvent(query);
-      const visitorId = visitorOf(exchange, intake);
+      const visitorId = visitorOf(exchange.head.cookie, () => intake.newEventId());
       const reply = createReply(302, Buffer.alloc(0), {
         headers: [['location', source.redirectUrl], ['cache-control', 'no-store'], visitorCookie(visitorId)],
       });

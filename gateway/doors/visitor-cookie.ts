@@ -2,8 +2,13 @@ const cookieName = 'sluice_visitor';
 const yearS = 31_536_000;
 const ownId = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** The visitor id an earlier answer left with this client; undefined when there is none or it is not of our making. */
-export function readVisitorCookie(cookieHeader: string): string | undefined {
+/** The visitor of a client: the one an earlier answer left with it, else a new one. */
+export function visitorOf(cookieHeader: string, newId: () => string): string {
+  return readVisitorCookie(cookieHeader) ?? newId();
+}
+
+/** Undefined when there is none or it is not of our making. */
+function readVisitorCookie(cookieHeader: string): string | undefined {
   for (const pair of cookieHeader.split(';')) {
     const [name, value] = pair.split('=', 2);
     if (name?.trim() !== cookieName) continue;

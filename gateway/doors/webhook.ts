@@ -6,7 +6,7 @@ import type { Reply } from '../http/reply.ts';
 import { isJsonType } from '../http/request-head.ts';
 import type { PostDoor } from './door.ts';
 import type { Intake } from './intake.ts';
-import { decodeSegment } from './pixel.ts';
+import { decodeSegment } from './path-segment.ts';
 import { madeToken, readQueryEvent } from './query-event.ts';
 import { readJson } from './read-json.ts';
 import type { JsonLimits } from './read-json.ts';

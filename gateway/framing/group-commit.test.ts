@@ -98,6 +98,29 @@ test('group commit: over all partitions no more are in flight than allowed, and 
   expect(rig.published.map(({ ids }) => ids)).toEqual([['a'], ['b'], ['c']]);
 });
 
+test('group commit: beside a frame in flight only one that has waited is sent', async () => {
+  const rig = createRig({ frameLingerMs: 20 });
+  rig.add(0, 'a');
+  await rig.turn();
+  rig.add(1, 'b');
+  await vi.advanceTimersByTimeAsync(15);
+  rig.add(1, 'c');
+  expect(rig.published.map(({ ids }) => ids)).toEqual([['a']]);
+  await vi.advanceTimersByTimeAsync(10);
+  expect(rig.published.map(({ ids }) => ids)).toEqual([['a'], ['b', 'c']]);
+});
+
+test('group commit: a frame does not wait once nothing is in flight', async () => {
+  const rig = createRig({ frameLingerMs: 1_000 });
+  rig.add(0, 'a');
+  await rig.turn();
+  rig.add(1, 'b');
+  await rig.turn();
+  rig.published[0]?.decide('stored');
+  await rig.turn();
+  expect(rig.published.map(({ ids }) => ids)).toEqual([['a'], ['b']]);
+});
+
 test('group commit: a frame at its size is closed, and order is kept', async () => {
   const rig = createRig({ frameBytesMax: 400 });
   for (const id of ['a', 'b', 'c', 'd']) rig.add(0, id, 'x'.repeat(150));

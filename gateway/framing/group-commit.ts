@@ -5,6 +5,7 @@ import type { LogGate } from './log-gate.ts';
 export type GroupCommitSettings = {
   readonly partitions: number;
   readonly frameBytesMax: number;
+  /** How long a frame grows while another one is in flight before it is sent beside it. */
   readonly frameLingerMs: number;
   readonly framesInFlightMax: number;
   readonly queueEventsMax: number;
@@ -32,8 +33,9 @@ const frameBytesKept = 2 * 1024 ** 2;
 
 /**
  * Group commit: the events of many requests travel to the log as one message. Each partition has one publish in flight
- * at most, which keeps its order; what arrives meanwhile becomes the next frame. So under load frames grow by
- * themselves, and an idle gateway sends each event at once.
+ * at most, which keeps its order; what arrives meanwhile becomes the next frame. An idle gateway sends each event at
+ * once; a busy one lets frames grow, because what the log can do in a second is counted in messages (each of them is
+ * synced to disk), and only a frame that has waited for `frameLingerMs` goes beside others in flight.
  */
 export class GroupCommit {
   readonly #settings: GroupCommitSettings;
@@ -105,7 +107,7 @@ export class GroupCommit {
     lane.open.add(head, body, start, end, waiter, tag);
     this.#queuedBytes += lane.open.writer.length - before;
     this.#queuedEvents += 1;
-    if (!this.#flushPlanned && !lane.publishing) this.#planFlush();
+    if (!this.#flushPlanned && !lane.publishing) this.#planFlush(this.#settings.frameLingerMs);
   }
 
   /** Resolves once nothing waits or is in flight. */
@@ -121,21 +123,32 @@ export class GroupCommit {
     clearInterval(this.#expiry);
   }
 
-  #planFlush(): void {
+  #planFlush(lingerMs: number): void {
     this.#flushPlanned = true;
-    const flush = (): void => this.#flush();
+    const flush = (): void => {
+      this.#flushPlanned = false;
+      this.#flush();
+    };
     // Immediates run after the sockets that were readable have been read: all of their events share a frame.
-    if (this.#settings.frameLingerMs === 0) setImmediate(flush);
-    else setTimeout(flush, this.#settings.frameLingerMs);
+    if (this.#inFlight === 0) setImmediate(flush);
+    else setTimeout(flush, lingerMs);
   }
 
   #flush(): void {
-    this.#flushPlanned = false;
     while (this.#inFlight < this.#settings.framesInFlightMax) {
       const lane = this.#longestWaiting();
-      if (lane === undefined) return;
+      if (lane?.oldest === undefined) return;
+      const waitMs = this.#inFlight === 0 || lane.sealed.length > 0 ? 0 : this.#lingerLeft(lane.oldest);
+      if (waitMs > 0) {
+        if (!this.#flushPlanned) this.#planFlush(waitMs);
+        return;
+      }
       this.#publishNext(lane);
     }
+  }
+
+  #lingerLeft(frame: Frame): number {
+    return frame.openedAtMs + this.#settings.frameLingerMs - performance.now();
   }
 
   /** The lane whose turn it is where there are fewer slots than partitions. */
