@@ -147,13 +147,12 @@ const samples: Readonly<Record<string, () => { body: Record<string, unknown>; ch
       key: 'button-colour',
       description: null,
       type: 'multivariate',
-      status: 'Running',
       trafficAllocation: 40,
       urlPatterns: ['https://example.com/**'],
       queryRules: [{ parameter: 'utm_source', operator: 'regex', value: '^mail' }],
-      rolloutVariantId: null,
+      primaryMetric: { event: 'Purchase' },
     },
-    change: { status: 'Paused' },
+    change: { trafficAllocation: 12.5, primaryMetric: null },
   }),
   experimentVariants: () => ({
     body: {
@@ -190,7 +189,7 @@ test.each(generic.map((collection) => [collection.name, collection] as const))(
     const { jsonContent } = (await client.get(`/versions/${version.id}/snapshot`)).body;
     const published = jsonContent[name].some((entity: { id: string }) => entity.id === created.body.id);
     const onlyWhenAsked = name === 'tagManagerTags' || name === 'tagManagerVariables';
-    const ofDraftExperiment = name === 'experimentVariants';
+    const ofDraftExperiment = name === 'experiments' || name === 'experimentVariants';
     expect(published).toBe(!onlyWhenAsked && !ofDraftExperiment);
     expect(await client.delete(one)).toMatchObject({ status: 200, body: { deleted: true } });
     expect((await client.get(one)).status).toBe(404);
@@ -203,14 +202,14 @@ test.each([
   ['allowedEvents', { name: 'x', colour: 'red' }, /colour is not a known field/],
   ['mappings', { destinationId: 'nowhere' }, /destinationId names nowhere/],
   ['mappings', () => ({ destinationId: ids.destination, action: 'drop' }), /action must be one of send, stop/],
-  ['mappings', () => ({ destinationId: ids.destination, logic: { XOR: [] } }), /logic must be a rule/],
+  ['mappings', () => ({ destinationId: ids.destination, logic: { XOR: [] } }), /logic\.XOR is not a known field/],
   [
     'mappings',
     () => ({
       destinationId: ids.destination,
       logic: { condition: { property: 'a', operator: 'MatchesRegex', value: '(?<=a)b' } },
     }),
-    /logic must give MatchesRegex an RE2 expression/,
+    /logic\.condition\.value must be a regular expression in RE2 syntax/,
   ],
   [
     'mappings',
@@ -218,7 +217,22 @@ test.each([
       destinationId: ids.destination,
       logic: { condition: { property: 'a', operator: 'IsBetween', value: 3 } },
     }),
-    /IsBetween two values/,
+    /logic\.condition\.value must be two numbers/,
+  ],
+  [
+    'mappings',
+    () => ({ destinationId: ids.destination, logic: { AND: [{ OR: [{ condition: { property: 'event.event' } }] }] } }),
+    /logic\.AND\[0\]\.OR\[0\]\.condition\.operator must be the name of an operator/,
+  ],
+  [
+    'mappings',
+    () => ({ destinationId: ids.destination, isEnabled: false, action: 'stop', eventName: '{{ }}' }),
+    /eventName has a placeholder without a path/,
+  ],
+  [
+    'mappings',
+    () => ({ destinationId: ids.destination, mappings: [{ property: 'a', map: 'a {{}}', modification: 'None' }] }),
+    /mappings\[0\]\.map has a placeholder without a path/,
   ],
   [
     'mappings',
@@ -226,6 +240,11 @@ test.each([
     /mappings\[0\]\.modification must be one of None, Null, Redacted/,
   ],
   ['globalDispatchCenters', { categories: [{ name: 'x' }] }, /categories\[0\]\.priority is required/],
+  [
+    'globalDispatchCenters',
+    { categories: [{ name: 'x', priority: 1, destinationIds: [], logic: { AND: [] } }] },
+    /categories\[0\]\.logic\.AND must be/,
+  ],
   ['replaySettings', { sampleRate: 101 }, /sampleRate must be a number of 0 to 100/],
   [
     'tagManagerTriggers',
@@ -233,14 +252,34 @@ test.each([
     /eventName is required for a CustomEvent/,
   ],
   [
+    'tagManagerTriggers',
+    () => ({ name: 'x', tagManagerId: ids.manager, type: 'Click', logic: { NOT: 1 } }),
+    /logic\.NOT must be an object/,
+  ],
+  [
     'dataGovernanceRules',
     { name: 'x', property: 'a', type: 'Type', expected: 'int' },
     /expected must be one of string/,
   ],
-  ['dataGovernanceRules', { name: 'x', property: 'a', type: 'Pattern', expected: '(' }, /expected must be an RE2/],
+  ['dataGovernanceRules', { name: 'x', property: 'a', type: 'Pattern', expected: '(' }, /expected must be a regular/],
   ['experiments', { name: 'x', key: 'not a key' }, /key must be/],
+  ['experiments', { name: 'x', key: 'x', status: 'Running' }, /status is not a known field/],
+  ['experiments', { name: 'x', key: 'x', trafficAllocation: 33.333 }, /trafficAllocation must be a percentage/],
+  ['experiments', { name: 'x', key: 'x', urlPatterns: ['/a', '/b c'] }, /urlPatterns\[1\] must hold no space/],
+  [
+    'experiments',
+    { name: 'x', key: 'x', queryRules: [{ parameter: 'p', operator: 'regex', value: '(?=a)' }] },
+    /queryRules\[0\]\.value must be a regular expression/,
+  ],
+  ['experimentSettings', { whitelistDomains: ['not a domain'] }, /whitelistDomains must hold domain names/],
   ['experimentSettings', { token: 'exp_mine' }, /token is not a known field/],
   ['experimentVariants', { name: 'x', experimentId: 'nowhere' }, /experimentId names nowhere/],
+  ['experimentVariants', () => ({ name: 'x', experimentId: ids.experiment, weight: 101 }), /weight must be a number/],
+  [
+    'experimentVariants',
+    () => ({ name: 'x', experimentId: ids.experiment, redirect: 'javascript:alert(1)' }),
+    /redirect must be an http or https URL/,
+  ],
 ])('%s: refuses what does not fit (%#)', async (name, given, message) => {
   const answer = await client.post(`/collections/${name}`, typeof given === 'function' ? given() : given);
   expect([answer.status, answer.body.error]).toEqual([400, expect.stringMatching(message)]);

@@ -1,7 +1,6 @@
 import type { TSchema } from 'typebox';
 import type { JsonObject } from '../../shared/process/json.ts';
 import type { Endpoint } from '../http/define-endpoint.ts';
-import { createComponents } from './components.ts';
 
 const failures: Readonly<Record<number, string>> = {
   400: 'The request is not valid; the message names the field and what was expected.',
@@ -17,12 +16,11 @@ const failures: Readonly<Record<number, string>> = {
 
 /** The OpenAPI 3.1 document of the endpoints: made from the schemas that validate. */
 export function buildOpenApi(endpoints: readonly Endpoint[]): JsonObject {
-  const components = createComponents();
   const paths: Record<string, Record<string, unknown>> = {};
   for (const endpoint of endpoints) {
     const path = endpoint.path.replaceAll(/:(\w+)/g, '{$1}');
     const operations = (paths[path] ??= {});
-    operations[endpoint.method.toLowerCase()] = describeOperation(endpoint, components.describe);
+    operations[endpoint.method.toLowerCase()] = describeOperation(endpoint);
   }
   return {
     openapi: '3.1.0',
@@ -38,7 +36,6 @@ export function buildOpenApi(endpoints: readonly Endpoint[]): JsonObject {
     components: {
       securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'An API key: slk_…' } },
       schemas: {
-        ...components.schemas,
         Error: {
           type: 'object',
           required: ['error'],
@@ -50,7 +47,7 @@ export function buildOpenApi(endpoints: readonly Endpoint[]): JsonObject {
   };
 }
 
-function describeOperation(endpoint: Endpoint, describe: (schema: TSchema) => JsonObject): JsonObject {
+function describeOperation(endpoint: Endpoint): JsonObject {
   const parameters = [
     ...[...endpoint.path.matchAll(/:(\w+)/g)].map((match) => ({
       name: match[1],
@@ -62,13 +59,13 @@ function describeOperation(endpoint: Endpoint, describe: (schema: TSchema) => Js
       name,
       in: 'query',
       required: endpoint.query?.required?.includes(name) ?? false,
-      schema: describe(schema),
+      schema,
     })),
   ];
   const body =
     endpoint.body === undefined
       ? {}
-      : { requestBody: { required: !endpoint.bodyOptional, content: json(describe(endpoint.body)) } };
+      : { requestBody: { required: !endpoint.bodyOptional, content: json(endpoint.body) } };
   return {
     operationId: endpoint.id,
     tags: [endpoint.tag],
@@ -77,7 +74,7 @@ function describeOperation(endpoint: Endpoint, describe: (schema: TSchema) => Js
     ...(parameters.length === 0 ? {} : { parameters }),
     ...body,
     responses: {
-      200: { description: 'Done.', content: json(describe(endpoint.reply)) },
+      200: { description: 'Done.', content: json(endpoint.reply) },
       ...Object.fromEntries(
         Object.entries(failures).map(([status, description]) => [
           status,
@@ -88,6 +85,6 @@ function describeOperation(endpoint: Endpoint, describe: (schema: TSchema) => Js
   };
 }
 
-function json(schema: JsonObject): JsonObject {
+function json(schema: TSchema | JsonObject): JsonObject {
   return { 'application/json': { schema } };
 }

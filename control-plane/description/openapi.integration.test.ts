@@ -37,7 +37,7 @@ test('openapi: public, describes every endpoint with its scope, and every refere
     );
   }
   const refs = refsOf(document);
-  expect(refs).toContain('#/components/schemas/Logic');
+  expect(refs).toContain('#/components/schemas/Error');
   for (const ref of refs) {
     expect(Object.keys(document.components.schemas)).toContain(ref.replace('#/components/schemas/', ''));
   }

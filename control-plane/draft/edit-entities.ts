@@ -8,8 +8,10 @@ import { recordAudit } from '../audit/record-audit.ts';
 import { badRequest, conflict, notFound } from '../http/api-error.ts';
 import type { Actor } from '../keys/actor.ts';
 import { randomText } from '../keys/random-text.ts';
+import { checkTogether } from './check-together.ts';
 import { findEntity, insertEntity, missingEntities, replaceBody } from './entity-store.ts';
 import { foldText } from './folded-text.ts';
+import { refuseProblems } from './refuse-problems.ts';
 import { slugOf } from './slug.ts';
 
 /** What an edit needs. Whoever makes one holds the account's lock: see `edit`. */
@@ -30,6 +32,7 @@ export async function createEntity(
   const id = collection.ids === 'uuid' ? uuidv7() : await freeSlug(em, accountId, collection, draft);
   const body = complete(id, draft);
   await checkBody(em, accountId, collection, id, body, {});
+  await checkTogether(em, accountId, collection.name, { id, before: undefined, after: body });
   const row = insertEntity(em, { accountId, collection: collection.name, id, body, createdAt: now });
   recordAudit(em, actor, { action: `${collection.noun}.create`, collection: collection.name, entityId: id }, now);
   return row;
@@ -51,6 +54,7 @@ export async function patchEntity(
   const before = row.body;
   const body = change({ ...before, ...Object.fromEntries(given) });
   await checkBody(em, accountId, collection, id, body, before);
+  await checkTogether(em, accountId, collection.name, { id, before, after: body });
   if (replaceBody(row, body, now)) {
     const changed = Object.keys(body).filter((field) => JSON.stringify(body[field]) !== JSON.stringify(before[field]));
     const audited = { action: `${collection.noun}.update`, collection: collection.name, entityId: id };
@@ -63,6 +67,7 @@ export async function patchEntity(
 export async function deleteEntity({ em, actor, now }: Editing, collection: Collection, id: string): Promise<void> {
   const row = await findEntity(em, actor.accountId, collection.name, id);
   if (row === undefined) throw notFound(collection.noun);
+  await checkTogether(em, actor.accountId, collection.name, { id, before: row.body, after: undefined });
   em.remove(row);
   recordAudit(em, actor, { action: `${collection.noun}.delete`, collection: collection.name, entityId: id }, now);
 }
@@ -75,8 +80,7 @@ async function checkBody(
   body: JsonObject,
   before: JsonObject,
 ): Promise<void> {
-  const problems = collection.check(body).map(({ field, problem }) => `${field} ${problem}`);
-  if (problems.length > 0) throw badRequest(problems[0] ?? '', problems.slice(1).join('; ') || undefined);
+  refuseProblems(collection.check(body));
   for (const reference of collection.references) {
     // What is stored already stays valid, so that an entity can be written back after what it names was deleted.
     const known = new Set(reference.ids(before));

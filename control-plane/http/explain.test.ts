@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { expect, test } from 'vitest';
 import { nullable } from '../../shared/collections/define.ts';
-import { logic } from '../../shared/collections/logic.ts';
+import { logicSchema } from '../../shared/plan/logic-schema.ts';
 import { explain } from './explain.ts';
 
 const schema = Type.Object(
@@ -11,7 +11,7 @@ const schema = Type.Object(
     size: Type.Optional(Type.Integer({ minimum: 1 })),
     tags: Type.Optional(Type.Array(Type.String({ minLength: 1 }), { maxItems: 2, uniqueItems: true })),
     inner: Type.Optional(Type.Object({ flag: Type.Boolean() }, { additionalProperties: false })),
-    rule: Type.Optional(nullable(logic)),
+    rule: Type.Optional(nullable(logicSchema)),
   },
   { additionalProperties: false },
 );
@@ -36,9 +36,11 @@ test.each([
   expect(explain(schema, value)).toEqual(problems);
 });
 
-test('explain: a rule is explained as a whole', () => {
-  expect(explain(schema, { ...fine, rule: { AND: [{ XOR: [] }] } })).toEqual([
-    expect.stringMatching(/^rule must be a rule: .* or null$/),
+test('explain: goes into the outermost level of a rule', () => {
+  const rule = { condition: { property: 'a', operator: 'is' }, XOR: [] };
+  expect(explain(schema, { ...fine, rule })).toEqual([
+    expect.stringMatching(/^rule\.condition\.operator must be one of Is, IsNot, /),
+    'rule.XOR is not a known field',
   ]);
 });
 

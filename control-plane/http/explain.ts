@@ -5,8 +5,6 @@ import { isJsonObject } from '../../shared/process/json.ts';
 type Node = TSchema & {
   readonly type?: string;
   readonly title?: string;
-  readonly $ref?: string;
-  readonly $defs?: Readonly<Record<string, Node>>;
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
   readonly anyOf?: readonly Node[];
@@ -67,8 +65,6 @@ function withoutNull(schema: Node): Node {
 }
 
 function expected(schema: Node): string {
-  const referred = schema.$ref === undefined ? undefined : schema.$defs?.[schema.$ref];
-  if (referred !== undefined) return expected(referred);
   if (schema.title !== undefined) return schema.title;
   if (schema.anyOf !== undefined) return schema.anyOf.map(expected).join(' or ');
   if (schema.enum !== undefined) return expectedOneOf(schema.enum);

@@ -1,7 +1,10 @@
-import { RE2JS } from 're2js';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
+import { problemsOf } from '../plan/plan-error.ts';
+import { compilePropertyPath } from '../plan/property-path.ts';
+import { compileRegex } from '../plan/regex.ts';
 import { defineCollection, descriptionField, nameField, nullable, textOf } from './define.ts';
+import type { FieldProblem } from './define.ts';
 
 const body = Type.Object({
   name: nameField,
@@ -30,19 +33,17 @@ export const dataGovernanceRules = defineCollection({
   defaults: { description: null, isEnabled: true, severity: 'Warning', eventName: null, expected: null },
   filters: ['type', 'severity'],
   check: (rule) => {
-    const problem = expectedProblem(rule as DataGovernanceRuleBody);
-    return problem === undefined ? [] : [{ field: 'expected', problem }];
+    const { property, ...expectation } = rule as DataGovernanceRuleBody;
+    return [...problemsOf(() => compilePropertyPath(property, 'property')), ...checkExpected(expectation)];
   },
   describe: ({ type, property }) => ({ type: textOf(type), summary: textOf(property) }),
 });
 
-function expectedProblem({ type, expected }: DataGovernanceRuleBody): string | undefined {
-  if (type === 'Type' && !valueTypes.includes(expected ?? '')) return `must be one of ${valueTypes.join(', ')}`;
-  if (type !== 'Pattern') return undefined;
-  try {
-    if (expected !== null) RE2JS.compile(expected);
-    return expected === null ? 'is required for a Pattern' : undefined;
-  } catch {
-    return 'must be an RE2 expression: no look-around and no back-references';
+function checkExpected({ type, expected }: Pick<DataGovernanceRuleBody, 'type' | 'expected'>): readonly FieldProblem[] {
+  if (type === 'Type' && !valueTypes.includes(expected ?? '')) {
+    return [{ field: 'expected', problem: `must be one of ${valueTypes.join(', ')}` }];
   }
+  if (type !== 'Pattern') return [];
+  if (expected === null) return [{ field: 'expected', problem: 'is required for a Pattern' }];
+  return problemsOf(() => compileRegex(expected, false, 'expected'));
 }

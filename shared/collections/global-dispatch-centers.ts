@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
+import { logicSchema } from '../plan/logic-schema.ts';
+import { checkLogic } from '../plan/predicate.ts';
 import { defineCollection, idList, nameField, nullable } from './define.ts';
-import type { FieldProblem } from './define.ts';
-import { logic, logicProblem } from './logic.ts';
 
 const category = Type.Object(
   {
@@ -10,7 +10,7 @@ const category = Type.Object(
     priority: Type.Integer({ minimum: -1_000_000, maximum: 1_000_000 }),
     destinationIds: idList(),
     /** Where it is true, the category's destinations do not get the event. */
-    logic: nullable(logic),
+    logic: nullable(logicSchema),
   },
   { additionalProperties: false },
 );
@@ -21,7 +21,7 @@ const body = Type.Object({
   categories: Type.Array(category, { maxItems: 200 }),
 });
 
-export type GlobalDispatchCenterBody = Static<typeof body>;
+type GlobalDispatchCenterBody = Static<typeof body>;
 
 /** The account-wide rules that stop an event before any destination's own. */
 export const globalDispatchCenters = defineCollection({
@@ -40,10 +40,9 @@ export const globalDispatchCenters = defineCollection({
     },
   ],
   check: (center) =>
-    (center as GlobalDispatchCenterBody).categories.flatMap((one, index): FieldProblem[] => {
-      const problem = logicProblem(one.logic);
-      return problem === undefined ? [] : [{ field: `categories[${index}].logic`, problem }];
-    }),
+    (center as GlobalDispatchCenterBody).categories.flatMap(({ logic }, index) =>
+      logic === null ? [] : checkLogic(logic, `categories[${index}].logic`),
+    ),
   describe: (center) => {
     const { categories, isEnabled } = center as GlobalDispatchCenterBody;
     return { type: '', summary: `${isEnabled ? 'enabled' : 'disabled'}, ${categories.length} categories` };

@@ -1,15 +1,9 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
+import { checkMappingRule, mappedPropertiesMax } from '../plan/apply-mapping.ts';
+import { logicSchema } from '../plan/logic-schema.ts';
+import { modificationNames } from '../plan/modifications.ts';
 import { defineCollection, nullable, references } from './define.ts';
-import { logic, logicProblem } from './logic.ts';
-import { words } from './words.ts';
-
-/** What a mapping may do to a value before it leaves. */
-export const modifications: readonly string[] = words(`
-  None Null Redacted Hash HashMD5 HashedNormalized HashedNormalizedNoSpecialChars HashedPhone HashedCountry HashedState
-  HashedZip HashedGender HashedDateOfBirth FullUrl DomainOnly DomainPathOnly DomainPathUTMs DomainUTMs FakeDomain
-  FakeDomainRealPath FakeIP RegionalIP DmaIP CamelCase KebabCase SnakeCase StartCase LowerCase UpperCase
-`);
 
 const propertyMapping = Type.Object(
   {
@@ -17,7 +11,7 @@ const propertyMapping = Type.Object(
     property: Type.String({ minLength: 1, maxLength: 250 }),
     /** A template, such as `{{event.event_properties.total}}`; bare text is literal. */
     map: Type.String({ maxLength: 4_000 }),
-    modification: Type.Enum([...modifications]),
+    modification: Type.Enum([...modificationNames]),
   },
   { additionalProperties: false },
 );
@@ -28,13 +22,13 @@ const body = Type.Object({
   /** Rules of a destination are tried in this order, lowest first; the first that matches decides. */
   priority: Type.Integer({ minimum: -1_000_000, maximum: 1_000_000 }),
   isEnabled: Type.Boolean(),
-  logic: nullable(logic),
+  logic: nullable(logicSchema),
   action: Type.Enum(['send', 'stop']),
   eventName: nullable(Type.String({ minLength: 1, maxLength: 1_000 })),
-  mappings: Type.Array(propertyMapping, { maxItems: 500 }),
+  mappings: Type.Array(propertyMapping, { maxItems: mappedPropertiesMax }),
 });
 
-export type MappingBody = Static<typeof body>;
+type MappingBody = Static<typeof body>;
 
 export const mappings = defineCollection({
   name: 'mappings',
@@ -44,10 +38,8 @@ export const mappings = defineCollection({
   defaults: { name: null, priority: 0, isEnabled: true, logic: null, action: 'send', eventName: null, mappings: [] },
   filters: ['destinationId', 'action'],
   references: [references('destinationId', 'destinations')],
-  check: (mapping) => {
-    const problem = logicProblem((mapping as MappingBody).logic);
-    return problem === undefined ? [] : [{ field: 'logic', problem }];
-  },
+  // A rule that is off or stops is compiled as one that sends: it may become one by a change of another field.
+  check: (rule) => checkMappingRule({ ...rule, action: 'send' }),
   describe: (mapping) => {
     const { action, eventName, isEnabled } = mapping as MappingBody;
     return { type: action, summary: `${isEnabled ? '' : 'disabled, '}${eventName ?? 'any event'}` };

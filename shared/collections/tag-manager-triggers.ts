@@ -1,7 +1,8 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
+import { logicSchema } from '../plan/logic-schema.ts';
+import { checkLogic } from '../plan/predicate.ts';
 import { defineCollection, nameField, nullable, references, textOf } from './define.ts';
-import { logic, logicProblem } from './logic.ts';
 
 const body = Type.Object({
   name: nameField,
@@ -20,7 +21,7 @@ const body = Type.Object({
   /** Name of the event a CustomEvent waits for. */
   eventName: nullable(Type.String({ minLength: 1, maxLength: 1_000 })),
   /** What must be true of the page's variables besides. */
-  logic: nullable(logic),
+  logic: nullable(logicSchema),
 });
 
 /** When tags fire. */
@@ -32,10 +33,9 @@ export const tagManagerTriggers = defineCollection({
   filters: ['tagManagerId', 'type'],
   references: [references('tagManagerId', 'tagManagers')],
   check: (trigger) => {
-    const { type, eventName, logic: rule } = trigger as Static<typeof body>;
-    const problem = logicProblem(rule);
+    const { type, eventName, logic } = trigger as Static<typeof body>;
     return [
-      ...(problem === undefined ? [] : [{ field: 'logic', problem }]),
+      ...(logic === null ? [] : checkLogic(logic)),
       ...(type === 'CustomEvent' && eventName === null
         ? [{ field: 'eventName', problem: 'is required for a CustomEvent' }]
         : []),

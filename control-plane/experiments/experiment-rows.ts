@@ -1,0 +1,29 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { experimentDefaults, experimentVariantDefaults } from '../../shared/experiments/experiment-bodies.ts';
+import type {
+  ExperimentBody,
+  ExperimentVariant,
+  ExperimentVariantBody,
+} from '../../shared/experiments/experiment-bodies.ts';
+import type { JsonObject } from '../../shared/process/json.ts';
+import { ConfigEntity } from '../../shared/storage/entities/config-entity.ts';
+
+/** The variants an experiment has in the draft. */
+export async function loadVariants(
+  em: EntityManager,
+  accountId: string,
+  experimentId: string,
+): Promise<ExperimentVariant[]> {
+  const rows = await em.find(ConfigEntity, { accountId, collection: 'experimentVariants', body: { experimentId } });
+  return rows.map(({ id, body }) => ({ ...readVariantBody(body), id }));
+}
+
+/** A stored experiment: what an older build did not store has its default. */
+export function readExperimentBody(body: JsonObject): ExperimentBody {
+  return { ...experimentDefaults, ...body } as unknown as ExperimentBody;
+}
+
+/** A stored variant, as above. */
+export function readVariantBody(body: JsonObject): ExperimentVariantBody {
+  return { ...experimentVariantDefaults, ...body } as unknown as ExperimentVariantBody;
+}
