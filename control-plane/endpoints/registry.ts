@@ -1,5 +1,6 @@
 import { collections } from '../../shared/collections/registry.ts';
 import { collectionEndpoints } from '../collections/collection-endpoints.ts';
+import { lifecycleEndpoints } from '../experiments/lifecycle-endpoints.ts';
 import type { Endpoint } from '../http/define-endpoint.ts';
 import { abandonDraft } from './abandon-draft.ts';
 import { createDestination } from './create-destination.ts';
@@ -64,6 +65,7 @@ export const endpoints: readonly Endpoint[] = [
   revertDraft,
   abandonDraft,
   ...generic.flatMap(collectionEndpoints),
+  ...lifecycleEndpoints,
   listEvents,
   listVisitors,
   readVisitor,

@@ -33,7 +33,6 @@ async function apply(em: EntityManager, accountId: string, step: RevertStep, now
     return;
   }
   const { id, body, createdAt } = fromSnapshotEntity(step.entity);
-  // A running experiment that was made a draft again is gone for versions, but still here.
   const row = await findEntity(em, accountId, collection, id);
   if (row === undefined) insertEntity(em, { accountId, collection, id, body, createdAt });
   else replaceBody(row, body, now);

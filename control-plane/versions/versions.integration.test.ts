@@ -227,19 +227,17 @@ test('rollback: an older version goes live again, and sources say so', async () 
 test('experiments: a draft stays in the draft; running it publishes it with its variants', async () => {
   const client = await plane.newAccount();
   const { body: experiment } = await client.post('/collections/experiments', { name: 'Button', key: 'button' });
-  const { body: variant } = await client.post('/collections/experimentVariants', {
-    experimentId: experiment.id,
-    name: 'green',
-    weight: 50,
-  });
+  const variants = '/collections/experimentVariants';
+  await client.post(variants, { experimentId: experiment.id, name: 'blue', isControl: true });
+  const { body: variant } = await client.post(variants, { experimentId: experiment.id, name: 'green', weight: 50 });
   expect(await draftDiff(client)).toMatchObject({ count: 0 });
   const empty = await client.publish();
   expect((await client.get(`/versions/${empty.id}/snapshot`)).body.jsonContent.experiments).toEqual([]);
-  await client.patch(`/collections/experiments/${experiment.id}`, { status: 'Running' });
-  expect(await draftDiff(client)).toMatchObject({ count: 2 });
+  await client.post(`/collections/experiments/${experiment.id}/start`);
+  expect(await draftDiff(client)).toMatchObject({ count: 3 });
   await client.publish();
-  await client.patch(`/collections/experiments/${experiment.id}`, { status: 'Draft' });
-  expect((await client.post('/versions/draft/abandon')).body).toMatchObject({ restoredCount: 2, remainingChanges: 0 });
+  await client.post(`/collections/experiments/${experiment.id}/stop`);
+  expect((await client.post('/versions/draft/abandon')).body).toMatchObject({ revertedCount: 1, remainingChanges: 0 });
   expect((await client.get(`/collections/experiments/${experiment.id}`)).body.status).toBe('Running');
   expect((await client.get(`/collections/experimentVariants/${variant.id}`)).status).toBe(200);
 });

@@ -1,0 +1,63 @@
+import { Type } from 'typebox';
+import type { TSchema } from 'typebox';
+import { experiments } from '../../shared/collections/experiments.ts';
+import type { LifecycleAction } from '../../shared/experiments/lifecycle.ts';
+import { replySchema } from '../collections/entity-schemas.ts';
+import { viewEntity } from '../collections/entity-view.ts';
+import { edit } from '../draft/edit.ts';
+import { defineEndpoint } from '../http/define-endpoint.ts';
+import type { Endpoint } from '../http/define-endpoint.ts';
+import { takeStep } from './take-step.ts';
+
+const reply = replySchema(experiments, {
+  takesEffect: Type.Enum(['now', 'nextVersion'], {
+    description:
+      'nextVersion: the status is a change of the draft, and visitors see it once a version is created and published. ' +
+      'now: the version the account runs has this status already, so there is nothing to publish.',
+  }),
+});
+
+const rolloutBody = Type.Object(
+  { variantId: Type.String({ minLength: 1, maxLength: 64, description: 'The variant every visitor gets.' }) },
+  { additionalProperties: false },
+);
+
+/** The steps of an experiment's life. Like every edit they change the draft; the answer says whether that is all. */
+export const lifecycleEndpoints: readonly Endpoint[] = [
+  stepEndpoint('start', 'Start an experiment: a control, and at least one more variant, are needed'),
+  stepEndpoint('pause', 'Pause an experiment: no new assignments, and visitors keep those they have'),
+  stepEndpoint('resume', 'Resume a paused experiment'),
+  stepEndpoint('stop', 'Complete an experiment: nobody is in it any more, and it cannot run again'),
+  defineEndpoint({
+    ...describeStep('rollout', 'Complete an experiment and give every visitor one of its variants'),
+    body: rolloutBody,
+    handle: ({ params, body, actor }, services) =>
+      edit(services, actor, async (editing) =>
+        view(await takeStep(editing, params['id'] ?? '', { kind: 'rollout', variantId: body.variantId })),
+      ),
+  }),
+];
+
+function stepEndpoint(kind: Exclude<LifecycleAction['kind'], 'rollout'>, summary: string): Endpoint {
+  return defineEndpoint({
+    ...describeStep(kind, summary),
+    handle: ({ params, actor }, services) =>
+      edit(services, actor, async (editing) => view(await takeStep(editing, params['id'] ?? '', { kind }))),
+  });
+}
+
+function describeStep(kind: LifecycleAction['kind'], summary: string) {
+  return {
+    method: 'POST' as const,
+    path: `/rest/v1/collections/experiments/:id/${kind}`,
+    scope: 'experiments:update',
+    id: `${kind}Experiment`,
+    tag: 'Experiments',
+    summary,
+    reply: reply as TSchema,
+  };
+}
+
+function view({ row, published }: Awaited<ReturnType<typeof takeStep>>): unknown {
+  return { ...viewEntity(experiments, row), takesEffect: published ? 'now' : 'nextVersion' };
+}
