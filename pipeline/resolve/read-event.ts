@@ -2,8 +2,8 @@ import type { Envelope } from '../../shared/events/envelope.ts';
 import { isJsonObject } from '../../shared/process/json.ts';
 import type { JsonObject } from '../../shared/process/json.ts';
 import { cleanJson } from '../../shared/visitors/clean-json.ts';
-import { anonymousVisitorId, cleanEmail, cleanText } from '../../shared/visitors/visitor-identity.ts';
-import type { VisitorClaim } from '../../shared/visitors/visitor-identity.ts';
+import { anonymousVisitorId, cleanEmail, cleanText, identityKinds } from '../../shared/visitors/visitor-identity.ts';
+import type { IdentityKind, VisitorClaim } from '../../shared/visitors/visitor-identity.ts';
 import type { VisitorTouch } from '../../shared/visitors/visitor-store.ts';
 import type { SourceRules } from './resolve-plan.ts';
 
@@ -28,12 +28,11 @@ export function readEvent(envelope: Envelope, rules: SourceRules): IngestEvent {
 
 /** Who an event says its visitor is, and the properties it gives. */
 export function readTouch({ account, id, body, ctx }: Envelope): VisitorTouch {
-  const userProperties = cleanJson(objectOf(body['userProperties']));
-  const externalId = cleanText(body['externalId']);
-  const email = cleanEmail(body['email']);
+  const userProperties = cleanMembers(body['userProperties']);
+  const fields = { external_id: cleanText(body['externalId']), email: cleanEmail(body['email']) };
   const userId = cleanText(body['userId']);
-  const externalIds = distinct(externalId, cleanText(userProperties['external_id']));
-  const emails = distinct(email, cleanEmail(userProperties['email']));
+  const externalIds = distinct(fields.external_id, cleanText(userProperties?.['external_id']));
+  const emails = distinct(fields.email, cleanEmail(userProperties?.['email']));
   const named = userId !== undefined || externalIds.length + emails.length > 0;
   const claim: VisitorClaim = {
     userId,
@@ -41,45 +40,46 @@ export function readTouch({ account, id, body, ctx }: Envelope): VisitorTouch {
     emails,
     anonymousId: named ? undefined : anonymousVisitorId(account, id),
   };
-  return {
-    accountId: account,
-    claim,
-    given: [
-      identifying({ external_id: externalId, email }, userProperties),
-      withoutClearing(userProperties, { external_id: externalId, email }),
-      { custom_properties: cleanJson(objectOf(ctx?.custom_properties)) },
-      { custom_properties: cleanJson(objectOf(body['custom_properties'])) },
-    ],
-  };
+  const given: JsonObject[] = [];
+  if (fields.external_id !== undefined || fields.email !== undefined) given.push(identifying(fields, userProperties));
+  if (userProperties !== undefined) given.push(withoutClearing(userProperties, fields));
+  for (const custom of [ctx?.custom_properties, body['custom_properties']]) {
+    const members = cleanMembers(custom);
+    if (members !== undefined) given.push({ custom_properties: members });
+  }
+  return { accountId: account, claim, given };
 }
 
 /** Properties that follow from the fields that identify, unless userProperties say it in their own spelling. */
-function identifying(fields: IdentifyingFields, userProperties: JsonObject): JsonObject {
+function identifying(fields: IdentifyingFields, userProperties: JsonObject | undefined): JsonObject {
   const given: Record<string, string> = {};
-  for (const [name, value] of Object.entries(fields)) {
-    const own = userProperties[name];
-    if (value !== undefined && (typeof own !== 'string' || own === '')) given[name] = value;
+  for (const kind of identityKinds) {
+    const value = fields[kind];
+    const own = userProperties?.[kind];
+    if (value !== undefined && (typeof own !== 'string' || own === '')) given[kind] = value;
   }
   return given;
 }
 
 /** A null for what the same event identifies by clears nothing: clients send null for whatever they left unset. */
 function withoutClearing(userProperties: JsonObject, fields: IdentifyingFields): JsonObject {
-  const contradicted = Object.entries(fields).filter(
-    ([name, value]) => value !== undefined && userProperties[name] === null,
-  );
-  if (contradicted.length === 0) return userProperties;
-  const names = new Set(contradicted.map(([name]) => name));
-  return Object.fromEntries(Object.entries(userProperties).filter(([name]) => !names.has(name)));
+  const names = identityKinds.filter((kind) => fields[kind] !== undefined && userProperties[kind] === null);
+  if (names.length === 0) return userProperties;
+  return Object.fromEntries(Object.entries(userProperties).filter(([name]) => !names.some((kind) => kind === name)));
 }
 
-type IdentifyingFields = { readonly external_id: string | undefined; readonly email: string | undefined };
+function cleanMembers(value: unknown): JsonObject | undefined {
+  return isJsonObject(value) ? cleanJson(value) : undefined;
+}
+
+type IdentifyingFields = Readonly<Record<IdentityKind, string | undefined>>;
 
 function eventProperties(body: JsonObject): JsonObject {
-  const properties = objectOf(body['properties']);
+  const properties = body['properties'];
   const own = body['eventProperties'];
+  if (!isJsonObject(own)) return objectOf(properties);
   // The same thing under two names; on a clash of keys eventProperties wins.
-  return isJsonObject(own) ? { ...properties, ...own } : properties;
+  return isJsonObject(properties) ? { ...properties, ...own } : own;
 }
 
 /**
@@ -87,28 +87,26 @@ function eventProperties(body: JsonObject): JsonObject {
  * the connection. What a batch says holds where the row does not say otherwise.
  */
 function readContext({ body, ctx, ip, ua }: Envelope, rules: SourceRules): JsonObject {
-  const connection = rules.excludeRequestContext ? {} : present({ ip, user_agent: ua });
-  return {
-    ...connection,
-    ...ctx?.defaultProperties,
-    ...objectOf(body['defaultProperties']),
-    ...networkData(ctx?.identityContext),
-    ...networkData(body['identityContext']),
-  };
+  const connection: Record<string, unknown> = {};
+  if (!rules.excludeRequestContext) setNetworkData(connection, ip, ua);
+  const context = { ...connection, ...ctx?.defaultProperties, ...objectOf(body['defaultProperties']) };
+  for (const identity of [ctx?.identityContext, body['identityContext']]) {
+    if (isJsonObject(identity)) setNetworkData(context, identity['ip'], identity['userAgent']);
+  }
+  return context;
 }
 
-function networkData(identityContext: unknown): JsonObject {
-  if (!isJsonObject(identityContext)) return {};
-  return present({ ip: identityContext['ip'], user_agent: identityContext['userAgent'] });
+function setNetworkData(context: Record<string, unknown>, ip: unknown, userAgent: unknown): void {
+  if (typeof ip === 'string' && ip !== '') context['ip'] = ip;
+  if (typeof userAgent === 'string' && userAgent !== '') context['user_agent'] = userAgent;
 }
 
-function present(fields: Readonly<Record<string, unknown>>): JsonObject {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => typeof value === 'string' && value !== ''));
+function distinct(one: string | undefined, other: string | undefined): readonly string[] {
+  if (one === undefined) return other === undefined ? none : [other];
+  return other === undefined || other === one ? [one] : [one, other];
 }
 
-function distinct(...values: readonly (string | undefined)[]): string[] {
-  return [...new Set(values.filter((value) => value !== undefined))];
-}
+const none: readonly string[] = [];
 
 function objectOf(value: unknown): JsonObject {
   return isJsonObject(value) ? value : {};

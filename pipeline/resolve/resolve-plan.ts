@@ -9,6 +9,8 @@ export type SourceRules = {
 
 /** What the resolver needs of an account's live version. */
 export type ResolvePlan = {
+  /** Undefined where no configuration is known. */
+  readonly versionNumber: number | undefined;
   /** Whether an event of this name goes on to the destinations at all. */
   allows(eventName: string): boolean;
   sourceRules(sourceId: string): SourceRules;
@@ -17,7 +19,11 @@ export type ResolvePlan = {
 const openSource: SourceRules = { botControl: { mode: 'Allow', threshold: undefined }, excludeRequestContext: false };
 
 /** The plan of an account whose configuration is not known: everything passes. */
-export const openResolvePlan: ResolvePlan = { allows: () => true, sourceRules: () => openSource };
+export const openResolvePlan: ResolvePlan = {
+  versionNumber: undefined,
+  allows: () => true,
+  sourceRules: () => openSource,
+};
 
 /** Compiles a published configuration for the resolver. */
 export function compileResolvePlan(config: AccountConfig): ResolvePlan {
@@ -25,7 +31,11 @@ export function compileResolvePlan(config: AccountConfig): ResolvePlan {
   const names = new Set(config.collections.allowedEvents.flatMap(readName));
   // An account that published no allowed event lets every event through; the service's own begin with a dollar sign.
   const allows = (name: string): boolean => names.size === 0 || name.startsWith('$') || names.has(name.toLowerCase());
-  return { allows, sourceRules: (sourceId) => sources.get(sourceId) ?? openSource };
+  return {
+    versionNumber: config.versionNumber,
+    allows,
+    sourceRules: (sourceId) => sources.get(sourceId) ?? openSource,
+  };
 }
 
 function readName(allowed: SnapshotEntity): string[] {

@@ -90,10 +90,7 @@ describe('resolver, crashing', () => {
     });
     await first.kill();
     const second = await startTestNats({ storeDir, port: first.port });
-    await vi.waitFor(async () => expect(await rig.written()).toHaveLength(frames * perFrame), {
-      timeout: 20_000,
-      interval: 200,
-    });
+    await vi.waitFor(() => expect(resolver.stats()['resolved']).toBe(frames * perFrame), { timeout: 20_000 });
     await resolver.stop(5_000);
     await expectExactlyOnce(rig);
     await rig.close();

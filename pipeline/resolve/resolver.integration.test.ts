@@ -158,6 +158,7 @@ describe('resolver', () => {
   it('resolver: drops what the live version does not let through, but no test event', () =>
     withRig(async (rig) => {
       const plan: ResolvePlan = {
+        versionNumber: 7,
         allows: (name) => name === 'E',
         sourceRules: () => ({ botControl: { mode: 'Block', threshold: undefined }, excludeRequestContext: false }),
       };
@@ -170,7 +171,9 @@ describe('resolver', () => {
       const resolver = await rig.start(0, { plans: (account) => (account === rig.account ? plan : undefined) });
       await until(resolver, 'resolved', 2);
       await resolver.stop(5_000);
-      expect(idsOf(await rig.written())).toEqual(['human', 'test']);
+      const written = await rig.written();
+      expect(idsOf(written)).toEqual(['human', 'test']);
+      expect(written[0]?.event.version_number).toBe(7);
       expect(resolver.stats()).toMatchObject({ bots_dropped: 1, not_allowed_dropped: 1 });
     }));
 
@@ -199,11 +202,10 @@ describe('resolver', () => {
 
   it('resolver: an event of an erased visitor is dropped', () =>
     withRig(async (rig) => {
-      const store = createVisitorStore(rig.pool);
       await rig.send(0, [track('a')]);
       const resolver = await rig.start(0);
       await until(resolver, 'resolved', 1);
-      await store.erase(rig.account, 'u');
+      await createVisitorStore(rig.pool).erase(rig.account, 'u');
       await rig.send(0, [track('late')]);
       await until(resolver, 'erased_dropped', 1);
       await resolver.stop(5_000);

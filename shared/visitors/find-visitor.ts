@@ -18,7 +18,7 @@ export async function findVisitor(
     identities.filter((row) => row.kind === kind).map((row) => row.value);
   return {
     id: visitor.id,
-    properties: visitor.properties,
+    properties: visitor.properties.value,
     createdAtMs: Math.floor(visitor.createdAtUs / 1000),
     updatedAtMs: Math.floor(visitor.updatedAtUs / 1000),
     externalIds: ofKind('external_id'),

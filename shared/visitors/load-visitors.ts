@@ -1,14 +1,13 @@
-import { identityKey, visitorKey } from './stored-visitor.ts';
 import type { KnownVisitors, StoredVisitor } from './stored-visitor.ts';
 import type { VisitorCache } from './visitor-cache.ts';
 import { storedIdentity } from './visitor-identity.ts';
-import type { IdentityKind } from './visitor-identity.ts';
+import type { IdentityKind, VisitorClaim } from './visitor-identity.ts';
 import { selectIdentities, selectVisitors } from './visitor-statements.ts';
 import type { IdentityAsked, Queryable, VisitorAsked } from './visitor-statements.ts';
 import type { VisitorTouch } from './visitor-store.ts';
 
-/** Visitors as they are in the database now, with all of those rows. */
-export type LoadedVisitors = KnownVisitors & { readonly rows: ReadonlyMap<string, StoredVisitor> };
+/** Visitors as they are in the database now. */
+export type LoadedVisitors = { of(accountId: string): KnownVisitors; all(): StoredVisitor[] };
 
 /**
  * Reads every visitor the touches may lead to. What the cache holds is only confirmed, by version; with `cache`
@@ -19,100 +18,114 @@ export async function loadVisitors(
   touches: readonly VisitorTouch[],
   cache: VisitorCache | undefined,
 ): Promise<LoadedVisitors> {
-  const load = new Loading(cache);
-  for (const { accountId, claim } of touches) {
-    if (claim.userId !== undefined) load.askVisitor(accountId, claim.userId);
-    for (const value of claim.externalIds) load.askIdentity(accountId, 'external_id', storedIdentity(value));
-    for (const value of claim.emails) load.askIdentity(accountId, 'email', storedIdentity(value));
-    if (claim.anonymousId !== undefined) load.askVisitor(accountId, claim.anonymousId);
+  const accounts = new Map<string, AccountLoading>();
+  const of = (accountId: string): AccountLoading => {
+    let loading = accounts.get(accountId);
+    if (loading === undefined) {
+      loading = new AccountLoading(accountId, cache);
+      accounts.set(accountId, loading);
+    }
+    return loading;
+  };
+  for (const { accountId, claim } of touches) of(accountId).ask(claim);
+  for (;;) {
+    const questions = [...accounts.values()].map((loading) => loading.takeQuestions());
+    const visitors = questions.flatMap((question) => question.visitors);
+    const identities = questions.flatMap((question) => question.identities);
+    if (visitors.length + identities.length === 0) break;
+    for (const row of await selectVisitors(db, visitors)) of(row.accountId).take(row);
+    for (const found of await selectIdentities(db, identities)) {
+      of(found.accountId).takeIdentity(found.kind, found.value, found.visitor);
+    }
   }
-  await load.run(db);
-  return load;
+  return { of, all: () => [...accounts.values()].flatMap((loading) => loading.all()) };
 }
 
-class Loading implements LoadedVisitors {
-  readonly rows = new Map<string, StoredVisitor>();
+class AccountLoading implements KnownVisitors {
+  readonly #accountId: string;
   readonly #cache: VisitorCache | undefined;
-  readonly #identities = new Map<string, string>();
+  /** Every visitor asked for; undefined until it is known, or when there is none. */
+  readonly #visitors = new Map<string, StoredVisitor | undefined>();
+  readonly #identities = {
+    external_id: new Map<string, string | undefined>(),
+    email: new Map<string, string | undefined>(),
+  };
   /** Which identities were taken from the cache, by the visitor they led to. */
   readonly #assumed = new Map<string, IdentityAsked[]>();
-  readonly #askedVisitors = new Set<string>();
-  readonly #askedIdentities = new Set<string>();
   #visitorsToRead: VisitorAsked[] = [];
   #identitiesToRead: IdentityAsked[] = [];
 
-  constructor(cache: VisitorCache | undefined) {
+  constructor(accountId: string, cache: VisitorCache | undefined) {
+    this.#accountId = accountId;
     this.#cache = cache;
   }
 
-  visitor(accountId: string, id: string): StoredVisitor | undefined {
-    return this.rows.get(visitorKey(accountId, id));
+  visitor(id: string): StoredVisitor | undefined {
+    return this.#visitors.get(id);
   }
 
-  identity(accountId: string, kind: IdentityKind, value: string): string | undefined {
-    return this.#identities.get(identityKey(accountId, kind, value));
+  identity(kind: IdentityKind, value: string): string | undefined {
+    return this.#identities[kind].get(value);
   }
 
-  askVisitor(accountId: string, id: string): void {
-    const key = visitorKey(accountId, id);
-    if (this.#askedVisitors.has(key)) return;
-    this.#askedVisitors.add(key);
-    const cached = this.#cache?.visitor(accountId, id);
-    this.#visitorsToRead.push({ accountId, id, version: cached?.version });
-    if (cached === undefined) return;
-    this.rows.set(key, cached);
-    if (cached.mergedInto !== undefined) this.askVisitor(accountId, cached.mergedInto);
+  all(): StoredVisitor[] {
+    return [...this.#visitors.values()].filter((row) => row !== undefined);
   }
 
-  askIdentity(accountId: string, kind: IdentityKind, value: string): void {
-    const key = identityKey(accountId, kind, value);
-    if (this.#askedIdentities.has(key)) return;
-    this.#askedIdentities.add(key);
-    const asked = { accountId, kind, value };
-    const cachedId = this.#cache?.identity(accountId, kind, value);
+  ask({ userId, externalIds, emails, anonymousId }: VisitorClaim): void {
+    if (userId !== undefined) this.#askVisitor(userId);
+    for (const value of externalIds) this.#askIdentity('external_id', storedIdentity(value));
+    for (const value of emails) this.#askIdentity('email', storedIdentity(value));
+    if (anonymousId !== undefined) this.#askVisitor(anonymousId);
+  }
+
+  takeQuestions(): { readonly visitors: readonly VisitorAsked[]; readonly identities: readonly IdentityAsked[] } {
+    const questions = { visitors: this.#visitorsToRead, identities: this.#identitiesToRead };
+    this.#visitorsToRead = [];
+    this.#identitiesToRead = [];
+    return questions;
+  }
+
+  take(row: StoredVisitor): void {
+    this.#visitors.set(row.id, row);
+    this.#cache?.setVisitor(row);
+    if (row.mergedInto !== undefined) this.#askVisitor(row.mergedInto);
+    // The visitor is not what the cache had: an identity that led to it may lead elsewhere by now.
+    for (const asked of this.#assumed.get(row.id) ?? []) {
+      this.#identities[asked.kind].set(asked.value, undefined);
+      this.#identitiesToRead.push(asked);
+    }
+    this.#assumed.delete(row.id);
+  }
+
+  takeIdentity(kind: IdentityKind, value: string, visitor: StoredVisitor): void {
+    this.#identities[kind].set(value, visitor.id);
+    if (visitor.mergedInto === undefined && !visitor.erased) {
+      this.#cache?.setIdentity(this.#accountId, kind, value, visitor.id);
+    }
+    this.take(visitor);
+  }
+
+  #askVisitor(id: string): void {
+    if (this.#visitors.has(id)) return;
+    const cached = this.#cache?.visitor(this.#accountId, id);
+    this.#visitors.set(id, cached);
+    this.#visitorsToRead.push({ accountId: this.#accountId, id, version: cached?.version });
+    if (cached?.mergedInto !== undefined) this.#askVisitor(cached.mergedInto);
+  }
+
+  #askIdentity(kind: IdentityKind, value: string): void {
+    if (this.#identities[kind].has(value)) return;
+    const asked = { accountId: this.#accountId, kind, value };
+    const cachedId = this.#cache?.identity(this.#accountId, kind, value);
+    this.#identities[kind].set(value, cachedId);
     if (cachedId === undefined) {
       this.#identitiesToRead.push(asked);
       return;
     }
-    this.#identities.set(key, cachedId);
-    const owner = visitorKey(accountId, cachedId);
-    const assumed = this.#assumed.get(owner);
-    if (assumed === undefined) this.#assumed.set(owner, [asked]);
+    const assumed = this.#assumed.get(cachedId);
+    if (assumed === undefined) this.#assumed.set(cachedId, [asked]);
     else assumed.push(asked);
-    this.askVisitor(accountId, cachedId);
-  }
-
-  async run(db: Queryable): Promise<void> {
-    while (this.#visitorsToRead.length + this.#identitiesToRead.length > 0) {
-      const visitors = this.#visitorsToRead;
-      const identities = this.#identitiesToRead;
-      this.#visitorsToRead = [];
-      this.#identitiesToRead = [];
-      const [rows, found] = await Promise.all([selectVisitors(db, visitors), selectIdentities(db, identities)]);
-      for (const row of rows) this.#take(row);
-      for (const { accountId, kind, value, visitor } of found) {
-        this.#identities.set(identityKey(accountId, kind, value), visitor.id);
-        if (visitor.mergedInto === undefined && !visitor.erased) {
-          this.#cache?.setIdentity(accountId, kind, value, visitor.id);
-        }
-        this.#askedVisitors.add(visitorKey(accountId, visitor.id));
-        this.#take(visitor);
-      }
-    }
-  }
-
-  #take(row: StoredVisitor): void {
-    const key = visitorKey(row.accountId, row.id);
-    this.rows.set(key, row);
-    this.#cache?.setVisitor(row);
-    if (row.mergedInto !== undefined) this.askVisitor(row.accountId, row.mergedInto);
-    // The visitor is not what the cache had: an identity that led to it may lead elsewhere by now.
-    const assumed = this.#assumed.get(key);
-    if (assumed === undefined) return;
-    this.#assumed.delete(key);
-    for (const asked of assumed) {
-      this.#identities.delete(identityKey(asked.accountId, asked.kind, asked.value));
-      this.#identitiesToRead.push(asked);
-    }
+    this.#askVisitor(cachedId);
   }
 }

@@ -1,10 +1,13 @@
 import type { Pool, PoolClient } from 'pg';
 import { uuidv7 } from 'uuidv7';
+import { inTransaction } from '../storage/in-transaction.ts';
+import { holdForErasure } from './erasure-lock.ts';
 import { eraseVisitor, findVisitor } from './find-visitor.ts';
 import { loadVisitors } from './load-visitors.ts';
-import type { LoadedVisitors } from './load-visitors.ts';
 import { planVisitors } from './plan-visitors.ts';
+import type { VisitorPlan } from './plan-visitors.ts';
 import { classifyStorageError, isWriteConflict } from './storage-failure.ts';
+import type { StoredVisitor } from './stored-visitor.ts';
 import { VisitorCache } from './visitor-cache.ts';
 import type { ResolvedVisitors, VisitorStore, VisitorTouch } from './visitor-store.ts';
 import { lockVisitors } from './visitor-statements.ts';
@@ -32,32 +35,25 @@ export function createVisitorStore(pool: Pool, options: VisitorStoreOptions = {}
     newVisitorId: uuidv7,
   };
 
-  const tryOptimistic = async (touches: readonly VisitorTouch[]): Promise<Attempt> => {
-    const loaded = await loadVisitors(pool, touches, cache);
-    const plan = planVisitors(touches, loaded, planOptions);
-    if (plan.writes.length === 0) return { plan, written: undefined };
-    return inTransaction(pool, async (client) => ({ plan, written: await writePlan(client, plan) }));
-  };
-
-  const tryLocked = (touches: readonly VisitorTouch[]): Promise<Attempt> =>
+  const attemptOnce = (touches: readonly VisitorTouch[], optimistic: boolean): Promise<Attempt> =>
     inTransaction(pool, async (client) => {
-      const seen: LoadedVisitors = await loadVisitors(client, touches, undefined);
-      await lockVisitors(client, [...seen.rows.values()]);
-      const loaded = await loadVisitors(client, touches, undefined);
-      const plan = planVisitors(touches, loaded, planOptions);
+      await goByKey(client);
+      if (!optimistic) await lockVisitors(client, await visitorsOf(client, touches));
+      const loaded = await loadVisitors(client, touches, optimistic ? cache : undefined);
+      const plan = planVisitors(touches, loaded.of, planOptions);
       return { plan, written: await writePlan(client, plan) };
     });
 
   const resolve = async (touches: readonly VisitorTouch[]): Promise<ResolvedVisitors> => {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        const { plan, written } = await (attempt === 1 ? tryOptimistic(touches) : tryLocked(touches));
-        for (const visitor of written?.visitors ?? []) cache.setVisitor(visitor);
+        const { plan, written } = await attemptOnce(touches, attempt === 1);
+        for (const visitor of written.visitors) cache.setVisitor(visitor);
         for (const row of plan.newIdentities) cache.setIdentity(row.accountId, row.kind, row.value, row.visitorId);
         return {
           outcomes: plan.outcomes,
-          created: written?.created ?? 0,
-          updated: written?.updated ?? 0,
+          created: written.created,
+          updated: written.updated,
           merged: plan.merges.length,
           oversized: plan.oversized,
         };
@@ -71,31 +67,40 @@ export function createVisitorStore(pool: Pool, options: VisitorStoreOptions = {}
 
   return {
     resolve: (touches) => (touches.length === 0 ? Promise.resolve(nothing) : resolve(touches)),
-    find: (accountId, key) => findVisitor(pool, accountId, key),
-    erase: (accountId, id) => inTransaction(pool, (client) => eraseVisitor(client, accountId, id)),
+    find: (accountId, key) => classified('finding a visitor', findVisitor(pool, accountId, key)),
+    erase: (accountId, id) =>
+      classified(
+        'erasing a visitor',
+        inTransaction(pool, async (client) => {
+          await holdForErasure(client, accountId);
+          return eraseVisitor(client, accountId, id);
+        }),
+      ),
   };
 }
 
-type Attempt = { readonly plan: ReturnType<typeof planVisitors>; readonly written: PlanWritten | undefined };
+type Attempt = { readonly plan: VisitorPlan; readonly written: PlanWritten };
 
 const nothing: ResolvedVisitors = { outcomes: [], created: 0, updated: 0, merged: 0, oversized: 0 };
 
-async function inTransaction<Result>(pool: Pool, work: (client: PoolClient) => Promise<Result>): Promise<Result> {
-  const client = await pool.connect();
-  let broken = false;
+async function classified<Result>(doing: string, work: Promise<Result>): Promise<Result> {
   try {
-    await client.query('begin');
-    const result = await work(client);
-    await client.query('commit');
-    return result;
+    return await work;
   } catch (error) {
-    // A connection whose rollback fails is thrown away rather than handed to the next caller.
-    broken = await client.query('rollback').then(
-      () => false,
-      () => true,
-    );
-    throw error;
-  } finally {
-    client.release(broken);
+    throw classifyStorageError(doing, error);
   }
+}
+
+/**
+ * Everything here goes by key. Left alone, PostgreSQL plans for the length of the arrays of keys, or for a table that
+ * was nearly empty a minute ago, and reads whole tables.
+ */
+async function goByKey(client: PoolClient): Promise<void> {
+  await client.query(`set local plan_cache_mode = force_generic_plan; set local enable_seqscan = off;
+    set local enable_hashjoin = off; set local enable_mergejoin = off`);
+}
+
+async function visitorsOf(client: PoolClient, touches: readonly VisitorTouch[]): Promise<StoredVisitor[]> {
+  const loaded = await loadVisitors(client, touches, undefined);
+  return loaded.all();
 }

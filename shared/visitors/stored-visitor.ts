@@ -1,5 +1,5 @@
-import type { JsonObject } from '../process/json.ts';
 import type { IdentityKind } from './visitor-identity.ts';
+import type { VisitorProperties } from './visitor-properties.ts';
 
 /** A visitor's row. */
 export type StoredVisitor = {
@@ -7,9 +7,7 @@ export type StoredVisitor = {
   readonly id: string;
   /** Grows with every write of the row. */
   readonly version: number;
-  readonly properties: JsonObject;
-  /** Length of the properties as JSON text. */
-  readonly propertiesLength: number;
+  readonly properties: VisitorProperties;
   readonly createdAtUs: number;
   readonly updatedAtUs: number;
   /** The visitor this one turned out to be. */
@@ -17,13 +15,9 @@ export type StoredVisitor = {
   readonly erased: boolean;
 };
 
-/** What is known of the visitors a batch of events may touch. */
+/** What is known of the visitors of one account that a batch of events may touch. */
 export type KnownVisitors = {
-  visitor(accountId: string, id: string): StoredVisitor | undefined;
+  visitor(id: string): StoredVisitor | undefined;
   /** The id of the visitor an identity leads to. */
-  identity(accountId: string, kind: IdentityKind, value: string): string | undefined;
+  identity(kind: IdentityKind, value: string): string | undefined;
 };
-
-export const visitorKey = (accountId: string, id: string): string => `${accountId}\n${id}`;
-export const identityKey = (accountId: string, kind: IdentityKind, value: string): string =>
-  `${accountId}\n${kind}\n${value}`;

@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache';
-import { identityKey, visitorKey } from './stored-visitor.ts';
 import type { StoredVisitor } from './stored-visitor.ts';
 import type { IdentityKind } from './visitor-identity.ts';
 
@@ -16,8 +15,8 @@ export class VisitorCache {
     const entryBytes = 400;
     this.#visitors = new LRUCache({
       maxSize: Math.max(1, Math.floor(bytesMax * 0.8)),
-      // A parsed object takes about three bytes a character of its JSON.
-      sizeCalculation: (visitor, key) => entryBytes + key.length + visitor.propertiesLength * 3,
+      // The text, and about three bytes a character for the object.
+      sizeCalculation: (visitor, key) => entryBytes + key.length + visitor.properties.text.length * 4,
     });
     this.#identities = new LRUCache({
       maxSize: Math.max(1, Math.floor(bytesMax * 0.2)),
@@ -46,3 +45,6 @@ export class VisitorCache {
     this.#identities.set(identityKey(accountId, kind, value), visitorId);
   }
 }
+
+const visitorKey = (accountId: string, id: string): string => `${accountId}\n${id}`;
+const identityKey = (accountId: string, kind: IdentityKind, value: string): string => `${accountId}\n${kind}\n${value}`;

@@ -1,8 +1,10 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { normalizeEmail } from '../events/partition.ts';
 
 /** What identifies a visitor beside its own id. */
 export type IdentityKind = 'external_id' | 'email';
+
+export const identityKinds: readonly IdentityKind[] = ['external_id', 'email'];
 
 /** How an event names its visitor. All values are clean text; an e-mail address is in its one form. */
 export type VisitorClaim = {
@@ -56,5 +58,5 @@ export function anonymousVisitorId(accountId: string, eventId: string): string {
 const unstorable = /[\0\uD800-\uDFFF]/u;
 
 function sha256(text: string): string {
-  return createHash('sha256').update(text, 'utf8').digest('hex');
+  return hash('sha256', text, 'hex');
 }

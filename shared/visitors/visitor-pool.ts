@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 
 export type VisitorPoolOptions = {
   readonly databaseUrl: string;
-  /** Connections at most. A batch of visitors takes two while it reads, one while it writes. */
+  /** Connections at most. A batch of visitors takes one. */
   readonly connectionsMax: number;
   /** Shown in the server's list of connections. */
   readonly name: string;

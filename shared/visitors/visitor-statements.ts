@@ -1,9 +1,10 @@
 import type { ClientBase, Pool } from 'pg';
 import type { JsonObject } from '../process/json.ts';
-import type { ClearedIdentity, IdentityRow, VisitorMerge, VisitorWrite } from './plan-visitors.ts';
 import type { StoredVisitor } from './stored-visitor.ts';
 import { erasedIdentity } from './visitor-identity.ts';
 import type { IdentityKind } from './visitor-identity.ts';
+import { VisitorProperties } from './visitor-properties.ts';
+import type { ClearedIdentity, IdentityRow, VisitorMerge, VisitorWrite } from './visitor-rows.ts';
 
 /** A pool, or one connection inside a transaction. */
 export type Queryable = Pick<Pool | ClientBase, 'query'>;
@@ -28,7 +29,8 @@ type VisitorRecord = {
   erased: boolean;
 };
 
-const visitorColumns = `v.account_id, v.id, v.version, v.properties::text as properties, v.merged_into,
+// The account is given back as it was asked for: a uuid has more than one spelling.
+const visitorColumns = `k.account_id, v.id, v.version, v.properties::text as properties, v.merged_into,
   (extract(epoch from v.created_at) * 1000000)::bigint as created_us,
   (extract(epoch from v.updated_at) * 1000000)::bigint as updated_us, v.erased_at is not null as erased`;
 
@@ -38,8 +40,8 @@ export async function selectVisitors(db: Queryable, asked: readonly VisitorAsked
   const { rows } = await db.query<VisitorRecord>({
     name: 'select-visitors',
     text: `select ${visitorColumns}
-      from unnest($1::uuid[], $2::text[], $3::int[]) as k (account_id, id, version)
-      join visitors v on v.account_id = k.account_id and v.id = k.id
+      from unnest($1::text[], $2::text[], $3::int[]) as k (account_id, id, version)
+      join visitors v on v.account_id = k.account_id::uuid and v.id = k.id
       where v.version is distinct from k.version`,
     values: [asked.map((key) => key.accountId), asked.map((key) => key.id), asked.map((key) => key.version ?? null)],
   });
@@ -48,15 +50,20 @@ export async function selectVisitors(db: Queryable, asked: readonly VisitorAsked
 
 export type IdentityFound = IdentityAsked & { readonly visitor: StoredVisitor };
 
-/** Reads the visitors identities lead to, those of erased visitors included. */
+/**
+ * Reads the visitors identities lead to, those of erased visitors included. The lateral join keeps the planner from
+ * joining by account and kind alone, which fits nearly every row.
+ */
 export async function selectIdentities(db: Queryable, asked: readonly IdentityAsked[]): Promise<IdentityFound[]> {
   if (asked.length === 0) return [];
   const { rows } = await db.query<VisitorRecord & { kind: IdentityKind; value: string }>({
     name: 'select-identities',
     text: `select k.kind, k.value, ${visitorColumns}
-      from unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) as k (account_id, kind, value, erased_value)
-      join visitor_identities i on i.account_id = k.account_id and i.kind = k.kind
-        and i.value in (k.value, k.erased_value)
+      from unnest($1::text[], $2::text[], $3::text[], $4::text[]) as k (account_id, kind, value, erased_value)
+      join lateral (
+        select * from visitor_identities i
+        where i.account_id = k.account_id::uuid and i.kind = k.kind and i.value = any (array[k.value, k.erased_value])
+      ) i on true
       join visitors v on v.account_id = i.account_id and v.id = i.visitor_id`,
     values: [
       asked.map((key) => key.accountId),
@@ -133,7 +140,7 @@ export async function insertVisitors(db: Queryable, writes: readonly VisitorWrit
     values: [
       writes.map((write) => write.accountId),
       writes.map((write) => write.id),
-      writes.map((write) => JSON.stringify(write.properties)),
+      writes.map((write) => write.properties.text),
       writes.map((write) => write.mergedInto ?? null),
     ],
   });
@@ -162,7 +169,7 @@ export async function updateVisitors(db: Queryable, writes: readonly VisitorWrit
       writes.map((write) => write.accountId),
       writes.map((write) => write.id),
       writes.map((write) => write.stored?.version ?? null),
-      writes.map((write) => JSON.stringify(write.properties)),
+      writes.map((write) => write.properties.text),
       writes.map((write) => write.mergedInto ?? null),
     ],
   });
@@ -210,8 +217,7 @@ function readVisitor(row: VisitorRecord): StoredVisitor {
   return {
     ...readWritten(row),
     version: row.version,
-    properties: JSON.parse(row.properties) as JsonObject,
-    propertiesLength: row.properties.length,
+    properties: new VisitorProperties(JSON.parse(row.properties) as JsonObject, row.properties),
     mergedInto: row.merged_into ?? undefined,
     erased: row.erased,
   };

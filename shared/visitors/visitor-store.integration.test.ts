@@ -91,7 +91,7 @@ describe('visitor store', () => {
     await one.resolve([plan('free')]);
     await two.resolve([touch(account, { externalIds: ['x'] }, { city: 'Oslo' }), plan('paid')]);
     const [outcome] = (await one.resolve([plan('free')])).outcomes;
-    expect(outcome).toMatchObject({ properties: { plan: 'free', city: 'Oslo' } });
+    expect(outcome).toMatchObject({ properties: { value: { plan: 'free', city: 'Oslo' } } });
     expect((await two.find(account, { externalId: 'x' }))?.properties).toEqual({ plan: 'free', city: 'Oslo' });
   });
 

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../process/json.ts';
 import type { VisitorClaim } from './visitor-identity.ts';
+import type { VisitorProperties } from './visitor-properties.ts';
 
 /** What one event says about its visitor: who it is, and properties, applied in order. */
 export type VisitorTouch = {
@@ -10,7 +11,12 @@ export type VisitorTouch = {
 
 export type VisitorOutcome =
   /** `properties` are those after this event; `created` when this event made the visitor. */
-  | { readonly kind: 'resolved'; readonly id: string; readonly properties: JsonObject; readonly created: boolean }
+  | {
+      readonly kind: 'resolved';
+      readonly id: string;
+      readonly properties: VisitorProperties;
+      readonly created: boolean;
+    }
   /** The visitor was erased: nothing brings it back. */
   | { readonly kind: 'erased' };
 

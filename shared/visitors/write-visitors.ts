@@ -1,5 +1,4 @@
-import type { VisitorPlan, VisitorWrite } from './plan-visitors.ts';
-import { visitorKey } from './stored-visitor.ts';
+import type { VisitorPlan } from './plan-visitors.ts';
 import type { StoredVisitor } from './stored-visitor.ts';
 import {
   deleteIdentities,
@@ -8,6 +7,7 @@ import {
   moveToSurvivors,
   updateVisitors,
 } from './visitor-statements.ts';
+import type { VisitorWrite } from './visitor-rows.ts';
 import type { Queryable, WrittenVisitor } from './visitor-statements.ts';
 
 export type PlanWritten = {
@@ -35,11 +35,8 @@ export async function writePlan(db: Queryable, plan: VisitorPlan): Promise<PlanW
   await deleteIdentities(db, plan.cleared);
   expectAll(await insertIdentities(db, plan.newIdentities), plan.newIdentities.length, 'identities');
   await moveToSurvivors(db, plan.merges);
-  const rows = new Map([...inserted, ...updated].map((row) => [visitorKey(row.accountId, row.id), row]));
-  const visitors = plan.writes.flatMap((write) => {
-    const row = rows.get(visitorKey(write.accountId, write.id));
-    return row === undefined ? [] : [asStored(write, row)];
-  });
+  const written = [...match(inserts, inserted), ...match(updates, updated)];
+  const visitors = written.map(([write, row]) => asStored(write, row));
   return { visitors, created: inserted.length, updated: updated.length };
 }
 
@@ -47,8 +44,17 @@ function expectAll(written: number, wanted: number, what: string): void {
   if (written !== wanted) throw new ConcurrentWriteError(`writing ${what}: another writer was first`);
 }
 
-function inKeyOrder(writes: VisitorWrite[]): VisitorWrite[] {
-  return writes.sort((a, b) => compare(a.accountId, b.accountId) || compare(a.id, b.id));
+/** Both in the order of keys, and of the same length. */
+function match(writes: readonly VisitorWrite[], rows: WrittenVisitor[]): [VisitorWrite, WrittenVisitor][] {
+  const sorted = inKeyOrder(rows);
+  return writes.flatMap((write, index) => {
+    const row = sorted[index];
+    return row === undefined ? [] : [[write, row]];
+  });
+}
+
+function inKeyOrder<Row extends { readonly accountId: string; readonly id: string }>(rows: Row[]): Row[] {
+  return rows.sort((a, b) => compare(a.accountId, b.accountId) || compare(a.id, b.id));
 }
 
 function compare(a: string, b: string): number {
@@ -61,7 +67,6 @@ function asStored(write: VisitorWrite, row: WrittenVisitor): StoredVisitor {
     ...row,
     version: (write.stored?.version ?? 0) + 1,
     properties: write.properties,
-    propertiesLength: write.propertiesLength,
     mergedInto: write.mergedInto,
     erased: false,
   };

@@ -1,0 +1,37 @@
+import type { ResolvedEvent } from '../../shared/events/resolved-event.ts';
+import { isJsonObject } from '../../shared/process/json.ts';
+import type { VisitorProperties } from '../../shared/visitors/visitor-properties.ts';
+import type { Candidate } from './read-candidates.ts';
+
+/**
+ * A resolved event as a line of JSON. The visitor's part is put together from text it has already: most events do not
+ * change their visitor, and a visitor is the larger half of many an event.
+ */
+export function encodeEvent(candidate: Candidate, visitorId: string, properties: VisitorProperties): string {
+  const { envelope, event, versionNumber } = candidate;
+  const head: ResolvedEvent['event'] = {
+    id: envelope.id,
+    event: event.name,
+    time: event.timeMs,
+    received_at: envelope.at,
+    source_id: envelope.source,
+    account_id: envelope.account,
+    test: envelope.test === true,
+    event_properties: event.properties,
+    context: event.context,
+    ...(envelope.trace === undefined ? {} : { trace: envelope.trace }),
+    ...(versionNumber === undefined ? {} : { version_number: versionNumber }),
+  };
+  return `{"v":1,"event":${JSON.stringify(head)},"visitor":${encodeVisitor(visitorId, properties)}}`;
+}
+
+/** The visitor's properties with its id, and with custom_properties though it may have none. */
+function encodeVisitor(id: string, properties: VisitorProperties): string {
+  const { value, text } = properties;
+  const custom = value['custom_properties'];
+  if (Object.hasOwn(value, 'id')) {
+    return JSON.stringify({ ...value, id, custom_properties: isJsonObject(custom) ? custom : {} });
+  }
+  const start = `{"id":${JSON.stringify(id)}${custom === undefined ? ',"custom_properties":{}' : ''}`;
+  return text === '{}' ? `${start}}` : `${start},${text.slice(1)}`;
+}
