@@ -1,0 +1,27 @@
+import { testSources } from './test-sources.ts';
+
+/** One line of the contract: a request and what answers it. */
+export type ContractRow = {
+  readonly name: string;
+  /** Below /api/v1. Default track. */
+  readonly path?: string;
+  readonly body: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly status: number;
+  /** What the answer's `error` must mention. */
+  readonly error?: RegExp;
+};
+
+export const { token } = testSources.server;
+
+/** A track body that is fine, with these fields over it. */
+export const track = (fields: object): object => ({ token, event: 'Viewed', ...fields });
+
+/** An identify body that is fine, with these fields over it. */
+export const identify = (fields: object): object => ({ token, userProperties: {}, ...fields });
+
+/** A text of this many characters. */
+export const text = (characters: number): string => 'x'.repeat(characters);
+
+/** JSON of arrays in arrays. */
+export const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
