@@ -4,11 +4,12 @@ import { readRetryAfter } from './retry-after.ts';
 const delivered: Outcome = { kind: 'delivered' };
 
 /** What an answer's status means for every event of the request: RFC 9110 for the codes worth another attempt. */
-export function classifyAnswer({ status, headers }: OutboundAnswer, nowMs: number): Outcome {
+export function classifyAnswer(answer: OutboundAnswer, nowMs: number): Outcome {
+  const { status } = answer;
   if (status >= 200 && status < 300) return delivered;
   const reason = `status ${status}`;
   if (!isWorthAnotherAttempt(status)) return { kind: 'reject', reason };
-  const afterMs = readRetryAfter(headers['retry-after'], nowMs);
+  const afterMs = readRetryAfter(answer.headers['retry-after'], nowMs);
   return afterMs === undefined ? { kind: 'retry', reason } : { kind: 'retry', reason, afterMs };
 }
 

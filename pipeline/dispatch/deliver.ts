@@ -1,6 +1,7 @@
 import type { OutboundEvent, OutboundRequest, Outcome, PreparedDestination } from '../../shared/destinations/define.ts';
 import type { RequestSummary } from '../../shared/events/dead-letter.ts';
 import { classifyAnswer } from './classify-answer.ts';
+import { parseUrl } from './http/parsed-url.ts';
 import type { Sender } from './http/sender.ts';
 
 /** What became of one event in one attempt. */
@@ -27,7 +28,7 @@ export async function deliver(
     return { attempts: [{ outcome: { kind: 'reject', reason: request } }], requests: 0, isUp: true };
   }
   const result = await sender.send(request);
-  const { host } = new URL(request.url);
+  const host = parseUrl(request.url)?.host ?? '';
   if (result.kind === 'failed') {
     const { reason, permanent } = result;
     const attempt: Attempt = {
@@ -73,7 +74,7 @@ async function deliverHalves(
 function build(prepared: PreparedDestination, events: readonly OutboundEvent[]): OutboundRequest | string {
   try {
     const request = prepared.buildRequest(events);
-    return URL.canParse(request.url) ? request : 'the request has no usable URL';
+    return parseUrl(request.url) !== undefined ? request : 'the request has no usable URL';
   } catch (error) {
     return `building the request: ${error instanceof Error ? error.name : 'failed'}`;
   }

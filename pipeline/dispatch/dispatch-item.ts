@@ -1,6 +1,5 @@
 import { frameLines } from '../../shared/events/frame.ts';
 import { parseResolved } from '../../shared/events/resolved-event.ts';
-import type { ResolvedEvent } from '../../shared/events/resolved-event.ts';
 import type { OutboundEvent } from '../../shared/destinations/define.ts';
 import type { HeldFrame } from './held-frames.ts';
 import type { LaneItem } from './visitor-lanes.ts';
@@ -14,20 +13,30 @@ export type DispatchItem = LaneItem &
     readonly firstAttemptAtMs: number | undefined;
   };
 
-export type ReadFrame = { readonly events: readonly ResolvedEvent[]; readonly unreadable: readonly string[] };
+export type ReadEvent = Pick<OutboundEvent, 'resolved' | 'json'>;
+
+export type ReadFrame = { readonly events: readonly ReadEvent[]; readonly unreadable: readonly string[] };
+
+/** How the resolver begins a line. */
+const lineStart = '{"v":1,"event":';
 
 /** Reads the events of a frame; a line this build does not know does not stand in the way of the others. */
 export function readResolvedFrame(data: Uint8Array): ReadFrame {
-  const events: ResolvedEvent[] = [];
+  const events: ReadEvent[] = [];
   const unreadable: string[] = [];
   for (const line of linesOf(data)) {
     try {
-      events.push(parseResolved(line));
+      events.push({ resolved: parseResolved(line), json: jsonOf(line) });
     } catch {
       unreadable.push(line);
     }
   }
   return { events, unreadable };
+}
+
+/** The line without its version, where it is written as the resolver writes it. */
+function jsonOf(line: string): string | undefined {
+  return line.startsWith(lineStart) ? `{${line.slice('{"v":1,'.length)}` : undefined;
 }
 
 function linesOf(data: Uint8Array): readonly string[] {

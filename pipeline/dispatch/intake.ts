@@ -1,5 +1,4 @@
 import type { Delivery } from '../../shared/log/delivery.ts';
-import type { ResolvedEvent } from '../../shared/events/resolved-event.ts';
 import type { DeadLetterWriter } from './dead-letter-writer.ts';
 import { readResolvedFrame } from './dispatch-item.ts';
 import type { DispatchItem } from './dispatch-item.ts';
@@ -56,8 +55,9 @@ export class Intake {
       touch: () => delivery.working(),
     });
     for (const line of unreadable) this.#bury(frame, line);
-    for (const resolved of events) {
-      this.#admit({ resolved, frame, attempts: 0, firstAttemptAtMs: undefined, ...laneOf(resolved), lane: 'fresh' });
+    for (const { resolved, json } of events) {
+      const visitorId = resolved.visitor.id;
+      this.#admit({ resolved, json, frame, attempts: 0, firstAttemptAtMs: undefined, visitorId, lane: 'fresh' });
     }
     this.#parts.held.settle(frame);
   }
@@ -75,7 +75,7 @@ export class Intake {
       touch: () => undefined,
     });
     for (const { event: resolved, attempts, firstAttemptAt: firstAttemptAtMs } of records) {
-      this.#admit({ resolved, frame, attempts, firstAttemptAtMs, ...laneOf(resolved), lane: 'retried' });
+      this.#admit({ resolved, frame, attempts, firstAttemptAtMs, visitorId: resolved.visitor.id, lane: 'retried' });
     }
     this.#parts.held.settle(frame);
   }
@@ -122,8 +122,4 @@ export class Intake {
       .addUnreadable(Buffer.from(line), 'not a resolved event this build knows')
       .then(() => onSettled(frame), onFailed);
   }
-}
-
-function laneOf({ visitor }: ResolvedEvent): { readonly visitorId: string } {
-  return { visitorId: visitor.id };
 }

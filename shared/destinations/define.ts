@@ -70,6 +70,8 @@ export type Outcome =
 /** What a kind delivers: the event, and the payload a mapping made of it where one applies. */
 export type OutboundEvent = {
   readonly resolved: ResolvedEvent;
+  /** `{"event": …, "visitor": …}` of `resolved` as it stands in the log, where it does: saves writing it anew. */
+  readonly json?: string | undefined;
   /** Name and properties after mapping; without one the event's own. */
   readonly mapped?: { readonly eventName: string; readonly properties: JsonObject };
 };

@@ -91,14 +91,20 @@ function prepare(settings: JsonObject): PreparedDestination {
     buildRequest(events): OutboundRequest {
       const bodies = events.map(bodyOf);
       const body = batchSize === 1 ? (bodies[0] ?? '') : `[${bodies.join(',')}]`;
-      return { method, url, headers: { ...fixedHeaders, ...ownHeaders(events, body, signingSecret) }, body };
+      return { method, url, headers: headersOf(fixedHeaders, events, body, signingSecret), body };
     },
   };
 }
 
-function ownHeaders(events: readonly OutboundEvent[], body: string, secret: string | undefined) {
+function headersOf(
+  fixed: Readonly<Record<string, string>>,
+  events: readonly OutboundEvent[],
+  body: string,
+  secret: string | undefined,
+): Readonly<Record<string, string>> {
   const ids = events.map(({ resolved }) => resolved.event.id);
   const headers: Record<string, string> = {
+    ...fixed,
     'idempotency-key': idempotencyKey(ids),
     traceparent: traceparentOf(ids, events[0]?.resolved.event.trace),
   };
@@ -108,9 +114,9 @@ function ownHeaders(events: readonly OutboundEvent[], body: string, secret: stri
   return headers;
 }
 
-function bodyOf({ resolved, mapped }: OutboundEvent): string {
+function bodyOf({ resolved, json, mapped }: OutboundEvent): string {
   const { event, visitor } = resolved;
-  if (mapped === undefined) return JSON.stringify({ event, visitor });
+  if (mapped === undefined) return json ?? JSON.stringify({ event, visitor });
   const renamed = { ...event, event: mapped.eventName, event_properties: mapped.properties };
   return JSON.stringify({ event: renamed, visitor });
 }

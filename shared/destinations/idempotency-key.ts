@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 const plain = /^[\x21-\x7e]+$/;
 const keyCharactersMax = 1_024;
@@ -17,5 +17,5 @@ export function idempotencyKey(eventIds: readonly string[]): string {
 }
 
 function hashOf(text: string): string {
-  return createHash('sha256').update(text, 'utf8').digest('hex').slice(0, 40);
+  return hash('sha256', text, 'hex').slice(0, 40);
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 const given = /^00-([0-9a-f]{32})-[0-9a-f]{16}-([0-9a-f]{2})$/;
 
@@ -8,7 +8,7 @@ const given = /^00-([0-9a-f]{32})-[0-9a-f]{16}-([0-9a-f]{2})$/;
  * attempt of an event says the same.
  */
 export function traceparentOf(eventIds: readonly string[], trace: string | undefined): string {
-  const own = createHash('sha256').update(eventIds.join('\n'), 'utf8').digest('hex');
+  const own = hash('sha256', eventIds.join('\n'), 'hex');
   const span = own.slice(32, 48);
   const [, traceId, flags] = (trace === undefined ? undefined : given.exec(trace)) ?? [];
   return `00-${traceId ?? own.slice(0, 32)}-${span}-${flags ?? '00'}`;

@@ -73,10 +73,31 @@ export class AnswerReader implements Dispatcher.DispatchHandler {
   }
 
   #answer(): OutboundAnswer {
+    return new Answer(this.#status, this.#headers, this.#chunks);
+  }
+}
+
+/** Most answers are only asked for their status: the rest is made when it is. */
+class Answer implements OutboundAnswer {
+  readonly status: number;
+  readonly #headers: IncomingHttpHeaders;
+  readonly #chunks: readonly Buffer[];
+
+  constructor(status: number, headers: IncomingHttpHeaders, chunks: readonly Buffer[]) {
+    this.status = status;
+    this.#headers = headers;
+    this.#chunks = chunks;
+  }
+
+  get headers(): Readonly<Record<string, string>> {
     const headers: Record<string, string> = {};
     for (const [name, value] of Object.entries(this.#headers)) {
       if (value !== undefined) headers[name] = typeof value === 'string' ? value : value.join(', ');
     }
-    return { status: this.#status, headers, body: Buffer.concat(this.#chunks).toString('utf8') };
+    return headers;
+  }
+
+  get body(): string {
+    return Buffer.concat(this.#chunks).toString('utf8');
   }
 }

@@ -6,6 +6,7 @@ import { EgressError } from './egress-rules.ts';
 import type { EgressRules } from './egress-rules.ts';
 import { createGuardedConnector } from './guarded-connector.ts';
 import type { createGuardedLookup } from './guarded-lookup.ts';
+import { parseUrl } from './parsed-url.ts';
 
 export type SenderLimits = {
   readonly connectionsMax: number;
@@ -66,14 +67,15 @@ function dispatch(
   totalTimeoutMs: number,
   settle: (result: SendResult) => void,
 ): void {
-  const url = new URL(request.url);
+  const url = parseUrl(request.url);
+  if (url === undefined) throw new errors.InvalidArgumentError('the URL cannot be used');
   const reader = new AnswerReader(totalTimeoutMs, (answer, error) => {
     settle(answer === undefined ? failureOf(error) : { kind: 'answered', answer });
   });
   agent.dispatch(
     {
       origin: url.origin,
-      path: url.pathname + url.search,
+      path: url.path,
       method: request.method,
       headers: request.headers,
       body: request.body ?? null,
