@@ -1,6 +1,8 @@
-import { AckPolicy, DeliverPolicy, ReplayPolicy, nanos } from 'nats';
-import type { ConsumerConfig, JsMsg } from 'nats';
+import { AckPolicy, DeliverPolicy, ReplayPolicy, createInbox, nanos } from 'nats';
+import type { ConsumerConfig, ConsumerInfo, Msg } from 'nats';
 import type { LogConnection } from './connection.ts';
+import { readDelivery } from './delivery.ts';
+import type { Delivery } from './delivery.ts';
 
 export type ReadHeadersOptions = {
   readonly stream: string;
@@ -19,8 +21,10 @@ export class ReadHeadersError extends Error {
   readonly code = 'read_headers';
 }
 
-const messagesPerPull = 1_000;
-const pullExpiresMs = 2_000;
+const messagesPerPull = 2_000;
+const pullExpiresMs = 5_000;
+/** A pull that brings nothing for this long is given up. */
+const pullSilenceMs = pullExpiresMs + 2_000;
 
 /**
  * Reads one header of every message of a stream from a point in time up to now, without the messages themselves.
@@ -38,10 +42,8 @@ export async function readHeaders(connection: LogConnection, options: ReadHeader
         lastSeq = message.seq;
         messages += 1;
         lastProgressMs = performance.now();
-        const value = message.headers?.get(options.header);
-        if (value !== undefined && value !== '') {
-          options.onValue(value, Math.floor(message.info.timestampNanos / 1e6));
-        }
+        const value = message.header(options.header);
+        if (value !== undefined) options.onValue(value, message.storedAtMs);
       });
       if (caughtUp) return messages;
     } catch (error) {
@@ -54,36 +56,76 @@ export async function readHeaders(connection: LogConnection, options: ReadHeader
   }
 }
 
-/** Reads with one ephemeral consumer; true when it reached the end, false when a message went missing. */
+/** Reads with one ephemeral consumer; true when it reached the end, false when it was cut off. */
 async function readOnce(
   connection: LogConnection,
   options: ReadHeadersOptions,
   afterSeq: number | undefined,
-  onMessage: (message: JsMsg) => void,
+  onMessage: (message: Delivery) => void,
 ): Promise<boolean> {
   const info = await connection.jsm.consumers.add(options.stream, consumerConfig(options, afterSeq));
   try {
-    let pending = info.num_pending;
-    let delivered = 0;
-    const consumer = connection.js.consumers.getPullConsumerFor(info);
-    while (pending > 0) {
-      options.signal?.throwIfAborted();
-      let received = 0;
-      const wanted = Math.min(messagesPerPull, pending);
-      for await (const message of await consumer.fetch({ max_messages: wanted, expires: pullExpiresMs })) {
-        delivered += 1;
-        // Nothing is acknowledged, so what the connection dropped is not sent again: start anew behind the last one.
-        if (message.info.deliverySequence !== delivered) return false;
-        received += 1;
-        pending = message.info.pending;
-        onMessage(message);
-      }
-      if (received === 0) return false;
-    }
-    return true;
+    return info.num_pending === 0 || (await pullAll(connection, info, options.signal, onMessage));
   } finally {
-    await connection.jsm.consumers.delete(options.stream, info.name).catch(() => false);
+    // Without a connection the server removes it by itself.
+    if (connection.connected) await connection.jsm.consumers.delete(options.stream, info.name).catch(() => false);
   }
+}
+
+/**
+ * Pulls until nothing is pending, two requests ahead so that the server never waits for us. Messages go to the
+ * callback as they are parsed, so none piles up. Nothing is acknowledged: what a broken connection dropped is not sent
+ * again, so a break ends the reading.
+ */
+function pullAll(
+  connection: LogConnection,
+  { stream_name: stream, name }: ConsumerInfo,
+  signal: AbortSignal | undefined,
+  onMessage: (message: Delivery) => void,
+): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const inbox = createInbox();
+    let requested = 0;
+    let ended = false;
+    const subscription = connection.nc.subscribe(inbox, { callback: (_error, message) => receive(message) });
+    const silence = setTimeout(() => end(() => resolve(false)), pullSilenceMs);
+    const offDisconnect = connection.onDisconnect(() => end(() => resolve(false)));
+    const onAbort = (): void =>
+      end(() => reject(signal?.reason instanceof Error ? signal.reason : new Error('aborted')));
+    signal?.addEventListener('abort', onAbort, { once: true });
+
+    const end = (settle: () => void): void => {
+      ended = true;
+      clearTimeout(silence);
+      offDisconnect();
+      signal?.removeEventListener('abort', onAbort);
+      subscription.unsubscribe();
+      settle();
+    };
+    const pull = (): void => {
+      requested += messagesPerPull;
+      const request = JSON.stringify({ batch: messagesPerPull, expires: nanos(pullExpiresMs) });
+      connection.nc.publish(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${name}`, request, { reply: inbox });
+    };
+    const receive = (message: Msg): void => {
+      const delivery = readDelivery(connection, message);
+      // A status of the server: a request ended early. The silence timer decides whether that matters.
+      if (delivery === undefined || ended) return;
+      silence.refresh();
+      requested -= 1;
+      try {
+        onMessage(delivery);
+      } catch (error) {
+        end(() => reject(error instanceof Error ? error : new Error(String(error))));
+        return;
+      }
+      if (ended) return;
+      if (delivery.pending === 0) end(() => resolve(true));
+      else if (requested <= messagesPerPull) pull();
+    };
+    pull();
+    pull();
+  });
 }
 
 function consumerConfig(options: ReadHeadersOptions, afterSeq: number | undefined): Partial<ConsumerConfig> {
@@ -100,7 +142,6 @@ function consumerConfig(options: ReadHeadersOptions, afterSeq: number | undefine
     mem_storage: true,
     num_replicas: 1,
     max_deliver: 1,
-    // The server removes it by itself should we die.
     inactive_threshold: nanos(30_000),
   };
 }
