@@ -1,6 +1,8 @@
 import { performance } from 'node:perf_hooks';
+import { threadId } from 'node:worker_threads';
 import type { MessagePort } from 'node:worker_threads';
 import { createLogger } from '../../shared/process/logger.ts';
+import { createBlackBox } from './black-box.ts';
 import { openHostResources } from './host-resources.ts';
 import type { HostSettings } from './host-settings.ts';
 import { HostedActors } from './hosted-actors.ts';
@@ -8,7 +10,11 @@ import { outcomesIdOf } from './messages.ts';
 import type { Command, Report } from './messages.ts';
 import { watchRetryLog } from './watch-retry-log.ts';
 
-export type HostTask = { readonly port: MessagePort; readonly settings: HostSettings };
+export type HostTask = {
+  readonly port: MessagePort;
+  readonly blackBox: SharedArrayBuffer;
+  readonly settings: HostSettings;
+};
 
 const reportEveryMs = 1_000;
 
@@ -17,11 +23,11 @@ const reportEveryMs = 1_000;
  * supervisor through its port. Resolves after `shutdown`; rejects, which ends the thread's actors, when the
  * connection to the log is closed for good.
  */
-export async function runHost({ port, settings }: HostTask): Promise<void> {
+export async function runHost({ port, blackBox, settings }: HostTask): Promise<void> {
   const logger = createLogger('pipeline', settings.logLevel).child({ thread: settings.thread });
   const report = (message: Report): void => port.postMessage(message);
   const resources = await openHostResources(settings, logger);
-  const actors = new HostedActors({ resources, settings, logger, report });
+  const actors = new HostedActors({ resources, settings, logger, report, blackBox: createBlackBox(blackBox) });
   const watch = watchRetryLog(resources.connection, actors, logger);
   let usage = performance.eventLoopUtilization();
   const timer = setInterval(() => {
@@ -41,7 +47,7 @@ export async function runHost({ port, settings }: HostTask): Promise<void> {
             actors.configure(command);
             return;
           case 'start':
-            actors.start(command.actorId, command.spec);
+            actors.start(command);
             return;
           case 'stop':
             actors.stop(command.actorId, command.deadlineMs);
@@ -54,7 +60,7 @@ export async function runHost({ port, settings }: HostTask): Promise<void> {
       void resources.connection.closed.then((error) =>
         reject(error ?? new Error('the connection to the log is closed')),
       );
-      report({ kind: 'ready' });
+      report({ kind: 'ready', threadId });
     });
   } finally {
     clearInterval(timer);

@@ -1,7 +1,8 @@
 import type { Logger } from '../../shared/process/logger.ts';
+import type { BlackBox } from './black-box.ts';
 import type { HostResources } from './host-resources.ts';
 import type { HostSettings } from './host-settings.ts';
-import type { ActorSpec, ActorStats, Command, Report } from './messages.ts';
+import type { ActorStats, Command, Report } from './messages.ts';
 import { createStartLimit } from './start-limit.ts';
 import { startActor } from './start-actor.ts';
 import type { HostedActor } from './start-actor.ts';
@@ -11,8 +12,11 @@ export type HostedActorsOptions = {
   readonly resources: HostResources;
   readonly settings: HostSettings;
   readonly logger: Logger;
+  readonly blackBox: BlackBox;
   report(message: Report): void;
 };
+
+type StartCommand = Extract<Command, { kind: 'start' }>;
 
 const startsAtOnce = 32;
 
@@ -40,8 +44,8 @@ export class HostedActors {
     report({ kind: 'configured', accountId, revision });
   }
 
-  start(actorId: string, spec: ActorSpec): void {
-    this.#order(actorId, () => this.#start(actorId, spec));
+  start(command: StartCommand): void {
+    this.#order(command.actorId, () => this.#start(command));
   }
 
   stop(actorId: string, deadlineMs: number): void {
@@ -72,11 +76,13 @@ export class HostedActors {
     this.#orders.set(actorId, order);
   }
 
-  async #start(actorId: string, spec: ActorSpec): Promise<void> {
-    const { resources, settings, logger, report } = this.#options;
+  async #start({ actorId, spec, mark }: StartCommand): Promise<void> {
+    const { resources, settings, logger, report, blackBox } = this.#options;
     if (this.#isStopping || this.#running.has(actorId)) return;
     try {
-      const actor = await this.#limited(() => startActor(spec, resources, settings, logger));
+      const actor = await this.#limited(() =>
+        startActor(spec, { resources, settings, logger, onTurn: () => blackBox.turn(mark) }),
+      );
       this.#running.set(actorId, actor);
       report({ kind: 'started', actorId });
       const ended = (error?: unknown): void => {

@@ -22,7 +22,8 @@ export type Command =
       /** JSON of the account's configuration; undefined when it was removed. */
       readonly document: Uint8Array | undefined;
     }
-  | { readonly kind: 'start'; readonly actorId: string; readonly spec: ActorSpec }
+  /** `mark` is what the actor notes in the thread's black box. */
+  | { readonly kind: 'start'; readonly actorId: string; readonly spec: ActorSpec; readonly mark: number }
   | { readonly kind: 'stop'; readonly actorId: string; readonly deadlineMs: number }
   | { readonly kind: 'shutdown'; readonly deadlineMs: number };
 
@@ -30,7 +31,8 @@ export type ActorStats = Readonly<Record<string, number>>;
 
 /** What a thread's host tells the supervisor. */
 export type Report =
-  | { readonly kind: 'ready' }
+  /** At work; `threadId` is Node's own number of the thread. */
+  | { readonly kind: 'ready'; readonly threadId: number }
   | { readonly kind: 'configured'; readonly accountId: string; readonly revision: number }
   | { readonly kind: 'started'; readonly actorId: string }
   /** With its last stats; without an error it was told to stop. */

@@ -17,12 +17,18 @@ export type HostedActor = Actor & {
   retriesWaiting(destinationId: string, tier: number): void;
 };
 
+export type StartActorOptions = {
+  readonly resources: HostResources;
+  readonly settings: HostSettings;
+  readonly logger: Logger;
+  /** Called whenever the actor looks at its plan, which every piece of its work begins with. */
+  onTurn(): void;
+};
+
 /** Starts the actor a spec describes. */
 export async function startActor(
   spec: ActorSpec,
-  resources: HostResources,
-  settings: HostSettings,
-  logger: Logger,
+  { resources, settings, logger, onTurn }: StartActorOptions,
 ): Promise<HostedActor> {
   const { connection, plans } = resources;
   switch (spec.kind) {
@@ -31,7 +37,10 @@ export async function startActor(
         partition: spec.partition,
         connection,
         visitors: resources.visitors,
-        plans: (accountId) => plans.resolvePlan(accountId),
+        plans: (accountId) => {
+          onTurn();
+          return plans.resolvePlan(accountId);
+        },
         settings: settings.resolver,
         logger,
       });
@@ -55,7 +64,10 @@ export async function startActor(
         instanceId: settings.instanceId,
         connection,
         health: resources.health,
-        target: () => plans.target(accountId, destinationId),
+        target: () => {
+          onTurn();
+          return plans.target(accountId, destinationId);
+        },
         createSender: (connectionsMax) => resources.createSender(connectionsMax),
         retryPolicy: createRetryPolicy(settings.dispatcher.retryWindowMs),
         sourceActivity: resources.sourceActivity,

@@ -16,6 +16,8 @@ export type ActorState =
 export type ActorRecord = {
   readonly actorId: string;
   readonly spec: ActorSpec;
+  /** What it notes in the black box of its thread. */
+  readonly mark: number;
   thread: number | undefined;
   state: ActorState;
   failuresInARow: number;

@@ -1,29 +1,32 @@
-import type { Piscina } from 'piscina';
 import type { Logger } from '../../shared/process/logger.ts';
 import type { HostSettings } from '../host/host-settings.ts';
 import { actorIdOf } from '../host/messages.ts';
 import type { ActorSpec, Report } from '../host/messages.ts';
 import type { WireError } from '../host/wire-error.ts';
 import type { ActorRecord } from './actor-record.ts';
+import { ConfigurationRelay } from './configuration-relay.ts';
 import { placeActor, planMoves } from './placement.ts';
 import { decideRestart } from './restart-policy.ts';
 import type { StatsLedger } from './stats-ledger.ts';
 import { ThreadSlot } from './thread-slot.ts';
+import type { ThreadDeath, ThreadPool } from './thread-slot.ts';
 
 export type SupervisorOptions = {
-  readonly pool: Piscina;
+  readonly pool: ThreadPool;
   readonly threads: number;
   readonly settings: Omit<HostSettings, 'thread'>;
   readonly stats: StatsLedger;
   readonly logger: Logger;
 };
 
-type Document = { readonly revision: number; readonly document: Uint8Array | undefined };
-
 /** Actors are stopped one by one only when their destination goes: they may take this long, in ms. */
 const stopDeadlineMs = 20_000;
 /** Actors move back to a thread that died once it has been there for this long, in ms. */
 const rebalanceAfterMs = 5_000;
+/** Hosts report every second; one that says nothing for this long hangs, in ms. */
+const silenceMaxMs = 30_000;
+/** A thread taken down weighs as much as so many failures of an actor alone. */
+const failuresPerThread = 4;
 
 /**
  * Places actors on threads and keeps them running. Knows threads and messages, not destinations: what an actor is
@@ -33,13 +36,12 @@ export class Supervisor {
   readonly #options: SupervisorOptions;
   readonly #slots: readonly ThreadSlot[];
   readonly #actors = new Map<string, ActorRecord>();
-  /** Every account's newest configuration: a thread that starts anew gets them all. */
-  readonly #documents = new Map<string, Document>();
-  readonly #configuring = new Map<string, { readonly left: Set<number>; resolve(): void }>();
+  readonly #relay: ConfigurationRelay;
   readonly #stopped = new Map<string, (() => void)[]>();
   /** Whether all threads have been there at once. */
   #isSettled = false;
   #rebalanceTimer: NodeJS.Timeout | undefined;
+  #marks = 0;
   #isStopping = false;
 
   constructor(options: SupervisorOptions) {
@@ -48,11 +50,13 @@ export class Supervisor {
       const slot: ThreadSlot = new ThreadSlot({
         pool: options.pool,
         settings: { ...options.settings, thread },
+        silenceMaxMs,
         onReport: (report) => this.#onReport(slot, report),
-        onDead: (error, retryMs) => this.#onDead(slot, error, retryMs),
+        onDead: (death) => this.#onDead(slot, death),
       });
       return slot;
     });
+    this.#relay = new ConfigurationRelay(this.#slots);
   }
 
   start(): void {
@@ -73,15 +77,7 @@ export class Supervisor {
 
   /** Sends an account's configuration to every thread; settles when those alive have it. */
   configure(accountId: string, revision: number, document: Uint8Array | undefined): Promise<void> {
-    this.#documents.set(accountId, { revision, document });
-    const left = new Set<number>();
-    for (const slot of this.#slots) {
-      if (slot.tell({ kind: 'configure', accountId, revision, document })) left.add(slot.thread);
-    }
-    if (left.size === 0) return Promise.resolve();
-    return new Promise((resolve) => {
-      this.#configuring.set(configuringKey(accountId, revision), { left, resolve });
-    });
+    return this.#relay.send(accountId, revision, document);
   }
 
   /** Starts an actor; settles when it runs, or has failed and will be started again. */
@@ -97,6 +93,7 @@ export class Supervisor {
       const record: ActorRecord = {
         actorId,
         spec,
+        mark: (this.#marks += 1),
         thread: undefined,
         state: 'waiting',
         failuresInARow: 0,
@@ -156,7 +153,7 @@ export class Supervisor {
 
   #startOn(slot: ThreadSlot, record: ActorRecord): void {
     // A thread that is not there yet starts it when it is.
-    if (!slot.tell({ kind: 'start', actorId: record.actorId, spec: record.spec })) return;
+    if (!slot.tell({ kind: 'start', actorId: record.actorId, spec: record.spec, mark: record.mark })) return;
     record.state = 'starting';
     record.startedMs = performance.now();
   }
@@ -189,9 +186,7 @@ export class Supervisor {
     switch (report.kind) {
       case 'ready':
         this.#options.logger.info({ thread: slot.thread }, 'thread ready');
-        for (const [accountId, { revision, document }] of this.#documents) {
-          slot.tell({ kind: 'configure', accountId, revision, document });
-        }
+        this.#relay.sendAll(slot);
         for (const record of this.#actors.values()) {
           if (record.state !== 'waiting') continue;
           if (record.thread === slot.thread) this.#startOn(slot, record);
@@ -201,12 +196,9 @@ export class Supervisor {
         if (this.#isSettled) this.#rebalanceTimer = setTimeout(() => this.#rebalance(), rebalanceAfterMs);
         this.#isSettled = true;
         return;
-      case 'configured': {
-        const waiting = this.#configuring.get(configuringKey(report.accountId, report.revision));
-        waiting?.left.delete(slot.thread);
-        this.#settleConfiguring();
+      case 'configured':
+        this.#relay.confirmed(slot.thread, report.accountId, report.revision);
         return;
-      }
       case 'started': {
         const record = this.#actors.get(report.actorId);
         if (record === undefined || record.thread !== slot.thread) return;
@@ -237,6 +229,7 @@ export class Supervisor {
     const decision = decideRestart(record.failuresInARow, performance.now() - record.startedMs, Math.random());
     record.failuresInARow = decision.failuresInARow;
     record.thread = undefined;
+    clearTimeout(record.timer);
     record.state = decision.kind === 'quarantine' ? 'quarantined' : 'waiting';
     record.timer = setTimeout(() => {
       record.timer = undefined;
@@ -249,29 +242,29 @@ export class Supervisor {
     else logger.warn(fields, 'an actor failed, starting it again');
   }
 
-  /** The thread's actors go to the threads that live, or wait for this one. */
-  #onDead(slot: ThreadSlot, error: unknown, retryMs: number): void {
+  /**
+   * The thread's actors go to the threads that live, or wait for this one. The one whose turn it was when it died is
+   * held to have done it: it waits longer, and the third time it is quarantined, before it takes down everything.
+   */
+  #onDead(slot: ThreadSlot, { error, retryMs, lastTurn }: ThreadDeath): void {
     const { logger, stats } = this.#options;
     if (this.#isStopping) return;
+    const own = [...this.#actors.values()].filter(({ thread }) => thread === slot.thread);
+    const suspect = own.find(({ mark }) => mark === lastTurn);
+    const fields = { thread: slot.thread, suspect: suspect?.actorId, retryMs: Math.round(retryMs) };
+    logger.error({ ...fields, err: error }, 'a thread died, starting it again');
     stats.threadDied(slot.thread);
-    logger.error({ thread: slot.thread, err: error, retryMs: Math.round(retryMs) }, 'a thread died, starting it again');
-    for (const record of this.#actors.values()) {
-      if (record.thread !== slot.thread || record.state === 'quarantined') continue;
+    for (const record of own) {
       record.thread = undefined;
       stats.ended(record.actorId, undefined);
       if (record.state === 'stopping') this.#forget(record);
-      else this.#place(record);
+      else if (record !== suspect) this.#place(record);
     }
-    this.#settleConfiguring();
-  }
-
-  #settleConfiguring(): void {
-    for (const [key, { left, resolve }] of this.#configuring) {
-      for (const thread of left) if (this.#slots[thread]?.isReady !== true) left.delete(thread);
-      if (left.size > 0) continue;
-      this.#configuring.delete(key);
-      resolve();
+    if (suspect !== undefined && suspect.state !== 'stopping') {
+      suspect.failuresInARow += failuresPerThread - 1;
+      this.#restart(suspect, { code: 'thread_died', message: 'its thread died in its turn', stack: '' });
     }
+    this.#relay.threadDied(slot.thread);
   }
 
   #forget(record: ActorRecord): void {
@@ -281,10 +274,6 @@ export class Supervisor {
     this.#stopped.delete(record.actorId);
     settleAll(stopped);
   }
-}
-
-function configuringKey(accountId: string, revision: number): string {
-  return `${accountId}@${revision}`;
 }
 
 function settleAll(listeners: (() => void)[]): void {

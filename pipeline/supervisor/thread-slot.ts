@@ -1,23 +1,40 @@
 import { MessageChannel } from 'node:worker_threads';
 import type { MessagePort } from 'node:worker_threads';
 import type { Piscina } from 'piscina';
+import { createBlackBox } from '../host/black-box.ts';
 import type { HostTask } from '../host/host.ts';
 import type { HostSettings } from '../host/host-settings.ts';
 import type { Command, Report } from '../host/messages.ts';
 import { decideRestart } from './restart-policy.ts';
 
+/** What is used of the pool. */
+export type ThreadPool = Pick<Piscina, 'run'> & {
+  readonly threads: readonly { readonly threadId: number; terminate(): Promise<unknown> }[];
+};
+
+export type ThreadDeath = {
+  readonly error: unknown;
+  /** When it starts again, in ms from now. */
+  readonly retryMs: number;
+  /** Mark of the actor whose turn it was; 0: nobody's. */
+  readonly lastTurn: number;
+};
+
 export type ThreadSlotOptions = {
-  readonly pool: Piscina;
+  readonly pool: ThreadPool;
   readonly settings: HostSettings;
+  /** A host that says nothing for this long hangs, and is ended with its thread, in ms. */
+  readonly silenceMaxMs: number;
   onReport(report: Report): void;
-  /** The host is gone with all its actors; `retryMs` until it starts again. */
-  onDead(error: unknown, retryMs: number): void;
+  /** The host is gone with all its actors. */
+  onDead(death: ThreadDeath): void;
 };
 
 /** A place for one host: starts it on a thread of the pool, and again when the thread dies. */
 export class ThreadSlot {
   readonly #options: ThreadSlotOptions;
   #port: MessagePort | undefined;
+  #threadId: number | undefined;
   #isReady = false;
   #isStopping = false;
   #failuresInARow = 0;
@@ -56,15 +73,21 @@ export class ThreadSlot {
   }
 
   async #run(): Promise<void> {
-    const { pool, settings, onReport, onDead } = this.#options;
+    const { pool, settings, silenceMaxMs, onReport, onDead } = this.#options;
     const startedMs = performance.now();
     const channel = new MessageChannel();
     this.#port = channel.port1;
     channel.port1.on('message', (report: Report) => {
-      if (report.kind === 'ready') this.#isReady = true;
+      watchdog.refresh();
+      if (report.kind === 'ready') {
+        this.#isReady = true;
+        this.#threadId = report.threadId;
+      }
       onReport(report);
     });
-    const task: HostTask = { port: channel.port2, settings };
+    const watchdog = setTimeout(() => this.#terminate(), silenceMaxMs);
+    const blackBox = createBlackBox();
+    const task: HostTask = { port: channel.port2, blackBox: blackBox.memory, settings };
     let failure: unknown;
     try {
       await pool.run(task, { transferList: [channel.port2] });
@@ -72,12 +95,19 @@ export class ThreadSlot {
     } catch (error) {
       failure = error;
     }
+    clearTimeout(watchdog);
     this.#isReady = false;
     channel.port1.close();
     if (this.#isStopping) return;
     const decision = decideRestart(this.#failuresInARow, performance.now() - startedMs, Math.random());
     this.#failuresInARow = decision.failuresInARow;
-    onDead(failure, decision.delayMs);
+    onDead({ error: failure, retryMs: decision.delayMs, lastTurn: blackBox.lastTurn });
     this.#timer = setTimeout(() => this.start(), decision.delayMs);
+  }
+
+  /** Ends a thread whose event loop does not turn any more; its task then rejects. */
+  #terminate(): void {
+    const thread = this.#options.pool.threads.find(({ threadId }) => threadId === this.#threadId);
+    void thread?.terminate();
   }
 }
