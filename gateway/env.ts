@@ -51,7 +51,7 @@ const GatewayEnvSchema = Type.Object({
   /** One try of a publish; there are two within a request's deadline. */
   PUBLISH_TIMEOUT_MS: count(800, 10),
   /** A request is answered within this time after its body arrived. */
-  REQUEST_DEADLINE_MS: count(2_000, 100),
+  REQUEST_DEADLINE_MS: count(2_000, 500),
 
   /** How often a trial publish proves that the log stores, in ms. */
   CANARY_EVERY_MS: count(2_000, 50),

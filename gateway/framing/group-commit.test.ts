@@ -121,6 +121,20 @@ test('group commit: a frame does not wait once nothing is in flight', async () =
   expect(rig.published.map(({ ids }) => ids)).toEqual([['a'], ['b']]);
 });
 
+test('group commit: an event that finds the log idle goes at once, whatever was planned before', async () => {
+  const rig = createRig({ frameLingerMs: 1_000 });
+  rig.add(0, 'a');
+  await rig.turn();
+  rig.add(1, 'b');
+  for (const index of [0, 1]) {
+    rig.published[index]?.decide('stored');
+    await rig.turn();
+  }
+  rig.add(2, 'c');
+  await rig.turn();
+  expect(rig.published.map(({ ids }) => ids)).toEqual([['a'], ['b'], ['c']]);
+});
+
 test('group commit: a frame at its size is closed, and order is kept', async () => {
   const rig = createRig({ frameBytesMax: 400 });
   for (const id of ['a', 'b', 'c', 'd']) rig.add(0, id, 'x'.repeat(150));

@@ -44,7 +44,8 @@ export class GroupCommit {
   readonly #lanes: Lane[];
   readonly #spare: Frame[] = [];
   readonly #expiry: NodeJS.Timeout;
-  #flushPlanned = false;
+  #flushSoon = false;
+  #flushLater = false;
   #inFlight = 0;
   #queuedEvents = 0;
   #queuedBytes = 0;
@@ -107,7 +108,9 @@ export class GroupCommit {
     lane.open.add(head, body, start, end, waiter, tag);
     this.#queuedBytes += lane.open.writer.length - before;
     this.#queuedEvents += 1;
-    if (!this.#flushPlanned && !lane.publishing) this.#planFlush(this.#settings.frameLingerMs);
+    if (lane.publishing) return;
+    if (this.#inFlight === 0) this.#planFlushSoon();
+    else this.#planFlushLater(this.#settings.frameLingerMs);
   }
 
   /** Resolves once nothing waits or is in flight. */
@@ -123,15 +126,23 @@ export class GroupCommit {
     clearInterval(this.#expiry);
   }
 
-  #planFlush(lingerMs: number): void {
-    this.#flushPlanned = true;
-    const flush = (): void => {
-      this.#flushPlanned = false;
-      this.#flush();
-    };
+  #planFlushSoon(): void {
+    if (this.#flushSoon) return;
+    this.#flushSoon = true;
     // Immediates run after the sockets that were readable have been read: all of their events share a frame.
-    if (this.#inFlight === 0) setImmediate(flush);
-    else setTimeout(flush, lingerMs);
+    setImmediate(() => {
+      this.#flushSoon = false;
+      this.#flush();
+    });
+  }
+
+  #planFlushLater(afterMs: number): void {
+    if (this.#flushLater) return;
+    this.#flushLater = true;
+    setTimeout(() => {
+      this.#flushLater = false;
+      this.#flush();
+    }, afterMs);
   }
 
   #flush(): void {
@@ -139,10 +150,7 @@ export class GroupCommit {
       const lane = this.#longestWaiting();
       if (lane?.oldest === undefined) return;
       const waitMs = this.#inFlight === 0 || lane.sealed.length > 0 ? 0 : this.#lingerLeft(lane.oldest);
-      if (waitMs > 0) {
-        if (!this.#flushPlanned) this.#planFlush(waitMs);
-        return;
-      }
+      if (waitMs > 0) return this.#planFlushLater(waitMs);
       this.#publishNext(lane);
     }
   }
