@@ -63,11 +63,16 @@ const GatewayEnvSchema = Type.Object({
 
 /** The gateway's environment. Throws EnvError with every problem. */
 export function readGatewayEnv(source: Readonly<Record<string, string | undefined>> = process.env) {
-  const env = readEnv(GatewayEnvSchema, source, (path) => readFileSync(path, 'utf8'));
-  const proxies = env.TRUSTED_PROXIES.split(',').filter((entry) => entry.trim() !== '');
-  const bad = compileAddressRanges(proxies).rejected;
-  if (bad.length > 0) throw new EnvError([`TRUSTED_PROXIES holds no address or range: ${bad.join(', ')}`]);
-  return { ...env, TRUSTED_PROXIES: proxies };
+  const proxies = (source['TRUSTED_PROXIES'] ?? '').split(',').filter((entry) => entry.trim() !== '');
+  const { rejected } = compileAddressRanges(proxies);
+  const own = rejected.length === 0 ? [] : [`TRUSTED_PROXIES holds no address or range: ${rejected.join(', ')}`];
+  try {
+    const env = readEnv(GatewayEnvSchema, source, (path) => readFileSync(path, 'utf8'));
+    if (own.length > 0) throw new EnvError([]);
+    return { ...env, TRUSTED_PROXIES: proxies };
+  } catch (error) {
+    throw error instanceof EnvError ? new EnvError([...error.problems, ...own]) : error;
+  }
 }
 
 export type GatewayEnv = ReturnType<typeof readGatewayEnv>;
