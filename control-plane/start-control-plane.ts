@@ -1,3 +1,4 @@
+import type { Pool } from 'pg';
 import { connectLog } from '../shared/log/connection.ts';
 import type { Logger } from '../shared/process/logger.ts';
 import { PortBusyError } from '../shared/process/observe.ts';
@@ -7,6 +8,10 @@ import { migrate } from '../shared/storage/migrate.ts';
 import { openStorage } from '../shared/storage/open-storage.ts';
 import { createSecretBox } from '../shared/storage/secrets.ts';
 import { createVisitorPool } from '../shared/visitors/visitor-pool.ts';
+import { createAssigner } from './assignments/assigner.ts';
+import { addAssignmentRoutes } from './assignments/assignment-routes.ts';
+import { createExperimentPlans } from './assignments/experiment-plans.ts';
+import { createImpressionLog } from './assignments/impression-log.ts';
 import { bootstrap } from './bootstrap/bootstrap.ts';
 import { addDescriptionRoutes } from './description/public-routes.ts';
 import { endpoints } from './endpoints/registry.ts';
@@ -31,6 +36,8 @@ export type ControlPlane = {
 
 /** Connections for reading visitors and recent events, beside those of the configuration. */
 const visitorConnectionsMax = 4;
+/** Connections for assignments to experiments, which must not wait for those who look at events. */
+const assignmentConnectionsMax = 4;
 
 /** Builds the control plane from its environment and starts it; what it starts is stopped by `shutdown`. */
 export async function startControlPlane(
@@ -48,13 +55,17 @@ export async function startControlPlane(
     connectionsMax: env.CONTROL_PLANE_DATABASE_CONNECTIONS_MAX,
   });
   shutdown.add('close database', () => storage.close());
-  const pool = createVisitorPool({
-    databaseUrl: env.DATABASE_URL,
-    connectionsMax: visitorConnectionsMax,
-    name: 'sluice control plane',
-    onIdleError: (error) => logger.warn({ err: error }, 'a connection to PostgreSQL broke'),
-  });
+  const openPool = (name: string, connectionsMax: number): Pool =>
+    createVisitorPool({
+      databaseUrl: env.DATABASE_URL,
+      connectionsMax,
+      name,
+      onIdleError: (error) => logger.warn({ err: error }, 'a connection to PostgreSQL broke'),
+    });
+  const pool = openPool('sluice control plane', visitorConnectionsMax);
   shutdown.add('close visitors', () => pool.end());
+  const assignmentPool = openPool('sluice assignments', assignmentConnectionsMax);
+  shutdown.add('close assignments', () => assignmentPool.end());
   const database = monitorDatabase(storage);
   shutdown.add('stop database monitor', () => database.stop());
 
@@ -62,6 +73,7 @@ export async function startControlPlane(
   shutdown.add('close log', () => connection.close());
   const liveValues = createLiveValues();
   const leases = createLeaseMirror();
+  const experimentPlans = createExperimentPlans(logger);
   const logLink = await openLogLink({
     connection,
     topology: {
@@ -73,12 +85,13 @@ export async function startControlPlane(
       deadLetterBytesMax: env.LOG_DEAD_LETTERS_BYTES_MAX,
     },
     logger,
-    async onOpened({ health, leases: leaseBucket }) {
-      await Promise.all([liveValues.follow(health), leases.follow(leaseBucket)]);
+    async onOpened({ config, health, leases: leaseBucket }) {
+      await Promise.all([experimentPlans.follow(config), liveValues.follow(health), leases.follow(leaseBucket)]);
     },
   });
   shutdown.add('stop following the log', () => {
     logLink.stop();
+    experimentPlans.stop();
     liveValues.stop();
     leases.stop();
   });
@@ -104,12 +117,17 @@ export async function startControlPlane(
     pushStation: createPushStation({ storage, logLink, leases, documentBytesMax: env.CONFIG_BYTES_MAX, wake }),
     now,
   };
+  const impressions = createImpressionLog({ connection, partitions: () => logLink.partitions });
+  const assigner = createAssigner({ pool: assignmentPool, impressions, now });
   const app = createApp({
     endpoints,
     services,
     logger,
     metrics: metrics.http,
-    addPublicRoutes: (instance) => addDescriptionRoutes(instance, endpoints),
+    addPublicRoutes: (instance) => {
+      addDescriptionRoutes(instance, endpoints);
+      addAssignmentRoutes(instance, { plans: experimentPlans, assigner, logger });
+    },
   });
   shutdown.add('stop answering', () => app.close());
   await app.listen({ port: env.CONTROL_PLANE_PORT, host: env.CONTROL_PLANE_HOST }).catch((error: unknown) => {

@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox';
 import type { JsonObject } from '../../shared/process/json.ts';
+import { assignmentPaths } from '../assignments/describe-assignments.ts';
 import type { Endpoint } from '../http/define-endpoint.ts';
 
 const failures: Readonly<Record<number, string>> = {
@@ -30,8 +31,8 @@ export function buildOpenApi(endpoints: readonly Endpoint[]): JsonObject {
       description:
         'Destinations, sources and the other configuration of an account. Changes are a draft until a version is created and published.',
     },
-    tags: [...new Set(endpoints.map(({ tag }) => tag))].map((name) => ({ name })),
-    paths,
+    tags: [...new Set(endpoints.map(({ tag }) => tag)), 'Experiment assignments'].map((name) => ({ name })),
+    paths: { ...paths, ...assignmentPaths },
     security: [{ apiKey: [] }],
     components: {
       securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'An API key: slk_…' } },

@@ -57,5 +57,8 @@ function isPassing(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = 'code' in error ? String(error.code) : '';
   if (passing.has(code)) return true;
-  return error.name === 'KnexTimeoutError' || /connection (terminated|ended|refused)/i.test(error.message);
+  return (
+    error.name === 'KnexTimeoutError' ||
+    /connection (terminated|ended|refused)|^timeout exceeded|^query read timeout/i.test(error.message)
+  );
 }

@@ -9,6 +9,8 @@ import type { Logger } from '../../shared/process/logger.ts';
 export type LogLink = {
   readonly connection: LogConnection;
   readonly buckets: Buckets;
+  /** Partitions of accepted events, as the log was made. */
+  readonly partitions: number;
   /** Makes what is missing of the log and opens the buckets again. */
   reopen(): Promise<void>;
   stop(): void;
@@ -25,8 +27,10 @@ export type LogLinkOptions = {
 /** Makes the log's streams and buckets and keeps them there: a server that comes back empty gets them again. */
 export async function openLogLink(options: LogLinkOptions): Promise<LogLink> {
   const { connection, topology, logger } = options;
+  let partitions = topology.partitions;
   const open = async (): Promise<Buckets> => {
-    const { created } = await ensureTopology(connection, topology);
+    const { created, partitions: inForce } = await ensureTopology(connection, topology);
+    partitions = inForce;
     if (created.length > 0) logger.warn({ created }, 'streams created: the log was empty');
     const opened = await openBuckets(connection, topology.replicas);
     await options.onOpened(opened);
@@ -51,6 +55,9 @@ export async function openLogLink(options: LogLinkOptions): Promise<LogLink> {
     connection,
     get buckets() {
       return buckets;
+    },
+    get partitions() {
+      return partitions;
     },
     reopen,
     stop: offReconnect,

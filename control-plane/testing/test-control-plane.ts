@@ -93,7 +93,7 @@ function testEnv(): ControlPlaneEnv {
     LOG_EVENTS_BYTES_MAX: 8 * mebibyte,
     LOG_RETRY_BYTES_MAX: 8 * mebibyte,
     LOG_DEAD_LETTERS_BYTES_MAX: 8 * mebibyte,
-    LOG_LEVEL: 'silent' as never,
+    LOG_LEVEL: 'silent',
     SHUTDOWN_DEADLINE_MS: 8_000,
     CONTROL_PLANE_PORT: 0,
     CONTROL_PLANE_METRICS_PORT: 0,

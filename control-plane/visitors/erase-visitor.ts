@@ -10,7 +10,7 @@ export type Erased = { readonly ids: readonly string[]; readonly recentEventCoun
  * Tables, beside the visitors' own, whose rows belong to a visitor by `account_id` and `visitor_id`. Outcomes go with
  * their events. Whoever writes to one of them holds the lock of shared/visitors/erasure-lock.ts.
  */
-const visitorTables = ['recent_events'] as const;
+const visitorTables = ['recent_events', 'experiment_assignments'] as const;
 
 /**
  * Erases the visitor an id or alias leads to: its properties, what identifies it, and its recent events, all or

@@ -1,0 +1,91 @@
+import { LRUCache } from 'lru-cache';
+import type { Pool } from 'pg';
+import { uuidv7 } from 'uuidv7';
+import { assign } from '../../shared/experiments/assign.ts';
+import type { AssignmentDecision, AssignmentRequest, Assignments } from '../../shared/experiments/assign.ts';
+import { accumulateProperties } from '../../shared/experiments/personalization.ts';
+import type { PageContext } from '../../shared/experiments/page.ts';
+import { readAssignments, storeAssignment } from './assignment-store.ts';
+import type { OpenedPlan } from './experiment-plans.ts';
+import type { ImpressionLog } from './impression-log.ts';
+
+export type Assigned = Extract<AssignmentDecision, { readonly assigned: true }>;
+
+/** Gives visitors their variants. */
+export type Assigner = {
+  /**
+   * The visitor's variant, stored before it is told, and its impression in the log; undefined when the visitor is not
+   * in the experiment. Throws PublishError when the impression could not be stored.
+   */
+  assign(opened: OpenedPlan, request: AssignmentRequest): Promise<Assigned | undefined>;
+  /** The properties of the visitor's variants. Writes nothing. */
+  personalize(
+    opened: OpenedPlan,
+    visitorId: string,
+    context: PageContext | undefined,
+  ): Promise<Readonly<Record<string, string>>>;
+};
+
+export type AssignerOptions = { readonly pool: Pool; readonly impressions: ImpressionLog; now(): Date };
+
+const cachedVisitorsMax = 50_000;
+// A variant a visitor has never changes, but the visitor may be merged or erased, perhaps by another process.
+const cachedForMs = 30_000;
+const none: Assignments = new Map();
+
+export function createAssigner({ pool, impressions, now }: AssignerOptions): Assigner {
+  const cache = new LRUCache<string, Assignments>({ max: cachedVisitorsMax, ttl: cachedForMs });
+
+  const decide = async ({ plan }: OpenedPlan, request: AssignmentRequest): Promise<AssignmentDecision> => {
+    const { accountId } = plan;
+    const { visitorId } = request;
+    const key = `${accountId}\n${visitorId}`;
+    const remember = (assignments: Assignments): AssignmentDecision => {
+      if (assignments.size > 0) cache.set(key, assignments);
+      return assign(plan, request, assignments);
+    };
+    const atOnce = assign(plan, request, cache.get(key) ?? none);
+    if (!dependsOnStored(atOnce)) return atOnce;
+    const read = await readAssignments(pool, accountId, visitorId);
+    if (read.erased) return erased;
+    const decision = remember(read.assignments);
+    if (!decision.assigned || decision.store === undefined) return decision;
+    const stored = await storeAssignment(pool, accountId, visitorId, decision.store);
+    return stored.erased ? erased : remember(stored.assignments);
+  };
+
+  return {
+    async assign(opened, request) {
+      const decision = await decide(opened, request);
+      if (!decision.assigned) return undefined;
+      if (decision.impressionDue) {
+        await impressions.write({
+          id: uuidv7(),
+          accountId: opened.plan.accountId,
+          token: opened.token,
+          visitorId: request.visitorId,
+          atMs: now().getTime(),
+          experiment: decision.experiment,
+          variant: decision.variant,
+          url: request.context?.url ?? undefined,
+        });
+      }
+      return decision;
+    },
+    async personalize({ plan }, visitorId, context) {
+      if (plan.withProperties.length === 0) return {};
+      // Past the cache: what another process assigned a moment ago belongs to the answer.
+      const { erased: gone, assignments } = await readAssignments(pool, plan.accountId, visitorId);
+      return gone ? {} : accumulateProperties(plan, visitorId, assignments, context);
+    },
+  };
+}
+
+// Nothing may be recorded of an erased visitor, so it takes part in nothing.
+const erased: AssignmentDecision = { assigned: false, reason: 'notEligible' };
+
+/** Whether an assignment that the cache does not know of would change the decision. */
+function dependsOnStored(decision: AssignmentDecision): boolean {
+  if (decision.assigned) return decision.origin === 'new';
+  return decision.reason === 'paused' || decision.reason === 'outsideAllocation';
+}

@@ -1,0 +1,264 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { Envelope } from '../../shared/events/envelope.ts';
+import { decodeEnvelopes } from '../../shared/events/frame.ts';
+import { variantBucket } from '../../shared/experiments/bucketing.ts';
+import { createAnswerCheck } from '../testing/answer-check.ts';
+import type { Client } from '../testing/client.ts';
+import { startTestControlPlane } from '../testing/test-control-plane.ts';
+import type { TestControlPlane } from '../testing/test-control-plane.ts';
+
+let plane: TestControlPlane;
+let client: Client;
+let token: string;
+let sourceToken: string;
+let testToken: string;
+let ids: { experiment: string; control: string; green: string; banner: string };
+const checkAnswer = createAnswerCheck([]);
+const query = '/collections/experimentVariants';
+
+beforeAll(async () => {
+  plane = await startTestControlPlane();
+  client = await plane.newAccount();
+  const made = async (path: string, body: object): Promise<string> => {
+    const answer = await client.post(path, body);
+    expect([path, answer.status, answer.body]).toEqual([path, 200, expect.anything()]);
+    return answer.body.id as string;
+  };
+  token = (await client.post('/collections/experimentSettings', {})).body.token as string;
+  const source = await made('/sources', { type: 'WebSource' });
+  ({ token: sourceToken, testToken } = (await client.get(`/sources/${source}/tokens`)).body);
+  const experiment = await made('/collections/experiments', { name: 'Button', key: 'button' });
+  const banner = await made('/collections/experiments', { name: 'Banner', key: 'banner', type: 'personalization' });
+  ids = {
+    experiment,
+    banner,
+    control: await made(query, { experimentId: experiment, name: 'Blue', isControl: true }),
+    green: await made(query, {
+      experimentId: experiment,
+      name: 'Green',
+      weight: 50,
+      redirect: '/green',
+      properties: { colour: 'green' },
+    }),
+  };
+  await made(query, { experimentId: banner, name: 'All', isControl: true, properties: { title: 'Hello' } });
+  for (const id of [experiment, banner]) await client.post(`/collections/experiments/${id}/start`);
+  await client.publish();
+  const isServed = async () => (await ask('someone', { track_impression: false })).body['in_experiment'] === true;
+  await vi.waitUntil(isServed, { timeout: 10_000 });
+});
+afterAll(() => plane.stop());
+
+type Body = Readonly<Record<string, unknown>>;
+
+async function post(
+  path: string,
+  body: unknown,
+  { baseUrl = plane.baseUrl, headers = {} }: { baseUrl?: string; headers?: Record<string, string> } = {},
+): Promise<{ readonly status: number; readonly body: Body; readonly headers: Headers }> {
+  const answer = await fetch(`${baseUrl}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+  const value = (await answer.json()) as Body;
+  checkAnswer('POST', path, answer.status, value);
+  return { status: answer.status, body: value, headers: answer.headers };
+}
+
+function ask(visitorId: string, more: object = {}, options: Parameters<typeof post>[2] = {}): ReturnType<typeof post> {
+  return post('/experiments/assignments/button', { token, visitor_id: visitorId, ...more }, options);
+}
+
+function personalize(visitorId: string): ReturnType<typeof post> {
+  return post('/experiments/personalization', { token, visitor_id: visitorId });
+}
+
+/** The variant the published algorithm gives first. */
+function bucketed(visitorId: string): string {
+  return variantBucket(ids.experiment, visitorId) < 5_000 ? ids.green : ids.control;
+}
+
+/** A visitor of the name whose first variant is this one. */
+function visitorWith(variantId: string, name: string): string {
+  for (let index = 0; ; index += 1) if (bucketed(`${name}-${index}`) === variantId) return `${name}-${index}`;
+}
+
+async function impressionsOf(visitorId: string): Promise<Envelope[]> {
+  const { state } = await plane.log.jsm.streams.info('INGEST');
+  const envelopes: Envelope[] = [];
+  for (let seq = 1; seq <= state.last_seq; seq += 1) {
+    const message = await plane.log.jsm.streams.getMessage('INGEST', { seq });
+    envelopes.push(...decodeEnvelopes(message.data));
+  }
+  return envelopes.filter(({ body }) => body['userId'] === visitorId);
+}
+
+async function storedOf(visitorId: string): Promise<{ visitor_id: string; variant_id: string }[]> {
+  const sql = 'select visitor_id, variant_id from experiment_assignments where visitor_id = ?';
+  return plane.storage.fork().execute(sql, [visitorId]);
+}
+
+function addVisitor(id: string, mergedInto: string | null): Promise<unknown> {
+  const sql = 'insert into visitors (account_id, id, merged_into) values (?, ?, ?)';
+  return plane.storage.fork().execute(sql, [client.accountId, id, mergedInto]);
+}
+
+test('assignment: the published algorithm decides, and the answer is that of the specification', async () => {
+  const visitor = visitorWith(ids.green, 'first');
+  expect((await ask(visitor)).body).toEqual({
+    success: true,
+    in_experiment: true,
+    experiment_id: ids.experiment,
+    experiment_key: 'button',
+    experiment_name: 'Button',
+    variant_id: ids.green,
+    variant_name: 'Green',
+    is_control: false,
+    type: 'ab',
+    redirect: '/green',
+  });
+  const control = await ask(visitorWith(ids.control, 'first'));
+  expect(control.body).toMatchObject({ variant_id: ids.control, is_control: true });
+  expect(control.body).not.toHaveProperty('redirect');
+});
+
+test('assignment: fifty first calls at once store one assignment and an impression each', async () => {
+  const answers = await Promise.all(Array.from({ length: 50 }, () => ask('crowd')));
+  expect(new Set(answers.map(({ body }) => body['variant_id']))).toEqual(new Set([bucketed('crowd')]));
+  expect(await storedOf('crowd')).toEqual([{ visitor_id: 'crowd', variant_id: bucketed('crowd') }]);
+  const impressions = await impressionsOf('crowd');
+  expect(impressions).toHaveLength(50);
+  expect(new Set(impressions.map(({ id }) => id)).size).toBe(50);
+});
+
+test('impression: an event of the account that names experiment and variant, of the source that asked', async () => {
+  await ask('seen', { context: { url: 'https://example.com/page' } });
+  await ask('seen', { token: sourceToken });
+  await ask('seen', { token: testToken });
+  const [own, live, tried] = await impressionsOf('seen');
+  expect(own).toMatchObject({
+    v: 1,
+    kind: 'track',
+    account: client.accountId,
+    source: 'experiments',
+    body: {
+      event: '$experiment_impression',
+      userId: 'seen',
+      distinctId: own?.id,
+      eventProperties: { experiment_id: ids.experiment, experiment_key: 'button', variant_id: bucketed('seen') },
+      defaultProperties: { current_url: 'https://example.com/page' },
+    },
+  });
+  expect(own).not.toHaveProperty('test');
+  expect(JSON.stringify([own, live, tried])).not.toContain(token);
+  expect(live?.source).not.toBe('experiments');
+  expect(tried).toMatchObject({ source: live?.source, test: true });
+});
+
+test('impression: none when it is not asked for, when nobody is assigned, and for a personalization', async () => {
+  await ask('quiet', { track_impression: false });
+  await post('/experiments/assignments/unknown', { token, visitor_id: 'quiet' });
+  await personalize('quiet');
+  expect(await impressionsOf('quiet')).toEqual([]);
+});
+
+test('personalization: reads what is there and writes nothing', async () => {
+  const visitor = visitorWith(ids.green, 'reader');
+  expect((await personalize(visitor)).body).toEqual({ success: true, properties: { title: 'Hello' } });
+  expect(await storedOf(visitor)).toEqual([]);
+  await ask(visitor);
+  expect((await personalize(visitor)).body).toEqual({
+    success: true,
+    properties: { title: 'Hello', colour: 'green' },
+  });
+});
+
+test('failures: every body says success false', async () => {
+  const body = { token, visitor_id: 'v' };
+  const path = '/experiments/assignments/button';
+  const failed = (status: number) => expect.objectContaining({ status, body: { success: false } });
+  for (const bad of ['{', '[]', 'null', '{}', { ...body, visitor_id: '' }, { ...body, visitor_id: 3 }, { token }]) {
+    expect(await post(path, bad)).toEqual(failed(400));
+    expect(await post('/experiments/personalization', bad)).toEqual(failed(400));
+  }
+  expect(await post(path, { ...body, track_impression: 'yes' })).toEqual(failed(400));
+  expect(await post(path, { ...body, context: { url: 1 } })).toEqual(failed(400));
+  expect(await post(path, { ...body, token: 'exp_unknown' })).toEqual(failed(401));
+  expect(await post('/experiments/personalization', { ...body, token: 'exp_unknown' })).toEqual(failed(401));
+  expect(await post(path, 'x'.repeat(70_000))).toEqual(failed(413));
+  expect(await post(path, body, { headers: { 'content-type': 'application/xml' } })).toEqual(failed(415));
+});
+
+test('browsers: may ask from any page, also with a beacon', async () => {
+  const headers = { 'content-type': 'text/plain;charset=UTF-8', origin: 'https://example.com' };
+  const beacon = await ask('beacon', {}, { headers });
+  expect([beacon.status, beacon.headers.get('access-control-allow-origin')]).toEqual([200, '*']);
+  const preflight = await fetch(`${plane.baseUrl}/experiments/personalization`, { method: 'OPTIONS' });
+  expect([preflight.status, preflight.headers.get('access-control-allow-headers')]).toEqual([204, 'content-type']);
+});
+
+test('merged visitors: every id of one visitor has its earliest assignment', async () => {
+  const survivor = visitorWith(ids.control, 'merged');
+  const alias = visitorWith(ids.green, 'merged');
+  await ask(alias);
+  await addVisitor(survivor, null);
+  await addVisitor(alias, survivor);
+  expect((await ask(survivor)).body['variant_id']).toBe(ids.green);
+  expect(await storedOf(survivor)).toEqual([]);
+});
+
+test('erased visitors: their assignments go, and nothing is recorded of them again', async () => {
+  await addVisitor('gone', null);
+  await ask('gone');
+  expect(await storedOf('gone')).toHaveLength(1);
+  expect((await client.delete('/visitors/gone')).status).toBe(200);
+  expect(await storedOf('gone')).toEqual([]);
+  const another = await plane.startAnother();
+  expect((await ask('gone', {}, another)).body).toEqual({ success: true, in_experiment: false });
+  expect([(await storedOf('gone')).length, (await impressionsOf('gone')).length]).toEqual([0, 1]);
+});
+
+test('sticky: a change of weights and allocation moves nobody, also after a restart', async () => {
+  const visitor = visitorWith(ids.green, 'sticky');
+  await ask(visitor);
+  await client.patch(`${query}/${ids.green}`, { weight: 0 });
+  await client.patch(`/collections/experiments/${ids.experiment}`, { trafficAllocation: 0 });
+  await client.publish();
+  await expect.poll(async () => (await ask('newcomer')).body['in_experiment']).toBe(false);
+  expect((await ask(visitor)).body['variant_id']).toBe(ids.green);
+  const another = await plane.startAnother();
+  expect((await ask(visitor, {}, another)).body['variant_id']).toBe(ids.green);
+});
+
+test('lifecycle: paused keeps old assignments, completed has nobody in it but for a rollout', async () => {
+  const visitor = visitorWith(ids.green, 'sticky');
+  const path = `/collections/experiments/${ids.experiment}`;
+  const step = async (kind: string, body?: object): Promise<void> => {
+    expect((await client.post(`${path}/${kind}`, body)).status).toBe(200);
+    await client.publish();
+  };
+  await client.patch(path, { trafficAllocation: 100 });
+  await step('pause');
+  expect((await ask(visitor)).body['variant_id']).toBe(ids.green);
+  expect((await ask('late')).body['in_experiment']).toBe(false);
+  await step('stop');
+  await expect.poll(async () => (await ask(visitor)).body['in_experiment']).toBe(false);
+  await step('rollout', { variantId: ids.green });
+  await expect.poll(async () => (await ask('late')).body['variant_id']).toBe(ids.green);
+  expect(await storedOf('late')).toEqual([]);
+});
+
+test('settings: domains are kept to, and experiments can be taken off', async () => {
+  const { body } = await client.get('/collections/experimentSettings');
+  const path = `/collections/experimentSettings/${body.entities[0].id}`;
+  await client.patch(path, { whitelistDomains: ['example.com'] });
+  await client.publish();
+  const from = (origin: string) => ask('late', {}, { headers: { origin } });
+  await expect.poll(async () => (await from('https://other.com')).status).toBe(403);
+  expect((await from('https://www.example.com')).status).toBe(200);
+  expect((await ask('late')).status).toBe(200);
+  await client.patch(path, { isEnabled: false });
+  await client.publish();
+  await expect.poll(async () => (await ask('late')).body).toEqual({ success: true, in_experiment: false });
+});

@@ -1,0 +1,23 @@
+import { Migration } from '@mikro-orm/migrations';
+
+/**
+ * The variant each visitor was given, for good. It belongs to the visitor and goes when that is erased. Neither accounts
+ * nor visitors are referenced: an assignment may come before the first event of its visitor.
+ */
+export class CreateExperimentAssignments extends Migration {
+  override up(): void {
+    this.addSql(`
+      create table experiment_assignments (
+        account_id uuid not null,
+        visitor_id text not null,
+        experiment_id text not null,
+        variant_id text not null,
+        assigned_at timestamptz not null default now(),
+        primary key (account_id, visitor_id, experiment_id)
+      )`);
+  }
+
+  override down(): void {
+    this.addSql('drop table experiment_assignments');
+  }
+}
