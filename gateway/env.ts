@@ -63,16 +63,26 @@ const GatewayEnvSchema = Type.Object({
 
 /** The gateway's environment. Throws EnvError with every problem. */
 export function readGatewayEnv(source: Readonly<Record<string, string | undefined>> = process.env) {
-  const proxies = (source['TRUSTED_PROXIES'] ?? '').split(',').filter((entry) => entry.trim() !== '');
-  const { rejected } = compileAddressRanges(proxies);
-  const own = rejected.length === 0 ? [] : [`TRUSTED_PROXIES holds no address or range: ${rejected.join(', ')}`];
-  try {
-    const env = readEnv(GatewayEnvSchema, source, (path) => readFileSync(path, 'utf8'));
-    if (own.length > 0) throw new EnvError([]);
-    return { ...env, TRUSTED_PROXIES: proxies };
-  } catch (error) {
-    throw error instanceof EnvError ? new EnvError([...error.problems, ...own]) : error;
-  }
+  const env = readOwnEnv(source);
+  const problems = proxyProblems(env.TRUSTED_PROXIES);
+  if (problems.length > 0) throw new EnvError(problems);
+  return { ...env, TRUSTED_PROXIES: splitList(env.TRUSTED_PROXIES) };
 }
 
 export type GatewayEnv = ReturnType<typeof readGatewayEnv>;
+
+function readOwnEnv(source: Readonly<Record<string, string | undefined>>) {
+  try {
+    return readEnv(GatewayEnvSchema, source, (path) => readFileSync(path, 'utf8'));
+  } catch (error) {
+    if (!(error instanceof EnvError)) throw error;
+    throw new EnvError([...error.problems, ...proxyProblems(source['TRUSTED_PROXIES'] ?? '')]);
+  }
+}
+
+const splitList = (text: string): string[] => text.split(',').filter((entry) => entry.trim() !== '');
+
+function proxyProblems(text: string): string[] {
+  const { rejected } = compileAddressRanges(splitList(text));
+  return rejected.length === 0 ? [] : [`TRUSTED_PROXIES holds no address or range: ${rejected.join(', ')}`];
+}
