@@ -219,6 +219,26 @@ test('erased visitors: their assignments go, and nothing is recorded of them aga
   expect([(await storedOf('gone')).length, (await impressionsOf('gone')).length]).toEqual([0, 1]);
 });
 
+test('erased visitors: an assignment goes too where there was no event yet', async () => {
+  await ask('eventless', { track_impression: false });
+  expect((await client.delete('/visitors/eventless')).body).toMatchObject({ deleted: true, ids: ['eventless'] });
+  expect(await storedOf('eventless')).toEqual([]);
+  expect((await client.delete('/visitors/eventless')).status).toBe(404);
+  expect((await client.delete('/visitors/event%00less')).status).toBe(404);
+});
+
+test('a log that takes nothing: 503, because an impression would be lost', async () => {
+  const { streams } = plane.log.jsm;
+  const { config } = await streams.info('INGEST');
+  await streams.update('INGEST', { ...config, max_bytes: 1 });
+  const refused = await ask('unlucky');
+  await streams.update('INGEST', config);
+  expect([refused.status, refused.body]).toEqual([503, { success: false }]);
+  expect(refused.headers.get('retry-after')).toBe('1');
+  expect((await ask('unlucky')).body['variant_id']).toBe(bucketed('unlucky'));
+  expect(await impressionsOf('unlucky')).toHaveLength(1);
+});
+
 test('sticky: a change of weights and allocation moves nobody, also after a restart', async () => {
   const visitor = visitorWith(ids.green, 'sticky');
   await ask(visitor);

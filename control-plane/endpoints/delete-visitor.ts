@@ -13,7 +13,8 @@ export const deleteVisitor = defineEndpoint({
   id: 'deleteVisitor',
   tag: 'Visitors',
   summary:
-    'Erase a visitor: its properties, what identifies it, and its recent events. Events in the log leave it with ' +
+    'Erase a visitor: its properties, what identifies it, its recent events, and its assignments to experiments. ' +
+    'Events in the log leave it with ' +
     'retention (7 days); dead letters, and what destinations were sent, are not touched',
   reply: Type.Object({
     deleted: Type.Literal(true),

@@ -2,6 +2,7 @@ import type { Pool } from 'pg';
 import { inTransaction } from '../../shared/storage/in-transaction.ts';
 import { holdForErasure } from '../../shared/visitors/erasure-lock.ts';
 import { eraseVisitor as eraseFromVisitors } from '../../shared/visitors/find-visitor.ts';
+import { cleanText } from '../../shared/visitors/visitor-identity.ts';
 
 /** What an erasure removed; no ids when there was no such visitor. */
 export type Erased = { readonly ids: readonly string[]; readonly recentEventCount: number };
@@ -13,8 +14,8 @@ export type Erased = { readonly ids: readonly string[]; readonly recentEventCoun
 const visitorTables = ['recent_events', 'experiment_assignments'] as const;
 
 /**
- * Erases the visitor an id or alias leads to: its properties, what identifies it, and its recent events, all or
- * nothing. A tombstone stays, so that an event that is still on its way does not bring it back.
+ * Erases the visitor an id or alias leads to: its properties, what identifies it, its recent events and its
+ * assignments to experiments, all or nothing. A tombstone stays, so that an event that is still on its way does not bring it back.
  *
  * Events in the log are not rewritten: many share one message, and JetStream removes whole messages only. They leave
  * it with retention, seven days by default; until then a replay delivers them again. Dead letters stay until they are
@@ -23,17 +24,23 @@ const visitorTables = ['recent_events', 'experiment_assignments'] as const;
 export function eraseVisitor(pool: Pool, accountId: string, id: string): Promise<Erased> {
   return inTransaction(pool, async (client) => {
     await holdForErasure(client, accountId);
-    const ids = await eraseFromVisitors(client, accountId, id);
+    const known = await eraseFromVisitors(client, accountId, id);
+    // Who only asked for an experiment's variant has an assignment, and is no visitor yet.
+    const ids = known.length > 0 ? known : [id].filter(isStorableId);
     let recentEventCount = 0;
-    if (ids.length > 0) {
-      for (const table of visitorTables) {
-        const { rowCount } = await client.query(
-          `delete from ${table} where account_id = $1 and visitor_id = any($2::text[])`,
-          [accountId, ids],
-        );
-        if (table === 'recent_events') recentEventCount = rowCount ?? 0;
-      }
+    let deletedCount = 0;
+    for (const table of visitorTables) {
+      const { rowCount } = await client.query(
+        `delete from ${table} where account_id = $1 and visitor_id = any($2::text[])`,
+        [accountId, ids],
+      );
+      deletedCount += rowCount ?? 0;
+      if (table === 'recent_events') recentEventCount = rowCount ?? 0;
     }
-    return { ids, recentEventCount };
+    return { ids: known.length > 0 || deletedCount > 0 ? ids : [], recentEventCount };
   });
+}
+
+function isStorableId(id: string): boolean {
+  return cleanText(id) === id;
 }
