@@ -7,6 +7,7 @@ import { VisitorProperties } from '../../shared/visitors/visitor-properties.ts';
 import { encodeEvent } from './encode-event.ts';
 import { hashEvent } from './event-hash.ts';
 import type { Candidate } from './read-candidates.ts';
+import { readTouch } from './read-event.ts';
 
 const envelope: Envelope = {
   v: 1,
@@ -22,7 +23,8 @@ const envelope: Envelope = {
 
 function candidate(properties: JsonObject, context: JsonObject): Candidate {
   const event = { name: 'E "quoted"', timeMs: 8, properties, context };
-  return { origin: { seq: 1, line: 0 }, text: '', envelope, hash: hashEvent('a', 'e'), event, versionNumber: 3 };
+  const hash = hashEvent('a', 'e');
+  return { origin: { seq: 1, line: 0 }, text: '', envelope, hash, event, touch: readTouch(envelope), versionNumber: 3 };
 }
 
 const names = fc.oneof(fc.string(), fc.constantFrom('id', 'custom_properties'));

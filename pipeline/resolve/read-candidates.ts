@@ -1,13 +1,14 @@
 import type { Envelope } from '../../shared/events/envelope.ts';
+import { frameLines } from '../../shared/events/frame.ts';
 import { isStoppedAsBot } from '../../shared/ingest/bot-score.ts';
 import type { StoredMessage } from '../../shared/log/unfinished-messages.ts';
+import type { VisitorTouch } from '../../shared/visitors/visitor-store.ts';
 import type { IngestDeadLetter } from './dead-letters.ts';
 import { hashEvent } from './event-hash.ts';
 import type { EventHash } from './event-hash.ts';
-import { readEvent } from './read-event.ts';
+import { readEnvelope } from './read-envelope.ts';
+import { readEvent, readTouch } from './read-event.ts';
 import type { IngestEvent } from './read-event.ts';
-import { readFrame } from './read-frame.ts';
-import type { FrameLine } from './read-frame.ts';
 import { openResolvePlan } from './resolve-plan.ts';
 import type { ResolvePlan } from './resolve-plan.ts';
 import type { ResolverContext } from './resolver-context.ts';
@@ -19,45 +20,60 @@ export type Candidate = {
   readonly envelope: Envelope;
   readonly hash: EventHash;
   readonly event: IngestEvent;
+  readonly touch: VisitorTouch;
   readonly versionNumber: number | undefined;
 };
 
 /**
  * Reads a frame and keeps the events that are new and that their account's live version lets through. What cannot be
- * read is added to `deadLetters`.
+ * read is added to `deadLetters`; it does not take the rest of its frame with it.
  */
 export function readCandidates(
   context: ResolverContext,
   ingested: StoredMessage,
   deadLetters: IngestDeadLetter[],
 ): Candidate[] {
-  const { seq } = ingested;
-  let lines: FrameLine[];
+  const { seq, data, storedAtMs } = ingested;
+  const candidates: Candidate[] = [];
+  let lines: readonly string[];
   try {
-    lines = readFrame(ingested.data);
+    lines = frameLines(data);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    deadLetters.push({ payload: ingested.data, reason, seq, line: undefined });
-    return [];
+    deadLetters.push({ payload: data, reason: reasonOf(error), seq, line: undefined });
+    return candidates;
   }
   context.counts.events += lines.length;
-  return lines.flatMap((line, index) => {
-    if (line.kind === 'unreadable') {
-      deadLetters.push({ payload: Buffer.from(line.line), reason: line.reason, seq, line: index });
-      return [];
+  lines.forEach((text, line) => {
+    try {
+      const candidate = readCandidate(context, text, { seq, line }, storedAtMs);
+      if (candidate !== undefined) candidates.push(candidate);
+    } catch (error) {
+      deadLetters.push({ payload: Buffer.from(text), reason: reasonOf(error), seq, line });
     }
-    const { envelope } = line;
-    const hash = hashEvent(envelope.account, envelope.id);
-    if (!context.deduplication.add(hash, ingested.storedAtMs)) {
-      context.counts.duplicates += 1;
-      return [];
-    }
-    const plan = context.plans(envelope.account) ?? openResolvePlan;
-    const event = readEvent(envelope, plan.sourceRules(envelope.source));
-    if (!isAdmitted(context, plan, envelope, event)) return [];
-    const { versionNumber } = plan;
-    return [{ origin: { seq, line: index }, text: line.line, envelope, hash, event, versionNumber }];
   });
+  return candidates;
+}
+
+function readCandidate(
+  context: ResolverContext,
+  text: string,
+  origin: Candidate['origin'],
+  storedAtMs: number,
+): Candidate | undefined {
+  const envelope = readEnvelope(text);
+  const hash = hashEvent(envelope.account, envelope.id);
+  if (!context.deduplication.add(hash, storedAtMs)) {
+    context.counts.duplicates += 1;
+    return undefined;
+  }
+  const plan = context.plans(envelope.account) ?? openResolvePlan;
+  const event = readEvent(envelope, plan.sourceRules(envelope.source));
+  if (!isAdmitted(context, plan, envelope, event)) return undefined;
+  return { origin, text, envelope, hash, event, touch: readTouch(envelope), versionNumber: plan.versionNumber };
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** Test events are only looked at, so nothing is dropped there. */

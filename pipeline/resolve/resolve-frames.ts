@@ -1,11 +1,11 @@
 import type { StoredMessage } from '../../shared/log/unfinished-messages.ts';
+import type { VisitorOutcome } from '../../shared/visitors/visitor-store.ts';
 import type { IngestDeadLetter } from './dead-letters.ts';
 import { encodeEvent } from './encode-event.ts';
 import { OutgoingFrames } from './outgoing-frames.ts';
 import type { OutgoingFrame } from './outgoing-frames.ts';
 import { readCandidates } from './read-candidates.ts';
 import type { Candidate } from './read-candidates.ts';
-import { readTouch } from './read-event.ts';
 import { resolveVisitors } from './resolve-visitors.ts';
 import type { ResolverContext } from './resolver-context.ts';
 
@@ -14,6 +14,8 @@ export type ResolvedFrames = {
   readonly frames: readonly OutgoingFrame[];
   readonly deadLetters: readonly IngestDeadLetter[];
 };
+
+type ResolvedOutcome = Extract<VisitorOutcome, { kind: 'resolved' }>;
 
 /** Bytes a message needs beside its events: headers but the ids, and the ids of a single event. */
 const messageOverheadBytes = 4_096;
@@ -25,8 +27,10 @@ export async function resolveFrames(
 ): Promise<ResolvedFrames> {
   const deadLetters: IngestDeadLetter[] = [];
   const candidates = ingested.flatMap((frame) => readCandidates(context, frame, deadLetters));
-  const touches = candidates.map(({ envelope }) => readTouch(envelope));
-  const outcomes = await resolveVisitors(context, touches);
+  const outcomes = await resolveVisitors(
+    context,
+    candidates.map(({ touch }) => touch),
+  );
   const payloadMax = (context.connection.nc.info?.max_payload ?? 1024 * 1024) - messageOverheadBytes;
   const outgoing = new OutgoingFrames(Math.min(context.settings.frameBytesMax, Math.floor(payloadMax / 2)));
   candidates.forEach((candidate, index) => {
@@ -36,13 +40,25 @@ export async function resolveFrames(
     } else if (outcome.kind === 'refused') {
       deadLetters.push(deadLetterOf(candidate, outcome.reason));
     } else {
-      const line = encodeEvent(candidate, outcome.id, outcome.properties);
-      const bytes = Buffer.byteLength(line);
-      if (bytes > payloadMax) deadLetters.push(deadLetterOf(candidate, 'too large with its visitor'));
-      else outgoing.add(candidate.envelope.account, line, bytes, candidate.hash);
+      const line = encodeOrReason(candidate, outcome, payloadMax);
+      if ('reason' in line) deadLetters.push(deadLetterOf(candidate, line.reason));
+      else outgoing.add(candidate.envelope.account, line.text, line.bytes, candidate.hash);
     }
   });
   return { frames: outgoing.finish(), deadLetters };
+}
+
+type Line = { readonly text: string; readonly bytes: number } | { readonly reason: string };
+
+function encodeOrReason(candidate: Candidate, { id, properties }: ResolvedOutcome, bytesMax: number): Line {
+  try {
+    const text = encodeEvent(candidate, id, properties);
+    const bytes = Buffer.byteLength(text);
+    return bytes > bytesMax ? { reason: 'too large with its visitor' } : { text, bytes };
+  } catch (error) {
+    // Nested deeper than JSON can be written.
+    return { reason: error instanceof Error ? error.message : String(error) };
+  }
 }
 
 function deadLetterOf({ origin, text }: Candidate, reason: string): IngestDeadLetter {

@@ -4,6 +4,7 @@ import { migrate } from '../../shared/storage/migrate.ts';
 import { createNatsFolder, createTestDatabase, startTestNats } from '../../shared/testing/servers.ts';
 import type { TestDatabase } from '../../shared/testing/servers.ts';
 import { createVisitorStore } from '../../shared/visitors/postgres-visitor-store.ts';
+import { createVisitorPool } from '../../shared/visitors/visitor-pool.ts';
 import { resolverDefaults } from './resolver-context.ts';
 import { createResolverRig } from './testing/resolver-rig.ts';
 import type { ResolverRig } from './testing/resolver-rig.ts';
@@ -95,5 +96,29 @@ describe('resolver, crashing', () => {
     await expectExactlyOnce(rig);
     await rig.close();
     await second.stop();
+  });
+
+  it('resolver: goes on by itself when PostgreSQL ends its connections in the middle of a batch', async () => {
+    const nats = await startTestNats();
+    const rig = await createResolverRig(nats.url, database.url);
+    await fill(rig);
+    const resolver = await rig.start(0, { settings: { ...settings, framesPerTake: 1 } });
+    const admin = createVisitorPool({
+      databaseUrl: database.url,
+      connectionsMax: 1,
+      name: 'admin',
+      onIdleError: () => undefined,
+    });
+    for (let cut = 1; resolver.stats()['resolved'] !== frames * perFrame; cut += 1) {
+      await admin.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'test'");
+      if (cut < 20) continue;
+      await vi.waitFor(() => expect(resolver.stats()['resolved']).toBe(frames * perFrame), { timeout: 20_000 });
+    }
+    expect(resolver.stats()['visitor_retries']).toBeGreaterThan(0);
+    await resolver.stop(5_000);
+    await expectExactlyOnce(rig);
+    await admin.end();
+    await rig.close();
+    await nats.stop();
   });
 });

@@ -13,7 +13,7 @@ import { VisitorsUnavailableError } from '../../shared/visitors/visitor-store.ts
 import type { Actor } from '../host/actor.ts';
 import type { ResolvePlan } from './resolve-plan.ts';
 import { resolverDefaults } from './resolver-context.ts';
-import { createResolverRig } from './testing/resolver-rig.ts';
+import { createResolverRig, frameOf } from './testing/resolver-rig.ts';
 import type { ResolverRig, TestEvent } from './testing/resolver-rig.ts';
 
 let nats: NatsServer;
@@ -185,17 +185,28 @@ describe('resolver', () => {
         msgId: randomUUID(),
         timeoutMs: 5_000,
       });
+      const deep = frameOf(rig.account, [track('deep', { properties: 'XX' })]);
+      const bomb = Buffer.from(deep)
+        .toString('utf8')
+        .replace('"XX"', `{"a":${'['.repeat(9_000)}${']'.repeat(9_000)}}`);
+      await publish(rig.connection, ingestSubject(0), Buffer.from(bomb), { msgId: randomUUID(), timeoutMs: 5_000 });
       await rig.send(0, [track('a'), { ...track('b'), account: 'not-a-uuid' }, track('c')]);
       const resolver = await rig.start(0);
-      await until(resolver, 'dead_letters', 3);
+      await until(resolver, 'dead_letters', 4);
       await until(resolver, 'resolved', 2);
       await resolver.stop(5_000);
       expect(idsOf(await rig.written())).toEqual(['a', 'c']);
       const letters = await rig.deadLetters();
-      expect(letters.map(({ text }) => text.slice(0, 15))).toEqual(['no frame at all', '{"v":9}', '{"v":1,"account']);
+      expect(letters.map(({ text }) => text.slice(0, 15))).toEqual([
+        'no frame at all',
+        '{"v":9}',
+        '{"v":1,"account',
+        '{"v":1,"account',
+      ]);
       expect(letters.map(({ reason }) => reason)).toEqual([
         expect.stringContaining('no end'),
         expect.stringContaining('version 9'),
+        expect.stringContaining('call stack'),
         expect.stringContaining('uuid'),
       ]);
     }));
