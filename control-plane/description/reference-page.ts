@@ -14,7 +14,7 @@ const style = `
   pre { background: var(--soft); padding: .6rem; overflow: auto; max-height: 26rem; border-radius: 4px; }
   textarea { width: 100%; min-height: 9rem; box-sizing: border-box; }
   label { display: block; margin: .3rem 0; }
-  .method { display: inline-block; min-width: 4.2rem; font-weight: 600; }
+  .method { display: inline-block; min-width: 5rem; font-weight: 600; }
   .muted { opacity: .7; }
   @media (max-width: 50rem) { body { grid-template-columns: 1fr; } nav { position: static; height: auto; } }
 `;
