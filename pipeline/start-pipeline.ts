@@ -9,6 +9,7 @@ import type { ReadyCheck } from '../shared/process/observe.ts';
 import type { Shutdown } from '../shared/process/shutdown.ts';
 import type { PipelineEnv } from './env.ts';
 import { createMetrics } from './metrics.ts';
+import { startReplayRunner } from './replay/replay-runner.ts';
 import { startRetention } from './retention/retention.ts';
 import { hostSettings, instanceIdOf, retentionSettings, topologySettings } from './settings.ts';
 import { followAccounts } from './supervisor/follow-accounts.ts';
@@ -47,6 +48,9 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
   supervisor.start();
   const retention = startRetention(connection, retentionSettings(env), logger);
   shutdown.add('retention', () => retention.stop());
+
+  const replays = await startReplayRunner({ connection, bucket: buckets.replays, instanceId, logger });
+  shutdown.add('replays', () => replays.stop());
 
   const lease = holdProcessLease(buckets.leases, { kind: 'pipeline', instanceId }, (error) =>
     logger.warn({ err: error }, 'renewing the lease failed'),

@@ -10,9 +10,12 @@ const failTimes = (times: number): BreakerState =>
 
 describe('breaker', () => {
   it('closed: opens after enough failures in a row, and only then', () => {
-    expect(failTimes(9)).toEqual({ kind: 'closed', failuresInARow: 9 });
-    expect(failTimes(10)).toEqual({ kind: 'open', untilMs: 1_000, timesOpened: 1 });
-    expect(breakerEnded(failTimes(9), true, 0, 0)).toEqual(closedBreaker);
+    expect(failTimes(49)).toEqual({ kind: 'closed', failuresInARow: 49, sinceMs: 0 });
+    expect(failTimes(50)).toEqual({ kind: 'open', untilMs: 1_000, timesOpened: 1 });
+    expect(breakerEnded(failTimes(49), true, 0, 0)).toEqual(closedBreaker);
+    expect(fail(failTimes(9), 249)).toMatchObject({ kind: 'closed' });
+    expect(fail(failTimes(9), 250)).toMatchObject({ kind: 'open' });
+    expect(fail(failTimes(8), 9_999)).toMatchObject({ kind: 'closed' });
   });
 
   it('flapping: every other request failing never opens it', () => {
@@ -21,8 +24,21 @@ describe('breaker', () => {
     expect(state.kind).toBe('closed');
   });
 
+  it('half failing: bad luck at full speed does not open it', () => {
+    let state: BreakerState = closedBreaker;
+    let seed = 42;
+    let longest = 0;
+    for (let i = 0; i < 100_000; i += 1) {
+      seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0;
+      state = breakerEnded(state, seed >>> 31 === 1, i / 20, 0.5);
+      if (state.kind === 'closed') longest = Math.max(longest, state.failuresInARow);
+    }
+    expect(state.kind).toBe('closed');
+    expect(longest).toBeGreaterThan(10);
+  });
+
   it('open: lets nothing through, then one probe', () => {
-    const open = failTimes(10);
+    const open = failTimes(50);
     expect(breakerRoom(breakerAt(open, 999))).toBe(0);
     const halfOpen = breakerAt(open, 1_000);
     expect(breakerRoom(halfOpen)).toBe(1);
@@ -30,13 +46,13 @@ describe('breaker', () => {
   });
 
   it('half-open: a good probe closes it, a bad one opens it for longer', () => {
-    const probing = breakerStarted(breakerAt(failTimes(10), 1_000));
+    const probing = breakerStarted(breakerAt(failTimes(50), 1_000));
     expect(breakerEnded(probing, true, 1_100, 0)).toEqual(closedBreaker);
     expect(fail(probing, 1_100)).toEqual({ kind: 'open', untilMs: 3_100, timesOpened: 2 });
   });
 
   it('open: late answers of requests from before change nothing unless they are good', () => {
-    const open = failTimes(10);
+    const open = failTimes(50);
     expect(fail(open, 500)).toBe(open);
     expect(breakerEnded(open, true, 500, 0)).toEqual(closedBreaker);
   });
@@ -44,7 +60,7 @@ describe('breaker', () => {
   it('property: it never stays open longer than the limit', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 60 }), fc.double({ min: 0, max: 0.999, noNaN: true }), (rounds, random) => {
-        let state = failTimes(10);
+        let state = failTimes(50);
         let nowMs = 0;
         for (let i = 0; i < rounds; i += 1) {
           if (state.kind !== 'open') return expect.unreachable('every probe failed');

@@ -3,20 +3,30 @@
  * let through to see whether it is back.
  */
 export type BreakerState =
-  | { readonly kind: 'closed'; readonly failuresInARow: number }
+  /** `sinceMs`: when the first of the failures in a row was. */
+  | { readonly kind: 'closed'; readonly failuresInARow: number; readonly sinceMs: number }
   | { readonly kind: 'open'; readonly untilMs: number; readonly timesOpened: number }
   | { readonly kind: 'half-open'; readonly timesOpened: number; readonly probing: boolean };
 
 export type BreakerLimits = {
-  /** Requests that fail one after the other, with no success between, before it opens. */
+  /** Requests that fail one after the other, with no success between, before it opens, if that took `failingForMs`. */
   readonly failuresToOpen: number;
+  readonly failingForMs: number;
+  /** So many open it however quickly they came: by chance a destination that fails every other time never gets there. */
+  readonly failuresToOpenAtOnce: number;
   readonly openMinMs: number;
   readonly openMaxMs: number;
 };
 
-export const breakerLimits: BreakerLimits = { failuresToOpen: 10, openMinMs: 1_000, openMaxMs: 60_000 };
+export const breakerLimits: BreakerLimits = {
+  failuresToOpen: 10,
+  failingForMs: 250,
+  failuresToOpenAtOnce: 50,
+  openMinMs: 1_000,
+  openMaxMs: 60_000,
+};
 
-export const closedBreaker: BreakerState = { kind: 'closed', failuresInARow: 0 };
+export const closedBreaker: BreakerState = { kind: 'closed', failuresInARow: 0, sinceMs: 0 };
 
 /** Lets time pass: an open breaker whose time is over is half-open. */
 export function breakerAt(state: BreakerState, nowMs: number): BreakerState {
@@ -56,8 +66,10 @@ export function breakerEnded(
   switch (state.kind) {
     case 'closed': {
       const failuresInARow = state.failuresInARow + 1;
-      if (failuresInARow < limits.failuresToOpen) return { kind: 'closed', failuresInARow };
-      return open(1, nowMs, random, limits);
+      const sinceMs = failuresInARow === 1 ? nowMs : state.sinceMs;
+      const isLong = failuresInARow >= limits.failuresToOpen && nowMs - sinceMs >= limits.failingForMs;
+      if (isLong || failuresInARow >= limits.failuresToOpenAtOnce) return open(1, nowMs, random, limits);
+      return { kind: 'closed', failuresInARow, sinceMs };
     }
     case 'half-open':
       return open(state.timesOpened + 1, nowMs, random, limits);

@@ -167,7 +167,7 @@ describe('dispatcher', () => {
   });
 
   it('breaker: a destination that is down lags, costs few attempts, and gets everything when it is back', async () => {
-    sink.answer(() => 503);
+    sink.answer(() => ({ status: 503, delayMs: 100 }));
     const dispatcher = await rig.start({ concurrency: 4 });
     for (let i = 0; i < 60; i += 1) await rig.send([{ id: `e${i}` }]);
     await until('the breaker is open', () => dispatcher.stats()['breaker_open'] === 1);
@@ -178,6 +178,29 @@ describe('dispatcher', () => {
     await idle();
     expect(sink.taken()).toHaveLength(60);
     expect(await rig.deadLetters()).toEqual([]);
+  });
+
+  it('retry: a flood of failing events leaves fresh ones most of the requests', async () => {
+    sink.answer(({ body }) => ({ status: idsOf(body)[0]?.startsWith('bad') === true ? 503 : 200, delayMs: 4 }));
+    await rig.start({ concurrency: 8 });
+    const timed = async (prefix: string): Promise<number> => {
+      const startMs = performance.now();
+      await rig.send(numbered(400, prefix));
+      await until('all arrived', () => sink.taken().filter((id) => id.startsWith(prefix)).length === 400);
+      return performance.now() - startMs;
+    };
+    const aloneMs = await timed('alone');
+    for (let frame = 0; frame < 4; frame += 1) {
+      // Good ones between them keep the breaker closed.
+      await rig.send(
+        Array.from({ length: 200 }, (_, i) => ({ id: i % 2 === 0 ? `bad${frame}.${i}` : `mixed${frame}.${i}` })),
+      );
+    }
+    await until('they failed', async () => (await rig.retries()).size > 0);
+    await idle();
+    const besideMs = await timed('beside');
+    expect(sink.requests.length).toBeGreaterThan(1_600);
+    expect(besideMs).toBeLessThan(aloneMs * 2);
   });
 
   it('disabled: gets nothing, moves on, and gets what comes after it is enabled again', async () => {

@@ -74,7 +74,8 @@ export class Intake {
       // It stays in the retry log until it is finished.
       touch: () => undefined,
     });
-    for (const { event: resolved, attempts, firstAttemptAt: firstAttemptAtMs } of records) {
+    for (const { event: resolved, attempts, firstAttemptAt } of records) {
+      const firstAttemptAtMs = attempts === 0 ? undefined : firstAttemptAt;
       this.#admit({ resolved, frame, attempts, firstAttemptAtMs, visitorId: resolved.visitor.id, lane: 'retried' });
     }
     this.#parts.held.settle(frame);

@@ -3,8 +3,8 @@ import { purgeSubject, readNext } from '../../shared/log/subject-log.ts';
 import { retrySubject } from '../../shared/log/subjects.ts';
 import { streams } from '../../shared/log/topology.ts';
 import { retryTierDelaysMs } from './retry-policy.ts';
-import { decodeRetryFrame } from './retry-record.ts';
-import type { RetryRecord } from './retry-record.ts';
+import { decodeRetryFrame, replayTier } from '../../shared/events/retry-record.ts';
+import type { RetryRecord } from '../../shared/events/retry-record.ts';
 
 /**
  * Reads the retry log of one destination as its frames fall due. A tier is first-in first-out and its waits are alike,
@@ -43,9 +43,13 @@ export type RetryReaderOptions = {
 const framesHeldMax = 2;
 const purgeEveryMs = 1_000;
 const errorWaitMs = 1_000;
+const replayLingerMs = 10_000;
+const replayLookEveryMs = 100;
 
 type Tier = {
   readonly subject: string;
+  readonly isReplay: boolean;
+  lastFrameMs: number;
   /** Whether the log may hold something at or after `nextSeq`. */
   maybeMore: boolean;
   nextSeq: number;
@@ -63,7 +67,7 @@ export function createRetryReader(options: RetryReaderOptions): RetryReader {
 
 class TierReader implements RetryReader {
   readonly #options: RetryReaderOptions;
-  readonly #tiers: readonly Tier[];
+  readonly #tiers: ReadonlyMap<number, Tier>;
   #isOpen = false;
   #stopped = false;
   #working: Promise<void> | undefined;
@@ -73,23 +77,18 @@ class TierReader implements RetryReader {
 
   constructor(options: RetryReaderOptions) {
     this.#options = options;
-    this.#tiers = retryTierDelaysMs.map((_delay, tier) => ({
-      subject: retrySubject(options.destinationId, tier),
-      maybeMore: false,
-      nextSeq: 1,
-      head: undefined,
-      heldSeqs: new Set<number>(),
-      finishedSeqs: new Set<number>(),
-      purgedBefore: 1,
-    }));
+    const tiers = [...retryTierDelaysMs.keys(), replayTier];
+    this.#tiers = new Map(
+      tiers.map((tier) => [tier, newTier(retrySubject(options.destinationId, tier), tier === replayTier)]),
+    );
   }
 
   get held(): number {
-    return this.#tiers.reduce((sum, { heldSeqs }) => sum + heldSeqs.size, 0);
+    return [...this.#tiers.values()].reduce((sum, { heldSeqs }) => sum + heldSeqs.size, 0);
   }
 
   stored(tier: number): void {
-    const found = this.#tiers[tier];
+    const found = this.#tiers.get(tier);
     if (found === undefined || found.maybeMore) return;
     found.maybeMore = true;
     this.#wake();
@@ -130,7 +129,7 @@ class TierReader implements RetryReader {
       do {
         this.#again = false;
         waitMs = Infinity;
-        for (const tier of this.#tiers) waitMs = Math.min(waitMs, await this.#advance(tier));
+        for (const tier of this.#tiers.values()) waitMs = Math.min(waitMs, await this.#advance(tier));
       } while (this.#again && this.#isOpen);
     } catch (error) {
       this.#options.onError(error);
@@ -145,16 +144,24 @@ class TierReader implements RetryReader {
   async #advance(tier: Tier): Promise<number> {
     while (this.#isOpen && tier.heldSeqs.size < framesHeldMax) {
       tier.head ??= await this.#readHead(tier);
-      if (tier.head === undefined) return Infinity;
+      if (tier.head === undefined) return this.#lingerMs(tier);
       const waitMs = tier.head.dueMs - Date.now();
       if (waitMs > 0) return waitMs;
       const { seq, data } = tier.head;
       tier.head = undefined;
       tier.nextSeq = seq + 1;
       tier.heldSeqs.add(seq);
+      tier.lastFrameMs = performance.now();
       this.#handOut(tier, seq, data);
     }
     return Infinity;
+  }
+
+  /** A replay goes on writing to its tier for a while, and nobody tells of each frame. */
+  #lingerMs(tier: Tier): number {
+    if (!tier.isReplay || performance.now() - tier.lastFrameMs > replayLingerMs) return Infinity;
+    tier.maybeMore = true;
+    return replayLookEveryMs;
   }
 
   async #readHead(tier: Tier): Promise<Tier['head']> {
@@ -204,7 +211,7 @@ class TierReader implements RetryReader {
   /** Removes what is finished: everything before the oldest frame still held. */
   async #purge(): Promise<void> {
     this.#purgeTimer = undefined;
-    for (const tier of this.#tiers) {
+    for (const tier of this.#tiers.values()) {
       const before = Math.min(tier.nextSeq, ...tier.heldSeqs);
       if (before <= tier.purgedBefore) continue;
       try {
@@ -216,4 +223,18 @@ class TierReader implements RetryReader {
       }
     }
   }
+}
+
+function newTier(subject: string, isReplay: boolean): Tier {
+  return {
+    subject,
+    isReplay,
+    lastFrameMs: -Infinity,
+    maybeMore: false,
+    nextSeq: 1,
+    head: undefined,
+    heldSeqs: new Set(),
+    finishedSeqs: new Set(),
+    purgedBefore: 1,
+  };
 }

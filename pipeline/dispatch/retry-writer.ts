@@ -4,8 +4,8 @@ import type { LogConnection } from '../../shared/log/connection.ts';
 import type { PublishFailure } from '../../shared/log/publisher.ts';
 import { retrySubject } from '../../shared/log/subjects.ts';
 import { publishUntilStored } from './publish-until-stored.ts';
-import { encodeRetryRecord } from './retry-record.ts';
-import type { RetryRecord } from './retry-record.ts';
+import { encodeRetryRecord } from '../../shared/events/retry-record.ts';
+import type { RetryRecord } from '../../shared/events/retry-record.ts';
 
 /** Writes events that wait for another attempt to the retry log of one destination. */
 export type RetryWriter = {

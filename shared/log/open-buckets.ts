@@ -4,7 +4,7 @@ import type { Bucket } from './bucket.ts';
 import type { LogConnection } from './connection.ts';
 import { buckets } from './topology.ts';
 
-/** The three buckets every service knows. */
+/** The buckets every service knows. */
 export type Buckets = {
   /** Each account's live configuration, one entry an account. Written by the control plane only. */
   readonly config: Bucket;
@@ -12,6 +12,8 @@ export type Buckets = {
   readonly health: Bucket;
   /** The processes alive now. */
   readonly leases: Bucket;
+  /** Replays asked for, and how far they are. */
+  readonly replays: Bucket;
 };
 
 const mebibyte = 1024 ** 2;
@@ -21,10 +23,11 @@ const healthTtlMs = 30 * dayMs;
 
 /** Opens the buckets with the one set of limits all services share, making those that are missing. */
 export async function openBuckets(connection: LogConnection, replicas: number): Promise<Buckets> {
-  const [config, health, leases] = await Promise.all([
+  const [config, health, leases, replays] = await Promise.all([
     openBucket(connection, { name: buckets.config, replicas, bytesMax: 512 * mebibyte }),
     openBucket(connection, { name: buckets.health, replicas, bytesMax: 128 * mebibyte, ttlMs: healthTtlMs }),
     openBucket(connection, { name: buckets.leases, replicas, bytesMax: 8 * mebibyte, ttlMs: leaseTtlMs }),
+    openBucket(connection, { name: buckets.replays, replicas, bytesMax: 8 * mebibyte, ttlMs: healthTtlMs }),
   ]);
-  return { config, health, leases };
+  return { config, health, leases, replays };
 }

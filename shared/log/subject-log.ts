@@ -54,3 +54,12 @@ export async function purgeSubject(
   const { purged } = await connection.jsm.streams.purge(stream, { filter: subject, ...range });
   return purged;
 }
+
+/** Removes one message. One that is gone already is fine. */
+export async function deleteMessage(connection: LogConnection, stream: string, seq: number): Promise<void> {
+  try {
+    await connection.jsm.streams.deleteMessage(stream, seq, false);
+  } catch (error) {
+    if (!isNoMessage(error)) throw error;
+  }
+}

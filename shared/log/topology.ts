@@ -20,7 +20,7 @@ export const streams = {
   canary: 'CANARY',
 } as const;
 
-export const buckets = { config: 'CONFIG', health: 'HEALTH', leases: 'LEASES' } as const;
+export const buckets = { config: 'CONFIG', health: 'HEALTH', leases: 'LEASES', replays: 'REPLAYS' } as const;
 
 const duplicateWindowMs = 120_000;
 

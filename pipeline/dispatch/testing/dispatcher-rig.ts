@@ -52,7 +52,7 @@ export async function createDispatcherRig(natsUrl: string) {
     retryBytesMax: bytesMax,
     deadLetterBytesMax: bytesMax,
   });
-  const { health } = await openBuckets(connection, 1);
+  const { health, replays } = await openBuckets(connection, 1);
   const accountId = randomUUID();
   const destinationId = randomUUID();
   const publishedAtMs = Date.now();
@@ -69,6 +69,7 @@ export async function createDispatcherRig(natsUrl: string) {
     accountId,
     destinationId,
     connection,
+    replays,
     /** Outcomes the dispatchers told of. */
     notes: notes as readonly OutcomeNote[],
     /** Publishes a configuration to the dispatchers that run. */

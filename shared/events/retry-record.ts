@@ -1,10 +1,14 @@
-import { frameLines, parseLine } from '../../shared/events/frame.ts';
-import type { ResolvedEvent } from '../../shared/events/resolved-event.ts';
-import type { RequestSummary } from '../../shared/events/dead-letter.ts';
+import { frameLines, parseLine } from './frame.ts';
+import type { ResolvedEvent } from './resolved-event.ts';
+import type { RequestSummary } from './dead-letter.ts';
+
+/** The tier of replayed events: beside those of back-off, so that a replay does not stand in the way of retries. */
+export const replayTier = 99;
 
 /** An event that waits for another attempt: one line of a frame in the retry log. */
 export type RetryRecord = {
   readonly v: 1;
+  /** Attempts made so far; 0 for a replay, whose times say when it was asked for. */
   readonly attempts: number;
   /** Ms since the epoch, as are the others. */
   readonly firstAttemptAt: number;

@@ -1,0 +1,61 @@
+import { decodeDeadLetter } from '../../shared/events/dead-letter.ts';
+import type { ResolvedEvent } from '../../shared/events/resolved-event.ts';
+import type { LogConnection } from '../../shared/log/connection.ts';
+import { findSeqAt, readStreamState } from '../../shared/log/stream-progress.ts';
+import type { StoredMessage } from '../../shared/log/subject-log.ts';
+import { deadLetterSubject, eventsOfAccount } from '../../shared/log/subjects.ts';
+import { streams } from '../../shared/log/topology.ts';
+import type { ReplayJob, ReplayRequest } from '../../shared/replay/replay-job.ts';
+import { readResolvedFrame } from '../dispatch/dispatch-item.ts';
+
+/** Where the events of a replay come from. */
+export type ReplaySource = {
+  readonly stream: string;
+  readonly subject: string;
+  /** Where to begin and where to end when it starts: what comes later, from the replay itself too, is not part of it. */
+  range(): Promise<{ readonly nextSeq: number; readonly endSeq: number }>;
+  /** The events of a message that are to be sent again. */
+  events(message: StoredMessage): readonly ResolvedEvent[];
+  /** Whether a message leaves its stream once its events are before the destination again. */
+  readonly isConsumed: boolean;
+};
+
+export function replaySourceOf(
+  connection: LogConnection,
+  { destinationId, accountId, request }: ReplayJob,
+): ReplaySource {
+  switch (request.what) {
+    case 'dead-letters':
+      return {
+        stream: streams.deadLetters,
+        subject: deadLetterSubject(destinationId),
+        isConsumed: true,
+        range: async () => {
+          const { firstSeq, lastSeq } = await readStreamState(connection, streams.deadLetters);
+          return { nextSeq: firstSeq, endSeq: lastSeq };
+        },
+        events: ({ data }) => deadLetterEvents(data, request),
+      };
+    case 'log':
+      return {
+        stream: streams.events,
+        subject: eventsOfAccount(accountId),
+        isConsumed: false,
+        range: async () => ({
+          nextSeq: await findSeqAt(connection, streams.events, request.fromMs),
+          endSeq: (await findSeqAt(connection, streams.events, request.toMs)) - 1,
+        }),
+        events: ({ data }) => readResolvedFrame(data).events.map(({ resolved }) => resolved),
+      };
+  }
+}
+
+function deadLetterEvents(
+  data: Uint8Array,
+  { reason, fromMs, toMs }: Extract<ReplayRequest, { what: 'dead-letters' }>,
+): readonly ResolvedEvent[] {
+  const letter = decodeDeadLetter(data);
+  if (letter === undefined || (reason !== undefined && letter.reason !== reason)) return [];
+  const isInRange = letter.lastAttemptAt >= (fromMs ?? 0) && letter.lastAttemptAt < (toMs ?? Infinity);
+  return isInRange ? [letter.event] : [];
+}
