@@ -42,7 +42,7 @@ const GatewayEnvSchema = Type.Object({
   /** A frame is closed at this size; a larger single event has one to itself. */
   FRAME_BYTES_MAX: count(512 * 1024, 1024),
   /** How long a frame grows while another one is in flight before it is sent beside it, in ms. */
-  FRAME_LINGER_MS: count(2, 0),
+  FRAME_LINGER_MS: count(5, 0),
   /** Publishes in flight over all partitions; at most one a partition. */
   FRAMES_IN_FLIGHT_MAX: count(4),
   /** Events and bytes that wait for the log or are on their way to it. */

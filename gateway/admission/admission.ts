@@ -25,7 +25,9 @@ export class Admission {
 
   /** Whether the source takes this request of `events` events now; if not, the request is answered. */
   admit(exchange: Exchange, source: PublishedSource, events: number): boolean {
-    source.activity.lastTriggeredAtMs = Date.now();
+    // Read once a request: clocks are not free.
+    exchange.admittedAtMs = Date.now();
+    source.activity.lastTriggeredAtMs = exchange.admittedAtMs;
     if (!source.isWeb) exchange.shared = false;
     const refusal = this.#refusal(exchange, source, events);
     if (refusal !== undefined) exchange.send(refusal);
@@ -43,7 +45,7 @@ export class Admission {
       if (host !== undefined && !isDomainAllowed(host, source.domains)) return forbidden;
     }
     if (source.addresses !== undefined && !source.addresses.includes(this.#address(exchange))) return forbidden;
-    const waitMs = source.bucket.take(events, performance.now());
+    const waitMs = source.bucket.take(events, exchange.admittedAtMs);
     if (waitMs === 0) return undefined;
     source.tally.limited += events;
     return tooManyEvents(Math.ceil(waitMs / 1000));

@@ -113,7 +113,7 @@ export class PublishedSources {
 
   #bucketOf(hash: string): TokenBucket {
     const { eventsPerS, burstS } = this.#limit;
-    const make = (): TokenBucket => new TokenBucket(eventsPerS, eventsPerS * burstS, performance.now());
+    const make = (): TokenBucket => new TokenBucket(eventsPerS, eventsPerS * burstS, Date.now());
     return remember(this.#buckets, hash, make);
   }
 

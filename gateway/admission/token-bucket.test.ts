@@ -23,6 +23,13 @@ test('token bucket: more than it can hold passes when it is full, and is paid ba
   expect(bucket.take(1, 3_100)).toBe(0);
 });
 
+test('token bucket: a clock that is set back costs nothing but that moment', () => {
+  const bucket = new TokenBucket(10, 20, 1_000_000);
+  expect(bucket.take(20, 1_000_000)).toBe(0);
+  expect(bucket.take(1, 0)).toBe(100);
+  expect(bucket.take(1, 100)).toBe(0);
+});
+
 test('token bucket: over any time it gives its capacity and its rate at most', () => {
   const step = fc.record({ events: fc.integer({ min: 1, max: 20 }), afterMs: fc.integer({ min: 0, max: 500 }) });
   fc.assert(

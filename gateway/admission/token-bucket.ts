@@ -17,7 +17,9 @@ export class TokenBucket {
 
   /** Takes `events` tokens and returns 0, or takes none and returns how long to wait for them, in ms. */
   take(events: number, nowMs: number): number {
-    const grown = this.#tokens + (nowMs - this.#filledAtMs) * this.#ratePerMs;
+    // A clock that was set back fills nothing this once, and goes on from there.
+    const elapsedMs = nowMs > this.#filledAtMs ? nowMs - this.#filledAtMs : 0;
+    const grown = this.#tokens + elapsedMs * this.#ratePerMs;
     this.#tokens = grown > this.#capacity ? this.#capacity : grown;
     this.#filledAtMs = nowMs;
     const needed = events > this.#capacity ? this.#capacity : events;

@@ -81,7 +81,7 @@ class Batches {
     if (ctxJson !== undefined && Buffer.byteLength(ctxJson) > this.#settings.contextBytesMax) {
       return exchange.send(contextTooLarge(this.#settings.contextBytesMax));
     }
-    const rows = this.#checkRows(payload, body, utf8, answer);
+    const rows = this.#checkRows(payload, body, utf8, answer, exchange.admittedAtMs);
     blankToken(body, this.#scan.tokenStart, this.#scan.tokenEnd, payload.token);
     this.#append(exchange, source, payload, ctxJson, rows, body, answer);
   }
@@ -108,8 +108,7 @@ class Batches {
     return { source, payload, utf8 };
   }
 
-  #checkRows(payload: BatchPayload, body: Buffer, utf8: boolean, answer: BatchAnswer): ValidRow[] {
-    const nowMs = Date.now();
+  #checkRows(payload: BatchPayload, body: Buffer, utf8: boolean, answer: BatchAnswer, nowMs: number): ValidRow[] {
     const valid: ValidRow[] = [];
     payload.events.forEach((value, index) => {
       const scanned = this.#scan.rows[index];

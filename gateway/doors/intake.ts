@@ -55,7 +55,7 @@ export class Intake {
     const { userAgent, traceparent: trace } = exchange.head;
     return {
       source,
-      atMs: Date.now(),
+      atMs: exchange.admittedAtMs,
       ip: this.admission.keptAddress(exchange, source),
       ua: source.excludesContext || userAgent === '' ? undefined : userAgent.slice(0, userAgentCharactersMax),
       trace: trace !== '' && traceparent.test(trace) ? trace : undefined,

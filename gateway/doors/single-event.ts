@@ -81,7 +81,7 @@ export class SingleEvent {
   }
 
   #isTimely(exchange: Exchange, source: PublishedSource, payload: TrackPayload): boolean {
-    if (isWithinWindow(payload.time, Date.now(), this.#intake.settings.timeWindow)) return true;
+    if (isWithinWindow(payload.time, exchange.admittedAtMs, this.#intake.settings.timeWindow)) return true;
     source.tally.invalid += 1;
     exchange.send(outsideWindow);
     return false;

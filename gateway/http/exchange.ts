@@ -21,6 +21,8 @@ export class Exchange implements FrameWaiter {
   readonly door: number;
   /** Whether the answer may be read by a page of any origin. */
   shared: boolean;
+  /** When its sender was let in, in ms since the epoch; 0 before. */
+  admittedAtMs = 0;
   /** The answer once the log has the event. */
   onStored: Reply = accepted;
   /** The answer when the log does not take it. */
