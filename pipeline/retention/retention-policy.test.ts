@@ -30,6 +30,11 @@ describe('retention policy', () => {
     [{ ...state, messages: 0, firstSeq: 101 }, 101],
     [{ ...state, firstSeq: 1_001, lastSeq: 1_100 }, 1_001 + 38],
   ])('keepFromBySize of %o: %i', (given, expected) => {
-    expect(keepFromBySize(given, { high: 0.7, low: 0.5 })).toBe(expected);
+    expect(keepFromBySize(given, { high: 0.7, low: 0.5 }, 0)).toBe(expected);
+  });
+
+  it('keepFromBySize: goes on from where the time before did not help', () => {
+    expect(keepFromBySize(state, { high: 0.7, low: 0.5 }, 61)).toBe(61 + 15);
+    expect(keepFromBySize(state, { high: 0.7, low: 0.5 }, 101)).toBe(101);
   });
 });

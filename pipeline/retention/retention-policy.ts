@@ -16,10 +16,15 @@ export function finishedSeq(consumers: readonly ConsumerProgress[], lastSeq: num
   );
 }
 
-/** The first sequence to keep so that a stream above its high mark comes down to the low one; messages count alike. */
-export function keepFromBySize(state: StreamState, { high, low }: WaterMarks): number {
+/**
+ * The first sequence to keep so that a stream above its high mark comes down to the low one; messages count alike.
+ * `triedFrom` is what the time before said: where that did not bring it down, since somebody has not finished with what
+ * lies there, younger history has to go.
+ */
+export function keepFromBySize(state: StreamState, { high, low }: WaterMarks, triedFrom: number): number {
   if (state.bytesMax === undefined || state.messages === 0 || state.bytes <= state.bytesMax * high)
     return state.firstSeq;
   const share = (state.bytes - state.bytesMax * low) / state.bytes;
-  return state.firstSeq + Math.ceil(share * (state.lastSeq - state.firstSeq + 1));
+  const from = Math.max(state.firstSeq, triedFrom);
+  return from + Math.ceil(share * (state.lastSeq - from + 1));
 }

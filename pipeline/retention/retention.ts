@@ -35,6 +35,7 @@ export function startRetention(connection: LogConnection, settings: RetentionSet
   const states = new Map<string, StreamState>();
   let agedSeq = 0;
   let agedAtMs = -Infinity;
+  let triedFrom = 0;
 
   const remove = async (stream: string, subject: string, beforeSeq: number): Promise<void> => {
     const purged = await purgeSubject(connection, stream, subject, beforeSeq);
@@ -59,7 +60,9 @@ export function startRetention(connection: LogConnection, settings: RetentionSet
       agedSeq = await findSeqAt(connection, streams.events, Date.now() - settings.historyMs);
       agedAtMs = performance.now();
     }
-    const keepFrom = Math.max(agedSeq, keepFromBySize(state, settings.marks));
+    const bySize = keepFromBySize(state, settings.marks, triedFrom);
+    triedFrom = bySize > state.firstSeq ? bySize : 0;
+    const keepFrom = Math.max(agedSeq, bySize);
     if (keepFrom <= state.firstSeq) return;
     const readers = bySubject(await listConsumerProgress(connection, streams.events));
     for (const subject of await accountSubjects(connection)) {
