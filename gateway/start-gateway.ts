@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Registry } from 'prom-client';
 import { holdProcessLease } from '../shared/config/process-lease.ts';
 import { connectLog } from '../shared/log/connection.ts';
+import { createFramePublisher } from '../shared/log/frame-publisher.ts';
 import { openBuckets } from '../shared/log/open-buckets.ts';
 import { ensureTopology } from '../shared/log/topology.ts';
 import type { Logger } from '../shared/process/logger.ts';
@@ -54,7 +55,9 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
   const publishSeconds = createPublishSeconds(registry);
   const gate = new LogGate(() => connection.connected);
   const storeSettings = { writerId, timeoutMs: env.PUBLISH_TIMEOUT_MS };
-  const store = createStoreFrame(connection, storeSettings, (seconds) => publishSeconds.observe(seconds));
+  const publisher = createFramePublisher(connection);
+  shutdown.add('publisher', () => publisher.stop());
+  const store = createStoreFrame(publisher, storeSettings, (seconds) => publishSeconds.observe(seconds));
   const commit = new GroupCommit(commitSettings(env, partitions, messageBytesMax), gate, store);
   shutdown.add('frames', () => commit.stop());
 

@@ -34,8 +34,9 @@ const frameBytesKept = 2 * 1024 ** 2;
 /**
  * Group commit: the events of many requests travel to the log as one message. Each partition has one publish in flight
  * at most, which keeps its order; what arrives meanwhile becomes the next frame. An idle gateway sends each event at
- * once; a busy one lets frames grow, because what the log can do in a second is counted in messages (each of them is
- * synced to disk), and only a frame that has waited for `frameLingerMs` goes beside others in flight.
+ * once. A busy one sends in rounds, one frame for each partition that has events, and lets frames grow until the round
+ * is acknowledged: what the log can do in a second is counted in messages, as it syncs each of them to disk. Only a
+ * frame that is full or has waited for `frameLingerMs` goes beside a round that is under way.
  */
 export class GroupCommit {
   readonly #settings: GroupCommitSettings;
@@ -146,10 +147,12 @@ export class GroupCommit {
   }
 
   #flush(): void {
+    // With nothing in flight all partitions go together: the log syncs them one behind the other without a pause.
+    const isRound = this.#inFlight === 0;
     while (this.#inFlight < this.#settings.framesInFlightMax) {
       const lane = this.#longestWaiting();
       if (lane?.oldest === undefined) return;
-      const waitMs = this.#inFlight === 0 || lane.sealed.length > 0 ? 0 : this.#lingerLeft(lane.oldest);
+      const waitMs = isRound || lane.sealed.length > 0 ? 0 : this.#lingerLeft(lane.oldest);
       if (waitMs > 0) return this.#planFlushLater(waitMs);
       this.#publishNext(lane);
     }

@@ -1,5 +1,4 @@
-import type { LogConnection } from '../../shared/log/connection.ts';
-import { PublishError, publish } from '../../shared/log/publisher.ts';
+import type { FramePublisher } from '../../shared/log/frame-publisher.ts';
 import { ingestSubject } from '../../shared/log/subjects.ts';
 import type { StoreFrame } from './group-commit.ts';
 
@@ -10,31 +9,39 @@ export type StoreFrameSettings = {
   readonly timeoutMs: number;
 };
 
+const triesMax = 2;
 /** Below this a publish is not even tried. */
 const tryMsMin = 20;
+/** Left of the deadline for everything but the publish, and the pause before the second try. */
+const reservedMs = 200;
+const pauseMs = 100;
 
 /**
  * Publishes frames to the log. A try that was not answered is repeated once under the same id, so a frame that did
  * arrive is not stored twice.
  */
 export function createStoreFrame(
-  connection: LogConnection,
+  publisher: FramePublisher,
   settings: StoreFrameSettings,
   onSeconds: (seconds: number) => void,
 ): StoreFrame {
   let frames = 0;
   return async (partition, payload, deadlineAtMs) => {
     const startedMs = performance.now();
-    const timeoutMs = Math.min(settings.timeoutMs, Math.floor((deadlineAtMs - startedMs - 200) / 2));
+    const timeoutMs = Math.min(settings.timeoutMs, Math.floor((deadlineAtMs - startedMs - reservedMs) / triesMax));
     if (timeoutMs < tryMsMin) return 'stalled';
     frames += 1;
     const msgId = `${settings.writerId}-${partition}-${frames}`;
-    try {
-      await publish(connection, ingestSubject(partition), payload, { msgId, timeoutMs, attemptsMax: 2 });
-      onSeconds((performance.now() - startedMs) / 1000);
-      return 'stored';
-    } catch (error) {
-      return error instanceof PublishError ? error.reason : 'refused';
+    const subject = ingestSubject(partition);
+    for (let attempt = 1; ; attempt += 1) {
+      const failure = await publisher.publish(subject, payload, msgId, timeoutMs);
+      if (failure === undefined) {
+        onSeconds((performance.now() - startedMs) / 1000);
+        return 'stored';
+      }
+      const repeatable = failure === 'timeout' || failure === 'disconnected';
+      if (!repeatable || attempt === triesMax) return failure;
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
   };
 }

@@ -74,8 +74,10 @@ function asPublishError(subject: string, error: unknown): PublishError {
   if (natsError.code === 'CONNECTION_CLOSED' || natsError.code === 'CONNECTION_DRAINING') {
     return new PublishError('disconnected', subject, error);
   }
-  if (/maximum (bytes|messages)|insufficient (resources|storage)/i.test(description)) {
-    return new PublishError('full', subject, error);
-  }
-  return new PublishError('refused', subject, error);
+  return new PublishError(failureOfAnswer(description), subject, error);
+}
+
+/** What a refusal in the server's words means. */
+export function failureOfAnswer(description: string): 'full' | 'refused' {
+  return /maximum (bytes|messages)|insufficient (resources|storage)/i.test(description) ? 'full' : 'refused';
 }

@@ -1,0 +1,73 @@
+import { createInbox, headers as createHeaders } from 'nats';
+import type { Msg } from 'nats';
+import type { LogConnection } from './connection.ts';
+import { failureOfAnswer } from './publisher.ts';
+import type { PublishFailure } from './publisher.ts';
+
+/** Publishes many messages to the log at little cost each. */
+export type FramePublisher = {
+  /** One try. Resolves with undefined once JetStream has stored it, else with why not; never rejects. */
+  publish(subject: string, payload: Uint8Array, msgId: string, timeoutMs: number): Promise<PublishFailure | undefined>;
+  stop(): void;
+};
+
+type Waiting = { readonly resolve: (failure: PublishFailure | undefined) => void; readonly timer: NodeJS.Timeout };
+
+const msgIdHeader = 'Nats-Msg-Id';
+
+/**
+ * The client's own `publish` does per message what can be done once: all answers here arrive on one subscription, and
+ * a counter in the answer's subject says whose it is. About a third of the client's cost.
+ */
+export function createFramePublisher(connection: LogConnection): FramePublisher {
+  const { nc } = connection;
+  const inbox = createInbox();
+  const waiting = new Map<string, Waiting>();
+  let published = 0;
+  const settle = (reply: string, failure: PublishFailure | undefined): void => {
+    const found = waiting.get(reply);
+    if (found === undefined) return;
+    waiting.delete(reply);
+    clearTimeout(found.timer);
+    found.resolve(failure);
+  };
+  const subscription = nc.subscribe(`${inbox}.*`, {
+    callback: (error, message) => {
+      if (error === null) settle(message.subject, readAnswer(message));
+    },
+  });
+  return {
+    publish(subject, payload, msgId, timeoutMs) {
+      // The client keeps no reconnect buffer worth the name: what is written while down is dropped.
+      if (!connection.connected) return Promise.resolve('disconnected');
+      if (payload.length > (nc.info?.max_payload ?? Number.POSITIVE_INFINITY)) return Promise.resolve('too_large');
+      published += 1;
+      const reply = `${inbox}.${published}`;
+      return new Promise((resolve) => {
+        const timer = setTimeout(() => settle(reply, 'timeout'), timeoutMs);
+        waiting.set(reply, { resolve, timer });
+        const headers = createHeaders();
+        headers.set(msgIdHeader, msgId);
+        try {
+          nc.publish(subject, payload, { reply, headers });
+        } catch {
+          // The connection was closed since it was asked.
+          settle(reply, 'disconnected');
+        }
+      });
+    },
+    stop() {
+      subscription.unsubscribe();
+      for (const reply of waiting.keys()) settle(reply, 'disconnected');
+    },
+  };
+}
+
+type PubAck = { readonly seq?: number; readonly error?: { readonly description?: string } };
+
+function readAnswer(message: Msg): PublishFailure | undefined {
+  // Nobody listens on the subject: the stream does not exist.
+  if (message.data.length === 0) return 'refused';
+  const ack = message.json<PubAck>();
+  return ack.error === undefined ? undefined : failureOfAnswer(ack.error.description ?? '');
+}
