@@ -1,17 +1,13 @@
-import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { NatsServer } from '../shared/embedded/nats-server.ts';
 import { dispatcherConsumer } from '../shared/log/subjects.ts';
 import { migrate } from '../shared/storage/migrate.ts';
 import { createTestDatabase, startTestNats } from '../shared/testing/servers.ts';
 import type { TestDatabase } from '../shared/testing/servers.ts';
 import { httpEntity } from './testing/account-config.ts';
-import { createPipelineRig } from './testing/pipeline-rig.ts';
-import type { PipelineRig } from './testing/pipeline-rig.ts';
-import { startScriptedSink } from './testing/scripted-sink.ts';
-import type { ScriptedSink } from './testing/scripted-sink.ts';
+import { numbered, openRig, startOn } from './testing/open-rig.ts';
+import { runAsProcess } from './testing/run-as-process.ts';
 import { until } from './testing/until.ts';
 
 let nats: NatsServer;
@@ -26,31 +22,14 @@ afterAll(async () => {
   await database?.drop();
 });
 
-async function open(own: Readonly<Record<string, string>> = {}): Promise<{ rig: PipelineRig; sink: ScriptedSink }> {
-  const rig = await createPipelineRig(nats.url, database.url, own);
-  const sink = await startScriptedSink();
-  onTestFinished(async () => {
-    await rig.close();
-    await sink.close();
-  });
-  return { rig, sink };
-}
-
-async function start(rig: PipelineRig) {
-  const pipeline = await rig.start();
-  onTestFinished(() => pipeline.stop());
-  return pipeline;
-}
-
-const numbered = (from: number, count: number) =>
-  Array.from({ length: count }, (_, i) => ({ id: `e${from + i}`, visitor: `v${i % 50}` }));
+const open = (own: Readonly<Record<string, string>> = {}) => openRig(nats.url, database.url, own);
 
 describe('pipeline', () => {
   it('configuration: destinations come, change and go while it runs', async () => {
     const { rig, sink } = await open();
     const account = randomUUID();
     const [one, two] = [randomUUID(), randomUUID()];
-    await start(rig);
+    await startOn(rig);
     const first = await rig.configure(account, { destinations: [httpEntity(one, `${sink.url}/one`)] });
     await until('the first revision runs', async () => (await rig.reported()) >= first, 5_000);
     await rig.accept(account, [{ id: 'a' }]);
@@ -74,7 +53,7 @@ describe('pipeline', () => {
     const account = randomUUID();
     await rig.configure(account, { destinations: [httpEntity(randomUUID(), sink.url)] });
     await rig.accept(account, [{ id: 'first' }]);
-    await start(rig);
+    await startOn(rig);
     await until('it arrived', () => sink.taken().join() === 'first');
     expect(sink.requests).toHaveLength(1);
   });
@@ -83,7 +62,7 @@ describe('pipeline', () => {
     const { rig, sink } = await open();
     const account = randomUUID();
     await rig.configure(account, { destinations: [httpEntity(randomUUID(), sink.url)] });
-    const { pool, supervisor } = await start(rig);
+    const { pool, supervisor } = await startOn(rig);
     await rig.accept(account, numbered(0, 20));
     await until('the first arrived', () => new Set(sink.taken()).size === 20);
     for (const thread of pool.threads.slice(0, 1)) await thread.terminate();
@@ -106,7 +85,7 @@ describe('pipeline', () => {
     await rig.configure(account, {
       destinations: [httpEntity(randomUUID(), `${sink.url}/dead`), httpEntity(randomUUID(), `${sink.url}/live`)],
     });
-    await start(rig);
+    await startOn(rig);
     for (let frame = 0; frame < 20; frame += 1) await rig.accept(account, numbered(frame * 10, 10), frame);
     await until('all arrived at the one that lives', () => sink.taken('/live').length === 200, 5_000);
     expect(sink.taken('/dead')).toEqual([]);
@@ -116,7 +95,7 @@ describe('pipeline', () => {
     const { rig, sink } = await open();
     const [account, destination] = [randomUUID(), randomUUID()];
     await rig.configure(account, { destinations: [httpEntity(destination, sink.url)] });
-    const { metricsPort, pool } = await start(rig);
+    const { metricsPort, pool } = await startOn(rig);
     await rig.accept(account, numbered(0, 7));
     const metric = `sluice_dispatcher_delivered_total{destination_id="${destination}"} 7`;
     const scrape = async (): Promise<string> => (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
@@ -136,7 +115,7 @@ describe('pipeline', () => {
     await until('it is at work', () => sink.taken().length > 150, 30_000);
     process.kill('SIGKILL');
     expect(sink.taken().length).toBeLessThan(1_000);
-    const { metricsPort } = await start(rig);
+    const { metricsPort } = await startOn(rig);
     await until('all arrived', () => new Set(sink.taken()).size === 1_000, 30_000);
     const doubled = sink.taken().length - 1_000;
     expect(doubled).toBeLessThan(500);
@@ -154,19 +133,8 @@ describe('pipeline', () => {
     const ended = new Promise<number | null>((resolve) => process.once('exit', (code) => resolve(code)));
     process.kill('SIGTERM');
     expect(await ended).toBe(0);
-    await start(rig);
+    await startOn(rig);
     await until('all arrived', () => new Set(sink.taken()).size === 500);
     expect(sink.taken()).toHaveLength(500);
   });
 });
-
-/** The pipeline as its own process, the way it is run from the sources. */
-function runAsProcess(rig: PipelineRig) {
-  const entry = fileURLToPath(new URL('main.ts', import.meta.url));
-  const child = spawn(globalThis.process.execPath, ['--import', 'tsx', entry], {
-    env: rig.variables,
-    stdio: 'ignore',
-  });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  return child;
-}

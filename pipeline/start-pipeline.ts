@@ -15,6 +15,7 @@ import { hostSettings, instanceIdOf, retentionSettings, topologySettings } from 
 import { followAccounts } from './supervisor/follow-accounts.ts';
 import { createPool } from './supervisor/pool.ts';
 import { findForgotten, retireDestination } from './supervisor/retire-destinations.ts';
+import { shareActors } from './supervisor/share-actors.ts';
 import { createStatsLedger } from './supervisor/stats-ledger.ts';
 import { Supervisor } from './supervisor/supervisor.ts';
 
@@ -46,36 +47,39 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
   const supervisor = new Supervisor({ pool, threads, settings, stats, logger });
   shutdown.add('threads', () => pool.destroy());
   supervisor.start();
-  const retention = startRetention(connection, retentionSettings(env), logger);
-  shutdown.add('retention', () => retention.stop());
-
-  const replays = await startReplayRunner({ connection, bucket: buckets.replays, instanceId, logger });
-  shutdown.add('replays', () => replays.stop());
 
   const lease = holdProcessLease(buckets.leases, { kind: 'pipeline', instanceId }, (error) =>
     logger.warn({ err: error }, 'renewing the lease failed'),
   );
-  const retire = async (accountId: string, destinationId: string): Promise<void> => {
+  // Others know of us from here on.
+  lease.report(0);
+  const shared = await shareActors({ bucket: buckets.leases, connection, instanceId, supervisor, logger });
+  const { assignments, membership, leases } = shared;
+
+  const retention = startRetention(connection, retentionSettings(env), logger);
+  shutdown.add('retention', () => retention.stop());
+  const replays = await startReplayRunner({ connection, bucket: buckets.replays, instanceId, logger });
+  shutdown.add('replays', () => replays.stop());
+
+  const retire = async (destinationId: string): Promise<void> => {
     await retireDestination(connection, destinationId);
-    logger.info({ accountId, destinationId }, 'removed the cursor of a destination that is gone');
+    logger.info({ destinationId }, 'removed the cursor of a destination that is gone');
   };
   const accounts = await followAccounts({
     bucket: buckets.config,
     supervisor,
+    assignments,
     logger,
     onApplied: (revision) => lease.report(revision),
-    onRetired: retire,
+    onRetired: (_accountId, destinationId) => retire(destinationId),
   });
   for (let partition = 0; partition < partitions; partition += 1) {
-    void supervisor.run({ kind: 'resolver', partition });
+    void assignments.want({ kind: 'resolver', partition });
   }
-  void supervisor.run({ kind: 'recorder' });
+  void assignments.want({ kind: 'recorder' });
   const removeForgotten = async (): Promise<void> => {
-    if (!accounts.ready || !connection.connected) return;
-    for (const destinationId of await findForgotten(connection, accounts.published())) {
-      await retireDestination(connection, destinationId);
-      logger.info({ destinationId }, 'removed the cursor of a destination that is gone');
-    }
+    if (!accounts.ready || !connection.connected || !membership.owns('forgotten')) return;
+    for (const destinationId of await findForgotten(connection, accounts.published())) await retire(destinationId);
   };
   const forgottenTimer = setInterval(() => {
     removeForgotten().catch((error: unknown) => logger.warn({ err: error }, 'looking for forgotten cursors failed'));
@@ -93,6 +97,9 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
         supervisor.threadsReady === threads ? undefined : `${supervisor.threadsReady} of ${threads} at work`,
       ),
       readyWhen('configuration', () => (accounts.ready ? undefined : 'not loaded yet')),
+      readyWhen('partitions', () =>
+        leases.waiting === 0 ? undefined : `${leases.waiting} are resolved by an instance that is to hand them over`,
+      ),
       readyWhen('actors', () => {
         const { starting, waiting } = supervisor.states;
         return starting + waiting === 0 ? undefined : `${starting} starting, ${waiting} waiting`;
@@ -100,11 +107,15 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
     ],
   });
   shutdown.add('observer', () => observer.close());
-  shutdown.add('lease', () => lease.release());
+  shutdown.add('lease', async () => {
+    await leases.stop();
+    await lease.release();
+  });
   shutdown.add('actors', () => supervisor.stop(Math.max(500, env.SHUTDOWN_DEADLINE_MS - closingMs * 2)));
   shutdown.add('configuration', () => {
     clearInterval(forgottenTimer);
     accounts.stop();
+    membership.stop();
   });
 
   void connection.closed.then((error) => endWithoutLog(error, logger, shutdown));

@@ -7,11 +7,13 @@ import type { Logger } from '../../shared/process/logger.ts';
 import { actorIdOf } from '../host/messages.ts';
 import type { ActorSpec } from '../host/messages.ts';
 import { createRevisionGauge } from './revision-gauge.ts';
+import type { Assignments } from './assignments.ts';
 import type { Supervisor } from './supervisor.ts';
 
 export type FollowAccountsOptions = {
   readonly bucket: Bucket;
-  readonly supervisor: Supervisor;
+  readonly supervisor: Pick<Supervisor, 'configure'>;
+  readonly assignments: Pick<Assignments, 'want' | 'drop'>;
   readonly logger: Logger;
   /** Every configuration up to this revision runs. */
   onApplied(revision: number): void;
@@ -28,7 +30,7 @@ export type FollowedAccounts = ConfigFeed & {
 
 /** Keeps the actors what the accounts' live versions ask for, as they are published. */
 export async function followAccounts(options: FollowAccountsOptions): Promise<FollowedAccounts> {
-  const { supervisor, logger } = options;
+  const { supervisor, assignments, logger } = options;
   const published = new Map<string, Set<string>>();
   const orders = new Map<string, Promise<void>>();
   const revisions = createRevisionGauge(options.onApplied);
@@ -42,7 +44,7 @@ export async function followAccounts(options: FollowAccountsOptions): Promise<Fo
     const document = config === undefined ? undefined : new TextEncoder().encode(JSON.stringify(config));
     // A thread has the plan before the dispatcher that needs it is started.
     const configured = supervisor.configure(accountId, revision, document);
-    await Promise.all([configured, ...specs.map((spec) => supervisor.run(spec))]);
+    await Promise.all([configured, ...specs.map((spec) => assignments.want(spec))]);
     for (const destinationId of before) {
       if (!wanted.has(destinationId)) void retire(accountId, destinationId);
     }
@@ -50,9 +52,11 @@ export async function followAccounts(options: FollowAccountsOptions): Promise<Fo
 
   const retire = async (accountId: string, destinationId: string): Promise<void> => {
     try {
-      await supervisor.remove(actorIdOf({ kind: 'dispatcher', accountId, destinationId, publishedAtMs: 0 }));
+      const actorId = actorIdOf({ kind: 'dispatcher', accountId, destinationId, publishedAtMs: 0 });
+      const wasOurs = await assignments.drop(actorId);
       // Published again meanwhile: it goes on where it was.
-      if (published.get(accountId)?.has(destinationId) !== true) await options.onRetired(accountId, destinationId);
+      const isPublished = published.get(accountId)?.has(destinationId) === true;
+      if (wasOurs && !isPublished) await options.onRetired(accountId, destinationId);
     } catch (error) {
       logger.error({ accountId, destinationId, err: error }, 'retiring a destination failed');
     }

@@ -48,9 +48,9 @@ export async function createPipelineRig(
     /** The environment a pipeline of this rig is started with. */
     variables,
     /** Starts a pipeline and waits until it is ready. */
-    async start() {
+    async start(instanceId = 'test') {
       const shutdown = createShutdown(logger, 20_000);
-      const pipeline = await startPipeline(env, logger, shutdown);
+      const pipeline = await startPipeline({ ...env, INSTANCE_ID: instanceId }, logger, shutdown);
       await until('the pipeline is ready', () => isReady(pipeline), 30_000);
       return { ...pipeline, stop: () => shutdown.run('test') };
     },

@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { NatsServer } from '../shared/embedded/nats-server.ts';
+import { migrate } from '../shared/storage/migrate.ts';
+import { createTestDatabase, startTestNats } from '../shared/testing/servers.ts';
+import type { TestDatabase } from '../shared/testing/servers.ts';
+import { httpEntity } from './testing/account-config.ts';
+import { numbered, openRig, startOn } from './testing/open-rig.ts';
+import { runAsProcess } from './testing/run-as-process.ts';
+import { until } from './testing/until.ts';
+
+let nats: NatsServer;
+let database: TestDatabase;
+
+beforeAll(async () => {
+  [nats, database] = await Promise.all([startTestNats(), createTestDatabase()]);
+  await migrate(database.url);
+});
+afterAll(async () => {
+  await nats?.stop();
+  await database?.drop();
+});
+
+const open = (own: Readonly<Record<string, string>> = {}) => openRig(nats.url, database.url, own);
+
+describe('several pipelines', () => {
+  it('share: each actor runs once, a new instance takes its part, one that stops gives its own back', async () => {
+    const { rig, sink } = await open();
+    const account = randomUUID();
+    const destinations = Array.from({ length: 12 }, () => httpEntity(randomUUID(), sink.url));
+    await rig.configure(account, { destinations });
+    const one = await startOn(rig, 'one');
+    const alone = one.supervisor.states.running;
+    const two = await startOn(rig, 'two');
+    const running = (): number => one.supervisor.states.running + two.supervisor.states.running;
+    await until('they have shared', () => one.supervisor.states.running < alone && running() === alone, 25_000);
+    expect(two.supervisor.states.running).toBeGreaterThan(0);
+    for (let frame = 0; frame < 10; frame += 1) await rig.accept(account, numbered(frame * 10, 10), frame);
+    await until('all arrived everywhere', () => sink.taken().length === 1_200);
+    await two.stop();
+    await until('the first one has them all', () => one.supervisor.states.running === alone, 15_000);
+    await rig.accept(account, [{ id: 'last' }]);
+    await until('it arrived everywhere', () => sink.taken().filter((id) => id === 'last').length === 12);
+    expect(sink.taken()).toHaveLength(1_212);
+  });
+
+  it('kill -9: the actors of an instance run elsewhere within 10 s, and nothing is lost', async () => {
+    const { rig, sink } = await open();
+    const account = randomUUID();
+    sink.answer(() => ({ status: 200, delayMs: 2 }));
+    await rig.configure(account, { destinations: [httpEntity(randomUUID(), `${sink.url}/x`)] });
+    const survivor = await startOn(rig, 'survivor');
+    const alone = survivor.supervisor.states.running;
+    const victim = runAsProcess(rig, 'victim');
+    await until('the victim has its part', () => survivor.supervisor.states.running < alone, 30_000);
+    for (let frame = 0; frame < 40; frame += 1) await rig.accept(account, numbered(frame * 25, 25), frame);
+    await until('they are at work', () => sink.taken('/x').length > 0);
+    victim.kill('SIGKILL');
+    const killedMs = performance.now();
+    await until('the survivor has all actors', () => survivor.supervisor.states.running === alone, 15_000);
+    expect(performance.now() - killedMs).toBeLessThan(10_000);
+    await until('all arrived', () => new Set(sink.taken('/x')).size === 1_000, 20_000);
+    expect(new Set(sink.taken('/x')).size).toBe(1_000);
+  });
+});
