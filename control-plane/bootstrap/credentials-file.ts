@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdir, open, readFile, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isJsonObject } from '../../shared/process/json.ts';
@@ -24,7 +25,7 @@ export async function readCredentials(path: string): Promise<Credentials | undef
 /** Writes the file as a whole or not at all, for its owner only. */
 export async function writeCredentials(path: string, credentials: Credentials): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
-  const draftPath = `${path}.${process.pid}.tmp`;
+  const draftPath = `${path}.${randomUUID()}.tmp`;
   const draft = await open(draftPath, 'w', 0o600);
   try {
     await draft.writeFile(`${JSON.stringify(credentials, null, 2)}\n`);
