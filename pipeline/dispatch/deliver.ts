@@ -8,7 +8,14 @@ import type { Sender } from './http/sender.ts';
 export type Attempt = { readonly outcome: Outcome; readonly request?: RequestSummary };
 
 /** The attempts, one an event in order, and what the requests say about the destination itself. */
-export type Delivered = { readonly attempts: readonly Attempt[]; readonly requests: number; readonly isUp: boolean };
+export type Delivered = {
+  readonly attempts: readonly Attempt[];
+  readonly requests: number;
+  /** It answers, whatever it says of the events. */
+  readonly isUp: boolean;
+  /** It is asked more than it can take. */
+  readonly isOverloaded: boolean;
+};
 
 /** Answers that may be the fault of one event among many. */
 const perhapsOneEvent: ReadonlySet<number> = new Set([400, 413, 422]);
@@ -25,7 +32,12 @@ export async function deliver(
   const request = build(prepared, events);
   if (typeof request === 'string') {
     if (events.length > 1) return deliverHalves(prepared, sender, events);
-    return { attempts: [{ outcome: { kind: 'reject', reason: request } }], requests: 0, isUp: true };
+    return {
+      attempts: [{ outcome: { kind: 'reject', reason: request } }],
+      requests: 0,
+      isUp: true,
+      isOverloaded: false,
+    };
   }
   const result = await sender.send(request);
   const host = parseUrl(request.url)?.host ?? '';
@@ -35,24 +47,22 @@ export async function deliver(
       outcome: { kind: permanent ? 'reject' : 'retry', reason },
       request: { method: request.method, host },
     };
-    return { attempts: events.map(() => attempt), requests: 1, isUp: permanent };
+    const isOverloaded = /TIMEOUT/.test(reason);
+    return { attempts: events.map(() => attempt), requests: 1, isUp: permanent, isOverloaded };
   }
   const { answer } = result;
   const whole = classifyAnswer(answer, Date.now());
   const summary = { method: request.method, host, status: answer.status };
+  const said = { requests: 1, isUp: whole.kind !== 'retry', isOverloaded: answer.status === 429 };
   const rows = prepared.readAnswer?.(answer, events);
   if (rows?.length === events.length) {
     const attempts = rows.map((outcome) => ({ outcome, request: summary }));
-    return { attempts, requests: 1, isUp: whole.kind !== 'retry' };
+    return { attempts, ...said };
   }
   if (whole.kind === 'reject' && events.length > 1 && perhapsOneEvent.has(answer.status)) {
     return deliverHalves(prepared, sender, events);
   }
-  return {
-    attempts: events.map(() => ({ outcome: whole, request: summary })),
-    requests: 1,
-    isUp: whole.kind !== 'retry',
-  };
+  return { attempts: events.map(() => ({ outcome: whole, request: summary })), ...said };
 }
 
 async function deliverHalves(
@@ -67,6 +77,7 @@ async function deliverHalves(
     attempts: [...first.attempts, ...second.attempts],
     requests: first.requests + second.requests,
     isUp: first.isUp && second.isUp,
+    isOverloaded: first.isOverloaded || second.isOverloaded,
   };
 }
 

@@ -121,6 +121,7 @@ export class DispatchRun {
       frames_waiting: this.#framesWaiting,
       events_held: this.#lanes.size,
       requests_in_flight: this.#gate.inFlight,
+      concurrency: this.#gate.concurrency,
       breaker_open: this.#gate.isBreakerClosed ? 0 : 1,
       misconfigured: this.#problem === undefined ? 0 : 1,
     };
@@ -175,10 +176,10 @@ export class DispatchRun {
       if (!this.#isStopping && this.#linger.shouldWait(this.#lanes.readyCount(lane), max, this.#gate.inFlight)) return;
       const items = this.#lanes.take(lane, max);
       this.#linger.sent();
-      this.#gate.started(lane);
+      const startedMs = this.#gate.started(lane);
       for (const { frame } of items) frame.isStarted = true;
       deliver(prepared, sender, items).then(
-        (delivered) => this.#afterDelivery(lane, items, delivered),
+        (delivered) => this.#afterDelivery(lane, startedMs, items, delivered),
         (error: unknown) => this.#fail(error),
       );
     }
@@ -190,11 +191,11 @@ export class DispatchRun {
     return hasFresh && this.#gate.share('retried') >= retriedShare ? 'fresh' : 'retried';
   }
 
-  #afterDelivery(lane: LaneClass, items: readonly DispatchItem[], delivered: Delivered): void {
+  #afterDelivery(lane: LaneClass, startedMs: number, items: readonly DispatchItem[], delivered: Delivered): void {
     const { counts, abort } = this.#parts;
     if (abort.signal.aborted) return;
     counts.requests += delivered.requests;
-    const hasOpened = this.#gate.ended(lane, delivered.isUp);
+    const hasOpened = this.#gate.ended(lane, startedMs, delivered);
     settleAttempts(this.#settling, items, delivered.attempts);
     this.#lanes.release(items);
     if (hasOpened) {

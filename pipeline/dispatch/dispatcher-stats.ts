@@ -20,6 +20,7 @@ export const dispatcherGauges = {
   frames_waiting: 'Frames that waited behind the last one taken',
   events_held: 'Events in memory, waiting or in flight',
   requests_in_flight: 'Requests in flight',
+  concurrency: 'Requests that may be in flight, as the destination has shown it can take',
   breaker_open: '1 while the breaker keeps the destination from being asked, else 0',
   misconfigured: '1 while the destination cannot be sent to for its settings, else 0',
 } as const;

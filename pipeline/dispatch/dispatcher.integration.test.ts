@@ -203,6 +203,15 @@ describe('dispatcher', () => {
     expect(besideMs).toBeLessThan(aloneMs * 2);
   });
 
+  it('overload: a destination that answers 429 is asked less at a time', async () => {
+    sink.answer(({ concurrent }) => ({ status: concurrent > 4 ? 429 : 200, delayMs: 20 }));
+    const dispatcher = await rig.start({ concurrency: 32 });
+    await rig.send(numbered(300));
+    await until('it is asked less', () => (dispatcher.stats()['concurrency'] ?? 0) <= 8);
+    await until('most arrived', () => sink.taken().length > 150);
+    expect(await rig.deadLetters()).toEqual([]);
+  });
+
   it('disabled: gets nothing, moves on, and gets what comes after it is enabled again', async () => {
     publishDestination({ status: 'Disabled' });
     await rig.start();

@@ -1,10 +1,14 @@
 import { breakerAt, breakerEnded, breakerRoom, breakerStarted, closedBreaker } from './breaker.ts';
 import type { BreakerState } from './breaker.ts';
+import { adaptConcurrency, openConcurrency } from './concurrency-limit.ts';
+import type { ConcurrencyLimit } from './concurrency-limit.ts';
+import type { Delivered } from './deliver.ts';
 import type { LaneClass } from './visitor-lanes.ts';
 
 /** Whether another request may be started: the limit on those in flight, and the breaker. */
 export class RequestGate {
-  readonly #concurrency: number;
+  readonly #concurrencyMax: number;
+  #concurrency: ConcurrencyLimit;
   readonly #onRetryTime: () => void;
   readonly #inFlight: Record<LaneClass, number> = { fresh: 0, retried: 0 };
   #breaker: BreakerState = closedBreaker;
@@ -12,8 +16,14 @@ export class RequestGate {
 
   /** `onRetryTime` is called when a destination that was down may be asked again. */
   constructor(concurrency: number, onRetryTime: () => void) {
-    this.#concurrency = concurrency;
+    this.#concurrencyMax = concurrency;
+    this.#concurrency = openConcurrency(concurrency);
     this.#onRetryTime = onRetryTime;
+  }
+
+  /** Requests that may be in flight at a time, as the destination has shown it can take. */
+  get concurrency(): number {
+    return Math.floor(this.#concurrency.limit);
   }
 
   get inFlight(): number {
@@ -31,25 +41,32 @@ export class RequestGate {
   }
 
   hasRoom(): boolean {
-    return !this.isShut && Math.min(this.#concurrency - this.inFlight, breakerRoom(this.#breaker)) >= 1;
+    return !this.isShut && Math.min(this.concurrency - this.inFlight, breakerRoom(this.#breaker)) >= 1;
   }
 
   /** Requests of one kind in flight, as a share of all there may be. */
   share(lane: LaneClass): number {
-    return this.#inFlight[lane] / this.#concurrency;
+    return this.#inFlight[lane] / this.concurrency;
   }
 
-  started(lane: LaneClass): void {
+  /** Returns when it was, for `ended`. */
+  started(lane: LaneClass): number {
     this.#breaker = breakerStarted(this.#breaker);
     this.#inFlight[lane] += 1;
+    return performance.now();
   }
 
   /** Returns whether this request's end opened the breaker. */
-  ended(lane: LaneClass, isUp: boolean): boolean {
+  ended(lane: LaneClass, startedMs: number, said: Pick<Delivered, 'isUp' | 'isOverloaded'>): boolean {
     this.#inFlight[lane] -= 1;
     const before = this.#breaker;
     const nowMs = performance.now();
-    this.#breaker = breakerEnded(before, isUp, nowMs, Math.random());
+    if (said.isUp || said.isOverloaded) {
+      const end = said.isUp ? 'well' : 'overloaded';
+      const at = { startedMs, endedMs: nowMs };
+      this.#concurrency = adaptConcurrency(this.#concurrency, end, this.#concurrencyMax, at);
+    }
+    this.#breaker = breakerEnded(before, said.isUp, nowMs, Math.random());
     if (this.#breaker.kind !== 'open' || before.kind === 'open') return false;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(this.#onRetryTime, this.#breaker.untilMs - nowMs + 1);

@@ -1,0 +1,36 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { adaptConcurrency, openConcurrency } from './concurrency-limit.ts';
+
+describe('concurrency limit', () => {
+  it('overload: halves it, once for all requests that were under way', () => {
+    let state = openConcurrency(64);
+    for (let i = 0; i < 64; i += 1) {
+      state = adaptConcurrency(state, 'overloaded', 64, { startedMs: 0, endedMs: 100 + i });
+    }
+    expect(state.limit).toBe(32);
+    state = adaptConcurrency(state, 'overloaded', 64, { startedMs: 101, endedMs: 200 });
+    expect(state.limit).toBe(16);
+  });
+
+  it('recovery: a round of good requests adds about one', () => {
+    let state = { limit: 16, cutAtMs: 0 };
+    for (let i = 0; i < 16; i += 1) state = adaptConcurrency(state, 'well', 64, { startedMs: i, endedMs: i });
+    expect(state.limit).toBeGreaterThan(16.9);
+    expect(state.limit).toBeLessThanOrEqual(17);
+  });
+
+  it('property: stays between one and the most there may be', () => {
+    const ends = fc.array(fc.constantFrom('well', 'overloaded'), { maxLength: 300 });
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 200 }), ends, fc.nat(2_000), (max, all, stepMs) => {
+        let state = openConcurrency(max);
+        all.forEach((end, i) => {
+          state = adaptConcurrency(state, end, max, { startedMs: i * stepMs, endedMs: (i + 1) * stepMs });
+          expect(state.limit).toBeGreaterThanOrEqual(1);
+          expect(state.limit).toBeLessThanOrEqual(max);
+        });
+      }),
+    );
+  });
+});
