@@ -3,7 +3,7 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { chooseStackPorts, runFailingStack, runStack } from './testing/running-stack.ts';
+import { buildStack, chooseStackPorts, runFailingStack, runStack } from './testing/running-stack.ts';
 import type { RunningStack, StackPorts } from './testing/running-stack.ts';
 import { createStackClient } from './testing/stack-client.ts';
 import type { StackClient } from './testing/stack-client.ts';
@@ -19,12 +19,13 @@ const keysAt = async (path: string): Promise<Set<string>> =>
   new Set((await client.sinkRequests(path)).map((request) => request.headers['idempotency-key'] ?? ''));
 
 beforeAll(async () => {
+  await buildStack();
   folder = await mkdtemp(join(tmpdir(), 'sluice-stack-'));
   ports = await chooseStackPorts();
   // The ledger wants every request, not the newest ten thousand.
   stack = await runStack(folder, ports, { SINK_REQUESTS_MAX: '200000' });
   client = createStackClient(stack.credentials);
-}, 120_000);
+}, 240_000);
 
 afterAll(async () => {
   await stack.stop();

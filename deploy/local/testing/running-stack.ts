@@ -1,8 +1,9 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { findFreePort } from '../../../shared/embedded/free-port.ts';
 import { credentialsFile } from '../credentials.ts';
 import type { Credentials } from '../credentials.ts';
@@ -25,6 +26,13 @@ export type RunningStack = {
 export type StackPorts = Readonly<Record<string, string>>;
 
 const readyDeadlineMs = 110_000;
+const buildDeadlineMs = 120_000;
+const top = fileURLToPath(new URL('../../../', import.meta.url));
+
+/** Compiles the program the way `npm start` does before it runs it. */
+export async function buildStack(): Promise<void> {
+  await promisify(execFile)('npm', ['run', '--silent', 'build'], { cwd: top, timeout: buildDeadlineMs });
+}
 
 /** Free ports for a stack, to be used again by its next start. */
 export async function chooseStackPorts(): Promise<StackPorts> {
@@ -86,8 +94,7 @@ export async function runFailingStack(
 type Launched = { readonly child: ChildProcess; output(): string; readonly exited: Promise<number | null> };
 
 function launch(folder: string, ports: StackPorts, own: Readonly<Record<string, string>>): Launched {
-  const entry = fileURLToPath(new URL('../main.ts', import.meta.url));
-  const child = spawn(process.execPath, ['--import', 'tsx', entry], {
+  const child = spawn(process.execPath, [join(top, 'dist/deploy/local/main.js')], {
     env: stackTestEnv({ ...ports, SLUICE_DIR: folder, ...own }),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
