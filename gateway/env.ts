@@ -44,7 +44,7 @@ const GatewayEnvSchema = Type.Object({
   /** How long a frame grows while another one is in flight before it is sent beside it, in ms. */
   FRAME_LINGER_MS: count(5, 0),
   /** Publishes in flight over all partitions; at most one a partition. */
-  FRAMES_IN_FLIGHT_MAX: count(4),
+  FRAMES_IN_FLIGHT_MAX: count(2),
   /** Events and bytes that wait for the log or are on their way to it. */
   QUEUE_EVENTS_MAX: count(100_000),
   QUEUE_BYTES_MAX: count(64 * mebibyte, mebibyte),
