@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { NatsServer } from '../shared/embedded/nats-server.ts';
 import { dispatcherConsumer } from '../shared/log/subjects.ts';
 import { migrate } from '../shared/storage/migrate.ts';
-import { createTestDatabase, startTestNats } from '../shared/testing/servers.ts';
+import { createNatsFolder, createTestDatabase, startTestNats } from '../shared/testing/servers.ts';
 import type { TestDatabase } from '../shared/testing/servers.ts';
 import { httpEntity } from './testing/account-config.ts';
 import { numbered, openRig, startOn } from './testing/open-rig.ts';
@@ -136,5 +136,44 @@ describe('pipeline', () => {
     await startOn(rig);
     await until('all arrived', () => new Set(sink.taken()).size === 500);
     expect(sink.taken()).toHaveLength(500);
+  });
+
+  it('log restart: a server that is killed and comes back changes nothing, configurations are followed on', async () => {
+    const storeDir = await createNatsFolder();
+    const own = await startTestNats({ storeDir });
+    let again: NatsServer | undefined;
+    onTestFinished(() => again?.stop());
+    const { rig, sink } = await openRig(own.url, database.url);
+    const [account, one, two] = [randomUUID(), randomUUID(), randomUUID()];
+    await rig.configure(account, { destinations: [httpEntity(one, `${sink.url}/one`)] });
+    await startOn(rig);
+    await rig.accept(account, numbered(0, 10));
+    await until('the first arrived', () => sink.taken('/one').length === 10);
+    await own.kill();
+    again = await startTestNats({ storeDir, port: own.port });
+    await until('we are connected', () => rig.connection.connected);
+    const revision = await rig.configure(account, {
+      destinations: [httpEntity(one, `${sink.url}/one`), httpEntity(two, `${sink.url}/two`)],
+    });
+    await until('the new revision runs', async () => (await rig.reported()) >= revision);
+    await rig.accept(account, numbered(10, 10));
+    await until('all arrived', () => sink.taken('/two').length === 10 && new Set(sink.taken('/one')).size === 20);
+    expect(sink.taken('/two')).toHaveLength(10);
+  });
+
+  it('SIGTERM without a log: ends within its deadline', async () => {
+    const own = await startTestNats();
+    const { rig, sink } = await openRig(own.url, database.url, { SHUTDOWN_DEADLINE_MS: '5000' });
+    const account = randomUUID();
+    await rig.configure(account, { destinations: [httpEntity(randomUUID(), sink.url)] });
+    const process = runAsProcess(rig);
+    await rig.accept(account, [{ id: 'a' }]);
+    await until('it is at work', () => sink.taken().length === 1, 30_000);
+    await own.kill();
+    const ended = new Promise<number | null>((resolve) => process.once('exit', (code) => resolve(code)));
+    const startMs = performance.now();
+    process.kill('SIGTERM');
+    expect(await ended).toBe(0);
+    expect(performance.now() - startMs).toBeLessThan(5_000);
   });
 });

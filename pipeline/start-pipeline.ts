@@ -1,6 +1,7 @@
 import type { Piscina } from 'piscina';
 import { holdProcessLease } from '../shared/config/process-lease.ts';
-import { connectLog } from '../shared/log/connection.ts';
+import { afterReconnect } from '../shared/log/after-reconnect.ts';
+import { connectLog, withDeadline } from '../shared/log/connection.ts';
 import { openBuckets } from '../shared/log/open-buckets.ts';
 import { ensureTopology } from '../shared/log/topology.ts';
 import type { Logger } from '../shared/process/logger.ts';
@@ -19,8 +20,10 @@ import { shareActors } from './supervisor/share-actors.ts';
 import { createStatsLedger } from './supervisor/stats-ledger.ts';
 import { Supervisor } from './supervisor/supervisor.ts';
 
-/** Part of the stop deadline that is left for what comes behind the last actor, in ms. */
-const closingMs = 1_000;
+/** Part of the stop deadline that is left for what comes behind the actors' own deadline, in ms. */
+const closingMs = 3_000;
+/** What one step of closing may take, in ms. */
+const stepMs = 400;
 const forgottenEveryMs = 60_000;
 
 export type RunningPipeline = {
@@ -33,10 +36,20 @@ export type RunningPipeline = {
 export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: Shutdown): Promise<RunningPipeline> {
   const instanceId = instanceIdOf(env);
   const connection = await connectLog({ url: env.NATS_URL, name: `pipeline-${instanceId}` });
-  shutdown.add('log', () => connection.close(500));
+  shutdown.add('log', () => connection.close(stepMs));
   const { partitions, created } = await ensureTopology(connection, topologySettings(env));
   if (created.length > 0) logger.info({ streams: created }, 'made the streams that were missing');
   const buckets = await openBuckets(connection, env.LOG_REPLICAS);
+  const reopening = afterReconnect(
+    connection,
+    async () => {
+      const made = (await ensureTopology(connection, topologySettings(env))).created;
+      await openBuckets(connection, env.LOG_REPLICAS);
+      if (made.length > 0) logger.error({ streams: made }, 'the log came back without streams it had, made them anew');
+    },
+    (error) => logger.warn({ err: error }, 'opening the log again failed'),
+  );
+  shutdown.add('reopening', () => reopening.stop());
 
   const pool = createPool({ threads: env.PIPELINE_THREADS, heapMaxMib: env.PIPELINE_THREAD_HEAP_MIB });
   // A thread that dies is reported through its task as well.
@@ -57,9 +70,9 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
   const { assignments, membership, leases } = shared;
 
   const retention = startRetention(connection, retentionSettings(env), logger);
-  shutdown.add('retention', () => retention.stop());
+  shutdown.add('retention', () => withDeadline(retention.stop(), stepMs));
   const replays = await startReplayRunner({ connection, bucket: buckets.replays, instanceId, logger });
-  shutdown.add('replays', () => replays.stop());
+  shutdown.add('replays', () => withDeadline(replays.stop(), stepMs));
 
   const retire = async (destinationId: string): Promise<void> => {
     await retireDestination(connection, destinationId);
@@ -67,6 +80,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
   };
   const accounts = await followAccounts({
     bucket: buckets.config,
+    connection,
     supervisor,
     assignments,
     logger,
@@ -107,11 +121,15 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
     ],
   });
   shutdown.add('observer', () => observer.close());
-  shutdown.add('lease', async () => {
-    await leases.stop();
-    await lease.release();
-  });
-  shutdown.add('actors', () => supervisor.stop(Math.max(500, env.SHUTDOWN_DEADLINE_MS - closingMs * 2)));
+  shutdown.add('lease', () =>
+    withDeadline(
+      leases.stop().then(() => lease.release()),
+      stepMs,
+    ),
+  );
+  shutdown.add('actors', () =>
+    supervisor.stop(Math.max(env.SHUTDOWN_DEADLINE_MS / 2, env.SHUTDOWN_DEADLINE_MS - closingMs)),
+  );
   shutdown.add('configuration', () => {
     clearInterval(forgottenTimer);
     accounts.stop();

@@ -1,3 +1,4 @@
+import { withDeadline } from '../../shared/log/connection.ts';
 import type { Cursor } from '../../shared/log/cursor.ts';
 import { BatchLinger } from './batch-linger.ts';
 import type { DeadLetterWriter } from './dead-letter-writer.ts';
@@ -33,6 +34,8 @@ export type DispatchParts = {
 };
 
 const framesPerTake = 16;
+/** How long the end may wait for the log to store the last counts, in ms. */
+const storingMs = 1_000;
 /** Retried events may use this share of the requests while fresh ones wait, so that neither starves the other. */
 const retriedShare = 0.25;
 
@@ -262,6 +265,7 @@ export class DispatchRun {
     this.#linger.stop();
     this.#held.abandonAll();
     await Promise.allSettled([cursor.close(), sender.close()]);
-    await Promise.allSettled([keeper.stop(), retryReader().stop()]);
+    // Without the log what is not stored yet is not acknowledged either, and comes again.
+    await withDeadline(Promise.allSettled([keeper.stop(), retryReader().stop()]), storingMs);
   }
 }

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { connectLog } from '../../shared/log/connection.ts';
+import { connectLog, withDeadline } from '../../shared/log/connection.ts';
 import type { LogConnection } from '../../shared/log/connection.ts';
 import { openBuckets } from '../../shared/log/open-buckets.ts';
 import type { Bucket } from '../../shared/log/bucket.ts';
@@ -61,8 +61,8 @@ export async function openHostResources(settings: HostSettings, logger: Logger):
     createSender: (connectionsMax) =>
       createSender({ rules, lookupFor, limits: { connectionsMax, ...dispatcher.sender } }),
     async close(deadlineMs) {
-      await Promise.all([sourceActivity.stop(), outcomes.close(deadlineMs / 2)]);
-      await Promise.allSettled([connection.close(deadlineMs), pool.end()]);
+      await withDeadline(Promise.all([sourceActivity.stop(), outcomes.close(deadlineMs / 2)]), deadlineMs / 2);
+      await withDeadline(Promise.all([connection.close(deadlineMs / 2), pool.end()]), deadlineMs / 2);
     },
   };
 }

@@ -17,6 +17,8 @@ export type HostTask = {
 };
 
 const reportEveryMs = 1_000;
+/** What closing connections may take, in ms. */
+const closingMs = 800;
 
 /**
  * The task a pool thread runs for as long as it lives: owns the actors placed on the thread, and talks to the
@@ -65,7 +67,7 @@ export async function runHost({ port, blackBox, settings }: HostTask): Promise<v
   } finally {
     clearInterval(timer);
     watch.stop();
-    await resources.close(2_000);
+    await resources.close(closingMs);
     port.close();
   }
 }

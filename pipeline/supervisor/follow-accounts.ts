@@ -1,7 +1,9 @@
 import type { AccountConfig } from '../../shared/config/account-config.ts';
 import { followConfig } from '../../shared/config/config-feed.ts';
 import type { ConfigChange, ConfigFeed } from '../../shared/config/config-feed.ts';
+import { afterReconnect } from '../../shared/log/after-reconnect.ts';
 import type { Bucket } from '../../shared/log/bucket.ts';
+import type { LogConnection } from '../../shared/log/connection.ts';
 import { publishedDestinations } from '../../shared/plan/published-destinations.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import { actorIdOf } from '../host/messages.ts';
@@ -12,6 +14,7 @@ import type { Supervisor } from './supervisor.ts';
 
 export type FollowAccountsOptions = {
   readonly bucket: Bucket;
+  readonly connection: LogConnection;
   readonly supervisor: Pick<Supervisor, 'configure'>;
   readonly assignments: Pick<Assignments, 'want' | 'drop'>;
   readonly logger: Logger;
@@ -62,32 +65,47 @@ export async function followAccounts(options: FollowAccountsOptions): Promise<Fo
     }
   };
 
-  const feed = await followConfig(options.bucket, {
-    apply: (change) => {
-      revisions.seen(change.revision);
-      const before = orders.get(change.accountId) ?? Promise.resolve();
-      const order = before
-        .then(() => apply(change))
-        .catch((error: unknown) => logger.error({ ...idsOf(change), err: error }, 'applying a configuration failed'))
-        .finally(() => revisions.applied(change.revision));
-      orders.set(change.accountId, order);
+  const follow = (): Promise<ConfigFeed> =>
+    followConfig(options.bucket, {
+      apply: (change) => {
+        revisions.seen(change.revision);
+        const before = orders.get(change.accountId) ?? Promise.resolve();
+        const order = before
+          .then(() => apply(change))
+          .catch((error: unknown) => logger.error({ ...idsOf(change), err: error }, 'applying a configuration failed'))
+          .finally(() => revisions.applied(change.revision));
+        orders.set(change.accountId, order);
+      },
+      onRejected: (accountId, revision, reason) => {
+        logger.error({ accountId, revision, reason }, 'a configuration cannot be used; the one before runs on');
+      },
+    });
+  let wasReady = false;
+  let feed = await follow();
+  const again = afterReconnect(
+    options.connection,
+    async () => {
+      feed.stop();
+      feed = await follow();
     },
-    onRejected: (accountId, revision, reason) => {
-      logger.error({ accountId, revision, reason }, 'a configuration cannot be used; the one before runs on');
-    },
-  });
+    (error) => logger.warn({ err: error }, 'following configurations again failed'),
+  );
   return {
     get revision() {
       return feed.revision;
     },
     get ready() {
-      return feed.ready;
+      // Following again does not take back what was loaded.
+      return (wasReady ||= feed.ready);
     },
     get applied() {
       return revisions.current;
     },
     published: () => published,
-    stop: () => feed.stop(),
+    stop() {
+      again.stop();
+      feed.stop();
+    },
   };
 }
 

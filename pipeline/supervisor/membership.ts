@@ -15,6 +15,7 @@ export type MembershipOptions = {
   readonly connection: LogConnection;
   readonly instanceId: string;
   onChanged(instances: readonly string[]): void;
+  onError(error: unknown): void;
 };
 
 /** Leases are renewed every 3 s: one not renewed for this long is taken for dead, in ms. */
@@ -24,7 +25,7 @@ const prefix = 'pipeline.';
 
 /** Follows the leases of pipeline instances; this one counts from the start. */
 export async function followMembership(options: MembershipOptions): Promise<Membership> {
-  const { bucket, connection, instanceId, onChanged } = options;
+  const { bucket, connection, instanceId, onChanged, onError } = options;
   let instances: readonly string[] = [instanceId];
   let isKnown = false;
   const look = (): void => {
@@ -41,7 +42,7 @@ export async function followMembership(options: MembershipOptions): Promise<Memb
     instances = next;
     onChanged(instances);
   };
-  const heard = await followHeard(bucket, `${prefix}*`, look);
+  const heard = await followHeard({ bucket, connection, filter: `${prefix}*`, onChanged: look, onError });
   isKnown = true;
   look();
   const timer = setInterval(look, lookEveryMs);

@@ -31,7 +31,9 @@ const renewEveryMs = 2_000;
 const keyOf = (partition: number): string => `resolver.${partition}`;
 
 export async function openPartitionLeases(options: PartitionLeasesOptions): Promise<PartitionLeases> {
-  const heard = await followHeard(options.bucket, 'resolver.*', () => undefined);
+  const { bucket, connection, onError } = options;
+  const filter = 'resolver.*';
+  const heard = await followHeard({ bucket, connection, filter, onChanged: () => undefined, onError });
   return new Leases(options, heard);
 }
 

@@ -25,6 +25,7 @@ export type SharedActors = {
 /** Shares all actors with the other pipeline instances: each runs those it owns, and takes over when one goes. */
 export async function shareActors(options: ShareActorsOptions): Promise<SharedActors> {
   const { bucket, connection, instanceId, supervisor, logger } = options;
+  const onError = (error: unknown): void => logger.warn({ err: error }, 'sharing actors with other instances failed');
   let assignments: Assignments | undefined;
   const membership = await followMembership({
     bucket,
@@ -34,6 +35,7 @@ export async function shareActors(options: ShareActorsOptions): Promise<SharedAc
       logger.info({ instances }, 'pipeline instances changed');
       assignments?.reassign();
     },
+    onError,
   });
   const leases = await openPartitionLeases({
     bucket,
@@ -41,7 +43,7 @@ export async function shareActors(options: ShareActorsOptions): Promise<SharedAc
     instanceId,
     onHeld: (partition) => assignments?.leaseHeld(partition),
     onLost: (partition) => assignments?.leaseLost(partition),
-    onError: (error) => logger.warn({ err: error }, 'renewing the lease of a partition failed'),
+    onError,
   });
   assignments = new Assignments({ supervisor, leases, logger, owns: (actorId) => membership.owns(actorId) });
   return { assignments, membership, leases };
