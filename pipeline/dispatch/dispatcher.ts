@@ -58,7 +58,7 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
         return nextSeq === undefined ? { timeMs: options.publishedAtMs } : { seq: nextSeq };
       },
       ackWaitMs: settings.ackWaitMs,
-      ackPendingMax: 1_024,
+      ackPendingMax: 4_096,
     },
     bufferedMax: settings.framesBufferedMax,
     onLost: (reason) => logger.error({ destinationId, reason }, 'dispatcher: its consumer is gone, making it anew'),

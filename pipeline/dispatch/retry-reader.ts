@@ -40,7 +40,9 @@ export type RetryReaderOptions = {
   onError(error: unknown): void;
 };
 
-const framesHeldMax = 2;
+// Of one tier. A frame is often a single event, and is held until health has stored its count.
+const framesHeldMax = 128;
+const bytesHeldMax = 1024 * 1024;
 const purgeEveryMs = 1_000;
 const errorWaitMs = 1_000;
 const replayLingerMs = 10_000;
@@ -56,6 +58,7 @@ type Tier = {
   /** The head of the tier, read and not yet due. */
   head: { readonly seq: number; readonly data: Uint8Array; readonly dueMs: number } | undefined;
   readonly heldSeqs: Set<number>;
+  heldBytes: number;
   /** Finished and not yet removed from the log. */
   readonly finishedSeqs: Set<number>;
   purgedBefore: number;
@@ -142,7 +145,7 @@ class TierReader implements RetryReader {
 
   /** Hands out what is due in a tier; returns how long to wait for its head, in ms. */
   async #advance(tier: Tier): Promise<number> {
-    while (this.#isOpen && tier.heldSeqs.size < framesHeldMax) {
+    while (this.#isOpen && tier.heldSeqs.size < framesHeldMax && tier.heldBytes < bytesHeldMax) {
       tier.head ??= await this.#readHead(tier);
       if (tier.head === undefined) return this.#lingerMs(tier);
       const waitMs = tier.head.dueMs - Date.now();
@@ -151,6 +154,7 @@ class TierReader implements RetryReader {
       tier.head = undefined;
       tier.nextSeq = seq + 1;
       tier.heldSeqs.add(seq);
+      tier.heldBytes += data.length;
       tier.lastFrameMs = performance.now();
       this.#handOut(tier, seq, data);
     }
@@ -188,6 +192,7 @@ class TierReader implements RetryReader {
   #handOut(tier: Tier, seq: number, data: Uint8Array): void {
     const release = (): void => {
       tier.heldSeqs.delete(seq);
+      tier.heldBytes -= data.length;
       this.#wake();
     };
     this.#options.onFrame({
@@ -234,6 +239,7 @@ function newTier(subject: string, isReplay: boolean): Tier {
     nextSeq: 1,
     head: undefined,
     heldSeqs: new Set(),
+    heldBytes: 0,
     finishedSeqs: new Set(),
     purgedBefore: 1,
   };
