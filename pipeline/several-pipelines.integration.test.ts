@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { NatsServer } from '../shared/embedded/nats-server.ts';
 import { migrate } from '../shared/storage/migrate.ts';
-import { createTestDatabase, startTestNats } from '../shared/testing/servers.ts';
+import { createTestDatabase, startTestNats, startTestNatsCluster } from '../shared/testing/servers.ts';
 import type { TestDatabase } from '../shared/testing/servers.ts';
 import { httpEntity } from './testing/account-config.ts';
 import { numbered, openRig, startOn } from './testing/open-rig.ts';
@@ -62,4 +62,22 @@ describe('several pipelines', () => {
     await until('all arrived', () => new Set(sink.taken('/x')).size === 1_000, 20_000);
     expect(new Set(sink.taken('/x')).size).toBe(1_000);
   });
+
+  it('cluster: one of three replicating log servers is killed under load, and nothing is lost', async () => {
+    const nodes = await startTestNatsCluster(3);
+    onTestFinished(async () => {
+      await Promise.all(nodes.map((node) => node.stop()));
+    });
+    const url = nodes.map((node) => node.url).join(',');
+    const { rig, sink } = await openRig(url, database.url, { LOG_REPLICAS: '3' });
+    const account = randomUUID();
+    await rig.configure(account, { destinations: [httpEntity(randomUUID(), sink.url)] });
+    await startOn(rig);
+    for (let frame = 0; frame < 40; frame += 1) {
+      if (frame === 10) await nodes[1]?.kill();
+      await rig.accept(account, numbered(frame * 25, 25), frame);
+    }
+    await until('all arrived', () => new Set(sink.taken()).size === 1_000, 60_000);
+    expect(new Set(sink.taken()).size).toBe(1_000);
+  }, 120_000);
 });

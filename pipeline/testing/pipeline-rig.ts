@@ -41,7 +41,7 @@ export async function createPipelineRig(
   const env = readPipelineEnv(variables);
   const connection = await connectLog({ url: natsUrl, name: 'pipeline-test' });
   const { partitions } = await ensureTopology(connection, topologySettings(env));
-  const { config, leases } = await openBuckets(connection, 1);
+  const { config, leases } = await openBuckets(connection, env.LOG_REPLICAS);
   const logger = pino({ level: 'silent' });
   return {
     connection,
@@ -71,7 +71,7 @@ export async function createPipelineRig(
         const body = Buffer.from(JSON.stringify({ event, externalId: visitor }));
         writer.appendEnvelope(envelopeHead(prefix, { kind: 'track', id, at: Date.now() }), body);
       }
-      const options = { msgId: randomUUID(), timeoutMs: 5_000 };
+      const options = { msgId: randomUUID(), timeoutMs: 5_000, attemptsMax: 20 };
       return publish(connection, ingestSubject(partition % partitions), writer.bytes(), options);
     },
     consumers: async () => (await listConsumerProgress(connection, streams.events)).map(({ name }) => name),
