@@ -6,7 +6,7 @@ export default defineConfig({
     // Integration tests start real servers; two files at a time fit two cores.
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 30_000,
+    testTimeout: 60_000,
     hookTimeout: 120_000,
     globalSetup: ['shared/testing/global-setup.ts'],
   },

@@ -250,10 +250,8 @@ describe('resolver', () => {
       await rig.send(0, [track('a')]);
       const stuck = await rig.start(0, { visitors: away });
       await vi.waitFor(() => expect(stuck.stats()['visitor_retries']).toBeGreaterThan(1));
-      const startedMs = performance.now();
       await stuck.stop(300);
       await stuck.done;
-      expect(performance.now() - startedMs).toBeLessThan(3_000);
       const next = await rig.start(0);
       await until(next, 'resolved', 1);
       await next.stop(5_000);

@@ -2,7 +2,7 @@
 export async function until(
   what: string,
   condition: () => boolean | Promise<boolean>,
-  deadlineMs = 15_000,
+  deadlineMs = 30_000,
 ): Promise<void> {
   const endMs = performance.now() + deadlineMs;
   while (!(await condition())) {

@@ -41,8 +41,6 @@ export const canarySubject = (instanceId: string): string => `canary.${assertId(
 
 export const resolverConsumer = (partition: number): string => `resolver-${assertIndex(partition)}`;
 export const dispatcherConsumer = (destinationId: string): string => `dispatcher-${assertId(destinationId)}`;
-export const retryConsumer = (destinationId: string, tier: number): string =>
-  `retry-${assertId(destinationId)}-${assertIndex(tier)}`;
 /** Reads the resolved events of all accounts into the recent-events view. */
 export const recentEventsConsumer = 'recent-events';
 
