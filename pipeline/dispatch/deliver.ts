@@ -1,3 +1,4 @@
+import { UnfitEventError } from '../../shared/destinations/define.ts';
 import type { OutboundEvent, OutboundRequest, Outcome, PreparedDestination } from '../../shared/destinations/define.ts';
 import type { RequestSummary } from '../../shared/events/dead-letter.ts';
 import { classifyAnswer } from './classify-answer.ts';
@@ -84,9 +85,10 @@ async function deliverHalves(
 /** The request, or why there can be none: a payload a kind cannot make a request of is a fault of that event alone. */
 function build(prepared: PreparedDestination, events: readonly OutboundEvent[]): OutboundRequest | string {
   try {
-    const request = prepared.buildRequest(events);
+    const request = prepared.buildRequest(events, Date.now());
     return parseUrl(request.url) !== undefined ? request : 'the request has no usable URL';
   } catch (error) {
+    if (error instanceof UnfitEventError) return error.message;
     return `building the request: ${error instanceof Error ? error.name : 'failed'}`;
   }
 }

@@ -6,6 +6,8 @@ import { isHeaderValue } from './header-rules.ts';
 import { destinationKinds, findDestinationKind } from './registry.ts';
 import { sampleEvent } from './sample-event.ts';
 
+const nowMs = 1_700_000_001_000;
+
 describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const))('%s', (id, kind) => {
   it('registry: has an id of its own that may be created', () => {
     expect(findDestinationKind(id)).toBe(kind);
@@ -29,7 +31,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
 
   it('buildRequest: one event makes a request that can be sent', () => {
     const prepared = kind.prepare(kind.exampleSettings);
-    const request = prepared.buildRequest([{ resolved: sampleEvent() }]);
+    const request = prepared.buildRequest([{ resolved: sampleEvent() }], nowMs);
     expect(['http:', 'https:']).toContain(new URL(request.url).protocol);
     for (const [name, value] of Object.entries(request.headers)) {
       expect(name).toBe(name.toLowerCase());
@@ -40,14 +42,14 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
 
   it('buildRequest: a repeated attempt is the same request', () => {
     const events = [{ resolved: sampleEvent() }];
-    const first = kind.prepare(kind.exampleSettings).buildRequest(events);
-    expect(kind.prepare(kind.exampleSettings).buildRequest(events)).toEqual(first);
+    const first = kind.prepare(kind.exampleSettings).buildRequest(events, nowMs);
+    expect(kind.prepare(kind.exampleSettings).buildRequest(events, nowMs)).toEqual(first);
   });
 
   it('buildRequest: takes hostile text without breaking out of the request', () => {
     const prepared = kind.prepare(kind.exampleSettings);
     const hostile = sampleEvent({ id: 'x\r\nX-Injected: 1', event: 'a\r\nb\u0000"}', event_properties: { a: '\r\n' } });
-    const request = prepared.buildRequest([{ resolved: hostile }]);
+    const request = prepared.buildRequest([{ resolved: hostile }], nowMs);
     for (const value of Object.values(request.headers)) expect(isHeaderValue(value)).toBe(true);
     expect(new URL(request.url).href).not.toMatch(/[\r\n]/);
   });
@@ -57,7 +59,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     const events = Array.from({ length: prepared.batchEventsMax }, (_, i) => ({
       resolved: sampleEvent({ id: `e${i}` }),
     }));
-    expect(prepared.buildRequest(events).url).toContain('://');
+    expect(prepared.buildRequest(events, nowMs).url).toContain('://');
   });
 });
 

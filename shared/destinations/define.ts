@@ -80,8 +80,18 @@ export type OutboundEvent = {
 export type PreparedDestination = {
   /** Events that may travel in one request, at most; 1 is one request an event. */
   readonly batchEventsMax: number;
-  /** Builds the request for up to `batchEventsMax` events. Pure. */
-  buildRequest(events: readonly OutboundEvent[]): OutboundRequest;
+  /**
+   * Whether the platform has a use for the event at all; without it every event is sent. What it has none for is passed
+   * over and not counted, like an event of a source the destination is not for.
+   */
+  takes?(event: OutboundEvent): boolean;
+  /** Events of different groups do not travel in one request: for platforms that take them at different addresses. */
+  groupOf?(event: OutboundEvent): string;
+  /**
+   * Builds the request for up to `batchEventsMax` events of one group. Pure. `nowMs` is the time of the attempt, in ms
+   * since the epoch, for signatures. Throws UnfitEventError where an event lacks what the platform demands.
+   */
+  buildRequest(events: readonly OutboundEvent[], nowMs: number): OutboundRequest;
   /**
    * Reads an answer where the platform reports a batch's rows one by one: one outcome an event, in order.
    * Undefined lets the sender classify by status alone.
@@ -106,6 +116,11 @@ export class SettingError extends Error {
     super(`settings.${key} ${problem}`);
     this.key = key;
   }
+}
+
+/** An event that the platform cannot take as it is. The message holds no content of the event: it becomes its reason. */
+export class UnfitEventError extends Error {
+  readonly code = 'event_unfit';
 }
 
 export function defineDestination(kind: DestinationKind): DestinationKind {

@@ -8,7 +8,7 @@ const one = [{ resolved: sampleEvent() }];
 
 describe('HTTPDestination', () => {
   it('body: the event with its visitor', () => {
-    const request = httpDestination.prepare({ httpDestinationUrl: url }).buildRequest(one);
+    const request = httpDestination.prepare({ httpDestinationUrl: url }).buildRequest(one, 0);
     const { event, visitor } = sampleEvent();
     expect(JSON.parse(request.body ?? '')).toEqual({ event, visitor });
     expect(request).toMatchObject({ method: 'POST', url, headers: { 'content-type': 'application/json' } });
@@ -17,9 +17,9 @@ describe('HTTPDestination', () => {
   it('body: an array above batch size 1, even for one event', () => {
     const prepared = httpDestination.prepare({ httpDestinationUrl: url, batchSize: '10' });
     expect(prepared.batchEventsMax).toBe(10);
-    expect(JSON.parse(prepared.buildRequest(one).body ?? '')).toHaveLength(1);
+    expect(JSON.parse(prepared.buildRequest(one, 0).body ?? '')).toHaveLength(1);
     const two = [...one, { resolved: sampleEvent({ id: 'second' }) }];
-    const request = prepared.buildRequest(two);
+    const request = prepared.buildRequest(two, 0);
     expect(JSON.parse(request.body ?? '')).toHaveLength(2);
     expect(request.headers['idempotency-key']).toMatch(/^batch-[0-9a-f]{40}$/);
   });
@@ -28,7 +28,7 @@ describe('HTTPDestination', () => {
     const mapped = { eventName: 'purchase', properties: { total: 1 } };
     const request = httpDestination
       .prepare({ httpDestinationUrl: url })
-      .buildRequest([{ resolved: sampleEvent(), mapped }]);
+      .buildRequest([{ resolved: sampleEvent(), mapped }], 0);
     expect(JSON.parse(request.body ?? '')).toMatchObject({
       event: { event: 'purchase', event_properties: { total: 1 } },
     });
@@ -36,23 +36,23 @@ describe('HTTPDestination', () => {
 
   it('headers: the event id is the idempotency key, percent-encoded where it must be', () => {
     const prepared = httpDestination.prepare({ httpDestinationUrl: url });
-    expect(prepared.buildRequest(one).headers['idempotency-key']).toBe('sample-event-1');
-    const odd = prepared.buildRequest([{ resolved: sampleEvent({ id: 'größe 1\r\n' }) }]);
+    expect(prepared.buildRequest(one, 0).headers['idempotency-key']).toBe('sample-event-1');
+    const odd = prepared.buildRequest([{ resolved: sampleEvent({ id: 'größe 1\r\n' }) }], 0);
     expect(odd.headers['idempotency-key']).toBe('gr%C3%B6%C3%9Fe%201%0D%0A');
-    const broken = prepared.buildRequest([{ resolved: sampleEvent({ id: '\ud800' }) }]);
+    const broken = prepared.buildRequest([{ resolved: sampleEvent({ id: '\ud800' }) }], 0);
     expect(broken.headers['idempotency-key']).toMatch(/^id-[0-9a-f]{40}$/);
   });
 
   it('headers: a trace goes on in its own trace id', () => {
     const trace = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
     const prepared = httpDestination.prepare({ httpDestinationUrl: url });
-    const { traceparent } = prepared.buildRequest([{ resolved: sampleEvent({ trace }) }]).headers;
+    const { traceparent } = prepared.buildRequest([{ resolved: sampleEvent({ trace }) }], 0).headers;
     expect(traceparent).toMatch(/^00-4bf92f3577b34da6a3ce929d0e0e4736-[0-9a-f]{16}-01$/);
-    expect(prepared.buildRequest(one).headers['traceparent']).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
+    expect(prepared.buildRequest(one, 0).headers['traceparent']).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
   });
 
   it('headers: a signing secret signs the body', () => {
-    const request = httpDestination.prepare({ httpDestinationUrl: url, signingSecret: 's3' }).buildRequest(one);
+    const request = httpDestination.prepare({ httpDestinationUrl: url, signingSecret: 's3' }).buildRequest(one, 0);
     const expected = createHmac('sha256', 's3')
       .update(request.body ?? '')
       .digest('hex');
@@ -61,7 +61,7 @@ describe('HTTPDestination', () => {
 
   it('headers: the user may set their own, but not those the sender decides', () => {
     const headers = JSON.stringify({ Authorization: 'Bearer x', 'Idempotency-Key': 'mine' });
-    const request = httpDestination.prepare({ httpDestinationUrl: url, headers }).buildRequest(one);
+    const request = httpDestination.prepare({ httpDestinationUrl: url, headers }).buildRequest(one, 0);
     expect(request.headers).toMatchObject({ authorization: 'Bearer x', 'idempotency-key': 'sample-event-1' });
   });
 
