@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { EnvError, commonEnv, count, port, readEnv } from '../shared/process/env.ts';
 import { recentEnv } from './recent/recent-settings.ts';
-import { readRanges } from './dispatch/http/egress-rules.ts';
+import { readRanges } from '../shared/egress/egress-rules.ts';
 
 const mebibyte = 1024 ** 2;
 const hourMs = 3_600_000;

@@ -1,9 +1,9 @@
 import { UnfitEventError } from '../../shared/destinations/define.ts';
 import type { OutboundEvent, OutboundRequest, Outcome, PreparedDestination } from '../../shared/destinations/define.ts';
 import type { RequestSummary } from '../../shared/events/dead-letter.ts';
-import { classifyAnswer } from './classify-answer.ts';
-import { parseUrl } from './http/parsed-url.ts';
-import type { Sender } from './http/sender.ts';
+import { classifyAnswer } from '../../shared/egress/classify-answer.ts';
+import { parseUrl } from '../../shared/egress/parsed-url.ts';
+import type { Sender } from '../../shared/egress/sender.ts';
 
 /** What became of one event in one attempt. */
 export type Attempt = { readonly outcome: Outcome; readonly request?: RequestSummary };

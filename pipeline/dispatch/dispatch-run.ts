@@ -11,7 +11,7 @@ import type { HealthKeeper } from './health-keeper.ts';
 import { HeldFrames } from './held-frames.ts';
 import type { HeldFrame } from './held-frames.ts';
 import { Intake } from './intake.ts';
-import type { Sender } from './http/sender.ts';
+import type { Sender } from '../../shared/egress/sender.ts';
 import type { RetryFrame, RetryReader } from './retry-reader.ts';
 import type { RetryWriter } from './retry-writer.ts';
 import { RequestGate } from './request-gate.ts';

@@ -4,8 +4,8 @@ import type { LogConnection } from '../../shared/log/connection.ts';
 import type { DispatchPlan } from '../../shared/plan/dispatch-plan.ts';
 import type { PublishedDestination } from '../../shared/plan/published-destinations.ts';
 import type { Logger } from '../../shared/process/logger.ts';
-import type { SenderLimits } from './http/sender.ts';
-import type { Sender } from './http/sender.ts';
+import type { SenderLimits } from '../../shared/egress/sender.ts';
+import type { Sender } from '../../shared/egress/sender.ts';
 import type { RetryPolicy } from './retry-policy.ts';
 import type { SourceActivity } from './source-activity.ts';
 

@@ -26,9 +26,9 @@ import type { DispatcherSettings, OutcomeNote } from '../dispatcher-context.ts';
 import { startDispatcher } from '../dispatcher.ts';
 import type { DispatcherActor } from '../dispatcher.ts';
 import type { HealthRecord } from '../health-window.ts';
-import { createEgressRules } from '../http/egress-rules.ts';
-import { createGuardedLookup } from '../http/guarded-lookup.ts';
-import { createSender } from '../http/sender.ts';
+import { createEgressRules } from '../../../shared/egress/egress-rules.ts';
+import { createGuardedLookup } from '../../../shared/egress/guarded-lookup.ts';
+import { createSender } from '../../../shared/egress/sender.ts';
 import { createRetryPolicy } from '../retry-policy.ts';
 import { createSourceActivity } from '../source-activity.ts';
 

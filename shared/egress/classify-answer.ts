@@ -1,4 +1,4 @@
-import type { OutboundAnswer, Outcome } from '../../shared/destinations/define.ts';
+import type { OutboundAnswer, Outcome } from '../destinations/define.ts';
 import { readRetryAfter } from './retry-after.ts';
 
 const delivered: Outcome = { kind: 'delivered' };

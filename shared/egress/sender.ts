@@ -1,6 +1,6 @@
 import { Agent, errors } from 'undici';
 import type { Dispatcher } from 'undici';
-import type { OutboundAnswer, OutboundRequest } from '../../../shared/destinations/define.ts';
+import type { OutboundAnswer, OutboundRequest } from '../destinations/define.ts';
 import { AnswerReader } from './answer-reader.ts';
 import { EgressError } from './egress-rules.ts';
 import type { EgressRules } from './egress-rules.ts';

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
-import type { OutboundAnswer } from '../../../shared/destinations/define.ts';
+import type { OutboundAnswer } from '../destinations/define.ts';
 
 /** Bytes of an answer that are kept. */
 const keptBytesMax = 64 * 1024;
