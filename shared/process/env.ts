@@ -74,6 +74,8 @@ export const count = (defaultCount: number, minimum = 1): ReturnType<typeof Type
 export const commonEnv = {
   /** Servers of the log, comma separated. */
   NATS_URL: Type.String({ minLength: 1, default: 'nats://127.0.0.1:4222' }),
+  /** Their monitor ports, comma separated: nothing else tells whether they sync every write. */
+  NATS_MONITOR_URL: Type.Optional(Type.String({ pattern: '^https?://' })),
   /** How the log is kept: see TopologySettings. */
   LOG_PARTITIONS: Type.Integer({ minimum: 1, maximum: 256, default: 4 }),
   LOG_REPLICAS: Type.Integer({ minimum: 1, maximum: 5, default: 1 }),

@@ -1,0 +1,59 @@
+import { monitorUrls, readMonitor } from './read-monitor.ts';
+import type { MonitorPage } from './read-monitor.ts';
+
+/** What an acknowledged event survives: see `readDurability`. `detail` says it in a sentence. */
+export type Durability =
+  /** Every write is on disk before it is acknowledged. */
+  | { readonly mode: 'fsync'; readonly detail: string }
+  /** A power cut may lose what was acknowledged since the last flush, `flushEveryMs` ago at most. */
+  | { readonly mode: 'interval'; readonly flushEveryMs: number; readonly detail: string }
+  | { readonly mode: 'unknown'; readonly detail: string };
+
+const nanosecondsPerMs = 1_000_000;
+/** What nats-server does where its configuration says nothing. */
+const defaultFlushEveryMs = 120_000;
+const readTimeoutMs = 2_000;
+
+/**
+ * Asks the nats-servers whether they sync every write. Only their monitor port tells, so this takes NATS_MONITOR_URL:
+ * comma separated, one address for each server of a cluster. The weakest server decides. Never throws: a server that
+ * does not answer makes it `unknown`.
+ */
+export async function readDurability(
+  monitorUrlList: string | undefined,
+  timeoutMs = readTimeoutMs,
+): Promise<Durability> {
+  const urls = monitorUrls(monitorUrlList);
+  if (urls.length === 0) {
+    return { mode: 'unknown', detail: 'only the monitor port of nats-server tells: set NATS_MONITOR_URL' };
+  }
+  const read = urls.map((url) => readMonitor(url, timeoutMs).then(durabilityOf, unknownBecause));
+  return weakest(await Promise.all(read));
+}
+
+/** What one server's monitor page says of it. */
+export function durabilityOf(page: MonitorPage): Durability {
+  const { config } = page.jetstream;
+  if (config === undefined) return { mode: 'unknown', detail: 'JetStream is not enabled on this server' };
+  if (config.sync_always === true) return { mode: 'fsync', detail: 'every write is synced before it is acknowledged' };
+  const given = config.sync_interval;
+  const flushEveryMs = given === undefined ? defaultFlushEveryMs : given / nanosecondsPerMs;
+  return {
+    mode: 'interval',
+    flushEveryMs,
+    detail: `a power cut may lose up to ${flushEveryMs / 1_000} s of acknowledged events: set jetstream { sync_interval: always }`,
+  };
+}
+
+/** The one that promises least. */
+export function weakest(found: readonly Durability[]): Durability {
+  const rank = (one: Durability): number => {
+    if (one.mode === 'interval') return one.flushEveryMs;
+    return one.mode === 'unknown' ? 0 : -1;
+  };
+  return found.reduce((worst, one) => (rank(one) > rank(worst) ? one : worst));
+}
+
+function unknownBecause(error: unknown): Durability {
+  return { mode: 'unknown', detail: error instanceof Error ? error.message : String(error) };
+}
