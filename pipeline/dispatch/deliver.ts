@@ -4,6 +4,7 @@ import type { RequestSummary } from '../../shared/events/dead-letter.ts';
 import { classifyAnswer } from '../../shared/egress/classify-answer.ts';
 import { parseUrl } from '../../shared/egress/parsed-url.ts';
 import type { Sender } from '../../shared/egress/sender.ts';
+import { splitGroups } from './split-groups.ts';
 
 /** What became of one event in one attempt. */
 export type Attempt = { readonly outcome: Outcome; readonly request?: RequestSummary };
@@ -22,10 +23,32 @@ export type Delivered = {
 const perhapsOneEvent: ReadonlySet<number> = new Set([400, 413, 422]);
 
 /**
- * Sends events in one request. Where the platform refuses a whole batch for what may be one event in it, the halves
- * are tried by themselves, so that only the events at fault are refused.
+ * Sends events: in one request, or in one a group where the platform takes them apart, one after the other. Where it
+ * refuses a whole request for what may be one event in it, the halves are tried by themselves, so that only the events
+ * at fault are refused.
  */
 export async function deliver(
+  prepared: PreparedDestination,
+  sender: Sender,
+  events: readonly OutboundEvent[],
+): Promise<Delivered> {
+  const groupOf = prepared.groupOf?.bind(prepared);
+  if (groupOf === undefined || events.length < 2) return deliverGroup(prepared, sender, events);
+  const attempts: Attempt[] = [];
+  let said: Said = { requests: 0, isUp: true, isOverloaded: false };
+  for (const indexes of splitGroups(groupOf, events)) {
+    const group = indexes.flatMap((index) => events[index] ?? []);
+    const delivered = await deliverGroup(prepared, sender, group);
+    delivered.attempts.forEach((attempt, i) => {
+      attempts[indexes[i] ?? -1] = attempt;
+    });
+    said = both(said, delivered);
+  }
+  return { attempts, ...said };
+}
+
+/** Sends events of one group. */
+async function deliverGroup(
   prepared: PreparedDestination,
   sender: Sender,
   events: readonly OutboundEvent[],
@@ -58,7 +81,9 @@ export async function deliver(
   const rows = prepared.readAnswer?.(answer, events);
   if (rows?.length === events.length) {
     const attempts = rows.map((outcome) => ({ outcome, request: summary }));
-    return { attempts, ...said };
+    // Some platforms say that they take nothing for now with a 400, or row by row.
+    const isUp = said.isUp && rows.some(({ kind }) => kind !== 'retry');
+    return { attempts, ...said, isUp };
   }
   if (whole.kind === 'reject' && events.length > 1 && perhapsOneEvent.has(answer.status)) {
     return deliverHalves(prepared, sender, events);
@@ -72,10 +97,15 @@ async function deliverHalves(
   events: readonly OutboundEvent[],
 ): Promise<Delivered> {
   const middle = Math.ceil(events.length / 2);
-  const first = await deliver(prepared, sender, events.slice(0, middle));
-  const second = await deliver(prepared, sender, events.slice(middle));
+  const first = await deliverGroup(prepared, sender, events.slice(0, middle));
+  const second = await deliverGroup(prepared, sender, events.slice(middle));
+  return { attempts: [...first.attempts, ...second.attempts], ...both(first, second) };
+}
+
+type Said = Omit<Delivered, 'attempts'>;
+
+function both(first: Said, second: Said): Said {
   return {
-    attempts: [...first.attempts, ...second.attempts],
     requests: first.requests + second.requests,
     isUp: first.isUp && second.isUp,
     isOverloaded: first.isOverloaded || second.isOverloaded,

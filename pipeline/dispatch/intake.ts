@@ -91,11 +91,18 @@ export class Intake {
   #admit(item: DispatchItem): void {
     const { counts, keeper, lanes, held } = this.#parts;
     counts.events += 1;
-    const decision = this.#parts.target()?.plan?.decide(item.resolved);
+    const target = this.#parts.target();
+    const decision = target?.plan?.decide(item.resolved);
     switch (decision?.kind) {
-      case 'send':
-        lanes.add(decision.mapped === undefined ? item : { ...item, mapped: decision.mapped });
+      case 'send': {
+        const sent = decision.mapped === undefined ? item : { ...item, mapped: decision.mapped };
+        if (target?.prepared?.takes?.(sent) === false) {
+          counts.skipped += 1;
+          break;
+        }
+        lanes.add(sent);
         return;
+      }
       case 'stop':
         counts.stopped += 1;
         this.#parts.note(item, 'stopped', item.attempts, `mapping ${decision.ruleId}`);

@@ -1,0 +1,113 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { UnfitEventError } from '../../shared/destinations/define.ts';
+import type { OutboundAnswer, OutboundEvent, PreparedDestination } from '../../shared/destinations/define.ts';
+import { sampleEvent } from '../../shared/destinations/sample-event.ts';
+import { deliver } from './deliver.ts';
+import { splitGroups } from './split-groups.ts';
+
+const event = (id: string, visitor = id): OutboundEvent => {
+  const resolved = sampleEvent({ id });
+  return { resolved: { ...resolved, visitor: { ...resolved.visitor, id: visitor } } };
+};
+const idsOf = (events: readonly OutboundEvent[]): string => events.map(({ resolved }) => resolved.event.id).join();
+
+const firstLetter = ({ resolved }: OutboundEvent): string => resolved.event.id.charAt(0);
+
+/** A kind whose body is the events' ids; an id's first letter is its group. */
+const byLetter: PreparedDestination = {
+  batchEventsMax: 100,
+  groupOf: firstLetter,
+  buildRequest(events) {
+    if (idsOf(events).includes('unfit')) throw new UnfitEventError('has no use');
+    return { method: 'POST', url: 'https://example.com/', headers: {}, body: idsOf(events) };
+  },
+};
+
+async function deliverTo(
+  prepared: PreparedDestination,
+  events: readonly OutboundEvent[],
+  answer: (body: string) => Partial<OutboundAnswer>,
+) {
+  const bodies: string[] = [];
+  const sender = {
+    send: async ({ body }: { readonly body: string | undefined }) => {
+      bodies.push(body ?? '');
+      const said: OutboundAnswer = { status: 200, headers: {}, body: '', ...answer(body ?? '') };
+      return { kind: 'answered' as const, answer: said };
+    },
+    close: async () => undefined,
+  };
+  const delivered = await deliver(prepared, sender, events);
+  return { bodies, delivered, kinds: delivered.attempts.map(({ outcome }) => outcome.kind) };
+}
+
+describe('deliver', () => {
+  it('one group: one request', async () => {
+    const { bodies, kinds } = await deliverTo(byLetter, [event('a1'), event('a2')], () => ({}));
+    expect(bodies).toEqual(['a1,a2']);
+    expect(kinds).toEqual(['delivered', 'delivered']);
+  });
+
+  it('groups: travel apart, and what became of them comes back in the order of the events', async () => {
+    const events = [event('a1'), event('b1'), event('a2'), event('c1'), event('b2')];
+    const { bodies, delivered, kinds } = await deliverTo(byLetter, events, (body) => ({
+      status: body.startsWith('b') ? 429 : 200,
+    }));
+    expect(bodies).toEqual(['a1,a2', 'b1,b2', 'c1']);
+    expect(kinds).toEqual(['delivered', 'retry', 'delivered', 'delivered', 'retry']);
+    expect(delivered).toMatchObject({ requests: 3, isUp: false, isOverloaded: true });
+  });
+
+  it('groups: a refused request is halved within its group', async () => {
+    const events = [event('a1'), event('b1'), event('a2'), event('b2')];
+    const { bodies, kinds } = await deliverTo(byLetter, events, (body) => ({
+      status: body.includes('b2') ? 400 : 200,
+    }));
+    expect(bodies).toEqual(['a1,a2', 'b1,b2', 'b1', 'b2']);
+    expect(kinds).toEqual(['delivered', 'delivered', 'delivered', 'reject']);
+  });
+
+  it('unfit event: is refused by itself, with its reason', async () => {
+    const { bodies, delivered } = await deliverTo(byLetter, [event('a1'), event('a-unfit'), event('a2')], () => ({}));
+    expect(bodies).toEqual(['a1', 'a2']);
+    expect(delivered.attempts[1]).toEqual({ outcome: { kind: 'reject', reason: 'has no use' } });
+  });
+
+  it('rows: a destination that puts every row off is not up', async () => {
+    const rows: PreparedDestination = {
+      batchEventsMax: 10,
+      buildRequest: byLetter.buildRequest,
+      readAnswer: ({ body }) => body.split(',').map((kind) => (kind === 'ok' ? { kind: 'delivered' } : later)),
+    };
+    const later = { kind: 'retry', reason: 'later' } as const;
+    const two = [event('1'), event('2')];
+    expect((await deliverTo(rows, two, () => ({ body: 'ok,no' }))).delivered.isUp).toBe(true);
+    expect((await deliverTo(rows, two, () => ({ body: 'no,no' }))).delivered.isUp).toBe(false);
+    expect((await deliverTo(rows, two, () => ({ body: 'ok' }))).kinds).toEqual(['delivered', 'delivered']);
+  });
+});
+
+describe('split groups', () => {
+  it('a visitor with events of two groups: keeps their order', () => {
+    const events = [event('a1', 'v'), event('b1', 'v'), event('a2', 'v'), event('a3', 'w')];
+    expect(splitGroups(firstLetter, events)).toEqual([[0], [1], [2, 3]]);
+  });
+
+  it('property: every event once, one group a request, each visitor in order', () => {
+    const some = fc.record({ group: fc.constantFrom('a', 'b', 'c'), visitor: fc.constantFrom('u', 'v', 'w', 'x') });
+    fc.assert(
+      fc.property(fc.array(some, { maxLength: 40 }), (all) => {
+        const events = all.map(({ group, visitor }, i) => event(`${group}${i}`, visitor));
+        const requests = splitGroups(firstLetter, events);
+        const sent = requests.flat();
+        expect(sent.toSorted((a, b) => a - b)).toEqual(events.map((_, i) => i));
+        for (const request of requests) expect(new Set(request.map((i) => all[i]?.group)).size).toBeLessThanOrEqual(1);
+        for (const visitor of ['u', 'v', 'w', 'x']) {
+          const own = sent.filter((i) => all[i]?.visitor === visitor);
+          expect(own).toEqual(own.toSorted((a, b) => a - b));
+        }
+      }),
+    );
+  });
+});
