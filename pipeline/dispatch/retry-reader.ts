@@ -55,6 +55,8 @@ type Tier = {
   /** Whether the log may hold something at or after `nextSeq`. */
   maybeMore: boolean;
   nextSeq: number;
+  /** Frames that were handed back so far: a read that was under way then is void. */
+  handBacks: number;
   /** The head of the tier, read and not yet due. */
   head: { readonly seq: number; readonly data: Uint8Array; readonly dueMs: number } | undefined;
   readonly heldSeqs: Set<number>;
@@ -146,7 +148,7 @@ class TierReader implements RetryReader {
   /** Hands out what is due in a tier; returns how long to wait for its head, in ms. */
   async #advance(tier: Tier): Promise<number> {
     while (this.#isOpen && tier.heldSeqs.size < framesHeldMax && tier.heldBytes < bytesHeldMax) {
-      tier.head ??= await this.#readHead(tier);
+      if (tier.head === undefined) await this.#readHead(tier);
       if (tier.head === undefined) return this.#lingerMs(tier);
       const waitMs = tier.head.dueMs - Date.now();
       if (waitMs > 0) return waitMs;
@@ -168,11 +170,14 @@ class TierReader implements RetryReader {
     return replayLookEveryMs;
   }
 
-  async #readHead(tier: Tier): Promise<Tier['head']> {
+  async #readHead(tier: Tier): Promise<void> {
     while (tier.maybeMore) {
       tier.maybeMore = false;
+      const { handBacks } = tier;
       const found = await readNext(this.#options.connection, streams.retry, tier.subject, tier.nextSeq);
-      if (found === undefined) return undefined;
+      // Earlier frames came back meanwhile: what was found is not the head any more.
+      if (tier.handBacks !== handBacks) continue;
+      if (found === undefined) return;
       tier.maybeMore = true;
       if (tier.heldSeqs.has(found.seq) || tier.finishedSeqs.has(found.seq)) {
         tier.nextSeq = found.seq + 1;
@@ -180,13 +185,13 @@ class TierReader implements RetryReader {
       }
       try {
         const dueMs = Math.max(...decodeRetryFrame(found.data).map(({ notBefore }) => notBefore));
-        return { seq: found.seq, data: found.data, dueMs };
+        tier.head = { seq: found.seq, data: found.data, dueMs };
+        return;
       } catch (error) {
         await this.#options.onUnreadable(found.data, error);
-        tier.nextSeq = found.seq + 1;
+        if (tier.handBacks === handBacks) tier.nextSeq = found.seq + 1;
       }
     }
-    return undefined;
   }
 
   #handOut(tier: Tier, seq: number, data: Uint8Array): void {
@@ -206,6 +211,7 @@ class TierReader implements RetryReader {
       abandoned: () => {
         // Read it again from the log, and what was taken after it.
         tier.nextSeq = Math.min(tier.nextSeq, seq);
+        tier.handBacks += 1;
         tier.head = undefined;
         tier.maybeMore = true;
         release();
@@ -237,6 +243,7 @@ function newTier(subject: string, isReplay: boolean): Tier {
     lastFrameMs: -Infinity,
     maybeMore: false,
     nextSeq: 1,
+    handBacks: 0,
     head: undefined,
     heldSeqs: new Set(),
     heldBytes: 0,
