@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { commonEnv, count, port, readEnv } from '../shared/process/env.ts';
+import { proxyProblems } from '../shared/admission/trusted-proxies.ts';
+import { EnvError, commonEnv, count, port, readEnv } from '../shared/process/env.ts';
 
 const base64Of32Bytes = '^[A-Za-z0-9+/_-]{43}=?$';
 
@@ -22,6 +23,8 @@ const schema = Type.Object({
   CONTROL_PLANE_PORT: port(8081),
   CONTROL_PLANE_METRICS_PORT: port(9081),
   CONTROL_PLANE_HOST: Type.String({ minLength: 1, default: '0.0.0.0' }),
+  /** Addresses or CIDR ranges, comma separated, of proxies and gateways whose X-Forwarded-For is believed. */
+  TRUSTED_PROXIES: Type.String({ default: '' }),
   /** Connections to PostgreSQL at most. */
   CONTROL_PLANE_DATABASE_CONNECTIONS_MAX: count(10, 2),
   /** Whether a start brings the schema up to date; turn it off where a job of its own does. */
@@ -40,7 +43,10 @@ const readFile = (path: string): string => readFileSync(path, 'utf8');
 
 /** The environment of the service. */
 export function readControlPlaneEnv(): ControlPlaneEnv {
-  return readEnv(schema, process.env, readFile);
+  const env = readEnv(schema, process.env, readFile);
+  const problems = proxyProblems(env.TRUSTED_PROXIES);
+  if (problems.length > 0) throw new EnvError(problems);
+  return env;
 }
 
 const commandSchema = Type.Object(databaseEnv);

@@ -1,4 +1,7 @@
 import type { Pool } from 'pg';
+import { compileAddressRanges } from '../shared/admission/address-ranges.ts';
+import { createClientAddress } from '../shared/admission/client-address.ts';
+import { splitProxies } from '../shared/admission/trusted-proxies.ts';
 import { connectLog } from '../shared/log/connection.ts';
 import type { Logger } from '../shared/process/logger.ts';
 import { PortBusyError } from '../shared/process/observe.ts';
@@ -118,6 +121,8 @@ export async function startControlPlane(
     now,
   };
   const impressions = createImpressionLog({ connection, partitions: () => logLink.partitions });
+  const proxies = splitProxies(env.TRUSTED_PROXIES);
+  const clientAddress = createClientAddress(compileAddressRanges(proxies), proxies.length > 0);
   const assigner = createAssigner({ pool: assignmentPool, impressions, now });
   const app = createApp({
     endpoints,
@@ -126,7 +131,7 @@ export async function startControlPlane(
     metrics: metrics.http,
     addPublicRoutes: (instance) => {
       addDescriptionRoutes(instance, endpoints);
-      addAssignmentRoutes(instance, { plans: experimentPlans, assigner, logger });
+      addAssignmentRoutes(instance, { plans: experimentPlans, assigner, clientAddress, logger });
     },
   });
   shutdown.add('stop answering', () => app.close());

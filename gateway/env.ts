@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
 import { EnvError, commonEnv, count, port, readEnv } from '../shared/process/env.ts';
-import { compileAddressRanges } from './admission/address-ranges.ts';
+import { proxyProblems, splitProxies } from '../shared/admission/trusted-proxies.ts';
 
 const mebibyte = 1024 ** 2;
 const dayMs = 86_400_000;
@@ -66,7 +66,7 @@ export function readGatewayEnv(source: Readonly<Record<string, string | undefine
   const env = readOwnEnv(source);
   const problems = proxyProblems(env.TRUSTED_PROXIES);
   if (problems.length > 0) throw new EnvError(problems);
-  return { ...env, TRUSTED_PROXIES: splitList(env.TRUSTED_PROXIES) };
+  return { ...env, TRUSTED_PROXIES: splitProxies(env.TRUSTED_PROXIES) };
 }
 
 export type GatewayEnv = ReturnType<typeof readGatewayEnv>;
@@ -78,11 +78,4 @@ function readOwnEnv(source: Readonly<Record<string, string | undefined>>) {
     if (!(error instanceof EnvError)) throw error;
     throw new EnvError([...error.problems, ...proxyProblems(source['TRUSTED_PROXIES'] ?? '')]);
   }
-}
-
-const splitList = (text: string): string[] => text.split(',').filter((entry) => entry.trim() !== '');
-
-function proxyProblems(text: string): string[] {
-  const { rejected } = compileAddressRanges(splitList(text));
-  return rejected.length === 0 ? [] : [`TRUSTED_PROXIES holds no address or range: ${rejected.join(', ')}`];
 }

@@ -1,5 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Compile } from 'typebox/compile';
+import { isPageAllowed } from '../../shared/admission/allowed-origins.ts';
+import type { ClientAddress } from '../../shared/admission/client-address.ts';
 import { PublishError } from '../../shared/log/publisher.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import { ApiError, badRequest, unauthorized } from '../http/api-error.ts';
@@ -9,11 +11,11 @@ import { loggableError } from '../http/loggable-error.ts';
 import type { Assigned, Assigner } from './assigner.ts';
 import { assignmentBody, personalizationBody } from './bodies.ts';
 import type { ExperimentPlans, OpenedPlan } from './experiment-plans.ts';
-import { isPageAllowed } from './page-domain.ts';
 
 export type AssignmentRoutes = {
   readonly plans: ExperimentPlans;
   readonly assigner: Assigner;
+  readonly clientAddress: ClientAddress;
   readonly logger: Logger;
 };
 
@@ -22,7 +24,13 @@ const isAssignment = Compile(assignmentBody);
 const isPersonalization = Compile(personalizationBody);
 
 /** Adds what browsers and servers ask for variants with: no API key, the token is in the body. */
-export function addAssignmentRoutes(app: FastifyInstance, { plans, assigner, logger }: AssignmentRoutes): void {
+export function addAssignmentRoutes(app: FastifyInstance, options: AssignmentRoutes): void {
+  const { plans, assigner, clientAddress, logger } = options;
+  const open = (token: string, request: FastifyRequest): OpenedPlan => {
+    const opened = findPlan(plans, token);
+    if (!isAdmitted(opened, request, clientAddress)) throw refused();
+    return opened;
+  };
   void app.register(async (routes) => {
     readBeacons(routes);
     routes.addHook('onRequest', async (_request, reply) => void reply.header('access-control-allow-origin', '*'));
@@ -38,7 +46,7 @@ export function addAssignmentRoutes(app: FastifyInstance, { plans, assigner, log
     routes.post('/experiments/assignments/:key', { bodyLimit }, async (request) => {
       const { body } = request;
       if (!isAssignment.Check(body)) throw badRequest('the body is not a request for an assignment');
-      const assigned = await assigner.assign(open(plans, body.token, request), {
+      const assigned = await assigner.assign(open(body.token, request), {
         experimentKey: (request.params as { readonly key: string }).key,
         visitorId: body.visitor_id,
         trackImpression: body.track_impression ?? true,
@@ -49,21 +57,31 @@ export function addAssignmentRoutes(app: FastifyInstance, { plans, assigner, log
     routes.post('/experiments/personalization', { bodyLimit }, async (request) => {
       const { body } = request;
       if (!isPersonalization.Check(body)) throw badRequest('the body is not a request for a personalization');
-      const opened = open(plans, body.token, request);
+      const opened = open(body.token, request);
       const properties = await assigner.personalize(opened, body.visitor_id, body.context ?? undefined);
       return { success: true, properties };
     });
   });
 }
 
-function open(plans: ExperimentPlans, token: string, { headers }: FastifyRequest): OpenedPlan {
+function findPlan(plans: ExperimentPlans, token: string): OpenedPlan {
   const opened = plans.find(token);
   if (opened === undefined && !plans.ready) throw unavailable(undefined);
   if (opened === undefined) throw unauthorized();
-  const domains = opened.token.kind === 'experiments' ? opened.token.whitelistDomains : undefined;
-  if (isPageAllowed(domains, headers.origin, headers.referer)) return opened;
-  throw new ApiError(403, 'forbidden', 'the page is not one of the whitelistDomains');
+  return opened;
 }
+
+/** Whether the lists of the token's settings or source let the request in. */
+function isAdmitted({ token }: OpenedPlan, { headers, ip }: FastifyRequest, clientAddress: ClientAddress): boolean {
+  const { domains, addresses } = token;
+  if (!isPageAllowed(domains, headers.origin ?? '', headers.referer ?? '')) return false;
+  if (addresses === undefined) return true;
+  const forwardedFor = headers['x-forwarded-for'] ?? '';
+  return addresses.includes(clientAddress.ofText(ip, String(forwardedFor)));
+}
+
+const refused = (): ApiError =>
+  new ApiError(403, 'forbidden', 'the token is not taken from this page or address: see its whitelists');
 
 function viewAssigned({ experiment, variant }: Assigned): unknown {
   return {

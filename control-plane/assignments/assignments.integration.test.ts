@@ -12,9 +12,12 @@ let client: Client;
 let token: string;
 let sourceToken: string;
 let testToken: string;
+let sourceId: string;
 let ids: { experiment: string; control: string; green: string; banner: string };
 const checkAnswer = createAnswerCheck([]);
 const query = '/collections/experimentVariants';
+/** How long a published version may take to be followed, on a machine with other things to do. */
+const slow = { timeout: 30_000 };
 
 beforeAll(async () => {
   plane = await startTestControlPlane();
@@ -25,8 +28,8 @@ beforeAll(async () => {
     return answer.body.id as string;
   };
   token = (await client.post('/collections/experimentSettings', {})).body.token as string;
-  const source = await made('/sources', { type: 'WebSource' });
-  ({ token: sourceToken, testToken } = (await client.get(`/sources/${source}/tokens`)).body);
+  sourceId = await made('/sources', { type: 'WebSource' });
+  ({ token: sourceToken, testToken } = (await client.get(`/sources/${sourceId}/tokens`)).body);
   const experiment = await made('/collections/experiments', { name: 'Button', key: 'button' });
   const banner = await made('/collections/experiments', { name: 'Banner', key: 'banner', type: 'personalization' });
   ids = {
@@ -45,7 +48,7 @@ beforeAll(async () => {
   for (const id of [experiment, banner]) await client.post(`/collections/experiments/${id}/start`);
   await client.publish();
   const isServed = async () => (await ask('someone', { track_impression: false })).body['in_experiment'] === true;
-  await vi.waitUntil(isServed, { timeout: 10_000 });
+  await vi.waitUntil(isServed, slow);
 });
 afterAll(() => plane.stop());
 
@@ -190,6 +193,27 @@ test('failures: every body says success false', async () => {
   expect(await post(path, body, { headers: { 'content-type': 'application/xml' } })).toEqual(failed(415));
 });
 
+test('source keys: the lists of their source are kept to, and a source that is disabled opens nothing', async () => {
+  const set = async (fields: object): Promise<void> => {
+    expect((await client.patch(`/sources/${sourceId}`, fields)).status).toBe(200);
+    await client.publish();
+  };
+  const status = async (headers: Record<string, string> = {}, at = plane.baseUrl): Promise<number> =>
+    (await ask('lister', { token: sourceToken }, { baseUrl: at, headers })).status;
+  await set({ whitelistDomains: ['example.com'], whitelistIps: ['198.51.100.0/24'] });
+  await expect.poll(() => status(), slow).toBe(403);
+  const { baseUrl } = await plane.startAnother({ TRUSTED_PROXIES: '127.0.0.1' });
+  const from = { 'x-forwarded-for': '198.51.100.7' };
+  await expect.poll(() => status(from, baseUrl), slow).toBe(200);
+  expect(await status(from)).toBe(403);
+  expect(await status({ ...from, origin: 'https://other.com' }, baseUrl)).toBe(403);
+  expect((await ask('lister')).status).toBe(200);
+  await set({ status: 'Disabled', whitelistDomains: null, whitelistIps: null });
+  await expect.poll(() => status(), slow).toBe(401);
+  await set({ status: 'Enabled' });
+  await expect.poll(() => status(), slow).toBe(200);
+});
+
 test('browsers: may ask from any page, also with a beacon', async () => {
   const headers = { 'content-type': 'text/plain;charset=UTF-8', origin: 'https://example.com' };
   const beacon = await ask('beacon', {}, { headers });
@@ -245,7 +269,7 @@ test('sticky: a change of weights and allocation moves nobody, also after a rest
   await client.patch(`${query}/${ids.green}`, { weight: 0 });
   await client.patch(`/collections/experiments/${ids.experiment}`, { trafficAllocation: 0 });
   await client.publish();
-  await expect.poll(async () => (await ask('newcomer')).body['in_experiment']).toBe(false);
+  await expect.poll(async () => (await ask('newcomer')).body['in_experiment'], slow).toBe(false);
   expect((await ask(visitor)).body['variant_id']).toBe(ids.green);
   const another = await plane.startAnother();
   expect((await ask(visitor, {}, another)).body['variant_id']).toBe(ids.green);
@@ -263,9 +287,9 @@ test('lifecycle: paused keeps old assignments, completed has nobody in it but fo
   expect((await ask(visitor)).body['variant_id']).toBe(ids.green);
   expect((await ask('late')).body['in_experiment']).toBe(false);
   await step('stop');
-  await expect.poll(async () => (await ask(visitor)).body['in_experiment']).toBe(false);
+  await expect.poll(async () => (await ask(visitor)).body['in_experiment'], slow).toBe(false);
   await step('rollout', { variantId: ids.green });
-  await expect.poll(async () => (await ask('late')).body['variant_id']).toBe(ids.green);
+  await expect.poll(async () => (await ask('late')).body['variant_id'], slow).toBe(ids.green);
   expect(await storedOf('late')).toEqual([]);
 });
 
@@ -275,10 +299,10 @@ test('settings: domains are kept to, and experiments can be taken off', async ()
   await client.patch(path, { whitelistDomains: ['example.com'] });
   await client.publish();
   const from = (origin: string) => ask('late', {}, { headers: { origin } });
-  await expect.poll(async () => (await from('https://other.com')).status).toBe(403);
+  await expect.poll(async () => (await from('https://other.com')).status, slow).toBe(403);
   expect((await from('https://www.example.com')).status).toBe(200);
   expect((await ask('late')).status).toBe(200);
   await client.patch(path, { isEnabled: false });
   await client.publish();
-  await expect.poll(async () => (await ask('late')).body).toEqual({ success: true, in_experiment: false });
+  await expect.poll(async () => (await ask('late')).body, slow).toEqual({ success: true, in_experiment: false });
 });

@@ -5,7 +5,7 @@ import { assignmentBody, assignmentReply, failureReply, personalizationBody, per
 const failures: Readonly<Record<number, string>> = {
   400: 'The body is not JSON, lacks a field, or has one of the wrong type.',
   401: 'The token is no token of a published version.',
-  403: 'The page is not one of the whitelistDomains of the experiment settings.',
+  403: 'The page is not one of the whitelistDomains of the experiment settings or, with a source key, the page or the address is not one of those the source lists.',
   413: 'The body is larger than 64 KiB.',
   415: 'The body is neither application/json nor text/plain.',
   500: 'Internal error; the answer carries x-request-id.',

@@ -99,6 +99,7 @@ function testEnv(): ControlPlaneEnv {
     CONTROL_PLANE_METRICS_PORT: 0,
     CONTROL_PLANE_HOST: '127.0.0.1',
     CONTROL_PLANE_DATABASE_CONNECTIONS_MAX: 10,
+    TRUSTED_PROXIES: '',
     MIGRATE_ON_START: true,
     CONFIG_BYTES_MAX: 8 * mebibyte,
   };

@@ -1,8 +1,8 @@
 import type { Exchange } from '../http/exchange.ts';
 import { forbidden, tooManyEvents, unauthorized } from '../http/reply.ts';
 import type { Reply } from '../http/reply.ts';
-import { isDomainAllowed, requestHost } from './allowed-origins.ts';
-import type { ClientAddress } from './client-address.ts';
+import { isPageAllowed } from '../../shared/admission/allowed-origins.ts';
+import type { ClientAddress } from '../../shared/admission/client-address.ts';
 import type { PublishedSource } from './published-source.ts';
 import type { PublishedSources } from './published-sources.ts';
 
@@ -40,10 +40,7 @@ export class Admission {
   }
 
   #refusal(exchange: Exchange, source: PublishedSource, events: number): Reply | undefined {
-    if (source.domains !== undefined) {
-      const host = requestHost(exchange.head.origin, exchange.head.referer);
-      if (host !== undefined && !isDomainAllowed(host, source.domains)) return forbidden;
-    }
+    if (!isPageAllowed(source.domains, exchange.head.origin, exchange.head.referer)) return forbidden;
     if (source.addresses !== undefined && !source.addresses.includes(this.#address(exchange))) return forbidden;
     const waitMs = source.bucket.take(events, exchange.admittedAtMs);
     if (waitMs === 0) return undefined;

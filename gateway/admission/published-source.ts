@@ -1,8 +1,8 @@
 import type { SourceKey } from '../../shared/config/account-config.ts';
 import { envelopePrefix } from '../../shared/events/envelope.ts';
-import type { AddressRanges } from './address-ranges.ts';
-import { compileAddressRanges } from './address-ranges.ts';
-import { normalizeDomain } from './allowed-origins.ts';
+import type { AddressRanges } from '../../shared/admission/address-ranges.ts';
+import { compileWhitelistIps } from '../../shared/admission/address-ranges.ts';
+import { compileDomains } from '../../shared/admission/allowed-origins.ts';
 import type { SourceSettings } from './source-settings.ts';
 import type { TokenBucket } from './token-bucket.ts';
 
@@ -49,8 +49,6 @@ export function compileSource(
   settings: SourceSettings,
   state: SourceState,
 ): PublishedSource {
-  const domains = settings.whitelistDomains ?? [];
-  const addresses = settings.whitelistIps ?? [];
   return {
     ...state,
     accountId,
@@ -59,9 +57,8 @@ export function compileSource(
     name: settings.name || settings.type,
     test: key.test,
     envelopePrefix: envelopePrefix({ account: accountId, source: settings.id, test: key.test }),
-    // An entry that cannot be read admits nobody; it does not lift the restriction.
-    domains: domains.length === 0 ? undefined : domains.flatMap((domain) => normalizeDomain(domain) ?? []),
-    addresses: addresses.length === 0 ? undefined : compileAddressRanges(addresses),
+    domains: compileDomains(settings.whitelistDomains),
+    addresses: compileWhitelistIps(settings.whitelistIps),
     excludesContext: settings.excludeRequestContext === true,
     scoresBots: settings.botControlMode === 'Block' || settings.botControlMode === 'Threshold',
     isWeb: settings.type === 'WebSource',

@@ -75,7 +75,7 @@ test('plan: takes the experiment token and the keys of enabled sources', () => {
   ]);
   const { tokens } = compileExperimentPlan({ ...config, sourceKeys: keys });
   expect(tokens.size).toBe(3);
-  expect(tokens.get(hashSourceKey(token))).toEqual({ kind: 'experiments', whitelistDomains: ['example.com'] });
+  expect(tokens.get(hashSourceKey(token))).toMatchObject({ kind: 'experiments', domains: ['example.com'] });
   expect(tokens.get(hashSourceKey('s1 live'))).toEqual({ kind: 'source', sourceId: 's1', test: false });
   expect(tokens.get(hashSourceKey('s1 test'))).toEqual({ kind: 'source', sourceId: 's1', test: true });
 });

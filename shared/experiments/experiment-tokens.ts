@@ -1,40 +1,61 @@
+import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { compileWhitelistIps } from '../admission/address-ranges.ts';
+import type { AddressRanges } from '../admission/address-ranges.ts';
+import { compileDomains } from '../admission/allowed-origins.ts';
+import { nullable } from '../collections/define.ts';
 import type { AccountConfig } from '../config/account-config.ts';
 import { hashSourceKey } from '../config/source-key.ts';
 import { experimentSettingsBody, experimentSettingsDefaults } from './experiment-bodies.ts';
 
-/** What a token of an account stands for. */
-export type ExperimentToken =
-  | {
-      readonly kind: 'experiments';
-      /** Domains whose pages may ask; undefined means all. */
-      readonly whitelistDomains: readonly string[] | undefined;
-    }
+/** What a token of an account stands for, and who may show it. */
+export type ExperimentToken = {
+  /** Domains whose pages may ask; undefined means all. */
+  readonly domains: readonly string[] | undefined;
+  /** Addresses that may ask; undefined means all. */
+  readonly addresses: AddressRanges | undefined;
+} & (
+  | { readonly kind: 'experiments' }
   | {
       readonly kind: 'source';
       readonly sourceId: string;
       /** A test-mode key: what it records is seen in recent events and never dispatched. */
       readonly test: boolean;
-    };
+    }
+);
 
 /** An account's tokens by their hash, see hashSourceKey. */
 export type ExperimentTokens = ReadonlyMap<string, ExperimentToken>;
 
 const settingsSchema = Compile(experimentSettingsBody);
 
+/** What admission reads of a source; one that does not fit it admits nobody. */
+const sourceSchema = Compile(
+  Type.Object({
+    status: Type.String(),
+    whitelistDomains: Type.Optional(nullable(Type.Array(Type.String()))),
+    whitelistIps: Type.Optional(nullable(Type.Array(Type.String()))),
+  }),
+);
+
 /** The tokens that a published version takes for experiments: its own, and the keys of sources that are enabled. */
 export function planTokens({ collections, sourceKeys }: AccountConfig): ExperimentTokens {
-  const enabled = new Set(collections.sources.filter(({ status }) => status === 'Enabled').map(({ id }) => id));
+  const sources = new Map(collections.sources.map((source) => [source.id, source]));
   const tokens = new Map<string, ExperimentToken>();
   for (const { keyHash, sourceId, test } of sourceKeys) {
-    if (enabled.has(sourceId)) tokens.set(keyHash, { kind: 'source', sourceId, test });
+    const source = sources.get(sourceId);
+    if (!sourceSchema.Check(source) || source.status !== 'Enabled') continue;
+    const domains = compileDomains(source.whitelistDomains);
+    const addresses = compileWhitelistIps(source.whitelistIps);
+    tokens.set(keyHash, { kind: 'source', sourceId, test, domains, addresses });
   }
   for (const entity of collections.experimentSettings) {
     const settings: unknown = { ...experimentSettingsDefaults, ...entity };
     if (!settingsSchema.Check(settings)) continue;
     tokens.set(hashSourceKey(settings.token), {
       kind: 'experiments',
-      whitelistDomains: settings.whitelistDomains ?? undefined,
+      domains: compileDomains(settings.whitelistDomains),
+      addresses: undefined,
     });
   }
   return tokens;

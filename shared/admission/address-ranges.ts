@@ -29,6 +29,11 @@ export function compileAddressRanges(entries: readonly string[]): AddressRanges 
   };
 }
 
+/** Addresses an operator lets in; undefined, all of them, where none are listed. */
+export function compileWhitelistIps(listed: readonly string[] | null | undefined): AddressRanges | undefined {
+  return listed === null || listed === undefined || listed.length === 0 ? undefined : compileAddressRanges(listed);
+}
+
 /** An address in its one form: an IPv4 address mapped into IPv6 becomes IPv4 again. Undefined when it is none. */
 export function normalizeAddress(text: string): string | undefined {
   return parseAddress(text)?.toString();

@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { expect, test } from 'vitest';
 import { compileAddressRanges, normalizeAddress } from './address-ranges.ts';
-import { isDomainAllowed, normalizeDomain, requestHost } from './allowed-origins.ts';
+import { compileDomains, isPageAllowed } from './allowed-origins.ts';
 import { createClientAddress } from './client-address.ts';
 
 test('address ranges: IPv4 and IPv6, single and CIDR, match in their one form', () => {
@@ -54,19 +54,32 @@ test('client address: without trusted proxies nobody is believed', () => {
   expect(own.of(new ArrayBuffer(0), '')).toBe('');
 });
 
-test('origins: the host comes from Origin, else Referer', () => {
-  expect(requestHost('https://a.test:8443', 'https://b.test/x')).toBe('a.test');
-  expect(requestHost('', 'https://b.test/x')).toBe('b.test');
-  expect(requestHost('', '')).toBeUndefined();
-  expect(requestHost('null', '')).toBe('');
+test('client address: a connection known by its text is judged alike', () => {
+  expect(client.ofText('::ffff:127.0.0.1', '198.51.100.1')).toBe('198.51.100.1');
+  expect(client.ofText('203.0.113.5', '198.51.100.1')).toBe('203.0.113.5');
+  expect(client.ofText('', '')).toBe('');
+});
+
+test.each([
+  ['a page in the domain', 'https://a.test:8443', '', true],
+  ['the Origin before the Referer', 'https://b.test', 'https://a.test/x', false],
+  ['the Referer without an Origin', '', 'https://a.test/x?q=1', true],
+  ['a request that names no page', '', '', true],
+  ['a page that hides its origin', 'null', '', false],
+])('origins: %s', (_, origin, referer, allowed) => {
+  expect(isPageAllowed(['a.test'], origin, referer)).toBe(allowed);
 });
 
 test('origins: a domain allows itself and what lies below it', () => {
-  const domains = ['Example.com', '*.shop.test', 'https://www.a.test/path'].map(
-    (domain) => normalizeDomain(domain) ?? '',
-  );
+  const domains = compileDomains(['Example.com', '*.shop.test', 'https://www.a.test/path']);
+  const isAllowed = (host: string): boolean => isPageAllowed(domains, `https://${host}`, '');
   const allowed = ['example.com', 'a.example.com', 'shop.test', 'x.shop.test', 'www.a.test'];
-  const refused = ['badexample.com', 'example.com.evil.test', 'com', 'a.test', ''];
-  expect(allowed.filter((host) => !isDomainAllowed(host, domains))).toEqual([]);
-  expect(refused.filter((host) => isDomainAllowed(host, domains))).toEqual([]);
+  const refused = ['badexample.com', 'example.com.evil.test', 'com', 'a.test'];
+  expect(allowed.filter((host) => !isAllowed(host))).toEqual([]);
+  expect(refused.filter(isAllowed)).toEqual([]);
+});
+
+test('origins: none listed are all, and one that cannot be read is nobody', () => {
+  expect([compileDomains(null), compileDomains([])]).toEqual([undefined, undefined]);
+  expect(isPageAllowed(compileDomains(['not a host']), 'https://a.test', '')).toBe(false);
 });

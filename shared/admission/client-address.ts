@@ -7,6 +7,8 @@ const remembered = 10_000;
 export type ClientAddress = {
   /** The client's address: the connection's own (4 or 16 bytes), or the last one in X-Forwarded-For that no trusted proxy has. */
   of(connection: ArrayBuffer, forwardedFor: string): string;
+  /** The same for a connection whose address is known as text. */
+  ofText(connection: string, forwardedFor: string): string;
 };
 
 /** `X-Forwarded-For` is believed only as far as it was written by `trusted` proxies. */
@@ -20,12 +22,13 @@ export function createClientAddress(trusted: AddressRanges, anyTrusted: boolean)
     const key = four ? ((a << 24) | (b << 16) | (c << 8) | d) >>> 0 : Buffer.from(bytes).toString('latin1');
     return typeof key === 'number' ? recall(ofFour, key, bytes) : recall(ofMany, key, bytes);
   };
+  const behind = (own: string, forwardedFor: string): string => {
+    if (!anyTrusted || forwardedFor === '' || !trusted.includes(own)) return own;
+    return lastUntrusted(forwardedFor, trusted) ?? own;
+  };
   return {
-    of(connection, forwardedFor) {
-      const own = spell(new Uint8Array(connection));
-      if (!anyTrusted || forwardedFor === '' || !trusted.includes(own)) return own;
-      return lastUntrusted(forwardedFor, trusted) ?? own;
-    },
+    of: (connection, forwardedFor) => behind(spell(new Uint8Array(connection)), forwardedFor),
+    ofText: (connection, forwardedFor) => behind(normalizeAddress(connection) ?? '', forwardedFor),
   };
 }
 
