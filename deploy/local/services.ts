@@ -48,7 +48,7 @@ export function stackServices(
   ): StackService => ({
     name,
     entry,
-    env: { ...common, ...own },
+    env: withoutFilesOf(own, { ...common, ...own }),
     logFile: join(at.folder, 'logs', `${name}.log`),
     metricsUrl: metricsPort === undefined ? undefined : `http://127.0.0.1:${metricsPort}`,
     stopDeadlineMs,
@@ -75,4 +75,13 @@ export function stackServices(
       EGRESS_ALLOW: inherited['EGRESS_ALLOW'] ?? '127.0.0.0/8,::1/128',
     }),
   };
+}
+
+/** What the stack sets itself has no second value in a file that the caller named. */
+function withoutFilesOf(
+  own: Readonly<Record<string, string>>,
+  env: Readonly<Record<string, string | undefined>>,
+): Readonly<Record<string, string | undefined>> {
+  const set = new Set([...Object.keys(own), 'NATS_URL'].map((name) => `${name}_FILE`));
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !set.has(name)));
 }

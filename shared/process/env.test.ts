@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { expect, test } from 'vitest';
+import { atMostOne, needs, together } from './env-rules.ts';
 import { EnvError, count, port, readEnv } from './env.ts';
 
 const schema = Type.Object({
@@ -10,13 +11,24 @@ const schema = Type.Object({
   LEVEL: Type.Enum(['low', 'high'], { default: 'low' }),
 });
 
-const files: Readonly<Record<string, string>> = { '/run/key': 'from-a-file\n' };
-const read = (source: Record<string, string>): unknown =>
-  readEnv(schema, source, (path) => {
-    const text = files[path];
-    if (text === undefined) throw new Error('no such file');
-    return text;
-  });
+const files: Readonly<Record<string, string>> = { '/run/key': '  from a file \r\n\n', '/run/empty': '\n' };
+const fails: Readonly<Record<string, string>> = { '/run/none': 'ENOENT', '/run/closed': 'EACCES', '/run': 'EISDIR' };
+const readFile = (path: string): string => {
+  const text = files[path];
+  if (text === undefined) throw Object.assign(new Error('refused'), { code: fails[path] });
+  return text;
+};
+const read = (source: Record<string, string>): unknown => readEnv(schema, source, readFile);
+
+const problemsOf = (attempt: () => unknown): readonly string[] => {
+  try {
+    attempt();
+    return [];
+  } catch (error) {
+    if (error instanceof EnvError) return error.problems;
+    throw error;
+  }
+};
 
 test('env: defaults are applied and numbers converted', () => {
   expect(read({ KEY: 'abc', PORT: '9000', OTHER: 'x' })).toEqual({
@@ -31,23 +43,63 @@ test('env: an empty variable counts as absent', () => {
   expect(read({ KEY: 'abc', PORT: '', NAME: '' })).toEqual({ PORT: 8080, ROWS_MAX: 1000, KEY: 'abc', LEVEL: 'low' });
 });
 
-test('env: a secret may come from a file', () => {
-  expect(read({ KEY_FILE: '/run/key' })).toMatchObject({ KEY: 'from-a-file' });
+test('env: a secret may come from a file, without the line breaks at its end', () => {
+  expect(read({ KEY_FILE: '/run/key' })).toMatchObject({ KEY: '  from a file ' });
+});
+
+test.each([
+  ['/run/none', 'KEY_FILE names /run/none, which does not exist'],
+  ['/run/closed', 'KEY_FILE names /run/closed, which this user may not read'],
+  ['/run', 'KEY_FILE names /run, which is a folder'],
+  ['/run/odd', 'KEY_FILE names /run/odd, which cannot be read'],
+  ['/run/empty', 'KEY_FILE names /run/empty, which is empty'],
+])('env: of the file %s it is said what is wrong, and nothing else', (path, problem) => {
+  expect(problemsOf(() => read({ KEY_FILE: path }))).toEqual([problem]);
+});
+
+test('env: a variable and its file at once are refused', () => {
+  expect(problemsOf(() => read({ KEY: 'abc', KEY_FILE: '/run/key' }))).toEqual([
+    'KEY and KEY_FILE are both set: keep one',
+  ]);
+});
+
+test('env: a variable that names a file itself is a path', () => {
+  const paths = Type.Object({ CERTIFICATE_FILE: Type.Optional(Type.String()) });
+  expect(readEnv(paths, { CERTIFICATE_FILE: '/run/none' }, readFile)).toEqual({ CERTIFICATE_FILE: '/run/none' });
 });
 
 test('env: every problem is reported at once, by variable', () => {
-  const problems = ((): readonly string[] => {
-    try {
-      read({ PORT: '99999', ROWS_MAX: 'many', KEY_FILE: '/none' });
-      return [];
-    } catch (error) {
-      if (error instanceof EnvError) return error.problems;
-      throw error;
-    }
-  })();
-  for (const name of ['PORT', 'ROWS_MAX', 'KEY_FILE', 'KEY']) {
-    expect(problems.some((problem) => problem.startsWith(name))).toBe(true);
+  const problems = problemsOf(() => read({ PORT: '99999', ROWS_MAX: 'many', KEY_FILE: '/run/none', LEVEL: 'middle' }));
+  for (const name of ['PORT', 'ROWS_MAX', 'KEY_FILE', 'LEVEL']) {
+    expect(problems.filter((problem) => problem.startsWith(`${name} `))).toHaveLength(1);
   }
+  expect(problemsOf(() => read({}))).toEqual(['KEY is required']);
+});
+
+test('env: a name that is one slip away from ours is not taken in silence', () => {
+  const long = Type.Object({ GATEWAY_PORT: port(8080), DATABASE_URL: Type.Optional(Type.String()) });
+  const problems = (source: Record<string, string>): readonly string[] =>
+    problemsOf(() => readEnv(long, source, readFile));
+  for (const name of ['GATEWY_PORT', 'GATEWAY_PROT', 'GATEWAYS_PORT', 'GATEWAY-PORT']) {
+    expect(problems({ [name]: '1' })).toEqual([`${name} is not known; did you mean GATEWAY_PORT?`]);
+  }
+  expect(problems({ DATABASE_URLS_FILE: '/x' })).toEqual([
+    'DATABASE_URLS_FILE is not known; did you mean DATABASE_URL_FILE?',
+  ]);
+  // Another program's, or what a cluster puts there for its services.
+  expect(problems({ GATEWAY_PORT: '1', GATEWAYS_PORT: '2', GATEWAY_A_PORT: '3', PATH: '/bin' })).toEqual([]);
+});
+
+test('env: rules between variables are checked', () => {
+  const pair = Type.Object({ CERT: Type.Optional(Type.String()), SEAL: Type.Optional(Type.String()) });
+  const check = (source: Record<string, string>, rule: ReturnType<typeof together>): readonly string[] =>
+    problemsOf(() => readEnv(pair, source, readFile, [rule]));
+  expect(check({ CERT: 'a' }, together('CERT', 'SEAL'))).toEqual(['SEAL is missing: CERT alone does nothing']);
+  expect(check({ CERT: 'a', SEAL_FILE: '/run/key' }, together('CERT', 'SEAL'))).toEqual([]);
+  expect(check({ CERT: 'a', SEAL_FILE: '/run/none' }, together('CERT', 'SEAL'))).toHaveLength(1);
+  expect(check({ SEAL: 'a' }, needs('SEAL', 'CERT'))).toEqual(['CERT is missing: SEAL does nothing without it']);
+  expect(check({ CERT: 'a' }, needs('SEAL', 'CERT'))).toEqual([]);
+  expect(check({ CERT: 'a', SEAL: 'b' }, atMostOne('CERT', 'SEAL'))).toEqual(['CERT and SEAL are both set: keep one']);
 });
 
 test('env: a value outside a list is told what the list is', () => {

@@ -1,6 +1,10 @@
 import { Type } from 'typebox';
 import type { Static, TObject, TProperties, TSchema } from 'typebox';
 import { Value } from 'typebox/value';
+import type { EnvRule } from './env-rules.ts';
+import { readVariable } from './read-variable.ts';
+import type { VariableSource } from './read-variable.ts';
+import { similarName } from './similar-name.ts';
 
 /** Everything wrong with a process's environment, found in one go. */
 export class EnvError extends Error {
@@ -15,51 +19,56 @@ export class EnvError extends Error {
 /**
  * Reads a process's environment by a schema whose property names are the variable names. Defaults are applied,
  * numbers and booleans converted; `NAME_FILE` names a file that holds the value of `NAME`. An empty value counts
- * as absent. Throws EnvError with every problem.
+ * as absent. Throws EnvError with every problem, broken rules and misspelt names included.
  */
 export function readEnv<Properties extends TProperties>(
   schema: TObject<Properties>,
-  source: Readonly<Record<string, string | undefined>>,
+  source: VariableSource,
   readFile: (path: string) => string,
+  rules: readonly EnvRule[] = [],
 ): Static<TObject<Properties>> {
-  const problems: string[] = [];
+  const names = Object.keys(schema.properties);
+  const problems = misspelt(names, source);
   const given: Record<string, unknown> = {};
-  for (const name of Object.keys(schema.properties)) {
-    const value = readVariable(name, source, readFile, problems);
+  // One that is there and cannot be read is a problem, yet not missing as well.
+  const unreadable: Record<string, unknown> = {};
+  for (const name of names) {
+    const { value, problem } = readVariable(name, source, readFile);
     if (value !== undefined) given[name] = value;
+    if (problem === undefined) continue;
+    problems.push(problem);
+    unreadable[name] = problem;
+  }
+  for (const rule of rules) {
+    const problem = rule({ ...given, ...unreadable });
+    if (problem !== undefined) problems.push(problem);
   }
   const converted = Value.Convert(schema, Value.Default(schema, given));
   for (const error of Value.Errors(schema, converted)) {
     const missing = 'requiredProperties' in error.params ? error.params.requiredProperties : undefined;
-    if (Array.isArray(missing)) for (const name of missing) problems.push(`${name} is required`);
-    else problems.push(`${error.instancePath.slice(1)} ${describe(error)}`);
+    if (missing === undefined) problems.push(`${error.instancePath.slice(1)} ${describe(error)}`);
+    for (const name of missing ?? []) if (unreadable[name] === undefined) problems.push(`${name} is required`);
   }
   if (problems.length > 0) throw new EnvError(problems);
   return converted as Static<TObject<Properties>>;
+}
+
+/** Names that are set, unknown, and a slip away from a known one that is not set. */
+function misspelt(names: readonly string[], source: VariableSource): string[] {
+  const known = new Set(names.flatMap((name) => [name, `${name}_FILE`]));
+  const isSet = (name: string): boolean => source[name] !== undefined && source[name] !== '';
+  const unset = [...known].filter((name) => !isSet(name));
+  return Object.keys(source).flatMap((name) => {
+    if (known.has(name) || !isSet(name)) return [];
+    const meant = similarName(name, unset);
+    return meant === undefined ? [] : [`${name} is not known; did you mean ${meant}?`];
+  });
 }
 
 function describe(error: { readonly message: string; readonly params: object }): string {
   const { params, message } = error;
   if (!('allowedValues' in params) || !Array.isArray(params.allowedValues)) return message;
   return `must be one of ${params.allowedValues.join(', ')}`;
-}
-
-function readVariable(
-  name: string,
-  source: Readonly<Record<string, string | undefined>>,
-  readFile: (path: string) => string,
-  problems: string[],
-): string | undefined {
-  const direct = source[name];
-  if (direct !== undefined && direct !== '') return direct;
-  const path = source[`${name}_FILE`];
-  if (path === undefined || path === '') return undefined;
-  try {
-    return readFile(path).trim();
-  } catch {
-    problems.push(`${name}_FILE names a file that cannot be read`);
-    return undefined;
-  }
 }
 
 /** A TCP port variable. */
