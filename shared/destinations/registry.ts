@@ -1,8 +1,9 @@
 import type { DestinationKind } from './define.ts';
+import { httpCustomRequest } from './http-custom-request.ts';
 import { httpDestination } from './http-destination.ts';
 
 /** Every kind this build delivers to: one line a kind. */
-export const destinationKinds: readonly DestinationKind[] = [httpDestination];
+export const destinationKinds: readonly DestinationKind[] = [httpCustomRequest, httpDestination];
 
 const byId: ReadonlyMap<string, DestinationKind> = new Map(destinationKinds.map((kind) => [kind.descriptor.id, kind]));
 
