@@ -1,9 +1,10 @@
 import type { DestinationKind } from './define.ts';
 import { httpCustomRequest } from './http-custom-request.ts';
 import { httpDestination } from './http-destination.ts';
+import { sluiceSyntheticData } from './sluice-synthetic-data.ts';
 
 /** Every kind this build delivers to: one line a kind. */
-export const destinationKinds: readonly DestinationKind[] = [httpCustomRequest, httpDestination];
+export const destinationKinds: readonly DestinationKind[] = [httpCustomRequest, httpDestination, sluiceSyntheticData];
 
 const byId: ReadonlyMap<string, DestinationKind> = new Map(destinationKinds.map((kind) => [kind.descriptor.id, kind]));
 
