@@ -16,6 +16,13 @@ const GatewayEnvSchema = Type.Object({
   /** Addresses or CIDR ranges, comma separated, of proxies whose X-Forwarded-For is believed. */
   TRUSTED_PROXIES: Type.String({ default: '' }),
 
+  /** The control plane that serves experiments; without it they are not served under the ingest address. */
+  CONTROL_PLANE_URL: Type.Optional(Type.String({ pattern: '^https?://' })),
+  /** Requests for experiments on their way to the control plane; more are refused. */
+  EXPERIMENT_REQUESTS_MAX: count(512),
+  /** The control plane answers a request for an experiment within this time, in ms. */
+  EXPERIMENT_DEADLINE_MS: count(2_000, 10),
+
   /** A body of track, identify or a webhook. */
   TRACK_BODY_BYTES_MAX: count(mebibyte, 1024),
   /** A batch body, after decompression. */

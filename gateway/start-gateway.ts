@@ -27,6 +27,8 @@ import { BodyBudget } from './http/body-budget.ts';
 import { startServer } from './http/server.ts';
 import { loadUws } from './http/uws.ts';
 import { RequestCounts, createPublishSeconds, registerMetrics, setBuildInfo } from './metrics.ts';
+import { connectControlPlane } from './upstream/control-plane.ts';
+import type { ControlPlane } from './upstream/control-plane.ts';
 import { commitSettings, doorSettings, eventBytesMax, topologySettings } from './settings.ts';
 
 /** Part of the stop deadline that is left for what comes behind the last answers, in ms. */
@@ -88,8 +90,17 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
   shutdown.add('reopening', () => reopening.stop());
 
   const trusted = compileAddressRanges(env.TRUSTED_PROXIES);
-  const admission = new Admission(sources, createClientAddress(trusted, env.TRUSTED_PROXIES.length > 0));
-  const doors = createDoors({ admission, sources, commit, ...doorSettings(env, partitions, messageBytesMax) });
+  const clientAddress = createClientAddress(trusted, env.TRUSTED_PROXIES.length > 0);
+  const admission = new Admission(sources, clientAddress);
+  const controlPlane = openControlPlane(env, logger);
+  shutdown.add('control plane', () => within(stepMs, controlPlane?.close() ?? Promise.resolve()));
+  const doors = createDoors({
+    admission,
+    sources,
+    commit,
+    experiments: { controlPlane, clientAddress },
+    ...doorSettings(env, partitions, messageBytesMax),
+  });
   const requests = new RequestCounts(doors.length);
   const budget = new BodyBudget(env.BODIES_BYTES_MAX);
   const server = await startServer(uws.uws, {
@@ -132,6 +143,13 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
     'gateway listening',
   );
   return { port: server.port };
+}
+
+function openControlPlane(env: GatewayEnv, logger: Logger): ControlPlane | undefined {
+  const { CONTROL_PLANE_URL: url, EXPERIMENT_REQUESTS_MAX: requestsMax, EXPERIMENT_DEADLINE_MS: deadlineMs } = env;
+  if (url !== undefined) return connectControlPlane({ url, requestsMax, deadlineMs });
+  logger.info('experiments are not served here: CONTROL_PLANE_URL is not set');
+  return undefined;
 }
 
 /** A gateway whose connection is closed for good would be up but deaf: it ends, and whoever runs it starts it again. */

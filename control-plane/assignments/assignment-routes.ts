@@ -9,7 +9,7 @@ import { readJson } from '../http/checked-json.ts';
 import { failureOf } from '../http/failure.ts';
 import { loggableError } from '../http/loggable-error.ts';
 import type { Assigned, Assigner } from './assigner.ts';
-import { assignmentBody, personalizationBody } from './bodies.ts';
+import { assignmentBody, personalizationBody } from '../../shared/experiments/assignment-bodies.ts';
 import type { ExperimentPlans, OpenedPlan } from './experiment-plans.ts';
 
 export type AssignmentRoutes = {

@@ -1,6 +1,12 @@
 import type { TSchema } from 'typebox';
 import type { JsonObject } from '../../shared/process/json.ts';
-import { assignmentBody, assignmentReply, failureReply, personalizationBody, personalizationReply } from './bodies.ts';
+import {
+  assignmentBody,
+  assignmentReply,
+  failureReply,
+  personalizationBody,
+  personalizationReply,
+} from '../../shared/experiments/assignment-bodies.ts';
 
 const failures: Readonly<Record<number, string>> = {
   400: 'The body is not JSON, lacks a field, or has one of the wrong type.',

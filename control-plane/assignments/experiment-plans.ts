@@ -14,6 +14,8 @@ export type OpenedPlan = { readonly plan: ExperimentPlan; readonly token: Experi
 export type ExperimentPlans = {
   /** False until all that was published at the start has been read: until then a token may be unknown for no reason. */
   readonly ready: boolean;
+  /** Newest revision of the configuration in force; 0 before the first. */
+  readonly revision: number;
   find(token: string): OpenedPlan | undefined;
   /** Follows the CONFIG bucket; another one replaces it, and what is in force stays until that says otherwise. */
   follow(bucket: Bucket): Promise<void>;
@@ -38,6 +40,9 @@ export function createExperimentPlans(logger: Logger): ExperimentPlans {
   return {
     get ready() {
       return ready;
+    },
+    get revision() {
+      return feed?.revision ?? 0;
     },
     find: (token) => opened.get(hashSourceKey(token)),
     async follow(bucket) {

@@ -59,12 +59,15 @@ export function stackServices(
       DATABASE_URL: at.databaseUrl,
       SECRETS_KEY: at.secretsKey,
       CONTROL_PLANE_PORT: String(env.CONTROL_PLANE_PORT),
+      // The gateway tells whom it asks for.
+      TRUSTED_PROXIES: inherited['TRUSTED_PROXIES'] ?? '127.0.0.1,::1',
       CONTROL_PLANE_METRICS_PORT: String(env.CONTROL_PLANE_METRICS_PORT),
       BOOTSTRAP_FILE: bootstrapFile(at.folder),
       BOOTSTRAP_SINK_URL: at.sinkUrl,
     }),
     gateway: service('gateway', 'gateway/main', env.GATEWAY_METRICS_PORT, {
       GATEWAY_PORT: String(env.GATEWAY_PORT),
+      CONTROL_PLANE_URL: inherited['CONTROL_PLANE_URL'] ?? `http://127.0.0.1:${env.CONTROL_PLANE_PORT}`,
       GATEWAY_METRICS_PORT: String(env.GATEWAY_METRICS_PORT),
     }),
     pipeline: service('pipeline', 'pipeline/main', env.PIPELINE_METRICS_PORT, {

@@ -1,6 +1,7 @@
 import { BatchPayload, BatchRow } from '../../shared/ingest/batch-payload.ts';
 import { IdentifyPayload } from '../../shared/ingest/identify-payload.ts';
 import { TrackPayload } from '../../shared/ingest/track-payload.ts';
+import { experimentPaths } from './describe-experiments.ts';
 
 export type IngestLimits = {
   readonly bodyBytesMax: number;
@@ -30,6 +31,7 @@ export function describeIngest(limits: IngestLimits): object {
       '/pixel/{token}.gif': { get: pixel },
       '/redirect/{code}': { get: redirect },
       '/webhook/{token}': { post: webhook },
+      ...experimentPaths,
       '/api/v1/openapi': {
         get: { operationId: 'openapi', summary: 'This document', responses: { 200: { description: 'This document' } } },
       },

@@ -4,6 +4,8 @@ import type { GroupCommit } from '../framing/group-commit.ts';
 import { createBatchDoor } from './batch.ts';
 import type { BatchSettings } from './batch.ts';
 import type { Door } from './door.ts';
+import { createExperimentsDoors } from './experiments-proxy.ts';
+import type { ExperimentsProxyOptions } from './experiments-proxy.ts';
 import { createIdentifyDoor } from './identify.ts';
 import { Intake } from './intake.ts';
 import type { IntakeSettings } from './intake.ts';
@@ -24,6 +26,7 @@ export type DoorsOptions = {
   /** Bytes of a body with one event. */
   readonly bodyBytesMax: number;
   readonly batch: BatchSettings;
+  readonly experiments: ExperimentsProxyOptions;
 };
 
 /** All ways in. A door is a file in this folder and its line here. */
@@ -38,6 +41,7 @@ export function createDoors(options: DoorsOptions): readonly Door[] {
     createPixelDoor(events, intake),
     createRedirectDoor(events, intake, sources),
     createWebhookDoor(events, intake, limits, bodyBytesMax),
+    ...createExperimentsDoors(options.experiments),
     createOpenApiDoor({ bodyBytesMax, batch }),
   ];
 }

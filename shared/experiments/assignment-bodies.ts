@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { pageContext } from '../../shared/experiments/page.ts';
+import { pageContext } from './page.ts';
 
 const visitor = {
   token: Type.String({

@@ -1,0 +1,100 @@
+import { Pool, errors } from 'undici';
+
+export type ControlPlaneSettings = {
+  /** Base address, perhaps with a path. */
+  readonly url: string;
+  /** Requests on their way at most; more are refused at once. */
+  readonly requestsMax: number;
+  /** From the first byte out to the last byte in. */
+  readonly deadlineMs: number;
+};
+
+export type UpstreamAnswer = {
+  readonly status: number;
+  readonly body: Uint8Array;
+  /** Seconds, where the control plane asks to wait. */
+  readonly retryAfter: string | undefined;
+};
+
+/** What went wrong between here and the control plane. */
+export type UpstreamFailure = 'busy' | 'timeout' | 'unreachable' | 'bad_answer';
+
+export type ForwardResult =
+  | { readonly kind: 'answered'; readonly answer: UpstreamAnswer }
+  | { readonly kind: 'failed'; readonly reason: UpstreamFailure };
+
+/** The control plane as the gateway sees it. */
+export type ControlPlane = {
+  /** Posts a body, once: only the client knows whether it may be sent again. Never rejects. */
+  post(path: string, headers: Readonly<Record<string, string>>, body: Buffer): Promise<ForwardResult>;
+  close(): Promise<void>;
+};
+
+const connectionsMax = 64;
+/** The properties of many variants fit; an answer beyond it is none of the control plane's. */
+const answerBytesMax = 8 * 1024 ** 2;
+
+/** Keeps connections to the control plane. Whether it is there shows with each request. */
+export function connectControlPlane({ url, requestsMax, deadlineMs }: ControlPlaneSettings): ControlPlane {
+  const { origin, pathname } = new URL(url);
+  const prefix = pathname.replace(/\/+$/, '');
+  const pool = new Pool(origin, {
+    connections: Math.min(requestsMax, connectionsMax),
+    pipelining: 1,
+    connectTimeout: deadlineMs,
+    headersTimeout: deadlineMs,
+    bodyTimeout: deadlineMs,
+    maxResponseSize: answerBytesMax,
+  });
+  let inFlight = 0;
+  const request = async (
+    path: string,
+    headers: Readonly<Record<string, string>>,
+    body: Buffer,
+  ): Promise<ForwardResult> => {
+    const answer = await pool.request({
+      path: `${prefix}${path}`,
+      method: 'POST',
+      headers,
+      body,
+      signal: AbortSignal.timeout(deadlineMs),
+    });
+    const bytes = await answer.body.bytes();
+    const type = String(answer.headers['content-type'] ?? '');
+    // Something between here and there answered in its stead.
+    if (!type.startsWith('application/json')) return { kind: 'failed', reason: 'bad_answer' };
+    const retryAfter = answer.headers['retry-after'];
+    return {
+      kind: 'answered',
+      answer: {
+        status: answer.statusCode,
+        body: bytes,
+        retryAfter: retryAfter === undefined ? undefined : String(retryAfter),
+      },
+    };
+  };
+  return {
+    async post(path, headers, body) {
+      if (inFlight >= requestsMax) return { kind: 'failed', reason: 'busy' };
+      inFlight += 1;
+      try {
+        return await request(path, headers, body);
+      } catch (error) {
+        return { kind: 'failed', reason: reasonOf(error) };
+      } finally {
+        inFlight -= 1;
+      }
+    },
+    close: () => pool.destroy(),
+  };
+}
+
+function reasonOf(error: unknown): UpstreamFailure {
+  if (error instanceof errors.ResponseExceededMaxSizeError) return 'bad_answer';
+  const timedOut =
+    error instanceof errors.ConnectTimeoutError ||
+    error instanceof errors.HeadersTimeoutError ||
+    error instanceof errors.BodyTimeoutError ||
+    (error instanceof Error && error.name === 'TimeoutError');
+  return timedOut ? 'timeout' : 'unreachable';
+}
