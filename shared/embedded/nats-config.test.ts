@@ -12,6 +12,7 @@ const alone: NatsConfig = {
   maxFileStoreBytes: undefined,
   syncAlways: true,
   cluster: undefined,
+  furtherLines: undefined,
 };
 
 test('nats config: a server alone listens on loopback and flushes every write', () => {
@@ -52,4 +53,10 @@ test('nats config: a cluster node names all routes', () => {
 
 test('nats config: a path with quotes and spaces stays one string', () => {
   expect(renderNatsConfig({ ...alone, storeDir: '/my "data"/x' })).toContain(String.raw`store_dir: "/my \"data\"/x"`);
+});
+
+test('nats config: further lines stand at the end', () => {
+  expect(renderNatsConfig({ ...alone, furtherLines: 'authorization { token: "t" }' })).toMatch(
+    /\}\nauthorization \{ token: "t" \}\n$/,
+  );
 });

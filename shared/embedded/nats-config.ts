@@ -11,6 +11,8 @@ export interface NatsConfig {
   /** True makes every acknowledged publish survive a power cut; false leaves the server's two minutes between flushes. */
   readonly syncAlways: boolean;
   readonly cluster: NatsClusterConfig | undefined;
+  /** Lines put at the end as they are: certificates, users. */
+  readonly furtherLines: string | undefined;
 }
 
 export interface NatsClusterConfig {
@@ -37,6 +39,7 @@ export function renderNatsConfig(config: NatsConfig): string {
     ...jetstream,
     '}',
     ...(config.cluster === undefined ? [] : renderCluster(config.cluster)),
+    ...(config.furtherLines === undefined ? [] : [config.furtherLines]),
     '',
   ].join('\n');
 }

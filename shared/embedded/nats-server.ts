@@ -36,6 +36,8 @@ export interface NatsServerOptions {
   readonly maxFileStoreBytes?: number;
   /** False gives up durability against a power cut for speed. Default true. */
   readonly syncAlways?: boolean;
+  /** Lines of configuration beside those made here: certificates, users. Not part of the server's `url`. */
+  readonly furtherConfig?: string;
   /** Default `nats-server.log` in `storeDir`. */
   readonly logFile?: string;
 }
@@ -120,6 +122,7 @@ async function startOnce(
     maxFileStoreBytes: options.maxFileStoreBytes,
     syncAlways: options.syncAlways ?? true,
     cluster: options.cluster,
+    furtherLines: options.furtherConfig,
   });
   await writeFile(configFile, config, { mode: 0o600 });
   const process = await startServerProcess({

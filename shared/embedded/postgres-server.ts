@@ -36,6 +36,8 @@ export interface PostgresServerOptions {
   readonly logFile?: string;
   /** False is for tests: fast, and a power cut (not a kill) may ruin the data. Default true. */
   readonly durable?: boolean;
+  /** Settings beside those made here: certificates, who may connect and how. The url's user must stay welcome. */
+  readonly furtherSettings?: Readonly<Record<string, string>>;
   /** Told, in one line, when data or programs had to be put elsewhere. */
   readonly onProgress?: (line: string) => void;
 }
@@ -64,7 +66,9 @@ export async function startPostgresServer(options: PostgresServerOptions): Promi
     await endOrphan(left, STOP_STEPS, { folder: clusterDir, isTakenOver: claim.isTakenOver });
     const password = await prepareCluster(home, binaries, account, durable);
     const logFile = options.logFile ?? join(home, 'postgres.log');
-    const started = await startOnPort({ clusterDir, binaries, account, durable, password, logFile }, options.port);
+    const furtherSettings = options.furtherSettings ?? {};
+    const launch = { clusterDir, binaries, account, durable, password, logFile, furtherSettings };
+    const started = await startOnPort(launch, options.port);
     return await describe(started, home, claim);
   } catch (error) {
     await claim.release();
@@ -109,6 +113,7 @@ interface Launch {
   readonly durable: boolean;
   readonly password: string;
   readonly logFile: string;
+  readonly furtherSettings: Readonly<Record<string, string>>;
 }
 
 interface Started {
@@ -137,7 +142,10 @@ async function startOnPort(launch: Launch, wantedPort: number | undefined): Prom
 }
 
 async function startOnce(launch: Launch, port: number): Promise<Started> {
-  const settings = Object.entries(postgresSettings({ port, durable: launch.durable }));
+  const settings = Object.entries({
+    ...postgresSettings({ port, durable: launch.durable }),
+    ...launch.furtherSettings,
+  });
   const process = await startServerProcess({
     label: 'PostgreSQL',
     command: launch.binaries.postgres,

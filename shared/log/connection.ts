@@ -1,5 +1,8 @@
-import { connect, Events } from 'nats';
-import type { JetStreamClient, JetStreamManager, NatsConnection } from 'nats';
+import { connect, ErrorCode, Events, NatsError } from 'nats';
+import type { ConnectionOptions, JetStreamClient, JetStreamManager, NatsConnection } from 'nats';
+import { connectFailure } from './connect-failure.ts';
+import { accessOptions } from './log-access.ts';
+import type { LogAccess } from './log-access.ts';
 
 /** One connection to the log. It reconnects for ever; `connected` tells whether it is usable now. */
 export type LogConnection = {
@@ -18,8 +21,7 @@ export type LogConnection = {
   close(deadlineMs?: number): Promise<void>;
 };
 
-export type ConnectLogOptions = {
-  readonly url: string;
+export type ConnectLogOptions = LogAccess & {
   /** Shown in the server's list of connections. */
   readonly name: string;
   /** How long the first connection may take, in ms. Default 10,000. */
@@ -27,12 +29,14 @@ export type ConnectLogOptions = {
 };
 
 const requestTimeoutMs = 5_000;
+const attemptTimeoutMs = 3_000;
+const silence: string = ErrorCode.Timeout;
 
 export class LogConnectError extends Error {
   readonly code = 'log_connect';
 }
 
-/** Connects to nats-server; waits for a server that is still starting. */
+/** Connects to nats-server; waits for a server that is still starting, not for one that refuses us. */
 export async function connectLog(options: ConnectLogOptions): Promise<LogConnection> {
   const nc = await dial(options);
   let connected = true;
@@ -79,29 +83,47 @@ export async function connectLog(options: ConnectLogOptions): Promise<LogConnect
 }
 
 async function dial(options: ConnectLogOptions): Promise<NatsConnection> {
-  const deadline = performance.now() + (options.connectTimeoutMs ?? 10_000);
+  const connectTimeoutMs = options.connectTimeoutMs ?? 10_000;
+  const attempt = {
+    ...accessOptions(options),
+    name: options.name,
+    // The library's own default gives up after ten tries and stays closed.
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: 250,
+    reconnectJitter: 250,
+    timeout: Math.min(attemptTimeoutMs, connectTimeoutMs),
+    pingInterval: 5_000,
+    maxPingOut: 2,
+    noAsyncTraces: true,
+    ignoreClusterUpdates: false,
+  };
+  const deadline = performance.now() + connectTimeoutMs;
   for (;;) {
     try {
-      return await connect({
-        servers: options.url.split(','),
-        name: options.name,
-        // The library's own default gives up after ten tries and stays closed.
-        maxReconnectAttempts: -1,
-        reconnectTimeWait: 250,
-        reconnectJitter: 250,
-        timeout: 3_000,
-        pingInterval: 5_000,
-        maxPingOut: 2,
-        noAsyncTraces: true,
-        ignoreClusterUpdates: false,
-      });
+      return await connect(attempt);
     } catch (error) {
-      if (performance.now() >= deadline) {
-        const reason = error instanceof Error ? error.message : String(error);
+      const { reason, passes } = connectFailure(await explained(error, attempt));
+      if (!passes || performance.now() >= deadline) {
         throw new LogConnectError(`connecting to NATS at NATS_URL: ${reason}`, { cause: error });
       }
       await new Promise((resolve) => setTimeout(resolve, 200));
     }
+  }
+}
+
+/**
+ * A server that does not accept our certificate says so only after TLS 1.3 has let us through, and the library takes
+ * that for silence. TLS 1.2 has it say so at once.
+ */
+async function explained(error: unknown, attempt: ConnectionOptions): Promise<unknown> {
+  if (!(error instanceof NatsError) || error.code !== silence || !attempt.tls) return error;
+  const olderTls = { ...attempt.tls, maxVersion: 'TLSv1.2' };
+  try {
+    const nc = await connect({ ...attempt, tls: olderTls, timeout: attemptTimeoutMs, reconnect: false });
+    await nc.close();
+    return error;
+  } catch (reason) {
+    return reason;
   }
 }
 

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import type { Static, TObject, TProperties, TSchema } from 'typebox';
 import { Value } from 'typebox/value';
+import { logEnv, logEnvRules } from '../log/log-env.ts';
 import type { EnvRule } from './env-rules.ts';
 import { readVariable } from './read-variable.ts';
 import type { VariableSource } from './read-variable.ts';
@@ -81,10 +82,7 @@ export const count = (defaultCount: number, minimum = 1): ReturnType<typeof Type
 
 /** Variables every service reads the same way. */
 export const commonEnv = {
-  /** Servers of the log, comma separated. */
-  NATS_URL: Type.String({ minLength: 1, default: 'nats://127.0.0.1:4222' }),
-  /** Their monitor ports, comma separated: nothing else tells whether they sync every write. */
-  NATS_MONITOR_URL: Type.Optional(Type.String({ pattern: '^https?://' })),
+  ...logEnv,
   /** How the log is kept: see TopologySettings. */
   LOG_PARTITIONS: Type.Integer({ minimum: 1, maximum: 256, default: 4 }),
   LOG_REPLICAS: Type.Integer({ minimum: 1, maximum: 5, default: 1 }),
@@ -98,3 +96,6 @@ export const commonEnv = {
   /** Name of this process among its peers; made up at start when absent. */
   INSTANCE_ID: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$' })),
 };
+
+/** What must hold between the variables of `commonEnv`. */
+export const commonRules: readonly EnvRule[] = logEnvRules;

@@ -1,0 +1,57 @@
+import { generate } from 'selfsigned';
+
+/** PEM texts. */
+export type Certificate = { readonly cert: string; readonly key: string };
+
+/** An authority of a test's own, which signs certificates for servers on loopback and for clients. */
+export type TestAuthority = {
+  /** Its own certificate. */
+  readonly ca: string;
+  server(): Promise<Certificate>;
+  /** `name` becomes the common name. */
+  client(name: string): Promise<Certificate>;
+  /** A server's certificate that was valid until yesterday. */
+  expiredServer(): Promise<Certificate>;
+};
+
+const dayMs = 86_400_000;
+const common = { keyType: 'ec', algorithm: 'sha256' } as const;
+
+export async function createTestAuthority(name = 'test authority'): Promise<TestAuthority> {
+  const own = await generate([{ name: 'commonName', value: name }], {
+    ...common,
+    extensions: [
+      { name: 'basicConstraints', cA: true, critical: true },
+      { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
+    ],
+  });
+  const authority = { key: own.private, cert: own.cert };
+  const sign = async (commonName: string, notBeforeDate: Date, notAfterDate: Date): Promise<Certificate> => {
+    const signed = await generate([{ name: 'commonName', value: commonName }], {
+      ...common,
+      ca: authority,
+      notBeforeDate,
+      notAfterDate,
+      extensions: [
+        { name: 'basicConstraints', cA: false },
+        { name: 'keyUsage', digitalSignature: true },
+        { name: 'extKeyUsage', serverAuth: true, clientAuth: true },
+        {
+          name: 'subjectAltName',
+          altNames: [
+            { type: 2, value: 'localhost' },
+            { type: 7, ip: '127.0.0.1' },
+          ],
+        },
+      ],
+    });
+    return { cert: signed.cert, key: signed.private };
+  };
+  const days = (count: number): Date => new Date(Date.now() + count * dayMs);
+  return {
+    ca: own.cert,
+    server: () => sign('localhost', days(-1), days(30)),
+    client: (commonName) => sign(commonName, days(-1), days(30)),
+    expiredServer: () => sign('localhost', days(-30), days(-1)),
+  };
+}
