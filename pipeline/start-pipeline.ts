@@ -71,8 +71,6 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
 
   const retention = startRetention(connection, retentionSettings(env), logger);
   shutdown.add('retention', () => withDeadline(retention.stop(), stepMs));
-  const replays = await startReplayRunner({ connection, bucket: buckets.replays, instanceId, logger });
-  shutdown.add('replays', () => withDeadline(replays.stop(), stepMs));
 
   const retire = async (destinationId: string): Promise<void> => {
     await retireDestination(connection, destinationId);
@@ -87,6 +85,14 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
     onApplied: (revision) => lease.report(revision),
     onRetired: (_accountId, destinationId) => retire(destinationId),
   });
+  const replays = await startReplayRunner({
+    connection,
+    bucket: buckets.replays,
+    instanceId,
+    logger,
+    isLive: (accountId, destinationId) => accounts.published().get(accountId)?.has(destinationId) === true,
+  });
+  shutdown.add('replays', () => withDeadline(replays.stop(), stepMs));
   for (let partition = 0; partition < partitions; partition += 1) {
     void assignments.want({ kind: 'resolver', partition });
   }

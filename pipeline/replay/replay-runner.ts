@@ -10,6 +10,8 @@ export type ReplayRunnerOptions = {
   readonly bucket: Bucket;
   readonly instanceId: string;
   readonly logger: Logger;
+  /** Whether the live version of the account has the destination: without it nobody would send anything. */
+  isLive(accountId: string, destinationId: string): boolean;
 };
 
 export type ReplayRunner = { readonly running: number; stop(): Promise<void> };
@@ -19,9 +21,12 @@ const lookEveryMs = 1_000;
 /** A replay nobody has noted progress of for this long is taken over, in ms. */
 const abandonedAfterMs = 15_000;
 
-/** Carries out the replays that are asked for, each by one instance at a time. */
+/**
+ * Carries out the replays that are asked for, each by one instance at a time, those of a destination one after the
+ * other: two that read the same dead letters at once would send them twice.
+ */
 export async function startReplayRunner(options: ReplayRunnerOptions): Promise<ReplayRunner> {
-  const { connection, bucket, instanceId, logger } = options;
+  const { connection, bucket, instanceId, logger, isLive } = options;
   const abort = new AbortController();
   const known = new Map<string, BucketEntry>();
   const running = new Map<string, Promise<void>>();
@@ -38,26 +43,36 @@ export async function startReplayRunner(options: ReplayRunnerOptions): Promise<R
     if (revision === undefined || isCancelled) return;
     const fields = { replay: job.id, destinationId: job.destinationId };
     logger.info({ ...fields, what: job.request.what }, 'replay begins');
-    await runReplay({ connection, bucket, instanceId, signal: abort.signal }, claimed, revision);
-    logger.info(fields, 'replay ended');
+    const context = { connection, bucket, instanceId, signal: abort.signal };
+    await runReplay({ ...context, isLive: () => isLive(job.accountId, job.destinationId) }, claimed, revision);
+    logger.info(fields, 'replay ended or handed on');
+  };
+
+  const mayRun = (key: string, job: ReplayJob, isFirst: boolean): boolean => {
+    if (running.has(key) || running.size >= runningMax) return false;
+    const isFree = job.owner === undefined || Date.now() - job.updatedAtMs > abandonedAfterMs;
+    if (!isFree && job.owner !== instanceId) return false;
+    return job.state === 'cancelling' || (isFirst && isLive(job.accountId, job.destinationId));
   };
 
   const look = (): void => {
-    if (!connection.connected) return;
-    for (const [key, entry] of known) {
-      const job = decodeReplay(entry.value);
-      if (job === undefined || isOver(job)) {
-        known.delete(key);
-        continue;
-      }
-      const isFree = job.owner === undefined || Date.now() - job.updatedAtMs > abandonedAfterMs;
-      const isOwn = job.owner === instanceId;
-      if (running.has(key) || running.size >= runningMax || !(isFree || isOwn)) continue;
-      const work = run(entry, job)
-        .catch((error: unknown) => {
+    if (!connection.connected || abort.signal.aborted) return;
+    const begun = new Set<string>();
+    for (const { key, entry, job } of openJobs(known)) {
+      const isFirst = !begun.has(job.destinationId);
+      begun.add(job.destinationId);
+      if (!mayRun(key, job, isFirst)) continue;
+      const work = run(entry, job).then(
+        () => {
+          running.delete(key);
+          look();
+        },
+        (error: unknown) => {
+          // Tried again with the next look.
+          running.delete(key);
           if (!abort.signal.aborted) logger.warn({ replay: job.id, err: error }, 'a replay failed, trying on');
-        })
-        .finally(() => running.delete(key));
+        },
+      );
       running.set(key, work);
     }
   };
@@ -67,6 +82,7 @@ export async function startReplayRunner(options: ReplayRunnerOptions): Promise<R
     onEntry: (entry) => {
       if (entry.value === undefined) known.delete(entry.key);
       else known.set(entry.key, entry);
+      look();
     },
   });
   const timer = setInterval(look, lookEveryMs);
@@ -81,4 +97,18 @@ export async function startReplayRunner(options: ReplayRunnerOptions): Promise<R
       await Promise.all(running.values());
     },
   };
+}
+
+type OpenJob = { readonly key: string; readonly entry: BucketEntry; readonly job: ReplayJob };
+
+/** Those that are not over, oldest first; the others are known no longer. */
+function openJobs(known: Map<string, BucketEntry>): OpenJob[] {
+  const open: OpenJob[] = [];
+  for (const [key, entry] of known) {
+    const job = decodeReplay(entry.value);
+    if (job === undefined || isOver(job)) known.delete(key);
+    else open.push({ key, entry, job });
+  }
+  // Ids are made in the order of time.
+  return open.toSorted((a, b) => (a.job.id < b.job.id ? -1 : 1));
 }

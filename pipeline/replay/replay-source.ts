@@ -2,10 +2,13 @@ import { decodeDeadLetter } from '../../shared/events/dead-letter.ts';
 import type { ResolvedEvent } from '../../shared/events/resolved-event.ts';
 import type { LogConnection } from '../../shared/log/connection.ts';
 import { findSeqAt, readStreamState } from '../../shared/log/stream-progress.ts';
+import { readNext } from '../../shared/log/subject-log.ts';
 import type { StoredMessage } from '../../shared/log/subject-log.ts';
 import { deadLetterSubject, eventsOfAccount } from '../../shared/log/subjects.ts';
 import { streams } from '../../shared/log/topology.ts';
-import type { ReplayJob, ReplayRequest } from '../../shared/replay/replay-job.ts';
+import { clockSlackMs, matchesFilter } from '../../shared/replay/dead-letter-filter.ts';
+import type { DeadLetterFilter } from '../../shared/replay/dead-letter-filter.ts';
+import type { ReplayJob } from '../../shared/replay/replay-job.ts';
 import { readResolvedFrame } from '../dispatch/dispatch-item.ts';
 
 /** Where the events of a replay come from. */
@@ -31,8 +34,12 @@ export function replaySourceOf(
         subject: deadLetterSubject(destinationId),
         isConsumed: true,
         range: async () => {
-          const { firstSeq, lastSeq } = await readStreamState(connection, streams.deadLetters);
-          return { nextSeq: firstSeq, endSeq: lastSeq };
+          const { lastSeq } = await readStreamState(connection, streams.deadLetters);
+          const { fromMs } = request;
+          const { deadLetters } = streams;
+          const fromSeq = fromMs === undefined ? 1 : await findSeqAt(connection, deadLetters, earlier(fromMs));
+          const first = await readNext(connection, deadLetters, deadLetterSubject(destinationId), fromSeq);
+          return { nextSeq: first?.seq ?? lastSeq + 1, endSeq: lastSeq };
         },
         events: ({ data }) => deadLetterEvents(data, request),
       };
@@ -50,12 +57,11 @@ export function replaySourceOf(
   }
 }
 
-function deadLetterEvents(
-  data: Uint8Array,
-  { reason, fromMs, toMs }: Extract<ReplayRequest, { what: 'dead-letters' }>,
-): readonly ResolvedEvent[] {
+function deadLetterEvents(data: Uint8Array, filter: DeadLetterFilter): readonly ResolvedEvent[] {
   const letter = decodeDeadLetter(data);
-  if (letter === undefined || (reason !== undefined && letter.reason !== reason)) return [];
-  const isInRange = letter.lastAttemptAt >= (fromMs ?? 0) && letter.lastAttemptAt < (toMs ?? Infinity);
-  return isInRange ? [letter.event] : [];
+  return letter !== undefined && matchesFilter(letter, filter) ? [letter.event] : [];
+}
+
+function earlier(timeMs: number): number {
+  return Math.max(0, timeMs - clockSlackMs);
 }

@@ -2,8 +2,11 @@ import { decodeDeadLetter } from '../events/dead-letter.ts';
 import type { DeadLetter } from '../events/dead-letter.ts';
 import type { LogConnection } from '../log/connection.ts';
 import { readNewestFirst } from '../log/newest-first.ts';
+import { findSeqAt } from '../log/stream-progress.ts';
 import { deadLetterSubject } from '../log/subjects.ts';
 import { streams } from '../log/topology.ts';
+import { clockSlackMs, matchesFilter } from './dead-letter-filter.ts';
+import type { DeadLetterFilter } from './dead-letter-filter.ts';
 
 /** A dead letter and its place in the log, which names it. */
 export type ListedDeadLetter = { readonly seq: number; readonly letter: DeadLetter };
@@ -14,17 +17,46 @@ export type DeadLetterPage = {
   readonly nextBeforeSeq: number | undefined;
 };
 
-/** A page of the dead letters of a destination, newest first. What this build cannot read is left out. */
+export type DeadLetterPageRequest = {
+  readonly limit: number;
+  readonly beforeSeq?: number | undefined;
+  readonly filter?: DeadLetterFilter;
+};
+
+/** Letters a page with a filter looks at, at most: one that finds few of them comes back short, not late. */
+const scannedMax = 1_000;
+const chunkMax = 250;
+
+/**
+ * A page of the dead letters of a destination, newest first. What this build cannot read is left out. With a filter a
+ * page may be short, or empty, and still not be the last.
+ */
 export async function listDeadLetters(
   connection: LogConnection,
   destinationId: string,
-  page: { readonly limit: number; readonly beforeSeq?: number | undefined },
+  { limit, beforeSeq, filter = {} }: DeadLetterPageRequest,
 ): Promise<DeadLetterPage> {
   const subject = deadLetterSubject(destinationId);
-  const found = await readNewestFirst(connection, streams.deadLetters, subject, page.limit, page.beforeSeq);
-  const letters = found.messages.flatMap(({ seq, data }) => {
-    const letter = decodeDeadLetter(data);
-    return letter === undefined ? [] : [{ seq, letter }];
-  });
-  return { letters, nextBeforeSeq: found.hasMore ? found.messages.at(-1)?.seq : undefined };
+  const { fromMs } = filter;
+  const oldestSeq =
+    fromMs === undefined ? 0 : await findSeqAt(connection, streams.deadLetters, Math.max(0, fromMs - clockSlackMs));
+  const isFiltered = Object.values(filter).some((value) => value !== undefined);
+  const letters: ListedDeadLetter[] = [];
+  let before = beforeSeq;
+  for (let scanned = 0; scanned < scannedMax;) {
+    const chunk = isFiltered ? chunkMax : limit - letters.length;
+    const found = await readNewestFirst(connection, streams.deadLetters, subject, chunk, before);
+    for (const [index, { seq, data }] of found.messages.entries()) {
+      if (seq < oldestSeq) return { letters, nextBeforeSeq: undefined };
+      before = seq;
+      const letter = decodeDeadLetter(data);
+      if (letter === undefined || !matchesFilter(letter, filter)) continue;
+      letters.push({ seq, letter });
+      const isLast = index === found.messages.length - 1 && !found.hasMore;
+      if (letters.length === limit) return { letters, nextBeforeSeq: isLast ? undefined : seq };
+    }
+    if (!found.hasMore) return { letters, nextBeforeSeq: undefined };
+    scanned += found.messages.length;
+  }
+  return { letters, nextBeforeSeq: before };
 }

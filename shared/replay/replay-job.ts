@@ -35,7 +35,8 @@ const replayJob = Type.Object({
   state: Type.Enum(['waiting', 'running', 'cancelling', 'cancelled', 'done']),
   /** The pipeline instance at work on it. */
   owner: Type.Optional(Type.String()),
-  /** Where in its stream it goes on, and where it ends. */
+  /** Where in its stream it began, where it goes on, and where it ends. */
+  firstSeq: Type.Optional(Type.Integer()),
   nextSeq: Type.Optional(Type.Integer()),
   endSeq: Type.Optional(Type.Integer()),
   /** Messages of the log looked at, and events put before the destination again. */
@@ -71,4 +72,11 @@ export function decodeReplay(value: Uint8Array | undefined): ReplayJob | undefin
 /** Whether nothing will happen to it any more. */
 export function isOver({ state }: ReplayJob): boolean {
   return state === 'done' || state === 'cancelled';
+}
+
+/** How much of its range is done, from 0 to 1. */
+export function shareDone({ state, firstSeq, nextSeq, endSeq }: ReplayJob): number {
+  if (state === 'done') return 1;
+  if (firstSeq === undefined || nextSeq === undefined || endSeq === undefined || endSeq < firstSeq) return 0;
+  return Math.min(1, (nextSeq - firstSeq) / (endSeq - firstSeq + 1));
 }
