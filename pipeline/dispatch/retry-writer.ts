@@ -9,8 +9,11 @@ import type { RetryRecord } from '../../shared/events/retry-record.ts';
 
 /** Writes events that wait for another attempt to the retry log of one destination. */
 export type RetryWriter = {
-  /** Settles once the log has the record; rejects when the dispatcher ended before that. */
-  add(tier: number, record: RetryRecord): Promise<void>;
+  /**
+   * Settles once the log has the record; rejects when the dispatcher ended before that. `attemptId` is the same for an
+   * attempt that is made again since its frame was, and for no other attempt.
+   */
+  add(tier: number, record: RetryRecord, attemptId: string): Promise<void>;
 };
 
 export type RetryWriterOptions = {
@@ -50,12 +53,12 @@ export function createRetryWriter(options: RetryWriterOptions): RetryWriter {
     tiers.delete(tier);
   };
   return {
-    add: (tier, record) =>
+    add: (tier, record, attemptId) =>
       new Promise((resolve, reject) => {
         const waiting = tiers.get(tier);
         const own = {
           line: encodeRetryRecord(record),
-          id: `${record.event.event.id}:${record.attempts}`,
+          id: attemptId,
           resolve,
           reject,
         };

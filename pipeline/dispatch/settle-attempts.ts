@@ -2,6 +2,7 @@ import type { Attempt } from './deliver.ts';
 import type { DeadLetterWriter } from './dead-letter-writer.ts';
 import type { DispatchItem } from './dispatch-item.ts';
 import type { OutcomeNote } from './dispatcher-context.ts';
+import type { RetryRecord } from '../../shared/events/retry-record.ts';
 import type { DispatcherCounts } from './dispatcher-stats.ts';
 import type { HealthKeeper } from './health-keeper.ts';
 import type { RetryPolicy } from './retry-policy.ts';
@@ -80,5 +81,15 @@ function moveOn(context: SettlingContext, item: DispatchItem, attempt: Attempt, 
   if (decision.kind === 'give-up') return bury(`no attempt left: ${outcome.reason}`);
   context.counts.retries += 1;
   context.note(item, 'retrying', attempts, outcome.reason);
-  return context.retryWriter.add(decision.tier, { v: 1, ...made, notBefore: decision.notBeforeMs });
+  const record = { v: 1, ...made, notBefore: decision.notBeforeMs } as const;
+  return context.retryWriter.add(decision.tier, record, attemptIdOf(item, record));
+}
+
+/**
+ * Names an attempt. What comes from the retry log is told apart by its first attempt: a replay begins to count anew,
+ * and the log would take its attempt for the one of before, and drop it.
+ */
+function attemptIdOf({ lane, resolved }: DispatchItem, { attempts, firstAttemptAt }: RetryRecord): string {
+  const { id } = resolved.event;
+  return lane === 'fresh' ? `${id}:${attempts}` : `${id}:${attempts}:${firstAttemptAt}`;
 }
