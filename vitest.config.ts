@@ -6,7 +6,9 @@ export default defineConfig({
     // Integration tests start real servers; two files at a time fit two cores.
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 60_000,
+    // No duration decides a test: these only end what hangs.
+    testTimeout: 120_000,
+    expect: { poll: { timeout: 45_000, interval: 20 } },
     hookTimeout: 120_000,
     globalSetup: ['shared/testing/global-setup.ts'],
   },

@@ -31,14 +31,14 @@ describe('pipeline', () => {
     const [one, two] = [randomUUID(), randomUUID()];
     await startOn(rig);
     const first = await rig.configure(account, { destinations: [httpEntity(one, `${sink.url}/one`)] });
-    await until('the first revision runs', async () => (await rig.reported()) >= first, 5_000);
+    await until('the first revision runs', async () => (await rig.reported()) >= first);
     await rig.accept(account, [{ id: 'a' }]);
     await until('a arrived', () => sink.taken('/one').join() === 'a');
 
     const second = await rig.configure(account, {
       destinations: [httpEntity(one, `${sink.url}/one`, { status: 'Disabled' }), httpEntity(two, `${sink.url}/two`)],
     });
-    await until('the second revision runs', async () => (await rig.reported()) >= second, 5_000);
+    await until('the second revision runs', async () => (await rig.reported()) >= second);
     await rig.accept(account, [{ id: 'b' }]);
     await until('b arrived', () => sink.taken('/two').join() === 'b');
     expect(sink.taken('/one')).toEqual(['a']);
@@ -86,7 +86,7 @@ describe('pipeline', () => {
     });
     await startOn(rig);
     for (let frame = 0; frame < 20; frame += 1) await rig.accept(account, numbered(frame * 10, 10), frame);
-    await until('all arrived at the one that lives', () => sink.taken('/live').length === 200, 5_000);
+    await until('all arrived at the one that lives', () => sink.taken('/live').length === 200);
     expect(sink.taken('/dead')).toEqual([]);
   });
 
@@ -111,11 +111,11 @@ describe('pipeline', () => {
     await rig.configure(account, { destinations: [httpEntity(destination, sink.url)] });
     const process = runAsProcess(rig);
     for (let frame = 0; frame < 40; frame += 1) await rig.accept(account, numbered(frame * 25, 25), frame);
-    await until('it is at work', () => sink.taken().length > 150, 30_000);
+    await until('it is at work', () => sink.taken().length > 150);
     process.kill('SIGKILL');
     expect(sink.taken().length).toBeLessThan(1_000);
     const { metricsPort } = await startOn(rig);
-    await until('all arrived', () => new Set(sink.taken()).size === 1_000, 30_000);
+    await until('all arrived', () => new Set(sink.taken()).size === 1_000);
     const doubled = sink.taken().length - 1_000;
     expect(doubled).toBeLessThan(500);
     expect((await fetch(`http://127.0.0.1:${metricsPort}/livez`)).status).toBe(200);
@@ -128,10 +128,10 @@ describe('pipeline', () => {
     await rig.configure(account, { destinations: [httpEntity(randomUUID(), sink.url)] });
     const process = runAsProcess(rig);
     for (let frame = 0; frame < 20; frame += 1) await rig.accept(account, numbered(frame * 25, 25), frame);
-    await until('it is at work', () => sink.taken().length > 50, 30_000);
-    const ended = new Promise<number | null>((resolve) => process.once('exit', (code) => resolve(code)));
+    await until('it is at work', () => sink.taken().length > 50);
     process.kill('SIGTERM');
-    expect(await ended).toBe(0);
+    const { code, log } = await process.ended;
+    expect({ code, log }).toEqual({ code: 0, log });
     await startOn(rig);
     await until('all arrived', () => new Set(sink.taken()).size === 500);
     expect(sink.taken()).toHaveLength(500);
@@ -162,15 +162,15 @@ describe('pipeline', () => {
 
   it('SIGTERM without a log: ends within its deadline', async () => {
     const own = await startTestNats();
-    const { rig, sink } = await openRig(own.url, database.url, { SHUTDOWN_DEADLINE_MS: '5000' });
+    const { rig, sink } = await openRig(own.url, database.url, { SHUTDOWN_DEADLINE_MS: '20000' });
     const account = randomUUID();
     await rig.configure(account, { destinations: [httpEntity(randomUUID(), sink.url)] });
     const process = runAsProcess(rig);
     await rig.accept(account, [{ id: 'a' }]);
-    await until('it is at work', () => sink.taken().length === 1, 30_000);
+    await until('it is at work', () => sink.taken().length === 1);
     await own.kill();
-    const ended = new Promise<number | null>((resolve) => process.once('exit', (code) => resolve(code)));
     process.kill('SIGTERM');
-    expect(await ended).toBe(0);
+    const { code, log } = await process.ended;
+    expect({ code, log }).toEqual({ code: 0, log });
   });
 });

@@ -17,7 +17,7 @@ let ids: { experiment: string; control: string; green: string; banner: string };
 const checkAnswer = createAnswerCheck([]);
 const query = '/collections/experimentVariants';
 /** How long a published version may take to be followed, on a machine with other things to do. */
-const slow = { timeout: 30_000 };
+const slow = { timeout: 45_000 };
 
 beforeAll(async () => {
   plane = await startTestControlPlane();

@@ -37,6 +37,6 @@ test('a database that ends all sessions is used again at once, and a leader is f
     expect(versionNumber).toBe(round + 2);
   }
   await expect
-    .poll(async () => plane.storage.fork().execute('select 1 from outbox where pushed_at is null'), { timeout: 10_000 })
+    .poll(async () => plane.storage.fork().execute('select 1 from outbox where pushed_at is null'), { timeout: 45_000 })
     .toEqual([]);
 });

@@ -157,7 +157,7 @@ test('a log that was away or wiped gets every configuration as soon as it is bac
   nats = await startTestNats({ syncAlways: false, storeDir, port: natsPort });
   const log = await connectLog({ url: nats.url, name: 'test' });
   const followed = await openBuckets(log, 1);
-  await expect.poll(() => pushed(client, followed), { timeout: 10_000 }).toMatchObject({ versionNumber: 2 });
+  await expect.poll(() => pushed(client, followed), { timeout: 45_000 }).toMatchObject({ versionNumber: 2 });
   await expect.poll(() => own.storage.fork().count(OutboxRow, { pushedAt: null })).toBe(0);
   await log.close();
   await nats.stop();
@@ -165,7 +165,7 @@ test('a log that was away or wiped gets every configuration as soon as it is bac
   nats = await startTestNats({ syncAlways: false, port: natsPort });
   const emptyLog = await connectLog({ url: nats.url, name: 'test' });
   const empty = await openBuckets(emptyLog, 1);
-  await expect.poll(() => pushed(client, empty), { timeout: 10_000 }).toMatchObject({ versionNumber: 2 });
+  await expect.poll(() => pushed(client, empty), { timeout: 45_000 }).toMatchObject({ versionNumber: 2 });
   await addDestination(client);
   await client.publish();
   expect(await pushed(client, empty)).toMatchObject({ versionNumber: 3 });

@@ -29,7 +29,7 @@ function fakes(): { readonly started: Fake[]; start(): Promise<Fake> } {
 }
 
 async function until(condition: () => boolean): Promise<void> {
-  await expect.poll(condition, { timeout: 5_000, interval: 5 }).toBe(true);
+  await expect.poll(condition, { timeout: 45_000, interval: 5 }).toBe(true);
 }
 
 test('keep running: what dies is started again, with a line that says so', async () => {

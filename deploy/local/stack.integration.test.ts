@@ -8,7 +8,7 @@ import type { RunningStack, StackPorts } from './testing/running-stack.ts';
 import { createStackClient } from './testing/stack-client.ts';
 import type { StackClient } from './testing/stack-client.ts';
 
-const settle = { timeout: 20_000, interval: 100 };
+const settle = { timeout: 45_000, interval: 100 };
 
 let folder: string;
 let ports: StackPorts;
@@ -107,7 +107,7 @@ describe('the main job', () => {
     await client.track({ event: 'Retried', distinctId: 'retried-1', userId: 'u-4' });
     const tries = async (): Promise<number> =>
       (await client.sinkRequests('/demo')).filter((r) => r.headers['idempotency-key'] === 'retried-1').length;
-    await expect.poll(tries, { timeout: 30_000, interval: 200 }).toBe(3);
+    await expect.poll(tries, { timeout: 45_000, interval: 200 }).toBe(3);
   }, 40_000);
 });
 

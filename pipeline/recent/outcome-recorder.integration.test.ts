@@ -22,7 +22,7 @@ afterEach(async () => {
 });
 afterAll(() => rig?.close());
 
-const within = { timeout: 15_000, interval: 20 };
+const within = { timeout: 45_000, interval: 20 };
 const nowMs = Date.now();
 
 function start(changes: Partial<OutcomeRecorderOptions> = {}): OutcomeRecorder {

@@ -27,7 +27,7 @@ beforeEach(() => {
 afterEach(() => rig.stopRecorders());
 afterAll(() => rig?.close());
 
-const within = { timeout: 15_000, interval: 20 };
+const within = { timeout: 45_000, interval: 20 };
 const idsOf = async (accountId: string): Promise<string[]> => (await rig.rows(accountId)).map(({ id }) => id);
 const names = (count: number, prefix = 'e'): string[] =>
   Array.from({ length: count }, (_, n) => `${prefix}${String(n).padStart(4, '0')}`);

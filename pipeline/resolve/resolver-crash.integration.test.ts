@@ -60,7 +60,7 @@ describe('resolver, crashing', () => {
       };
       const resolver = await rig.start(0, { connection, visitors: mortal, settings });
       await vi.waitFor(() => expect(resolver.stats()['output_frames']).toBeGreaterThan(life % 3), {
-        timeout: 10_000,
+        timeout: 45_000,
         interval: 1,
       });
       alive = false;
@@ -70,7 +70,7 @@ describe('resolver, crashing', () => {
     }
     const survivor = await rig.start(0, { settings });
     await vi.waitFor(async () => expect(await rig.written()).toHaveLength(frames * perFrame), {
-      timeout: 20_000,
+      timeout: 45_000,
       interval: 200,
     });
     await survivor.stop(5_000);
@@ -86,12 +86,12 @@ describe('resolver, crashing', () => {
     await fill(rig);
     const resolver = await rig.start(0, { settings });
     await vi.waitFor(() => expect(resolver.stats()['output_frames']).toBeGreaterThan(2), {
-      timeout: 10_000,
+      timeout: 45_000,
       interval: 1,
     });
     await first.kill();
     const second = await startTestNats({ storeDir, port: first.port });
-    await vi.waitFor(() => expect(resolver.stats()['resolved']).toBe(frames * perFrame), { timeout: 20_000 });
+    await vi.waitFor(() => expect(resolver.stats()['resolved']).toBe(frames * perFrame), { timeout: 45_000 });
     await resolver.stop(5_000);
     await expectExactlyOnce(rig);
     await rig.close();
@@ -112,7 +112,7 @@ describe('resolver, crashing', () => {
     for (let cut = 1; resolver.stats()['resolved'] !== frames * perFrame; cut += 1) {
       await admin.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'test'");
       if (cut < 20) continue;
-      await vi.waitFor(() => expect(resolver.stats()['resolved']).toBe(frames * perFrame), { timeout: 20_000 });
+      await vi.waitFor(() => expect(resolver.stats()['resolved']).toBe(frames * perFrame), { timeout: 45_000 });
     }
     expect(resolver.stats()['visitor_retries']).toBeGreaterThan(0);
     await resolver.stop(5_000);

@@ -42,7 +42,7 @@ async function withRig(work: (rig: ResolverRig) => Promise<void>): Promise<void>
 }
 
 const until = (resolver: Actor, counter: string, value: number): Promise<void> =>
-  vi.waitFor(() => expect(resolver.stats()).toMatchObject({ [counter]: value }), { timeout: 15_000, interval: 20 });
+  vi.waitFor(() => expect(resolver.stats()).toMatchObject({ [counter]: value }), { timeout: 45_000, interval: 20 });
 
 const track = (id: string, body: TestEvent['body'] = {}): TestEvent => ({
   id,
@@ -266,7 +266,7 @@ describe('resolver', () => {
       const events = Array.from({ length: 20 }, (_, n) => track(String(n), { properties: { pad: 'x'.repeat(500) } }));
       for (const event of events) await rig.send(0, [event]);
       const resolver = await rig.start(0, { settings: { ...resolverDefaults, frameBytesMax: 1_500 } });
-      await vi.waitFor(() => expect(resolver.stats()['publish_retries']).toBeGreaterThan(1), { timeout: 10_000 });
+      await vi.waitFor(() => expect(resolver.stats()['publish_retries']).toBeGreaterThan(1), { timeout: 45_000 });
       await jsm.streams.update(streams.events, config);
       await until(resolver, 'resolved', 20);
       await resolver.stop(5_000);

@@ -126,7 +126,7 @@ describe('supervisor', () => {
     let failures = 3;
     const { supervisor, hosts, stats } = supervise(1, (id) => id === 'dispatcher-bad' && (failures -= 1) >= 0);
     await Promise.all([supervisor.run(dispatcher('bad')), supervisor.run(dispatcher('good'))]);
-    await vi.waitFor(() => expect(supervisor.states.running).toBe(2));
+    await vi.waitFor(() => expect(supervisor.states.running).toBe(2), { timeout: 45_000 });
     expect(startsOf(hosts[0]).filter((id) => id === 'dispatcher-bad')).toHaveLength(4);
     expect(startsOf(hosts[0]).filter((id) => id === 'dispatcher-good')).toHaveLength(1);
     expect(stats.restarts.get('dispatcher')).toBe(3);
@@ -148,9 +148,9 @@ describe('supervisor', () => {
     const { supervisor, hosts, stats } = supervise(2);
     await Promise.all([0, 1, 2, 3].map((partition) => supervisor.run(resolver(partition))));
     hosts[0]?.die(new Error('out of memory'));
-    await vi.waitFor(() => expect(startsOf(hosts[1])).toHaveLength(4));
+    await vi.waitFor(() => expect(startsOf(hosts[1])).toHaveLength(4), { timeout: 45_000 });
     expect(stats.threadDeaths).toBe(1);
-    await vi.waitFor(() => expect(supervisor.threadsReady).toBe(2));
+    await vi.waitFor(() => expect(supervisor.threadsReady).toBe(2), { timeout: 45_000 });
   });
 
   it('thread death: the only thread takes its actors back', async () => {
@@ -158,7 +158,7 @@ describe('supervisor', () => {
     await supervisor.run(resolver(0));
     await supervisor.configure('a', 1, new Uint8Array([1]));
     hosts[0]?.die(new Error('out of memory'));
-    await vi.waitFor(() => expect(startsOf(hosts[1])).toEqual(['resolver-0']));
+    await vi.waitFor(() => expect(startsOf(hosts[1])).toEqual(['resolver-0']), { timeout: 45_000 });
     expect(hosts[1]?.told[0]).toMatchObject({ kind: 'configure', accountId: 'a', revision: 1 });
   });
 

@@ -4,11 +4,11 @@ import { envelopeHead, envelopePrefix } from '../../shared/events/envelope.ts';
 import { FrameWriter } from '../../shared/events/frame.ts';
 import { connectLog } from '../../shared/log/connection.ts';
 import { openBuckets } from '../../shared/log/open-buckets.ts';
-import { publish } from '../../shared/log/publisher.ts';
 import { listConsumerProgress } from '../../shared/log/stream-progress.ts';
 import { accountKey, ingestSubject } from '../../shared/log/subjects.ts';
 import { ensureTopology, streams } from '../../shared/log/topology.ts';
 import { createShutdown } from '../../shared/process/shutdown.ts';
+import { publishUntilStored } from '../dispatch/publish-until-stored.ts';
 import { readPipelineEnv } from '../env.ts';
 import { topologySettings } from '../settings.ts';
 import { startPipeline } from '../start-pipeline.ts';
@@ -51,7 +51,7 @@ export async function createPipelineRig(
     async start(instanceId = 'test') {
       const shutdown = createShutdown(logger, 20_000);
       const pipeline = await startPipeline({ ...env, INSTANCE_ID: instanceId }, logger, shutdown);
-      await until('the pipeline is ready', () => isReady(pipeline), 30_000);
+      await until('the pipeline is ready', () => isReady(pipeline));
       return { ...pipeline, stop: () => shutdown.run('test') };
     },
     /** Publishes an account's configuration, as the control plane does; returns its revision. */
@@ -71,8 +71,9 @@ export async function createPipelineRig(
         const body = Buffer.from(JSON.stringify({ event, externalId: visitor }));
         writer.appendEnvelope(envelopeHead(prefix, { kind: 'track', id, at: Date.now() }), body);
       }
-      const options = { msgId: randomUUID(), timeoutMs: 5_000, attemptsMax: 20 };
-      return publish(connection, ingestSubject(partition % partitions), writer.bytes(), options);
+      // Tries on while a server is away, as clients of the gateway do.
+      const options = { msgId: randomUUID(), signal: AbortSignal.timeout(60_000), onRetry: () => undefined };
+      return publishUntilStored(connection, ingestSubject(partition % partitions), writer.bytes(), options);
     },
     consumers: async () => (await listConsumerProgress(connection, streams.events)).map(({ name }) => name),
     close: () => connection.close(),

@@ -1,16 +1,30 @@
 import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import type { PipelineRig } from './pipeline-rig.ts';
 
+const shownCharactersMax = 8_192;
+
+export type PipelineProcess = {
+  kill(signal: NodeJS.Signals): void;
+  /** The exit code, null after a signal, and the end of what it logged: says why it was not the one expected. */
+  readonly ended: Promise<{ readonly code: number | null; readonly log: string }>;
+};
+
 /** Runs the pipeline as a process of its own, from the sources, until the test is finished. */
-export function runAsProcess(rig: PipelineRig, instanceId = 'test'): ChildProcess {
+export function runAsProcess(rig: PipelineRig, instanceId = 'test'): PipelineProcess {
   const entry = fileURLToPath(new URL('../main.ts', import.meta.url));
   const child = spawn(process.execPath, ['--import', 'tsx', entry], {
-    env: { ...rig.variables, INSTANCE_ID: instanceId },
-    stdio: 'ignore',
+    env: { ...rig.variables, INSTANCE_ID: instanceId, LOG_LEVEL: 'info' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let log = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => (log = (log + text).slice(-shownCharactersMax)));
+  }
+  const ended = new Promise<{ code: number | null; log: string }>((resolve) => {
+    child.once('close', (code) => resolve({ code, log }));
   });
   onTestFinished(() => void child.kill('SIGKILL'));
-  return child;
+  return { kill: (signal) => void child.kill(signal), ended };
 }

@@ -2,7 +2,7 @@
 export async function until(
   what: string,
   condition: () => boolean | Promise<boolean>,
-  deadlineMs = 30_000,
+  deadlineMs = 45_000,
 ): Promise<void> {
   const endMs = performance.now() + deadlineMs;
   while (!(await condition())) {

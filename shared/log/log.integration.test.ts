@@ -168,7 +168,7 @@ test('cursor: a consumer deleted under it is made anew and nothing is lost', asy
   await takeAll(cursor, 1);
   await connection.jsm.consumers.delete(streams.events, consumer.name);
   await put('2');
-  await expect.poll(async () => texts(await cursor.take(5)), { timeout: 15_000 }).toContain('2');
+  await expect.poll(async () => texts(await cursor.take(5)), { timeout: 45_000 }).toContain('2');
   expect(lost.length).toBeGreaterThan(0);
   await cursor.close();
 });
@@ -185,7 +185,7 @@ test('log: connection and cursor outlive a killed server', async () => {
   const [before] = await takeAll(cursor, 1);
   expect(await before?.ackConfirmed(2_000)).toBe(true);
   await own.kill();
-  await expect.poll(() => client.connected, { timeout: 10_000 }).toBe(false);
+  await expect.poll(() => client.connected, { timeout: 45_000 }).toBe(false);
   await expect(
     publish(client, eventsSubject(account, 0), Buffer.from('x'), { msgId: 'x', timeoutMs: 500 }),
   ).rejects.toMatchObject({ reason: 'disconnected' });
