@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { JsonObject } from '../process/json.ts';
 import { defineDestination } from './define.ts';
 import type { OutboundEvent, OutboundRequest, PreparedDestination } from './define.ts';
+import { eventJson } from './event-json.ts';
 import { readHeaders } from './header-rules.ts';
 import { idempotencyKey } from './idempotency-key.ts';
 import { choiceSetting, countSetting, optionalTextSetting, textSetting } from './settings.ts';
@@ -89,7 +90,7 @@ function prepare(settings: JsonObject): PreparedDestination {
   return {
     batchEventsMax: batchSize,
     buildRequest(events): OutboundRequest {
-      const bodies = events.map(bodyOf);
+      const bodies = events.map(eventJson);
       const body = batchSize === 1 ? (bodies[0] ?? '') : `[${bodies.join(',')}]`;
       return { method, url, headers: headersOf(fixedHeaders, events, body, signingSecret), body };
     },
@@ -112,11 +113,4 @@ function headersOf(
     headers['x-signature-256'] = `sha256=${createHmac('sha256', secret).update(body, 'utf8').digest('hex')}`;
   }
   return headers;
-}
-
-function bodyOf({ resolved, json, mapped }: OutboundEvent): string {
-  const { event, visitor } = resolved;
-  if (mapped === undefined) return json ?? JSON.stringify({ event, visitor });
-  const renamed = { ...event, event: mapped.eventName, event_properties: mapped.properties };
-  return JSON.stringify({ event: renamed, visitor });
 }

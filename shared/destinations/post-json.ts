@@ -1,6 +1,5 @@
 import type { OutboundEvent, OutboundRequest } from './define.ts';
-import { idempotencyKey } from './idempotency-key.ts';
-import { traceparentOf } from './traceparent.ts';
+import { deliveryHeaders } from './delivery-headers.ts';
 
 type PostOptions = {
   readonly url: string;
@@ -12,15 +11,12 @@ type PostOptions = {
 
 /** A POST of JSON as every platform kind sends it. */
 export function postJson({ url, headers, body, events }: PostOptions): OutboundRequest {
-  const ids = events.map(({ resolved }) => resolved.event.id);
   return {
     method: 'POST',
     url,
     headers: {
       'content-type': 'application/json',
-      'user-agent': 'Sluice/1',
-      'idempotency-key': idempotencyKey(ids),
-      traceparent: traceparentOf(ids, events[0]?.resolved.event.trace),
+      ...deliveryHeaders(events),
       ...headers,
     },
     body: JSON.stringify(body),

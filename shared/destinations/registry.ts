@@ -1,10 +1,18 @@
 import type { DestinationKind } from './define.ts';
+import { awsKinesis } from './aws-kinesis.ts';
+import { awsSns } from './aws-sns.ts';
 import { httpCustomRequest } from './http-custom-request.ts';
 import { httpDestination } from './http-destination.ts';
 import { sluiceSyntheticData } from './sluice-synthetic-data.ts';
 
 /** Every kind this build delivers to: one line a kind. */
-export const destinationKinds: readonly DestinationKind[] = [httpCustomRequest, httpDestination, sluiceSyntheticData];
+export const destinationKinds: readonly DestinationKind[] = [
+  awsKinesis,
+  awsSns,
+  httpCustomRequest,
+  httpDestination,
+  sluiceSyntheticData,
+];
 
 const byId: ReadonlyMap<string, DestinationKind> = new Map(destinationKinds.map((kind) => [kind.descriptor.id, kind]));
 
