@@ -16,7 +16,7 @@ const servers: NatsServer[] = [];
 
 beforeAll(async () => {
   folder = await mkdtemp(join(inject('testRunFolder'), 'tls-'));
-  [authority, other] = await Promise.all([createTestAuthority(), createTestAuthority()]);
+  [authority, other] = await Promise.all([createTestAuthority(), createTestAuthority('another authority')]);
   client = await authority.client('gateway');
 });
 

@@ -1,6 +1,8 @@
 import { MikroORM } from '@mikro-orm/postgresql';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Migrator } from '@mikro-orm/migrations';
+import { sslOptions } from './database-access.ts';
+import type { DatabaseAccess } from './database-access.ts';
 import { Account } from './entities/account.ts';
 import { ApiKey } from './entities/api-key.ts';
 import { AuditEntry } from './entities/audit-entry.ts';
@@ -17,8 +19,7 @@ export type Storage = {
   close(): Promise<void>;
 };
 
-export type StorageOptions = {
-  readonly databaseUrl: string;
+export type StorageOptions = DatabaseAccess & {
   /** Connections held at most. Default 10. */
   readonly connectionsMax?: number;
 };
@@ -38,7 +39,11 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     connect: false,
     pool: { min: 0, max: options.connectionsMax ?? 10, acquireTimeoutMillis: statementTimeoutMs },
     driverOptions: {
-      connection: { statement_timeout: statementTimeoutMs, application_name: 'sluice' },
+      connection: {
+        statement_timeout: statementTimeoutMs,
+        application_name: 'sluice',
+        ssl: sslOptions(options.databaseTls),
+      },
       log: silent,
       // An error's message would otherwise repeat the values of its query.
       compileSqlOnError: false,

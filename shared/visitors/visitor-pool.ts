@@ -1,8 +1,9 @@
 import pg from 'pg';
 import type { Pool } from 'pg';
+import { sslOptions } from '../storage/database-access.ts';
+import type { DatabaseAccess } from '../storage/database-access.ts';
 
-export type VisitorPoolOptions = {
-  readonly databaseUrl: string;
+export type VisitorPoolOptions = DatabaseAccess & {
   /** Connections at most. A batch of visitors takes one. */
   readonly connectionsMax: number;
   /** Shown in the server's list of connections. */
@@ -15,6 +16,7 @@ export type VisitorPoolOptions = {
 export function createVisitorPool(options: VisitorPoolOptions): Pool {
   const pool = new pg.Pool({
     connectionString: options.databaseUrl,
+    ssl: sslOptions(options.databaseTls),
     application_name: options.name,
     max: options.connectionsMax,
     connectionTimeoutMillis: 5_000,

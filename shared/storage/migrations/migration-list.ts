@@ -3,6 +3,7 @@ import { CreateVisitorTables } from './0002-create-visitor-tables.ts';
 import { NumberVisitorWrites } from './0003-number-visitor-writes.ts';
 import { CreateRecentEventTables } from './0004-create-recent-event-tables.ts';
 import { CreateExperimentAssignments } from './0005-create-experiment-assignments.ts';
+import { CreateExperimentVisitors } from './0006-create-experiment-visitors.ts';
 
 /**
  * Every migration, oldest first. The list is written down rather than found on disk, so that it is the same under
@@ -14,4 +15,5 @@ export const migrationList = [
   { name: '0003-number-visitor-writes', class: NumberVisitorWrites },
   { name: '0004-create-recent-event-tables', class: CreateRecentEventTables },
   { name: '0005-create-experiment-assignments', class: CreateExperimentAssignments },
+  { name: '0006-create-experiment-visitors', class: CreateExperimentVisitors },
 ];

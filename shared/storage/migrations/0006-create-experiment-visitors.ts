@@ -1,0 +1,27 @@
+import { Migration } from '@mikro-orm/migrations';
+
+/**
+ * Who saw an experiment and who converted, from which results are counted. Both times only ever take the earliest and
+ * the newest of what they are told, so events may come twice, in any order and from several writers. A row goes when
+ * its visitor is erased. Neither accounts nor visitors are referenced: the event path waits for no other table's lock.
+ */
+export class CreateExperimentVisitors extends Migration {
+  override up(): void {
+    this.addSql(`
+      create table experiment_visitors (
+        account_id uuid not null,
+        experiment_id text not null,
+        visitor_id text not null,
+        variant_id text,
+        exposed_at timestamptz(3),
+        metric text,
+        converted_at timestamptz(3),
+        primary key (account_id, experiment_id, visitor_id)
+      )`);
+    this.addSql('create index experiment_visitors_of_visitor on experiment_visitors (account_id, visitor_id)');
+  }
+
+  override down(): void {
+    this.addSql('drop table experiment_visitors');
+  }
+}
