@@ -1,16 +1,22 @@
 import type { DestinationKind } from './define.ts';
+import { amplitude } from './amplitude.ts';
 import { awsKinesis } from './aws-kinesis.ts';
 import { awsSns } from './aws-sns.ts';
 import { httpCustomRequest } from './http-custom-request.ts';
 import { httpDestination } from './http-destination.ts';
+import { mixpanel } from './mixpanel.ts';
+import { posthog } from './posthog.ts';
 import { sluiceSyntheticData } from './sluice-synthetic-data.ts';
 
 /** Every kind this build delivers to: one line a kind. */
 export const destinationKinds: readonly DestinationKind[] = [
+  amplitude,
   awsKinesis,
   awsSns,
   httpCustomRequest,
   httpDestination,
+  mixpanel,
+  posthog,
   sluiceSyntheticData,
 ];
 

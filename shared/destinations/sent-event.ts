@@ -5,6 +5,11 @@ import type { OutboundEvent } from './define.ts';
 /** The name of the event that tells who a visitor is. */
 export const identifyEvent = '$identify';
 
+/** Whether an event, by the name a mapping gave it or its own, tells who its visitor is. */
+export function isIdentify({ resolved, mapped }: OutboundEvent): boolean {
+  return (mapped?.eventName ?? resolved.event.event) === identifyEvent;
+}
+
 /** An event as a platform kind reads it: the mapping's name and properties where a mapping applies, else its own. */
 export type SentEvent = {
   readonly id: string;
