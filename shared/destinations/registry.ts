@@ -2,6 +2,7 @@ import type { DestinationKind } from './define.ts';
 import { amplitude } from './amplitude.ts';
 import { awsKinesis } from './aws-kinesis.ts';
 import { awsSns } from './aws-sns.ts';
+import { googlePubSub } from './google-pub-sub.ts';
 import { httpCustomRequest } from './http-custom-request.ts';
 import { httpDestination } from './http-destination.ts';
 import { mixpanel } from './mixpanel.ts';
@@ -13,6 +14,7 @@ export const destinationKinds: readonly DestinationKind[] = [
   amplitude,
   awsKinesis,
   awsSns,
+  googlePubSub,
   httpCustomRequest,
   httpDestination,
   mixpanel,
