@@ -1,4 +1,10 @@
-/** What processes started by the bench inherit. */
-export function inheritedEnv(): Readonly<Record<string, string | undefined>> {
-  return process.env;
+const needed = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'NODE_EXTRA_CA_CERTS'];
+
+/**
+ * What processes started by the bench inherit: nothing that tunes them, so that a variable left over in a terminal
+ * changes no figure. Settings are given with --set, and stand in the result.
+ */
+export function inheritedEnv(): Readonly<Record<string, string>> {
+  const pairs = needed.map((name) => [name, process.env[name]] as const);
+  return Object.fromEntries(pairs.filter((pair): pair is readonly [string, string] => pair[1] !== undefined));
 }

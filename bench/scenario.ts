@@ -1,33 +1,30 @@
+import type { Bar, ScenarioResult } from './result/result.ts';
+import type { Progress } from './report/progress.ts';
+import type { Stage } from './system/stage.ts';
+
 /** What every scenario is given. */
 export type ScenarioContext = {
-  /** How long each measurement lasts, in seconds. */
+  /** How long each single measurement lasts, in seconds. */
   readonly seconds: number;
-  readonly say: (text: string) => void;
-  /** Shows where a measurement stands; `undefined` clears it. */
-  readonly progress: (text: string | undefined) => void;
+  /** How long load runs before it is measured, in seconds. */
+  readonly warmUpSeconds: number;
+  /** Subjects run in turn this many times over, so that a slow moment of the machine hits them alike. */
+  readonly rounds: number;
+  /** Shrinks what is counted rather than timed; figures are then for a look, not to quote. */
+  readonly isQuick: boolean;
+  /** Length of a soak, in minutes. */
+  readonly minutes: number;
+  /** Starts servers and processes, and ends them whatever happens. */
+  readonly stage: Stage;
+  readonly progress: Progress;
+  say(text: string): void;
 };
 
-/** One measured thing: a row of the table. */
-export type ResultRow = {
-  readonly name: string;
-  readonly perSecond: number;
-  /** Against the row the scenario names as its reference, in the same run. */
-  readonly ratio?: number;
-  readonly latencyMs?: { readonly p50: number; readonly p90: number; readonly p99: number; readonly max: number };
-  readonly memoryBytes?: number;
-  readonly note?: string;
-  /** Every single measurement behind `perSecond`, which is their median. */
-  readonly samples?: readonly number[];
-};
-
-export type ScenarioResult = {
-  readonly unit: string;
-  readonly rows: readonly ResultRow[];
-  readonly settings: Readonly<Record<string, unknown>>;
-};
-
+/** One thing the bench measures: a file, and one line in the registry. */
 export type Scenario = {
   readonly name: string;
   readonly summary: string;
+  /** What is asked of it; each has its measured value in the result. */
+  readonly bars: readonly Bar[];
   run(context: ScenarioContext): Promise<ScenarioResult>;
 };

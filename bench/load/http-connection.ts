@@ -17,8 +17,6 @@ export class HttpConnection {
   /** Length and status of the last answer: the next one is nearly always the same. */
   #usualBytes = -1;
   #usualStatus = 0;
-  /** When the request under way was sent, in ms of the monotonic clock. */
-  sentAtMs = 0;
 
   constructor(url: URL, onAnswer: Answered, onFailure: (error: Error, connection: HttpConnection) => void) {
     this.#onAnswer = onAnswer;
@@ -30,7 +28,6 @@ export class HttpConnection {
   }
 
   send(request: Buffer): void {
-    this.sentAtMs = performance.now();
     this.#socket.write(request);
   }
 

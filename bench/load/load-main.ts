@@ -1,21 +1,28 @@
 import { closedLoop } from './closed-loop.ts';
+import type { PoolOptions } from './connection-pool.ts';
 import { postRequest } from './http-request.ts';
 import type { LoadMessage, LoadOrder } from './load-process.ts';
+import type { LoopTiming } from './measure-windows.ts';
+import { openLoop } from './open-loop.ts';
 
+const visitorsByDefault = 20_000;
 const tell = (message: LoadMessage): void => void process.send?.(message);
 
 process.once('message', (order: LoadOrder) => {
   const url = new URL(order.url);
-  const requests = order.bodies.map((body) => postRequest(url, body));
-  void closedLoop({
+  const options: PoolOptions = {
     url,
-    requests,
+    requests: order.bodies.map((body) => postRequest(url, body, order.headers)),
     connections: order.connections,
+    visitors: order.visitors ?? visitorsByDefault,
+    sequenceFrom: order.sequenceFrom,
+  };
+  const timing: LoopTiming = {
     warmUpMs: order.warmUpMs,
     measureMs: order.measureMs,
-    onProgress: (answersPerS) => tell({ kind: 'progress', answersPerS }),
-  }).then((result) => {
-    tell({ kind: 'result', result });
-    process.disconnect();
-  });
+    onWindow: (window) => tell({ kind: 'window', window }),
+  };
+  const running =
+    order.ratePerS === undefined ? closedLoop(options, timing) : openLoop(options, order.ratePerS, timing);
+  void running.then((result) => tell({ kind: 'result', result }));
 });

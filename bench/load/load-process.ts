@@ -1,38 +1,58 @@
-import { fork } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import type { LoadResult } from './closed-loop.ts';
+import type { Stage } from '../system/stage.ts';
+import type { LoadWindow } from './load-recorder.ts';
+import type { LoadResult } from './load-result.ts';
 
 /** What a load process is asked to do. */
 export type LoadOrder = {
   readonly url: string;
+  /** Bodies with slots; connections take them in turn. */
   readonly bodies: readonly string[];
   readonly connections: number;
   readonly warmUpMs: number;
   readonly measureMs: number;
+  /** Requests a second, whatever becomes of them. Without it every connection sends as soon as it was answered. */
+  readonly ratePerS?: number;
+  readonly visitors?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly sequenceFrom: number;
 };
 
 export type LoadMessage =
-  | { readonly kind: 'progress'; readonly answersPerS: number }
+  | { readonly kind: 'window'; readonly window: LoadWindow }
   | { readonly kind: 'result'; readonly result: LoadResult };
 
-/** Runs a closed loop in a process of its own, so that the generator never shares an event loop with what it measures. */
-export function runLoad(order: LoadOrder, onProgress: (answersPerS: number) => void): Promise<LoadResult> {
-  const child = fork(fileURLToPath(new URL('./load-main.ts', import.meta.url)), [], {
-    execArgv: ['--import', 'tsx'],
-    serialization: 'advanced',
-  });
-  const timeoutMs = order.warmUpMs + order.measureMs + 30_000;
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => child.kill('SIGKILL'), timeoutMs);
-    child.on('message', (message: LoadMessage) => {
-      if (message.kind === 'progress') onProgress(message.answersPerS);
-      else resolve(message.result);
+/** Ids one generator may use up before it would meet the next one's. */
+const sequencesPerLoad = 1_000_000_000;
+let loads = 0;
+
+/** Generates load in a process of its own, so that it never shares an event loop with what it measures. */
+export async function runLoad(
+  stage: Stage,
+  order: Omit<LoadOrder, 'sequenceFrom'>,
+  onWindow?: (window: LoadWindow) => void,
+): Promise<LoadResult> {
+  loads += 1;
+  const child = await stage.startChild({ name: 'load', entry: 'bench/load/load-main' });
+  try {
+    const result = new Promise<LoadResult>((resolve) => {
+      child.onMessage((message) => {
+        const told = message as LoadMessage;
+        if (told.kind === 'window') onWindow?.(told.window);
+        else resolve(told.result);
+      });
     });
-    child.once('exit', (code, signal) => {
-      clearTimeout(timer);
-      // After a result this rejects a settled promise, which is nothing.
-      reject(new Error(`running load: the generator ended early (${code ?? signal})`));
-    });
-    child.send(order);
+    child.send({ ...order, sequenceFrom: loads * sequencesPerLoad } satisfies LoadOrder);
+    return await Promise.race([result, child.failed, tooLate(order.warmUpMs + order.measureMs)]);
+  } finally {
+    await child.stop();
+  }
+}
+
+const graceMs = 60_000;
+
+function tooLate(expectedMs: number): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error('running load: the generator did not end')), expectedMs + graceMs);
+    timer.unref();
   });
 }

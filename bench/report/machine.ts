@@ -1,24 +1,43 @@
 import { open, readFile, rm } from 'node:fs/promises';
-import { arch, cpus, platform, release, tmpdir, totalmem } from 'node:os';
+import { arch, cpus, platform, release, totalmem } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { runCommand } from '../../shared/embedded/run-command.ts';
+import { inheritedEnv } from '../env.ts';
 
+/** The machine a result was measured on: a figure without it says nothing. */
 export type Machine = {
   readonly cpu: string;
   readonly cores: number;
   readonly memoryGiB: number;
   readonly os: string;
   readonly node: string;
+  readonly natsServer: string;
   readonly packages: Readonly<Record<string, string>>;
+  /** Commit of the measured code, with `+` behind it when files were changed since. */
+  readonly revision: string;
   readonly disk: DiskSync;
 };
 
-/** How long the disk takes to make 4 KiB durable, in ms. */
-export type DiskSync = { readonly p50: number; readonly p99: number; readonly samples: number };
+/** How long the disk takes to make 4 KiB durable (fdatasync), in ms. */
+export type DiskSync = { readonly p50: number; readonly p90: number; readonly p99: number; readonly samples: number };
 
-const measured = ['nats', 'uWebSockets.js', 'uWebSockets.js-compat', 'fastify', 'undici', 'typebox', 'piscina', 'pg'];
+const top = new URL('../../', import.meta.url);
+const measured = [
+  'nats',
+  'uWebSockets.js',
+  'uWebSockets.js-compat',
+  'fastify',
+  'undici',
+  'typebox',
+  'piscina',
+  'pg',
+  '@walkeros/collector',
+  '@walkeros/server-destination-api',
+];
 
-/** The machine a result was measured on: a figure without it says nothing. */
-export async function describeMachine(): Promise<Machine> {
+/** `folder` is on the disk that is measured: the one the logs of the run are on. */
+export async function describeMachine(folder: string, natsServer: string): Promise<Machine> {
   const processors = cpus();
   return {
     cpu: processors[0]?.model ?? 'unknown',
@@ -26,26 +45,43 @@ export async function describeMachine(): Promise<Machine> {
     memoryGiB: Math.round(totalmem() / 1024 ** 3),
     os: `${platform()} ${release()} ${arch()}`,
     node: process.version,
+    natsServer,
     packages: await readVersions(),
-    disk: await measureSync(),
+    revision: await readRevision(),
+    disk: await measureSync(folder),
   };
 }
 
 async function readVersions(): Promise<Record<string, string>> {
-  const text = await readFile(new URL('../../package.json', import.meta.url), 'utf8');
-  const { dependencies } = JSON.parse(text) as { readonly dependencies: Readonly<Record<string, string>> };
-  return Object.fromEntries(measured.map((name) => [name, dependencies[name] ?? 'none']));
+  const text = await readFile(new URL('package.json', top), 'utf8');
+  const { dependencies, devDependencies } = JSON.parse(text) as Readonly<Record<string, Record<string, string>>>;
+  const versions = { ...devDependencies, ...dependencies };
+  return Object.fromEntries(measured.map((name) => [name, versions[name] ?? 'none']));
 }
 
-async function measureSync(samples = 200): Promise<DiskSync> {
-  const path = join(tmpdir(), `sluice-bench-sync-${process.pid}`);
+async function readRevision(): Promise<string> {
+  const git = async (...args: string[]): Promise<string> => {
+    const options = { timeoutMs: 10_000, cwd: fileURLToPath(top), env: { ...inheritedEnv() } };
+    return (await runCommand('git', args, options)).stdout.trim();
+  };
+  try {
+    const commit = await git('rev-parse', '--short=12', 'HEAD');
+    return (await git('status', '--porcelain', '--untracked-files=no')) === '' ? commit : `${commit}+`;
+  } catch {
+    // An unpacked archive has no history.
+    return 'unknown';
+  }
+}
+
+async function measureSync(folder: string, samples = 300): Promise<DiskSync> {
+  const path = join(folder, 'sync-probe');
   const file = await open(path, 'w');
   const block = Buffer.alloc(4096, 1);
   const tookMs: number[] = [];
   try {
     for (let i = 0; i < samples; i += 1) {
-      const startedMs = performance.now();
       await file.write(block, 0, block.length, i * block.length);
+      const startedMs = performance.now();
       await file.datasync();
       tookMs.push(performance.now() - startedMs);
     }
@@ -55,5 +91,5 @@ async function measureSync(samples = 200): Promise<DiskSync> {
   }
   const sorted = tookMs.toSorted((a, b) => a - b);
   const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
-  return { p50: at(0.5), p99: at(0.99), samples };
+  return { p50: at(0.5), p90: at(0.9), p99: at(0.99), samples };
 }

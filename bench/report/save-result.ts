@@ -1,15 +1,28 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import type { ScenarioResult } from '../scenario.ts';
-import { describeMachine } from './machine.ts';
+import type { StoredResult } from '../result/stored-result.ts';
+import { renderPage } from './page.ts';
 
-/** Writes `bench/results/<date>-<scenario>.json` and returns its path. */
-export async function saveResult(scenario: string, seconds: number, result: ScenarioResult): Promise<string> {
-  const folder = fileURLToPath(new URL('../results/', import.meta.url));
+const resultsFolder = fileURLToPath(new URL('../results/', import.meta.url));
+
+/** Writes `<date>-<scenario>.json` and returns its path. */
+export async function saveResult(result: StoredResult, folder = resultsFolder): Promise<string> {
   await mkdir(folder, { recursive: true });
-  const at = new Date().toISOString();
-  const path = `${folder}${at.slice(0, 19).replaceAll(':', '')}-${scenario}.json`;
-  const document = { scenario, at, seconds, machine: await describeMachine(), ...result };
-  await writeFile(path, `${JSON.stringify(document, null, 2)}\n`);
+  const path = `${folder}${stamp(result.at)}-${result.scenario}.json`;
+  await writeFile(path, `${JSON.stringify(result, undefined, 1)}\n`);
   return path;
 }
+
+/** Writes one page with charts of one or several results and returns its path. */
+export async function savePage(
+  name: string,
+  results: readonly StoredResult[],
+  folder = resultsFolder,
+): Promise<string> {
+  await mkdir(folder, { recursive: true });
+  const path = `${folder}${stamp(results.at(-1)?.at ?? '')}-${name}.html`;
+  await writeFile(path, await renderPage(results));
+  return path;
+}
+
+const stamp = (at: string): string => at.slice(0, 19).replaceAll(':', '');

@@ -1,27 +1,56 @@
-import type { ScenarioResult } from '../scenario.ts';
+import { formatValue } from '../result/format-value.ts';
+import { isBarMet } from '../result/result.ts';
+import type { Bar, ResultRow } from '../result/result.ts';
 
-/** A result as a table for the terminal. */
-export function renderTable(result: ScenarioResult): string {
-  const header = ['', result.unit, 'ratio', 'p50 ms', 'p99 ms', 'max ms', 'memory', ''];
-  const rows = result.rows.map((row) => [
+/** Names of the figures, in the order in which they first come up. */
+export function figureNames(rows: readonly ResultRow[]): string[] {
+  return [...new Set(rows.flatMap((row) => Object.keys(row.figures)))];
+}
+
+/** Rows of a result as a table for the terminal. */
+export function renderTable(rows: readonly ResultRow[]): string {
+  const names = figureNames(rows);
+  const cells = rows.map((row) => [
     row.name,
-    Math.round(row.perSecond).toLocaleString('en-US'),
-    row.ratio === undefined ? '' : row.ratio.toFixed(2),
-    row.latencyMs?.p50.toFixed(1) ?? '',
-    row.latencyMs?.p99.toFixed(1) ?? '',
-    row.latencyMs?.max.toFixed(0) ?? '',
-    row.memoryBytes === undefined ? '' : `${Math.round(row.memoryBytes / 1024 ** 2)} MiB`,
+    ...names.map((name) => {
+      const figure = row.figures[name];
+      return figure === undefined ? '' : formatValue(figure.value, figure.unit);
+    }),
     row.note ?? '',
   ]);
-  const widths = header.map((_, column) => Math.max(...[header, ...rows].map((cells) => cells[column]?.length ?? 0)));
-  const line = (cells: readonly string[]): string =>
+  return align([['', ...names, ''], ...cells]);
+}
+
+/** What was asked and what was measured, a line each. */
+export function renderBars(bars: readonly Bar[], measured: Readonly<Record<string, number>>): string {
+  return bars
+    .map((bar) => {
+      const value = measured[bar.id];
+      if (value === undefined) return `  –   ${bar.text}: not measured in this run`;
+      const said = `${bar.text}: ${formatValue(value, bar.unit)} (asked ${formatAsk(bar)})`;
+      return `  ${isBarMet(bar, value) ? '✓' : '✗'}   ${said}`;
+    })
+    .join('\n');
+}
+
+export function formatAsk(bar: Bar): string {
+  return `${bar.ask === 'at-least' ? '≥' : '≤'} ${formatValue(bar.limit, bar.unit)}`;
+}
+
+function align(lines: readonly (readonly string[])[]): string {
+  const columns = lines[0]?.length ?? 0;
+  const widths = Array.from({ length: columns }, (_, column) =>
+    Math.max(...lines.map((cells) => cells[column]?.length ?? 0)),
+  );
+  const rule = widths.map((width) => '─'.repeat(width)).join('  ');
+  const written = lines.map((cells) =>
     cells
-      .map((cell, column) =>
-        column === 0 || column === cells.length - 1
-          ? cell.padEnd(widths[column] ?? 0)
-          : cell.padStart(widths[column] ?? 0),
-      )
+      .map((cell, column) => {
+        const width = widths[column] ?? 0;
+        return column === 0 || column === columns - 1 ? cell.padEnd(width) : cell.padStart(width);
+      })
       .join('  ')
-      .trimEnd();
-  return [line(header), widths.map((width) => '─'.repeat(width)).join('  '), ...rows.map(line)].join('\n');
+      .trimEnd(),
+  );
+  return [written[0], rule, ...written.slice(1)].join('\n');
 }

@@ -1,0 +1,39 @@
+import { formatValue } from '../result/format-value.ts';
+import { readStoredResult, ResultFileError } from '../result/stored-result.ts';
+import { compareDefaults, compareResults, differencesOf } from './compare-results.ts';
+import type { Comparison } from './compare-results.ts';
+
+export type CompareOrder = { readonly before: string; readonly after: string; readonly failOnRegression: boolean };
+
+/** Says what changed between two results. Exit code 1: something got worse and that was to fail; 2: nothing to compare. */
+export async function runCompare(order: CompareOrder, say: (text: string) => void): Promise<number> {
+  try {
+    const [before, after] = [await readStoredResult(order.before), await readStoredResult(order.after)];
+    say(`before: ${before.scenario}, ${before.at}, revision ${before.machine.revision}`);
+    say(`after:  ${after.scenario}, ${after.at}, revision ${after.machine.revision}`);
+    for (const difference of differencesOf(before, after)) say(`! not the same ${difference}`);
+    const comparisons = compareResults(before, after);
+    if (comparisons.length === 0) {
+      say('the two results have no figure in common');
+      return 2;
+    }
+    say(`\n${comparisons.map(describe).join('\n')}\n`);
+    const worse = comparisons.filter(({ verdict }) => verdict === 'worse');
+    const least = `${compareDefaults.leastChange * 100} %`;
+    say(`${worse.length} worse by more than ${least} at ${compareDefaults.confidence * 100} % confidence`);
+    return worse.length > 0 && order.failOnRegression ? 1 : 0;
+  } catch (error) {
+    if (!(error instanceof ResultFileError)) throw error;
+    say(`error: ${error.message}`);
+    return 2;
+  }
+}
+
+const signs = { better: '+', worse: '✗', same: '=', unknown: '?' } as const;
+
+function describe({ subject, figure, unit, before, after, interval, verdict }: Comparison): string {
+  const percent = (ratio: number): string => `${ratio >= 1 ? '+' : ''}${((ratio - 1) * 100).toFixed(1)} %`;
+  const scatter = interval === undefined ? 'too few readings' : `${percent(interval.low)} to ${percent(interval.high)}`;
+  const values = `${formatValue(before, unit)} → ${formatValue(after, unit)}`;
+  return `${signs[verdict]} ${`${subject}, ${figure}`.padEnd(52)} ${values.padStart(28)}   ${scatter}`;
+}

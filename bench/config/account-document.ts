@@ -1,0 +1,42 @@
+import { collectionNames } from '../../shared/config/account-config.ts';
+import type { AccountConfig, Snapshot, SnapshotEntity } from '../../shared/config/account-config.ts';
+import { hashSourceKey } from '../../shared/config/source-key.ts';
+
+/** A destination of the bench: an HTTP endpoint. */
+export type BenchDestination = { readonly id: string; readonly url: string; readonly batchSize?: number };
+
+export type BenchAccount = {
+  readonly accountId: string;
+  /** Key of its one source. */
+  readonly token?: string;
+  readonly destinations?: readonly BenchDestination[];
+};
+
+/** What the control plane would publish for the account. */
+export function accountDocument({ accountId, token, destinations = [] }: BenchAccount): AccountConfig {
+  const empty = Object.fromEntries(collectionNames.map((name) => [name, []])) as unknown as Snapshot;
+  const source = { id: sourceIdOf(accountId), name: 'bench', type: 'NodejsApi', status: 'Enabled' };
+  return {
+    format: 1,
+    accountId,
+    versionId: 'bench-version',
+    versionNumber: 1,
+    publishedAt: new Date().toISOString(),
+    sourceKeys: token === undefined ? [] : [{ keyHash: hashSourceKey(token), sourceId: source.id, test: false }],
+    collections: { ...empty, sources: [source], destinations: destinations.map(httpDestination) },
+  };
+}
+
+export const sourceIdOf = (accountId: string): string => `${accountId}-source`;
+
+function httpDestination({ id, url, batchSize = 1 }: BenchDestination): SnapshotEntity {
+  return {
+    id,
+    name: id,
+    type: 'HTTPDestination',
+    status: 'Enabled',
+    settings: { httpDestinationUrl: url, method: 'POST', batchSize: String(batchSize) },
+    limitedToSourceIds: null,
+    hashingSalt: null,
+  };
+}

@@ -1,0 +1,18 @@
+import { connectLog } from '../../shared/log/connection.ts';
+import { openBuckets } from '../../shared/log/open-buckets.ts';
+import { accountKey } from '../../shared/log/subjects.ts';
+import { accountDocument } from './account-document.ts';
+import type { BenchAccount } from './account-document.ts';
+
+/** Puts accounts where gateways and pipelines find them, as the control plane does when it publishes. */
+export async function publishAccounts(natsUrl: string, accounts: readonly BenchAccount[]): Promise<void> {
+  const connection = await connectLog({ url: natsUrl, name: 'bench' });
+  try {
+    const { config } = await openBuckets(connection, 1);
+    for (const account of accounts) {
+      await config.put(accountKey(account.accountId), Buffer.from(JSON.stringify(accountDocument(account))));
+    }
+  } finally {
+    await connection.close();
+  }
+}

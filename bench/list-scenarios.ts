@@ -1,0 +1,19 @@
+import { formatAsk } from './report/table.ts';
+import type { Scenario } from './scenario.ts';
+
+/** Scenarios with what is asked of them, for the terminal. */
+export function listScenarios(scenarios: readonly Scenario[]): string {
+  const width = Math.max(7, ...scenarios.map(({ name }) => name.length)) + 2;
+  const lines = scenarios.flatMap(({ name, summary, bars }) => [
+    `  ${name.padEnd(width)}${summary}`,
+    ...bars.map((bar) => `  ${''.padEnd(width)}  ${formatAsk(bar)}  ${bar.text}`),
+  ]);
+  return [
+    ...lines,
+    `  ${'all'.padEnd(width)}every one of them but soak, in one report`,
+    `  ${'micro'.padEnd(width)}the pieces of the hot paths by themselves`,
+    `  ${'compare'.padEnd(width)}two results: what changed for certain`,
+    '',
+    'npm run bench -- <scenario> [--seconds N] [--rounds N] [--minutes N] [--quick] [--set NAME=VALUE]',
+  ].join('\n');
+}

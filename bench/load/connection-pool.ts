@@ -1,0 +1,96 @@
+import { HttpConnection } from './http-connection.ts';
+import { RequestTemplate } from './slots.ts';
+
+export type PoolOptions = {
+  readonly url: URL;
+  /** Requests with slots; connections take them in turn. */
+  readonly requests: readonly Buffer[];
+  readonly connections: number;
+  /** Visitors the slots name. */
+  readonly visitors: number;
+  /** First number of the sequence, so that several generators never share one. */
+  readonly sequenceFrom: number;
+};
+
+/** One connection with its request. */
+export type Lane = {
+  readonly connection: HttpConnection;
+  readonly template: RequestTemplate;
+  dueMs: number;
+  isWaiting: boolean;
+};
+
+export type LaneEvents = {
+  /** The lane is free: it was opened, or its request was answered (then with a status). */
+  onFree(lane: Lane, status: number | undefined): void;
+};
+
+/** Connections that are kept, and opened anew when they break. */
+export class ConnectionPool {
+  failures = 0;
+  /** Requests sent and not answered. */
+  inFlight = 0;
+  readonly #options: PoolOptions;
+  readonly #events: LaneEvents;
+  readonly #lanes = new Map<HttpConnection, Lane>();
+  #sequence: number;
+  #isClosed = false;
+
+  constructor(options: PoolOptions, events: LaneEvents) {
+    this.#options = options;
+    this.#events = events;
+    this.#sequence = options.sequenceFrom;
+  }
+
+  open(): void {
+    for (let index = 0; index < this.#options.connections; index += 1) this.#openLane(index);
+  }
+
+  /** Sends the lane's request. Its latency counts from `dueMs` on the monotonic clock. */
+  send(lane: Lane, dueMs: number): void {
+    lane.dueMs = dueMs;
+    lane.isWaiting = true;
+    this.inFlight += 1;
+    lane.template.fill(this.#sequence, this.#options.visitors, performance.timeOrigin + dueMs);
+    this.#sequence += lane.template.sequences;
+    lane.connection.send(lane.template.bytes);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const connection of this.#lanes.keys()) connection.close();
+    this.#lanes.clear();
+  }
+
+  #openLane(index: number): void {
+    const { url, requests } = this.#options;
+    const request = requests[index % requests.length];
+    if (request === undefined) throw new Error('opening connections: there is no request to send');
+    const template = new RequestTemplate(request);
+    const connection = new HttpConnection(
+      url,
+      (status) => {
+        this.#settle(lane);
+        this.#events.onFree(lane, status);
+      },
+      () => this.#onFailure(lane, index),
+    );
+    const lane: Lane = { connection, template, dueMs: 0, isWaiting: false };
+    this.#lanes.set(connection, lane);
+    this.#events.onFree(lane, undefined);
+  }
+
+  #onFailure(lane: Lane, index: number): void {
+    if (this.#isClosed || !this.#lanes.delete(lane.connection)) return;
+    this.#settle(lane);
+    this.failures += 1;
+    lane.connection.close();
+    this.#openLane(index);
+  }
+
+  #settle(lane: Lane): void {
+    if (!lane.isWaiting) return;
+    lane.isWaiting = false;
+    this.inFlight -= 1;
+  }
+}

@@ -1,0 +1,94 @@
+import { build } from 'hdr-histogram-js';
+import type { Histogram } from 'hdr-histogram-js';
+
+/** Percentiles of a latency, in ms. */
+export type Percentiles = {
+  readonly p50: number;
+  readonly p90: number;
+  readonly p99: number;
+  readonly p999: number;
+  readonly max: number;
+};
+
+/** One second of a measurement. */
+export type LoadWindow = Percentiles & { readonly atS: number; readonly perSecond: number };
+
+export const noPercentiles: Percentiles = { p50: 0, p90: 0, p99: 0, p999: 0, max: 0 };
+
+const microsPerMs = 1_000;
+const latencyMsMax = 600_000;
+
+/** Latencies in microseconds, exact to three digits. */
+export function createLatencies(): Histogram {
+  return build({
+    lowestDiscernibleValue: 1,
+    highestTrackableValue: latencyMsMax * microsPerMs,
+    numberOfSignificantValueDigits: 3,
+    bitBucketSize: 32,
+    useWebAssembly: false,
+  });
+}
+
+export function recordMs(histogram: Histogram, ms: number): void {
+  histogram.recordValue(Math.min(latencyMsMax * microsPerMs, Math.max(1, Math.round(ms * microsPerMs))));
+}
+
+export function percentilesOf(histogram: Histogram): Percentiles {
+  if (histogram.totalCount === 0) return noPercentiles;
+  const at = (percent: number): number => histogram.getValueAtPercentile(percent) / microsPerMs;
+  return { p50: at(50), p90: at(90), p99: at(99), p999: at(99.9), max: histogram.maxValue / microsPerMs };
+}
+
+/** Answers of a measurement: all together, and second by second. */
+export class LoadRecorder {
+  readonly windows: LoadWindow[] = [];
+  readonly byStatus = new Map<number, number>();
+  readonly #all = createLatencies();
+  readonly #window = createLatencies();
+  #answers = 0;
+  #windowAnswers = 0;
+  readonly #startedMs: number;
+  #windowStartedMs: number;
+
+  constructor(nowMs: number) {
+    this.#startedMs = nowMs;
+    this.#windowStartedMs = nowMs;
+  }
+
+  get answers(): number {
+    return this.#answers;
+  }
+
+  record(status: number, latencyMs: number): void {
+    this.#answers += 1;
+    this.#windowAnswers += 1;
+    this.byStatus.set(status, (this.byStatus.get(status) ?? 0) + 1);
+    recordMs(this.#all, latencyMs);
+    recordMs(this.#window, latencyMs);
+  }
+
+  /** A request that got no answer: it has waited at least this long. */
+  recordUnanswered(waitedMs: number): void {
+    recordMs(this.#all, waitedMs);
+  }
+
+  /** Ends a window; one too short to say anything is left out. */
+  closeWindow(nowMs: number): LoadWindow | undefined {
+    const seconds = (nowMs - this.#windowStartedMs) / 1000;
+    if (seconds < 0.2) return undefined;
+    const window = {
+      atS: (nowMs - this.#startedMs) / 1000,
+      perSecond: this.#windowAnswers / seconds,
+      ...percentilesOf(this.#window),
+    };
+    this.windows.push(window);
+    this.#window.reset();
+    this.#windowAnswers = 0;
+    this.#windowStartedMs = nowMs;
+    return window;
+  }
+
+  percentiles(): Percentiles {
+    return percentilesOf(this.#all);
+  }
+}

@@ -1,0 +1,21 @@
+import type { LoadRecorder, LoadWindow } from './load-recorder.ts';
+
+export type LoopTiming = {
+  readonly warmUpMs: number;
+  readonly measureMs: number;
+  onWindow?(window: LoadWindow): void;
+};
+
+const windowMs = 1_000;
+
+/** Lets the measurement run, cutting it into windows. */
+export async function measureWindows(recorder: LoadRecorder, timing: LoopTiming): Promise<void> {
+  const startedMs = performance.now();
+  for (let index = 1; ; index += 1) {
+    const untilMs = startedMs + Math.min(index * windowMs, timing.measureMs);
+    await new Promise((resolve) => setTimeout(resolve, untilMs - performance.now()));
+    const window = recorder.closeWindow(performance.now());
+    if (window !== undefined) timing.onWindow?.(window);
+    if (index * windowMs >= timing.measureMs) return;
+  }
+}

@@ -1,0 +1,70 @@
+import { Arrivals } from './arrivals.ts';
+import { ConnectionPool } from './connection-pool.ts';
+import type { Lane, PoolOptions } from './connection-pool.ts';
+import { LoadRecorder } from './load-recorder.ts';
+import { resultOf } from './load-result.ts';
+import type { LoadResult } from './load-result.ts';
+import { measureWindows } from './measure-windows.ts';
+import type { LoopTiming } from './measure-windows.ts';
+
+const tickMs = 1;
+const lastAnswersMs = 2_000;
+
+/**
+ * Requests come at a constant rate whether or not earlier ones were answered, as clients do that know nothing of each
+ * other. Latency counts from when a request was due, also where it had to wait for a connection.
+ */
+export async function openLoop(options: PoolOptions, ratePerS: number, timing: LoopTiming): Promise<LoadResult> {
+  const free: Lane[] = [];
+  let recorder: LoadRecorder | undefined;
+  let measureFromMs = Number.POSITIVE_INFINITY;
+  let arrivals: Arrivals | undefined = new Arrivals(ratePerS, performance.now());
+  const pump = (): void => {
+    const nowMs = performance.now();
+    while (free.length > 0) {
+      const dueMs = arrivals?.take(nowMs);
+      if (dueMs === undefined) return;
+      const lane = free.pop();
+      if (lane === undefined) return;
+      pool.send(lane, dueMs);
+    }
+  };
+  const pool = new ConnectionPool(options, {
+    onFree(lane, status) {
+      // A request of the warm-up that is answered late belongs to the warm-up.
+      if (status !== undefined && lane.dueMs >= measureFromMs) {
+        recorder?.record(status, performance.now() - lane.dueMs);
+      }
+      free.push(lane);
+      pump();
+    },
+  });
+  pool.open();
+  const timer = setInterval(pump, tickMs);
+  await new Promise((resolve) => setTimeout(resolve, timing.warmUpMs));
+  measureFromMs = performance.now();
+  recorder = new LoadRecorder(measureFromMs);
+  await measureWindows(recorder, timing);
+  const endedMs = performance.now();
+  const seconds = (endedMs - measureFromMs) / 1000;
+  const unsent = recordUnsent(arrivals, recorder, endedMs);
+  // Nothing more is due. What is on its way may still be answered: the slowest must not be left out.
+  arrivals = undefined;
+  clearInterval(timer);
+  while (pool.inFlight > 0 && performance.now() - endedMs < lastAnswersMs) {
+    await new Promise((resolve) => setTimeout(resolve, tickMs));
+  }
+  const result = resultOf(recorder, seconds, pool.failures, unsent);
+  pool.close();
+  return result;
+}
+
+/** Those who could not even ask have waited as well, at least until now. */
+function recordUnsent(arrivals: Arrivals, recorder: LoadRecorder, endedMs: number): number {
+  let unsent = 0;
+  for (let dueMs = arrivals.take(endedMs); dueMs !== undefined; dueMs = arrivals.take(endedMs)) {
+    recorder.recordUnanswered(endedMs - dueMs);
+    unsent += 1;
+  }
+  return unsent;
+}

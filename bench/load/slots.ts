@@ -1,0 +1,64 @@
+/**
+ * Places in a body that get a new value with every send, each of a fixed width: so a request is made once, and sending
+ * it costs a few digits and no serialising.
+ */
+export const slots = {
+  /** A number no other send has; makes ids unique. */
+  sequence: '#sequence####',
+  /** One of `visitors` numbers. */
+  visitor: '#visitor#',
+  /** When the request was due, in ms since the epoch with three decimals; a number in JSON, not a text. */
+  time: '9000000000000.125',
+} as const;
+
+const widths = { sequence: slots.sequence.length, visitor: slots.visitor.length, time: slots.time.length };
+
+/** Writes a whole number right-aligned with zeros. */
+function writeDigits(bytes: Buffer, at: number, width: number, value: number): void {
+  let left = value;
+  for (let index = at + width - 1; index >= at; index -= 1) {
+    const rest = Math.floor(left / 10);
+    bytes[index] = 48 + (left - rest * 10);
+    left = rest;
+  }
+}
+
+/** A request's bytes with the places that change. A connection has one of its own, since a write may still read it. */
+export class RequestTemplate {
+  readonly bytes: Buffer;
+  /** Ids a send takes. */
+  readonly sequences: number;
+  readonly #sequenceAt: readonly number[];
+  readonly #visitorAt: readonly number[];
+  readonly #timeAt: readonly number[];
+
+  constructor(request: Buffer) {
+    this.bytes = Buffer.from(request);
+    this.#sequenceAt = positionsOf(this.bytes, slots.sequence);
+    this.#visitorAt = positionsOf(this.bytes, slots.visitor);
+    this.#timeAt = positionsOf(this.bytes, slots.time);
+    this.sequences = Math.max(1, this.#sequenceAt.length);
+  }
+
+  /** Fills the slots for a send that begins at `sequence` and was due at `dueMs` since the epoch. */
+  fill(sequence: number, visitors: number, dueMs: number): void {
+    for (const [index, at] of this.#sequenceAt.entries()) {
+      writeDigits(this.bytes, at, widths.sequence, sequence + index);
+    }
+    for (const [index, at] of this.#visitorAt.entries()) {
+      // A step that shares no factor with the usual counts visits them all before it comes back.
+      writeDigits(this.bytes, at, widths.visitor, ((sequence + index) * 7919) % visitors);
+    }
+    const wholeMs = Math.floor(dueMs);
+    for (const at of this.#timeAt) {
+      writeDigits(this.bytes, at, 13, wholeMs);
+      writeDigits(this.bytes, at + 14, 3, Math.floor((dueMs - wholeMs) * 1000));
+    }
+  }
+}
+
+function positionsOf(bytes: Buffer, slot: string): number[] {
+  const found: number[] = [];
+  for (let at = bytes.indexOf(slot); at !== -1; at = bytes.indexOf(slot, at + slot.length)) found.push(at);
+  return found;
+}

@@ -1,0 +1,119 @@
+import { Command, CommanderError, InvalidArgumentError } from 'commander';
+
+/** What the bench was asked to do. */
+export type BenchOrder =
+  | { readonly kind: 'list' }
+  | { readonly kind: 'run'; readonly names: readonly string[]; readonly options: RunOptions }
+  | { readonly kind: 'micro'; readonly filter: string | undefined; readonly isQuick: boolean }
+  | { readonly kind: 'compare'; readonly before: string; readonly after: string; readonly failOnRegression: boolean }
+  /** Help was asked for, or what was asked makes no sense: `text` says which. */
+  | { readonly kind: 'said'; readonly text: string; readonly exitCode: number };
+
+export type RunOptions = {
+  readonly seconds: number;
+  readonly warmUpSeconds: number;
+  readonly rounds: number;
+  readonly minutes: number;
+  readonly isQuick: boolean;
+  /** Environment of the services on top of what a scenario sets. */
+  readonly settings: Readonly<Record<string, string>>;
+};
+
+const normal = { seconds: 5, warmUpSeconds: 2, rounds: 3, minutes: 10 };
+const quick = { seconds: 2, warmUpSeconds: 1, rounds: 1, minutes: 0.25 };
+
+type Flags = {
+  readonly seconds?: number;
+  readonly rounds?: number;
+  readonly minutes?: number;
+  readonly quick?: boolean;
+  readonly failOnRegression?: boolean;
+  readonly set: Readonly<Record<string, string>>;
+};
+
+/** Reads a command line. `scenarioNames` are those there are. */
+export function readOrder(args: readonly string[], scenarioNames: readonly string[]): BenchOrder {
+  let said = '';
+  const program = new Command('bench')
+    .description('Measures Sluice and its peers on this machine, each scenario from nothing.')
+    .argument('[scenario]', 'a scenario, all, micro or compare; without it scenarios are listed')
+    .argument('[operands...]', 'micro: a part of the names to run; compare: two result files')
+    .option('--seconds <n>', `length of each measurement (default ${normal.seconds})`, readPositive)
+    .option('--rounds <n>', `times the subjects are measured in turn (default ${normal.rounds})`, readCount)
+    .option('--minutes <n>', `length of a soak (default ${normal.minutes})`, readPositive)
+    .option('--quick', `one round of ${quick.seconds} s: to see that it works, not to quote`)
+    .option('--set <NAME=VALUE>', 'a variable of the services; may be repeated', readSetting, {})
+    .option('--fail-on-regression', 'compare: exit with 1 when something got worse for certain')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => {
+        said += text;
+      },
+      writeErr: (text) => {
+        said += text;
+      },
+    });
+  try {
+    program.parse(args, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    return { kind: 'said', text: said.trimEnd(), exitCode: error.exitCode };
+  }
+  const [name, ...operands] = program.args;
+  return orderOf(name, operands, program.opts<Flags>(), scenarioNames);
+}
+
+function orderOf(
+  name: string | undefined,
+  operands: readonly string[],
+  flags: Flags,
+  scenarioNames: readonly string[],
+): BenchOrder {
+  const isQuick = flags.quick === true;
+  if (name === undefined) return { kind: 'list' };
+  if (name === 'compare') {
+    const [before, after, ...more] = operands;
+    if (before === undefined || after === undefined || more.length > 0) {
+      return wrong('compare takes two result files: npm run bench -- compare before.json after.json');
+    }
+    return { kind: 'compare', before, after, failOnRegression: flags.failOnRegression === true };
+  }
+  if (name === 'micro' && operands.length <= 1) return { kind: 'micro', filter: operands[0], isQuick };
+  if (operands.length > 0) return wrong(`${name} takes no further argument: ${operands.join(' ')}`);
+  const names = name === 'all' ? scenarioNames.filter((each) => each !== 'soak') : [name];
+  if (names.some((each) => !scenarioNames.includes(each))) {
+    return wrong(`there is no scenario '${name}'; there are: ${scenarioNames.join(', ')}, all, micro, compare`);
+  }
+  const { seconds, warmUpSeconds, rounds, minutes } = isQuick ? quick : normal;
+  const options: RunOptions = {
+    seconds: flags.seconds ?? seconds,
+    warmUpSeconds,
+    rounds: flags.rounds ?? rounds,
+    minutes: flags.minutes ?? minutes,
+    isQuick,
+    settings: flags.set,
+  };
+  return { kind: 'run', names, options };
+}
+
+const wrong = (text: string): BenchOrder => ({ kind: 'said', text: `error: ${text}`, exitCode: 1 });
+
+function readPositive(value: string): number {
+  const number = Number(value);
+  if (value.trim() === '' || !Number.isFinite(number) || number <= 0) {
+    throw new InvalidArgumentError('it must be a number above 0');
+  }
+  return number;
+}
+
+function readCount(value: string): number {
+  const number = readPositive(value);
+  if (!Number.isInteger(number)) throw new InvalidArgumentError('it must be a whole number');
+  return number;
+}
+
+function readSetting(value: string, before: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const match = /^([A-Z][A-Z0-9_]*)=(.*)$/.exec(value);
+  if (match?.[1] === undefined || match[2] === undefined) throw new InvalidArgumentError('it must read NAME=VALUE');
+  return { ...before, [match[1]]: match[2] };
+}

@@ -1,0 +1,48 @@
+import Fastify from 'fastify';
+import { startFlow } from '@walkeros/collector';
+import { destinationAPI } from '@walkeros/server-destination-api';
+
+/**
+ * walkerOS as its documentation sets it up: a flow with the API destination, fed by an HTTP server. The push is awaited
+ * before the answer, so that its 200 means delivered; it stores nothing.
+ * https://www.walkeros.io/docs/destinations/api/server
+ */
+type Track = {
+  readonly event: string;
+  readonly externalId?: string;
+  readonly properties?: Record<string, string | number | boolean>;
+};
+
+const port = Number(process.argv[2]);
+const url = process.argv[3] ?? '';
+const { elb } = await startFlow({
+  destinations: {
+    api: { code: destinationAPI, config: { settings: { url, headers: { 'Content-Type': 'application/json' } } } },
+  },
+});
+const app = Fastify();
+
+app.post<{ Body: Track }>(
+  '/api/v1/track',
+  {
+    schema: {
+      body: {
+        type: 'object',
+        required: ['token', 'event'],
+        properties: { event: { type: 'string', minLength: 1, maxLength: 1000 }, properties: { type: 'object' } },
+      },
+    },
+  },
+  async ({ body }) => {
+    const { externalId, properties = {} } = body;
+    const { ok } = await elb({
+      name: body.event.toLowerCase(),
+      data: properties,
+      ...(externalId === undefined ? {} : { user: { id: externalId } }),
+    });
+    if (!ok) throw new Error('walkerOS did not take the event');
+    return { success: true };
+  },
+);
+await app.listen({ port, host: '127.0.0.1' });
+process.send?.('ready');

@@ -1,0 +1,39 @@
+import type { Figure, Unit } from './result.ts';
+
+/** Middle of a list; the mean of the two middle ones where there is no single one. NaN of none. */
+export function medianOf(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  const upper = sorted[middle] ?? Number.NaN;
+  return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? Number.NaN)) / 2;
+}
+
+export function meanOf(values: readonly number[]): number {
+  return values.length === 0 ? Number.NaN : values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/** One round: its value, and the readings behind it. */
+export type Round = { readonly value: number; readonly readings: readonly number[] };
+
+/** The figure of several rounds: the median of their values. */
+export function figureOf(unit: Unit, better: Figure['better'], rounds: readonly Round[]): Figure {
+  return { unit, better, value: medianOf(rounds.map(({ value }) => value)), rounds: rounds.map((r) => r.readings) };
+}
+
+/** A figure with one reading a round. */
+export function plainFigure(unit: Unit, better: Figure['better'], values: readonly number[]): Figure {
+  return figureOf(
+    unit,
+    better,
+    values.map((value) => ({ value, readings: [value] })),
+  );
+}
+
+/** Subject against reference, round by round: both saw the same machine in the same minute. */
+export function ratioFigure(subject: readonly number[], reference: readonly number[]): Figure {
+  return plainFigure(
+    'ratio',
+    'more',
+    subject.map((value, round) => value / (reference[round] ?? Number.NaN)),
+  );
+}

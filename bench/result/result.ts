@@ -1,0 +1,54 @@
+/** How a figure is written; also says what its numbers are. */
+export type Unit = 'per_s' | 'ms' | 's' | 'bytes' | 'ratio' | 'count';
+
+/** One figure of a subject. */
+export type Figure = {
+  readonly unit: Unit;
+  readonly better: 'more' | 'less';
+  readonly value: number;
+  /** The readings behind it, second by second where there are such, one list a round: what a comparison works on. */
+  readonly rounds: readonly (readonly number[])[];
+};
+
+export type Point = readonly [atS: number, value: number];
+
+/** A line of a chart. */
+export type Series = {
+  /** Lines of the same chart are drawn together. */
+  readonly chart: 'throughput' | 'latency' | 'memory' | 'backlog';
+  readonly name: string;
+  readonly unit: Unit;
+  readonly points: readonly Point[];
+};
+
+/** One subject that was measured: a line of the table. */
+export type ResultRow = {
+  readonly name: string;
+  readonly figures: Readonly<Record<string, Figure>>;
+  readonly series?: readonly Series[];
+  readonly note?: string;
+};
+
+/** What is asked of a scenario. */
+export type Bar = {
+  readonly id: string;
+  readonly text: string;
+  readonly limit: number;
+  readonly unit: Unit;
+  /** Whether the limit is the least or the most that will do. */
+  readonly ask: 'at-least' | 'at-most';
+};
+
+export type ScenarioResult = {
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly rows: readonly ResultRow[];
+  /** Measured value of each bar, by its id; a bar that this run did not measure is left out. */
+  readonly measured: Readonly<Record<string, number>>;
+  /** Lines to print under the table, such as settings to paste. */
+  readonly advice?: readonly string[];
+};
+
+/** Whether a measured value is what was asked. */
+export function isBarMet(bar: Bar, value: number): boolean {
+  return bar.ask === 'at-least' ? value >= bar.limit : value <= bar.limit;
+}

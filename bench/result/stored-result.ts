@@ -1,0 +1,35 @@
+import { readFile } from 'node:fs/promises';
+import type { Machine } from '../report/machine.ts';
+import type { Bar, ScenarioResult } from './result.ts';
+
+/** A result as it stands in a file: everything needed to judge it, and to compare it with another. */
+export type StoredResult = ScenarioResult & {
+  readonly format: 2;
+  readonly scenario: string;
+  readonly summary: string;
+  readonly at: string;
+  readonly isQuick: boolean;
+  readonly tookS: number;
+  readonly machine: Machine;
+  readonly bars: readonly Bar[];
+};
+
+export class ResultFileError extends Error {
+  readonly code = 'result_file';
+}
+
+export async function readStoredResult(path: string): Promise<StoredResult> {
+  const fail = (why: string, cause?: unknown): never => {
+    throw new ResultFileError(`reading the result ${path}: ${why}`, { cause });
+  };
+  const text = await readFile(path, 'utf8').catch((error: unknown) => fail('the file cannot be read', error));
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    fail('it is not JSON', error);
+  }
+  const stored = value as Partial<StoredResult> | null;
+  if (stored?.format !== 2 || !Array.isArray(stored.rows)) fail('it is no result, or one of an older bench');
+  return stored as StoredResult;
+}

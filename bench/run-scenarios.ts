@@ -1,0 +1,90 @@
+import type { RunOptions } from './options.ts';
+import { describeMachine } from './report/machine.ts';
+import { createProgress } from './report/progress.ts';
+import type { Progress } from './report/progress.ts';
+import { savePage, saveResult } from './report/save-result.ts';
+import { renderBars, renderTable } from './report/table.ts';
+import type { StoredResult } from './result/stored-result.ts';
+import type { Scenario } from './scenario.ts';
+import { compileCode } from './system/code.ts';
+import { openStage } from './system/stage.ts';
+import type { OpenStage, Stage } from './system/stage.ts';
+
+type Say = (text: string) => void;
+
+/** Runs scenarios one after the other and writes one page of all. Returns the exit code. */
+export async function runScenarios(scenarios: readonly Scenario[], options: RunOptions, say: Say): Promise<number> {
+  const progress = createProgress(process.stdout);
+  progress.step('compiling', 10);
+  const code = await compileCode().finally(() => progress.clear());
+  const opened = await openStage(code, options.settings, say);
+  const unhook = endOnSignals(opened, progress, say);
+  const results: StoredResult[] = [];
+  const failed: string[] = [];
+  try {
+    for (const scenario of scenarios) {
+      try {
+        results.push(await runScenario(scenario, options, opened.stage, progress, say));
+      } catch (error) {
+        progress.clear();
+        failed.push(scenario.name);
+        say(`\n${scenario.name} failed: ${error instanceof Error ? error.message : String(error)}\n`);
+      }
+    }
+  } finally {
+    progress.clear();
+    await opened.close();
+    unhook();
+  }
+  if (results.length > 0) {
+    const name = scenarios.length === 1 ? (results[0]?.scenario ?? '') : 'report';
+    say(`page:   ${await savePage(name, results)}`);
+  }
+  return failed.length === 0 ? 0 : 1;
+}
+
+async function runScenario(
+  scenario: Scenario,
+  options: RunOptions,
+  stage: Stage,
+  progress: Progress,
+  say: Say,
+): Promise<StoredResult> {
+  say(`\n${scenario.name}: ${scenario.summary}`);
+  const at = new Date();
+  const machine = await describeMachine(stage.folder, stage.natsVersion);
+  const result = await stage.scoped((own) => scenario.run({ ...options, stage: own, progress, say }));
+  progress.clear();
+  const { name, summary, bars } = scenario;
+  const { seconds, warmUpSeconds, rounds, settings } = options;
+  const stored: StoredResult = {
+    format: 2,
+    scenario: name,
+    summary,
+    at: at.toISOString(),
+    isQuick: options.isQuick,
+    tookS: (Date.now() - at.getTime()) / 1000,
+    machine,
+    bars,
+    ...result,
+    settings: { seconds, warmUpSeconds, rounds, code: stage.code.label, environment: settings, ...result.settings },
+  };
+  say(`\n${renderTable(result.rows)}\n`);
+  if (bars.length > 0) say(`${renderBars(bars, result.measured)}\n`);
+  if (result.advice !== undefined) say(`${result.advice.join('\n')}\n`);
+  say(`result: ${await saveResult(stored)}`);
+  return stored;
+}
+
+/** Ctrl-C and SIGTERM end everything that was started before the bench ends. */
+function endOnSignals(opened: OpenStage, progress: Progress, say: Say): () => void {
+  const onSignal = (signal: NodeJS.Signals): void => {
+    process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
+    progress.clear();
+    say('\nstopping what was started …');
+    const end = (): never => process.exit(signal === 'SIGINT' ? 130 : 143);
+    opened.close().then(end, end);
+  };
+  process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
+  return () => process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
+}

@@ -1,0 +1,71 @@
+import type { Histogram } from 'hdr-histogram-js';
+import { createLatencies, percentilesOf, recordMs } from '../load/load-recorder.ts';
+import { dueMark } from './sink-messages.ts';
+import type { SinkGroup, SinkTally } from './sink-messages.ts';
+
+type Counts = {
+  requests: number;
+  events: number;
+  readonly latencies: Histogram;
+  readonly overall: Histogram;
+  readonly paths: Set<string>;
+};
+
+/** Paths told apart in one group; a sink of more has no use for their number. */
+const pathsMax = 10_000;
+/** The time is at most this many characters. */
+const timeCharactersMax = 20;
+
+/** Counts what a sink gets, by the first part of the path. */
+export class SinkCounts {
+  readonly #groups = new Map<string, Counts>();
+
+  count(path: string, body: Buffer, nowMs: number): void {
+    const counts = this.#groupOf(path);
+    counts.requests += 1;
+    if (counts.paths.size < pathsMax) counts.paths.add(path);
+    for (let at = body.indexOf(dueMark); at !== -1; at = body.indexOf(dueMark, at)) {
+      at += dueMark.length;
+      counts.events += 1;
+      const latencyMs = nowMs - Number.parseFloat(body.toString('latin1', at, at + timeCharactersMax));
+      recordMs(counts.latencies, latencyMs);
+      recordMs(counts.overall, latencyMs);
+    }
+  }
+
+  /** What there is; the latencies begin anew. */
+  take(nowMs: number): SinkTally {
+    const groups: Record<string, SinkGroup> = {};
+    for (const [name, { requests, events, latencies, overall, paths }] of this.#groups) {
+      groups[name] = {
+        requests,
+        events,
+        latencyMs: percentilesOf(latencies),
+        overallMs: percentilesOf(overall),
+        paths: paths.size,
+      };
+      latencies.reset();
+    }
+    return { atMs: nowMs, groups };
+  }
+
+  /** Starts the overall latencies and the paths anew; counts go on. */
+  forget(): void {
+    for (const { latencies, overall, paths } of this.#groups.values()) {
+      latencies.reset();
+      overall.reset();
+      paths.clear();
+    }
+  }
+
+  #groupOf(path: string): Counts {
+    const end = path.indexOf('/', 1);
+    const name = path.slice(1, end === -1 ? path.length : end);
+    let counts = this.#groups.get(name);
+    if (counts === undefined) {
+      counts = { requests: 0, events: 0, latencies: createLatencies(), overall: createLatencies(), paths: new Set() };
+      this.#groups.set(name, counts);
+    }
+    return counts;
+  }
+}

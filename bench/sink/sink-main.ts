@@ -1,0 +1,47 @@
+import { loadUws } from '../../gateway/http/uws.ts';
+import { SinkCounts } from './sink-counts.ts';
+import { slowGroup } from './sink-messages.ts';
+import type { SinkRequest } from './sink-messages.ts';
+
+/** Plays the destination: counts, and answers at once; paths under `/slow` after half a minute. */
+const port = Number(process.argv[2]);
+const slowMs = 30_000;
+const answer = '{"received":true}';
+const counts = new SinkCounts();
+const { uws } = loadUws();
+const now = (): number => performance.timeOrigin + performance.now();
+
+uws
+  .App()
+  .any('/*', (response, request) => {
+    const path = request.getUrl();
+    let isAborted = false;
+    response.onAborted(() => {
+      isAborted = true;
+    });
+    const chunks: Buffer[] = [];
+    const end = (): void => {
+      if (isAborted) return;
+      response.cork(() => response.writeHeader('content-type', 'application/json').end(answer));
+    };
+    response.onData((chunk, isLast) => {
+      if (!isLast) {
+        // The chunk's memory is taken back when this returns.
+        chunks.push(Buffer.from(chunk.slice(0)));
+        return;
+      }
+      const last = Buffer.from(chunk);
+      counts.count(path, chunks.length === 0 ? last : Buffer.concat([...chunks, last]), now());
+      if (path.startsWith(`/${slowGroup}/`)) setTimeout(end, slowMs);
+      else end();
+    });
+  })
+  .listen('127.0.0.1', port, (socket) => {
+    if (socket === false) throw new Error(`listening on ${port} failed`);
+    process.send?.('ready');
+  });
+
+process.on('message', (message: SinkRequest) => {
+  if (message.kind === 'take') process.send?.(counts.take(now()));
+  else counts.forget();
+});

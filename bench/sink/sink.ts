@@ -1,0 +1,44 @@
+import { findFreePort } from '../../shared/embedded/free-port.ts';
+import { noPercentiles } from '../load/load-recorder.ts';
+import type { Stage } from '../system/stage.ts';
+import type { SinkGroup, SinkRequest, SinkTally } from './sink-messages.ts';
+
+/** A destination that counts, as a process of its own. */
+export type Sink = {
+  readonly pid: number;
+  /** Address of a path; its first part is the group it is counted in. */
+  urlOf(path: string): string;
+  tally(): Promise<SinkTally>;
+  /** One group of a tally; zeros where nothing came. */
+  group(name: string): Promise<SinkGroup>;
+  forget(): void;
+  stop(): Promise<void>;
+};
+
+const nothing: SinkGroup = { requests: 0, events: 0, latencyMs: noPercentiles, overallMs: noPercentiles, paths: 0 };
+
+export async function startSink(stage: Stage): Promise<Sink> {
+  const port = await findFreePort();
+  const child = await stage.startChild({ name: 'sink', entry: 'bench/sink/sink-main', args: [String(port)] });
+  await child.nextMessage();
+  let asking: Promise<unknown> = Promise.resolve();
+  const ask = (message: SinkRequest): void => child.send(message);
+  const tally = (): Promise<SinkTally> => {
+    // One question at a time: answers carry no number.
+    const asked = asking.then(() => {
+      const answer = child.nextMessage();
+      ask({ kind: 'take' });
+      return answer as Promise<SinkTally>;
+    });
+    asking = asked.catch(() => undefined);
+    return asked;
+  };
+  return {
+    pid: child.pid,
+    urlOf: (path) => `http://127.0.0.1:${port}/${path}`,
+    tally,
+    group: async (name) => (await tally()).groups[name] ?? nothing,
+    forget: () => ask({ kind: 'forget' }),
+    stop: () => child.stop(),
+  };
+}

@@ -1,0 +1,75 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { open, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { inheritedEnv } from '../env.ts';
+import type { Code } from './code.ts';
+
+export type ChildOptions = {
+  readonly name: string;
+  /** Such as `gateway/main`. */
+  readonly entry: string;
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly nodeArgs?: readonly string[];
+};
+
+/** A process of the bench's: a service, a peer, a sink or a load generator. */
+export type Child = {
+  readonly pid: number;
+  /** Rejects once the process ends without having been told to; never resolves. */
+  readonly failed: Promise<never>;
+  onMessage(take: (message: unknown) => void): void;
+  send(message: unknown): void;
+  /** The next message; rejects if the process ends first. */
+  nextMessage(): Promise<unknown>;
+  stop(): Promise<void>;
+};
+
+const stopDeadlineMs = 12_000;
+const lastWordsCharacters = 2_000;
+
+/** Starts a process whose output goes to a file in `folder`, and whose last words stand in the error if it ends early. */
+export async function startChild(code: Code, folder: string, options: ChildOptions): Promise<Child> {
+  const logPath = join(folder, `${options.name.replaceAll(/\W+/g, '-')}-${performance.now().toFixed(0)}.log`);
+  const log = await open(logPath, 'a');
+  const endWithParent = code.pathOf('bench/system/end-with-parent');
+  const child = fork(code.pathOf(options.entry), [...(options.args ?? [])], {
+    execArgv: [...code.execArgv, '--import', endWithParent, ...(options.nodeArgs ?? [])],
+    stdio: ['ignore', log.fd, log.fd, 'ipc'],
+    serialization: 'advanced',
+    env: { ...inheritedEnv(), ...options.env },
+    // Ctrl-C in a terminal reaches the bench alone, which ends things in order.
+    detached: true,
+  });
+  await log.close();
+  let isStopping = false;
+  const exited = new Promise<string>((resolve) => {
+    child.once('exit', (exitCode, signal) => resolve(signal ?? `exit code ${exitCode}`));
+    child.once('error', (error) => resolve(error.message));
+  });
+  const failed = exited.then(async (how) => {
+    if (isStopping) return new Promise<never>(() => undefined);
+    const words = (await readFile(logPath, 'utf8').catch(() => '')).trim().slice(-lastWordsCharacters);
+    throw new Error(`${options.name} ended early (${how})${words === '' ? '' : `:\n${words}`}`);
+  });
+  // Whoever waits for something of the process hears of it; nobody has to.
+  failed.catch(() => undefined);
+  return {
+    pid: child.pid ?? 0,
+    failed,
+    onMessage: (take) => void child.on('message', take),
+    send: (message) => {
+      if (child.connected) child.send(message as object);
+    },
+    nextMessage: () => Promise.race([once(child, 'message').then(([message]) => message as unknown), failed]),
+    async stop() {
+      isStopping = true;
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill('SIGTERM');
+      const timer = setTimeout(() => child.kill('SIGKILL'), stopDeadlineMs);
+      await exited;
+      clearTimeout(timer);
+    },
+  };
+}

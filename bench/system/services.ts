@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto';
+import { findFreePort } from '../../shared/embedded/free-port.ts';
+import type { Stage } from './stage.ts';
+import { waitUntil } from './wait-until.ts';
+
+/** A running service. */
+export type Service = {
+  readonly pid: number;
+  /** Its interface; that of metrics where it has no other. */
+  readonly url: string;
+  readonly metricsUrl: string;
+  /** Rejects if it ends by itself. */
+  readonly failed: Promise<never>;
+  stop(): Promise<void>;
+};
+
+type Env = Readonly<Record<string, string>>;
+export type ServiceOptions = { readonly env?: Env; readonly nodeArgs?: readonly string[] };
+
+const readyDeadlineMs = 120_000;
+const gibibyte = 1024 ** 3;
+/** Above what any load reaches: the bench measures the path, not the limit. */
+const eventsPerSecondMax = '10000000';
+/** Every service of a run shares it, as in production. */
+export const secretsKey = randomBytes(32).toString('base64');
+
+const common = (natsUrl: string): Env => ({
+  NATS_URL: natsUrl,
+  LOG_LEVEL: 'warn',
+  // The streams' limits would end a long run for want of space, which is not what is measured.
+  LOG_INGEST_BYTES_MAX: String(8 * gibibyte),
+  LOG_EVENTS_BYTES_MAX: String(16 * gibibyte),
+});
+
+/** Starts the real gateway and waits until it is ready. A `port` of another gateway is shared with it. */
+export async function startGateway(
+  stage: Stage,
+  natsUrl: string,
+  options: ServiceOptions & { readonly port?: number } = {},
+): Promise<Service & { readonly port: number }> {
+  const port = options.port ?? (await findFreePort());
+  const service = await start(stage, 'gateway', natsUrl, options, (metricsPort) => ({
+    GATEWAY_PORT: String(port),
+    GATEWAY_HOST: '127.0.0.1',
+    GATEWAY_METRICS_PORT: metricsPort,
+    RATE_LIMIT_EVENTS_PER_S: eventsPerSecondMax,
+  }));
+  return { ...service, port, url: `http://127.0.0.1:${port}` };
+}
+
+/** Starts the real pipeline on a database that has its tables, and waits until it is ready. */
+export function startPipeline(
+  stage: Stage,
+  natsUrl: string,
+  databaseUrl: string,
+  options: ServiceOptions = {},
+): Promise<Service> {
+  return start(stage, 'pipeline', natsUrl, options, (metricsPort) => ({
+    DATABASE_URL: databaseUrl,
+    SECRETS_KEY: secretsKey,
+    PIPELINE_METRICS_PORT: metricsPort,
+    EGRESS_ALLOW: '127.0.0.0/8',
+  }));
+}
+
+/** Starts the real control plane, which makes its tables, and waits until it is ready. */
+export async function startControlPlane(
+  stage: Stage,
+  natsUrl: string,
+  databaseUrl: string,
+  options: ServiceOptions = {},
+): Promise<Service> {
+  const port = await findFreePort();
+  const service = await start(stage, 'control-plane', natsUrl, options, (metricsPort) => ({
+    DATABASE_URL: databaseUrl,
+    SECRETS_KEY: secretsKey,
+    CONTROL_PLANE_PORT: String(port),
+    CONTROL_PLANE_HOST: '127.0.0.1',
+    CONTROL_PLANE_METRICS_PORT: metricsPort,
+  }));
+  return { ...service, url: `http://127.0.0.1:${port}` };
+}
+
+async function start(
+  stage: Stage,
+  name: string,
+  natsUrl: string,
+  { env, nodeArgs = [] }: ServiceOptions,
+  own: (metricsPort: string) => Env,
+): Promise<Service> {
+  const metricsPort = await findFreePort();
+  const child = await stage.startChild({
+    name,
+    entry: `${name}/main`,
+    nodeArgs,
+    env: { ...common(natsUrl), ...own(String(metricsPort)), ...env, ...stage.settings },
+  });
+  const metricsUrl = `http://127.0.0.1:${metricsPort}`;
+  const ready = waitUntil(`${name} to be ready`, readyDeadlineMs, () => notReadyReason(metricsUrl));
+  await Promise.race([ready, child.failed]);
+  return { pid: child.pid, url: metricsUrl, metricsUrl, failed: child.failed, stop: () => child.stop() };
+}
+
+function notReadyReason(metricsUrl: string): Promise<string | undefined> {
+  return fetch(`${metricsUrl}/readyz`, { signal: AbortSignal.timeout(2_000) }).then(
+    async (answer) => (answer.ok ? undefined : answer.text()),
+    () => 'no answer',
+  );
+}

@@ -1,0 +1,111 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { findNatsServer, defaultEmbeddedCacheDir } from '../../shared/embedded/nats-binary.ts';
+import type { NatsBinary } from '../../shared/embedded/nats-binary.ts';
+import { startNatsServer } from '../../shared/embedded/nats-server.ts';
+import type { NatsServer, NatsServerOptions } from '../../shared/embedded/nats-server.ts';
+import { startPostgresServer } from '../../shared/embedded/postgres-server.ts';
+import type { PostgresServer } from '../../shared/embedded/postgres-server.ts';
+import { createRunFolder, removeLeftRunFolders } from '../../shared/testing/run-folder.ts';
+import { startChild } from './child.ts';
+import type { Child, ChildOptions } from './child.ts';
+import type { Code } from './code.ts';
+import { createStops } from './stops.ts';
+import type { Stops } from './stops.ts';
+
+/** Where a run's servers and processes live. All of them end with the run, and their folder with them. */
+export type Stage = {
+  readonly folder: string;
+  readonly code: Code;
+  /** Environment given to services on top of what a scenario sets. */
+  readonly settings: Readonly<Record<string, string>>;
+  readonly natsVersion: string;
+  /** An empty nats-server on a free port, every write synced unless told otherwise. */
+  startLog(options?: Partial<NatsServerOptions>): Promise<NatsServer>;
+  /** An empty database; the server behind it starts with the first one and syncs every commit. */
+  createDatabase(): Promise<string>;
+  startChild(options: ChildOptions): Promise<Child>;
+  /** Runs `work` on a stage of its own: what it started there ends with it. */
+  scoped<Result>(work: (stage: Stage) => Promise<Result>): Promise<Result>;
+};
+
+export type OpenStage = { readonly stage: Stage; close(): Promise<void> };
+
+/** Opens the stage of a run. Ends first what killed runs left. */
+export async function openStage(
+  code: Code,
+  settings: Readonly<Record<string, string>>,
+  onProgress: (line: string) => void,
+): Promise<OpenStage> {
+  await removeLeftRunFolders();
+  const stops = createStops();
+  const run = await createRunFolder();
+  stops.add(() => run.remove());
+  try {
+    const nats = await findNatsServer({ cacheDir: defaultEmbeddedCacheDir(), onProgress });
+    const shared: Shared = { folder: run.path, code, settings, nats, postgres: createLazyPostgres(run.path, stops) };
+    return { stage: createStage(shared, stops), close: () => stops.run() };
+  } catch (error) {
+    await stops.run();
+    throw error;
+  }
+}
+
+type Shared = {
+  readonly folder: string;
+  readonly code: Code;
+  readonly settings: Readonly<Record<string, string>>;
+  readonly nats: NatsBinary;
+  readonly postgres: () => Promise<PostgresServer>;
+};
+
+function createLazyPostgres(folder: string, stops: Stops): () => Promise<PostgresServer> {
+  let server: Promise<PostgresServer> | undefined;
+  return () => {
+    if (server === undefined) {
+      const starting = startPostgresServer({ dataDir: join(folder, 'postgres') });
+      stops.add(async () => (await starting).stop());
+      server = starting;
+    }
+    return server;
+  };
+}
+
+let databases = 0;
+
+function createStage(shared: Shared, stops: Stops): Stage {
+  const { folder, code, settings, nats } = shared;
+  return {
+    folder,
+    code,
+    settings,
+    natsVersion: nats.version,
+    async startLog(options = {}) {
+      const storeDir = await mkdtemp(join(folder, 'nats-'));
+      const server = await startNatsServer({ binaryPath: nats.path, storeDir, ...options });
+      const stop = stops.add(async () => {
+        await server.stop();
+        // Full logs of several rounds would fill a small disk.
+        await rm(storeDir, { recursive: true, force: true });
+      });
+      return { ...server, stop };
+    },
+    async createDatabase() {
+      databases += 1;
+      return (await shared.postgres()).createDatabase(`bench_${databases}`);
+    },
+    async startChild(options) {
+      const child = await startChild(code, folder, options);
+      return { ...child, stop: stops.add(() => child.stop()) };
+    },
+    async scoped(work) {
+      const inner = createStops();
+      const end = stops.add(() => inner.run());
+      try {
+        return await work(createStage(shared, inner));
+      } finally {
+        await end();
+      }
+    },
+  };
+}

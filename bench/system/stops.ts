@@ -1,0 +1,28 @@
+/** What was started and has to end, the newest first. */
+export type Stops = {
+  /** Takes note of something to end; returns a function that ends it now, once. */
+  add(stop: () => Promise<void>): () => Promise<void>;
+  /** Ends everything, also when some of it fails; then throws the first failure. */
+  run(): Promise<void>;
+};
+
+export function createStops(): Stops {
+  const pending = new Set<() => Promise<void>>();
+  const add = (stop: () => Promise<void>): (() => Promise<void>) => {
+    let ending: Promise<void> | undefined;
+    const once = (): Promise<void> => {
+      ending ??= stop().finally(() => pending.delete(once));
+      return ending;
+    };
+    pending.add(once);
+    return once;
+  };
+  return {
+    add,
+    async run() {
+      const failures: unknown[] = [];
+      for (const stop of [...pending].toReversed()) await stop().catch((error: unknown) => void failures.push(error));
+      if (failures.length > 0) throw failures[0];
+    },
+  };
+}
