@@ -9,13 +9,15 @@ import { startObserving } from '../shared/process/observe.ts';
 import type { ReadyCheck } from '../shared/process/observe.ts';
 import type { Shutdown } from '../shared/process/shutdown.ts';
 import type { PipelineEnv } from './env.ts';
+import { actorIdOf } from './host/messages.ts';
 import { createMetrics } from './metrics.ts';
 import { startReplayRunner } from './replay/replay-runner.ts';
 import { startRetention } from './retention/retention.ts';
 import { hostSettings, instanceIdOf, retentionSettings, topologySettings } from './settings.ts';
 import { followAccounts } from './supervisor/follow-accounts.ts';
+import type { AccountActor } from './supervisor/follow-accounts.ts';
 import { createPool } from './supervisor/pool.ts';
-import { findForgotten, retireDestination } from './supervisor/retire-destinations.ts';
+import { findForgotten, retireActor } from './supervisor/retire-actors.ts';
 import { shareActors } from './supervisor/share-actors.ts';
 import { createStatsLedger } from './supervisor/stats-ledger.ts';
 import { Supervisor } from './supervisor/supervisor.ts';
@@ -72,9 +74,9 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
   const retention = startRetention(connection, retentionSettings(env), logger);
   shutdown.add('retention', () => withDeadline(retention.stop(), stepMs));
 
-  const retire = async (destinationId: string): Promise<void> => {
-    await retireDestination(connection, destinationId);
-    logger.info({ destinationId }, 'removed the cursor of a destination that is gone');
+  const retire = async (spec: AccountActor): Promise<void> => {
+    await retireActor(connection, spec);
+    logger.info({ actor: actorIdOf(spec) }, 'removed the cursor of an actor that is gone');
   };
   const accounts = await followAccounts({
     bucket: buckets.config,
@@ -83,14 +85,14 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
     assignments,
     logger,
     onApplied: (revision) => lease.report(revision),
-    onRetired: (_accountId, destinationId) => retire(destinationId),
+    onRetired: retire,
   });
   const replays = await startReplayRunner({
     connection,
     bucket: buckets.replays,
     instanceId,
     logger,
-    isLive: (accountId, destinationId) => accounts.published().get(accountId)?.has(destinationId) === true,
+    isLive: (accountId, destinationId) => accounts.delivers(accountId, destinationId),
   });
   shutdown.add('replays', () => withDeadline(replays.stop(), stepMs));
   for (let partition = 0; partition < partitions; partition += 1) {
@@ -99,7 +101,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
   void assignments.want({ kind: 'recorder' });
   const removeForgotten = async (): Promise<void> => {
     if (!accounts.ready || !connection.connected || !membership.owns('forgotten')) return;
-    for (const destinationId of await findForgotten(connection, accounts.published())) await retire(destinationId);
+    for (const spec of await findForgotten(connection, accounts.wanted())) await retire(spec);
   };
   const forgottenTimer = setInterval(() => {
     removeForgotten().catch((error: unknown) => logger.warn({ err: error }, 'looking for forgotten cursors failed'));

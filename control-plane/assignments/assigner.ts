@@ -67,6 +67,7 @@ export function createAssigner({ pool, impressions, now }: AssignerOptions): Ass
           atMs: now().getTime(),
           experiment: decision.experiment,
           variant: decision.variant,
+          origin: decision.origin,
           url: request.context?.url ?? undefined,
         });
       }

@@ -11,11 +11,11 @@ export type Erased = { readonly ids: readonly string[]; readonly recentEventCoun
  * Tables, beside the visitors' own, whose rows belong to a visitor by `account_id` and `visitor_id`. Outcomes go with
  * their events. Whoever writes to one of them holds the lock of shared/visitors/erasure-lock.ts.
  */
-const visitorTables = ['recent_events', 'experiment_assignments'] as const;
+const visitorTables = ['recent_events', 'experiment_assignments', 'experiment_visitors'] as const;
 
 /**
- * Erases the visitor an id or alias leads to: its properties, what identifies it, its recent events and its
- * assignments to experiments, all or nothing. A tombstone stays, so that an event that is still on its way does not bring it back.
+ * Erases the visitor an id or alias leads to: its properties, what identifies it, its recent events, its
+ * assignments to experiments and its part in their results, all or nothing. A tombstone stays, so that an event that is still on its way does not bring it back.
  *
  * Events in the log are not rewritten: many share one message, and JetStream removes whole messages only. They leave
  * it with retention, seven days by default; until then a replay delivers them again. Dead letters stay until they are

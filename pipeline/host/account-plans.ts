@@ -5,6 +5,8 @@ import { compileTarget } from '../dispatch/compile-target.ts';
 import type { DispatchTarget } from '../dispatch/dispatcher-context.ts';
 import { compileResolvePlan } from '../resolve/resolve-plan.ts';
 import type { ResolvePlan } from '../resolve/resolve-plan.ts';
+import { compileResultsPlan } from '../results/results-plan.ts';
+import type { ResultsPlan } from '../results/results-plan.ts';
 
 /** What the actors of a thread run, compiled from the accounts' configurations. Plans are swapped whole. */
 export type AccountPlans = {
@@ -12,6 +14,7 @@ export type AccountPlans = {
   configure(accountId: string, document: Uint8Array | undefined): void;
   resolvePlan(accountId: string): ResolvePlan | undefined;
   target(accountId: string, destinationId: string): DispatchTarget | undefined;
+  resultsPlan(accountId: string): ResultsPlan | undefined;
 };
 
 type Account = {
@@ -19,6 +22,8 @@ type Account = {
   readonly resolvePlan: ResolvePlan;
   /** Compiled when asked for: a thread runs few of an account's destinations. */
   readonly targets: Map<string, DispatchTarget | undefined>;
+  /** Likewise. */
+  results: { readonly plan: ResultsPlan | undefined } | undefined;
 };
 
 export function createAccountPlans(secrets: SecretBox): AccountPlans {
@@ -30,7 +35,18 @@ export function createAccountPlans(secrets: SecretBox): AccountPlans {
         return;
       }
       const config = JSON.parse(Buffer.from(document).toString('utf8')) as AccountConfig;
-      accounts.set(accountId, { config, resolvePlan: compileResolvePlan(config), targets: new Map() });
+      accounts.set(accountId, {
+        config,
+        resolvePlan: compileResolvePlan(config),
+        targets: new Map(),
+        results: undefined,
+      });
+    },
+    resultsPlan(accountId) {
+      const account = accounts.get(accountId);
+      if (account === undefined) return undefined;
+      account.results ??= { plan: compileResultsPlan(account.config) };
+      return account.results.plan;
     },
     resolvePlan: (accountId) => accounts.get(accountId)?.resolvePlan,
     target(accountId, destinationId) {

@@ -5,6 +5,13 @@ export type ActorSpec =
   | { readonly kind: 'resolver'; readonly partition: number }
   /** Keeps the view of recent events; there is one. */
   | { readonly kind: 'recorder' }
+  /** Counts the results of an account's experiments. */
+  | {
+      readonly kind: 'results';
+      readonly accountId: string;
+      /** When the version that orders it went live, in ms since the epoch. */
+      readonly publishedAtMs: number;
+    }
   | {
       readonly kind: 'dispatcher';
       readonly accountId: string;
@@ -52,6 +59,8 @@ export function actorIdOf(spec: ActorSpec): string {
       return `resolver-${spec.partition}`;
     case 'recorder':
       return 'recorder-0';
+    case 'results':
+      return `results-${spec.accountId}`;
     case 'dispatcher':
       return `dispatcher-${spec.destinationId}`;
   }

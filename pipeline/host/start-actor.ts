@@ -4,6 +4,8 @@ import { createRetryPolicy } from '../dispatch/retry-policy.ts';
 import { recorderDefaults } from '../recent/recorder-context.ts';
 import { startRecentEventsRecorder } from '../recent/recorder.ts';
 import { startResolver } from '../resolve/resolver.ts';
+import { resultsDefaults } from '../results/results-context.ts';
+import { startResultsCounter } from '../results/results-counter.ts';
 import type { Actor } from './actor.ts';
 import type { HostResources } from './host-resources.ts';
 import type { HostSettings } from './host-settings.ts';
@@ -52,6 +54,22 @@ export async function startActor(
         pool: resources.pool,
         settings: { ...recorderDefaults, ...settings.recent },
         logger,
+      });
+      return { ...actor, reconfigured: () => undefined, retriesWaiting: () => undefined };
+    }
+    case 'results': {
+      const { accountId, publishedAtMs } = spec;
+      const actor = await startResultsCounter({
+        accountId,
+        publishedAtMs,
+        connection,
+        pool: resources.pool,
+        settings: resultsDefaults,
+        logger,
+        plan: () => {
+          onTurn();
+          return plans.resultsPlan(accountId);
+        },
       });
       return { ...actor, reconfigured: () => undefined, retriesWaiting: () => undefined };
     }

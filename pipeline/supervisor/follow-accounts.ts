@@ -7,6 +7,7 @@ import type { LogConnection } from '../../shared/log/connection.ts';
 import { publishedDestinations } from '../../shared/plan/published-destinations.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import { actorIdOf } from '../host/messages.ts';
+import { runsExperiments } from '../results/results-plan.ts';
 import type { ActorSpec } from '../host/messages.ts';
 import { createRevisionGauge } from './revision-gauge.ts';
 import type { Assignments } from './assignments.ts';
@@ -20,48 +21,52 @@ export type FollowAccountsOptions = {
   readonly logger: Logger;
   /** Every configuration up to this revision runs. */
   onApplied(revision: number): void;
-  /** A destination is published no more and its dispatcher is gone. */
-  onRetired(accountId: string, destinationId: string): Promise<void>;
+  /** An actor of an account is wanted no more and is gone. */
+  onRetired(spec: AccountActor): Promise<void>;
 };
 
 export type FollowedAccounts = ConfigFeed & {
   /** The newest revision up to which everything runs. */
   readonly applied: number;
-  /** Destinations that are published now, by account; only accounts whose configuration is there. */
-  published(): ReadonlyMap<string, ReadonlySet<string>>;
+  /** Ids of the actors that are wanted now, by account; only accounts whose configuration is there. */
+  wanted(): ReadonlyMap<string, ReadonlySet<string>>;
+  /** Whether a destination is published now. */
+  delivers(accountId: string, destinationId: string): boolean;
 };
+
+/** An actor that works for one account. */
+export type AccountActor = Extract<ActorSpec, { readonly accountId: string }>;
 
 /** Keeps the actors what the accounts' live versions ask for, as they are published. */
 export async function followAccounts(options: FollowAccountsOptions): Promise<FollowedAccounts> {
   const { supervisor, assignments, logger } = options;
-  const published = new Map<string, Set<string>>();
+  const wanted = new Map<string, Map<string, AccountActor>>();
   const orders = new Map<string, Promise<void>>();
   const revisions = createRevisionGauge(options.onApplied);
 
   const apply = async ({ accountId, config, revision }: ConfigChange): Promise<void> => {
-    const specs = config === undefined ? [] : dispatchersOf(config);
-    const before = published.get(accountId) ?? new Set();
-    const wanted = new Set(specs.map(({ destinationId }) => destinationId));
-    if (config === undefined) published.delete(accountId);
-    else published.set(accountId, wanted);
+    const specs = config === undefined ? [] : actorsOf(config);
+    const before = wanted.get(accountId) ?? new Map<string, AccountActor>();
+    const now = new Map(specs.map((spec) => [actorIdOf(spec), spec]));
+    if (config === undefined) wanted.delete(accountId);
+    else wanted.set(accountId, now);
     const document = config === undefined ? undefined : new TextEncoder().encode(JSON.stringify(config));
-    // A thread has the plan before the dispatcher that needs it is started.
+    // A thread has the plan before the actor that needs it is started.
     const configured = supervisor.configure(accountId, revision, document);
     await Promise.all([configured, ...specs.map((spec) => assignments.want(spec))]);
-    for (const destinationId of before) {
-      if (!wanted.has(destinationId)) void retire(accountId, destinationId);
+    for (const [actorId, spec] of before) {
+      if (!now.has(actorId)) void retire(actorId, spec);
     }
   };
 
-  const retire = async (accountId: string, destinationId: string): Promise<void> => {
+  const retire = async (actorId: string, spec: AccountActor): Promise<void> => {
     try {
-      const actorId = actorIdOf({ kind: 'dispatcher', accountId, destinationId, publishedAtMs: 0 });
       const wasOurs = await assignments.drop(actorId);
       // Published again meanwhile: it goes on where it was.
-      const isPublished = published.get(accountId)?.has(destinationId) === true;
-      if (wasOurs && !isPublished) await options.onRetired(accountId, destinationId);
+      const isWanted = wanted.get(spec.accountId)?.has(actorId) === true;
+      if (wasOurs && !isWanted) await options.onRetired(spec);
     } catch (error) {
-      logger.error({ accountId, destinationId, err: error }, 'retiring a destination failed');
+      logger.error({ accountId: spec.accountId, actor: actorId, err: error }, 'retiring an actor failed');
     }
   };
 
@@ -101,7 +106,11 @@ export async function followAccounts(options: FollowAccountsOptions): Promise<Fo
     get applied() {
       return revisions.current;
     },
-    published: () => published,
+    delivers(accountId, destinationId) {
+      const actorId = actorIdOf({ kind: 'dispatcher', accountId, destinationId, publishedAtMs: 0 });
+      return wanted.get(accountId)?.has(actorId) === true;
+    },
+    wanted: () => new Map([...wanted].map(([accountId, actors]) => [accountId, new Set(actors.keys())])),
     stop() {
       again.stop();
       feed.stop();
@@ -109,14 +118,16 @@ export async function followAccounts(options: FollowAccountsOptions): Promise<Fo
   };
 }
 
-function dispatchersOf(config: AccountConfig): Extract<ActorSpec, { kind: 'dispatcher' }>[] {
+function actorsOf(config: AccountConfig): AccountActor[] {
   const publishedAtMs = Date.parse(config.publishedAt);
-  return publishedDestinations(config).map(({ id, accountId }) => ({
+  const dispatchers = publishedDestinations(config).map(({ id, accountId }): AccountActor => ({
     kind: 'dispatcher',
     accountId,
     destinationId: id,
     publishedAtMs,
   }));
+  const { accountId } = config;
+  return runsExperiments(config) ? [...dispatchers, { kind: 'results', accountId, publishedAtMs }] : dispatchers;
 }
 
 function idsOf({ accountId, revision }: ConfigChange): { accountId: string; revision: number } {

@@ -30,6 +30,7 @@ export function createStatsLedger(): StatsLedger {
     ['resolver', 0],
     ['dispatcher', 0],
     ['recorder', 0],
+    ['results', 0],
   ]);
   let threadDeaths = 0;
   const end = (actorId: string, last: ActorStats | undefined): void => {

@@ -167,7 +167,7 @@ export class Supervisor {
   /** Evens out what a thread that died and came back has left uneven. */
   #rebalance(): void {
     const threads = this.#slots.map((slot) => slot.thread);
-    for (const kind of ['resolver', 'dispatcher', 'recorder'] as const) {
+    for (const kind of ['resolver', 'dispatcher', 'recorder', 'results'] as const) {
       const placed = [...this.#actors.values()].flatMap(({ actorId, spec, thread, state }) =>
         spec.kind === kind && state === 'running' && thread !== undefined ? [{ actorId, thread }] : [],
       );

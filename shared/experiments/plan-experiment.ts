@@ -28,6 +28,8 @@ export type PlannedExperiment = {
   /** The variant of every visitor, once the experiment is completed. */
   readonly rollout: ExperimentVariant | undefined;
   readonly isEligible: Eligibility;
+  /** Name of the event that counts as a conversion. */
+  readonly metricEvent: string | undefined;
 };
 
 /** What becomes of an experiment of a version, which should hold no draft. */
@@ -64,6 +66,7 @@ export function planExperiment(entity: SnapshotEntity, variantEntities: readonly
     variants: new Map(variants.map((variant) => [variant.id, variant])),
     rollout: status === 'Completed' ? variants.find(({ id }) => id === body.rolloutVariantId) : undefined,
     isEligible,
+    metricEvent: body.primaryMetric?.event,
   };
   return { kind: 'planned', experiment };
 }

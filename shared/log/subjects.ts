@@ -43,5 +43,7 @@ export const resolverConsumer = (partition: number): string => `resolver-${asser
 export const dispatcherConsumer = (destinationId: string): string => `dispatcher-${assertId(destinationId)}`;
 /** Reads the resolved events of all accounts into the recent-events view. */
 export const recentEventsConsumer = 'recent-events';
+/** Reads the resolved events of an account that runs experiments, to count their results. */
+export const resultsConsumer = (accountId: string): string => `results-${assertId(accountId)}`;
 
 export const accountKey = (accountId: string): string => `account.${assertId(accountId)}`;

@@ -1,0 +1,49 @@
+/** A visitor was shown a variant. */
+export type Exposure = {
+  readonly experimentId: string;
+  readonly visitorId: string;
+  readonly variantId: string;
+  readonly atMs: number;
+};
+
+/** A visitor did what an experiment is about. */
+export type Conversion = {
+  readonly experimentId: string;
+  readonly visitorId: string;
+  /** Name of the event. */
+  readonly metric: string;
+  readonly atMs: number;
+};
+
+/** Exposures and conversions by experiment and visitor: of several, the first exposure and the last conversion count. */
+export class ResultsBatch {
+  readonly #exposures = new Map<string, Exposure>();
+  readonly #conversions = new Map<string, Conversion>();
+
+  get exposures(): readonly Exposure[] {
+    return [...this.#exposures.values()];
+  }
+
+  get conversions(): readonly Conversion[] {
+    return [...this.#conversions.values()];
+  }
+
+  addExposure(exposure: Exposure): void {
+    const key = keyOf(exposure);
+    const known = this.#exposures.get(key);
+    if (known === undefined || isEarlier(exposure, known)) this.#exposures.set(key, exposure);
+  }
+
+  addConversion(conversion: Conversion): void {
+    const key = keyOf(conversion);
+    const known = this.#conversions.get(key);
+    if (known === undefined || conversion.atMs > known.atMs) this.#conversions.set(key, conversion);
+  }
+}
+
+const keyOf = ({ experimentId, visitorId }: { readonly experimentId: string; readonly visitorId: string }): string =>
+  `${experimentId}\n${visitorId}`;
+
+// Variants of one moment are told apart by id, as where they are stored, so that order decides nothing.
+const isEarlier = (a: Exposure, b: Exposure): boolean =>
+  a.atMs < b.atMs || (a.atMs === b.atMs && a.variantId < b.variantId);

@@ -1,0 +1,23 @@
+/** Everything the counter of an account's results counts, by the name `stats()` reports it under. */
+export const resultsCounters = {
+  events: 'Impressions and conversions of experiments that were found, each visitor once a write',
+  changes: 'Those that told something new of a visitor',
+  refused: 'Those that were left out since the database does not take them',
+  write_retries: 'Times a write of results was tried again',
+} as const;
+
+/** What it reports that may go down again. */
+export const resultsGauges = {
+  frames_waiting: 'Frames of the account that wait to be counted',
+  lag_ms: 'How old the last frame taken was, in ms',
+} as const;
+
+export type ResultsCounter = keyof typeof resultsCounters;
+export type ResultsGauge = keyof typeof resultsGauges;
+
+/** Counters of one results counter since it started. */
+export type ResultsCounts = Record<ResultsCounter, number>;
+
+export function createResultsCounts(): ResultsCounts {
+  return { events: 0, changes: 0, refused: 0, write_retries: 0 };
+}

@@ -1,0 +1,17 @@
+import type { ExperimentType } from './experiment-bodies.ts';
+
+/** Name of the event that says a visitor was told a variant. */
+export const impressionEvent = '$experiment_impression';
+
+/** Properties of that event. A browser library that assigns by itself may send the same. */
+export type ImpressionProperties = {
+  readonly experiment_id: string;
+  readonly experiment_key: string;
+  readonly experiment_name: string;
+  readonly experiment_type: ExperimentType;
+  readonly variant_id: string;
+  readonly variant_name: string;
+  readonly is_control: boolean;
+  /** The variant is everybody's since the experiment was completed: no exposure to an experiment. */
+  readonly is_rollout: boolean;
+};
