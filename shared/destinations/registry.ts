@@ -2,6 +2,7 @@ import type { DestinationKind } from './define.ts';
 import { amplitude } from './amplitude.ts';
 import { awsKinesis } from './aws-kinesis.ts';
 import { awsSns } from './aws-sns.ts';
+import { ga4MeasurementProtocol } from './ga4-measurement-protocol.ts';
 import { googlePubSub } from './google-pub-sub.ts';
 import { httpCustomRequest } from './http-custom-request.ts';
 import { httpDestination } from './http-destination.ts';
@@ -14,6 +15,7 @@ export const destinationKinds: readonly DestinationKind[] = [
   amplitude,
   awsKinesis,
   awsSns,
+  ga4MeasurementProtocol,
   googlePubSub,
   httpCustomRequest,
   httpDestination,
