@@ -2,14 +2,13 @@ import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { proxyProblems } from '../shared/admission/trusted-proxies.ts';
-import { EnvError, commonEnv, count, port, readEnv } from '../shared/process/env.ts';
+import { EnvError, commonEnv, commonRules, count, port, readEnv } from '../shared/process/env.ts';
+import { needs, together } from '../shared/process/env-rules.ts';
+import { databaseEnv, databaseRules } from '../shared/storage/database-env.ts';
+
+import type { TlsTexts } from './http/https-server.ts';
 
 const base64Of32Bytes = '^[A-Za-z0-9+/_-]{43}=?$';
-
-const databaseEnv = {
-  /** PostgreSQL, with the rights to create tables when it migrates. */
-  DATABASE_URL: Type.String({ minLength: 1, pattern: '^postgres(ql)?://' }),
-};
 
 const secretsEnv = {
   /** 32 bytes in base64: seals destination secrets and source keys, and signs list cursors. */
@@ -25,6 +24,11 @@ const schema = Type.Object({
   CONTROL_PLANE_HOST: Type.String({ minLength: 1, default: '0.0.0.0' }),
   /** Addresses or CIDR ranges, comma separated, of proxies and gateways whose X-Forwarded-For is believed. */
   TRUSTED_PROXIES: Type.String({ default: '' }),
+  /** Certificate chain and key, PEM: with them the interface speaks TLS, and only TLS. The metrics port stays plain. */
+  CONTROL_PLANE_TLS_CERT: Type.Optional(Type.String({ pattern: '-----BEGIN CERTIFICATE-----' })),
+  CONTROL_PLANE_TLS_KEY: Type.Optional(Type.String({ pattern: '-----BEGIN [A-Z ]*PRIVATE KEY-----' })),
+  /** Of an encrypted key. */
+  CONTROL_PLANE_TLS_PASSPHRASE: Type.Optional(Type.String({ minLength: 1 })),
   /** Connections to PostgreSQL at most. */
   CONTROL_PLANE_DATABASE_CONNECTIONS_MAX: count(10, 2),
   /** Whether a start brings the schema up to date; turn it off where a job of its own does. */
@@ -41,17 +45,31 @@ export type ControlPlaneEnv = Static<typeof schema>;
 
 const readFile = (path: string): string => readFileSync(path, 'utf8');
 
+const rules = [
+  ...commonRules,
+  ...databaseRules,
+  together('CONTROL_PLANE_TLS_CERT', 'CONTROL_PLANE_TLS_KEY'),
+  needs('CONTROL_PLANE_TLS_PASSPHRASE', 'CONTROL_PLANE_TLS_KEY'),
+];
+
 /** The environment of the service. */
 export function readControlPlaneEnv(): ControlPlaneEnv {
-  const env = readEnv(schema, process.env, readFile);
+  const env = readEnv(schema, process.env, readFile, rules);
   const problems = proxyProblems(env.TRUSTED_PROXIES);
   if (problems.length > 0) throw new EnvError(problems);
   return env;
+}
+
+/** Undefined: the interface speaks plain HTTP. */
+export function tlsTexts(env: ControlPlaneEnv): TlsTexts | undefined {
+  const { CONTROL_PLANE_TLS_CERT: cert, CONTROL_PLANE_TLS_KEY: key, CONTROL_PLANE_TLS_PASSPHRASE: passphrase } = env;
+  if (cert === undefined || key === undefined) return undefined;
+  return { cert, key, ...(passphrase === undefined ? {} : { passphrase }) };
 }
 
 const commandSchema = Type.Object(databaseEnv);
 
 /** The environment of a command that only works on the database. */
 export function readCommandEnv(): Static<typeof commandSchema> {
-  return readEnv(commandSchema, process.env, readFile);
+  return readEnv(commandSchema, process.env, readFile, databaseRules);
 }

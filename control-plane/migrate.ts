@@ -1,10 +1,12 @@
 import { EnvError } from '../shared/process/env.ts';
+import { databaseAccess } from '../shared/storage/database-access.ts';
 import { migrate } from '../shared/storage/migrate.ts';
 import { readCommandEnv } from './env.ts';
 
 // Brings the schema up to date and ends: for a deployment that migrates before it starts its services.
 try {
-  await migrate(readCommandEnv().DATABASE_URL);
+  const { databaseUrl, databaseTls } = databaseAccess(readCommandEnv());
+  await migrate(databaseUrl, databaseTls);
   process.stdout.write('the schema is up to date\n');
 } catch (error) {
   const reason = error instanceof EnvError ? error.problems.join('; ') : String(error);

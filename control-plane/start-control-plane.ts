@@ -3,10 +3,12 @@ import { compileAddressRanges } from '../shared/admission/address-ranges.ts';
 import { createClientAddress } from '../shared/admission/client-address.ts';
 import { splitProxies } from '../shared/admission/trusted-proxies.ts';
 import { connectLog } from '../shared/log/connection.ts';
+import { logAccess } from '../shared/log/log-access.ts';
 import type { Logger } from '../shared/process/logger.ts';
 import { PortBusyError } from '../shared/process/observe.ts';
 import type { ReadyCheck } from '../shared/process/observe.ts';
 import type { Shutdown } from '../shared/process/shutdown.ts';
+import { databaseAccess } from '../shared/storage/database-access.ts';
 import { migrate } from '../shared/storage/migrate.ts';
 import { openStorage } from '../shared/storage/open-storage.ts';
 import { createSecretBox } from '../shared/storage/secrets.ts';
@@ -18,6 +20,7 @@ import { createImpressionLog } from './assignments/impression-log.ts';
 import { bootstrap } from './bootstrap/bootstrap.ts';
 import { addDescriptionRoutes } from './description/public-routes.ts';
 import { endpoints } from './endpoints/registry.ts';
+import { tlsTexts } from './env.ts';
 import type { ControlPlaneEnv } from './env.ts';
 import { monitorDatabase } from './health/database-monitor.ts';
 import { createLiveValues } from './health/live-values.ts';
@@ -51,16 +54,17 @@ export async function startControlPlane(
 ): Promise<ControlPlane> {
   const now = (): Date => new Date();
   const secretBox = createSecretBox(env.SECRETS_KEY);
-  if (env.MIGRATE_ON_START) await migrate(env.DATABASE_URL);
+  const access = databaseAccess(env);
+  if (env.MIGRATE_ON_START) await migrate(access.databaseUrl, access.databaseTls);
 
   const storage = await openStorage({
-    databaseUrl: env.DATABASE_URL,
+    ...access,
     connectionsMax: env.CONTROL_PLANE_DATABASE_CONNECTIONS_MAX,
   });
   shutdown.add('close database', () => storage.close());
   const openPool = (name: string, connectionsMax: number): Pool =>
     createVisitorPool({
-      databaseUrl: env.DATABASE_URL,
+      ...access,
       connectionsMax,
       name,
       onIdleError: (error) => logger.warn({ err: error }, 'a connection to PostgreSQL broke'),
@@ -72,7 +76,7 @@ export async function startControlPlane(
   const database = monitorDatabase(storage);
   shutdown.add('stop database monitor', () => database.stop());
 
-  const connection = await connectLog({ url: env.NATS_URL, name: 'sluice control plane' });
+  const connection = await connectLog({ ...logAccess(env), name: 'sluice control plane' });
   shutdown.add('close log', () => connection.close());
   const liveValues = createLiveValues();
   const leases = createLeaseMirror();
@@ -105,7 +109,7 @@ export async function startControlPlane(
   }
 
   const wake = (): void => publisher.wake();
-  const lock = competeForLeadership({ databaseUrl: env.DATABASE_URL, logger, onWake: () => wake() });
+  const lock = competeForLeadership({ ...access, logger, onWake: () => wake() });
   const publisher = createConfigPublisher({ storage, logLink, logger, leading: () => lock.leading, now });
   shutdown.add('stop leading', () => lock.stop());
   shutdown.add('stop publisher', () => publisher.stop());
@@ -126,6 +130,7 @@ export async function startControlPlane(
   const assigner = createAssigner({ pool: assignmentPool, impressions, now });
   const app = createApp({
     endpoints,
+    tls: tlsTexts(env),
     services,
     logger,
     metrics: metrics.http,

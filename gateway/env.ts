@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
-import { EnvError, commonEnv, count, port, readEnv } from '../shared/process/env.ts';
+import { EnvError, commonEnv, commonRules, count, port, readEnv } from '../shared/process/env.ts';
+import { needs, together } from '../shared/process/env-rules.ts';
 import { proxyProblems, splitProxies } from '../shared/admission/trusted-proxies.ts';
 
 const mebibyte = 1024 ** 2;
@@ -13,6 +14,11 @@ const GatewayEnvSchema = Type.Object({
   GATEWAY_METRICS_PORT: port(9080),
   /** Lets several gateway processes share one port; otherwise a busy port is an error. */
   GATEWAY_REUSE_PORT: Type.Boolean({ default: false }),
+  /** Certificate chain and key, PEM files: with them the gateway speaks TLS, and only TLS. The metrics port stays plain. */
+  GATEWAY_TLS_CERT_FILE: Type.Optional(Type.String({ minLength: 1 })),
+  GATEWAY_TLS_KEY_FILE: Type.Optional(Type.String({ minLength: 1 })),
+  /** Of an encrypted key. */
+  GATEWAY_TLS_PASSPHRASE: Type.Optional(Type.String({ minLength: 1 })),
   /** Addresses or CIDR ranges, comma separated, of proxies whose X-Forwarded-For is believed. */
   TRUSTED_PROXIES: Type.String({ default: '' }),
 
@@ -68,6 +74,12 @@ const GatewayEnvSchema = Type.Object({
   RATE_LIMIT_BURST_S: count(2),
 });
 
+const rules = [
+  ...commonRules,
+  together('GATEWAY_TLS_CERT_FILE', 'GATEWAY_TLS_KEY_FILE'),
+  needs('GATEWAY_TLS_PASSPHRASE', 'GATEWAY_TLS_KEY_FILE'),
+];
+
 /** The gateway's environment. Throws EnvError with every problem. */
 export function readGatewayEnv(source: Readonly<Record<string, string | undefined>> = process.env) {
   const env = readOwnEnv(source);
@@ -80,7 +92,7 @@ export type GatewayEnv = ReturnType<typeof readGatewayEnv>;
 
 function readOwnEnv(source: Readonly<Record<string, string | undefined>>) {
   try {
-    return readEnv(GatewayEnvSchema, source, (path) => readFileSync(path, 'utf8'));
+    return readEnv(GatewayEnvSchema, source, (path) => readFileSync(path, 'utf8'), rules);
   } catch (error) {
     if (!(error instanceof EnvError)) throw error;
     throw new EnvError([...error.problems, ...proxyProblems(source['TRUSTED_PROXIES'] ?? '')]);

@@ -2,6 +2,7 @@ import type { TopologySettings } from '../shared/log/topology.ts';
 import type { DoorsOptions } from './doors/registry.ts';
 import type { GatewayEnv } from './env.ts';
 import type { GroupCommitSettings } from './framing/group-commit.ts';
+import type { TlsFiles } from './http/tls-files.ts';
 
 /** Room beside an event's body for its envelope and the log's own header, in bytes. */
 const envelopeBytesMax = 32 * 1024;
@@ -15,6 +16,13 @@ export const topologySettings = (env: GatewayEnv): TopologySettings => ({
   retryBytesMax: env.LOG_RETRY_BYTES_MAX,
   deadLetterBytesMax: env.LOG_DEAD_LETTERS_BYTES_MAX,
 });
+
+/** Undefined: the gateway speaks plain HTTP. */
+export function tlsFiles(env: GatewayEnv): TlsFiles | undefined {
+  const { GATEWAY_TLS_CERT_FILE: certFile, GATEWAY_TLS_KEY_FILE: keyFile, GATEWAY_TLS_PASSPHRASE: passphrase } = env;
+  if (certFile === undefined || keyFile === undefined) return undefined;
+  return { certFile, keyFile, ...(passphrase === undefined ? {} : { passphrase }) };
+}
 
 export const commitSettings = (env: GatewayEnv, partitions: number, messageBytesMax: number): GroupCommitSettings => ({
   partitions,

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Registry } from 'prom-client';
 import { holdProcessLease } from '../shared/config/process-lease.ts';
 import { connectLog } from '../shared/log/connection.ts';
+import { logAccess } from '../shared/log/log-access.ts';
 import { createFramePublisher } from '../shared/log/frame-publisher.ts';
 import { openBuckets } from '../shared/log/open-buckets.ts';
 import { ensureTopology } from '../shared/log/topology.ts';
@@ -29,7 +30,7 @@ import { loadUws } from './http/uws.ts';
 import { RequestCounts, createPublishSeconds, registerMetrics, setBuildInfo } from './metrics.ts';
 import { connectControlPlane } from './upstream/control-plane.ts';
 import type { ControlPlane } from './upstream/control-plane.ts';
-import { commitSettings, doorSettings, eventBytesMax, topologySettings } from './settings.ts';
+import { commitSettings, doorSettings, eventBytesMax, tlsFiles, topologySettings } from './settings.ts';
 
 /** Part of the stop deadline that is left for what comes behind the last answers, in ms. */
 const closingMs = 2_000;
@@ -44,7 +45,7 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
   const uws = loadUws();
   const registry = new Registry();
 
-  const connection = await connectLog({ url: env.NATS_URL, name: instanceId });
+  const connection = await connectLog({ ...logAccess(env), name: instanceId });
   shutdown.add('log', () => connection.close(stepMs));
   const topology = topologySettings(env);
   const { partitions } = await ensureTopology(connection, topology);
@@ -107,6 +108,7 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
     host: env.GATEWAY_HOST,
     port: env.GATEWAY_PORT,
     sharePort: env.GATEWAY_REUSE_PORT,
+    tls: tlsFiles(env),
     doors,
     budget,
     onEnded: (door, code) => requests.count(door, code),

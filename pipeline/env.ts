@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { EnvError, commonEnv, count, port, readEnv } from '../shared/process/env.ts';
+import { EnvError, commonEnv, commonRules, count, port, readEnv } from '../shared/process/env.ts';
+import { databaseEnv, databaseRules } from '../shared/storage/database-env.ts';
 import { recentEnv } from './recent/recent-settings.ts';
 import { readRanges } from '../shared/egress/egress-rules.ts';
 
@@ -10,8 +11,8 @@ const hourMs = 3_600_000;
 
 const PipelineEnvSchema = Type.Object({
   ...commonEnv,
+  ...databaseEnv,
   PIPELINE_METRICS_PORT: port(9082),
-  DATABASE_URL: Type.String({ minLength: 1 }),
   /** 32 bytes, base64: opens the secrets of destinations. */
   SECRETS_KEY: Type.String({ minLength: 1 }),
   /** Worker threads; resolvers and dispatchers are spread over them. */
@@ -69,7 +70,8 @@ export type PipelineEnv = Omit<Static<typeof PipelineEnvSchema>, 'EGRESS_ALLOW'>
 
 /** The pipeline's environment. Throws EnvError with every problem. */
 export function readPipelineEnv(source: Readonly<Record<string, string | undefined>> = process.env): PipelineEnv {
-  const env = readEnv(PipelineEnvSchema, source, (path) => readFileSync(path, 'utf8'));
+  const rules = [...commonRules, ...databaseRules];
+  const env = readEnv(PipelineEnvSchema, source, (path) => readFileSync(path, 'utf8'), rules);
   const ranges = readRanges(env.EGRESS_ALLOW);
   const problems: string[] = [];
   if (ranges === undefined) problems.push('EGRESS_ALLOW must hold CIDR ranges, such as 10.0.0.0/8');

@@ -1,5 +1,7 @@
 import { hostname } from 'node:os';
+import { logAccess } from '../shared/log/log-access.ts';
 import type { TopologySettings } from '../shared/log/topology.ts';
+import { databaseAccess } from '../shared/storage/database-access.ts';
 import { readRecentSettings } from './recent/recent-settings.ts';
 import { resolverDefaults } from './resolve/resolver-context.ts';
 import type { PipelineEnv } from './env.ts';
@@ -30,9 +32,9 @@ export function hostSettings(env: PipelineEnv, instanceId: string): Omit<HostSet
   return {
     instanceId,
     logLevel: env.LOG_LEVEL,
-    natsUrl: env.NATS_URL,
+    log: logAccess(env),
     replicas: env.LOG_REPLICAS,
-    databaseUrl: env.DATABASE_URL,
+    database: databaseAccess(env),
     databaseConnectionsMax: env.PIPELINE_DATABASE_CONNECTIONS_MAX,
     visitorCacheBytesMax: env.PIPELINE_VISITOR_CACHE_BYTES_MAX,
     secretsKey: env.SECRETS_KEY,

@@ -2,6 +2,7 @@ import type { Piscina } from 'piscina';
 import { holdProcessLease } from '../shared/config/process-lease.ts';
 import { afterReconnect } from '../shared/log/after-reconnect.ts';
 import { connectLog, withDeadline } from '../shared/log/connection.ts';
+import { logAccess } from '../shared/log/log-access.ts';
 import { openBuckets } from '../shared/log/open-buckets.ts';
 import { ensureTopology } from '../shared/log/topology.ts';
 import type { Logger } from '../shared/process/logger.ts';
@@ -37,7 +38,7 @@ export type RunningPipeline = {
 /** Builds and starts the pipeline; what it started ends with `shutdown`. */
 export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: Shutdown): Promise<RunningPipeline> {
   const instanceId = instanceIdOf(env);
-  const connection = await connectLog({ url: env.NATS_URL, name: `pipeline-${instanceId}` });
+  const connection = await connectLog({ ...logAccess(env), name: `pipeline-${instanceId}` });
   shutdown.add('log', () => connection.close(stepMs));
   const { partitions, created } = await ensureTopology(connection, topologySettings(env));
   if (created.length > 0) logger.info({ streams: created }, 'made the streams that were missing');

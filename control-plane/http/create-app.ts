@@ -13,12 +13,16 @@ import { readJson } from './checked-json.ts';
 import type { Endpoint } from './define-endpoint.ts';
 import { answerFailure, failureOf } from './failure.ts';
 import type { HttpMetrics } from './http-metrics.ts';
+import { httpsServerFactory } from './https-server.ts';
+import type { TlsTexts } from './https-server.ts';
 import { prepareInput } from './prepare-input.ts';
 
 export type AppOptions = {
   readonly endpoints: readonly Endpoint[];
   readonly services: Services;
   readonly logger: Logger;
+  /** Undefined: plain HTTP. */
+  readonly tls: TlsTexts | undefined;
   readonly metrics: HttpMetrics;
   /** Adds routes that need no key: descriptions and pages. */
   addPublicRoutes(app: FastifyInstance): void;
@@ -36,6 +40,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     answerFailure(failure, request, reply, options.logger);
   const app = fastify({
     genReqId: () => uuidv7(),
+    ...(options.tls === undefined ? {} : { serverFactory: httpsServerFactory(options.tls, requestTimeoutMs) }),
     bodyLimit: bodyBytesMax,
     requestTimeout: requestTimeoutMs,
     exposeHeadRoutes: false,

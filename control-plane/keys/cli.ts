@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import { EnvError } from '../../shared/process/env.ts';
+import { databaseAccess } from '../../shared/storage/database-access.ts';
 import { openStorage } from '../../shared/storage/open-storage.ts';
 import { readCommandEnv } from '../env.ts';
 import { createKeyCommand, listKeysCommand, revokeKeyCommand } from './commands.ts';
@@ -35,7 +36,7 @@ await program.parseAsync();
 
 async function run(command: (context: CommandContext) => Promise<string>): Promise<void> {
   try {
-    const storage = await openStorage({ databaseUrl: readCommandEnv().DATABASE_URL, connectionsMax: 2 });
+    const storage = await openStorage({ ...databaseAccess(readCommandEnv()), connectionsMax: 2 });
     try {
       process.stdout.write(`${await command({ storage, now: new Date() })}\n`);
     } finally {

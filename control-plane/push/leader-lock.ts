@@ -1,4 +1,6 @@
 import pg from 'pg';
+import { sslOptions } from '../../shared/storage/database-access.ts';
+import type { DatabaseAccess } from '../../shared/storage/database-access.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import { outboxChannel } from './outbox.ts';
 
@@ -8,8 +10,7 @@ export type LeaderLock = {
   stop(): Promise<void>;
 };
 
-export type LeaderLockOptions = {
-  readonly databaseUrl: string;
+export type LeaderLockOptions = DatabaseAccess & {
   readonly logger: Logger;
   /** Called when this process becomes the leader, and for each notice. */
   onWake(): void;
@@ -40,6 +41,7 @@ export function competeForLeadership(options: LeaderLockOptions): LeaderLock {
   const connect = async (): Promise<pg.Client> => {
     const fresh = new pg.Client({
       connectionString: options.databaseUrl,
+      ssl: sslOptions(options.databaseTls),
       application_name: 'sluice publisher',
       connectionTimeoutMillis: connectTimeoutMs,
       query_timeout: connectTimeoutMs,

@@ -1,4 +1,4 @@
-import type { HttpRequest, HttpResponse, us_listen_socket } from 'uWebSockets.js';
+import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 import type { Door, GetDoor, PostDoor } from '../doors/door.ts';
 import type { BodyBudget } from './body-budget.ts';
 import { Exchange } from './exchange.ts';
@@ -7,6 +7,8 @@ import { IncomingBody } from './incoming-body.ts';
 import { createReply, failure, hostileFraming, notFound } from './reply.ts';
 import type { Reply } from './reply.ts';
 import { readHead } from './request-head.ts';
+import { checkTlsFiles } from './tls-files.ts';
+import type { TlsFiles } from './tls-files.ts';
 import type { UwsModule } from './uws.ts';
 
 export type ServerOptions = {
@@ -14,6 +16,8 @@ export type ServerOptions = {
   readonly port: number;
   /** Lets other processes listen on the same port. */
   readonly sharePort: boolean;
+  /** Undefined: plain HTTP. */
+  readonly tls: TlsFiles | undefined;
   readonly doors: readonly Door[];
   readonly budget: BodyBudget;
   /** Called for every request that ends; door is the index in `doors`, or their number for none of them. */
@@ -40,7 +44,7 @@ export class ListenError extends Error {
 
 /** Serves the doors; every other address gets a 404, every other method of a door a 405. */
 export async function startServer(uws: UwsModule, options: ServerOptions): Promise<Server> {
-  const app = uws.App();
+  const app = createEngine(uws, options.tls);
   const state = new ServerState(options);
   const noDoor = options.doors.length;
   options.doors.forEach((door, index) => {
@@ -71,6 +75,17 @@ export async function startServer(uws: UwsModule, options: ServerOptions): Promi
     answered: (deadlineMs) => state.answered(deadlineMs),
     close: () => void app.close(),
   };
+}
+
+function createEngine(uws: UwsModule, tls: TlsFiles | undefined): TemplatedApp {
+  if (tls === undefined) return uws.App();
+  checkTlsFiles(tls);
+  const { certFile, keyFile, passphrase } = tls;
+  return uws.SSLApp({
+    cert_file_name: certFile,
+    key_file_name: keyFile,
+    ...(passphrase === undefined ? {} : { passphrase }),
+  });
 }
 
 class ServerState implements ExchangeOwner {

@@ -36,10 +36,10 @@ export type HostResources = {
 
 export async function openHostResources(settings: HostSettings, logger: Logger): Promise<HostResources> {
   const { instanceId, thread, dispatcher } = settings;
-  const connection = await connectLog({ url: settings.natsUrl, name: `pipeline-${instanceId}-${thread}` });
+  const connection = await connectLog({ ...settings.log, name: `pipeline-${instanceId}-${thread}` });
   const { health } = await openBuckets(connection, settings.replicas);
   const pool = createVisitorPool({
-    databaseUrl: settings.databaseUrl,
+    ...settings.database,
     connectionsMax: settings.databaseConnectionsMax,
     name: `sluice-pipeline-${instanceId}-${thread}`,
     onIdleError: (error) => logger.warn({ err: error }, 'database connection lost'),

@@ -1,3 +1,5 @@
+import type { LogAccess } from '../../shared/log/log-access.ts';
+import type { DatabaseAccess } from '../../shared/storage/database-access.ts';
 import type { DispatcherSettings } from '../dispatch/dispatcher-context.ts';
 import type { RecentSettings } from '../recent/recent-settings.ts';
 import type { ResolverSettings } from '../resolve/resolver-context.ts';
@@ -8,9 +10,9 @@ export type HostSettings = {
   /** Index of the thread, for names in logs and of connections. */
   readonly thread: number;
   readonly logLevel: string;
-  readonly natsUrl: string;
+  readonly log: LogAccess;
   readonly replicas: number;
-  readonly databaseUrl: string;
+  readonly database: DatabaseAccess;
   readonly databaseConnectionsMax: number;
   readonly visitorCacheBytesMax: number;
   readonly secretsKey: string;

@@ -88,9 +88,9 @@ const broken = { code: 'broken', message: 'it is broken', stack: '' };
 const settings = {
   instanceId: 'test',
   logLevel: 'silent',
-  natsUrl: '',
+  log: { url: '' },
   replicas: 1,
-  databaseUrl: '',
+  database: { databaseUrl: '' },
   databaseConnectionsMax: 1,
   visitorCacheBytesMax: 0,
   secretsKey: '',
