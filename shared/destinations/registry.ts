@@ -2,10 +2,12 @@ import type { DestinationKind } from './define.ts';
 import { amplitude } from './amplitude.ts';
 import { awsKinesis } from './aws-kinesis.ts';
 import { awsSns } from './aws-sns.ts';
+import { customerio } from './customerio.ts';
 import { ga4MeasurementProtocol } from './ga4-measurement-protocol.ts';
 import { googlePubSub } from './google-pub-sub.ts';
 import { httpCustomRequest } from './http-custom-request.ts';
 import { httpDestination } from './http-destination.ts';
+import { klaviyo } from './klaviyo.ts';
 import { mixpanel } from './mixpanel.ts';
 import { posthog } from './posthog.ts';
 import { sluiceSyntheticData } from './sluice-synthetic-data.ts';
@@ -15,10 +17,12 @@ export const destinationKinds: readonly DestinationKind[] = [
   amplitude,
   awsKinesis,
   awsSns,
+  customerio,
   ga4MeasurementProtocol,
   googlePubSub,
   httpCustomRequest,
   httpDestination,
+  klaviyo,
   mixpanel,
   posthog,
   sluiceSyntheticData,
