@@ -3,14 +3,21 @@ import { amplitude } from './amplitude.ts';
 import { awsKinesis } from './aws-kinesis.ts';
 import { awsSns } from './aws-sns.ts';
 import { customerio } from './customerio.ts';
+import { facebook } from './facebook.ts';
 import { ga4MeasurementProtocol } from './ga4-measurement-protocol.ts';
 import { googlePubSub } from './google-pub-sub.ts';
 import { httpCustomRequest } from './http-custom-request.ts';
 import { httpDestination } from './http-destination.ts';
 import { klaviyo } from './klaviyo.ts';
+import { linkedinAdsCapi } from './linkedin-ads-capi.ts';
 import { mixpanel } from './mixpanel.ts';
+import { pinterest } from './pinterest.ts';
+import { plausible } from './plausible.ts';
 import { posthog } from './posthog.ts';
+import { reddit } from './reddit.ts';
 import { sluiceSyntheticData } from './sluice-synthetic-data.ts';
+import { snapchatAdsCapi } from './snapchat-ads-capi.ts';
+import { tiktok } from './tiktok.ts';
 
 /** Every kind this build delivers to: one line a kind. */
 export const destinationKinds: readonly DestinationKind[] = [
@@ -18,14 +25,21 @@ export const destinationKinds: readonly DestinationKind[] = [
   awsKinesis,
   awsSns,
   customerio,
+  facebook,
   ga4MeasurementProtocol,
   googlePubSub,
   httpCustomRequest,
   httpDestination,
   klaviyo,
+  linkedinAdsCapi,
   mixpanel,
+  pinterest,
+  plausible,
   posthog,
+  reddit,
   sluiceSyntheticData,
+  snapchatAdsCapi,
+  tiktok,
 ];
 
 const byId: ReadonlyMap<string, DestinationKind> = new Map(destinationKinds.map((kind) => [kind.descriptor.id, kind]));

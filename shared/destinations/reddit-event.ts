@@ -1,0 +1,93 @@
+import type { JsonObject } from '../process/json.ts';
+import { browserContext, browserId } from './browser-context.ts';
+import { commerceOf } from './commerce.ts';
+import { UnfitEventError } from './define.ts';
+import { checkAge } from './event-age.ts';
+import { hashDatum, normaliseE164, normaliseEmail } from './hashed-person.ts';
+import { knownPerson } from './known-person.ts';
+import { present } from './present.ts';
+import type { SentEvent } from './sent-event.ts';
+import { createEventNames } from './standard-events.ts';
+
+const daysMax = 7;
+
+/**
+ * An event of Reddit's Conversions API version 3, https://ads-api.reddit.com/docs/v3/operations/Post%20Conversion%20Events.
+ * Throws UnfitEventError where it is too old or nothing tells Reddit whose event it is.
+ */
+export function redditEvent(event: SentEvent, actionSource: string, nowMs: number): JsonObject {
+  checkAge(event, nowMs, daysMax);
+  const type = standardName(event.name);
+  const click = browserId(event, ['rdt_cid']);
+  const who = user(event);
+  if (who === undefined && click === undefined) {
+    throw new UnfitEventError('the event says nothing of a person that Reddit could match');
+  }
+  return {
+    event_at: event.timeMs,
+    action_source: actionSource,
+    event_source_url: actionSource === 'WEBSITE' ? browserContext(event).url : undefined,
+    click_id: click,
+    type: type === undefined ? { tracking_type: 'CUSTOM', custom_event_name: event.name } : { tracking_type: type },
+    user: who,
+    metadata: metadata(event),
+  };
+}
+
+const standardName = createEventNames({
+  pageView: 'PAGE_VISIT',
+  viewContent: 'VIEW_CONTENT',
+  viewList: 'VIEW_CONTENT',
+  search: 'SEARCH',
+  addToCart: 'ADD_TO_CART',
+  addToWishlist: 'ADD_TO_WISHLIST',
+  purchase: 'PURCHASE',
+  signUp: 'SIGN_UP',
+  lead: 'LEAD',
+});
+
+/** Hashed as https://business.reddithelp.com describes its match keys; Reddit takes the address of the network hashed too. */
+function user(event: SentEvent): JsonObject | undefined {
+  const { email, phone, externalId } = knownPerson(event);
+  const { ip, userAgent } = browserContext(event);
+  const trim = (text: string): string => text.trim();
+  return present({
+    email: hashDatum(email, canonicalEmail),
+    phone_number: hashDatum(phone, normaliseE164),
+    external_id: hashDatum(externalId, trim),
+    ip_address: hashDatum(ip, trim),
+    user_agent: userAgent,
+    uuid: browserId(event, ['rdt_uuid', '_rdt_uuid']),
+  });
+}
+
+/** `Al.ice$+Apple@Example.Com` is `alice@example.com`: no alias, letters and digits only before the @. */
+function canonicalEmail(text: string): string | undefined {
+  const email = normaliseEmail(text);
+  if (email === undefined) return undefined;
+  const at = email.lastIndexOf('@');
+  const user = email
+    .slice(0, at)
+    .replace(/\+.*$/, '')
+    .replaceAll(/[^a-z0-9]/g, '');
+  return user === '' ? undefined : user + email.slice(at);
+}
+
+function metadata(event: SentEvent): JsonObject {
+  const { value, currency, items, itemCount } = commerceOf(event.properties);
+  return {
+    conversion_id: event.id,
+    ...present({
+      value,
+      currency,
+      item_count: itemCount,
+      products: items.map(({ id, name, category, price, quantity }) => ({
+        id,
+        name,
+        category,
+        item_price: price,
+        quantity,
+      })),
+    }),
+  };
+}
