@@ -27,6 +27,7 @@ describe('GA4MeasurementProtocol', () => {
       client_id: 'sample-visitor',
       user_id: 'customer-7',
       ip_override: '203.0.113.7',
+      user_agent: 'Mozilla/5.0 (X11; Linux x86_64)',
       events: [
         {
           name: 'Order_Completed',

@@ -31,6 +31,7 @@ describe('PostHog', () => {
             currency: 'EUR',
             $current_url: 'https://shop.example.com/thanks?utm_source=mail',
             $ip: '203.0.113.7',
+            $raw_user_agent: 'Mozilla/5.0 (X11; Linux x86_64)',
           },
         },
       ],

@@ -13,7 +13,11 @@ export function sampleEvent(overrides: Partial<ResolvedEvent['event']> = {}): Re
       account_id: 'sample-account',
       test: false,
       event_properties: { order_id: 'A-1001', value: 42.5, currency: 'EUR' },
-      context: { current_url: 'https://shop.example.com/thanks?utm_source=mail', ip: '203.0.113.7' },
+      context: {
+        current_url: 'https://shop.example.com/thanks?utm_source=mail',
+        ip: '203.0.113.7',
+        user_agent: 'Mozilla/5.0 (X11; Linux x86_64)',
+      },
       ...overrides,
     },
     visitor: {
