@@ -3,6 +3,7 @@ import pino from 'pino';
 import { envelopeHead, envelopePrefix } from '../../shared/events/envelope.ts';
 import { FrameWriter } from '../../shared/events/frame.ts';
 import { connectLog } from '../../shared/log/connection.ts';
+import { logAccess } from '../../shared/log/log-access.ts';
 import { openBuckets } from '../../shared/log/open-buckets.ts';
 import { listConsumerProgress } from '../../shared/log/stream-progress.ts';
 import { accountKey, ingestSubject } from '../../shared/log/subjects.ts';
@@ -39,7 +40,7 @@ export async function createPipelineRig(
     ...own,
   };
   const env = readPipelineEnv(variables);
-  const connection = await connectLog({ url: natsUrl, name: 'pipeline-test' });
+  const connection = await connectLog({ ...logAccess(env), name: 'pipeline-test' });
   const { partitions } = await ensureTopology(connection, topologySettings(env));
   const { config, leases } = await openBuckets(connection, env.LOG_REPLICAS);
   const logger = pino({ level: 'silent' });

@@ -1,0 +1,86 @@
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { request } from 'node:https';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest';
+import { generate } from 'selfsigned';
+import type { NatsServer } from '../../shared/embedded/nats-server.ts';
+import { createTestAuthority } from '../../shared/testing/certificates.ts';
+import type { TestAuthority } from '../../shared/testing/certificates.ts';
+import { startTestNats } from '../../shared/testing/servers.ts';
+import { startGatewayHere } from '../testing/gateway-here.ts';
+
+let nats: NatsServer;
+let authority: TestAuthority;
+let folder: string;
+
+beforeAll(async () => {
+  [nats, authority] = await Promise.all([startTestNats({ syncAlways: false }), createTestAuthority()]);
+  folder = await mkdtemp(join(inject('testRunFolder'), 'gateway-tls-'));
+});
+afterAll(() => nats?.stop());
+
+async function put(name: string, text: string): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, text, { mode: 0o600 });
+  return path;
+}
+
+async function certificateFiles(name: string): Promise<Record<string, string>> {
+  const { cert, key } = await authority.server();
+  return {
+    GATEWAY_TLS_CERT_FILE: await put(`${name}.pem`, cert),
+    GATEWAY_TLS_KEY_FILE: await put(`${name}-key.pem`, key),
+  };
+}
+
+/** Posts an event without a key and answers with the status. */
+function post(port: number, ca: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const options = { port, host: '127.0.0.1', path: '/api/v1/track', method: 'POST', ca, agent: false };
+    const asked = request(options, (answer) => {
+      answer.resume();
+      answer.once('end', () => resolve(answer.statusCode ?? 0));
+    });
+    asked.once('error', reject);
+    asked.end('{"token":"none","event":"e","externalId":"v"}');
+  });
+}
+
+test('tls: with a certificate the gateway speaks TLS, and only that', async () => {
+  const gateway = await startGatewayHere(nats.url, await certificateFiles('right'));
+  onTestFinished(() => gateway.stop());
+  expect(await post(gateway.port, authority.ca)).toBe(401);
+  await expect(post(gateway.port, (await createTestAuthority('another')).ca)).rejects.toThrow(/certificate|signature/);
+  await expect(fetch(gateway.url)).rejects.toThrow();
+  // Metrics and health stay on their own plain port.
+  expect((await gateway.readiness()).status).toBe(200);
+});
+
+test('tls: an encrypted key is opened by its passphrase', async () => {
+  const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }], {
+    algorithm: 'sha256',
+    passphrase: 'open sesame',
+    extensions: [{ name: 'subjectAltName', altNames: [{ type: 7, ip: '127.0.0.1' }] }],
+  });
+  const files = {
+    GATEWAY_TLS_CERT_FILE: await put('sealed.pem', cert),
+    GATEWAY_TLS_KEY_FILE: await put('sealed-key.pem', key),
+  };
+  const gateway = await startGatewayHere(nats.url, { ...files, GATEWAY_TLS_PASSPHRASE: 'open sesame' });
+  onTestFinished(() => gateway.stop());
+  expect(await post(gateway.port, cert)).toBe(401);
+  for (const wrong of [files, { ...files, GATEWAY_TLS_PASSPHRASE: 'wrong' }]) {
+    await expect(startGatewayHere(nats.url, wrong)).rejects.toThrow(/GATEWAY_TLS_PASSPHRASE/);
+  }
+});
+
+test('tls: a key of another certificate, and a file that is not there, keep the gateway from starting', async () => {
+  const [one, other] = [await certificateFiles('one'), await certificateFiles('other')];
+  const mixed = { ...one, GATEWAY_TLS_KEY_FILE: other['GATEWAY_TLS_KEY_FILE'] ?? '' };
+  await expect(startGatewayHere(nats.url, mixed)).rejects.toThrow(/reading GATEWAY_TLS_CERT_FILE.*mismatch/);
+  const missing = { ...one, GATEWAY_TLS_CERT_FILE: join(folder, 'none.pem') };
+  await expect(startGatewayHere(nats.url, missing)).rejects.toThrow(/reading GATEWAY_TLS_CERT_FILE: ENOENT/);
+  await expect(startGatewayHere(nats.url, { GATEWAY_TLS_KEY_FILE: one['GATEWAY_TLS_KEY_FILE'] ?? '' })).rejects.toThrow(
+    /GATEWAY_TLS_CERT_FILE is missing: GATEWAY_TLS_KEY_FILE alone does nothing/,
+  );
+});
