@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { proxyProblems } from '../shared/admission/trusted-proxies.ts';
+import { readRanges } from '../shared/egress/egress-rules.ts';
 import { EnvError, commonEnv, commonRules, count, port, readEnv } from '../shared/process/env.ts';
 import { needs, together } from '../shared/process/env-rules.ts';
 import { databaseEnv, databaseRules } from '../shared/storage/database-env.ts';
@@ -24,6 +25,12 @@ const schema = Type.Object({
   CONTROL_PLANE_HOST: Type.String({ minLength: 1, default: '0.0.0.0' }),
   /** Addresses or CIDR ranges, comma separated, of proxies and gateways whose X-Forwarded-For is believed. */
   TRUSTED_PROXIES: Type.String({ default: '' }),
+  /** CIDR ranges that tests of destinations may reach although they are not public, comma separated, as in the pipeline. */
+  EGRESS_ALLOW: Type.String({ default: '' }),
+  /** How long the test of a destination may take, in ms. */
+  DESTINATION_TEST_TIMEOUT_MS: count(10_000, 100),
+  /** Tests of destinations at a time. */
+  DESTINATION_TESTS_MAX: count(8),
   /** Certificate chain and key, PEM: with them the interface speaks TLS, and only TLS. The metrics port stays plain. */
   CONTROL_PLANE_TLS_CERT: Type.Optional(Type.String({ pattern: '-----BEGIN CERTIFICATE-----' })),
   CONTROL_PLANE_TLS_KEY: Type.Optional(Type.String({ pattern: '-----BEGIN [A-Z ]*PRIVATE KEY-----' })),
@@ -56,6 +63,9 @@ const rules = [
 export function readControlPlaneEnv(): ControlPlaneEnv {
   const env = readEnv(schema, process.env, readFile, rules);
   const problems = proxyProblems(env.TRUSTED_PROXIES);
+  if (readRanges(env.EGRESS_ALLOW) === undefined) {
+    problems.push('EGRESS_ALLOW must hold CIDR ranges, such as 10.0.0.0/8');
+  }
   if (problems.length > 0) throw new EnvError(problems);
   return env;
 }

@@ -4,6 +4,8 @@ import type { SecretBox } from '../shared/storage/secrets.ts';
 import type { LiveValues } from './health/live-values.ts';
 import type { Paginator } from './http/pagination.ts';
 import type { PushStation } from './push/push-station.ts';
+import type { ReplayOffice } from './replay/replay-office.ts';
+import type { TrialDesk } from './trial/trial-desk.ts';
 
 /** What endpoints work with. */
 export type Services = {
@@ -14,5 +16,7 @@ export type Services = {
   readonly paginator: Paginator;
   readonly liveValues: LiveValues;
   readonly pushStation: PushStation;
+  readonly replays: ReplayOffice;
+  readonly trials: TrialDesk;
   now(): Date;
 };

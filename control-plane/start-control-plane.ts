@@ -2,6 +2,7 @@ import type { Pool } from 'pg';
 import { compileAddressRanges } from '../shared/admission/address-ranges.ts';
 import { createClientAddress } from '../shared/admission/client-address.ts';
 import { splitProxies } from '../shared/admission/trusted-proxies.ts';
+import { readRanges } from '../shared/egress/egress-rules.ts';
 import { connectLog } from '../shared/log/connection.ts';
 import { logAccess } from '../shared/log/log-access.ts';
 import type { Logger } from '../shared/process/logger.ts';
@@ -32,7 +33,9 @@ import { competeForLeadership } from './push/leader-lock.ts';
 import { createLeaseMirror } from './push/live-processes.ts';
 import { openLogLink } from './push/log-link.ts';
 import { createPushStation } from './push/push-station.ts';
+import { createReplayOffice } from './replay/replay-office.ts';
 import type { Services } from './services.ts';
+import { createTrialDesk } from './trial/trial-desk.ts';
 
 export type ControlPlane = {
   /** The port the configuration interface listens on. */
@@ -115,6 +118,11 @@ export async function startControlPlane(
   shutdown.add('stop publisher', () => publisher.stop());
   metrics.watchPublisher(publisher, () => lock.leading);
 
+  const trials = createTrialDesk({
+    egressRanges: readRanges(env.EGRESS_ALLOW) ?? [],
+    timeoutMs: env.DESTINATION_TEST_TIMEOUT_MS,
+    runningMax: env.DESTINATION_TESTS_MAX,
+  });
   const services: Services = {
     storage,
     pool,
@@ -122,6 +130,8 @@ export async function startControlPlane(
     paginator: createPaginator(env.SECRETS_KEY),
     liveValues,
     pushStation: createPushStation({ storage, logLink, leases, documentBytesMax: env.CONFIG_BYTES_MAX, wake }),
+    replays: createReplayOffice(logLink),
+    trials,
     now,
   };
   const impressions = createImpressionLog({ connection, partitions: () => logLink.partitions });
@@ -140,6 +150,8 @@ export async function startControlPlane(
     },
   });
   shutdown.add('stop answering', () => app.close());
+  // Before that: an answer would wait for a test that is under way.
+  shutdown.add('stop tests of destinations', () => trials.stop());
   await app.listen({ port: env.CONTROL_PLANE_PORT, host: env.CONTROL_PLANE_HOST }).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
     throw new PortBusyError(`port ${env.CONTROL_PLANE_PORT} is in use: set CONTROL_PLANE_PORT to a free one`);

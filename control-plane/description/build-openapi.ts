@@ -11,8 +11,9 @@ const failures: Readonly<Record<number, string>> = {
   409: 'A unique name or the one entity of its kind is taken.',
   413: 'The body is larger than 1 MiB.',
   415: 'The body is not application/json.',
+  429: 'Too much of this is under way; try again.',
   500: 'Internal error; the answer carries x-request-id.',
-  503: 'The database cannot be reached; try again.',
+  503: 'The database or the log cannot be reached; try again.',
 };
 
 /** The OpenAPI 3.1 document of the endpoints: made from the schemas that validate. */

@@ -1,14 +1,12 @@
 import { destinations } from '../../shared/collections/destinations.ts';
 import type { DestinationBody } from '../../shared/collections/destinations.ts';
-import type { DestinationKind } from '../../shared/destinations/define.ts';
-import { findDestinationKind } from '../../shared/destinations/registry.ts';
 import type { JsonObject } from '../../shared/process/json.ts';
 import type { ConfigEntityRow } from '../../shared/storage/entities/config-entity.ts';
 import type { SecretBox } from '../../shared/storage/secrets.ts';
 import { createEntity, patchEntity } from '../draft/edit-entities.ts';
 import type { Editing } from '../draft/edit-entities.ts';
-import { badRequest } from '../http/api-error.ts';
 import { sealerFor } from './destination-view.ts';
+import { offeredKind } from './prepare-destination.ts';
 import { mergeSettings } from './settings.ts';
 
 type NewDestination = Partial<DestinationBody> & { readonly type: string };
@@ -42,10 +40,4 @@ export function patchDestination(
     const sealer = sealerFor(secretBox, editing.actor.accountId, id);
     return { ...body, settings: mergeSettings(offeredKind(type), stored, sent as JsonObject | null, sealer) };
   });
-}
-
-function offeredKind(type: string): DestinationKind {
-  const kind = findDestinationKind(type);
-  if (kind === undefined) throw badRequest(`type ${type} is not offered yet: see GET /rest/v1/destinations/types`);
-  return kind;
 }

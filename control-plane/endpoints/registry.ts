@@ -3,6 +3,7 @@ import { collectionEndpoints } from '../collections/collection-endpoints.ts';
 import { lifecycleEndpoints } from '../experiments/lifecycle-endpoints.ts';
 import type { Endpoint } from '../http/define-endpoint.ts';
 import { abandonDraft } from './abandon-draft.ts';
+import { cancelReplay } from './cancel-replay.ts';
 import { createDestination } from './create-destination.ts';
 import { createKey } from './create-key.ts';
 import { createSource } from './create-source.ts';
@@ -11,10 +12,12 @@ import { deleteDestination } from './delete-destination.ts';
 import { deleteSource } from './delete-source.ts';
 import { deleteVisitor } from './delete-visitor.ts';
 import { listAudit } from './list-audit.ts';
+import { listDeadLetters } from './list-dead-letters.ts';
 import { listDestinationTypes } from './list-destination-types.ts';
 import { listDestinations } from './list-destinations.ts';
 import { listEvents } from './list-events.ts';
 import { listKeys } from './list-keys.ts';
+import { listReplays } from './list-replays.ts';
 import { listSources } from './list-sources.ts';
 import { listVersions } from './list-versions.ts';
 import { listVisitors } from './list-visitors.ts';
@@ -22,6 +25,7 @@ import { publishVersion } from './publish-version.ts';
 import { readDestinationHealth } from './read-destination-health.ts';
 import { readDestination } from './read-destination.ts';
 import { readDraftStatus } from './read-draft-status.ts';
+import { readReplay } from './read-replay.ts';
 import { readSourceTokens } from './read-source-tokens.ts';
 import { readSource } from './read-source.ts';
 import { readVersionDiff } from './read-version-diff.ts';
@@ -31,6 +35,8 @@ import { readVisitor } from './read-visitor.ts';
 import { revertDraft } from './revert-draft.ts';
 import { revokeKey } from './revoke-key.ts';
 import { rotateSourceTokens } from './rotate-source-tokens.ts';
+import { startReplay } from './start-replay.ts';
+import { testDestination } from './test-destination.ts';
 import { updateDestination } from './update-destination.ts';
 import { updateSource } from './update-source.ts';
 import { updateVersion } from './update-version.ts';
@@ -47,6 +53,12 @@ export const endpoints: readonly Endpoint[] = [
   updateDestination,
   deleteDestination,
   readDestinationHealth,
+  testDestination,
+  listDeadLetters,
+  startReplay,
+  listReplays,
+  readReplay,
+  cancelReplay,
   listSources,
   createSource,
   readSource,

@@ -32,3 +32,11 @@ export function notFound(what: string): ApiError {
 export function conflict(message: string): ApiError {
   return new ApiError(409, 'conflict', message);
 }
+
+export function tooMany(message: string): ApiError {
+  return new ApiError(429, 'too_many', message);
+}
+
+export function unavailable(message: string): ApiError {
+  return new ApiError(503, 'unavailable', message);
+}

@@ -103,6 +103,12 @@ test('scopes: source:view is source:find, and version:publish covers create, rev
   expect((await publisher.get('/versions')).status).toBe(403);
 });
 
+/** Bodies of what takes no empty one. */
+const bodies: Readonly<Record<string, unknown>> = {
+  rolloutExperiment: { variantId: 'nothing' },
+  startReplay: { what: 'dead-letters' },
+};
+
 test("accounts: another account's ids are 404 everywhere", async () => {
   const { body: source } = await client.post('/sources', { type: 'NodejsApi', name: 'mine' });
   const settings = { httpDestinationUrl: 'https://example.com/' };
@@ -120,7 +126,7 @@ test("accounts: another account's ids are 404 everywhere", async () => {
   for (const endpoint of endpoints.filter(({ path }) => path.includes(':id'))) {
     const kind = endpoint.path.split('/')[3] ?? '';
     const path = endpoint.path.replace('/rest/v1', '').replace(':id', ids[kind] ?? 'nothing');
-    const body = endpoint.id === 'rolloutExperiment' ? { variantId: 'nothing' } : {};
+    const body = bodies[endpoint.id] ?? {};
     const answer = await stranger.call(endpoint.method, path, endpoint.body === undefined ? {} : { body });
     expect([endpoint.id, answer.status]).toEqual([endpoint.id, 404]);
   }

@@ -56,6 +56,8 @@ export type Paginator = {
     position: (row: Row) => Position,
     view: (row: Row) => Entity,
   ): Page<Entity>;
+  /** Makes a page of all entities given; the next one begins after `next`, if there is one. */
+  pageUpTo<Entity>(list: ListIdentity, entities: readonly Entity[], next: Position | undefined): Page<Entity>;
 };
 
 /** Cursors are signed with a key derived from `secretsKey`, so every control plane reads those of the others. */
@@ -65,6 +67,11 @@ export function createPaginator(secretsKey: string): Paginator {
     const bound = JSON.stringify([list.list, list.accountId, canonical(list.filters), position]);
     return createHmac('sha256', key).update(bound).digest('base64url');
   };
+  const pageUpTo: Paginator['pageUpTo'] = (list, entities, next) => {
+    const text = JSON.stringify(next);
+    const nextCursor = next === undefined ? null : `${Buffer.from(text).toString('base64url')}.${sign(list, text)}`;
+    return { entities, pagination: { nextCursor, hasMore: next !== undefined } };
+  };
   return {
     read({ limit, cursor }, list) {
       const clamped = Math.min(Math.max(limit ?? pageLimits.default, 1), pageLimits.max);
@@ -72,12 +79,10 @@ export function createPaginator(secretsKey: string): Paginator {
     },
     page(list, limit, rows, position, view) {
       const shown = rows.slice(0, limit);
-      const last = shown.at(-1);
-      const hasMore = rows.length > limit;
-      const text = last === undefined ? '' : JSON.stringify(position(last));
-      const nextCursor = hasMore ? `${Buffer.from(text).toString('base64url')}.${sign(list, text)}` : null;
-      return { entities: shown.map(view), pagination: { nextCursor, hasMore } };
+      const last = rows.length > limit ? shown.at(-1) : undefined;
+      return pageUpTo(list, shown.map(view), last === undefined ? undefined : position(last));
     },
+    pageUpTo,
   };
 }
 

@@ -102,5 +102,8 @@ function testEnv(): ControlPlaneEnv {
     TRUSTED_PROXIES: '',
     MIGRATE_ON_START: true,
     CONFIG_BYTES_MAX: 8 * mebibyte,
+    EGRESS_ALLOW: '127.0.0.0/8',
+    DESTINATION_TEST_TIMEOUT_MS: 10_000,
+    DESTINATION_TESTS_MAX: 8,
   };
 }

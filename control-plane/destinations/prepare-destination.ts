@@ -1,0 +1,33 @@
+import { SettingError } from '../../shared/destinations/define.ts';
+import type { DestinationKind, PreparedDestination } from '../../shared/destinations/define.ts';
+import { findDestinationKind } from '../../shared/destinations/registry.ts';
+import type { JsonObject } from '../../shared/process/json.ts';
+import { badRequest } from '../http/api-error.ts';
+import { openSettings } from './settings.ts';
+import type { SettingSealer } from './settings.ts';
+
+/** The kind by this name. Throws a 400 where this build does not offer it. */
+export function offeredKind(type: string): DestinationKind {
+  const kind = findDestinationKind(type);
+  if (kind === undefined) throw badRequest(`type ${type} is not offered yet: see GET /rest/v1/destinations/types`);
+  return kind;
+}
+
+export type ReadyDestination = {
+  readonly kind: DestinationKind;
+  /** In the clear. */
+  readonly settings: JsonObject;
+  readonly prepared: PreparedDestination;
+};
+
+/** Makes a destination ready to send, as the pipeline does. Throws a 400 for settings its kind does not take. */
+export function prepareDestination(type: string, sealed: JsonObject, sealer: SettingSealer): ReadyDestination {
+  const kind = offeredKind(type);
+  const settings = openSettings(sealed, sealer);
+  try {
+    return { kind, settings, prepared: kind.prepare(settings) };
+  } catch (error) {
+    if (error instanceof SettingError) throw badRequest(error.message);
+    throw error;
+  }
+}

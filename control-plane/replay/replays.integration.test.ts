@@ -1,0 +1,177 @@
+import { randomUUID } from 'node:crypto';
+import { uuidv7 } from 'uuidv7';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { sampleEvent } from '../../shared/destinations/sample-event.ts';
+import { encodeDeadLetter } from '../../shared/events/dead-letter.ts';
+import { openBuckets } from '../../shared/log/open-buckets.ts';
+import type { Buckets } from '../../shared/log/open-buckets.ts';
+import { publish } from '../../shared/log/publisher.ts';
+import { deadLetterSubject } from '../../shared/log/subjects.ts';
+import { decodeReplay, encodeReplay, replayKey } from '../../shared/replay/replay-job.ts';
+import type { ReplayJob } from '../../shared/replay/replay-job.ts';
+import type { Client } from '../testing/client.ts';
+import { startTestControlPlane } from '../testing/test-control-plane.ts';
+import type { TestControlPlane } from '../testing/test-control-plane.ts';
+
+let plane: TestControlPlane;
+let buckets: Buckets;
+let client: Client;
+/** Path of a destination that is live. */
+let path: string;
+let destinationId: string;
+
+beforeAll(async () => {
+  plane = await startTestControlPlane();
+  buckets = await openBuckets(plane.log, 1);
+});
+beforeEach(async () => {
+  client = await plane.newAccount();
+  const settings = { httpDestinationUrl: 'https://example.com/events' };
+  const { body } = await client.post('/destinations', { type: 'HTTPDestination', settings });
+  destinationId = body.id;
+  path = `/destinations/${destinationId}`;
+});
+afterAll(() => plane.stop());
+
+const firstMs = Date.parse('2026-03-01T00:00:00Z');
+const minute = (n: number): string => new Date(firstMs + n * 60_000).toISOString();
+
+async function bury(n: number, reason: string): Promise<void> {
+  const letter = encodeDeadLetter({
+    v: 1,
+    destinationId,
+    reason,
+    attempts: n + 1,
+    firstAttemptAt: firstMs,
+    lastAttemptAt: firstMs + n * 60_000,
+    ...(n === 0 ? {} : { request: { method: 'POST', host: 'example.com', status: 400 } }),
+    event: sampleEvent({ id: `e${n}`, event: 'Order' }),
+  });
+  await publish(plane.log, deadLetterSubject(destinationId), letter, { msgId: randomUUID(), timeoutMs: 30_000 });
+}
+
+async function store(job: ReplayJob): Promise<void> {
+  await buckets.replays.put(replayKey(destinationId, job.id), encodeReplay(job));
+}
+
+async function find(id: string): Promise<ReplayJob | undefined> {
+  return decodeReplay((await buckets.replays.get(replayKey(destinationId, id)))?.value);
+}
+
+test('dead letters: newest first, page by page, by reason and by time', async () => {
+  for (let n = 0; n < 5; n += 1) await bury(n, n % 2 === 0 ? 'status 400' : 'egress_denied');
+  const { body: first } = await client.get(`${path}/dead-letters?limit=2`);
+  expect(first.entities).toMatchObject([{ event: { id: 'e4' } }, { event: { id: 'e3' } }]);
+  expect(first.entities[0]).toEqual({
+    seq: expect.any(Number),
+    event: { id: 'e4', name: 'Order', time: 1_700_000_000_000, visitorId: 'sample-visitor' },
+    reason: 'status 400',
+    attempts: 5,
+    firstAttemptAt: minute(0),
+    lastAttemptAt: minute(4),
+    request: { method: 'POST', host: 'example.com', status: 400 },
+  });
+  const { cursor, rest } = { cursor: first.pagination.nextCursor as string, rest: `${path}/dead-letters?limit=50` };
+  const { body: others } = await client.get(`${rest}&cursor=${cursor}`);
+  const idsOf = (body: { entities: { event: { id: string } }[] }): string =>
+    body.entities.map(({ event }) => event.id).join(' ');
+  expect([idsOf(others), others.pagination]).toEqual(['e2 e1 e0', { nextCursor: null, hasMore: false }]);
+  expect(others.entities.at(-1).request).toBeNull();
+  expect(idsOf((await client.get(`${rest}&reason=egress_denied`)).body)).toBe('e3 e1');
+  expect(idsOf((await client.get(`${rest}&from=${minute(1)}&to=${minute(3)}`)).body)).toBe('e2 e1');
+  expect((await client.get(`${rest}&reason=other&cursor=${cursor}`)).status).toBe(400);
+});
+
+test.each([
+  ['from=yesterday', 'from must be a time such as 2026-01-31T12:00:00Z'],
+  ['from=1960-01-01T00:00:00Z', 'from must be a time since 1970'],
+  [`from=${minute(2)}&to=${minute(2)}`, 'from must be before to'],
+  ['cursor=abc', 'cursor must be the nextCursor of this list, with the same filters, unchanged'],
+])('dead letters: refuses %s', async (query, error) => {
+  expect(await client.get(`${path}/dead-letters?${query}`)).toMatchObject({ status: 400, body: { error } });
+});
+
+test.each([
+  ['no what', {}, 'what is required'],
+  ['another what', { what: 'everything' }, 'what must be one of dead-letters, log'],
+  ['a log without from', { what: 'log', to: minute(1) }, 'from is required for the log'],
+  ['a log without to', { what: 'log', from: minute(1) }, 'to is required for the log'],
+  ['a range that is none', { what: 'log', from: minute(1), to: minute(0) }, 'from must be before to'],
+  [
+    'a reason for the log',
+    { what: 'log', reason: 'x', from: minute(0), to: minute(1) },
+    'reason is for dead letters only',
+  ],
+  ['a time that is none', { what: 'dead-letters', from: 7 }, 'from must be a time such as 2026-01-31T12:00:00Z'],
+  ['an unknown field', { what: 'dead-letters', since: minute(1) }, 'since is not a known field'],
+])('replay: refuses %s', async (_case, body, error) => {
+  expect(await client.post(`${path}/replay`, body)).toMatchObject({ status: 400, body: { error } });
+});
+
+test('replay: only of a destination that is live and enabled', async () => {
+  const ask = () => client.post(`${path}/replay`, { what: 'dead-letters' });
+  expect(await ask()).toMatchObject({
+    status: 400,
+    body: { error: expect.stringContaining('not in the live version') },
+  });
+  await client.patch(path, { status: 'Disabled' });
+  await client.publish();
+  expect(await ask()).toMatchObject({ status: 400, body: { error: expect.stringContaining('Disabled') } });
+  await client.patch(path, { status: 'Enabled' });
+  await client.publish();
+  expect(await ask()).toMatchObject({ status: 200, body: { status: 'waiting' } });
+});
+
+test('replay: is asked for, read, listed and cancelled', async () => {
+  await client.publish();
+  const range = { from: minute(0), to: minute(9) };
+  const { body: letters } = await client.post(`${path}/replay`, { what: 'dead-letters', reason: 'status 400' });
+  expect(letters).toMatchObject({
+    what: 'dead-letters',
+    reason: 'status 400',
+    from: null,
+    status: 'waiting',
+    share: 0,
+  });
+  const { body: log } = await client.post(`${path}/replay`, { what: 'log', ...range });
+  expect(log).toMatchObject({ what: 'log', reason: null, ...range, scanned: 0, queued: 0, destinationId });
+  expect((await client.post(`${path}/replay`, { what: 'log', ...range })).body).toEqual(log);
+  const { body: page } = await client.get(`${path}/replays?limit=1`);
+  expect(page.entities).toEqual([log]);
+  const { body: next } = await client.get(`${path}/replays?cursor=${page.pagination.nextCursor}`);
+  expect(next).toEqual({ entities: [letters], pagination: { nextCursor: null, hasMore: false } });
+  // As a pipeline at work on it notes it.
+  const job = await find(log.id);
+  if (job === undefined) throw new Error('the replay is not in the log');
+  const progress = { firstSeq: 101, nextSeq: 151, endSeq: 200, scanned: 50, queued: 400 };
+  await store({ ...job, state: 'running', owner: 'pipeline', ...progress });
+  const replay = `${path}/replays/${log.id}`;
+  expect((await client.get(replay)).body).toMatchObject({ status: 'running', scanned: 50, queued: 400, share: 0.5 });
+  expect((await client.post(`${replay}/cancel`)).body).toMatchObject({ status: 'cancelling' });
+  expect((await client.post(`${path}/replays/${letters.id}/cancel`)).body).toMatchObject({ status: 'cancelled' });
+  const { body: audit } = await client.get(`/audit?entityId=${destinationId}`);
+  const actions = audit.entities.map(({ action }: { action: string }) => action);
+  expect(actions.slice(0, 2)).toEqual(['destination.cancel-replay', 'destination.cancel-replay']);
+  expect(actions).toContain('destination.replay');
+});
+
+test('replay: no more than ten wait for a destination', async () => {
+  await client.publish();
+  for (let n = 1; n <= 10; n += 1) {
+    expect((await client.post(`${path}/replay`, { what: 'dead-letters', to: minute(n) })).status).toBe(200);
+  }
+  const refused = await client.post(`${path}/replay`, { what: 'dead-letters' });
+  expect([refused.status, refused.headers['retry-after']]).toEqual([429, '1']);
+});
+
+test('replay: one that is not there, or of another account, is 404', async () => {
+  await client.publish();
+  const { body: job } = await client.post(`${path}/replay`, { what: 'dead-letters' });
+  expect((await client.get(`${path}/replays/${uuidv7()}`)).status).toBe(404);
+  expect((await client.get(`${path}/replays/a.b`)).status).toBe(404);
+  expect((await client.post(`${path}/replays/${uuidv7()}/cancel`)).status).toBe(404);
+  const stranger = await plane.newAccount();
+  expect((await stranger.get(`${path}/replays/${job.id}`)).status).toBe(404);
+  expect((await stranger.get(`${path}/dead-letters`)).status).toBe(404);
+  expect((await stranger.post(`${path}/replay`, { what: 'dead-letters' })).status).toBe(404);
+});

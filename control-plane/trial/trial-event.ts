@@ -1,0 +1,26 @@
+import { uuidv7 } from 'uuidv7';
+import { sampleEvent } from '../../shared/destinations/sample-event.ts';
+import type { OutboundEvent } from '../../shared/destinations/define.ts';
+import type { JsonObject } from '../../shared/process/json.ts';
+
+export type TrialEventFields = { readonly event?: string; readonly properties?: JsonObject };
+
+/** A made-up event of now with an id of its own, marked as a test. */
+export function createTrialEvent(
+  accountId: string,
+  { event, properties }: TrialEventFields,
+  nowMs: number,
+): OutboundEvent {
+  return {
+    resolved: sampleEvent({
+      id: `test-${uuidv7()}`,
+      time: nowMs,
+      received_at: nowMs,
+      source_id: 'test',
+      account_id: accountId,
+      test: true,
+      ...(event === undefined ? {} : { event }),
+      ...(properties === undefined ? {} : { event_properties: properties }),
+    }),
+  };
+}

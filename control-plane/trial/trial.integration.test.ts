@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Client } from '../testing/client.ts';
+import { startPlatform } from '../testing/platform.ts';
+import type { Platform } from '../testing/platform.ts';
+import { startTestControlPlane } from '../testing/test-control-plane.ts';
+import type { TestControlPlane } from '../testing/test-control-plane.ts';
+
+let plane: TestControlPlane;
+let client: Client;
+let platform: Platform;
+
+beforeAll(async () => {
+  plane = await startTestControlPlane();
+  platform = await startPlatform();
+});
+beforeEach(async () => {
+  client = await plane.newAccount();
+  platform.answer((_request, response) => void response.end('ok'));
+});
+afterAll(async () => {
+  await plane.stop();
+  await platform.close();
+});
+
+async function createDestination(settings: Readonly<Record<string, string>> = {}): Promise<string> {
+  const { body } = await client.post('/destinations', {
+    type: 'HTTPDestination',
+    settings: { httpDestinationUrl: `${platform.url}/draft`, ...settings },
+  });
+  return body.id;
+}
+
+/** Tests a destination at another control plane. */
+async function testAt(baseUrl: string, id: string): Promise<{ readonly status: number; readonly body: unknown }> {
+  const answer = await fetch(`${baseUrl}/rest/v1/destinations/${id}/test`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${client.key}` },
+  });
+  return { status: answer.status, body: await answer.json() };
+}
+
+test('test destination: sends one event and shows what went out and what came back', async () => {
+  const id = await createDestination();
+  platform.answer((_request, response) => void response.writeHead(202, { 'x-seen': 'yes' }).end('taken'));
+  const { status, body } = await client.post(`/destinations/${id}/test`);
+  expect(status).toBe(200);
+  expect(body).toMatchObject({
+    outcome: 'delivered',
+    reason: null,
+    settings: 'draft',
+    request: { method: 'POST', url: `${platform.url}/draft`, headers: { 'idempotency-key': body.eventId } },
+    answer: { status: 202, headers: { 'x-seen': 'yes' }, body: 'taken' },
+  });
+  const sent = platform.requests.at(-1);
+  expect(body.request.body).toBe(sent?.body);
+  const { event } = JSON.parse(sent?.body ?? '') as { event: Record<string, unknown> };
+  expect(event).toMatchObject({ event: 'Order Completed', test: true, account_id: client.accountId, id: body.eventId });
+  expect((await client.get(`/destinations/${id}/health`)).body).toMatchObject({ totalDispatches: 0 });
+  const audit = await client.get(`/audit?action=destination.test`);
+  expect(audit.body.entities).toMatchObject([{ entityId: id, details: { settings: 'draft' } }]);
+});
+
+test('test destination: an event of ones own', async () => {
+  const id = await createDestination();
+  const { body } = await client.post(`/destinations/${id}/test`, { event: 'Signed Up', properties: { plan: 'pro' } });
+  expect(body.outcome).toBe('delivered');
+  const { event } = JSON.parse(platform.requests.at(-1)?.body ?? '') as { event: Record<string, unknown> };
+  expect(event).toMatchObject({ event: 'Signed Up', event_properties: { plan: 'pro' } });
+});
+
+test('test destination: the published settings, where there are some', async () => {
+  const id = await createDestination();
+  const path = `/destinations/${id}/test`;
+  const early = await client.post(path, { settings: 'published' });
+  expect([early.status, early.body.error]).toEqual([
+    400,
+    'settings published: the destination is not in the live version',
+  ]);
+  await client.publish();
+  await client.patch(`/destinations/${id}`, { settings: { httpDestinationUrl: `${platform.url}/changed` } });
+  expect((await client.post(path, { settings: 'published' })).body).toMatchObject({
+    settings: 'published',
+    request: { url: `${platform.url}/draft` },
+  });
+  expect((await client.post(path, { settings: 'draft' })).body.request.url).toBe(`${platform.url}/changed`);
+});
+
+test('test destination: no secret comes back, however it is echoed', async () => {
+  const id = await createDestination({
+    httpDestinationUrl: `${platform.url}/in?api_key=query-canary&page=2`,
+    headers: JSON.stringify({ Authorization: 'Bearer header-canary', 'X-Team': 'team-canary' }),
+    signingSecret: 'signing-canary',
+  });
+  platform.answer(({ url, headers, body }, response) => {
+    const encoded = Buffer.from(`x:${String(headers.authorization)}`).toString('base64');
+    const echo = JSON.stringify({ url, headers, body, encoded, key: 'signing-canary' });
+    response.writeHead(200, { 'x-echo': String(headers['x-team']), 'set-cookie': 'session=fresh-canary' }).end(echo);
+  });
+  const { body } = await client.post(`/destinations/${id}/test`);
+  const sent = platform.requests.at(-1)?.headers;
+  expect(sent).toMatchObject({ authorization: 'Bearer header-canary', 'x-team': 'team-canary' });
+  expect(body).toMatchObject({
+    outcome: 'delivered',
+    request: {
+      url: `${platform.url}/in?api_key=********&page=2`,
+      headers: { authorization: 'Bearer ********', 'x-team': '********', 'x-signature-256': '********' },
+    },
+    answer: { headers: { 'x-echo': '********', 'set-cookie': '********' } },
+  });
+  const text = JSON.stringify(body);
+  expect(text).not.toContain('canary');
+  expect(text).not.toContain(String(sent?.['x-signature-256']).slice(7));
+  expect(text).not.toContain(Buffer.from('header-canary').toString('base64').slice(2, 14));
+});
+
+test.each([
+  [401, 'reject', 'status 401'],
+  [302, 'reject', 'status 302'],
+  [503, 'retry', 'status 503'],
+])('test destination: %i is %s', async (status, outcome, reason) => {
+  const id = await createDestination();
+  platform.answer((_request, response) => void response.writeHead(status, { location: '/elsewhere' }).end());
+  expect((await client.post(`/destinations/${id}/test`)).body).toMatchObject({ outcome, reason, answer: { status } });
+});
+
+test('test destination: an address that is not allowed is not asked', async () => {
+  const id = await createDestination({ httpDestinationUrl: 'http://169.254.169.254/latest/meta-data' });
+  expect((await client.post(`/destinations/${id}/test`)).body).toMatchObject({
+    outcome: 'reject',
+    reason: 'egress_denied',
+    answer: null,
+  });
+});
+
+test('test destination: a platform that does not answer, in bounded time', async () => {
+  const another = await plane.startAnother({ DESTINATION_TEST_TIMEOUT_MS: 500 });
+  const id = await createDestination();
+  platform.answer(() => undefined);
+  expect(await testAt(another.baseUrl, id)).toMatchObject({
+    status: 200,
+    body: { outcome: 'retry', reason: expect.stringMatching(/TIMEOUT/), answer: null },
+  });
+  await another.stop();
+});
+
+test('test destination: no more than a few at once, and a stop ends those under way', async () => {
+  const another = await plane.startAnother({ DESTINATION_TEST_TIMEOUT_MS: 60_000, DESTINATION_TESTS_MAX: 4 });
+  const id = await createDestination();
+  let asked = 0;
+  platform.answer(() => {
+    asked += 1;
+  });
+  const first = testAt(another.baseUrl, id);
+  await expect.poll(() => asked, { timeout: 45_000 }).toBe(1);
+  expect(await testAt(another.baseUrl, id)).toMatchObject({
+    status: 429,
+    body: { error: expect.stringContaining('too many') },
+  });
+  await another.stop();
+  expect(await first).toMatchObject({ status: 200, body: { outcome: 'retry', answer: null } });
+});
+
+test('test destination: a long answer is cut', async () => {
+  const id = await createDestination();
+  platform.answer((_request, response) => void response.end('x'.repeat(200_000)));
+  const { body } = await client.post(`/destinations/${id}/test`);
+  expect(body).toMatchObject({ outcome: 'delivered', answer: { body: 'x'.repeat(16_384) } });
+});
+
+test.each([
+  ['an unknown field', { evnet: 'x' }, 'evnet is not a known field'],
+  ['an empty name', { event: '' }, 'event must be a string of 1 to 1000 characters'],
+  ['properties that are none', { properties: [] }, 'properties must be an object'],
+  ['settings of another kind', { settings: 'live' }, 'settings must be one of draft, published'],
+])('test destination: refuses %s', async (_case, body, error) => {
+  const id = await createDestination();
+  expect(await client.post(`/destinations/${id}/test`, body)).toMatchObject({ status: 400, body: { error } });
+});
