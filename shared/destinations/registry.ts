@@ -18,6 +18,7 @@ import { reddit } from './reddit.ts';
 import { sluiceSyntheticData } from './sluice-synthetic-data.ts';
 import { snapchatAdsCapi } from './snapchat-ads-capi.ts';
 import { tiktok } from './tiktok.ts';
+import { woopra } from './woopra.ts';
 
 /** Every kind this build delivers to: one line a kind. */
 export const destinationKinds: readonly DestinationKind[] = [
@@ -40,6 +41,7 @@ export const destinationKinds: readonly DestinationKind[] = [
   sluiceSyntheticData,
   snapchatAdsCapi,
   tiktok,
+  woopra,
 ];
 
 const byId: ReadonlyMap<string, DestinationKind> = new Map(destinationKinds.map((kind) => [kind.descriptor.id, kind]));
