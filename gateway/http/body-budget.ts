@@ -1,10 +1,10 @@
 /** A bound on the memory of bodies that are still arriving, over all connections. */
 export class BodyBudget {
-  readonly #bytesMax: number;
+  readonly bytesMax: number;
   #bytes = 0;
 
   constructor(bytesMax: number) {
-    this.#bytesMax = bytesMax;
+    this.bytesMax = bytesMax;
   }
 
   get bytes(): number {
@@ -13,7 +13,7 @@ export class BodyBudget {
 
   /** Takes a share, or says that there is none left. */
   take(bytes: number): boolean {
-    if (this.#bytes + bytes > this.#bytesMax) return false;
+    if (this.#bytes + bytes > this.bytesMax) return false;
     this.#bytes += bytes;
     return true;
   }

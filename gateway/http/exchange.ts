@@ -19,6 +19,8 @@ export class Exchange implements FrameWaiter {
   readonly head: RequestHead;
   /** Index of the door it came through, for counting. */
   readonly door: number;
+  /** When its head was read, on the monotonic clock. */
+  readonly startedAtMs = performance.now();
   /** Whether the answer may be read by a page of any origin. */
   shared: boolean;
   /** When its sender was let in, in ms since the epoch; 0 before. */

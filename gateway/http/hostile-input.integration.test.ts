@@ -1,6 +1,5 @@
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
-import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { NatsServer } from '../../shared/embedded/nats-server.ts';
 import { startTestNats } from '../../shared/testing/servers.ts';
@@ -58,10 +57,10 @@ test.each([
   ['a length that is no number', ['Content-Length: ten']],
 ])('framing: %s is refused, the connection closed, and what follows never read', async (_, headers) => {
   const request = rawPost(track, [json, ...headers], event('refused'));
-  const alone = await sendRaw(gateway.port, [request]);
+  const alone = await sendRaw(gateway.port, [request], 'closed');
   expect(alone.statuses).toEqual([400]);
   expect(alone.closed).toBe(true);
-  const followed = await sendRaw(gateway.port, [request + post(track, event('smuggled'))]);
+  const followed = await sendRaw(gateway.port, [request + post(track, event('smuggled'))], 'closed');
   expect(followed.statuses).not.toContain(200);
   expect(followed.closed).toBe(true);
   expect(await isStored('refused')).toBe(false);
@@ -69,7 +68,7 @@ test.each([
 });
 
 test('framing: HTTP/1.0 is told 505', async () => {
-  const answer = await sendRaw(gateway.port, [post(track, event('old')).replace('HTTP/1.1', 'HTTP/1.0')]);
+  const answer = await sendRaw(gateway.port, [post(track, event('old')).replace('HTTP/1.1', 'HTTP/1.0')], 'closed');
   expect(answer.text).toMatch(/^HTTP\/1\.1 505 /);
   expect(answer.closed).toBe(true);
 });
@@ -95,21 +94,21 @@ test('framing: a body that trickles in byte by byte is read', async () => {
 test('framing: chunks without end are refused and memory is given back', async () => {
   const filler = `100000\r\n${'x'.repeat(0x100000)}\r\n`;
   const head = rawPost(track, [json, 'Transfer-Encoding: chunked'], '');
-  const answer = await sendRaw(gateway.port, [head, ...Array.from({ length: 20 }, () => filler)], 1_000);
+  const answer = await sendRaw(gateway.port, [head, ...Array.from({ length: 20 }, () => filler)]);
   expect(answer.statuses).toEqual([413]);
-  expect(await metric('sluice_gateway_body_bytes')).toBe(0);
+  await expect.poll(() => metric('sluice_gateway_body_bytes')).toBe(0);
 });
 
 test('framing: a client that waits for leave to send too much is refused before it does', async () => {
   const headers = [json, 'Content-Length: 2097152', 'Expect: 100-continue'];
-  const answer = await sendRaw(gateway.port, [rawPost(track, headers, '')]);
+  const answer = await sendRaw(gateway.port, [rawPost(track, headers, '')], 'closed');
   expect(answer.statuses).toContain(413);
   expect(answer.closed).toBe(true);
 });
 
 test('framing: requests one behind the other on a connection are answered in order or not at all', async () => {
   const bodies = ['p-0', 'p-1', 'p-2'].map((id) => post(track, event(id)));
-  const answer = await sendRaw(gateway.port, [bodies.join('')]);
+  const answer = await sendRaw(gateway.port, [bodies.join('')], { quietMs: 300 });
   expect(answer.statuses.every((status) => status === 200)).toBe(true);
   expect((await sendRaw(gateway.port, [post(track, event('after'))])).statuses).toEqual([200]);
 });
@@ -125,7 +124,7 @@ test('framing: header floods are refused', async () => {
 test('clients: one that goes away in the middle of a body leaves nothing behind', async () => {
   const head = rawPost('/api/v1/batch', [json, 'Content-Length: 1000000'], '{"token":"');
   await Promise.all(
-    Array.from({ length: 50 }, () => sendRaw(gateway.port, [head, 'x'.repeat(20_000), { waitMs: 20 }], 0)),
+    Array.from({ length: 50 }, () => sendRaw(gateway.port, [head, 'x'.repeat(20_000), { waitMs: 20 }], { quietMs: 0 })),
   );
   await expect.poll(() => metric('sluice_gateway_body_bytes')).toBe(0);
   await expect.poll(() => metric('sluice_gateway_requests_open')).toBe(0);
@@ -171,72 +170,6 @@ test('clients: a thousand idle connections do not keep others from being served'
   expect((await sendRaw(gateway.port, [post(track, event('served'))])).statuses).toEqual([200]);
   for (const socket of sockets) socket.destroy();
 });
-
-test('fuzz: any body ends in 200, 400, 401, 413 or 207', async () => {
-  const piece = fc.constantFrom(
-    '{',
-    '}',
-    '[',
-    ']',
-    ',',
-    ':',
-    '"',
-    '\\',
-    '\\u',
-    '\\ud800',
-    '"token"',
-    `"${token}"`,
-    '"event"',
-    '"events"',
-    '"distinctId"',
-    '"time"',
-    '1e999',
-    '-0',
-    'null',
-    'true',
-    '"__proto__"',
-    '"constructor"',
-    '"prototype"',
-    ' ',
-    '\n',
-    '\u0000',
-    'é',
-    '"a"',
-  );
-  const whole = fc.record({
-    token: fc.constant(token),
-    event: fc.anything(),
-    time: fc.anything(),
-    userId: fc.anything(),
-  });
-  const body = fc.oneof(
-    fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)),
-    fc.array(piece, { maxLength: 40 }).map((pieces) => Buffer.from(pieces.join(''))),
-    whole.map((fields) => Buffer.from(stringify(fields))),
-    fc.tuple(whole, fc.nat(200)).map(([fields, cut]) => Buffer.from(stringify(fields)).subarray(0, cut)),
-    fc.array(fc.anything(), { maxLength: 5 }).map((events) => Buffer.from(stringify({ token, events }))),
-  );
-  const door = fc.constantFrom('track', 'identify', 'batch');
-  await fc.assert(
-    fc.asyncProperty(body, door, async (bytes, path) => {
-      const answer = await fetch(`${gateway.url}/api/v1/${path}`, { method: 'POST', body: new Uint8Array(bytes) });
-      await answer.arrayBuffer();
-      expect([200, 207, 400, 401, 413]).toContain(answer.status);
-    }),
-    { numRuns: 1_500 },
-  );
-  // Whatever was taken can be read again.
-  await log.envelopes();
-  expect(await metric('sluice_gateway_requests_open')).toBe(0);
-});
-
-function stringify(value: unknown): string {
-  try {
-    return JSON.stringify(value, (_, item: unknown) => (typeof item === 'bigint' ? String(item) : item)) ?? '';
-  } catch {
-    return '{}';
-  }
-}
 
 async function metric(name: string): Promise<number> {
   const line = (await gateway.metrics()).split('\n').find((text) => text.startsWith(`${name} `));

@@ -21,7 +21,7 @@ export type ServerOptions = {
   readonly doors: readonly Door[];
   readonly budget: BodyBudget;
   /** Called for every request that ends; door is the index in `doors`, or their number for none of them. */
-  onEnded(door: number, code: number): void;
+  onEnded(door: number, code: number, tookMs: number): void;
   /** A failure nobody expected while a request was handled; the request got a 500. */
   onFailure(error: unknown): void;
 };
@@ -100,7 +100,7 @@ class ServerState implements ExchangeOwner {
 
   exchangeEnded(exchange: Exchange, code: number): void {
     this.open -= 1;
-    this.#options.onEnded(exchange.door, code);
+    this.#options.onEnded(exchange.door, code, performance.now() - exchange.startedAtMs);
     if (this.open === 0) this.#lastAnswered?.();
   }
 

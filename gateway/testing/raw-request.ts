@@ -11,8 +11,18 @@ export type RawAnswer = {
 
 export type RawPart = string | Uint8Array | { readonly waitMs: number };
 
-/** Sends bytes as they are and collects what comes back, until the server closes or `quietMs` pass without a byte. */
-export async function sendRaw(port: number, parts: readonly RawPart[], quietMs = 300): Promise<RawAnswer> {
+/** When there is no more to wait for: so many answers, the server's end of the connection, or a while of silence. */
+export type RawEnd = { readonly answers: number } | 'closed' | { readonly quietMs: number };
+
+// Ends what hangs.
+const deadlineMs = 45_000;
+
+/** Sends bytes as they are and collects what comes back until the end that is waited for, or the server closes. */
+export async function sendRaw(
+  port: number,
+  parts: readonly RawPart[],
+  end: RawEnd = { answers: 1 },
+): Promise<RawAnswer> {
   const socket = connect(port, '127.0.0.1');
   const seen = { text: '', closed: false, lastByteMs: 0 };
   socket.on('data', (chunk) => {
@@ -26,12 +36,21 @@ export async function sendRaw(port: number, parts: readonly RawPart[], quietMs =
     if (typeof part === 'object' && 'waitMs' in part) await pause(part.waitMs);
     else if (!socket.destroyed) socket.write(part);
   }
-  seen.lastByteMs = performance.now();
-  while (!seen.closed && performance.now() - seen.lastByteMs < quietMs) await pause(10);
+  const sentMs = performance.now();
+  seen.lastByteMs = sentMs;
+  const isOver = (): boolean => {
+    if (seen.closed || performance.now() - sentMs > deadlineMs) return true;
+    if (end === 'closed') return false;
+    if ('answers' in end) return statusesOf(seen.text).length >= end.answers;
+    return performance.now() - seen.lastByteMs >= end.quietMs;
+  };
+  while (!isOver()) await pause(5);
   socket.destroy();
-  const statuses = [...seen.text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map((found) => Number(found[1]));
-  return { text: seen.text, statuses, closed: seen.closed };
+  return { text: seen.text, statuses: statusesOf(seen.text), closed: seen.closed };
 }
+
+const statusesOf = (text: string): number[] =>
+  [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map((found) => Number(found[1]));
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 

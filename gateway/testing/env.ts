@@ -1,0 +1,8 @@
+import { readFileSync } from 'node:fs';
+import { Type } from 'typebox';
+import { count, readEnv } from '../../shared/process/env.ts';
+
+const FuzzEnvSchema = Type.Object({ FUZZ_CASES: count(4_000), FUZZ_SEED: count(1) });
+
+/** How long tests of made-up input go on: `FUZZ_CASES=100000 npm test -- gateway/http/fuzz` is the long run. */
+export const readFuzzEnv = () => readEnv(FuzzEnvSchema, process.env, (path) => readFileSync(path, 'utf8'));
