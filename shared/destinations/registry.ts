@@ -2,12 +2,14 @@ import type { DestinationKind } from './define.ts';
 import { amplitude } from './amplitude.ts';
 import { awsKinesis } from './aws-kinesis.ts';
 import { awsSns } from './aws-sns.ts';
+import { braze } from './braze.ts';
 import { customerio } from './customerio.ts';
 import { facebook } from './facebook.ts';
 import { ga4MeasurementProtocol } from './ga4-measurement-protocol.ts';
 import { googlePubSub } from './google-pub-sub.ts';
 import { httpCustomRequest } from './http-custom-request.ts';
 import { httpDestination } from './http-destination.ts';
+import { iterable } from './iterable.ts';
 import { klaviyo } from './klaviyo.ts';
 import { linkedinAdsCapi } from './linkedin-ads-capi.ts';
 import { mixpanel } from './mixpanel.ts';
@@ -25,12 +27,14 @@ export const destinationKinds: readonly DestinationKind[] = [
   amplitude,
   awsKinesis,
   awsSns,
+  braze,
   customerio,
   facebook,
   ga4MeasurementProtocol,
   googlePubSub,
   httpCustomRequest,
   httpDestination,
+  iterable,
   klaviyo,
   linkedinAdsCapi,
   mixpanel,
