@@ -9,9 +9,12 @@ import type { Progress } from './progress.ts';
 
 export type StackServer = { readonly url: string; stop(): Promise<void> };
 
+/** `monitorUrl` is undefined where only the caller's own settings know it. */
+export type StackLog = StackServer & { readonly monitorUrl: string | undefined };
+
 /** The log: NATS_URL's servers, else an embedded nats-server that is kept running. */
-export async function startLog(env: StackEnv, folder: string, progress: Progress): Promise<StackServer> {
-  if (env.NATS_URL !== undefined) return external(env.NATS_URL);
+export async function startLog(env: StackEnv, folder: string, progress: Progress): Promise<StackLog> {
+  if (env.NATS_URL !== undefined) return { ...external(env.NATS_URL), monitorUrl: undefined };
   return progress.step('nats-server', async (note) => {
     const binary = await findNatsServer({ cacheDir: defaultEmbeddedCacheDir(), onProgress: note });
     const storeDir = join(folder, 'nats');
@@ -26,7 +29,7 @@ export async function startLog(env: StackEnv, folder: string, progress: Progress
       start: () => startNatsServer({ binaryPath: binary.path, storeDir, port, monitorPort }),
     });
     note(`nats-server ${binary.version}, JetStream on file, every write synced`);
-    return { url: kept.current.url, stop: kept.stop };
+    return { url: kept.current.url, monitorUrl: kept.current.monitorUrl, stop: kept.stop };
   });
 }
 

@@ -16,6 +16,7 @@ export type StackService = ServiceSpec & {
 export type StackAddresses = {
   readonly folder: string;
   readonly natsUrl: string;
+  readonly natsMonitorUrl: string | undefined;
   readonly databaseUrl: string;
   readonly secretsKey: string;
   readonly sinkUrl: string;
@@ -36,6 +37,7 @@ export function stackServices(
   const common = {
     ...inherited,
     NATS_URL: at.natsUrl,
+    ...(at.natsMonitorUrl === undefined ? {} : { NATS_MONITOR_URL: at.natsMonitorUrl }),
     LOG_LEVEL: env.LOG_LEVEL,
     SHUTDOWN_DEADLINE_MS: String(ownDeadlineMs),
     INSTANCE_ID: inherited['INSTANCE_ID'] ?? instanceId,
@@ -53,6 +55,8 @@ export function stackServices(
     metricsUrl: metricsPort === undefined ? undefined : `http://127.0.0.1:${metricsPort}`,
     stopDeadlineMs,
   });
+  // The demo sink is on this machine, which a destination may otherwise not reach.
+  const egress = { EGRESS_ALLOW: inherited['EGRESS_ALLOW'] ?? '127.0.0.0/8,::1/128' };
   return {
     sink: service('sink', 'deploy/local/sink/main', undefined, { SINK_PORT: String(env.SINK_PORT) }),
     'control-plane': service('control-plane', 'control-plane/main', env.CONTROL_PLANE_METRICS_PORT, {
@@ -64,6 +68,7 @@ export function stackServices(
       CONTROL_PLANE_METRICS_PORT: String(env.CONTROL_PLANE_METRICS_PORT),
       BOOTSTRAP_FILE: bootstrapFile(at.folder),
       BOOTSTRAP_SINK_URL: at.sinkUrl,
+      ...egress,
     }),
     gateway: service('gateway', 'gateway/main', env.GATEWAY_METRICS_PORT, {
       GATEWAY_PORT: String(env.GATEWAY_PORT),
@@ -74,8 +79,7 @@ export function stackServices(
       DATABASE_URL: at.databaseUrl,
       SECRETS_KEY: at.secretsKey,
       PIPELINE_METRICS_PORT: String(env.PIPELINE_METRICS_PORT),
-      // The demo sink is on this machine, which a destination may otherwise not reach.
-      EGRESS_ALLOW: inherited['EGRESS_ALLOW'] ?? '127.0.0.0/8,::1/128',
+      ...egress,
     }),
   };
 }

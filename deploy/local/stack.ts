@@ -51,6 +51,7 @@ export async function startStack(
     {
       folder,
       natsUrl: log.url,
+      natsMonitorUrl: log.monitorUrl,
       databaseUrl: database.url,
       secretsKey: await readOrMakeSecretsKey(folder),
       sinkUrl: urls.sink,

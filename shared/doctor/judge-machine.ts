@@ -1,0 +1,54 @@
+import { fail, ok, warn } from './finding.ts';
+import type { Finding } from './finding.ts';
+
+/** A connection takes one, and so does each destination's; the usual 1,024 is used up by clients that keep theirs open. */
+const openFilesEnough = 16_384;
+const skewWarnMs = 500;
+/** Far below the window in which an event's own time may lie ahead (TIME_AHEAD_MS_MAX). */
+const skewFailMs = 30_000;
+const gibibyte = 1024 ** 3;
+const syncSlowMs = 10;
+const syncTooSlowMs = 100;
+
+/** `softLimit` as the system has it; undefined if it does not say. */
+export function judgeOpenFiles(softLimit: number | undefined): Finding {
+  const about = 'open files';
+  if (softLimit === undefined) return ok(about, 'this system does not tell its limit');
+  const detail = Number.isFinite(softLimit) ? `${softLimit} at most` : 'no limit';
+  if (softLimit >= openFilesEnough) return ok(about, detail);
+  return warn(about, detail, `raise the limit to ${openFilesEnough} or more (LimitNOFILE of the unit, ulimit -n)`);
+}
+
+/**
+ * `skewMs`: how far the other clock is ahead of ours; `uncertaintyMs`: how far that reading may be off, which is what
+ * the answer took.
+ */
+export function judgeClock(of: string, skewMs: number, uncertaintyMs: number): Finding {
+  const about = `clock of ${of}`;
+  const off = Math.max(0, Math.abs(skewMs) - uncertaintyMs);
+  const detail = `${Math.round(Math.abs(skewMs))} ms ${skewMs < 0 ? 'behind' : 'ahead of'} ours, give or take ${Math.ceil(uncertaintyMs)} ms`;
+  const advice = 'let both machines keep their time by NTP or chrony';
+  if (off > skewFailMs) return fail(about, detail, advice);
+  if (off > skewWarnMs) return warn(about, detail, advice);
+  return ok(about, detail);
+}
+
+export function judgeDiskSpace(folder: string, freeBytes: number, totalBytes: number): Finding {
+  const about = 'disk space';
+  const percent = totalBytes === 0 ? 0 : (freeBytes / totalBytes) * 100;
+  const detail = `${(freeBytes / gibibyte).toFixed(1)} GiB (${percent.toFixed(0)} %) free in ${folder}`;
+  const advice = 'a full disk stops the log: free some, or lower LOG_*_BYTES_MAX';
+  if (freeBytes < gibibyte) return fail(about, detail, advice);
+  if (percent < 15) return warn(about, detail, advice);
+  return ok(about, detail);
+}
+
+/** `medianMs`: what writing a few kilobytes and syncing them takes. */
+export function judgeSyncSpeed(folder: string, medianMs: number): Finding {
+  const about = 'disk speed';
+  const detail = `${medianMs.toFixed(2)} ms for a synced write in ${folder}`;
+  const advice = 'every frame of events waits for one: use a local SSD, or a volume with more IOPS';
+  if (medianMs > syncTooSlowMs) return fail(about, detail, advice);
+  if (medianMs > syncSlowMs) return warn(about, detail, advice);
+  return ok(about, detail);
+}
