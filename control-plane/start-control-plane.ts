@@ -3,6 +3,7 @@ import { compileAddressRanges } from '../shared/admission/address-ranges.ts';
 import { createClientAddress } from '../shared/admission/client-address.ts';
 import { splitProxies } from '../shared/admission/trusted-proxies.ts';
 import { readRanges } from '../shared/egress/egress-rules.ts';
+import { checkAtStart } from '../shared/doctor/check-at-start.ts';
 import { connectLog } from '../shared/log/connection.ts';
 import { logAccess } from '../shared/log/log-access.ts';
 import type { Logger } from '../shared/process/logger.ts';
@@ -81,6 +82,7 @@ export async function startControlPlane(
 
   const connection = await connectLog({ ...logAccess(env), name: 'sluice control plane' });
   shutdown.add('close log', () => connection.close());
+  void checkAtStart({ natsVersion: connection.nc.info?.version, monitorUrls: env.NATS_MONITOR_URL, logger });
   const liveValues = createLiveValues();
   const leases = createLeaseMirror();
   const experimentPlans = createExperimentPlans(logger);

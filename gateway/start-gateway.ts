@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Registry } from 'prom-client';
 import { holdProcessLease } from '../shared/config/process-lease.ts';
+import { checkAtStart } from '../shared/doctor/check-at-start.ts';
 import { connectLog } from '../shared/log/connection.ts';
 import { logAccess } from '../shared/log/log-access.ts';
 import { createFramePublisher } from '../shared/log/frame-publisher.ts';
@@ -47,6 +48,7 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
 
   const connection = await connectLog({ ...logAccess(env), name: instanceId });
   shutdown.add('log', () => connection.close(stepMs));
+  void checkAtStart({ natsVersion: connection.nc.info?.version, monitorUrls: env.NATS_MONITOR_URL, logger });
   const topology = topologySettings(env);
   const { partitions } = await ensureTopology(connection, topology);
   const buckets = await openBuckets(connection, env.LOG_REPLICAS);

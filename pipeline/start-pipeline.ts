@@ -1,5 +1,6 @@
 import type { Piscina } from 'piscina';
 import { holdProcessLease } from '../shared/config/process-lease.ts';
+import { checkAtStart } from '../shared/doctor/check-at-start.ts';
 import { afterReconnect } from '../shared/log/after-reconnect.ts';
 import { connectLog, withDeadline } from '../shared/log/connection.ts';
 import { logAccess } from '../shared/log/log-access.ts';
@@ -40,6 +41,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
   const instanceId = instanceIdOf(env);
   const connection = await connectLog({ ...logAccess(env), name: `pipeline-${instanceId}` });
   shutdown.add('log', () => connection.close(stepMs));
+  void checkAtStart({ natsVersion: connection.nc.info?.version, monitorUrls: env.NATS_MONITOR_URL, logger });
   const { partitions, created } = await ensureTopology(connection, topologySettings(env));
   if (created.length > 0) logger.info({ streams: created }, 'made the streams that were missing');
   const buckets = await openBuckets(connection, env.LOG_REPLICAS);
