@@ -1,6 +1,7 @@
 import { collections } from '../../shared/collections/registry.ts';
 import { collectionEndpoints } from '../collections/collection-endpoints.ts';
 import { lifecycleEndpoints } from '../experiments/lifecycle-endpoints.ts';
+import { readExperimentResults } from '../experiments/read-results.ts';
 import type { Endpoint } from '../http/define-endpoint.ts';
 import { abandonDraft } from './abandon-draft.ts';
 import { cancelReplay } from './cancel-replay.ts';
@@ -78,6 +79,7 @@ export const endpoints: readonly Endpoint[] = [
   abandonDraft,
   ...generic.flatMap(collectionEndpoints),
   ...lifecycleEndpoints,
+  readExperimentResults,
   listEvents,
   listVisitors,
   readVisitor,

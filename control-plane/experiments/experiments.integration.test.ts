@@ -91,3 +91,61 @@ test('lifecycle: needs the scope, and an experiment of the account', async () =>
   const stranger = await plane.newAccount();
   expect((await stranger.post(`${experimentsPath}/${id}/start`)).status).toBe(404);
 });
+
+const addVisitors = (sql: string, values: readonly unknown[]): Promise<unknown> =>
+  plane.storage.fork().execute(
+    `insert into experiment_visitors (account_id, experiment_id, visitor_id, variant_id, exposed_at, metric, converted_at)
+      ${sql}`,
+    [...values],
+  );
+
+test('results: visitors and conversions of each variant, and a warning where they are spread as they should not be', async () => {
+  const id = await newExperiment('measured', { primaryMetric: { event: 'Purchase' } });
+  const path = `/experiments/${id}/results`;
+  const control = (await addVariant(id, { name: 'Old', isControl: true })).body.id as string;
+  const other = (await addVariant(id, { name: 'New', weight: 50 })).body.id as string;
+  expect((await client.get(path)).body).toMatchObject({ status: 'Draft', visitors: 0, sampleRatio: null });
+  await step(id, 'start');
+  await client.publish();
+  const seen = `select ?, ?, ? || n, ?, '2026-01-02', 'Purchase',
+    case when n <= ? then timestamptz '2026-01-03' when n <= 100 then '2026-01-01' end from generate_series(1, ?) n`;
+  await addVisitors(seen, [client.accountId, id, 'o-', control, 30, 300]);
+  await addVisitors(seen, [client.accountId, id, 'n-', other, 60, 300]);
+  const { body } = await client.get(path);
+  expect(body).toMatchObject({
+    key: 'measured',
+    status: 'Running',
+    confidencePercent: 95,
+    visitors: 600,
+    conversions: 90,
+  });
+  expect(body.variants).toMatchObject([
+    {
+      id: other,
+      name: 'New',
+      isControl: false,
+      expectedShare: 50,
+      visitors: 300,
+      conversions: 60,
+      conversionRate: 0.2,
+    },
+    { id: control, isControl: true, expectedShare: 50, visitors: 300, conversions: 30, conversionRate: 0.1 },
+  ]);
+  expect(body.sampleRatio).toEqual({ chiSquare: 0, degreesOfFreedom: 1, pValue: 1, isMismatch: false });
+  await addVisitors(seen, [client.accountId, id, 'more-', other, 0, 120]);
+  const uneven = (await client.get(`${path}?confidencePercent=99`)).body;
+  expect(uneven).toMatchObject({ confidencePercent: 99, visitors: 720, sampleRatio: { isMismatch: true } });
+  expect(uneven.variants[1].confidenceInterval.low).toBeLessThan(body.variants[1].confidenceInterval.low);
+  expect((await client.get(`${path}?confidencePercent=100`)).status).toBe(400);
+});
+
+test('results: are the account’s own, need the scope, and lose who is erased', async () => {
+  const id = await newExperiment('private');
+  const variant = (await addVariant(id, { isControl: true })).body.id as string;
+  await addVisitors(`values (?, ?, 'gone', ?, now(), null, null)`, [client.accountId, id, variant]);
+  expect((await client.get(`/experiments/${id}/results`)).body.visitors).toBe(1);
+  expect((await client.delete('/visitors/gone')).status).toBe(200);
+  expect((await client.get(`/experiments/${id}/results`)).body.visitors).toBe(0);
+  expect((await (await plane.newAccount()).get(`/experiments/${id}/results`)).status).toBe(404);
+  expect((await (await plane.newKey(client, ['experiments:list'])).get(`/experiments/${id}/results`)).status).toBe(403);
+});

@@ -1,0 +1,8 @@
+/** What is used of a library that comes without types. */
+declare module 'jstat' {
+  const jStat: {
+    readonly normal: { inv(probability: number, mean: number, deviation: number): number };
+    readonly chisquare: { cdf(value: number, degreesOfFreedom: number): number };
+  };
+  export default jStat;
+}
