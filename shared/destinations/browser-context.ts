@@ -26,12 +26,11 @@ export function browserContext({ context }: SentEvent): BrowserContext {
  */
 export function browserId(event: SentEvent, names: readonly string[]): string | undefined {
   const { properties, context, visitor } = event;
-  const page = webAddress(context['current_url']);
-  const query = page === undefined ? undefined : new URL(page).searchParams;
+  const page = textOf(context['current_url']);
   for (const look of [
     (name: string) => textOf(properties[name]),
     (name: string) => textOf(context[name]),
-    (name: string) => textOf(query?.get(name)),
+    (name: string) => parameterOf(page, name),
     (name: string) => textOf(visitor[name]),
     (name: string) => textOf(visitor.custom_properties[name]),
   ]) {
@@ -41,6 +40,12 @@ export function browserId(event: SentEvent, names: readonly string[]): string | 
     }
   }
   return undefined;
+}
+
+/** Most addresses have no such parameter: only one that may is taken apart. */
+function parameterOf(page: string | undefined, name: string): string | undefined {
+  if (page?.includes(`${name}=`) !== true || !URL.canParse(page)) return undefined;
+  return textOf(new URL(page).searchParams.get(name));
 }
 
 function webAddress(value: unknown): string | undefined {

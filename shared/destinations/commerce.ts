@@ -97,7 +97,7 @@ function firstText(properties: JsonObject, names: readonly string[]): string | u
 function firstNumber(properties: JsonObject, names: readonly string[]): number | undefined {
   for (const name of names) {
     const value = numberOf(properties[name]);
-    if (value !== undefined) return value;
+    if (value !== undefined && Number.isFinite(value)) return value;
   }
   return undefined;
 }

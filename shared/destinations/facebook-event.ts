@@ -99,15 +99,14 @@ function userData(event: SentEvent): JsonObject {
 }
 
 /**
- * The value of the _fbc cookie, made of the click's id where there is no cookie: version, subdomain index, the time the
- * click was first seen in ms, the id as it came.
+ * The value of the _fbc cookie, made of the click's id where that is nearer to the event than a cookie: version,
+ * subdomain index, the time the click was first seen in ms, the id as it came.
  * https://developers.facebook.com/docs/marketing-api/conversions-api/parameters/fbp-and-fbc
  */
 function clickCookie(event: SentEvent): string | undefined {
-  const cookie = browserId(event, ['fbc', '_fbc']);
-  if (cookie !== undefined) return cookie;
-  const click = browserId(event, ['fbclid']);
-  return click === undefined ? undefined : `fb.1.${event.timeMs}.${click}`;
+  const cookieOrClick = browserId(event, ['fbc', '_fbc', 'fbclid']);
+  if (cookieOrClick === undefined || /^fb\.\d\.\d+\./.test(cookieOrClick)) return cookieOrClick;
+  return `fb.1.${Math.floor(event.timeMs)}.${cookieOrClick}`;
 }
 
 function customData(event: SentEvent, name: string): JsonObject | undefined {

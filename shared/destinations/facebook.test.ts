@@ -74,6 +74,9 @@ describe('Facebook', () => {
     });
     const click = sampleShopper({ context: { current_url: 'https://shop.example.com/?fbclid=AbC-9' } });
     expect(sent(click).body.data[0]?.['user_data']).toMatchObject({ fbc: `fb.1.${eventMs}.AbC-9` });
+    const earlier = { ...click.resolved.visitor, fbc: 'fb.1.2.Old' };
+    const again = { resolved: { ...click.resolved, visitor: earlier } };
+    expect(sent(again).body.data[0]?.['user_data']).toMatchObject({ fbc: `fb.1.${eventMs}.AbC-9` });
   });
 
   it('name: a custom event keeps its own, a mapping may give another', () => {

@@ -21,7 +21,7 @@ export function linkedinEvent(event: SentEvent, conversion: string, nowMs: numbe
   const { value, currency } = commerceOf(event.properties);
   return {
     conversion,
-    conversionHappenedAt: event.timeMs,
+    conversionHappenedAt: Math.floor(event.timeMs),
     conversionValue:
       value === undefined || currency === undefined ? undefined : { currencyCode: currency, amount: value.toString() },
     user: user(event),

@@ -6,6 +6,7 @@ import { checkAge } from './event-age.ts';
 import { hashDatum, normaliseE164, normaliseEmail } from './hashed-person.ts';
 import { knownPerson } from './known-person.ts';
 import { present } from './present.ts';
+import { numberOf } from './sent-event.ts';
 import type { SentEvent } from './sent-event.ts';
 import { createEventNames } from './standard-events.ts';
 
@@ -19,17 +20,13 @@ export function redditEvent(event: SentEvent, actionSource: string, nowMs: numbe
   checkAge(event, nowMs, daysMax);
   const type = standardName(event.name);
   const click = browserId(event, ['rdt_cid']);
-  const who = user(event);
-  if (who === undefined && click === undefined) {
-    throw new UnfitEventError('the event says nothing of a person that Reddit could match');
-  }
   return {
-    event_at: event.timeMs,
+    event_at: Math.floor(event.timeMs),
     action_source: actionSource,
     event_source_url: actionSource === 'WEBSITE' ? browserContext(event).url : undefined,
     click_id: click,
     type: type === undefined ? { tracking_type: 'CUSTOM', custom_event_name: event.name } : { tracking_type: type },
-    user: who,
+    user: user(event, click !== undefined),
     metadata: metadata(event),
   };
 }
@@ -46,19 +43,30 @@ const standardName = createEventNames({
   lead: 'LEAD',
 });
 
-/** Hashed as https://business.reddithelp.com describes its match keys; Reddit takes the address of the network hashed too. */
-function user(event: SentEvent): JsonObject | undefined {
+/**
+ * Match keys, hashed as https://business.reddithelp.com describes them, the network address too. With a click they are
+ * extra; without, the browser's name and screen alone match nobody.
+ */
+function user(event: SentEvent, hasClick: boolean): JsonObject | undefined {
   const { email, phone, externalId } = knownPerson(event);
   const { ip, userAgent } = browserContext(event);
   const trim = (text: string): string => text.trim();
-  return present({
+  const keys = present({
     email: hashDatum(email, canonicalEmail),
     phone_number: hashDatum(phone, normaliseE164),
     external_id: hashDatum(externalId, trim),
     ip_address: hashDatum(ip, trim),
-    user_agent: userAgent,
     uuid: browserId(event, ['rdt_uuid', '_rdt_uuid']),
   });
+  if (keys === undefined && !hasClick) {
+    throw new UnfitEventError('the event says nothing of a person that Reddit could match');
+  }
+  return present({ ...keys, user_agent: userAgent, screen_dimensions: screen(event) });
+}
+
+function screen({ context }: SentEvent): JsonObject | undefined {
+  const [width, height] = [numberOf(context['screen_width']), numberOf(context['screen_height'])];
+  return width === undefined || height === undefined ? undefined : { width, height };
 }
 
 /** `Al.ice$+Apple@Example.Com` is `alice@example.com`: no alias, letters and digits only before the @. */

@@ -21,6 +21,8 @@ describe('Reddit', () => {
       ip: '203.0.113.7',
       user_agent: 'Example/1.0',
       _rdt_uuid: '1684189007728.7c73',
+      screen_width: 1920,
+      screen_height: '1080',
     };
     const { request, body } = sent(sampleShopper({ context }));
     expect(request).toMatchObject({
@@ -44,6 +46,7 @@ describe('Reddit', () => {
               ip_address: sha256('203.0.113.7'),
               user_agent: 'Example/1.0',
               uuid: '1684189007728.7c73',
+              screen_dimensions: { width: 1920, height: 1080 },
             },
             metadata: {
               conversion_id: 'order-event-1',
@@ -78,7 +81,12 @@ describe('Reddit', () => {
   });
 
   it('unfit: nobody to match, or too old', () => {
-    expect(() => sent(sampleStranger())).toThrow('the event says nothing of a person');
+    const stranger = sampleStranger();
+    const seen = (context: Readonly<Record<string, unknown>>) => ({
+      resolved: { ...stranger.resolved, event: { ...stranger.resolved.event, context } },
+    });
+    expect(() => sent(seen({ user_agent: 'Example/1.0' }))).toThrow('the event says nothing of a person');
+    expect(sent(seen({ rdt_cid: 'click-1' })).body.data.events[0]).toMatchObject({ click_id: 'click-1' });
     expect(() => sent(sampleShopper({ time: nowMs - 8 * 86_400_000 }))).toThrow('older than 7 days');
     expect(reddit.prepare(settings).takes?.(sampleShopper({ event: '$identify' }))).toBe(false);
   });

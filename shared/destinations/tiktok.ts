@@ -107,11 +107,11 @@ function readAnswer(answer: OutboundAnswer, count: number): readonly Outcome[] |
 
 const invalidParameter = 40_002;
 
-// 0 is success, 20001 success in part; 40100, 40016 and 40133 ask for patience; from 50000 on it is their own trouble.
+// 0 is success, 20001 success in part; 40100 asks for patience; from 50000 on it is TikTok's own trouble.
 function outcomeOfCode(code: number): Outcome {
   if (code === 0 || code === 20_001) return { kind: 'delivered' };
   const reason = `code ${code}`;
-  return { kind: [40_016, 40_100, 40_133].includes(code) || code >= 50_000 ? 'retry' : 'reject', reason };
+  return { kind: code === 40_100 || code >= 50_000 ? 'retry' : 'reject', reason };
 }
 
 function culpritOf(message: unknown): number | undefined {
