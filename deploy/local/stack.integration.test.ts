@@ -111,6 +111,31 @@ describe('the main job', () => {
   }, 40_000);
 });
 
+describe('dead letters', () => {
+  test('stack: what a destination refused arrives once it is mended and the dead letters are replayed', async () => {
+    const destination = `destinations/${stack.credentials.destinationId}`;
+    await client.setSink({ path: '/demo', status: 400 });
+    await client.track({ event: 'Refused', distinctId: 'refused-1', userId: 'u-6' });
+    const letters = (): Promise<unknown> => client.api('GET', `${destination}/dead-letters`);
+    await expect
+      .poll(letters, settle)
+      .toMatchObject({ entities: [{ event: { id: 'refused-1' }, reason: 'status 400', attempts: 1 }] });
+    await client.setSink({ path: '/demo', status: 200 });
+    expect(await client.api('POST', `${destination}/test`)).toMatchObject({ outcome: 'delivered' });
+    const { id } = await client.api('POST', `${destination}/replay`, { what: 'dead-letters' });
+    await expect
+      .poll(() => client.api('GET', `${destination}/replays/${String(id)}`), settle)
+      .toMatchObject({ status: 'done', queued: 1, share: 1 });
+    const statuses = async (): Promise<unknown[]> =>
+      (await client.sinkRequests('/demo'))
+        .filter((request) => request.headers['idempotency-key'] === 'refused-1')
+        .map(({ status }) => status)
+        .toSorted();
+    await expect.poll(statuses, settle).toEqual([200, 400]);
+    expect(await letters()).toMatchObject({ entities: [] });
+  }, 120_000);
+});
+
 describe('faults', () => {
   test.each(['gateway', 'pipeline', 'nats-server', 'control-plane'])(
     'stack: kill -9 of %s in a stream of tracks loses nothing that got a 200',

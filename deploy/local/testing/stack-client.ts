@@ -5,6 +5,8 @@ export type SinkRequest = {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: unknown;
+  /** What the sink answered; null when it did not. */
+  readonly status: number | null;
 };
 
 type Json = Readonly<Record<string, unknown>>;
