@@ -1,17 +1,14 @@
 import { startObserving } from '../shared/process/observe.ts';
 import { runService } from '../shared/process/run-service.ts';
 import { readControlPlaneEnv } from './env.ts';
-import { createMetrics } from './metrics.ts';
 import { startControlPlane } from './start-control-plane.ts';
 
 await runService('control-plane', readControlPlaneEnv, async (env, logger, shutdown) => {
-  const metrics = createMetrics();
-  const controlPlane = await startControlPlane(env, logger, shutdown, metrics);
+  const controlPlane = await startControlPlane(env, logger, shutdown);
   const observing = await startObserving({
     port: env.CONTROL_PLANE_METRICS_PORT,
     portVariable: 'CONTROL_PLANE_METRICS_PORT',
-    registry: metrics.registry,
-    metrics: () => metrics.registry.metrics(),
+    page: controlPlane.page,
     checks: [
       ...controlPlane.checks,
       { name: 'running', check: () => (shutdown.stopping ? { ok: false, detail: 'stopping' } : { ok: true }) },

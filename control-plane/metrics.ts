@@ -1,37 +1,25 @@
-import { Gauge, Registry, collectDefaultMetrics } from 'prom-client';
-import { createHttpMetrics } from './http/http-metrics.ts';
-import type { HttpMetrics } from './http/http-metrics.ts';
-import type { ConfigPublisher } from './push/config-publisher.ts';
+import { counter, gauge, histogram } from '../shared/metrics/define-metric.ts';
 
-export type Metrics = {
-  readonly registry: Registry;
-  readonly http: HttpMetrics;
-  /** Shows what the publisher does. */
-  watchPublisher(publisher: ConfigPublisher, leading: () => boolean): void;
+/** Everything the control plane tells of itself, beside what every service tells. */
+export const controlPlaneMetrics = {
+  requests: counter('sluice_control_plane_requests_total', 'Requests answered, by route, method and status', [
+    'route',
+    'method',
+    'code',
+  ]),
+  requestDuration: histogram(
+    'sluice_control_plane_request_duration_seconds',
+    'Time from the first byte of a request to the last of its answer',
+    [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
+    ['route', 'method'],
+  ),
+  isLeader: gauge('sluice_config_leader', '1 in the control plane that moves published versions to the log, else 0'),
+  outboxPending: gauge(
+    'sluice_outbox_pending_rows',
+    'Published changes not moved to the log yet, as the leader sees it',
+  ),
+  pushFailures: counter(
+    'sluice_config_push_failures_total',
+    'Rounds of moving published versions to the log that failed',
+  ),
 };
-
-/** The registry of this process. */
-export function createMetrics(): Metrics {
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
-  const build = new Gauge({
-    name: 'sluice_build_info',
-    help: 'Always 1; the labels say what runs.',
-    labelNames: ['component', 'node'],
-    registers: [registry],
-  });
-  build.set({ component: 'control-plane', node: process.version }, 1);
-  return {
-    registry,
-    http: createHttpMetrics(registry),
-    watchPublisher(publisher, leading) {
-      gauge(registry, 'sluice_config_revision', 'Newest revision of the CONFIG bucket seen.', () => publisher.revision);
-      gauge(registry, 'sluice_outbox_pending_rows', 'Published changes not pushed yet.', () => publisher.waiting);
-      gauge(registry, 'sluice_config_leader', '1 in the control plane that pushes.', () => (leading() ? 1 : 0));
-    },
-  };
-}
-
-function gauge(registry: Registry, name: string, help: string, read: () => number): void {
-  const shown: Gauge = new Gauge({ name, help, registers: [registry], collect: () => shown.set(read()) });
-}

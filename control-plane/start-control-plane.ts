@@ -6,6 +6,10 @@ import { readRanges } from '../shared/egress/egress-rules.ts';
 import { checkAtStart } from '../shared/doctor/check-at-start.ts';
 import { connectLog } from '../shared/log/connection.ts';
 import { logAccess } from '../shared/log/log-access.ts';
+import { poolFigures } from '../shared/metrics/database-metrics.ts';
+import { MetricsPage } from '../shared/metrics/metrics-page.ts';
+import { showProcess } from '../shared/metrics/process-metrics.ts';
+import { watchDurability } from '../shared/metrics/watch-durability.ts';
 import type { Logger } from '../shared/process/logger.ts';
 import { PortBusyError } from '../shared/process/observe.ts';
 import type { ReadyCheck } from '../shared/process/observe.ts';
@@ -28,7 +32,9 @@ import { monitorDatabase } from './health/database-monitor.ts';
 import { createLiveValues } from './health/live-values.ts';
 import { createApp } from './http/create-app.ts';
 import { createPaginator } from './http/pagination.ts';
-import type { Metrics } from './metrics.ts';
+import { createHttpCounts } from './http/http-counts.ts';
+import { storagePoolFigures } from './health/storage-pool.ts';
+import { showMetrics } from './show-metrics.ts';
 import { createConfigPublisher } from './push/config-publisher.ts';
 import { competeForLeadership } from './push/leader-lock.ts';
 import { createLeaseMirror } from './push/live-processes.ts';
@@ -42,6 +48,8 @@ export type ControlPlane = {
   /** The port the configuration interface listens on. */
   readonly port: number;
   readonly checks: readonly ReadyCheck[];
+  /** What it tells of itself. */
+  readonly page: MetricsPage;
 };
 
 /** Connections for reading visitors and recent events, beside those of the configuration. */
@@ -54,7 +62,6 @@ export async function startControlPlane(
   env: ControlPlaneEnv,
   logger: Logger,
   shutdown: Shutdown,
-  metrics: Metrics,
 ): Promise<ControlPlane> {
   const now = (): Date => new Date();
   const secretBox = createSecretBox(env.SECRETS_KEY);
@@ -118,7 +125,6 @@ export async function startControlPlane(
   const publisher = createConfigPublisher({ storage, logLink, logger, leading: () => lock.leading, now });
   shutdown.add('stop leading', () => lock.stop());
   shutdown.add('stop publisher', () => publisher.stop());
-  metrics.watchPublisher(publisher, () => lock.leading);
 
   const trials = createTrialDesk({
     egressRanges: readRanges(env.EGRESS_ALLOW) ?? [],
@@ -140,12 +146,13 @@ export async function startControlPlane(
   const proxies = splitProxies(env.TRUSTED_PROXIES);
   const clientAddress = createClientAddress(compileAddressRanges(proxies), proxies.length > 0);
   const assigner = createAssigner({ pool: assignmentPool, impressions, now });
+  const http = createHttpCounts();
   const app = createApp({
     endpoints,
     tls: tlsTexts(env),
     services,
     logger,
-    metrics: metrics.http,
+    counts: http,
     addPublicRoutes: (instance) => {
       addDescriptionRoutes(instance, endpoints);
       addAssignmentRoutes(instance, { plans: experimentPlans, assigner, clientAddress, logger });
@@ -159,6 +166,22 @@ export async function startControlPlane(
     throw new PortBusyError(`port ${env.CONTROL_PLANE_PORT} is in use: set CONTROL_PLANE_PORT to a free one`);
   });
   const address = app.server.address();
+  const durability = watchDurability(env.NATS_MONITOR_URL);
+  shutdown.add('stop reading durability', () => durability.stop());
+  const page = new MetricsPage();
+  // Every control plane follows the bucket, whichever of them writes to it.
+  showProcess(page, {
+    component: 'control-plane',
+    connection,
+    durability,
+    configRevision: () => experimentPlans.revision,
+  });
+  const pools = {
+    configuration: () => storagePoolFigures(storage),
+    visitors: () => poolFigures(pool),
+    assignments: () => poolFigures(assignmentPool),
+  };
+  showMetrics(page, { http, publisher, pools, leading: () => lock.leading });
   const log: ReadyCheck = {
     name: 'log',
     check: () => (connection.connected ? { ok: true } : { ok: false, detail: 'NATS at NATS_URL is not connected' }),
@@ -166,5 +189,6 @@ export async function startControlPlane(
   return {
     port: typeof address === 'object' && address !== null ? address.port : env.CONTROL_PLANE_PORT,
     checks: [database.check, log],
+    page,
   };
 }

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { Registry } from 'prom-client';
 import { holdProcessLease } from '../shared/config/process-lease.ts';
 import { checkAtStart } from '../shared/doctor/check-at-start.ts';
 import { connectLog } from '../shared/log/connection.ts';
@@ -7,6 +6,10 @@ import { logAccess } from '../shared/log/log-access.ts';
 import { createFramePublisher } from '../shared/log/frame-publisher.ts';
 import { openBuckets } from '../shared/log/open-buckets.ts';
 import { ensureTopology } from '../shared/log/topology.ts';
+import { BucketCounts } from '../shared/metrics/bucket-counts.ts';
+import { MetricsPage } from '../shared/metrics/metrics-page.ts';
+import { showProcess } from '../shared/metrics/process-metrics.ts';
+import { watchDurability } from '../shared/metrics/watch-durability.ts';
 import type { Logger } from '../shared/process/logger.ts';
 import { startObserving } from '../shared/process/observe.ts';
 import type { Shutdown } from '../shared/process/shutdown.ts';
@@ -28,9 +31,11 @@ import { within } from './health/within.ts';
 import { BodyBudget } from './http/body-budget.ts';
 import { startServer } from './http/server.ts';
 import { loadUws } from './http/uws.ts';
-import { RequestCounts, createPublishSeconds, registerMetrics, setBuildInfo } from './metrics.ts';
+import { gatewayMetrics } from './metrics.ts';
+import { RequestCounts } from './request-counts.ts';
 import { connectControlPlane } from './upstream/control-plane.ts';
 import type { ControlPlane } from './upstream/control-plane.ts';
+import { showMetrics } from './show-metrics.ts';
 import { commitSettings, doorSettings, eventBytesMax, tlsFiles, topologySettings } from './settings.ts';
 
 /** Part of the stop deadline that is left for what comes behind the last answers, in ms. */
@@ -44,7 +49,6 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
   // Frames of an earlier life of this instance must never pass for repeats of this one's.
   const writerId = `${instanceId}-${randomBytes(6).toString('hex')}`;
   const uws = loadUws();
-  const registry = new Registry();
 
   const connection = await connectLog({ ...logAccess(env), name: instanceId });
   shutdown.add('log', () => connection.close(stepMs));
@@ -57,13 +61,14 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
     logger.warn({ messageBytesMax }, 'bodies are limited below TRACK_BODY_BYTES_MAX by max_payload of the log');
   }
 
-  const publishSeconds = createPublishSeconds(registry);
+  const publishTimes = new BucketCounts(gatewayMetrics.publishDuration.bounds);
   const gate = new LogGate(() => connection.connected);
   const storeSettings = { writerId, timeoutMs: env.PUBLISH_TIMEOUT_MS };
   const publisher = createFramePublisher(connection);
   shutdown.add('publisher', () => publisher.stop());
-  const store = createStoreFrame(publisher, storeSettings, (seconds) => publishSeconds.observe(seconds));
-  const commit = new GroupCommit(commitSettings(env, partitions, messageBytesMax), gate, store);
+  const store = createStoreFrame(publisher, storeSettings, (seconds) => publishTimes.observe(seconds));
+  const committing = commitSettings(env, partitions, messageBytesMax);
+  const commit = new GroupCommit(committing, gate, store);
   shutdown.add('frames', () => commit.stop());
 
   const sources = new PublishedSources({ eventsPerS: env.RATE_LIMIT_EVENTS_PER_S, burstS: env.RATE_LIMIT_BURST_S });
@@ -113,7 +118,7 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
     tls: tlsFiles(env),
     doors,
     budget,
-    onEnded: (door, code) => requests.count(door, code),
+    onEnded: (door, code, tookMs) => requests.count(door, code, tookMs),
     onFailure: (error) => logger.error({ err: error }, 'handling a request failed'),
   });
   shutdown.add('http', () => server.close());
@@ -122,15 +127,18 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
   const canary = startCanary(connection, canarySettings, () => gate.noteAlive());
   shutdown.add('canary', () => canary.stop());
 
-  setBuildInfo(registry, uws, connection.nc.info?.version ?? 'unknown');
+  const durability = watchDurability(env.NATS_MONITOR_URL);
+  shutdown.add('durability', () => durability.stop());
+  const page = new MetricsPage();
   const openRequests = (): number => server.open;
   const configRevision = (): number => feed.revision;
-  registerMetrics(registry, { doors, requests, sources, commit, gate, budget, openRequests, configRevision });
+  showProcess(page, { component: 'gateway', connection, durability, configRevision });
+  const counted = { doors, requests, sources, commit, commitSettings: committing, publishTimes, gate, budget };
+  showMetrics(page, { ...counted, uws, openRequests });
   const observer = await startObserving({
     port: env.GATEWAY_METRICS_PORT,
     portVariable: 'GATEWAY_METRICS_PORT',
-    registry,
-    metrics: () => registry.metrics(),
+    page,
     checks: readinessChecks({ canary, gate, feed, shutdown }),
   });
   shutdown.add('observer', () => observer.close());

@@ -62,6 +62,11 @@ const PipelineEnvSchema = Type.Object({
   /** Percent of LOG_EVENTS_BYTES_MAX above which history goes, and down to which. */
   RETENTION_HIGH_PERCENT: Type.Integer({ minimum: 1, maximum: 99, default: 70 }),
   RETENTION_LOW_PERCENT: Type.Integer({ minimum: 0, maximum: 98, default: 60 }),
+
+  /** How often the log is looked at for backlogs, in ms. */
+  BACKLOG_EVERY_MS: count(5_000, 100),
+  /** Destinations that stand in metrics by themselves; the rest is summed up as `_other`. */
+  METRICS_DESTINATIONS_MAX: count(1_000, 0),
 });
 
 export type PipelineEnv = Omit<Static<typeof PipelineEnvSchema>, 'EGRESS_ALLOW'> & {

@@ -6,13 +6,15 @@ import { connectLog, withDeadline } from '../shared/log/connection.ts';
 import { logAccess } from '../shared/log/log-access.ts';
 import { openBuckets } from '../shared/log/open-buckets.ts';
 import { ensureTopology } from '../shared/log/topology.ts';
+import { watchDurability } from '../shared/metrics/watch-durability.ts';
 import type { Logger } from '../shared/process/logger.ts';
 import { startObserving } from '../shared/process/observe.ts';
 import type { ReadyCheck } from '../shared/process/observe.ts';
 import type { Shutdown } from '../shared/process/shutdown.ts';
 import type { PipelineEnv } from './env.ts';
 import { actorIdOf } from './host/messages.ts';
-import { createMetrics } from './metrics.ts';
+import { watchBacklog } from './backlog/backlog-watch.ts';
+import { showMetrics } from './observe/show-metrics.ts';
 import { startReplayRunner } from './replay/replay-runner.ts';
 import { startRetention } from './retention/retention.ts';
 import { hostSettings, instanceIdOf, retentionSettings, topologySettings } from './settings.ts';
@@ -110,12 +112,33 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
     removeForgotten().catch((error: unknown) => logger.warn({ err: error }, 'looking for forgotten cursors failed'));
   }, forgottenEveryMs);
 
-  const registry = createMetrics({ stats, supervisor, retention, configRevision: () => accounts.applied });
+  const backlog = watchBacklog({
+    connection,
+    logger,
+    everyMs: env.BACKLOG_EVERY_MS,
+    owns: () => membership.owns('backlog'),
+    readSoFar: () => stats.readSoFar(),
+  });
+  shutdown.add('backlog', () => withDeadline(backlog.stop(), stepMs));
+  const durability = watchDurability(env.NATS_MONITOR_URL);
+  shutdown.add('durability', () => durability.stop());
+  const page = showMetrics({
+    stats,
+    supervisor,
+    pool,
+    threadsExpected: threads,
+    backlog,
+    retention,
+    connection,
+    durability,
+    configRevision: () => accounts.applied,
+    destinationsMax: env.METRICS_DESTINATIONS_MAX,
+    destinations: () => accounts.destinations(),
+  });
   const observer = await startObserving({
     port: env.PIPELINE_METRICS_PORT,
     portVariable: 'PIPELINE_METRICS_PORT',
-    registry,
-    metrics: () => registry.metrics(),
+    page,
     checks: [
       readyWhen('log', () => (connection.connected ? undefined : 'not connected')),
       readyWhen('threads', () =>

@@ -12,7 +12,7 @@ import { forbidden, notFound, unauthorized } from './api-error.ts';
 import { readJson } from './checked-json.ts';
 import type { Endpoint } from './define-endpoint.ts';
 import { answerFailure, failureOf } from './failure.ts';
-import type { HttpMetrics } from './http-metrics.ts';
+import type { HttpCounts } from './http-counts.ts';
 import { httpsServerFactory } from './https-server.ts';
 import type { TlsTexts } from './https-server.ts';
 import { prepareInput } from './prepare-input.ts';
@@ -23,7 +23,7 @@ export type AppOptions = {
   readonly logger: Logger;
   /** Undefined: plain HTTP. */
   readonly tls: TlsTexts | undefined;
-  readonly metrics: HttpMetrics;
+  readonly counts: HttpCounts;
   /** Adds routes that need no key: descriptions and pages. */
   addPublicRoutes(app: FastifyInstance): void;
 };
@@ -35,7 +35,7 @@ const pathParameterCharsMax = 1_024;
 
 /** The configuration interface over HTTP. It does not listen yet. */
 export function createApp(options: AppOptions): FastifyInstance {
-  const { services, metrics } = options;
+  const { services, counts } = options;
   const fail = (failure: ApiError, request: FastifyRequest, reply: FastifyReply): FastifyReply =>
     answerFailure(failure, request, reply, options.logger);
   const app = fastify({
@@ -61,8 +61,11 @@ export function createApp(options: AppOptions): FastifyInstance {
     void reply.header('x-content-type-options', 'nosniff');
     void reply.header('cache-control', 'no-store');
   });
+  app.addHook('onRoute', ({ url, method }) => {
+    for (const each of [method].flat()) counts.expect(url, each);
+  });
   app.addHook('onResponse', async (request, reply) => {
-    metrics.observe(request.routeOptions.url ?? 'unknown', request.method, reply.statusCode, reply.elapsedTime);
+    counts.count(request.routeOptions.url ?? 'unknown', request.method, reply.statusCode, reply.elapsedTime);
   });
   app.setErrorHandler((error, request, reply) => fail(failureOf(error), request, reply));
   app.setNotFoundHandler((request, reply) => fail(notFound('address'), request, reply));

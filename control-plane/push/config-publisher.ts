@@ -11,8 +11,8 @@ export type ConfigPublisher = {
   wake(): void;
   /** Outbox rows that waited when last looked at. */
   readonly waiting: number;
-  /** The newest revision this process has written or seen. */
-  readonly revision: number;
+  /** Rounds that failed. */
+  readonly failures: number;
   stop(): Promise<void>;
 };
 
@@ -33,7 +33,7 @@ const reconcileEveryMs = 30_000;
 export function createConfigPublisher(options: ConfigPublisherOptions): ConfigPublisher {
   const { storage, logLink, logger } = options;
   let waiting = 0;
-  let revision = 0;
+  let failures = 0;
   let reconciledAtMs = -Infinity;
   let again = false;
   let stopped = false;
@@ -43,7 +43,6 @@ export function createConfigPublisher(options: ConfigPublisherOptions): ConfigPu
   const push = async (how: 'push' | 'reconcile', accountId: string): Promise<number | undefined> => {
     const pushed = await pusher[how](logLink.buckets.config, accountId);
     if (pushed === undefined) return undefined;
-    revision = Math.max(revision, pushed.revision);
     if (pushed.written) logger.info({ accountId, revision: pushed.revision }, 'configuration pushed');
     return pushed.revision;
   };
@@ -77,6 +76,7 @@ export function createConfigPublisher(options: ConfigPublisherOptions): ConfigPu
       await drain();
       if (performance.now() - reconciledAtMs >= reconcileEveryMs) await reconcile();
     } catch (error) {
+      failures += 1;
       logger.warn({ err: error }, 'pushing configuration failed, trying again');
       // The bucket itself may be gone.
       reconciledAtMs = -Infinity;
@@ -106,8 +106,8 @@ export function createConfigPublisher(options: ConfigPublisherOptions): ConfigPu
     get waiting() {
       return waiting;
     },
-    get revision() {
-      return revision;
+    get failures() {
+      return failures;
     },
     async stop() {
       stopped = true;

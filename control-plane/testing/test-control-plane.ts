@@ -13,7 +13,6 @@ import { createTestDatabase, startTestNats } from '../../shared/testing/servers.
 import { endpoints } from '../endpoints/registry.ts';
 import type { ControlPlaneEnv } from '../env.ts';
 import { addApiKey } from '../keys/key-store.ts';
-import { createMetrics } from '../metrics.ts';
 import { startControlPlane } from '../start-control-plane.ts';
 import { createClient } from './client.ts';
 import type { Client } from './client.ts';
@@ -78,7 +77,7 @@ export async function startTestControlPlane(changes: Partial<ControlPlaneEnv> = 
 async function start(env: ControlPlaneEnv): Promise<{ readonly baseUrl: string; readonly shutdown: Shutdown }> {
   const logger = createLogger('test', env.LOG_LEVEL);
   const shutdown = createShutdown(logger, env.SHUTDOWN_DEADLINE_MS);
-  const { port } = await startControlPlane(env, logger, shutdown, createMetrics());
+  const { port } = await startControlPlane(env, logger, shutdown);
   return { baseUrl: `http://127.0.0.1:${port}`, shutdown };
 }
 

@@ -21,8 +21,10 @@ export type FrameStats = {
   frames: number;
   frameBytes: number;
   events: number;
+  /** Why frames were closed: they were full, nothing was in flight, or they had waited for as long as they may. */
   closedBySize: number;
-  closedBySlot: number;
+  closedByRound: number;
+  closedByLinger: number;
   /** Frames whose events waited too long before they could be sent. */
   expired: number;
 };
@@ -51,7 +53,15 @@ export class GroupCommit {
   #queuedEvents = 0;
   #queuedBytes = 0;
   #idle: (() => void) | undefined;
-  readonly stats: FrameStats = { frames: 0, frameBytes: 0, events: 0, closedBySize: 0, closedBySlot: 0, expired: 0 };
+  readonly stats: FrameStats = {
+    frames: 0,
+    frameBytes: 0,
+    events: 0,
+    closedBySize: 0,
+    closedByRound: 0,
+    closedByLinger: 0,
+    expired: 0,
+  };
 
   constructor(settings: GroupCommitSettings, gate: LogGate, store: StoreFrame) {
     this.#settings = settings;
@@ -154,7 +164,7 @@ export class GroupCommit {
       if (lane?.oldest === undefined) return;
       const waitMs = isRound || lane.sealed.length > 0 ? 0 : this.#lingerLeft(lane.oldest);
       if (waitMs > 0) return this.#planFlushLater(waitMs);
-      this.#publishNext(lane);
+      this.#publishNext(lane, isRound);
     }
   }
 
@@ -173,19 +183,21 @@ export class GroupCommit {
     return found;
   }
 
-  #publishNext(lane: Lane): void {
-    const frame = this.#takeFrame(lane);
+  #publishNext(lane: Lane, isRound: boolean): void {
+    const frame = this.#takeFrame(lane, isRound);
     if (frame === undefined) return;
     lane.publishing = true;
     this.#inFlight += 1;
     void this.#publish(lane, frame);
   }
 
-  #takeFrame(lane: Lane): Frame | undefined {
+  #takeFrame(lane: Lane, isRound: boolean): Frame | undefined {
     const sealed = lane.sealed.shift();
     if (sealed !== undefined) return sealed;
     const open = lane.takeOpen();
-    if (open !== undefined) this.stats.closedBySlot += 1;
+    if (open === undefined) return undefined;
+    if (isRound) this.stats.closedByRound += 1;
+    else this.stats.closedByLinger += 1;
     return open;
   }
 

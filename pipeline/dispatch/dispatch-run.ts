@@ -49,7 +49,6 @@ export class DispatchRun {
   readonly #linger: BatchLinger;
   readonly #settling: SettlingContext;
   readonly #intake: Intake;
-  #framesWaiting = 0;
   #isStopping = false;
   #ending: Promise<void> | undefined;
   #onIdle: (() => void) | undefined;
@@ -84,6 +83,7 @@ export class DispatchRun {
       sourceActivity,
       counts,
       note,
+      noteAge: (ageMs) => this.#timings().eventAge.observe(ageMs / 1_000),
       onFailed,
       onSettled: ({ frame }) => onSettled(frame),
     };
@@ -121,7 +121,6 @@ export class DispatchRun {
 
   gauges(): Record<DispatcherGauge, number> {
     return {
-      frames_waiting: this.#framesWaiting,
       events_held: this.#lanes.size,
       requests_in_flight: this.#gate.inFlight,
       concurrency: this.#gate.concurrency,
@@ -160,12 +159,16 @@ export class DispatchRun {
       const deliveries = await this.#parts.cursor.take(framesPerTake);
       if (deliveries.length === 0) return;
       for (const delivery of deliveries) {
-        this.#framesWaiting = delivery.pending;
         if (this.#isStopping) delivery.nak();
         else this.#intake.takeFrame(delivery);
       }
       this.wake();
     }
+  }
+
+  #timings(): ReturnType<DispatcherOptions['timings']['of']> {
+    const { timings, target } = this.#parts.options;
+    return timings.of(target()?.destination.type ?? 'unknown');
   }
 
   #pump(): void {
@@ -198,6 +201,7 @@ export class DispatchRun {
     const { counts, abort } = this.#parts;
     if (abort.signal.aborted) return;
     counts.requests += delivered.requests;
+    if (delivered.requests > 0) this.#timings().dispatchDuration.observe((performance.now() - startedMs) / 1_000);
     const hasOpened = this.#gate.ended(lane, startedMs, delivered);
     settleAttempts(this.#settling, items, delivered.attempts);
     this.#lanes.release(items);

@@ -6,6 +6,7 @@ import type { PublishedDestination } from '../../shared/plan/published-destinati
 import type { Logger } from '../../shared/process/logger.ts';
 import type { SenderLimits } from '../../shared/egress/sender.ts';
 import type { Sender } from '../../shared/egress/sender.ts';
+import type { DeliveryTimings } from './delivery-timings.ts';
 import type { RetryPolicy } from './retry-policy.ts';
 import type { SourceActivity } from './source-activity.ts';
 
@@ -71,6 +72,7 @@ export type DispatcherOptions = {
   readonly createSender: (connectionsMax: number) => Sender;
   readonly retryPolicy: RetryPolicy;
   readonly sourceActivity: SourceActivity;
+  readonly timings: DeliveryTimings;
   /** Told of every outcome; never waits, never throws. */
   readonly noteOutcome: (note: OutcomeNote) => void;
   readonly settings: DispatcherSettings;

@@ -1,13 +1,16 @@
+import { attemptOutcomes } from './attempt-outcome.ts';
+import type { AttemptOutcome } from './attempt-outcome.ts';
+
 /** Everything a dispatcher counts, by the name `stats()` reports it under. */
 export const dispatcherCounters = {
   frames: 'Frames of resolved events taken',
   redelivered_frames: 'Frames taken that had been delivered before',
+  frame_events: 'Events in the frames taken',
   events: 'Events read from frames, retries included',
   requests: 'Requests sent to the destination',
   delivered: 'Events delivered',
   failed_attempts: 'Attempts to deliver an event that failed',
   retries: 'Events put into the retry log',
-  dead_letters: 'Events put into the dead-letter log',
   stopped: 'Events a mapping rule stopped',
   global_stopped: 'Events an account-wide rule stopped',
   skipped: 'Events that are not for the destination',
@@ -17,21 +20,33 @@ export const dispatcherCounters = {
 
 /** What a dispatcher reports that may go down again. */
 export const dispatcherGauges = {
-  frames_waiting: 'Frames that waited behind the last one taken',
   events_held: 'Events in memory, waiting or in flight',
   requests_in_flight: 'Requests in flight',
   concurrency: 'Requests that may be in flight, as the destination has shown it can take',
-  breaker_open: '1 while the breaker keeps the destination from being asked, else 0',
+  breaker_open: '1 while the breaker keeps the destination from being asked or tries it out, else 0',
   misconfigured: '1 while the destination cannot be sent to for its settings, else 0',
 } as const;
 
-export type DispatcherCounter = keyof typeof dispatcherCounters;
+/** Why an event became a dead letter: the destination said never, no attempt was left, or nobody can read it. */
+export const deadLetterReasons = ['refused', 'exhausted', 'unreadable'] as const;
+export type DeadLetterReason = (typeof deadLetterReasons)[number];
+
+export type DispatcherCounter =
+  | keyof typeof dispatcherCounters
+  | 'dead_letters'
+  | `attempts_${AttemptOutcome}`
+  | `dead_letters_${DeadLetterReason}`;
 export type DispatcherGauge = keyof typeof dispatcherGauges;
 
 /** Counters of one dispatcher since it started. */
 export type DispatcherCounts = Record<DispatcherCounter, number>;
 
 export function createDispatcherCounts(): DispatcherCounts {
-  const zeros = Object.keys(dispatcherCounters).map((name) => [name, 0]);
-  return Object.fromEntries(zeros) as DispatcherCounts;
+  const names = [
+    ...Object.keys(dispatcherCounters),
+    'dead_letters',
+    ...attemptOutcomes.map((outcome) => `attempts_${outcome}`),
+    ...deadLetterReasons.map((reason) => `dead_letters_${reason}`),
+  ];
+  return Object.fromEntries(names.map((name) => [name, 0])) as DispatcherCounts;
 }

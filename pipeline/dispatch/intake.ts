@@ -49,6 +49,7 @@ export class Intake {
       return;
     }
     const { events, unreadable } = readResolvedFrame(delivery.data);
+    counts.frame_events += events.length + unreadable.length;
     const frame = this.#hold(events.length + unreadable.length, delivery.data.length, {
       finished: () => keeper.commit(() => this.#parts.acknowledge(delivery)),
       abandoned: () => delivery.nak(),
@@ -126,6 +127,7 @@ export class Intake {
   #bury(frame: HeldFrame, line: string): void {
     const { counts, deadLetters, onSettled, onFailed } = this.#parts;
     counts.dead_letters += 1;
+    counts.dead_letters_unreadable += 1;
     deadLetters
       .addUnreadable(Buffer.from(line), 'not a resolved event this build knows')
       .then(() => onSettled(frame), onFailed);

@@ -1,9 +1,10 @@
+import { attemptOutcome } from './attempt-outcome.ts';
 import type { Attempt } from './deliver.ts';
 import type { DeadLetterWriter } from './dead-letter-writer.ts';
 import type { DispatchItem } from './dispatch-item.ts';
 import type { OutcomeNote } from './dispatcher-context.ts';
 import type { RetryRecord } from '../../shared/events/retry-record.ts';
-import type { DispatcherCounts } from './dispatcher-stats.ts';
+import type { DeadLetterReason, DispatcherCounts } from './dispatcher-stats.ts';
 import type { HealthKeeper } from './health-keeper.ts';
 import type { RetryPolicy } from './retry-policy.ts';
 import type { RetryWriter } from './retry-writer.ts';
@@ -17,6 +18,8 @@ export type SettlingContext = {
   readonly sourceActivity: SourceActivity;
   readonly counts: DispatcherCounts;
   note(item: DispatchItem, outcome: OutcomeNote['outcome'], attempts: number, reason?: string): void;
+  /** An event was delivered so long after it was accepted, in ms. */
+  noteAge(ageMs: number): void;
   /** The event is where it belongs; its frame may be done. */
   onSettled(item: DispatchItem): void;
   /** It could not be brought there. */
@@ -35,8 +38,10 @@ export function settleAttempts(
   const following: Promise<void>[] = [];
   items.forEach((item, index) => {
     const attempt = attempts[index];
+    if (attempt !== undefined) context.counts[`attempts_${attemptOutcome(attempt)}`] += 1;
     if (attempt?.outcome.kind === 'delivered') {
       succeeded += 1;
+      context.noteAge(nowMs - item.resolved.event.received_at);
       context.sourceActivity.dispatched(item.resolved.event.source_id, nowMs);
       context.note(item, 'delivered', item.attempts + 1);
     } else {
@@ -69,16 +74,17 @@ function moveOn(context: SettlingContext, item: DispatchItem, attempt: Attempt, 
     ...(request === undefined ? {} : { request }),
     event: item.resolved,
   };
-  const bury = (reason: string): Promise<void> => {
+  const bury = (why: DeadLetterReason, reason: string): Promise<void> => {
     context.counts.dead_letters += 1;
+    context.counts[`dead_letters_${why}`] += 1;
     context.note(item, 'rejected', attempts, reason);
     return context.deadLetters.add({ ...made, reason });
   };
-  if (outcome.kind === 'reject') return bury(outcome.reason);
+  if (outcome.kind === 'reject') return bury('refused', outcome.reason);
   const { afterMs } = outcome;
   const failure = { attempts, firstAttemptAtMs: firstAttemptAt, nowMs, afterMs };
   const decision = context.retryPolicy.next(failure, Math.random());
-  if (decision.kind === 'give-up') return bury(`no attempt left: ${outcome.reason}`);
+  if (decision.kind === 'give-up') return bury('exhausted', `no attempt left: ${outcome.reason}`);
   context.counts.retries += 1;
   context.note(item, 'retrying', attempts, outcome.reason);
   const record = { v: 1, ...made, notBefore: decision.notBeforeMs } as const;

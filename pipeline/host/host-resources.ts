@@ -7,11 +7,13 @@ import type { Logger } from '../../shared/process/logger.ts';
 import { createSecretBox } from '../../shared/storage/secrets.ts';
 import { createVisitorStore } from '../../shared/visitors/postgres-visitor-store.ts';
 import { createVisitorPool } from '../../shared/visitors/visitor-pool.ts';
-import type { VisitorStore } from '../../shared/visitors/visitor-store.ts';
+import type { PostgresVisitorStore } from '../../shared/visitors/postgres-visitor-store.ts';
 import { createEgressRules } from '../../shared/egress/egress-rules.ts';
 import { createGuardedLookup } from '../../shared/egress/guarded-lookup.ts';
 import { createSender } from '../../shared/egress/sender.ts';
 import type { Sender } from '../../shared/egress/sender.ts';
+import { createDeliveryTimings } from '../dispatch/delivery-timings.ts';
+import type { DeliveryTimings } from '../dispatch/delivery-timings.ts';
 import { createSourceActivity } from '../dispatch/source-activity.ts';
 import type { SourceActivity } from '../dispatch/source-activity.ts';
 import { createOutcomeRecorder } from '../recent/outcome-recorder.ts';
@@ -25,9 +27,10 @@ import type { HostSettings } from './host-settings.ts';
 export type HostResources = {
   readonly connection: LogConnection;
   readonly health: Bucket;
-  readonly visitors: VisitorStore;
+  readonly visitors: PostgresVisitorStore;
   readonly plans: AccountPlans;
   readonly sourceActivity: SourceActivity;
+  readonly timings: DeliveryTimings;
   readonly pool: Pool;
   readonly outcomes: OutcomeRecorder;
   createSender(connectionsMax: number): Sender;
@@ -58,6 +61,7 @@ export async function openHostResources(settings: HostSettings, logger: Logger):
     visitors: createVisitorStore(pool, { cacheBytesMax: settings.visitorCacheBytesMax }),
     plans: createAccountPlans(createSecretBox(settings.secretsKey)),
     sourceActivity,
+    timings: createDeliveryTimings(),
     createSender: (connectionsMax) =>
       createSender({ rules, lookupFor, limits: { connectionsMax, ...dispatcher.sender } }),
     async close(deadlineMs) {

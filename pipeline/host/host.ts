@@ -1,4 +1,3 @@
-import { performance } from 'node:perf_hooks';
 import { threadId } from 'node:worker_threads';
 import type { MessagePort } from 'node:worker_threads';
 import { createLogger } from '../../shared/process/logger.ts';
@@ -6,8 +5,8 @@ import { createBlackBox } from './black-box.ts';
 import { openHostResources } from './host-resources.ts';
 import type { HostSettings } from './host-settings.ts';
 import { HostedActors } from './hosted-actors.ts';
-import { outcomesIdOf } from './messages.ts';
 import type { Command, Report } from './messages.ts';
+import { startReporting } from './report-stats.ts';
 import { watchRetryLog } from './watch-retry-log.ts';
 
 export type HostTask = {
@@ -16,7 +15,6 @@ export type HostTask = {
   readonly settings: HostSettings;
 };
 
-const reportEveryMs = 1_000;
 /** What closing connections may take, in ms. */
 const closingMs = 800;
 
@@ -31,16 +29,7 @@ export async function runHost({ port, blackBox, settings }: HostTask): Promise<v
   const resources = await openHostResources(settings, logger);
   const actors = new HostedActors({ resources, settings, logger, report, blackBox: createBlackBox(blackBox) });
   const watch = watchRetryLog(resources.connection, actors, logger);
-  let usage = performance.eventLoopUtilization();
-  const timer = setInterval(() => {
-    const now = performance.eventLoopUtilization();
-    const { utilization } = performance.eventLoopUtilization(now, usage);
-    usage = now;
-    const { heapUsed } = process.memoryUsage();
-    const { connected } = resources.connection;
-    const stats = { ...actors.stats(), [outcomesIdOf(settings.thread)]: resources.outcomes.stats() };
-    report({ kind: 'stats', actors: stats, heapUsedBytes: heapUsed, utilization, isLogConnected: connected });
-  }, reportEveryMs);
+  const reporting = startReporting(settings.thread, resources, actors, report);
   try {
     await new Promise<void>((resolve, reject) => {
       const handle = (command: Command): void => {
@@ -65,7 +54,7 @@ export async function runHost({ port, blackBox, settings }: HostTask): Promise<v
       report({ kind: 'ready', threadId });
     });
   } finally {
-    clearInterval(timer);
+    reporting.stop();
     watch.stop();
     await resources.close(closingMs);
     port.close();

@@ -1,3 +1,6 @@
+import type { ThreadTimings } from '../dispatch/delivery-timings.ts';
+import type { CacheFigures } from '../../shared/visitors/visitor-cache.ts';
+import type { PoolFigures } from '../../shared/metrics/database-metrics.ts';
 import type { WireError } from './wire-error.ts';
 
 /** An actor as the supervisor orders it. */
@@ -47,11 +50,22 @@ export type Report =
   | {
       readonly kind: 'stats';
       readonly actors: Readonly<Record<string, ActorStats>>;
-      readonly heapUsedBytes: number;
-      /** Share of the last second the event loop was busy, 0 to 1. */
-      readonly utilization: number;
-      readonly isLogConnected: boolean;
+      readonly thread: ThreadFigures;
+      readonly timings: ThreadTimings;
     };
+
+/** How a thread does. */
+export type ThreadFigures = {
+  readonly heapUsedBytes: number;
+  /** Share of the last second the event loop was busy, 0 to 1. */
+  readonly utilization: number;
+  /** How late the event loop was in the last second. */
+  readonly delayP99Ms: number;
+  readonly delayMaxMs: number;
+  readonly isLogConnected: boolean;
+  readonly visitorCache: Pick<CacheFigures, 'visitors' | 'bytes' | 'bytesMax'>;
+  readonly database: PoolFigures;
+};
 
 export function actorIdOf(spec: ActorSpec): string {
   switch (spec.kind) {
@@ -66,7 +80,6 @@ export function actorIdOf(spec: ActorSpec): string {
   }
 }
 
-/** Under this name a thread reports its recorder of outcomes, which is no actor. */
-export function outcomesIdOf(thread: number): string {
-  return `outcomes-${thread}`;
-}
+/** Under these names a thread reports its recorder of outcomes and its cache of visitors, which are no actors. */
+export const outcomesIdOf = (thread: number): string => `outcomes-${thread}`;
+export const cacheIdOf = (thread: number): string => `cache-${thread}`;

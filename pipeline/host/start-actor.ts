@@ -89,6 +89,7 @@ export async function startActor(
         createSender: (connectionsMax) => resources.createSender(connectionsMax),
         retryPolicy: createRetryPolicy(settings.dispatcher.retryWindowMs),
         sourceActivity: resources.sourceActivity,
+        timings: resources.timings,
         noteOutcome: (note) => resources.outcomes.record(note),
         settings: settings.dispatcher,
         logger,

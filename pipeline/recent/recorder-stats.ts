@@ -14,7 +14,7 @@ export const recorderCounters = {
 /** What the recorder reports that may go down again. */
 export const recorderGauges = {
   frames_waiting: 'Frames that waited behind the last one taken',
-  lag_ms: 'How old the last frame taken was, in ms',
+  lag_seconds: 'How old the last frame taken was',
 } as const;
 
 export type RecorderCounter = keyof typeof recorderCounters;

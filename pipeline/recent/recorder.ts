@@ -71,7 +71,7 @@ class Recorder {
   }
 
   gauges(): Record<RecorderGauge, number> {
-    return { frames_waiting: this.#framesWaiting, lag_ms: this.#lagMs };
+    return { frames_waiting: this.#framesWaiting, lag_seconds: this.#lagMs / 1_000 };
   }
 
   async #run(): Promise<void> {

@@ -22,8 +22,7 @@ export const resolverCounters = {
 export const resolverGauges = {
   deduplication_ids: 'Event ids held for deduplication',
   deduplication_bytes: 'Memory of the deduplication table',
-  deduplication_window_ms: 'How far back a repeated event is recognised for certain',
-  frames_waiting: 'Ingest frames that waited behind the last one taken',
+  deduplication_window_seconds: 'How far back a repeated event is recognised for certain',
 } as const;
 
 export type ResolverCounter = keyof typeof resolverCounters;

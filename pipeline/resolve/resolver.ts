@@ -66,7 +66,6 @@ class Resolver {
   readonly #inWork = new Set<Delivery>();
   #cursor: Cursor | undefined;
   #stopping = false;
-  #framesWaiting = 0;
 
   constructor(context: ResolverContext, consumer: DurableConsumer) {
     this.#context = context;
@@ -79,8 +78,7 @@ class Resolver {
     return {
       deduplication_ids: deduplication.size,
       deduplication_bytes: deduplication.bytes,
-      deduplication_window_ms: deduplication.effectiveWindowMs,
-      frames_waiting: this.#framesWaiting,
+      deduplication_window_seconds: deduplication.effectiveWindowMs / 1_000,
     };
   }
 
@@ -171,7 +169,6 @@ class Resolver {
     for (const delivery of deliveries) {
       this.#inWork.add(delivery);
       if (delivery.deliveries > 1) counts.redelivered_frames += 1;
-      this.#framesWaiting = delivery.pending;
     }
     return deliveries;
   }

@@ -74,7 +74,7 @@ class ResultsCounter {
   }
 
   gauges(): Record<ResultsGauge, number> {
-    return { frames_waiting: this.#framesWaiting, lag_ms: this.#lagMs };
+    return { frames_waiting: this.#framesWaiting, lag_seconds: this.#lagMs / 1_000 };
   }
 
   async #run(): Promise<void> {

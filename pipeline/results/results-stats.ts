@@ -9,7 +9,7 @@ export const resultsCounters = {
 /** What it reports that may go down again. */
 export const resultsGauges = {
   frames_waiting: 'Frames of the account that wait to be counted',
-  lag_ms: 'How old the last frame taken was, in ms',
+  lag_seconds: 'How old the last frame taken was',
 } as const;
 
 export type ResultsCounter = keyof typeof resultsCounters;

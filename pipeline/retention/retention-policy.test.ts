@@ -7,6 +7,7 @@ const consumer = (ackedSeq: number, waiting: number, unacknowledged = 0) => ({
   ackedSeq,
   waiting,
   unacknowledged,
+  unacknowledgedMax: 0,
 });
 
 describe('retention policy', () => {

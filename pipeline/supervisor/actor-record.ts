@@ -1,16 +1,19 @@
 import type { ActorSpec } from '../host/messages.ts';
 
-export type ActorState =
+export const actorStates = [
   /** No thread has it. */
-  | 'waiting'
+  'waiting',
   /** Ordered on its thread, not yet at work. */
-  | 'starting'
-  | 'running'
+  'starting',
+  'running',
   /** Told to stop, to be started on another thread. */
-  | 'moving'
-  | 'stopping'
+  'moving',
+  'stopping',
   /** It failed over and over; left alone for a long while. */
-  | 'quarantined';
+  'quarantined',
+] as const;
+
+export type ActorState = (typeof actorStates)[number];
 
 /** What the supervisor knows of one actor. */
 export type ActorRecord = {

@@ -30,6 +30,8 @@ export type FollowedAccounts = ConfigFeed & {
   readonly applied: number;
   /** Ids of the actors that are wanted now, by account; only accounts whose configuration is there. */
   wanted(): ReadonlyMap<string, ReadonlySet<string>>;
+  /** Destinations that are published now. */
+  destinations(): readonly { readonly id: string; readonly type: string }[];
   /** Whether a destination is published now. */
   delivers(accountId: string, destinationId: string): boolean;
 };
@@ -41,6 +43,7 @@ export type AccountActor = Extract<ActorSpec, { readonly accountId: string }>;
 export async function followAccounts(options: FollowAccountsOptions): Promise<FollowedAccounts> {
   const { supervisor, assignments, logger } = options;
   const wanted = new Map<string, Map<string, AccountActor>>();
+  const destinations = new Map<string, { readonly id: string; readonly type: string }[]>();
   const orders = new Map<string, Promise<void>>();
   const revisions = createRevisionGauge(options.onApplied);
 
@@ -50,6 +53,7 @@ export async function followAccounts(options: FollowAccountsOptions): Promise<Fo
     const now = new Map(specs.map((spec) => [actorIdOf(spec), spec]));
     if (config === undefined) wanted.delete(accountId);
     else wanted.set(accountId, now);
+    destinations.set(accountId, config === undefined ? [] : publishedDestinations(config));
     const document = config === undefined ? undefined : new TextEncoder().encode(JSON.stringify(config));
     // A thread has the plan before the actor that needs it is started.
     const configured = supervisor.configure(accountId, revision, document);
@@ -106,6 +110,7 @@ export async function followAccounts(options: FollowAccountsOptions): Promise<Fo
     get applied() {
       return revisions.current;
     },
+    destinations: () => [...destinations.values()].flat(),
     delivers(accountId, destinationId) {
       const actorId = actorIdOf({ kind: 'dispatcher', accountId, destinationId, publishedAtMs: 0 });
       return wanted.get(accountId)?.has(actorId) === true;

@@ -68,6 +68,11 @@ export class Supervisor {
     return this.#slots.filter((slot) => slot.isReady).length;
   }
 
+  /** Kind and state of every actor. */
+  get placed(): readonly { readonly kind: ActorSpec['kind']; readonly state: ActorRecord['state'] }[] {
+    return [...this.#actors.values()].map(({ spec, state }) => ({ kind: spec.kind, state }));
+  }
+
   /** How many actors are in each state. */
   get states(): Readonly<Record<ActorRecord['state'], number>> {
     const states = { waiting: 0, starting: 0, running: 0, moving: 0, stopping: 0, quarantined: 0 };

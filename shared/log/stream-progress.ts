@@ -29,6 +29,8 @@ export type ConsumerProgress = {
   /** Messages that wait for it, and those it was given and has not acknowledged. */
   readonly waiting: number;
   readonly unacknowledged: number;
+  /** With so many unacknowledged it is given no more. */
+  readonly unacknowledgedMax: number;
 };
 
 /** How far each durable consumer of a stream has come. */
@@ -42,6 +44,7 @@ export async function listConsumerProgress(connection: LogConnection, stream: st
       ackedSeq: info.ack_floor.stream_seq,
       waiting: info.num_pending,
       unacknowledged: info.num_ack_pending,
+      unacknowledgedMax: info.config.max_ack_pending ?? 0,
     });
   }
   return found;

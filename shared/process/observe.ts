@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { Server, ServerResponse } from 'node:http';
-import type { Registry } from 'prom-client';
+import type { MetricsPage } from '../metrics/metrics-page.ts';
+import { processMetrics } from '../metrics/process-metrics.ts';
 
 /** One thing readiness depends on. `detail` says why not, in words an operator can act on. */
 export type ReadyCheck = { readonly name: string; check(): { readonly ok: boolean; readonly detail?: string } };
@@ -10,9 +11,8 @@ export type ObserveOptions = {
   readonly host?: string;
   /** Variable the port came from, for the error when it is busy. */
   readonly portVariable: string;
-  /** The text of /metrics. */
-  metrics(): Promise<string>;
-  readonly registry: Registry;
+  /** What /metrics shows; the checks are added to it. */
+  readonly page: MetricsPage;
   readonly checks: readonly ReadyCheck[];
 };
 
@@ -24,11 +24,14 @@ export class PortBusyError extends Error {
 export async function startObserving(
   options: ObserveOptions,
 ): Promise<{ readonly port: number; close(): Promise<void> }> {
+  options.page.show(processMetrics.readyCheck, (add) => {
+    for (const { name, check } of options.checks) add(check().ok ? 1 : 0, { check: name });
+  });
   const server = createServer((request, response) => {
     const path = (request.url ?? '/').split('?')[0];
     if (path === '/livez') send(response, 200, 'text/plain', 'ok\n');
     else if (path === '/readyz') sendReady(response, options.checks);
-    else if (path === '/metrics') sendMetrics(response, options);
+    else if (path === '/metrics') sendMetrics(response, options.page);
     else send(response, 404, 'text/plain', 'not found\n');
   });
   const port = await listen(server, options.port, options.host ?? '0.0.0.0', options.portVariable);
@@ -61,9 +64,9 @@ function sendReady(response: ServerResponse, checks: readonly ReadyCheck[]): voi
   send(response, ready ? 200 : 503, 'application/json', `${JSON.stringify({ ready, checks: results })}\n`);
 }
 
-function sendMetrics(response: ServerResponse, options: ObserveOptions): void {
-  options.metrics().then(
-    (text) => send(response, 200, options.registry.contentType, text),
+function sendMetrics(response: ServerResponse, page: MetricsPage): void {
+  page.text().then(
+    (text) => send(response, 200, page.registry.contentType, text),
     () => send(response, 500, 'text/plain', 'collecting metrics failed\n'),
   );
 }

@@ -9,6 +9,7 @@ import type { VisitorPlan } from './plan-visitors.ts';
 import { classifyStorageError, isWriteConflict } from './storage-failure.ts';
 import type { StoredVisitor } from './stored-visitor.ts';
 import { VisitorCache } from './visitor-cache.ts';
+import type { CacheFigures } from './visitor-cache.ts';
 import type { ResolvedVisitors, VisitorStore, VisitorTouch } from './visitor-store.ts';
 import { lockVisitors } from './visitor-statements.ts';
 import { ConcurrentWriteError, writePlan } from './write-visitors.ts';
@@ -21,6 +22,11 @@ export type VisitorStoreOptions = {
   readonly propertiesLengthMax?: number;
 };
 
+export type PostgresVisitorStore = VisitorStore & {
+  /** How its cache of visitors does. */
+  readonly cache: CacheFigures;
+};
+
 const attemptsMax = 10;
 
 /**
@@ -28,7 +34,7 @@ const attemptsMax = 10;
  * has it), decided in memory, and written on the condition that every row is still at the version it was read at; if
  * another writer was there in between, nothing is written and the batch is decided again, under row locks.
  */
-export function createVisitorStore(pool: Pool, options: VisitorStoreOptions = {}): VisitorStore {
+export function createVisitorStore(pool: Pool, options: VisitorStoreOptions = {}): PostgresVisitorStore {
   const cache = new VisitorCache(options.cacheBytesMax ?? 64 * 1024 * 1024);
   const planOptions = {
     propertiesLengthMax: options.propertiesLengthMax ?? 128 * 1024,
@@ -66,6 +72,9 @@ export function createVisitorStore(pool: Pool, options: VisitorStoreOptions = {}
   };
 
   return {
+    get cache() {
+      return cache.figures;
+    },
     resolve: (touches) => (touches.length === 0 ? Promise.resolve(nothing) : resolve(touches)),
     find: (accountId, key) => classified('finding a visitor', findVisitor(pool, accountId, key)),
     erase: (accountId, id) =>

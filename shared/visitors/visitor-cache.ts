@@ -10,7 +10,12 @@ export class VisitorCache {
   readonly #visitors: LRUCache<string, StoredVisitor>;
   readonly #identities: LRUCache<string, string>;
 
+  readonly #bytesMax: number;
+  #hits = 0;
+  #misses = 0;
+
   constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
     // An entry costs about this much beside its text: key, row object, list links.
     const entryBytes = 400;
     this.#visitors = new LRUCache({
@@ -28,8 +33,17 @@ export class VisitorCache {
     return this.#visitors.size;
   }
 
+  /** What it has been good for. */
+  get figures(): CacheFigures {
+    const bytes = this.#visitors.calculatedSize + this.#identities.calculatedSize;
+    return { hits: this.#hits, misses: this.#misses, visitors: this.#visitors.size, bytes, bytesMax: this.#bytesMax };
+  }
+
   visitor(accountId: string, id: string): StoredVisitor | undefined {
-    return this.#visitors.get(visitorKey(accountId, id));
+    const found = this.#visitors.get(visitorKey(accountId, id));
+    if (found === undefined) this.#misses += 1;
+    else this.#hits += 1;
+    return found;
   }
 
   /** The id of the visitor an identity led to. */
@@ -45,6 +59,15 @@ export class VisitorCache {
     this.#identities.set(identityKey(accountId, kind, value), visitorId);
   }
 }
+
+/** Visitors looked up and found, or not; what is held, in number and in bytes (about). */
+export type CacheFigures = {
+  readonly hits: number;
+  readonly misses: number;
+  readonly visitors: number;
+  readonly bytes: number;
+  readonly bytesMax: number;
+};
 
 const visitorKey = (accountId: string, id: string): string => `${accountId}\n${id}`;
 const identityKey = (accountId: string, kind: IdentityKind, value: string): string => `${accountId}\n${kind}\n${value}`;

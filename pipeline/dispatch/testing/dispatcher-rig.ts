@@ -29,6 +29,7 @@ import type { HealthRecord } from '../health-window.ts';
 import { createEgressRules } from '../../../shared/egress/egress-rules.ts';
 import { createGuardedLookup } from '../../../shared/egress/guarded-lookup.ts';
 import { createSender } from '../../../shared/egress/sender.ts';
+import { createDeliveryTimings } from '../delivery-timings.ts';
 import { createRetryPolicy } from '../retry-policy.ts';
 import { createSourceActivity } from '../source-activity.ts';
 
@@ -93,6 +94,7 @@ export async function createDispatcherRig(natsUrl: string) {
           createSender({ rules, lookupFor, limits: { connectionsMax, ...settings.sender } }),
         retryPolicy: createRetryPolicy(settings.retryWindowMs),
         sourceActivity,
+        timings: createDeliveryTimings(),
         noteOutcome: (note) => notes.push(note),
         logger: pino({ level: 'silent' }),
       });

@@ -1,0 +1,29 @@
+import type { PoolFigures } from '../shared/metrics/database-metrics.ts';
+import { showPools } from '../shared/metrics/database-metrics.ts';
+import type { MetricsPage } from '../shared/metrics/metrics-page.ts';
+import type { HttpCounts } from './http/http-counts.ts';
+import { controlPlaneMetrics } from './metrics.ts';
+import type { ConfigPublisher } from './push/config-publisher.ts';
+
+export type MetricsSources = {
+  readonly http: HttpCounts;
+  readonly publisher: Pick<ConfigPublisher, 'waiting' | 'failures'>;
+  readonly pools: Readonly<Record<string, () => PoolFigures>>;
+  leading(): boolean;
+};
+
+/** Shows everything the control plane tells of itself. */
+export function showMetrics(page: MetricsPage, { http, publisher, pools, leading }: MetricsSources): void {
+  page.show(controlPlaneMetrics.requests, (add) => {
+    for (const { route, method, byCode } of http.routes) {
+      for (const [code, count] of byCode) add(count, { route, method, code });
+    }
+  });
+  page.showHistogram(controlPlaneMetrics.requestDuration, (add) => {
+    for (const { route, method, times } of http.routes) add(times, { route, method });
+  });
+  page.show(controlPlaneMetrics.isLeader, (add) => add(leading() ? 1 : 0));
+  page.show(controlPlaneMetrics.outboxPending, (add) => add(publisher.waiting));
+  page.show(controlPlaneMetrics.pushFailures, (add) => add(publisher.failures));
+  showPools(page, pools);
+}

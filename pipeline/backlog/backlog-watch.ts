@@ -1,0 +1,143 @@
+import type { LogConnection } from '../../shared/log/connection.ts';
+import { listConsumerProgress, readStreamState } from '../../shared/log/stream-progress.ts';
+import type { ConsumerProgress, StreamState } from '../../shared/log/stream-progress.ts';
+import { countBySubject } from '../../shared/log/subject-log.ts';
+import { streams } from '../../shared/log/topology.ts';
+import type { Logger } from '../../shared/process/logger.ts';
+import { createEventsPerFrame } from './events-per-frame.ts';
+import { createOldestFrames } from './oldest-frames.ts';
+
+/** What one reader of the log has not finished. */
+export type Backlog = {
+  readonly frames: number;
+  /** About: its frames by the events a frame of its had of late. */
+  readonly events: number;
+  /** When the oldest of them was stored, in ms since the epoch; undefined without one. */
+  readonly oldestAtMs: number | undefined;
+  readonly unacknowledged: number;
+  readonly unacknowledgedMax: number;
+};
+
+/** What waits in the log, as it was last looked at. All empty in an instance another one looks for. */
+export type BacklogWatch = {
+  /** By id of the actor that reads: `resolver-<partition>`, `dispatcher-<destination>`. */
+  readonly backlogs: ReadonlyMap<string, Backlog>;
+  readonly streams: ReadonlyMap<string, StreamState>;
+  /** Frames of the retry log, and dead letters, by destination. */
+  readonly retries: ReadonlyMap<string, number>;
+  readonly deadLetters: ReadonlyMap<string, number>;
+  readonly looks: { readonly ok: number; readonly failed: number };
+  stop(): Promise<void>;
+};
+
+export type BacklogWatchOptions = {
+  readonly connection: LogConnection;
+  readonly everyMs: number;
+  /** Whether this is the instance that looks: one does, for all. */
+  readonly owns: () => boolean;
+  /** Frames and events each actor of this process has read since it started, by actor id. */
+  readonly readSoFar: () => Iterable<{ readonly actorId: string; readonly frames: number; readonly events: number }>;
+  readonly logger: Logger;
+};
+
+const watched = [streams.ingest, streams.events, streams.retry, streams.deadLetters];
+
+/**
+ * Looks at the log itself again and again, not at what its readers say: a reader that hangs, or that nobody runs, is the
+ * one whose backlog matters.
+ */
+export function watchBacklog({ connection, everyMs, owns, readSoFar, logger }: BacklogWatchOptions): BacklogWatch {
+  const eventsPerFrame = createEventsPerFrame();
+  const readers = [streams.ingest, streams.events].map((stream) => ({
+    stream,
+    oldest: createOldestFrames(connection, stream),
+  }));
+  const seen = {
+    backlogs: new Map<string, Backlog>(),
+    streams: new Map<string, StreamState>(),
+    retries: new Map<string, number>(),
+    deadLetters: new Map<string, number>(),
+    looks: { ok: 0, failed: 0 },
+  };
+  const look = async (): Promise<void> => {
+    for (const { actorId, frames, events } of readSoFar()) eventsPerFrame.note(actorId, frames, events);
+    const backlogs = new Map<string, Backlog>();
+    for (const { stream, oldest } of readers) {
+      const consumers = await listConsumerProgress(connection, stream);
+      await oldest.look(consumers);
+      for (const consumer of consumers) {
+        backlogs.set(consumer.name, backlogOf(consumer, eventsPerFrame.of(consumer.name), oldest.of(consumer.name)));
+      }
+    }
+    for (const stream of watched) seen.streams.set(stream, await readStreamState(connection, stream));
+    seen.retries = await countByDestination(connection, streams.retry, 'retry.*.*');
+    seen.deadLetters = await countByDestination(connection, streams.deadLetters, 'dead.*');
+    seen.backlogs = backlogs;
+  };
+  const forget = (): void => {
+    for (const map of [seen.backlogs, seen.streams, seen.retries, seen.deadLetters]) map.clear();
+  };
+  const work = async (): Promise<void> => {
+    if (!owns()) return forget();
+    if (!connection.connected) return;
+    try {
+      await look();
+      seen.looks.ok += 1;
+    } catch (error) {
+      seen.looks.failed += 1;
+      if (connection.connected) logger.warn({ err: error }, 'looking for backlogs in the log failed');
+    }
+  };
+  let stopped = false;
+  let timer: NodeJS.Timeout | undefined;
+  const run = async (): Promise<void> => {
+    await work();
+    if (!stopped) timer = setTimeout(start, everyMs);
+  };
+  let working: Promise<void> = Promise.resolve();
+  const start = (): void => {
+    working = run();
+  };
+  start();
+  return {
+    get backlogs() {
+      return seen.backlogs;
+    },
+    get streams() {
+      return seen.streams;
+    },
+    get retries() {
+      return seen.retries;
+    },
+    get deadLetters() {
+      return seen.deadLetters;
+    },
+    looks: seen.looks,
+    async stop() {
+      stopped = true;
+      clearTimeout(timer);
+      await working;
+    },
+  };
+}
+
+function backlogOf(consumer: ConsumerProgress, eventsPerFrame: number, oldestAtMs: number | undefined): Backlog {
+  const { waiting, unacknowledged, unacknowledgedMax } = consumer;
+  const frames = waiting + unacknowledged;
+  const events = Math.round(frames * eventsPerFrame);
+  return { frames, events, oldestAtMs: frames === 0 ? undefined : oldestAtMs, unacknowledged, unacknowledgedMax };
+}
+
+/** Messages by the destination in their subject. */
+async function countByDestination(
+  connection: LogConnection,
+  stream: string,
+  filter: string,
+): Promise<Map<string, number>> {
+  const counts = new Map<string, number>();
+  for (const [subject, messages] of await countBySubject(connection, stream, filter)) {
+    const destinationId = subject.split('.')[1] ?? '';
+    counts.set(destinationId, (counts.get(destinationId) ?? 0) + messages);
+  }
+  return counts;
+}

@@ -1,0 +1,29 @@
+import type { Attempt } from './deliver.ts';
+
+/** What an attempt came to, as it is counted: few words that an operator can act on. */
+export const attemptOutcomes = [
+  'delivered',
+  'refused',
+  'throttled',
+  'unavailable',
+  'timeout',
+  'connection',
+  'blocked',
+  'unfit',
+] as const;
+
+export type AttemptOutcome = (typeof attemptOutcomes)[number];
+
+/**
+ * Sorts an attempt: `refused` and `unavailable` are what the platform said (never, or not now), `throttled` that it was
+ * asked too often; `timeout` and `connection` that there was no answer; `blocked` that its address may not be reached;
+ * `unfit` that the event cannot be made into a request.
+ */
+export function attemptOutcome({ outcome, request }: Attempt): AttemptOutcome {
+  if (outcome.kind === 'delivered') return 'delivered';
+  if (request === undefined || outcome.reason === 'invalid_request') return 'unfit';
+  if (request.status === 429) return 'throttled';
+  if (request.status !== undefined) return outcome.kind === 'retry' ? 'unavailable' : 'refused';
+  if (outcome.kind === 'reject') return 'blocked';
+  return /TIMEOUT/.test(outcome.reason) ? 'timeout' : 'connection';
+}

@@ -1,0 +1,52 @@
+import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
+import { poolFigures } from '../../shared/metrics/database-metrics.ts';
+import type { HostResources } from './host-resources.ts';
+import type { HostedActors } from './hosted-actors.ts';
+import { cacheIdOf, outcomesIdOf } from './messages.ts';
+import type { Report } from './messages.ts';
+
+const everyMs = 1_000;
+const nanosecondsPerMs = 1e6;
+
+/** Tells the supervisor each second what the thread and its actors have counted. A thread that hangs tells nothing. */
+export function startReporting(
+  thread: number,
+  resources: HostResources,
+  actors: HostedActors,
+  report: (message: Report) => void,
+): { stop(): void } {
+  const delay = monitorEventLoopDelay();
+  delay.enable();
+  let usage = performance.eventLoopUtilization();
+  const timer = setInterval(() => {
+    const now = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(now, usage);
+    usage = now;
+    const { hits, misses, ...visitorCache } = resources.visitors.cache;
+    report({
+      kind: 'stats',
+      actors: {
+        ...actors.stats(),
+        [outcomesIdOf(thread)]: resources.outcomes.stats(),
+        [cacheIdOf(thread)]: { hits, misses },
+      },
+      thread: {
+        heapUsedBytes: process.memoryUsage().heapUsed,
+        utilization,
+        delayP99Ms: delay.percentile(99) / nanosecondsPerMs,
+        delayMaxMs: delay.max / nanosecondsPerMs,
+        isLogConnected: resources.connection.connected,
+        visitorCache,
+        database: poolFigures(resources.pool),
+      },
+      timings: resources.timings.snapshot(),
+    });
+    delay.reset();
+  }, everyMs);
+  return {
+    stop() {
+      clearInterval(timer);
+      delay.disable();
+    },
+  };
+}

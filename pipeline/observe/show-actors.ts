@@ -1,0 +1,95 @@
+import type { MetricDefinition } from '../../shared/metrics/define-metric.ts';
+import type { MetricsPage } from '../../shared/metrics/metrics-page.ts';
+import { attemptOutcomes } from '../dispatch/attempt-outcome.ts';
+import { deliveryMetrics } from '../dispatch/delivery-timings.ts';
+import type { TimedMetric } from '../dispatch/delivery-timings.ts';
+import { deadLetterReasons } from '../dispatch/dispatcher-stats.ts';
+import { actorMetrics, pipelineMetrics, summedMetrics } from '../metrics.ts';
+import type { StatsLedger } from '../supervisor/stats-ledger.ts';
+import type { ShownDestinations } from './shown-destinations.ts';
+
+/** Shows what the actors have counted. */
+export function showActors(page: MetricsPage, stats: StatsLedger, shown: ShownDestinations): void {
+  const labelOf = (destinationId: string): string => shown.labels.labelOf(destinationId);
+  const { resolver, dispatcher } = actorMetrics;
+  // First on the page of all that is about destinations: it notices which are gone.
+  page.show(pipelineMetrics.destinationInfo, (add) => {
+    for (const { id, type } of shown.current()) add(1, { destination_id: id, type });
+  });
+  for (const [stat, definition] of Object.entries(resolver.byStat)) {
+    page.show(definition, (add) => {
+      for (const [partition, value] of read(stats, stat, definition, resolver.prefix)) add(value, { partition });
+    });
+  }
+  for (const [stat, definition] of Object.entries(dispatcher.byStat)) {
+    page.show(definition, (add) => {
+      const values = read(stats, stat, definition, dispatcher.prefix);
+      for (const [destination_id, value] of sumBy(values, labelOf)) add(value, { destination_id });
+    });
+  }
+  page.show(pipelineMetrics.attempts, (add) => {
+    for (const outcome of attemptOutcomes) {
+      const values = read(stats, `attempts_${outcome}`, pipelineMetrics.attempts, dispatcher.prefix);
+      for (const [destination_id, value] of sumBy(values, labelOf)) add(value, { destination_id, outcome });
+    }
+  });
+  page.show(pipelineMetrics.deadLetters, (add) => {
+    for (const reason of deadLetterReasons) {
+      const values = read(stats, `dead_letters_${reason}`, pipelineMetrics.deadLetters, dispatcher.prefix);
+      for (const [destination_id, value] of sumBy(values, labelOf)) add(value, { destination_id, reason });
+    }
+  });
+  for (const { prefix, byStat } of Object.values(summedMetrics)) {
+    for (const [stat, definition] of Object.entries(byStat)) {
+      page.show(definition, (add) => add(sum(read(stats, stat, definition, prefix).values())));
+    }
+  }
+  showTimings(page, stats, shown);
+  page.show(pipelineMetrics.seriesDropped, (add) => {
+    const { byStat } = dispatcher;
+    const each = Object.keys(byStat).length + attemptOutcomes.length + deadLetterReasons.length;
+    add(shown.labels.dropped * each);
+  });
+}
+
+function showTimings(page: MetricsPage, stats: StatsLedger, shown: ShownDestinations): void {
+  for (const metric of ['dispatchDuration', 'eventAge'] satisfies TimedMetric[]) {
+    const definition = deliveryMetrics[metric];
+    page.showHistogram(definition, (add) => {
+      const totals = new Map<string, ArrayLike<number>>(stats.timings(metric));
+      // A type is there from when its first destination is published, not from its first event.
+      for (const { type } of shown.current()) if (!totals.has(type)) totals.set(type, []);
+      for (const [destination_type, numbers] of totals) add(numbers, { destination_type });
+    });
+  }
+}
+
+/** Values of one number of the stats, by what stands behind the prefix in the actor's id. */
+function read(
+  stats: StatsLedger,
+  stat: string,
+  { kind }: Pick<MetricDefinition, 'kind'>,
+  prefix: string,
+): ReadonlyMap<string, number> {
+  const values = kind === 'counter' ? stats.totals(stat, prefix) : stats.values(stat, prefix);
+  return new Map([...values].map(([actorId, value]) => [actorId.slice(prefix.length), value]));
+}
+
+/** Adds up the values of those that share a label. */
+export function sumBy(
+  values: Iterable<readonly [string, number]>,
+  labelOf: (id: string) => string,
+): Map<string, number> {
+  const sums = new Map<string, number>();
+  for (const [id, value] of values) {
+    const label = labelOf(id);
+    sums.set(label, (sums.get(label) ?? 0) + value);
+  }
+  return sums;
+}
+
+function sum(values: Iterable<number>): number {
+  let total = 0;
+  for (const value of values) total += value;
+  return total;
+}

@@ -1,0 +1,37 @@
+/** A histogram in plain numbers, cheap enough to count every event in; read when somebody looks. */
+export class BucketCounts {
+  readonly #bounds: Float64Array;
+  /** By bucket, the last one for what is above all bounds; behind them the sum of all values. */
+  readonly #numbers: Float64Array;
+
+  /** `bounds` rise; a value equal to a bound is below it. */
+  constructor(bounds: readonly number[]) {
+    this.#bounds = Float64Array.from(bounds);
+    this.#numbers = new Float64Array(bounds.length + 2);
+  }
+
+  observe(value: number, times = 1): void {
+    const bounds = this.#bounds;
+    const numbers = this.#numbers;
+    let bucket = 0;
+    while (bucket < bounds.length && value > (bounds[bucket] ?? 0)) bucket += 1;
+    numbers[bucket] = (numbers[bucket] ?? 0) + times;
+    const sum = bounds.length + 1;
+    numbers[sum] = (numbers[sum] ?? 0) + value * times;
+  }
+
+  /** Counts by bucket, then the sum: to be sent to another thread, or added up. */
+  get numbers(): BucketNumbers {
+    return this.#numbers;
+  }
+}
+
+/** Counts by bucket, one more than there are bounds, and behind them the sum of all values. */
+export type BucketNumbers = ArrayLike<number>;
+
+/** Adds one histogram to another of the same bounds; makes a copy for the first. */
+export function addNumbers(into: Float64Array | undefined, more: BucketNumbers): Float64Array {
+  if (into === undefined) return Float64Array.from(more);
+  for (let i = 0; i < into.length; i += 1) into[i] = (into[i] ?? 0) + (more[i] ?? 0);
+  return into;
+}

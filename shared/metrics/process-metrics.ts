@@ -1,0 +1,65 @@
+import { readFileSync } from 'node:fs';
+import { performance } from 'node:perf_hooks';
+import { collectDefaultMetrics } from 'prom-client';
+import type { LogConnection } from '../log/connection.ts';
+import type { DurabilityWatch } from './watch-durability.ts';
+import { counter, gauge } from './define-metric.ts';
+import type { MetricsPage } from './metrics-page.ts';
+
+/** What every service tells of itself, beside what Node's own figures (`nodejs_…`, `process_…`) say. */
+export const processMetrics = {
+  buildInfo: gauge('sluice_build_info', 'Always 1; the labels say what runs', ['component', 'version', 'node_version']),
+  configRevision: gauge('sluice_config_revision', 'Revision of the configuration in force'),
+  readyCheck: gauge('sluice_ready_check', '1 while a condition of readiness holds, else 0', ['check']),
+  eventLoopBusy: counter('sluice_event_loop_busy_seconds_total', 'Time the event loop of the main thread was busy'),
+  logConnected: gauge('sluice_log_connected', '1 while the main connection to the log is up, else 0'),
+  logReconnects: counter('sluice_log_reconnects_total', 'Times the main connection to the log came back after a loss'),
+  durabilityInfo: gauge(
+    'sluice_log_durability_info',
+    'Always 1; mode is fsync where the log syncs every write, interval where a power cut may cost some, unknown where NATS_MONITOR_URL does not tell',
+    ['mode', 'server_version'],
+  ),
+};
+
+export type ProcessSources = {
+  readonly component: 'gateway' | 'pipeline' | 'control-plane';
+  readonly connection: Pick<LogConnection, 'connected' | 'reconnects'> & {
+    readonly nc: { readonly info?: { readonly version: string } | undefined };
+  };
+  readonly durability: Pick<DurabilityWatch, 'mode'>;
+  configRevision(): number;
+};
+
+// Gauges that end in _total: the naming rules keep that for counters.
+const misnamed = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
+
+/** Shows what every service shows; readiness is added by whoever serves the page. */
+export function showProcess(
+  page: MetricsPage,
+  { component, connection, durability, configRevision }: ProcessSources,
+): void {
+  collectDefaultMetrics({ register: page.registry });
+  for (const name of misnamed) page.registry.removeSingleMetric(name);
+  const version = packageVersion();
+  page.show(processMetrics.buildInfo, (add) => add(1, { component, version, node_version: process.versions.node }));
+  page.show(processMetrics.configRevision, (add) => add(configRevision()));
+  page.show(processMetrics.eventLoopBusy, (add) => add(performance.eventLoopUtilization().active / 1_000));
+  page.show(processMetrics.logConnected, (add) => add(connection.connected ? 1 : 0));
+  page.show(processMetrics.logReconnects, (add) => add(connection.reconnects));
+  page.show(processMetrics.durabilityInfo, (add) => {
+    add(1, { mode: durability.mode, server_version: connection.nc.info?.version ?? 'unknown' });
+  });
+}
+
+/** The version in the package.json above this file, compiled or not. */
+function packageVersion(): string {
+  for (let folder = new URL('./', import.meta.url); folder.pathname !== '/'; folder = new URL('../', folder)) {
+    try {
+      const { version } = JSON.parse(readFileSync(new URL('package.json', folder), 'utf8')) as { version?: string };
+      if (version !== undefined) return version;
+    } catch {
+      // Not in this folder.
+    }
+  }
+  return 'unknown';
+}
