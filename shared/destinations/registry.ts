@@ -9,6 +9,7 @@ import { ga4MeasurementProtocol } from './ga4-measurement-protocol.ts';
 import { googlePubSub } from './google-pub-sub.ts';
 import { httpCustomRequest } from './http-custom-request.ts';
 import { httpDestination } from './http-destination.ts';
+import { hubspot } from './hubspot.ts';
 import { iterable } from './iterable.ts';
 import { klaviyo } from './klaviyo.ts';
 import { linkedinAdsCapi } from './linkedin-ads-capi.ts';
@@ -34,6 +35,7 @@ export const destinationKinds: readonly DestinationKind[] = [
   googlePubSub,
   httpCustomRequest,
   httpDestination,
+  hubspot,
   iterable,
   klaviyo,
   linkedinAdsCapi,
