@@ -86,7 +86,8 @@ function build(prepared: PreparedDestination, event: OutboundEvent): OutboundReq
     return parseUrl(request.url) === undefined ? 'the request has no usable URL' : request;
   } catch (error) {
     if (error instanceof UnfitEventError) return error.message;
-    throw error;
+    // As the pipeline does: what a kind cannot make a request of is a fault of the event.
+    return `building the request: ${error instanceof Error ? error.name : 'failed'}`;
   }
 }
 
