@@ -92,7 +92,7 @@ function prepare(settings: JsonObject): PreparedDestination {
       return postJson({ url, headers, body: { data, test_event_code: testEventCode }, events });
     },
     readAnswer(answer, events) {
-      const outcome = facebookOutcome(answer);
+      const outcome = answer.status < 300 ? undefined : facebookOutcome(answer);
       return outcome === undefined ? undefined : events.map(() => outcome);
     },
   };

@@ -94,6 +94,8 @@ describe('LinkedInAdsCAPI', () => {
   it('answer: element by element', () => {
     const elements = [{ status: 201 }, { status: 400 }, { status: 429 }];
     expect(kinds(200, { elements })).toEqual(['delivered', 'reject', 'retry']);
+    expect(kinds(200, { elements: [{ status: 201 }] })).toBeUndefined();
+    expect(kinds(500, { elements })).toBeUndefined();
     expect(kinds(201, '')).toBeUndefined();
   });
 

@@ -91,7 +91,9 @@ function prepare(settings: JsonObject): PreparedDestination {
       return postJson({ url, headers, body: { elements }, events });
     },
     readAnswer(answer, events) {
-      return answer.status === 422 ? refusedRows(answer, events.length) : answeredRows(answer);
+      if (answer.status === 422) return refusedRows(answer, events.length);
+      const rows = answer.status < 300 ? answeredRows(answer) : undefined;
+      return rows?.length === events.length ? rows : undefined;
     },
   };
 }

@@ -111,6 +111,8 @@ describe('Pinterest', () => {
     const events = [{ status: 'processed' }, { status: 'failed', error_message: 'no' }];
     expect(readAnswer(200, { num_events_received: 2, events })).toEqual(['delivered', 'reject']);
     expect(readAnswer(422, { code: 1, message: 'x', details: { events } })).toEqual(['delivered', 'reject']);
+    expect(readAnswer(200, { events: [{ status: 'processed' }] })).toBeUndefined();
+    expect(readAnswer(500, { events })).toBeUndefined();
     expect(readAnswer(401, { code: 2, message: 'Authentication failed.' })).toBeUndefined();
   });
 });

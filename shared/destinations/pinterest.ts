@@ -80,12 +80,15 @@ function prepare(settings: JsonObject): PreparedDestination {
       const data = events.map((event) => pinterestEvent(sentEvent(event), actionSource));
       return postJson({ url, headers, body: { data }, events });
     },
-    readAnswer,
+    readAnswer(answer, events) {
+      const rows = answer.status === 200 || answer.status === 422 ? answeredRows(answer) : undefined;
+      return rows?.length === events.length ? rows : undefined;
+    },
   };
 }
 
 /** Rows come in the order of the events: at the top of a 200, in the details of a 422 (not all were processed). */
-function readAnswer(answer: OutboundAnswer): readonly Outcome[] | undefined {
+function answeredRows(answer: OutboundAnswer): readonly Outcome[] | undefined {
   const body = jsonAnswer(answer);
   const details = body?.['details'];
   const rows = body?.['events'] ?? (isJsonObject(details) ? details['events'] : undefined);

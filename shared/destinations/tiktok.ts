@@ -84,7 +84,7 @@ function prepare(settings: JsonObject): PreparedDestination {
       return postJson({ url, headers, body: { ...source, data }, events });
     },
     readAnswer(answer, events) {
-      return readAnswer(answer, events.length);
+      return answer.status < 300 ? answeredCode(answer, events.length) : undefined;
     },
   };
 }
@@ -93,7 +93,7 @@ function prepare(settings: JsonObject): PreparedDestination {
  * TikTok answers 200 whatever it thinks: the `code` of the body tells. Where it names the event it refuses
  * (`Batch.3.properties…`), that one is refused and the others, of which it took none, are tried again.
  */
-function readAnswer(answer: OutboundAnswer, count: number): readonly Outcome[] | undefined {
+function answeredCode(answer: OutboundAnswer, count: number): readonly Outcome[] | undefined {
   const body = jsonAnswer(answer);
   const code = body?.['code'];
   if (body === undefined || typeof code !== 'number') return undefined;
