@@ -12,6 +12,8 @@ export type BenchAccount = {
   readonly destinations?: readonly BenchDestination[];
 };
 
+const hourMs = 3_600_000;
+
 /** What the control plane would publish for the account. */
 export function accountDocument({ accountId, token, destinations = [] }: BenchAccount): AccountConfig {
   const empty = Object.fromEntries(collectionNames.map((name) => [name, []])) as unknown as Snapshot;
@@ -21,7 +23,8 @@ export function accountDocument({ accountId, token, destinations = [] }: BenchAc
     accountId,
     versionId: 'bench-version',
     versionNumber: 1,
-    publishedAt: new Date().toISOString(),
+    // Destinations begin where their version went live: before whatever a scenario puts into the log.
+    publishedAt: new Date(Date.now() - hourMs).toISOString(),
     sourceKeys: token === undefined ? [] : [{ keyHash: hashSourceKey(token), sourceId: source.id, test: false }],
     collections: { ...empty, sources: [source], destinations: destinations.map(httpDestination) },
   };

@@ -1,5 +1,11 @@
 import type { Scenario } from '../scenario.ts';
+import { actors } from './actors.ts';
+import { batch } from './batch.ts';
+import { dispatch } from './dispatch.ts';
+import { endToEnd } from './end-to-end.ts';
+import { isolation } from './isolation.ts';
+import { latency } from './latency.ts';
 import { track } from './track.ts';
 
-/** Every scenario, in the order `npm run bench` lists them. */
-export const scenarios: readonly Scenario[] = [track];
+/** Every scenario, in the order in which they are listed and `all` runs them. */
+export const scenarios: readonly Scenario[] = [track, batch, latency, dispatch, endToEnd, isolation, actors];

@@ -1,0 +1,71 @@
+import { FrameWriter } from '../../shared/events/frame.ts';
+import { partitionOf } from '../../shared/events/partition.ts';
+import { connectLog } from '../../shared/log/connection.ts';
+import { createFramePublisher } from '../../shared/log/frame-publisher.ts';
+import { ensureTopology } from '../../shared/log/topology.ts';
+
+/** One event that is put into a log: its visitor decides the partition. */
+export type FillEvent = { readonly visitor: string; append(frame: FrameWriter): void };
+
+export type FillOptions = {
+  readonly natsUrl: string;
+  readonly events: number;
+  readonly accountId: string;
+  readonly partitions: number;
+  subjectOf(partition: number): string;
+  event(index: number): FillEvent;
+};
+
+const frameEvents = 256;
+const publishesInFlightMax = 16;
+const publishTimeoutMs = 30_000;
+const gibibyte = 1024 ** 3;
+
+/** Puts events into a stream as full frames, much faster than they could come in: a backlog to work off. */
+export async function fillFrames(options: FillOptions): Promise<void> {
+  const connection = await connectLog({ url: options.natsUrl, name: 'bench' });
+  const publisher = createFramePublisher(connection);
+  try {
+    await ensureTopology(connection, {
+      partitions: options.partitions,
+      replicas: 1,
+      ingestBytesMax: 8 * gibibyte,
+      eventsBytesMax: 16 * gibibyte,
+      retryBytesMax: gibibyte,
+      deadLetterBytesMax: gibibyte,
+    });
+    const frames = Array.from({ length: options.partitions }, () => new FrameWriter());
+    const inFlight = new Set<Promise<void>>();
+    let published = 0;
+    const send = async (partition: number): Promise<void> => {
+      const frame = frames[partition];
+      if (frame === undefined || frame.events === 0) return;
+      const payload = frame.bytes();
+      frame.reset();
+      published += 1;
+      const sending = store(options.subjectOf(partition), payload, `fill-${options.accountId}-${published}`).finally(
+        () => inFlight.delete(sending),
+      );
+      inFlight.add(sending);
+      if (inFlight.size >= publishesInFlightMax) await Promise.race(inFlight);
+    };
+    const store = async (subject: string, payload: Uint8Array, msgId: string): Promise<void> => {
+      const failure = await publisher.publish(subject, payload, msgId, publishTimeoutMs);
+      if (failure !== undefined) throw new Error(`filling ${subject}: ${failure}`);
+    };
+    for (let index = 0; index < options.events; index += 1) {
+      const event = options.event(index);
+      const identity = { externalId: event.visitor, distinctId: event.visitor };
+      const partition = partitionOf(options.accountId, identity, options.partitions);
+      const frame = frames[partition];
+      if (frame === undefined) continue;
+      event.append(frame);
+      if (frame.events >= frameEvents) await send(partition);
+    }
+    for (let partition = 0; partition < options.partitions; partition += 1) await send(partition);
+    await Promise.all(inFlight);
+  } finally {
+    publisher.stop();
+    await connection.close();
+  }
+}

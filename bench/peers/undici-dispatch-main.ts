@@ -1,0 +1,37 @@
+import { Agent } from 'undici';
+import { idempotencyKey } from '../../shared/destinations/idempotency-key.ts';
+import { resolvedEvent } from '../fill/fill-events.ts';
+
+/**
+ * Bare undici: the same body to the same sink over as many connections, as fast as `dispatch` goes; nothing is read
+ * from a log, decided or recorded. https://undici.nodejs.org/#/docs/api/Dispatcher
+ */
+const [, , target = '', connections = '64', batchSize = '1'] = process.argv;
+const url = new URL(target);
+const agent = new Agent({ connections: Number(connections), pipelining: 1 });
+const { event, visitor } = resolvedEvent('bench', 1, 'visitor-1', Date.now());
+const one = JSON.stringify({ event, visitor });
+const count = Number(batchSize);
+const body = count === 1 ? one : `[${Array.from({ length: count }, () => one).join(',')}]`;
+const headers = {
+  'content-type': 'application/json',
+  'user-agent': 'Sluice/1 (+HTTPDestination)',
+  'idempotency-key': idempotencyKey([event.id]),
+  traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+};
+
+const send = (): void => {
+  agent.dispatch(
+    { origin: url.origin, path: url.pathname, method: 'POST', headers, body },
+    {
+      onRequestStart: () => undefined,
+      onResponseStart: () => undefined,
+      onResponseData: () => undefined,
+      onResponseEnd: () => send(),
+      onResponseError: (_controller, error) => {
+        throw error;
+      },
+    },
+  );
+};
+for (let i = 0; i < Number(connections); i += 1) send();

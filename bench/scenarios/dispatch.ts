@@ -1,0 +1,135 @@
+import { migrate } from '../../shared/storage/migrate.ts';
+import { publishAccounts } from '../config/publish-accounts.ts';
+import { fillEvents } from '../fill/fill-events.ts';
+import { figureOf, plainFigure, ratioFigure } from '../result/figure.ts';
+import type { ResultRow } from '../result/result.ts';
+import type { Scenario, ScenarioContext } from '../scenario.ts';
+import { measureArrivals } from '../sink/measure-arrivals.ts';
+import type { Arrived } from '../sink/measure-arrivals.ts';
+import { startSink } from '../sink/sink.ts';
+import { peakMemoryBytes } from '../system/process-memory.ts';
+import { startPipeline } from '../system/services.ts';
+import { whilePaused } from '../system/while-paused.ts';
+
+const destinationCounts = [1, 10, 100, 1_000] as const;
+const batchSizes = [1, 100] as const;
+const connections = 64;
+/** What a backlog is sized for, so that it outlasts the measurement. */
+const deliveriesPerS = { 1: 24_000, 100: 150_000 } as const;
+
+type BatchSize = (typeof batchSizes)[number];
+type Variant = { readonly name: string; readonly batchSize: BatchSize; readonly destinations: number };
+type Measured = { readonly arrived: Arrived; readonly memoryBytes: number };
+
+const nameOf = (subject: string, batchSize: BatchSize): string =>
+  `${subject}, ${batchSize === 1 ? 'one a request' : `${batchSize} a request`}`;
+const bareOf = (batchSize: BatchSize): Variant => ({
+  name: nameOf('bare undici', batchSize),
+  batchSize,
+  destinations: 0,
+});
+const variants: readonly Variant[] = batchSizes.flatMap((batchSize) => [
+  bareOf(batchSize),
+  ...destinationCounts.map((destinations) => ({
+    name: nameOf(`${destinations} destination${destinations === 1 ? '' : 's'}`, batchSize),
+    batchSize,
+    destinations,
+  })),
+]);
+
+/** Deliveries a second out of a backlog, to more and more destinations of one account, beside an HTTP client alone. */
+export const dispatch: Scenario = {
+  name: 'dispatch',
+  summary: 'deliveries a second out of a backlog, to 1 to 1,000 destinations, one event a request and batches of 100',
+  bars: [
+    {
+      id: 'of-undici',
+      text: 'of bare undici, one a request, 1 destination',
+      limit: 0.8,
+      unit: 'ratio',
+      ask: 'at-least',
+    },
+    { id: 'batched', text: 'events delivered in batches of 100', limit: 100_000, unit: 'per_s', ask: 'at-least' },
+  ],
+  async run(context) {
+    const measured = new Map<string, Measured[]>(variants.map(({ name }) => [name, []]));
+    for (let round = 1; round <= context.rounds; round += 1) {
+      for (const variant of variants) measured.get(variant.name)?.push(await measureOnce(context, variant, round));
+    }
+    const ratesOf = (name: string): number[] => (measured.get(name) ?? []).map(({ arrived }) => arrived.rate.value);
+    const rows = variants.map(({ name, batchSize }): ResultRow => {
+      const rounds = measured.get(name) ?? [];
+      return {
+        name,
+        figures: {
+          'events/s': figureOf(
+            'per_s',
+            'more',
+            rounds.map(({ arrived }) => arrived.rate),
+          ),
+          'of undici': ratioFigure(ratesOf(name), ratesOf(bareOf(batchSize).name)),
+          memory: plainFigure(
+            'bytes',
+            'less',
+            rounds.map(({ memoryBytes }) => memoryBytes),
+          ),
+        },
+        series: (rounds[0]?.arrived.series ?? []).filter(({ chart }) => chart === 'throughput'),
+      };
+    });
+    const figure = (batchSize: BatchSize, name: string): number =>
+      rows.find((row) => row.name === nameOf('1 destination', batchSize))?.figures[name]?.value ?? Number.NaN;
+    return {
+      settings: { connections, threads: 'PIPELINE_THREADS as set or by default' },
+      rows,
+      measured: { 'of-undici': figure(1, 'of undici'), batched: figure(100, 'events/s') },
+    };
+  },
+};
+
+function measureOnce(context: ScenarioContext, variant: Variant, round: number): Promise<Measured> {
+  const { progress, seconds, warmUpSeconds } = context;
+  const { batchSize, destinations } = variant;
+  const group = 'in';
+  const label = `${variant.name}, round ${round}`;
+  return context.stage.scoped(async (stage) => {
+    const sink = await startSink(stage);
+    const arrivals = {
+      sink,
+      group,
+      warmUpMs: warmUpSeconds * 1000,
+      measureMs: seconds * 1000,
+      onWindow: (perS: number) => progress.note(`${Math.round(perS)}/s`),
+    };
+    if (destinations === 0) {
+      progress.step(label, seconds + warmUpSeconds);
+      const args = [sink.urlOf(`${group}/bare`), String(connections), String(batchSize)];
+      const { pid } = await stage.startChild({ name: 'undici', entry: 'bench/peers/undici-dispatch-main', args });
+      return { arrived: await measureArrivals(arrivals), memoryBytes: await peakMemoryBytes(pid) };
+    }
+    progress.step(`${variant.name}: filling the log`, 15);
+    const log = await stage.startLog();
+    const accountId = 'bench';
+    await publishAccounts(log.url, [
+      {
+        accountId,
+        destinations: Array.from({ length: destinations }, (_, index) => ({
+          id: `destination-${index}`,
+          url: sink.urlOf(`${group}/${index}`),
+          batchSize,
+        })),
+      },
+    ]);
+    const wanted = deliveriesPerS[batchSize] * (seconds + warmUpSeconds + 1);
+    const events = Math.max(100, Math.ceil(wanted / destinations));
+    const databaseUrl = await stage.createDatabase();
+    await migrate(databaseUrl);
+    const pipeline = await startPipeline(stage, log.url, databaseUrl, {
+      env: { DISPATCH_CONCURRENCY: String(connections) },
+    });
+    await whilePaused(pipeline.pid, () => fillEvents({ natsUrl: log.url, accountId, events }));
+    progress.step(label, seconds + warmUpSeconds);
+    const arrived = await measureArrivals({ ...arrivals, eventsMax: events * destinations });
+    return { arrived, memoryBytes: await peakMemoryBytes(pipeline.pid) };
+  });
+}

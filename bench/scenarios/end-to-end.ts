@@ -1,0 +1,168 @@
+import { batchBody, trackBody } from '../load/bodies.ts';
+import { startWalkerOs } from '../peers/peers.ts';
+import { figureOf, plainFigure } from '../result/figure.ts';
+import type { Figure, ResultRow } from '../result/result.ts';
+import type { Scenario, ScenarioContext } from '../scenario.ts';
+import { startSink } from '../sink/sink.ts';
+import type { Sink } from '../sink/sink.ts';
+import { findSustained } from '../sustained/find-sustained.ts';
+import { runPaced } from '../sustained/paced-run.ts';
+import type { Paced } from '../sustained/paced-run.ts';
+import { peakMemoryBytes } from '../system/process-memory.ts';
+import type { Stage } from '../system/stage.ts';
+import { startWholePath } from '../system/whole-path.ts';
+
+const group = 'in';
+const connections = 128;
+const batchRows = 500;
+const batchOut = 100;
+/** Deliveries keep up when they are this share of what was sent; less, and the backlog grows. */
+const keepsUpShare = 0.97;
+
+type System = {
+  readonly sink: Sink;
+  readonly url: string;
+  readonly body: string;
+  readonly eventsPerRequest: number;
+  memoryBytes(): Promise<number>;
+};
+type Subject = { readonly name: string; start(stage: Stage): Promise<System> };
+type Measured = { readonly best: Paced | undefined; readonly quarter: Paced | undefined; readonly memoryBytes: number };
+
+const singles: Subject = {
+  name: 'Sluice, single events',
+  start: (stage) => startSluice(stage, 1, `/api/v1/track`, trackBody, 1),
+};
+const batched: Subject = {
+  name: `Sluice, batches of ${batchRows} in, of ${batchOut} out`,
+  start: (stage) => startSluice(stage, batchOut, `/api/v1/batch`, (token) => batchBody(token, batchRows), batchRows),
+};
+const walkeros: Subject = {
+  name: 'walkerOS behind Fastify (stores nothing)',
+  async start(stage) {
+    const sink = await startSink(stage);
+    const peer = await startWalkerOs(stage, sink.urlOf(`${group}/1`));
+    const memoryBytes = (): Promise<number> => peakMemoryBytes(peer.pid);
+    return { sink, url: peer.trackUrl, body: trackBody('bench'), eventsPerRequest: 1, memoryBytes };
+  },
+};
+const subjects = [walkeros, singles, batched];
+
+/** What the whole path sustains without its backlog growing, and how long an event takes at a quarter of that. */
+export const endToEnd: Scenario = {
+  name: 'end-to-end',
+  summary: 'HTTP in to delivered at a sink: the rate at which no backlog grows, and latency at a quarter of it',
+  bars: [
+    { id: 'singles', text: 'single events sustained', limit: 12_000, unit: 'per_s', ask: 'at-least' },
+    { id: 'batched', text: 'batched events sustained', limit: 50_000, unit: 'per_s', ask: 'at-least' },
+    { id: 'p50', text: 'single event to delivered at a quarter, median', limit: 10, unit: 'ms', ask: 'at-most' },
+    { id: 'p99', text: 'single event to delivered at a quarter, p99', limit: 50, unit: 'ms', ask: 'at-most' },
+  ],
+  async run(context) {
+    const measured = new Map<Subject, Measured[]>(subjects.map((subject) => [subject, []]));
+    for (let round = 1; round <= context.rounds; round += 1) {
+      for (const subject of subjects) measured.get(subject)?.push(await measureOnce(context, subject, round));
+    }
+    const rows = subjects.map((subject) => rowOf(subject.name, measured.get(subject) ?? []));
+    const value = (subject: Subject, figure: string): number =>
+      rows.find(({ name }) => name === subject.name)?.figures[figure]?.value ?? Number.NaN;
+    return {
+      settings: { connections, batchRows, batchOut, keepsUpShare, syncInterval: 'always', destinations: 1 },
+      rows,
+      measured: {
+        singles: value(singles, 'events/s'),
+        batched: value(batched, 'events/s'),
+        p50: value(singles, 'p50 at ¼'),
+        p99: value(singles, 'p99 at ¼'),
+      },
+    };
+  },
+};
+
+function rowOf(name: string, rounds: readonly Measured[]): ResultRow {
+  const quarterFigure = (of: 'p50' | 'p99'): Figure =>
+    plainFigure(
+      'ms',
+      'less',
+      rounds.map(({ quarter }) => quarter?.arrived.overallMs[of] ?? Number.NaN),
+    );
+  const none = rounds.filter(({ best }) => best === undefined).length;
+  return {
+    name,
+    figures: {
+      'events/s': figureOf(
+        'per_s',
+        'more',
+        rounds.map(({ best }) => ({ value: best?.deliveredPerS ?? 0, readings: best?.readings ?? [] })),
+      ),
+      'p50 at ¼': quarterFigure('p50'),
+      'p99 at ¼': quarterFigure('p99'),
+      memory: plainFigure(
+        'bytes',
+        'less',
+        rounds.map(({ memoryBytes }) => memoryBytes),
+      ),
+    },
+    series: rounds.at(-1)?.best?.series ?? [],
+    note: none === 0 ? '' : `in ${none} of ${rounds.length} rounds no rate that was tried held`,
+  };
+}
+
+function measureOnce(context: ScenarioContext, subject: Subject, round: number): Promise<Measured> {
+  const { seconds, warmUpSeconds, progress, isQuick } = context;
+  return context.stage.scoped(async (stage) => {
+    const system = await subject.start(stage);
+    const run = (label: string, requestsPerS: number | undefined): Promise<Paced> => {
+      progress.step(`${subject.name}, round ${round}: ${label}`, seconds + warmUpSeconds + 2);
+      return runPaced({
+        stage,
+        sink: system.sink,
+        group,
+        order: {
+          url: system.url,
+          bodies: [system.body],
+          // An open loop meets requests that pile up with more connections, a closed one must not bury the path.
+          connections: requestsPerS === undefined ? 32 : connections,
+          ...(requestsPerS === undefined ? {} : { ratePerS: requestsPerS }),
+        },
+        warmUpMs: warmUpSeconds * 1000,
+        measureMs: seconds * 1000,
+        eventsPerRequest: system.eventsPerRequest,
+        onWindow: (perS) => progress.note(`${Math.round(perS)} delivered/s`),
+      });
+    };
+    const guess = await run('as much as is taken', undefined);
+    let best: Paced | undefined;
+    const sustained = await findSustained({
+      guessPerS: guess.deliveredPerS,
+      steps: isQuick ? 2 : 4,
+      async holds(eventsPerS) {
+        const paced = await run(`${Math.round(eventsPerS)}/s`, eventsPerS / system.eventsPerRequest);
+        const keepsUp = paced.deliveredPerS >= eventsPerS * keepsUpShare;
+        if (keepsUp) best = paced;
+        return keepsUp;
+      },
+    });
+    const quarter = sustained > 0 ? await run('a quarter', sustained / 4 / system.eventsPerRequest) : undefined;
+    return { best, quarter, memoryBytes: await system.memoryBytes() };
+  });
+}
+
+async function startSluice(
+  stage: Stage,
+  batchSize: number,
+  path: string,
+  bodyOf: (token: string) => string,
+  eventsPerRequest: number,
+): Promise<System> {
+  const { sink, gateway, pipeline, token } = await startWholePath(stage, {
+    destinations: (sink) => [{ id: 'destination', url: sink.urlOf(`${group}/1`), batchSize }],
+  });
+  return {
+    sink,
+    url: `${gateway.url}${path}`,
+    body: bodyOf(token),
+    eventsPerRequest,
+    memoryBytes: async () => (await peakMemoryBytes(gateway.pid)) + (await peakMemoryBytes(pipeline.pid)),
+  };
+}

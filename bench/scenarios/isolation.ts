@@ -1,0 +1,136 @@
+import { findFreePort } from '../../shared/embedded/free-port.ts';
+import type { BenchDestination } from '../config/account-document.ts';
+import { fillEvents } from '../fill/fill-events.ts';
+import { trackBody } from '../load/bodies.ts';
+import { figureOf, plainFigure, ratioFigure } from '../result/figure.ts';
+import type { ResultRow } from '../result/result.ts';
+import type { Scenario, ScenarioContext } from '../scenario.ts';
+import { measureArrivals } from '../sink/measure-arrivals.ts';
+import type { Arrived } from '../sink/measure-arrivals.ts';
+import { slowGroup } from '../sink/sink-messages.ts';
+import { startSink } from '../sink/sink.ts';
+import type { Sink } from '../sink/sink.ts';
+import { runPaced } from '../sustained/paced-run.ts';
+import type { Paced } from '../sustained/paced-run.ts';
+import type { Stage } from '../system/stage.ts';
+import { whilePaused } from '../system/while-paused.ts';
+import { waitUntil } from '../system/wait-until.ts';
+import { startWholePath } from '../system/whole-path.ts';
+import type { WholePath } from '../system/whole-path.ts';
+
+const healthy = 8;
+const group = 'good';
+const connections = 64;
+/** What a backlog is sized for. */
+const deliveriesPerS = 24_000;
+/** Share of the drained rate at which latency is measured: busy, and far from full. */
+const pacedShare = 0.3;
+const drainDeadlineMs = 300_000;
+
+type Arm = { readonly name: string; readonly isDisturbed: boolean };
+type Measured = { readonly drained: Arrived; readonly paced: Paced };
+
+const alone: Arm = { name: `${healthy} destinations alone`, isDisturbed: false };
+const disturbed: Arm = { name: `the same ${healthy} beside a dead and a slow one`, isDisturbed: true };
+
+/** What destinations that are fine notice of two that are not. */
+export const isolation: Scenario = {
+  name: 'isolation',
+  summary: `${healthy} destinations with and without a dead and a slow one (30 s) beside them, round by round`,
+  bars: [
+    { id: 'throughput', text: 'throughput of the healthy against alone', limit: 0.95, unit: 'ratio', ask: 'at-least' },
+    { id: 'p99', text: 'p99 of the healthy against alone', limit: 1.05, unit: 'ratio', ask: 'at-most' },
+  ],
+  async run(context) {
+    const measured = new Map<Arm, Measured[]>([
+      [alone, []],
+      [disturbed, []],
+    ]);
+    let pacePerS: number | undefined;
+    for (let round = 1; round <= context.rounds; round += 1) {
+      // The order changes from round to round, so that neither arm always has the warmer disk.
+      for (const arm of round % 2 === 1 ? [alone, disturbed] : [disturbed, alone]) {
+        const found = await measureOnce(context, arm, round, pacePerS);
+        pacePerS ??= (found.drained.rate.value / healthy) * pacedShare;
+        measured.get(arm)?.push(found);
+      }
+    }
+    const of = (arm: Arm, read: (found: Measured) => number): number[] => (measured.get(arm) ?? []).map(read);
+    const rate = ({ drained }: Measured): number => drained.rate.value;
+    const p99 = ({ paced }: Measured): number => paced.arrived.overallMs.p99;
+    const rows = [alone, disturbed].map((arm): ResultRow => ({
+      name: arm.name,
+      figures: {
+        'drained/s': figureOf(
+          'per_s',
+          'more',
+          (measured.get(arm) ?? []).map(({ drained }) => drained.rate),
+        ),
+        'paced/s': plainFigure(
+          'per_s',
+          'more',
+          of(arm, ({ paced }) => paced.deliveredPerS),
+        ),
+        p50: plainFigure(
+          'ms',
+          'less',
+          of(arm, ({ paced }) => paced.arrived.overallMs.p50),
+        ),
+        p99: plainFigure('ms', 'less', of(arm, p99)),
+      },
+      series: measured.get(arm)?.at(-1)?.paced.series ?? [],
+    }));
+    return {
+      settings: { healthy, pacePerS, pacedShare, syncInterval: 'always' },
+      rows,
+      measured: {
+        throughput: ratioFigure(of(disturbed, rate), of(alone, rate)).value,
+        p99: ratioFigure(of(disturbed, p99), of(alone, p99)).value,
+      },
+    };
+  },
+};
+
+function measureOnce(
+  context: ScenarioContext,
+  arm: Arm,
+  round: number,
+  pacePerS: number | undefined,
+): Promise<Measured> {
+  const { seconds, warmUpSeconds, progress } = context;
+  const times = { warmUpMs: warmUpSeconds * 1000, measureMs: seconds * 1000 };
+  return context.stage.scoped(async (stage) => {
+    const events = Math.ceil((deliveriesPerS * (seconds + warmUpSeconds + 1)) / healthy);
+    progress.step(`${arm.name}, round ${round}: draining`, seconds + warmUpSeconds + 8);
+    const sink = await startSink(stage);
+    const path = await startArm(stage, arm, sink, await findFreePort());
+    const { natsUrl, accountId } = path;
+    await whilePaused(path.pipeline.pid, () => fillEvents({ natsUrl, accountId, events }));
+    const onWindow = (perS: number): void => progress.note(`${Math.round(perS)}/s`);
+    const drained = await measureArrivals({ sink, group, ...times, eventsMax: events * healthy, onWindow });
+    await waitUntil('the backlog to be worked off', drainDeadlineMs, async () => {
+      const { events: arrived } = await sink.group(group);
+      return arrived >= events * healthy ? undefined : `${arrived} of ${events * healthy} arrived`;
+    });
+    progress.step(`${arm.name}, round ${round}: paced`, seconds + warmUpSeconds + 2);
+    const ratePerS = pacePerS ?? (drained.rate.value / healthy) * pacedShare;
+    const order = { url: `${path.gateway.url}/api/v1/track`, bodies: [trackBody(path.token)], connections, ratePerS };
+    const paced = await runPaced({ stage, sink, group, order, ...times, eventsPerRequest: healthy, onWindow });
+    return { drained, paced };
+  });
+}
+
+function startArm(stage: Stage, arm: Arm, sink: Sink, deadPort: number): Promise<WholePath> {
+  const good = Array.from({ length: healthy }, (_, index): BenchDestination => ({
+    id: `good-${index}`,
+    url: sink.urlOf(`${group}/${index}`),
+  }));
+  const bad: BenchDestination[] = [
+    { id: 'dead', url: `http://127.0.0.1:${deadPort}/` },
+    { id: 'slow', url: sink.urlOf(`${slowGroup}/1`) },
+  ];
+  return startWholePath(stage, {
+    sink,
+    destinations: () => (arm.isDisturbed ? [...good, ...bad] : good),
+  });
+}

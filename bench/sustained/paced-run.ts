@@ -1,0 +1,112 @@
+import { runLoad } from '../load/load-process.ts';
+import type { LoadOrder } from '../load/load-process.ts';
+import type { LoadResult } from '../load/load-result.ts';
+import { meanOf } from '../result/figure.ts';
+import type { Point, Series } from '../result/result.ts';
+import type { SinkGroup } from '../sink/sink-messages.ts';
+import type { Sink } from '../sink/sink.ts';
+import type { Stage } from '../system/stage.ts';
+import { sleep, waitUntil } from '../system/wait-until.ts';
+
+export type PacedOptions = {
+  readonly stage: Stage;
+  readonly sink: Sink;
+  readonly group: string;
+  readonly order: Omit<LoadOrder, 'sequenceFrom' | 'warmUpMs' | 'measureMs'>;
+  readonly warmUpMs: number;
+  readonly measureMs: number;
+  /** Events of one request, times the destinations each one goes to. */
+  readonly eventsPerRequest: number;
+  onWindow?(deliveredPerS: number): void;
+};
+
+export type Paced = {
+  readonly load: LoadResult;
+  readonly deliveredPerS: number;
+  /** Deliveries a second, window by window. */
+  readonly readings: readonly number[];
+  /** From due at the gateway to arrived at the sink. */
+  readonly arrived: SinkGroup;
+  /** Events on their way at the end. */
+  readonly backlog: number;
+  readonly series: readonly Series[];
+};
+
+const windowMs = 500;
+const drainDeadlineMs = 180_000;
+/** A generator needs a moment to start. */
+const startMs = 300;
+
+/** Sends load for a while and counts what arrives meanwhile; afterwards waits until everything accepted has arrived. */
+export async function runPaced(options: PacedOptions): Promise<Paced> {
+  const { stage, sink, group, order, warmUpMs, measureMs, eventsPerRequest, onWindow } = options;
+  const begin = (await sink.group(group)).events;
+  const loading = runLoad(stage, { ...order, warmUpMs, measureMs });
+  // A failure is seen when the load is awaited.
+  loading.catch(() => undefined);
+  await sleep(startMs + warmUpMs);
+  sink.forget();
+  const first = await sink.tally();
+  let last = { atMs: first.atMs, events: first.groups[group]?.events ?? 0 };
+  const throughput: Point[] = [];
+  const p99: Point[] = [];
+  while (last.atMs - first.atMs < measureMs - windowMs / 2) {
+    await sleep(windowMs);
+    const { atMs, groups } = await sink.tally();
+    const found = groups[group];
+    const rate = (((found?.events ?? 0) - last.events) * 1000) / (atMs - last.atMs);
+    const atS = (atMs - first.atMs) / 1000;
+    throughput.push([atS, rate]);
+    if (found !== undefined) p99.push([atS, found.latencyMs.p99]);
+    onWindow?.(rate);
+    last = { atMs, events: found?.events ?? 0 };
+  }
+  const arrived = await sink.group(group);
+  const load = await loading;
+  const readings = throughput.map(([, rate]) => rate);
+  const delivered = (await sink.group(group)).events - begin;
+  // What the generator had answered outside of its measurement is not in its result, so the end is when nothing comes any more.
+  await waitQuiet(sink, group);
+  const drained = (await sink.group(group)).events - begin;
+  return {
+    load,
+    deliveredPerS: meanOf(readings),
+    readings,
+    arrived,
+    backlog: Math.max(0, drained - delivered),
+    series: [
+      { chart: 'throughput', name: 'delivered', unit: 'per_s', points: throughput },
+      { chart: 'latency', name: 'p99 to the sink', unit: 'ms', points: p99 },
+      {
+        chart: 'backlog',
+        name: 'sent and not delivered',
+        unit: 'count',
+        points: backlogOf(throughput, load, eventsPerRequest),
+      },
+    ],
+  };
+}
+
+/** How what was sent and what was delivered drift apart, second by second. */
+function backlogOf(throughput: readonly Point[], load: LoadResult, eventsPerRequest: number): Point[] {
+  let lastS = 0;
+  let drift = 0;
+  return throughput.map(([atS, rate]): Point => {
+    drift += (load.answersPerS * eventsPerRequest - rate) * (atS - lastS);
+    lastS = atS;
+    return [atS, drift];
+  });
+}
+
+/** Waits until nothing has arrived for a second. */
+async function waitQuiet(sink: Sink, group: string): Promise<void> {
+  const quietMs = 1_000;
+  let last = -1;
+  const somethingCame = async (): Promise<string | undefined> => {
+    const { events } = await sink.group(group);
+    const before = last;
+    last = events;
+    return events === before ? undefined : `${events} so far`;
+  };
+  await waitUntil('the last events to arrive', drainDeadlineMs, somethingCame, quietMs);
+}

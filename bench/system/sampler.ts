@@ -1,0 +1,45 @@
+import type { Series } from '../result/result.ts';
+import { processMemoryBytes } from './process-memory.ts';
+
+type Probe = Omit<Series, 'points'> & { read(): Promise<number> | number };
+
+/** Reads values again and again while something else is measured. */
+export type Sampler = { stop(): Promise<readonly Series[]> };
+
+const everyMsByDefault = 500;
+
+/** Starts reading; the seconds count from here. */
+export function startSampler(probes: readonly Probe[], everyMs = everyMsByDefault): Sampler {
+  const series = probes.map(({ chart, name, unit, read }) => ({
+    read,
+    line: { chart, name, unit, points: [] as [number, number][] },
+  }));
+  const startedMs = performance.now();
+  let isStopped = false;
+  const sampleOnce = async (): Promise<void> => {
+    for (const { read, line } of series) {
+      // A process that has just ended says nothing more.
+      const value = await Promise.resolve(read()).catch(() => undefined);
+      if (value !== undefined && Number.isFinite(value))
+        line.points.push([(performance.now() - startedMs) / 1000, value]);
+    }
+  };
+  const running = (async () => {
+    while (!isStopped) {
+      await sampleOnce();
+      await new Promise((resolve) => setTimeout(resolve, everyMs));
+    }
+  })();
+  return {
+    async stop() {
+      isStopped = true;
+      await running;
+      return series.map(({ line }) => line);
+    },
+  };
+}
+
+/** Resident memory of a process. */
+export function memoryProbe(name: string, pid: number): Probe {
+  return { chart: 'memory', name, unit: 'bytes', read: () => processMemoryBytes(pid) };
+}

@@ -1,0 +1,46 @@
+import { randomBytes } from 'node:crypto';
+import { migrate } from '../../shared/storage/migrate.ts';
+import type { BenchDestination } from '../config/account-document.ts';
+import { publishAccounts } from '../config/publish-accounts.ts';
+import { startSink } from '../sink/sink.ts';
+import type { Sink } from '../sink/sink.ts';
+import { startGateway, startPipeline } from './services.ts';
+import type { Service } from './services.ts';
+import type { Stage } from './stage.ts';
+
+/** A gateway, a log, a pipeline with its database, and a sink: everything an event passes. */
+export type WholePath = {
+  readonly natsUrl: string;
+  readonly accountId: string;
+  readonly token: string;
+  readonly gateway: Service;
+  readonly pipeline: Service;
+  readonly sink: Sink;
+  /** From the start of the pipeline until it was ready. */
+  readonly pipelineStartMs: number;
+};
+
+export type WholePathOptions = {
+  destinations(sink: Sink): readonly BenchDestination[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly syncAlways?: boolean;
+  /** One that runs already. */
+  readonly sink?: Sink;
+};
+
+const accountId = 'bench';
+
+export async function startWholePath(stage: Stage, options: WholePathOptions): Promise<WholePath> {
+  const sink = options.sink ?? (await startSink(stage));
+  const log = await stage.startLog(options.syncAlways === undefined ? {} : { syncAlways: options.syncAlways });
+  const token = `src_live_${randomBytes(16).toString('hex')}`;
+  await publishAccounts(log.url, [{ accountId, token, destinations: options.destinations(sink) }]);
+  const databaseUrl = await stage.createDatabase();
+  await migrate(databaseUrl);
+  const env = options.env ?? {};
+  const gateway = await startGateway(stage, log.url, { env });
+  const startedMs = performance.now();
+  const pipeline = await startPipeline(stage, log.url, databaseUrl, { env });
+  const pipelineStartMs = performance.now() - startedMs;
+  return { natsUrl: log.url, accountId, token, gateway, pipeline, sink, pipelineStartMs };
+}
