@@ -106,7 +106,7 @@ describe('TikTok', () => {
     expect(kinds(200, { code: 40_001, message: 'No permission' })).toEqual(['reject', 'reject', 'reject']);
     expect(kinds(200, { code: 40_002, message: 'Invalid' })).toEqual(['reject', 'reject', 'reject']);
     expect(kinds(502, { code: 0 })).toBeUndefined();
-    expect(kinds(200, 'no code')).toBeUndefined();
+    expect(kinds(200, 'no code', 1)).toEqual(['retry']);
   });
 
   it('answer: where it names the event at fault, the others are tried again', () => {

@@ -93,18 +93,19 @@ function prepare(settings: JsonObject): PreparedDestination {
  * TikTok answers 200 whatever it thinks: the `code` of the body tells. Where it names the event it refuses
  * (`Batch.3.properties…`), that one is refused and the others, of which it took none, are tried again.
  */
-function answeredCode(answer: OutboundAnswer, count: number): readonly Outcome[] | undefined {
+function answeredCode(answer: OutboundAnswer, count: number): readonly Outcome[] {
   const body = jsonAnswer(answer);
   const code = body?.['code'];
-  if (body === undefined || typeof code !== 'number') return undefined;
-  const outcome = outcomeOfCode(code);
-  const culprit = code === invalidParameter ? culpritOf(body['message']) : undefined;
+  const outcome = typeof code === 'number' ? outcomeOfCode(code) : noCode;
+  const culprit = code === invalidParameter ? culpritOf(body?.['message']) : undefined;
   if (culprit === undefined || culprit >= count) return Array.from({ length: count }, () => outcome);
   return Array.from({ length: count }, (_, index): Outcome =>
     index === culprit ? outcome : { kind: 'retry', reason: 'another event of the same request was refused' },
   );
 }
 
+// A 200 alone says nothing. TikTok knows events by their ids, so they may come again.
+const noCode: Outcome = { kind: 'retry', reason: 'the answer has no code' };
 const invalidParameter = 40_002;
 
 // 0 is success, 20001 success in part; 40100 asks for patience; from 50000 on it is TikTok's own trouble.
