@@ -125,10 +125,15 @@ export const pipelineMetrics = {
   threadBusy: gauge('sluice_thread_busy_ratio', 'Share of its last second the event loop of a thread was busy', [
     'thread',
   ]),
-  threadDelay: gauge(
-    'sluice_thread_event_loop_delay_seconds',
-    'How late the event loop of a thread was in its last second: 0.99 of the time at most, and the worst',
-    ['thread', 'quantile'],
+  threadDelayP99: gauge(
+    'sluice_thread_event_loop_delay_p99_seconds',
+    'How late the event loop of a thread was in its last second, 99 times of 100 at most',
+    ['thread'],
+  ),
+  threadDelayMax: gauge(
+    'sluice_thread_event_loop_delay_max_seconds',
+    'How late the event loop of a thread was in its last second at worst',
+    ['thread'],
   ),
   threadLogConnected: gauge(
     'sluice_thread_log_connected',

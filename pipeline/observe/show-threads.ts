@@ -51,12 +51,8 @@ function showEachThread(page: MetricsPage, stats: StatsLedger): void {
   each(pipelineMetrics.threadHeap, ({ heapUsedBytes }) => heapUsedBytes);
   each(pipelineMetrics.threadBusy, ({ utilization }) => utilization);
   each(pipelineMetrics.threadLogConnected, ({ isLogConnected }) => (isLogConnected ? 1 : 0));
-  page.show(pipelineMetrics.threadDelay, (add) => {
-    for (const [thread, { delayP99Ms, delayMaxMs }] of stats.threads) {
-      add(delayP99Ms / 1_000, { thread, quantile: '0.99' });
-      add(delayMaxMs / 1_000, { thread, quantile: '1' });
-    }
-  });
+  each(pipelineMetrics.threadDelayP99, ({ delayP99Ms }) => delayP99Ms / 1_000);
+  each(pipelineMetrics.threadDelayMax, ({ delayMaxMs }) => delayMaxMs / 1_000);
 }
 
 /** The caches of visitors and the connections to PostgreSQL of all threads together. */

@@ -105,7 +105,7 @@ test('outcome recorder: the newest stays, in whatever order and from whatever re
 test('outcome recorder: an outcome that is there before its event waits for it', async () => {
   const recorder = start();
   recorder.record(outcomeOf('later'));
-  await vi.waitFor(() => expect(recorder.stats()).toMatchObject({ outcomes_waiting: 1, recorded: 0 }), within);
+  await vi.waitFor(() => expect(recorder.stats()).toMatchObject({ waiting: 1, recorded: 0 }), within);
   await addEvents(['later']);
   await vi.waitFor(async () => expect(await written()).toEqual([['later', 'd1', 'delivered', null, 1]]), within);
 });
@@ -113,7 +113,7 @@ test('outcome recorder: an outcome that is there before its event waits for it',
 test('outcome recorder: an outcome of an event that is not in the view is given up, counted', async () => {
   const recorder = start({ flushEveryMs: 5, missesMax: 3 });
   recorder.record(outcomeOf('never'));
-  await vi.waitFor(() => expect(recorder.stats()).toMatchObject({ dropped_unknown: 1, outcomes_waiting: 0 }), within);
+  await vi.waitFor(() => expect(recorder.stats()).toMatchObject({ dropped_unknown: 1, waiting: 0 }), within);
   expect(await written()).toEqual([]);
 });
 
@@ -122,7 +122,7 @@ test('outcome recorder: over its bound the oldest go, counted', async () => {
   await addEvents(ids);
   const recorder = start({ waitingMax: 20 });
   for (const id of ids) recorder.record(outcomeOf(id));
-  expect(recorder.stats()).toMatchObject({ dropped_full: 30, outcomes_waiting: 20 });
+  expect(recorder.stats()).toMatchObject({ dropped_full: 30, waiting: 20 });
   await recorder.close();
   expect((await written()).map((row) => (row as unknown[])[0])).toEqual(ids.slice(-20));
 });
@@ -130,10 +130,10 @@ test('outcome recorder: over its bound the oldest go, counted', async () => {
 test('outcome recorder: a destination over its rate gets a sample', async () => {
   const recorder = start({ perSecondMax: 1, burstMax: 100, flushEveryMs: 60_000 });
   for (let n = 0; n < 5_000; n += 1) recorder.record(outcomeOf(`e${n}`));
-  const { dropped_sampled, outcomes_waiting } = recorder.stats();
-  expect(outcomes_waiting).toBeGreaterThan(50);
-  expect(outcomes_waiting).toBeLessThanOrEqual(100);
-  expect(dropped_sampled).toBe(5_000 - outcomes_waiting);
+  const { dropped_sampled, waiting } = recorder.stats();
+  expect(waiting).toBeGreaterThan(50);
+  expect(waiting).toBeLessThanOrEqual(100);
+  expect(dropped_sampled).toBe(5_000 - waiting);
 });
 
 test('outcome recorder: one the database does not take does not take the others with it', async () => {
@@ -175,7 +175,7 @@ test('outcome recorder: close writes what waits', async () => {
   recorder.record(outcomeOf('e1'));
   await recorder.close();
   expect(await written()).toHaveLength(1);
-  expect(recorder.stats()).toMatchObject({ recorded: 1, outcomes_waiting: 0 });
+  expect(recorder.stats()).toMatchObject({ recorded: 1, waiting: 0 });
 });
 
 test('outcomes: leave with their event', async () => {

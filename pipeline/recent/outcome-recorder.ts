@@ -120,7 +120,7 @@ export function createOutcomeRecorder({ pool, ...limits }: OutcomeRecorderOption
       putBack({ outcome, misses: 0, dueAtMs: 0 });
       schedule();
     },
-    stats: () => ({ ...counts, outcomes_waiting: waiting.size }),
+    stats: () => ({ ...counts, waiting: waiting.size }),
     close(deadlineMs = 2_000) {
       closed = true;
       clearTimeout(timer);

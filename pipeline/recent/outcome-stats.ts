@@ -9,7 +9,7 @@ export const outcomeCounters = {
 } as const;
 
 /** What an outcome recorder reports that may go down again. */
-export const outcomeGauges = { outcomes_waiting: 'Outcomes that wait to be written' } as const;
+export const outcomeGauges = { waiting: 'Outcomes that wait to be written' } as const;
 
 export type OutcomeCounter = keyof typeof outcomeCounters;
 export type OutcomeGauge = keyof typeof outcomeGauges;

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { BucketNumbers } from './bucket-counts.ts';
 import type { HistogramDefinition, MetricDefinition } from './define-metric.ts';
@@ -5,6 +6,8 @@ import type { HistogramDefinition, MetricDefinition } from './define-metric.ts';
 type Labels<Label extends string> = Readonly<Record<Label, string | number>>;
 type Value = { readonly value: number; readonly labels: Record<string, string | number> };
 type BucketValue = Value & { readonly metricName: string; readonly sharedLabels: Labels<string> };
+
+const partMs = 5;
 
 /** Puts one series on the page. The same labels twice would make the page unreadable. */
 export type Add<Label extends string, What = number> = (what: What, ...labels: LabelArguments<Label>) => void;
@@ -52,8 +55,17 @@ export class MetricsPage {
     this.registry.registerMetric(new ShownHistogram(options, values));
   }
 
-  text(): Promise<string> {
-    return this.registry.metrics();
+  /** Written a part at a time: with a thousand destinations all of it at once would hold up everything else. */
+  async text(): Promise<string> {
+    const parts: string[] = [];
+    let begunMs = performance.now();
+    for (const { name } of this.registry.getMetricsAsArray()) {
+      parts.push(await this.registry.getSingleMetricAsString(name));
+      if (performance.now() - begunMs < partMs) continue;
+      await setImmediate();
+      begunMs = performance.now();
+    }
+    return `${parts.join('\n\n')}\n`;
   }
 }
 
