@@ -22,4 +22,6 @@ export const controlPlaneMetrics = {
     'sluice_config_push_failures_total',
     'Rounds of moving published versions to the log that failed',
   ),
+  testsRunning: gauge('sluice_destination_tests_running', 'Tests of destinations under way'),
+  tests: counter('sluice_destination_tests_total', 'Tests of destinations, by what became of them', ['outcome']),
 };

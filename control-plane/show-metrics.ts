@@ -4,16 +4,18 @@ import type { MetricsPage } from '../shared/metrics/metrics-page.ts';
 import type { HttpCounts } from './http/http-counts.ts';
 import { controlPlaneMetrics } from './metrics.ts';
 import type { ConfigPublisher } from './push/config-publisher.ts';
+import type { TrialDesk } from './trial/trial-desk.ts';
 
 export type MetricsSources = {
   readonly http: HttpCounts;
   readonly publisher: Pick<ConfigPublisher, 'waiting' | 'failures'>;
+  readonly trials: Pick<TrialDesk, 'running' | 'counts'>;
   readonly pools: Readonly<Record<string, () => PoolFigures>>;
   leading(): boolean;
 };
 
 /** Shows everything the control plane tells of itself. */
-export function showMetrics(page: MetricsPage, { http, publisher, pools, leading }: MetricsSources): void {
+export function showMetrics(page: MetricsPage, { http, publisher, trials, pools, leading }: MetricsSources): void {
   page.show(controlPlaneMetrics.requests, (add) => {
     for (const { route, method, byCode } of http.routes) {
       for (const [code, count] of byCode) add(count, { route, method, code });
@@ -25,5 +27,9 @@ export function showMetrics(page: MetricsPage, { http, publisher, pools, leading
   page.show(controlPlaneMetrics.isLeader, (add) => add(leading() ? 1 : 0));
   page.show(controlPlaneMetrics.outboxPending, (add) => add(publisher.waiting));
   page.show(controlPlaneMetrics.pushFailures, (add) => add(publisher.failures));
+  page.show(controlPlaneMetrics.testsRunning, (add) => add(trials.running));
+  page.show(controlPlaneMetrics.tests, (add) => {
+    for (const [outcome, count] of Object.entries(trials.counts)) add(count, { outcome });
+  });
   showPools(page, pools);
 }

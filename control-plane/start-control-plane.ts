@@ -20,9 +20,10 @@ import { openStorage } from '../shared/storage/open-storage.ts';
 import { createSecretBox } from '../shared/storage/secrets.ts';
 import { createVisitorPool } from '../shared/visitors/visitor-pool.ts';
 import { createAssigner } from './assignments/assigner.ts';
-import { addAssignmentRoutes } from './assignments/assignment-routes.ts';
+import { createExperimentDesk } from './assignments/experiment-desk.ts';
 import { createExperimentPlans } from './assignments/experiment-plans.ts';
 import { createImpressionLog } from './assignments/impression-log.ts';
+import { serveExperiments } from './assignments/serve-experiments.ts';
 import { bootstrap } from './bootstrap/bootstrap.ts';
 import { addDescriptionRoutes } from './description/public-routes.ts';
 import { endpoints } from './endpoints/registry.ts';
@@ -146,6 +147,7 @@ export async function startControlPlane(
   const proxies = splitProxies(env.TRUSTED_PROXIES);
   const clientAddress = createClientAddress(compileAddressRanges(proxies), proxies.length > 0);
   const assigner = createAssigner({ pool: assignmentPool, impressions, now });
+  const desk = createExperimentDesk(experimentPlans, assigner);
   const http = createHttpCounts();
   const app = createApp({
     endpoints,
@@ -155,7 +157,7 @@ export async function startControlPlane(
     counts: http,
     addPublicRoutes: (instance) => {
       addDescriptionRoutes(instance, endpoints);
-      addAssignmentRoutes(instance, { plans: experimentPlans, assigner, clientAddress, logger });
+      serveExperiments(instance, { desk, clientAddress, counts: http, logger });
     },
   });
   shutdown.add('stop answering', () => app.close());
@@ -181,7 +183,7 @@ export async function startControlPlane(
     visitors: () => poolFigures(pool),
     assignments: () => poolFigures(assignmentPool),
   };
-  showMetrics(page, { http, publisher, pools, leading: () => lock.leading });
+  showMetrics(page, { http, publisher, trials, pools, leading: () => lock.leading });
   const log: ReadyCheck = {
     name: 'log',
     check: () => (connection.connected ? { ok: true } : { ok: false, detail: 'NATS at NATS_URL is not connected' }),

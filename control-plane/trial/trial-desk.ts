@@ -11,6 +11,7 @@ export type TrialDesk = {
   /** Tries one now. Throws a 429 when as many as may be are under way. */
   run(accountId: string, trial: Trial): Promise<TrialResult>;
   readonly running: number;
+  readonly counts: Readonly<Record<TrialResult['outcome'] | 'refused', number>>;
   /** Ends those under way. */
   stop(): Promise<void>;
 };
@@ -39,19 +40,24 @@ export function createTrialDesk(options: TrialDeskOptions): TrialDesk {
     totalTimeoutMs: timeoutMs,
   };
   const running = new Map<Sender, string>();
+  const counts = { delivered: 0, retry: 0, reject: 0, skipped: 0, refused: 0 };
   return {
+    counts,
     get running() {
       return running.size;
     },
     async run(accountId, trial) {
       const ofAccount = [...running.values()].filter((one) => one === accountId).length;
       if (running.size >= runningMax || ofAccount >= runningOfAccountMax) {
+        counts.refused += 1;
         throw tooMany('too many destinations are being tested; try again when one of the tests is over');
       }
       const sender = createSender({ rules, lookupFor, limits });
       running.set(sender, accountId);
       try {
-        return await runTrial(trial, sender);
+        const result = await runTrial(trial, sender);
+        counts[result.outcome] += 1;
+        return result;
       } finally {
         running.delete(sender);
         await sender.close();
