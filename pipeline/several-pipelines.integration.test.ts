@@ -6,7 +6,9 @@ import { createTestDatabase, startTestNats, startTestNatsCluster } from '../shar
 import type { TestDatabase } from '../shared/testing/servers.ts';
 import { httpEntity } from './testing/account-config.ts';
 import { numbered, openRig, startOn } from './testing/open-rig.ts';
+import { idsOf } from './testing/scripted-sink.ts';
 import { runAsProcess } from './testing/run-as-process.ts';
+import { soonAgain } from './testing/pipeline-rig.ts';
 import { until } from './testing/until.ts';
 
 let nats: NatsServer;
@@ -44,21 +46,28 @@ describe('several pipelines', () => {
     expect(sink.taken()).toHaveLength(1_212);
   });
 
-  it('kill -9: the actors of an instance run elsewhere, and nothing is lost', async () => {
-    const { rig, sink } = await open();
+  it('kill -9: of three instances one is killed, its actors run elsewhere, and nothing is lost', async () => {
+    const { rig, sink } = await open(soonAgain);
     const account = randomUUID();
     sink.answer(() => ({ status: 200, delayMs: 2 }));
-    await rig.configure(account, { destinations: [httpEntity(randomUUID(), `${sink.url}/x`)] });
+    const destinations = Array.from({ length: 6 }, (_, i) => httpEntity(randomUUID(), `${sink.url}/${i}`));
+    await rig.configure(account, { destinations });
     const survivor = await startOn(rig, 'survivor');
     const alone = survivor.supervisor.states.running;
     const victim = runAsProcess(rig, 'victim');
-    await until('the victim has its part', () => survivor.supervisor.states.running < alone);
+    runAsProcess(rig, 'third');
+    await until('the three know of each other', async () => (await rig.instances()).length === 3);
+    await until('they have shared', () => survivor.supervisor.states.running < alone);
     for (let frame = 0; frame < 40; frame += 1) await rig.accept(account, numbered(frame * 25, 25), frame);
-    await until('they are at work', () => sink.taken('/x').length > 0);
+    await until('they are at work', () => sink.taken().length > 0);
     victim.kill('SIGKILL');
-    await until('the survivor has all actors', () => survivor.supervisor.states.running === alone);
-    await until('all arrived', () => new Set(sink.taken('/x')).size === 1_000);
-    expect(new Set(sink.taken('/x')).size).toBe(1_000);
+    const missing = (): number =>
+      6_000 - new Set(sink.requests.map(({ path, body }) => path + idsOf(body).join())).size;
+    await until('all arrived everywhere', () => missing() === 0);
+    await until('the victim is forgotten', async () => (await rig.instances()).length === 2);
+    await rig.accept(account, [{ id: 'last' }]);
+    await until('the last one arrived everywhere', () => sink.taken().filter((id) => id === 'last').length === 6);
+    expect(new Set(sink.taken()).size).toBe(1_001);
   });
 
   it('cluster: one of three replicating log servers is killed under load, and nothing is lost', async () => {
@@ -67,7 +76,7 @@ describe('several pipelines', () => {
       await Promise.all(nodes.map((node) => node.stop()));
     });
     const url = nodes.map((node) => node.url).join(',');
-    const { rig, sink } = await openRig(url, database.url, { LOG_REPLICAS: '3' });
+    const { rig, sink } = await openRig(url, database.url, { ...soonAgain, LOG_REPLICAS: '3' });
     const account = randomUUID();
     await rig.configure(account, { destinations: [httpEntity(randomUUID(), sink.url)] });
     await startOn(rig);

@@ -9,6 +9,7 @@ import { listConsumerProgress } from '../../shared/log/stream-progress.ts';
 import { accountKey, ingestSubject } from '../../shared/log/subjects.ts';
 import { ensureTopology, streams } from '../../shared/log/topology.ts';
 import { createShutdown } from '../../shared/process/shutdown.ts';
+import type { HealthRecord } from '../dispatch/health-window.ts';
 import { publishUntilStored } from '../dispatch/publish-until-stored.ts';
 import { readPipelineEnv } from '../env.ts';
 import { topologySettings } from '../settings.ts';
@@ -19,6 +20,9 @@ import type { TestCollections } from './account-config.ts';
 import { until } from './until.ts';
 
 export type TestTrack = { readonly id: string; readonly visitor?: string; readonly event?: string };
+
+/** For tests that kill: what the one before had in hand comes again soon, and perhaps twice. */
+export const soonAgain = { DISPATCH_ACK_WAIT_MS: '1000', RESOLVER_ACK_WAIT_MS: '1000' } as const;
 
 /** A log, a database and configurations for tests of the whole pipeline; starts pipelines in this process. */
 export async function createPipelineRig(
@@ -35,14 +39,15 @@ export async function createPipelineRig(
     EGRESS_ALLOW: '127.0.0.0/8',
     LOG_LEVEL: 'silent',
     LOG_PARTITIONS: '2',
-    DISPATCH_ACK_WAIT_MS: '1000',
-    RESOLVER_ACK_WAIT_MS: '1000',
+    // On a busy machine a short one would deliver twice what is being worked on.
+    DISPATCH_ACK_WAIT_MS: '30000',
+    RESOLVER_ACK_WAIT_MS: '30000',
     ...own,
   };
   const env = readPipelineEnv(variables);
   const connection = await connectLog({ ...logAccess(env), name: 'pipeline-test' });
   const { partitions } = await ensureTopology(connection, topologySettings(env));
-  const { config, leases } = await openBuckets(connection, env.LOG_REPLICAS);
+  const { config, health, leases } = await openBuckets(connection, env.LOG_REPLICAS);
   const logger = pino({ level: 'silent' });
   return {
     connection,
@@ -58,6 +63,18 @@ export async function createPipelineRig(
     /** Publishes an account's configuration, as the control plane does; returns its revision. */
     configure: (accountId: string, collections: TestCollections) =>
       config.put(accountKey(accountId), Buffer.from(JSON.stringify(accountConfig(accountId, collections)))),
+    /** Succeeded, failed, stopped and globalStop of a destination, over all instances. */
+    async counted(destinationId: string): Promise<readonly number[]> {
+      const sums = [0, 0, 0, 0];
+      for (const key of await health.keys(`destination.${destinationId}.*`)) {
+        const entry = await health.get(key);
+        const record = JSON.parse(Buffer.from(entry?.value ?? []).toString('utf8')) as HealthRecord;
+        for (const [, ...counts] of record.minutes) counts.forEach((count, i) => (sums[i] = (sums[i] ?? 0) + count));
+      }
+      return sums;
+    },
+    /** The pipelines that hold a lease. */
+    instances: () => leases.keys('pipeline.*'),
     /** The revision the pipeline says it runs. */
     async reported(): Promise<number> {
       const entry = await leases.get('pipeline.test');
