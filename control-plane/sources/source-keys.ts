@@ -2,14 +2,12 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { uuidv7 } from 'uuidv7';
 import { hashSourceKey } from '../../shared/config/source-key.ts';
 import { SourceKey } from '../../shared/storage/entities/source-key.ts';
+import { sourceKeyContext } from '../../shared/storage/secrets.ts';
 import type { SecretBox } from '../../shared/storage/secrets.ts';
 import { randomText } from '../keys/random-text.ts';
 
 /** A source's two keys, in the clear. */
 export type SourceTokens = { readonly token: string; readonly testToken: string };
-
-const sealContext = (accountId: string, sourceId: string, test: boolean): string =>
-  `${accountId}/${sourceId}/source-key.${test ? 'test' : 'live'}`;
 
 /** Gives a source a new pair of keys; the pair it had ends. */
 export async function issueSourceKeys(
@@ -28,7 +26,7 @@ export async function issueSourceKeys(
         sourceId: source.id,
         test,
         keyHash: hashSourceKey(key),
-        sealedKey: secretBox.seal(key, sealContext(source.accountId, source.id, test)),
+        sealedKey: secretBox.seal(key, sourceKeyContext(source.accountId, source.id, test)),
         createdAt: now,
         revokedAt: null,
       }),
@@ -49,7 +47,7 @@ export async function readSourceTokens(
     const row = rows.find((key) => key.test === test);
     return row === undefined
       ? undefined
-      : secretBox.open(row.sealedKey, sealContext(source.accountId, source.id, test));
+      : secretBox.open(row.sealedKey, sourceKeyContext(source.accountId, source.id, test));
   };
   const token = open(false);
   const testToken = open(true);

@@ -14,7 +14,7 @@ export function judgeDurability(durability: Durability): Finding {
       return warn(
         about,
         `unknown: ${durability.detail}`,
-        'set NATS_MONITOR_URL to the monitor address (http://host:8222) of every nats-server',
+        'NATS_MONITOR_URL is the monitor address, http://host:8222, of every nats-server',
       );
   }
 }

@@ -18,6 +18,14 @@ export type DurableConsumer = {
   readonly ackPendingMax: number;
 };
 
+/** What every durable consumer of ours has. */
+export const consumerPolicy = {
+  ack_policy: AckPolicy.Explicit,
+  replay_policy: ReplayPolicy.Instant,
+  // A message is never given up by the server: attempts are counted by whoever delivers.
+  max_deliver: -1,
+} as const;
+
 export class ConsumerError extends Error {
   readonly code = 'consumer';
 }
@@ -38,10 +46,7 @@ export async function ensureConsumer(connection: LogConnection, wanted: DurableC
     await jsm.consumers.add(wanted.stream, {
       durable_name: wanted.name,
       filter_subject: wanted.filterSubject,
-      ack_policy: AckPolicy.Explicit,
-      replay_policy: ReplayPolicy.Instant,
-      // A message is never given up by the server: attempts are counted by whoever delivers.
-      max_deliver: -1,
+      ...consumerPolicy,
       ...limits,
       ...startConfig(wanted.startFrom),
     });

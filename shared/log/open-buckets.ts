@@ -1,6 +1,6 @@
 import { leaseTtlMs } from '../config/process-lease.ts';
 import { openBucket } from './bucket.ts';
-import type { Bucket } from './bucket.ts';
+import type { Bucket, BucketSettings } from './bucket.ts';
 import type { LogConnection } from './connection.ts';
 import { buckets } from './topology.ts';
 
@@ -21,13 +21,22 @@ const dayMs = 86_400_000;
 // Entries of instances that are gone would stay for ever; a month keeps "last seen" times useful.
 const healthTtlMs = 30 * dayMs;
 
-/** Opens the buckets with the one set of limits all services share, making those that are missing. */
+/** The one set of limits all services share. */
+export const bucketSettings = (replicas: number): Readonly<Record<keyof Buckets, BucketSettings>> => ({
+  config: { name: buckets.config, replicas, bytesMax: 512 * mebibyte },
+  health: { name: buckets.health, replicas, bytesMax: 128 * mebibyte, ttlMs: healthTtlMs },
+  leases: { name: buckets.leases, replicas, bytesMax: 8 * mebibyte, ttlMs: leaseTtlMs },
+  replays: { name: buckets.replays, replicas, bytesMax: 8 * mebibyte, ttlMs: healthTtlMs },
+});
+
+/** Opens the buckets, making those that are missing. */
 export async function openBuckets(connection: LogConnection, replicas: number): Promise<Buckets> {
+  const settings = bucketSettings(replicas);
   const [config, health, leases, replays] = await Promise.all([
-    openBucket(connection, { name: buckets.config, replicas, bytesMax: 512 * mebibyte }),
-    openBucket(connection, { name: buckets.health, replicas, bytesMax: 128 * mebibyte, ttlMs: healthTtlMs }),
-    openBucket(connection, { name: buckets.leases, replicas, bytesMax: 8 * mebibyte, ttlMs: leaseTtlMs }),
-    openBucket(connection, { name: buckets.replays, replicas, bytesMax: 8 * mebibyte, ttlMs: healthTtlMs }),
+    openBucket(connection, settings.config),
+    openBucket(connection, settings.health),
+    openBucket(connection, settings.leases),
+    openBucket(connection, settings.replays),
   ]);
   return { config, health, leases, replays };
 }

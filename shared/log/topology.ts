@@ -28,7 +28,8 @@ export class TopologyError extends Error {
   readonly code = 'topology';
 }
 
-function streamConfigs(settings: TopologySettings): readonly Partial<StreamConfig>[] {
+/** The streams as the code wants them. */
+export function streamConfigs(settings: TopologySettings): readonly Partial<StreamConfig>[] {
   const kept = (name: string, subjects: readonly string[], bytesMax: number): Partial<StreamConfig> => ({
     name,
     subjects: [...subjects],

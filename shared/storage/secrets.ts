@@ -54,3 +54,8 @@ export function createSecretBox(keyBase64: string): SecretBox {
 export function settingContext(accountId: string, destinationId: string, key: string): string {
   return `${accountId}/${destinationId}/settings.${key}`;
 }
+
+/** The context of a source's key: see SecretBox.seal. */
+export function sourceKeyContext(accountId: string, sourceId: string, test: boolean): string {
+  return `${accountId}/${sourceId}/source-key.${test ? 'test' : 'live'}`;
+}

@@ -1,0 +1,108 @@
+import pg from 'pg';
+import { fail, ok, warn } from '../../shared/doctor/finding.ts';
+import type { Finding } from '../../shared/doctor/finding.ts';
+import { judgeClock } from '../../shared/doctor/judge-machine.ts';
+import { judgePostgres } from '../../shared/doctor/judge-versions.ts';
+import { connectFailure } from '../../shared/storage/connect-failure.ts';
+import { databaseAccess, sslOptions } from '../../shared/storage/database-access.ts';
+import type { DatabaseVariables } from '../../shared/storage/database-env.ts';
+import { migrationList } from '../../shared/storage/migrations/migration-list.ts';
+import { createSecretBox, sourceKeyContext } from '../../shared/storage/secrets.ts';
+
+const undefinedTable = '42P01';
+
+/** Connects to PostgreSQL as a service does: version, clock, schema, and whether the key opens what is sealed there. */
+export async function checkDatabase(
+  env: DatabaseVariables,
+  secretsKey: string | undefined,
+  timeoutMs: number,
+): Promise<Finding[]> {
+  const { databaseUrl, databaseTls } = databaseAccess(env);
+  const client = new pg.Client({
+    connectionString: databaseUrl,
+    ssl: sslOptions(databaseTls),
+    application_name: 'sluice doctor',
+    connectionTimeoutMillis: timeoutMs,
+    query_timeout: timeoutMs,
+  });
+  // A connection that breaks fails the query under way; without a listener it would end this process as well.
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    const how = databaseTls === undefined ? 'without TLS' : 'over TLS';
+    return [
+      ok('database', `connected to ${client.host}:${client.port} ${how}`),
+      ...(await checkServer(client)),
+      await checkSchema(client),
+      await checkSecretsKey(client, secretsKey),
+    ];
+  } catch (error) {
+    throw connectFailure(error) ?? error;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+async function checkServer(client: pg.Client): Promise<Finding[]> {
+  const [askedAt, started] = [Date.now(), performance.now()];
+  const { rows } = await client.query<{ version: string; now: number; fsync: string; sync: string }>(
+    `select current_setting('server_version_num') as version, current_setting('fsync') as fsync,
+       current_setting('synchronous_commit') as sync, (extract(epoch from clock_timestamp()) * 1000)::float8 as now`,
+  );
+  const tookMs = performance.now() - started;
+  const [row] = rows;
+  if (row === undefined) return [];
+  const isDurable = row.fsync === 'on' && row.sync !== 'off';
+  const durability = isDurable
+    ? ok('database durability', 'commits are synced')
+    : fail(
+        'database durability',
+        `fsync is ${row.fsync}, synchronous_commit is ${row.sync}`,
+        'turn both on: published configuration and visitors live here',
+      );
+  return [
+    judgePostgres(Number(row.version)),
+    durability,
+    judgeClock('PostgreSQL', row.now - (askedAt + tookMs / 2), tookMs / 2),
+  ];
+}
+
+async function checkSchema(client: pg.Client): Promise<Finding> {
+  const about = 'schema';
+  const advice = 'npm run migrate, or start a control plane with MIGRATE_ON_START=true';
+  let applied: ReadonlySet<string>;
+  try {
+    const { rows } = await client.query<{ name: string }>('select name from migrations');
+    applied = new Set(rows.map(({ name }) => name));
+  } catch (error) {
+    if (!(error instanceof pg.DatabaseError) || error.code !== undefinedTable) throw error;
+    return fail(about, 'the database has none of our tables', advice);
+  }
+  const known = migrationList.map(({ name }) => name);
+  const missing = known.filter((name) => !applied.has(name));
+  if (missing.length > 0) return fail(about, `not applied: ${missing.join(', ')}`, advice);
+  const unknown = [...applied].filter((name) => !known.includes(name));
+  if (unknown.length === 0) return ok(about, `${known.length} migrations are applied`);
+  return warn(about, `newer than this code: ${unknown.join(', ')}`, 'run the version of Sluice that the others run');
+}
+
+async function checkSecretsKey(client: pg.Client, secretsKey: string | undefined): Promise<Finding> {
+  const about = 'secrets key';
+  if (secretsKey === undefined) {
+    return warn(about, 'SECRETS_KEY is not set', 'the control plane and the pipeline need it; a gateway does not');
+  }
+  try {
+    const box = createSecretBox(secretsKey);
+    const { rows } = await client.query<{ account_id: string; source_id: string; test: boolean; sealed_key: string }>(
+      'select account_id, source_id, test, sealed_key from source_keys order by created_at desc limit 1',
+    );
+    const [sealed] = rows;
+    if (sealed === undefined) return ok(about, 'is 32 bytes long; nothing is sealed with it yet');
+    box.open(sealed.sealed_key, sourceKeyContext(sealed.account_id, sealed.source_id, sealed.test));
+    return ok(about, 'opens what is sealed in the database');
+  } catch (error) {
+    if (error instanceof pg.DatabaseError) return warn(about, 'nothing there to try it on', 'migrate first');
+    const detail = error instanceof Error ? error.message : String(error);
+    return fail(about, detail, 'use the key this database was filled with: without it destinations cannot be read');
+  }
+}

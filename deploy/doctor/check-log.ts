@@ -1,0 +1,52 @@
+import { judgeClock } from '../../shared/doctor/judge-machine.ts';
+import { judgeDurability } from '../../shared/doctor/judge-durability.ts';
+import { judgeLog } from '../../shared/doctor/judge-log.ts';
+import { judgeNatsServer } from '../../shared/doctor/judge-versions.ts';
+import { ok } from '../../shared/doctor/finding.ts';
+import type { Finding } from '../../shared/doctor/finding.ts';
+import { readDurability } from '../../shared/doctor/read-durability.ts';
+import { monitorUrls, readMonitor } from '../../shared/doctor/read-monitor.ts';
+import { connectLog } from '../../shared/log/connection.ts';
+import { inspectLog } from '../../shared/log/inspect-log.ts';
+import { logAccess } from '../../shared/log/log-access.ts';
+import type { DoctorEnv } from './env.ts';
+
+/** Connects to the log as a service does and reads it back. */
+export async function checkLog(env: DoctorEnv, connectTimeoutMs: number): Promise<Finding[]> {
+  const connection = await connectLog({ ...logAccess(env), name: 'sluice doctor', connectTimeoutMs });
+  try {
+    const info = connection.nc.info;
+    const server = `${connection.nc.getServer()}${info?.tls_required === true ? ' over TLS' : ''}`;
+    const report = await inspectLog(connection, {
+      partitions: env.LOG_PARTITIONS,
+      replicas: env.LOG_REPLICAS,
+      ingestBytesMax: env.LOG_INGEST_BYTES_MAX,
+      eventsBytesMax: env.LOG_EVENTS_BYTES_MAX,
+      retryBytesMax: env.LOG_RETRY_BYTES_MAX,
+      deadLetterBytesMax: env.LOG_DEAD_LETTERS_BYTES_MAX,
+    });
+    return [ok('log', `connected to ${server}`), judgeNatsServer(info?.version), ...judgeLog(report)];
+  } finally {
+    await connection.close();
+  }
+}
+
+/** What only the monitor ports tell: whether writes are synced, and what time it is there. */
+export async function checkMonitors(env: DoctorEnv, timeoutMs: number): Promise<Finding[]> {
+  const durability = judgeDurability(await readDurability(env.NATS_MONITOR_URL, timeoutMs));
+  const clocks = await Promise.all(monitorUrls(env.NATS_MONITOR_URL).map((url) => readClock(url, timeoutMs)));
+  return [durability, ...clocks.flat()];
+}
+
+async function readClock(url: string, timeoutMs: number): Promise<Finding[]> {
+  const [askedAt, started] = [Date.now(), performance.now()];
+  try {
+    const { now, server_name: name = 'nats-server' } = await readMonitor(url, timeoutMs);
+    const tookMs = performance.now() - started;
+    const theirs = Date.parse(now ?? '');
+    return Number.isNaN(theirs) ? [] : [judgeClock(name, theirs - (askedAt + tookMs / 2), tookMs / 2)];
+  } catch {
+    // That it does not answer is said where durability is.
+    return [];
+  }
+}

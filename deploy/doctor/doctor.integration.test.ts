@@ -1,0 +1,163 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import pg from 'pg';
+import type { Finding } from '../../shared/doctor/finding.ts';
+import type { NatsServer } from '../../shared/embedded/nats-server.ts';
+import { connectLog } from '../../shared/log/connection.ts';
+import { openBuckets } from '../../shared/log/open-buckets.ts';
+import { ensureTopology, streams } from '../../shared/log/topology.ts';
+import { migrate } from '../../shared/storage/migrate.ts';
+import { createSecretBox, sourceKeyContext } from '../../shared/storage/secrets.ts';
+import { createTestDatabase, startTestNats } from '../../shared/testing/servers.ts';
+import type { TestDatabase } from '../../shared/testing/servers.ts';
+import { examine } from './examine.ts';
+
+const deadlineMs = 30_000;
+const mebibyte = 1024 ** 2;
+const topology = {
+  partitions: 2,
+  replicas: 1,
+  ingestBytesMax: 8 * mebibyte,
+  eventsBytesMax: 8 * mebibyte,
+  retryBytesMax: 8 * mebibyte,
+  deadLetterBytesMax: 8 * mebibyte,
+};
+const secretsKey = randomBytes(32).toString('base64');
+
+let nats: NatsServer;
+let database: TestDatabase;
+let source: Record<string, string>;
+
+beforeAll(async () => {
+  [nats, database] = await Promise.all([startTestNats(), createTestDatabase()]);
+  await migrate(database.url);
+  await query(`insert into accounts (id, name) values ($1, 'test')`, [accountId]);
+  await query(
+    `insert into source_keys (id, account_id, source_id, test, key_hash, sealed_key, created_at)
+     values ($1, $2, 's', false, 'h', $3, now())`,
+    [randomUUID(), accountId, createSecretBox(secretsKey).seal('key', sourceKeyContext(accountId, 's', false))],
+  );
+  await onLog(async (connection) => {
+    await ensureTopology(connection, topology);
+    await openBuckets(connection, topology.replicas);
+  });
+  source = {
+    NATS_URL: nats.url,
+    NATS_MONITOR_URL: nats.monitorUrl,
+    DATABASE_URL: database.url,
+    SECRETS_KEY: secretsKey,
+    LOG_PARTITIONS: String(topology.partitions),
+    LOG_INGEST_BYTES_MAX: String(topology.ingestBytesMax),
+    LOG_EVENTS_BYTES_MAX: String(topology.eventsBytesMax),
+    LOG_RETRY_BYTES_MAX: String(topology.retryBytesMax),
+    LOG_DEAD_LETTERS_BYTES_MAX: String(topology.deadLetterBytesMax),
+  };
+});
+
+afterAll(async () => {
+  await nats?.stop();
+  await database?.drop();
+});
+
+const accountId = randomUUID();
+
+async function query(sql: string, values: readonly unknown[] = []): Promise<void> {
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  try {
+    await client.query(sql, [...values]);
+  } finally {
+    await client.end();
+  }
+}
+
+async function onLog(work: (connection: Awaited<ReturnType<typeof connectLog>>) => Promise<unknown>): Promise<void> {
+  const connection = await connectLog({ url: nats.url, name: 'test' });
+  try {
+    await work(connection);
+  } finally {
+    await connection.close();
+  }
+}
+
+const about = (findings: readonly Finding[], name: string): string[] =>
+  findings.filter((finding) => finding.about === name).map(({ level }) => level);
+
+test('doctor: servers that are well are well', async () => {
+  const findings = await examine(source, deadlineMs);
+  for (const name of [
+    'environment',
+    'log',
+    'nats-server',
+    'streams',
+    'durability',
+    'database',
+    'PostgreSQL',
+    'schema',
+  ]) {
+    expect([name, about(findings, name)]).toEqual([name, ['ok']]);
+  }
+  expect(about(findings, 'secrets key')).toEqual(['ok']);
+  expect(about(findings, 'HTTP engine')).toEqual(['ok']);
+  expect(findings.filter((finding) => finding.about.startsWith('clock of'))).toHaveLength(2);
+  // The database of the tests gives up syncing for speed, which no other may.
+  expect(about(findings, 'database durability')).toEqual(['fail']);
+  expect(about(findings, 'disk space')).toHaveLength(1);
+});
+
+test('doctor: looking changes nothing', async () => {
+  const empty = await startTestNats({ syncAlways: false });
+  const bare = await createTestDatabase();
+  try {
+    const changed = { NATS_URL: empty.url, NATS_MONITOR_URL: empty.monitorUrl, DATABASE_URL: bare.url };
+    for (const round of [1, 2]) {
+      const findings = await examine({ ...source, ...changed }, deadlineMs);
+      expect([round, about(findings, 'streams')]).toEqual([round, ['warn']]);
+      expect(about(findings, 'schema')).toEqual(['fail']);
+      expect(about(findings, 'secrets key')).toEqual(['warn']);
+      expect(about(findings, 'durability')).toEqual(['warn']);
+    }
+  } finally {
+    await empty.stop();
+    await bare.drop();
+  }
+});
+
+test('doctor: a stream with other settings, one that is gone, a schema that is behind and a wrong key are found', async () => {
+  await onLog(async ({ jsm, nc }) => {
+    const { config } = await jsm.streams.info(streams.events);
+    const changed = { ...config, discard: 'old', max_bytes: mebibyte };
+    await nc.request(`$JS.API.STREAM.UPDATE.${streams.events}`, JSON.stringify(changed), { timeout: deadlineMs });
+    await jsm.streams.delete(streams.deadLetters);
+  });
+  await query(`delete from migrations where name like '0004%'`);
+  const findings = await examine({ ...source, SECRETS_KEY: randomBytes(32).toString('base64') }, deadlineMs);
+  const events = findings.filter((finding) => finding.about === 'stream EVENTS');
+  expect(events.map(({ level }) => level).toSorted((a, b) => a.localeCompare(b))).toEqual(['fail', 'warn']);
+  expect(events.find(({ level }) => level === 'fail')?.detail).toBe('discard is old, not new');
+  expect(findings.find((finding) => finding.about === 'streams')?.detail).toBe('not there: DEAD_LETTERS');
+  expect(findings.find((finding) => finding.about === 'schema')?.detail).toMatch(/^not applied: 0004-/);
+  expect(about(findings, 'secrets key')).toEqual(['fail']);
+});
+
+test('doctor: servers that are gone are told by their variables, within the deadline of each check', async () => {
+  const gone = { ...source, NATS_URL: 'nats://127.0.0.1:1', NATS_MONITOR_URL: 'http://127.0.0.1:1' };
+  const url = new URL(database.url);
+  url.password = 'wrong';
+  const findings = await examine({ ...gone, DATABASE_URL: url.href }, 2_000);
+  expect(findings.find((finding) => finding.about === 'log')).toMatchObject({
+    level: 'fail',
+    detail: expect.stringContaining('NATS_URL') as string,
+  });
+  expect(about(findings, 'durability')).toEqual(['warn']);
+  expect(findings.find((finding) => finding.about === 'database')?.detail).toMatch(
+    /DATABASE_PASSWORD|no answer within/,
+  );
+});
+
+test('doctor: an environment that no service starts with is told, and the machine looked at all the same', async () => {
+  const findings = await examine({ ...source, NATS_CERT: 'x', LOG_PARTITION: '4' }, deadlineMs);
+  const problems = findings.filter((finding) => finding.about === 'environment').map(({ detail }) => detail);
+  expect(problems.join('\n')).toMatch(/LOG_PARTITION is not known|NATS_KEY is missing/);
+  expect(about(findings, 'Node')).toEqual(['ok']);
+});

@@ -1,0 +1,50 @@
+import { fail, ok, warn } from '../../shared/doctor/finding.ts';
+import type { Finding } from '../../shared/doctor/finding.ts';
+import { EnvError } from '../../shared/process/env.ts';
+import { checkDatabase } from './check-database.ts';
+import { checkDisks } from './check-disk.ts';
+import { checkLog, checkMonitors } from './check-log.ts';
+import { checkMachine } from './check-machine.ts';
+import { readDoctorEnv } from './env.ts';
+import type { DoctorEnv } from './env.ts';
+import { runChecks } from './run-checks.ts';
+
+/**
+ * Looks at this machine, and at the servers its environment names, as a service would meet them. Changes nothing.
+ * `deadlineMs` is what each check may take.
+ */
+export async function examine(
+  source: Readonly<Record<string, string | undefined>>,
+  deadlineMs: number,
+): Promise<Finding[]> {
+  const machine = { about: 'machine', run: () => Promise.resolve(checkMachine()) };
+  const env = readOrFindings(source);
+  if (Array.isArray(env)) return [...env, ...(await runChecks([machine], deadlineMs))];
+  // A server that does not answer is told by what waits for it, before the check as a whole is given up.
+  const answerMs = deadlineMs * 0.8;
+  const checks = [
+    machine,
+    { about: 'log', run: () => checkLog(env, answerMs) },
+    { about: 'durability', run: () => checkMonitors(env, answerMs) },
+    { about: 'database', run: () => checkDatabaseOrSkip(env, answerMs) },
+    { about: 'disk', run: () => checkDisks(env, answerMs) },
+  ];
+  return [ok('environment', 'is valid'), ...(await runChecks(checks, deadlineMs))];
+}
+
+function readOrFindings(source: Readonly<Record<string, string | undefined>>): DoctorEnv | Finding[] {
+  try {
+    return readDoctorEnv(source);
+  } catch (error) {
+    if (!(error instanceof EnvError)) throw error;
+    const advice = 'a service with this environment does not start: mend it first';
+    return error.problems.map((problem) => fail('environment', problem, advice));
+  }
+}
+
+async function checkDatabaseOrSkip({ DATABASE_URL, ...env }: DoctorEnv, timeoutMs: number): Promise<Finding[]> {
+  if (DATABASE_URL === undefined) {
+    return [warn('database', 'DATABASE_URL is not set', 'fine on a machine that runs gateways only; else set it')];
+  }
+  return checkDatabase({ ...env, DATABASE_URL }, env.SECRETS_KEY, timeoutMs);
+}
