@@ -36,6 +36,10 @@ export const awsKinesis = defineDestination({
     ],
   },
   exampleSettings: { streamName: 'events', ...awsExampleSettings },
+  exampleSuccess: {
+    status: 200,
+    body: '{"FailedRecordCount":0,"Records":[{"SequenceNumber":"1","ShardId":"shardId-0"}]}',
+  },
   prepare,
 });
 

@@ -34,6 +34,10 @@ export const awsSns = defineDestination({
     ],
   },
   exampleSettings: { topicArn: 'arn:aws:sns:eu-central-1:123456789012:events', ...awsExampleSettings },
+  exampleSuccess: {
+    status: 200,
+    body: '<PublishBatchResponse><PublishBatchResult><Failed/><Successful><member><MessageId>m</MessageId><Id>e0</Id></member></Successful></PublishBatchResult></PublishBatchResponse>',
+  },
   prepare,
 });
 

@@ -134,6 +134,12 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     );
   });
 
+  it('readAnswer: what the platform says when it took an event is understood', () => {
+    const events = [{ resolved: sampleEvent() }];
+    const answer = { headers: {}, ...(kind.exampleSuccess ?? { status: 200, body: '' }) };
+    expect(prepared.readAnswer?.(answer, events) ?? [{ kind: 'delivered' }]).toEqual([{ kind: 'delivered' }]);
+  });
+
   it('property: whatever the platform answers, each event has one outcome, and none of a refusal is delivered', () => {
     const events = ['1', '2'].map((eventId) => ({ resolved: sampleEvent({ id: eventId }) }));
     const batch = events.slice(0, prepared.batchEventsMax);

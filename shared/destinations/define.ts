@@ -104,6 +104,8 @@ export type DestinationKind = {
   readonly descriptor: DestinationDescriptor;
   /** Settings that `prepare` takes, with made-up values: for documents and for the contract test. */
   readonly exampleSettings: JsonObject;
+  /** What the platform answers when it took one event, where an empty 200 would not say so: for tests. */
+  readonly exampleSuccess?: Pick<OutboundAnswer, 'status' | 'body'>;
   /** Checks what descriptors cannot say (a URL, a JSON object) and prepares. Throws SettingError naming the key. */
   prepare(settings: JsonObject): PreparedDestination;
 };

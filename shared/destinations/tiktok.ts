@@ -65,6 +65,7 @@ export const tiktok = defineDestination({
     ],
   },
   exampleSettings: { pixelCode: 'C1A2B3C4D5E6F7', accessToken: 'example', eventSource: 'web' },
+  exampleSuccess: { status: 200, body: '{"code":0,"message":"OK"}' },
   prepare,
 });
 
