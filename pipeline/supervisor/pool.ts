@@ -6,13 +6,15 @@ export type PoolOptions = {
   readonly threads: number;
   /** Heap of one thread, in MiB; a thread that outgrows it dies alone. */
   readonly heapMaxMib: number;
+  /** The module of the task, by its source file; a test's own. */
+  readonly host?: URL;
 };
 
 /** The threads of the process: as many as there are hosts, from the start to the end. */
-export function createPool({ threads, heapMaxMib }: PoolOptions): Piscina {
+export function createPool({ threads, heapMaxMib, host }: PoolOptions): Piscina {
   // Run from the sources the file ends in .ts, and a thread needs the same loader as the process.
   const isSource = import.meta.url.endsWith('.ts');
-  const entry = new URL(isSource ? '../host/host.ts' : '../host/host.js', import.meta.url);
+  const entry = host ?? new URL(isSource ? '../host/host.ts' : '../host/host.js', import.meta.url);
   const loader = (): string[] => {
     const path = createRequire(import.meta.url).resolve('tsx');
     return ['--import', pathToFileURL(path).href];

@@ -1,14 +1,13 @@
 import type { MessagePort } from 'node:worker_threads';
 import pino from 'pino';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { dispatcherDefaults } from '../dispatch/dispatcher-context.ts';
 import { createBlackBox } from '../host/black-box.ts';
 import type { BlackBox } from '../host/black-box.ts';
 import type { HostTask } from '../host/host.ts';
 import type { ActorSpec, Command, Report } from '../host/messages.ts';
-import { resolverDefaults } from '../resolve/resolver-context.ts';
 import { createStatsLedger } from './stats-ledger.ts';
 import { Supervisor } from './supervisor.ts';
+import { hostSettingsForTests } from './testing/host-settings.ts';
 
 /** A host as the supervisor sees it: what it was told, and what a test makes it say. */
 type FakeHost = {
@@ -75,7 +74,7 @@ function supervise(threads: number, failing: (actorId: string) => boolean = () =
   const supervisor = new Supervisor({
     pool,
     threads,
-    settings,
+    settings: hostSettingsForTests,
     stats,
     logger: pino({ level: 'silent' }),
   });
@@ -85,20 +84,6 @@ function supervise(threads: number, failing: (actorId: string) => boolean = () =
 }
 
 const broken = { code: 'broken', message: 'it is broken', stack: '' };
-const settings = {
-  instanceId: 'test',
-  logLevel: 'silent',
-  log: { url: '' },
-  replicas: 1,
-  database: { databaseUrl: '' },
-  databaseConnectionsMax: 1,
-  visitorCacheBytesMax: 0,
-  secretsKey: '',
-  egressRanges: [],
-  resolver: resolverDefaults,
-  recent: { perSecondMax: 1, burstMax: 1, eventsMax: 1, ageMaxMs: 1, bodyBytesMax: 1 },
-  dispatcher: dispatcherDefaults,
-};
 
 const resolver = (partition: number): ActorSpec => ({ kind: 'resolver', partition });
 const dispatcher = (destinationId: string): ActorSpec => ({
