@@ -2,7 +2,6 @@ import { FrameWriter } from '../../shared/events/frame.ts';
 import { partitionOf } from '../../shared/events/partition.ts';
 import { connectLog } from '../../shared/log/connection.ts';
 import { createFramePublisher } from '../../shared/log/frame-publisher.ts';
-import { ensureTopology } from '../../shared/log/topology.ts';
 
 /** One event that is put into a log: its visitor decides the partition. */
 export type FillEvent = { readonly visitor: string; append(frame: FrameWriter): void };
@@ -19,21 +18,12 @@ export type FillOptions = {
 const frameEvents = 256;
 const publishesInFlightMax = 16;
 const publishTimeoutMs = 30_000;
-const gibibyte = 1024 ** 3;
 
-/** Puts events into a stream as full frames, much faster than they could come in: a backlog to work off. */
+/** Puts events into a stream that is there as full frames, much faster than they could come in: a backlog to work off. */
 export async function fillFrames(options: FillOptions): Promise<void> {
   const connection = await connectLog({ url: options.natsUrl, name: 'bench' });
   const publisher = createFramePublisher(connection);
   try {
-    await ensureTopology(connection, {
-      partitions: options.partitions,
-      replicas: 1,
-      ingestBytesMax: 8 * gibibyte,
-      eventsBytesMax: 16 * gibibyte,
-      retryBytesMax: gibibyte,
-      deadLetterBytesMax: gibibyte,
-    });
     const frames = Array.from({ length: options.partitions }, () => new FrameWriter());
     const inFlight = new Set<Promise<void>>();
     let published = 0;

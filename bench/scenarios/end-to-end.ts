@@ -6,6 +6,7 @@ import type { Scenario, ScenarioContext } from '../scenario.ts';
 import { startSink } from '../sink/sink.ts';
 import type { Sink } from '../sink/sink.ts';
 import { findSustained } from '../sustained/find-sustained.ts';
+import type { Trial } from '../sustained/find-sustained.ts';
 import { runPaced } from '../sustained/paced-run.ts';
 import type { Paced } from '../sustained/paced-run.ts';
 import { peakMemoryBytes } from '../system/process-memory.ts';
@@ -27,7 +28,12 @@ type System = {
   memoryBytes(): Promise<number>;
 };
 type Subject = { readonly name: string; start(stage: Stage): Promise<System> };
-type Measured = { readonly best: Paced | undefined; readonly quarter: Paced | undefined; readonly memoryBytes: number };
+type Measured = {
+  readonly best: Paced | undefined;
+  readonly quarter: Paced | undefined;
+  readonly trials: readonly Trial[];
+  readonly memoryBytes: number;
+};
 
 const singles: Subject = {
   name: 'Sluice, single events',
@@ -86,7 +92,6 @@ function rowOf(name: string, rounds: readonly Measured[]): ResultRow {
       'less',
       rounds.map(({ quarter }) => quarter?.arrived.overallMs[of] ?? Number.NaN),
     );
-  const none = rounds.filter(({ best }) => best === undefined).length;
   return {
     name,
     figures: {
@@ -104,8 +109,17 @@ function rowOf(name: string, rounds: readonly Measured[]): ResultRow {
       ),
     },
     series: rounds.at(-1)?.best?.series ?? [],
-    note: none === 0 ? '' : `in ${none} of ${rounds.length} rounds no rate that was tried held`,
+    note: describeTrials(rounds),
   };
+}
+
+/** The rates that were tried, round by round, with what became of them. */
+function describeTrials(rounds: readonly Measured[]): string {
+  const thousands = (perS: number): string => (perS / 1000).toFixed(perS < 10_000 ? 1 : 0);
+  const tried = rounds.map(({ trials }) =>
+    trials.map(({ ratePerS, isHeld }) => `${thousands(ratePerS)}${isHeld ? '✓' : '✗'}`).join(' '),
+  );
+  return `tried, in thousands: ${tried.join('; ')}`;
 }
 
 function measureOnce(context: ScenarioContext, subject: Subject, round: number): Promise<Measured> {
@@ -133,9 +147,9 @@ function measureOnce(context: ScenarioContext, subject: Subject, round: number):
     };
     const guess = await run('as much as is taken', undefined);
     let best: Paced | undefined;
-    const sustained = await findSustained({
+    const { ratePerS, trials } = await findSustained({
       guessPerS: guess.deliveredPerS,
-      steps: isQuick ? 2 : 4,
+      steps: isQuick ? 3 : 5,
       async holds(eventsPerS) {
         const paced = await run(`${Math.round(eventsPerS)}/s`, eventsPerS / system.eventsPerRequest);
         const keepsUp = paced.deliveredPerS >= eventsPerS * keepsUpShare;
@@ -143,8 +157,8 @@ function measureOnce(context: ScenarioContext, subject: Subject, round: number):
         return keepsUp;
       },
     });
-    const quarter = sustained > 0 ? await run('a quarter', sustained / 4 / system.eventsPerRequest) : undefined;
-    return { best, quarter, memoryBytes: await system.memoryBytes() };
+    const quarter = ratePerS > 0 ? await run('a quarter', ratePerS / 4 / system.eventsPerRequest) : undefined;
+    return { best, quarter, trials, memoryBytes: await system.memoryBytes() };
   });
 }
 

@@ -1,11 +1,31 @@
 import type { Scenario } from '../scenario.ts';
 import { actors } from './actors.ts';
 import { batch } from './batch.ts';
+import { dedupeMemory } from './dedupe-memory.ts';
 import { dispatch } from './dispatch.ts';
 import { endToEnd } from './end-to-end.ts';
+import { experiments } from './experiments.ts';
 import { isolation } from './isolation.ts';
 import { latency } from './latency.ts';
+import { publish } from './publish.ts';
+import { scaling } from './scaling.ts';
+import { soak } from './soak.ts';
 import { track } from './track.ts';
+import { tune } from './tune.ts';
 
 /** Every scenario, in the order in which they are listed and `all` runs them. */
-export const scenarios: readonly Scenario[] = [track, batch, latency, dispatch, endToEnd, isolation, actors];
+export const scenarios: readonly Scenario[] = [
+  track,
+  batch,
+  latency,
+  dispatch,
+  endToEnd,
+  isolation,
+  actors,
+  dedupeMemory,
+  experiments,
+  publish,
+  scaling,
+  soak,
+  tune,
+];

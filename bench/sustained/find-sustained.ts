@@ -7,21 +7,35 @@ export type SearchOptions = {
   holds(ratePerS: number): Promise<boolean>;
 };
 
+/** One rate that was tried. */
+export type Trial = { readonly ratePerS: number; readonly isHeld: boolean };
+
+export type Sustained = {
+  /** The highest rate that held; 0 when none did. */
+  readonly ratePerS: number;
+  readonly trials: readonly Trial[];
+};
+
 const firstShare = 0.8;
 const stepUp = 1.3;
+const stepDown = 0.6;
 
 /**
- * The highest rate found that holds: up by steps from somewhat below the guess until one does not hold, then half-way
- * between the last two. 0 when none held.
+ * Looks for the highest rate that holds: from somewhat below the guess up by steps until one does not hold, or down
+ * until one does, then half-way between the two nearest.
  */
-export async function findSustained({ guessPerS, steps, holds }: SearchOptions): Promise<number> {
+export async function findSustained({ guessPerS, steps, holds }: SearchOptions): Promise<Sustained> {
+  const trials: Trial[] = [];
   let low = 0;
   let high = Number.POSITIVE_INFINITY;
   let ratePerS = guessPerS * firstShare;
   for (let step = 0; step < steps; step += 1) {
-    if (await holds(ratePerS)) low = ratePerS;
+    const isHeld = await holds(ratePerS);
+    trials.push({ ratePerS, isHeld });
+    if (isHeld) low = ratePerS;
     else high = ratePerS;
-    ratePerS = high === Number.POSITIVE_INFINITY ? low * stepUp : (low + high) / 2;
+    if (low === 0) ratePerS = high * stepDown;
+    else ratePerS = high === Number.POSITIVE_INFINITY ? low * stepUp : (low + high) / 2;
   }
-  return low;
+  return { ratePerS: low, trials };
 }

@@ -15,7 +15,7 @@ export function startSampler(probes: readonly Probe[], everyMs = everyMsByDefaul
     line: { chart, name, unit, points: [] as [number, number][] },
   }));
   const startedMs = performance.now();
-  let isStopped = false;
+  const stopping = new AbortController();
   const sampleOnce = async (): Promise<void> => {
     for (const { read, line } of series) {
       // A process that has just ended says nothing more.
@@ -25,14 +25,14 @@ export function startSampler(probes: readonly Probe[], everyMs = everyMsByDefaul
     }
   };
   const running = (async () => {
-    while (!isStopped) {
+    while (!stopping.signal.aborted) {
       await sampleOnce();
       await new Promise((resolve) => setTimeout(resolve, everyMs));
     }
   })();
   return {
     async stop() {
-      isStopped = true;
+      stopping.abort();
       await running;
       return series.map(({ line }) => line);
     },

@@ -1,0 +1,51 @@
+import { migrate } from '../../shared/storage/migrate.ts';
+import type { BenchAccount } from '../config/account-document.ts';
+import { publishAccounts } from '../config/publish-accounts.ts';
+import { fillEvents } from '../fill/fill-events.ts';
+import type { ScenarioContext } from '../scenario.ts';
+import { startSink } from '../sink/sink.ts';
+import { processCpuMs } from '../system/process-cpu.ts';
+import { startPipeline } from '../system/services.ts';
+import { waitUntil } from '../system/wait-until.ts';
+import { whilePaused } from '../system/while-paused.ts';
+
+export type EventCost = { readonly perS: number; readonly cpuMicros: number };
+
+const group = 'in';
+const eventsPerS = 8_000;
+const drainDeadlineMs = 300_000;
+
+/** What the delivery of an event costs the pipeline while other accounts have destinations that get nothing. */
+export function otherDestinationsCost(context: ScenarioContext, others: number): Promise<EventCost> {
+  const { seconds, progress } = context;
+  return context.stage.scoped(async (stage) => {
+    progress.step(`${others} destinations of other accounts`, seconds * 2 + 10);
+    const sink = await startSink(stage);
+    const log = await stage.startLog();
+    const account = (accountId: string): BenchAccount => ({
+      accountId,
+      destinations: [{ id: `${accountId}-destination`, url: sink.urlOf(`${group}/${accountId}`) }],
+    });
+    const idle = Array.from({ length: others }, (_, index) => account(`other-${index}`));
+    await publishAccounts(log.url, [account('bench'), ...idle]);
+    const databaseUrl = await stage.createDatabase();
+    await migrate(databaseUrl);
+    const pipeline = await startPipeline(stage, log.url, databaseUrl);
+    const deliver = async (events: number): Promise<EventCost> => {
+      const begin = (await sink.group(group)).events;
+      await whilePaused(pipeline.pid, () => fillEvents({ natsUrl: log.url, accountId: 'bench', events }));
+      const [startedMs, cpuMs] = [performance.now(), await processCpuMs(pipeline.pid)];
+      await waitUntil('the events to be delivered', drainDeadlineMs, async () => {
+        const arrived = (await sink.group(group)).events - begin;
+        return arrived >= events ? undefined : `${arrived} of ${events}`;
+      });
+      const spentMs = (await processCpuMs(pipeline.pid)) - cpuMs;
+      return {
+        perS: (events * 1000) / (performance.now() - startedMs),
+        cpuMicros: (spentMs * 1000) / events,
+      };
+    };
+    await deliver(eventsPerS);
+    return deliver(eventsPerS * seconds);
+  });
+}

@@ -1,0 +1,93 @@
+import { trackBody } from '../load/bodies.ts';
+import { meanOf, plainFigure } from '../result/figure.ts';
+import type { Series } from '../result/result.ts';
+import type { Scenario } from '../scenario.ts';
+import { runPaced } from '../sustained/paced-run.ts';
+import { processMemoryBytes } from '../system/process-memory.ts';
+import { memoryProbe, startSampler } from '../system/sampler.ts';
+import { startWholePath } from '../system/whole-path.ts';
+
+const group = 'in';
+const connections = 128;
+/** Share of what is delivered under full load at which the soak runs. */
+const loadShare = 0.5;
+
+/** Half of what there can be, for minutes: memory, backlog and latency as they were at the start. */
+export const soak: Scenario = {
+  name: 'soak',
+  summary: 'the whole path at half of what it takes, for --minutes: memory, backlog and latency stay where they were',
+  bars: [
+    { id: 'memory', text: 'memory of the last third against the second', limit: 1.1, unit: 'ratio', ask: 'at-most' },
+    {
+      id: 'kept-up',
+      text: 'delivered of what was accepted, while it ran',
+      limit: 0.99,
+      unit: 'ratio',
+      ask: 'at-least',
+    },
+  ],
+  run({ stage, minutes, seconds, warmUpSeconds, progress }) {
+    return stage.scoped(async (own) => {
+      const path = await startWholePath(own, {
+        destinations: (sink) => [{ id: 'destination', url: sink.urlOf(`${group}/1`) }],
+      });
+      const { sink, gateway, pipeline, token } = path;
+      const paced = (label: string, measureMs: number, ratePerS?: number) => {
+        progress.step(label, measureMs / 1000 + warmUpSeconds);
+        const order = {
+          url: `${gateway.url}/api/v1/track`,
+          bodies: [trackBody(token)],
+          connections: ratePerS === undefined ? 32 : connections,
+          ...(ratePerS === undefined ? {} : { ratePerS }),
+        };
+        const onWindow = (perS: number): void => progress.note(`${Math.round(perS)} delivered/s`);
+        const times = { warmUpMs: warmUpSeconds * 1000, measureMs };
+        return runPaced({ stage: own, sink, group, order, ...times, eventsPerRequest: 1, onWindow });
+      };
+      const guess = await paced('finding the rate', seconds * 1000);
+      const ratePerS = guess.deliveredPerS * loadShare;
+      const sampler = startSampler([
+        memoryProbe('gateway', gateway.pid),
+        memoryProbe('pipeline', pipeline.pid),
+        memoryProbe('sink', sink.pid),
+      ]);
+      const run = await paced(`${Math.round(ratePerS)}/s for ${minutes} minutes`, minutes * 60_000, ratePerS);
+      const memory = await sampler.stop();
+      const growth = memoryGrowth(memory.slice(0, 2));
+      const keptUp = run.deliveredPerS / run.load.answersPerS;
+      return {
+        settings: { minutes, ratePerS, loadShare, connections, syncInterval: 'always' },
+        rows: [
+          {
+            name: 'whole path, single events',
+            figures: {
+              'events/s': { ...plainFigure('per_s', 'more', [run.deliveredPerS]), rounds: [run.readings] },
+              'kept up': plainFigure('ratio', 'more', [keptUp]),
+              p50: plainFigure('ms', 'less', [run.arrived.overallMs.p50]),
+              p99: plainFigure('ms', 'less', [run.arrived.overallMs.p99]),
+              max: plainFigure('ms', 'less', [run.arrived.overallMs.max]),
+              gateway: plainFigure('bytes', 'less', [await processMemoryBytes(gateway.pid)]),
+              pipeline: plainFigure('bytes', 'less', [await processMemoryBytes(pipeline.pid)]),
+              growth: plainFigure('ratio', 'less', [growth]),
+            },
+            series: [...run.series, ...memory],
+          },
+        ],
+        measured: { memory: growth, 'kept-up': keptUp },
+      };
+    });
+  },
+};
+
+/** Last third against the second one, all processes together: the first third is when caches fill. */
+function memoryGrowth(series: readonly Series[]): number {
+  const ends = series.map(({ points }) => points.at(-1)?.[0] ?? 0);
+  const endS = Math.max(...ends);
+  const mean = (from: number, to: number): number =>
+    series
+      .map(({ points }) =>
+        meanOf(points.filter(([atS]) => atS >= endS * from && atS < endS * to).map(([, bytes]) => bytes)),
+      )
+      .reduce((sum, bytes) => sum + bytes, 0);
+  return mean(2 / 3, 1) / mean(1 / 3, 2 / 3);
+}

@@ -1,0 +1,52 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { startControlPlane } from './services.ts';
+import type { Service } from './services.ts';
+import type { Stage } from './stage.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** A control plane with an account of its own, and what an operator does with it. */
+export type ControlClient = {
+  readonly service: Service;
+  /** Of the account's first source. */
+  readonly sourceToken: string;
+  /** One call of the configuration interface; throws on anything but 2xx. */
+  call(method: 'GET' | 'POST' | 'PATCH', path: string, body?: Json): Promise<Json>;
+  /** Publishes the draft as a new version; `onSend` is told when the version exists and goes live. */
+  publish(onSend?: () => void): Promise<void>;
+};
+
+const deadlineMs = 60_000;
+let planes = 0;
+
+export async function startControlClient(stage: Stage, natsUrl: string, databaseUrl: string): Promise<ControlClient> {
+  planes += 1;
+  const file = join(stage.folder, `credentials-${planes}.json`);
+  const service = await startControlPlane(stage, natsUrl, databaseUrl, { env: { BOOTSTRAP_FILE: file } });
+  const { apiKey, sourceToken } = JSON.parse(await readFile(file, 'utf8')) as Readonly<Record<string, string>>;
+  const call: ControlClient['call'] = async (method, path, body) => {
+    const answer = await fetch(`${service.url}/rest/v1/${path}`, {
+      method,
+      signal: AbortSignal.timeout(deadlineMs),
+      headers: {
+        authorization: `Bearer ${apiKey}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
+    return JSON.parse(text) as Json;
+  };
+  return {
+    service,
+    sourceToken: sourceToken ?? '',
+    call,
+    async publish(onSend) {
+      const version = await call('POST', 'versions', { name: 'bench' });
+      onSend?.();
+      await call('POST', `versions/${String(version['id'])}/publish`);
+    },
+  };
+}
