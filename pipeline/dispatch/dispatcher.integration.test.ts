@@ -57,6 +57,19 @@ describe('dispatcher', () => {
     expect(sink.taken().toSorted()).toEqual(['e0', 'e1']);
   });
 
+  it('takes: what the platform has no use for is passed over, uncounted, and its frame is acknowledged', async () => {
+    const settings = { measurementId: 'G-EXAMPLE123', apiSecret: 'secret', baseUrl: sink.url };
+    publishDestination({ type: 'GA4MeasurementProtocol', settings });
+    await rig.start();
+    await rig.send([{ id: 'who', name: '$identify' }, { id: 'what' }]);
+    await rig.send([{ id: 'who again', name: '$identify' }]);
+    await idle();
+    expect(sink.requests.map(({ body }) => (JSON.parse(body) as { events: { name: string }[] }).events)).toEqual([
+      [expect.objectContaining({ name: 'Order' })],
+    ]);
+    await until('it is counted', async () => (await rig.counted()).join() === '1,0,0,0');
+  });
+
   it('retry: a failed attempt is made again after about a second, and counted', async () => {
     let failures = 2;
     sink.answer(() => (failures-- > 0 ? 500 : 200));

@@ -91,11 +91,12 @@ export async function startScriptedSink(): Promise<ScriptedSink> {
   };
 }
 
-/** Ids of the events in a body of HTTPDestination. */
+/** Ids of the events in a body of HTTPDestination; none in one of another kind. */
 export function idsOf(body: string): string[] {
   if (body === '') return [];
-  const parsed = JSON.parse(body) as { event: { id: string } } | { event: { id: string } }[];
-  return [parsed].flat().map(({ event }) => event.id);
+  type Sent = { readonly event?: { readonly id: string } };
+  const parsed = JSON.parse(body) as Sent | Sent[];
+  return [parsed].flat().flatMap(({ event }) => event?.id ?? []);
 }
 
 function reply(response: ServerResponse, status: number, headers: Record<string, string>, body: string): void {
