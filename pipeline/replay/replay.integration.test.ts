@@ -154,6 +154,13 @@ describe('replay', () => {
     dispatcher.retriesStored(replayTier);
     await until('all arrived again', () => sink.taken().length === 7);
     expect(sink.taken().slice(4).toSorted()).toEqual(['e0', 'e1', 'e2']);
+    // A range that is not over yet ends with what there is.
+    const open = await replay({ what: 'log', fromMs: toMs, toMs: Date.now() + 3_600_000 });
+    await until('it is done', () => isDone(open.id));
+    expect(await desk.find(rig.destinationId, open.id)).toMatchObject({ scanned: 1, queued: 1 });
+    const coming = await replay({ what: 'log', fromMs: Date.now() + 60_000, toMs: Date.now() + 3_600_000 });
+    await until('it is done', () => isDone(coming.id));
+    expect(await desk.find(rig.destinationId, coming.id)).toMatchObject({ scanned: 0, queued: 0 });
   });
 
   it('dead letters: an attempt after a replay is not taken for the one of before it', async () => {
