@@ -14,6 +14,7 @@ import { Intake } from './intake.ts';
 import type { Sender } from '../../shared/egress/sender.ts';
 import type { RetryFrame, RetryReader } from './retry-reader.ts';
 import type { RetryWriter } from './retry-writer.ts';
+import { nextLane } from './next-lane.ts';
 import { RequestGate } from './request-gate.ts';
 import { settleAttempts } from './settle-attempts.ts';
 import type { SettlingContext } from './settle-attempts.ts';
@@ -36,8 +37,6 @@ export type DispatchParts = {
 const framesPerTake = 16;
 /** How long the end may wait for the log to store the last counts, in ms. */
 const storingMs = 1_000;
-/** Retried events may use this share of the requests while fresh ones wait, so that neither starves the other. */
-const retriedShare = 0.25;
 
 /** The work of one dispatcher: what it holds, what is in flight, and when it takes more. */
 export class DispatchRun {
@@ -192,9 +191,12 @@ export class DispatchRun {
   }
 
   #nextLane(): LaneClass | undefined {
-    const hasFresh = this.#lanes.readyCount('fresh') > 0;
-    if (this.#lanes.readyCount('retried') === 0) return hasFresh ? 'fresh' : undefined;
-    return hasFresh && this.#gate.share('retried') >= retriedShare ? 'fresh' : 'retried';
+    return nextLane({
+      isFreshReady: this.#lanes.readyCount('fresh') > 0,
+      isRetriedReady: this.#lanes.readyCount('retried') > 0,
+      retriedInFlight: this.#gate.share('retried'),
+      asking: this.#gate.asking,
+    });
   }
 
   #afterDelivery(lane: LaneClass, startedMs: number, items: readonly DispatchItem[], delivered: Delivered): void {

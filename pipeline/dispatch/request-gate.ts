@@ -3,7 +3,11 @@ import type { BreakerState } from './breaker.ts';
 import { adaptConcurrency, openConcurrency } from './concurrency-limit.ts';
 import type { ConcurrencyLimit } from './concurrency-limit.ts';
 import type { Delivered } from './deliver.ts';
+import type { LaneChoice } from './next-lane.ts';
 import type { LaneClass } from './visitor-lanes.ts';
+
+/** How long a probe waits for a fresh event to come from the log, once it may be made, in ms. */
+const freshProbeMs = 500;
 
 /** Whether another request may be started: the limit on those in flight, and the breaker. */
 export class RequestGate {
@@ -13,6 +17,8 @@ export class RequestGate {
   readonly #inFlight: Record<LaneClass, number> = { fresh: 0, retried: 0 };
   #breaker: BreakerState = closedBreaker;
   #timer: NodeJS.Timeout | undefined;
+  /** Until when the next probe is made with a fresh event only, by performance.now(). */
+  #freshProbeUntilMs = -Infinity;
 
   /** `onRetryTime` is called when a destination that was down may be asked again. */
   constructor(concurrency: number, onRetryTime: () => void) {
@@ -38,6 +44,12 @@ export class RequestGate {
 
   get isBreakerClosed(): boolean {
     return this.#breaker.kind === 'closed';
+  }
+
+  /** What requests are made for now. */
+  get asking(): LaneChoice['asking'] {
+    if (this.isBreakerClosed) return 'as ever';
+    return performance.now() < this.#freshProbeUntilMs ? 'a fresh probe' : 'a probe';
   }
 
   hasRoom(): boolean {
@@ -68,8 +80,15 @@ export class RequestGate {
     }
     this.#breaker = breakerEnded(before, said.isUp, nowMs, Math.random());
     if (this.#breaker.kind !== 'open' || before.kind === 'open') return false;
+    this.#freshProbeUntilMs = this.#breaker.untilMs + freshProbeMs;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(this.#onRetryTime, this.#breaker.untilMs - nowMs + 1);
+    this.#timer = setTimeout(
+      () => {
+        this.#timer = setTimeout(this.#onRetryTime, freshProbeMs);
+        this.#onRetryTime();
+      },
+      this.#breaker.untilMs - nowMs + 1,
+    );
     return true;
   }
 

@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest';
+import { nextLane } from './next-lane.ts';
+import type { LaneChoice } from './next-lane.ts';
+
+const both: LaneChoice = { isFreshReady: true, isRetriedReady: true, retriedInFlight: 0, asking: 'as ever' };
+const retriedOnly = { ...both, isFreshReady: false };
+
+describe('next lane', () => {
+  it('one lane: is the one that goes', () => {
+    expect(nextLane({ ...both, isRetriedReady: false })).toBe('fresh');
+    expect(nextLane(retriedOnly)).toBe('retried');
+    expect(nextLane({ ...retriedOnly, isRetriedReady: false })).toBeUndefined();
+  });
+
+  it('both: retried events get a share', () => {
+    expect(nextLane(both)).toBe('retried');
+    expect(nextLane({ ...both, retriedInFlight: 0.25 })).toBe('fresh');
+  });
+
+  it('probe: made with a fresh event, and with one that failed before only after a while without', () => {
+    expect(nextLane({ ...both, asking: 'a probe' })).toBe('fresh');
+    expect(nextLane({ ...both, asking: 'a fresh probe' })).toBe('fresh');
+    expect(nextLane({ ...retriedOnly, asking: 'a fresh probe' })).toBeUndefined();
+    expect(nextLane({ ...retriedOnly, asking: 'a probe' })).toBe('retried');
+  });
+});
