@@ -228,6 +228,8 @@ describe('dispatcher', () => {
     await rig.send([{ id: 'later' }]);
     await until('it arrived', () => sink.taken().length > 0);
     expect(sink.taken()).toEqual(['later']);
+    // A frame is acknowledged once health has counted it.
+    await idle();
     expect(await rig.counted()).toEqual([1, 0, 0, 0]);
   });
 
