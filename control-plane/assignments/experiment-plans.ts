@@ -26,12 +26,15 @@ export type ExperimentPlans = {
 export function createExperimentPlans(logger: Logger): ExperimentPlans {
   const plans = new Map<string, ExperimentPlan>();
   const opened = new Map<string, OpenedPlan>();
+  // Valid tokens by themselves: hashing one costs more than the rest of looking it up.
+  const seen = new Map<string, OpenedPlan>();
   let feed: ConfigFeed | undefined;
   let ready = false;
   const apply = ({ accountId, config }: ConfigChange): void => {
     const plan = config === undefined ? undefined : compileExperimentPlan(config);
     for (const hash of plans.get(accountId)?.tokens.keys() ?? []) opened.delete(hash);
     plans.delete(accountId);
+    seen.clear();
     if (plan === undefined) return;
     plans.set(accountId, plan);
     for (const [hash, token] of plan.tokens) opened.set(hash, { plan, token });
@@ -44,7 +47,13 @@ export function createExperimentPlans(logger: Logger): ExperimentPlans {
     get revision() {
       return feed?.revision ?? 0;
     },
-    find: (token) => opened.get(hashSourceKey(token)),
+    find(token) {
+      const known = seen.get(token);
+      if (known !== undefined) return known;
+      const found = opened.get(hashSourceKey(token));
+      if (found !== undefined) seen.set(token, found);
+      return found;
+    },
     async follow(bucket) {
       const previous = feed;
       feed = await followConfig(bucket, {

@@ -29,7 +29,7 @@ type Waiting = {
   settle(failure: unknown): void;
 };
 
-type Lane = { readonly waiting: Waiting[]; publishing: boolean };
+type Lane = { readonly frame: FrameWriter; readonly waiting: Waiting[]; publishing: boolean };
 
 /** As in the gateway: one frame a partition in flight, and what arrives meanwhile is the next frame. */
 export function createImpressionLog({ connection, partitions }: ImpressionLogOptions): ImpressionLog {
@@ -39,13 +39,13 @@ export function createImpressionLog({ connection, partitions }: ImpressionLogOpt
   let frames = 0;
 
   const publishFrame = async (partition: number, lane: Lane): Promise<void> => {
-    const frame = new FrameWriter();
-    const taken: Waiting[] = [];
-    for (let next = lane.waiting[0]; next !== undefined && frame.length < frameBytesMax; next = lane.waiting[0]) {
-      frame.appendEnvelope(next.head, next.body);
-      taken.push(next);
-      lane.waiting.shift();
+    const { frame, waiting } = lane;
+    frame.reset();
+    for (const { head, body } of waiting) {
+      if (frame.length >= frameBytesMax) break;
+      frame.appendEnvelope(head, body);
     }
+    const taken = waiting.splice(0, frame.events);
     frames += 1;
     const msgId = `${writerId}-${partition}-${frames}`;
     const failure: unknown = await publish(connection, ingestSubject(partition), frame.bytes(), {
@@ -73,7 +73,7 @@ export function createImpressionLog({ connection, partitions }: ImpressionLogOpt
     async write(impression) {
       const { partition, head, body } = encodeImpression(impression, partitions());
       if (waitingCount >= waitingMax) throw new PublishError('full', ingestSubject(partition));
-      const lane = lanes.get(partition) ?? { waiting: [], publishing: false };
+      const lane = lanes.get(partition) ?? { frame: new FrameWriter(), waiting: [], publishing: false };
       lanes.set(partition, lane);
       waitingCount += 1;
       await new Promise<void>((resolve, reject) => {

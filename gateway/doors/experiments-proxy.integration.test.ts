@@ -57,7 +57,7 @@ const assignment = 'experiments/assignments/button';
 async function post(path: string, headers: Record<string, string> = {}, at = gateway) {
   const init = { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body };
   const got = await fetch(`${at.url}/api/v1/${path}`, init);
-  return { status: got.status, headers: got.headers, body: (await got.json()) as unknown };
+  return { status: got.status, headers: got.headers, body: await got.json() };
 }
 
 test('experiments: the body reaches the control plane as it came, with who asks from where', async () => {
