@@ -6,7 +6,7 @@ import { delimiter, dirname, join, resolve } from 'node:path';
 import { EmbeddedServerError } from './embedded-server-error.ts';
 import { readEmbeddedEnv } from './env.ts';
 import { isThere } from './is-there.ts';
-import { fetchNatsDebianPackage } from './nats-debian-package.ts';
+import { fetchDebianPackages } from './debian-package.ts';
 import { fetchNatsRelease, NATS_RELEASE, type NatsRelease } from './nats-release.ts';
 import { NATS_VERSION_MIN, requireNatsVersion } from './nats-version.ts';
 
@@ -63,7 +63,7 @@ export async function findNatsServer(options: FindNatsServerOptions): Promise<Na
       name: "Debian's package",
       find: () => {
         onProgress('the official release could not be had; taking nats-server from the Debian mirror instead');
-        return fetchInto(cached, (folder) => fetchNatsDebianPackage(folder, signal), signal);
+        return fetchInto(cached, (folder) => fetchFromDebian(folder, signal), signal);
       },
     },
   ];
@@ -85,6 +85,10 @@ export async function findNatsServer(options: FindNatsServerOptions): Promise<Na
       'Set NATS_URL to a nats-server of your own, put one on PATH, or name its program in SLUICE_NATS_SERVER.',
     ].join('\n'),
   );
+}
+
+async function fetchFromDebian(folder: string, signal: AbortSignal): Promise<string> {
+  return join(await fetchDebianPackages(['nats-server'], folder, signal), 'usr', 'sbin', 'nats-server');
 }
 
 async function useGiven(path: string, signal: AbortSignal): Promise<NatsBinary> {

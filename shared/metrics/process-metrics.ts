@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { collectDefaultMetrics } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { LogConnection } from '../log/connection.ts';
 import type { DurabilityWatch } from './watch-durability.ts';
 import { counter, gauge } from './define-metric.ts';
@@ -39,7 +40,7 @@ export function showProcess(
   { component, connection, durability, configRevision }: ProcessSources,
 ): void {
   collectDefaultMetrics({ register: page.registry });
-  for (const name of misnamed) page.registry.removeSingleMetric(name);
+  removeMisnamed(page.registry);
   const version = packageVersion();
   page.show(processMetrics.buildInfo, (add) => add(1, { component, version, node_version: process.versions.node }));
   page.show(processMetrics.configRevision, (add) => add(configRevision()));
@@ -49,6 +50,11 @@ export function showProcess(
   page.show(processMetrics.durabilityInfo, (add) => {
     add(1, { mode: durability.mode, server_version: connection.nc.info?.version ?? 'unknown' });
   });
+}
+
+/** Takes those of Node's own figures off a page whose names say they are something else. */
+export function removeMisnamed(registry: Registry): void {
+  for (const name of misnamed) registry.removeSingleMetric(name);
 }
 
 /** The version in the package.json above this file, compiled or not. */

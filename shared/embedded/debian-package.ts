@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { isThere } from './is-there.ts';
 import { runCommand } from './run-command.ts';
 
-// The first Debian suite with a nats-server that is new enough (2.10.27). Its program runs on
-// Debian 12 as well: of the C library it wants version 2.34.
+// The first Debian suite with a nats-server that is new enough (2.10.27). Its programs run on
+// Debian 12 as well: of the C library they want version 2.34.
 const SUITE = 'trixie';
 const DEBIAN_SUITES = /^(oldoldstable|oldstable|stable|testing|unstable|sid|buster|bullseye|bookworm|trixie|forky)$/;
 const KEYRINGS = ['/usr/share/keyrings/debian-archive-keyring.gpg', '/usr/share/keyrings/debian-archive-keyring.pgp'];
@@ -15,24 +15,32 @@ const DOWNLOAD_TIMEOUT_MS = 60_000;
 const EXTRACT_TIMEOUT_MS = 30_000;
 
 /**
- * Takes nats-server out of Debian's package, from the mirror apt uses already but of a later suite, and returns the
- * path of the program. Works in private folders, so it needs no root, installs nothing and changes none of apt's files.
+ * Takes packages from the Debian mirror apt uses already, but of a later suite, and returns the folder they are unpacked
+ * in, which stands for `/`. Works below `folder` alone, so it needs no root, installs nothing and changes none of apt's
+ * files. What the packages depend on is not fetched.
  */
-export async function fetchNatsDebianPackage(folder: string, signal: AbortSignal): Promise<string> {
+export async function fetchDebianPackages(
+  names: readonly string[],
+  folder: string,
+  signal: AbortSignal,
+): Promise<string> {
   const keyring = await findKeyring();
   const mirror = await findMirror(signal);
   const aptConfig = await writeAptConfig(folder, mirror, keyring);
   const apt = (args: readonly string[], timeoutMs: number): Promise<unknown> =>
     runCommand('apt-get', ['-q', '-c', aptConfig, ...args], { timeoutMs, signal, cwd: folder });
   await apt(['update'], UPDATE_TIMEOUT_MS);
-  await apt(['download', 'nats-server'], DOWNLOAD_TIMEOUT_MS);
-  const archive = (await readdir(folder)).find((name) => /^nats-server_.*\.deb$/.test(name));
-  if (archive === undefined) {
-    throw new Error(`apt-get downloaded no nats-server of ${SUITE} from ${mirror}`);
-  }
+  await apt(['download', ...names], DOWNLOAD_TIMEOUT_MS);
+  const archives = await readdir(folder);
   const contents = join(folder, 'contents');
-  await runCommand('dpkg', ['-x', join(folder, archive), contents], { timeoutMs: EXTRACT_TIMEOUT_MS, signal });
-  return join(contents, 'usr', 'sbin', 'nats-server');
+  for (const name of names) {
+    const archive = archives.find((file) => file.startsWith(`${name}_`) && file.endsWith('.deb'));
+    if (archive === undefined) {
+      throw new Error(`apt-get downloaded no ${name} of ${SUITE} from ${mirror}`);
+    }
+    await runCommand('dpkg', ['-x', join(folder, archive), contents], { timeoutMs: EXTRACT_TIMEOUT_MS, signal });
+  }
+  return contents;
 }
 
 /** What apt must be told to keep to its own folders below `folder`. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { pickDebianMirror, renderAptConfig } from './nats-debian-package.ts';
+import { pickDebianMirror, renderAptConfig } from './debian-package.ts';
 
 test('debian mirror: the one that says it is Debian wins over third parties', () => {
   const targets = [

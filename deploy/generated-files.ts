@@ -1,0 +1,26 @@
+import { format } from 'oxfmt';
+import { dashboards } from './grafana/dashboards.ts';
+import { metricsTable } from './prometheus/metrics-table.ts';
+
+export type GeneratedFile = {
+  /** Below this folder. */
+  readonly path: string;
+  readonly text: string;
+};
+
+/** Every file of this folder that is made from the code, as it should be. */
+export async function generatedFiles(): Promise<GeneratedFile[]> {
+  return Promise.all([
+    formatted('prometheus/METRICS.md', metricsTable()),
+    ...dashboards.map((dashboard) =>
+      formatted(`grafana/dashboards/${dashboard.uid}.json`, JSON.stringify(dashboard, undefined, 2)),
+    ),
+  ]);
+}
+
+/** As the project's own formatter wants it, so that it has nothing to complain about. */
+async function formatted(path: string, text: string): Promise<GeneratedFile> {
+  const { code, errors } = await format(path, text, { singleQuote: true, printWidth: 120 });
+  if (errors.length > 0) throw new Error(`formatting ${path}: ${errors[0]?.message ?? ''}`);
+  return { path, text: code };
+}

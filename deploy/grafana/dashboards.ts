@@ -1,0 +1,18 @@
+import { destinations } from './destinations.ts';
+import { gateway } from './gateway.ts';
+import { overview } from './overview.ts';
+import type { Dashboard } from './panel.ts';
+import { workerPool } from './worker-pool.ts';
+
+/** All dashboards. One is a file in this folder and its line here. */
+export const dashboards: readonly Dashboard[] = [overview, gateway, destinations, workerPool];
+
+/** Every query of a dashboard, with the panel it is of. */
+export function queriesOf({ title, panels }: Dashboard): { readonly panel: string; readonly expr: string }[] {
+  return panels.flatMap((panel) => {
+    const { title: panelTitle, targets } = panel as { readonly title: string; readonly targets?: readonly Target[] };
+    return (targets ?? []).map(({ expr }) => ({ panel: `${title}: ${panelTitle}`, expr }));
+  });
+}
+
+type Target = { readonly expr: string };

@@ -1,0 +1,209 @@
+import { dashboard } from './panel.ts';
+
+const of = '{destination_id=~"$destination"}';
+
+/** Destinations: which of them fail, lag, or are asked too much. */
+export const destinations = dashboard(
+  'sluice-destinations',
+  'Sluice / Destinations',
+  [
+    {
+      title: 'Worst',
+      panels: [
+        {
+          title: 'Failing most',
+          description: 'Share of the attempts that failed over ten minutes: the ten worst.',
+          kind: 'bargauge',
+          unit: 'percentunit',
+          thresholds: { warn: 0.05, bad: 0.5 },
+          queries: [
+            { expr: 'topk(10, destination_id:sluice_attempts_failed:ratio_rate10m)', legend: '{{destination_id}}' },
+          ],
+        },
+        {
+          title: 'Furthest behind',
+          description: 'Age of the oldest event that waits for its first attempt: the ten worst.',
+          kind: 'bargauge',
+          unit: 's',
+          thresholds: { warn: 60, bad: 900 },
+          queries: [
+            {
+              expr: 'topk(10, max by (destination_id) (sluice_destination_backlog_age_seconds))',
+              legend: '{{destination_id}}',
+            },
+          ],
+        },
+        {
+          title: 'Not asked',
+          description: 'Destinations whose breaker is open, and those whose settings cannot be used.',
+          kind: 'stat',
+          unit: 'short',
+          thresholds: { warn: 1, bad: 5 },
+          queries: [
+            { expr: 'sum(sluice_dispatcher_breaker_open)', legend: 'breaker open' },
+            { expr: 'sum(sluice_dispatcher_misconfigured)', legend: 'misconfigured' },
+          ],
+        },
+      ],
+    },
+    {
+      title: 'Delivery',
+      panels: [
+        {
+          title: 'Attempts by outcome',
+          description: 'What became of attempts to deliver an event.',
+          kind: 'timeseries',
+          unit: 'eps',
+          queries: [
+            {
+              expr: `sum by (outcome) (rate(sluice_dispatcher_attempts_total${of}[$__rate_interval]))`,
+              legend: '{{outcome}}',
+            },
+          ],
+        },
+        {
+          title: 'Delivered',
+          description: 'Events delivered, by destination.',
+          kind: 'timeseries',
+          unit: 'eps',
+          queries: [
+            {
+              expr: `topk(10, sum by (destination_id) (rate(sluice_dispatcher_delivered_total${of}[$__rate_interval])))`,
+              legend: '{{destination_id}}',
+            },
+          ],
+        },
+        {
+          title: 'Time to answer, p99 by type',
+          description: 'How long destinations take for a batch.',
+          kind: 'timeseries',
+          unit: 's',
+          queries: [
+            {
+              expr: 'histogram_quantile(0.99, sum by (le, destination_type) (rate(sluice_dispatch_duration_seconds_bucket[$__rate_interval])))',
+              legend: '{{destination_type}}',
+            },
+          ],
+        },
+        {
+          title: 'Age when delivered, p99 by type',
+          description: 'From accepted to delivered, retries included.',
+          kind: 'timeseries',
+          unit: 's',
+          queries: [
+            {
+              expr: 'histogram_quantile(0.99, sum by (le, destination_type) (rate(sluice_event_age_seconds_bucket[$__rate_interval])))',
+              legend: '{{destination_type}}',
+            },
+          ],
+        },
+        {
+          title: 'Events in a request',
+          description: 'How well batches are filled.',
+          kind: 'timeseries',
+          unit: 'short',
+          queries: [
+            {
+              expr: `sum(rate(sluice_dispatcher_attempts_total${of}[$__rate_interval])) / sum(rate(sluice_dispatcher_requests_total${of}[$__rate_interval]))`,
+              legend: 'events',
+            },
+          ],
+        },
+        {
+          title: 'Left out',
+          description: 'Events a rule stopped, or that are not for the destination.',
+          kind: 'timeseries',
+          unit: 'eps',
+          queries: [
+            { expr: `sum(rate(sluice_dispatcher_stopped_total${of}[$__rate_interval]))`, legend: 'stopped' },
+            { expr: `sum(rate(sluice_dispatcher_global_stopped_total${of}[$__rate_interval]))`, legend: 'global stop' },
+            { expr: `sum(rate(sluice_dispatcher_skipped_total${of}[$__rate_interval]))`, legend: 'skipped' },
+          ],
+        },
+      ],
+    },
+    {
+      title: 'Waiting',
+      panels: [
+        {
+          title: 'Backlog',
+          description: 'Events that wait for their first attempt, about.',
+          kind: 'timeseries',
+          unit: 'short',
+          queries: [
+            {
+              expr: `topk(10, max by (destination_id) (sluice_destination_backlog_events${of}))`,
+              legend: '{{destination_id}}',
+            },
+          ],
+        },
+        {
+          title: 'Retries waiting',
+          description: 'Frames of the retry log, a frame being one event or more.',
+          kind: 'timeseries',
+          unit: 'short',
+          queries: [
+            {
+              expr: `topk(10, max by (destination_id) (sluice_destination_retries_waiting_frames${of}))`,
+              legend: '{{destination_id}}',
+            },
+          ],
+        },
+        {
+          title: 'Dead letters',
+          description: 'New ones by reason, and how many are kept.',
+          kind: 'timeseries',
+          unit: 'short',
+          queries: [
+            {
+              expr: `sum by (reason) (increase(sluice_dispatcher_dead_letters_total${of}[$__rate_interval]))`,
+              legend: 'new: {{reason}}',
+            },
+            { expr: 'sum(sluice_dead_letters_kept_messages)', legend: 'kept' },
+          ],
+        },
+        {
+          title: 'Events held in memory',
+          description: 'Events a dispatcher has taken and not settled.',
+          kind: 'timeseries',
+          unit: 'short',
+          queries: [
+            {
+              expr: `topk(10, sum by (destination_id) (sluice_dispatcher_events_held${of}))`,
+              legend: '{{destination_id}}',
+            },
+          ],
+        },
+        {
+          title: 'Requests in flight',
+          description: 'And how many there may be, as the destination has shown it can take.',
+          kind: 'timeseries',
+          unit: 'short',
+          queries: [
+            { expr: `sum(sluice_dispatcher_requests_in_flight${of})`, legend: 'in flight' },
+            { expr: `sum(sluice_dispatcher_concurrency${of})`, legend: 'allowed' },
+          ],
+        },
+        {
+          title: 'Unacknowledged frames against their limit',
+          description: 'At 1 a destination is given no more until it acknowledges.',
+          kind: 'timeseries',
+          unit: 'percentunit',
+          queries: [
+            {
+              expr: `topk(10, max by (destination_id) (sluice_destination_unacknowledged_frames${of} / sluice_destination_unacknowledged_limit_frames${of}))`,
+              legend: '{{destination_id}}',
+            },
+          ],
+        },
+      ],
+    },
+  ],
+  [
+    {
+      name: 'destination',
+      label: 'Destination',
+      query: 'label_values(sluice_destination_info, destination_id)',
+    },
+  ],
+);

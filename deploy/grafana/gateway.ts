@@ -1,0 +1,179 @@
+import { dashboard } from './panel.ts';
+
+/** The gateway: requests in, frames out. */
+export const gateway = dashboard('sluice-gateway', 'Sluice / Gateway', [
+  {
+    title: 'Requests',
+    panels: [
+      {
+        title: 'Requests by route',
+        description: 'All ways in.',
+        kind: 'timeseries',
+        unit: 'reqps',
+        queries: [
+          { expr: 'sum by (route) (rate(sluice_gateway_requests_total[$__rate_interval]))', legend: '{{route}}' },
+        ],
+      },
+      {
+        title: 'Answers other than 200, by status',
+        description: '429 and 503 ask the client to come again; 499 is one that left.',
+        kind: 'timeseries',
+        unit: 'reqps',
+        queries: [
+          {
+            expr: 'sum by (code) (rate(sluice_gateway_requests_total{code!~"20."}[$__rate_interval]))',
+            legend: '{{code}}',
+          },
+        ],
+      },
+      {
+        title: 'Time to answer, p99 by route',
+        description: 'It contains the wait for the log: an event is answered when it is on disk.',
+        kind: 'timeseries',
+        unit: 's',
+        queries: [
+          {
+            expr: 'histogram_quantile(0.99, sum by (le, route) (rate(sluice_gateway_request_duration_seconds_bucket{route=~"track|identify|batch"}[$__rate_interval])))',
+            legend: '{{route}}',
+          },
+        ],
+      },
+      {
+        title: 'Events by type of source',
+        description: 'Stored events.',
+        kind: 'timeseries',
+        unit: 'eps',
+        queries: [
+          {
+            expr: 'topk(10, sum by (source_type) (rate(sluice_gateway_events_total{result="stored"}[$__rate_interval])))',
+            legend: '{{source_type}}',
+          },
+        ],
+      },
+      {
+        title: 'Events not stored',
+        description: 'Invalid ones, those over the limit of their source, and those the log did not take.',
+        kind: 'timeseries',
+        unit: 'eps',
+        queries: [
+          {
+            expr: 'sum by (result) (rate(sluice_gateway_events_total{result!="stored"}[$__rate_interval]))',
+            legend: '{{result}}',
+          },
+        ],
+      },
+      {
+        title: 'Open requests',
+        description: 'Requests that wait for their answer, by process.',
+        kind: 'timeseries',
+        unit: 'short',
+        queries: [{ expr: 'sluice_gateway_requests_open', legend: '{{instance}}' }],
+      },
+    ],
+  },
+  {
+    title: 'Frames',
+    panels: [
+      {
+        title: 'Frames by why they were closed',
+        description: 'round: nothing was in flight; linger: they had waited; size: they were full.',
+        kind: 'timeseries',
+        unit: 'short',
+        queries: [
+          { expr: 'sum by (closed_by) (rate(sluice_gateway_frames_total[$__rate_interval]))', legend: '{{closed_by}}' },
+        ],
+      },
+      {
+        title: 'Events in a frame',
+        description: 'Grows with the load: one acknowledgement then serves more requests.',
+        kind: 'timeseries',
+        unit: 'short',
+        queries: [
+          {
+            expr: 'sum(rate(sluice_gateway_frame_events_total[$__rate_interval])) / sum(rate(sluice_gateway_frames_total[$__rate_interval]))',
+            legend: 'events',
+          },
+        ],
+      },
+      {
+        title: 'Bytes to the log',
+        description: 'Bytes of frames sent.',
+        kind: 'timeseries',
+        unit: 'Bps',
+        queries: [{ expr: 'sum(rate(sluice_gateway_frame_bytes_total[$__rate_interval]))', legend: 'bytes' }],
+      },
+      {
+        title: 'Time until the log acknowledged',
+        description: 'The sync of the disk of nats-server, mostly.',
+        kind: 'timeseries',
+        unit: 's',
+        queries: [0.5, 0.99].map((quantile) => ({
+          expr: `histogram_quantile(${quantile}, sum by (le) (rate(sluice_gateway_publish_duration_seconds_bucket[$__rate_interval])))`,
+          legend: `p${quantile * 100}`,
+        })),
+      },
+      {
+        title: 'Frames in flight and their limit',
+        description: 'At the limit all the time: the log is what bounds the gateway.',
+        kind: 'timeseries',
+        unit: 'short',
+        queries: [
+          { expr: 'sluice_gateway_frames_in_flight', legend: '{{instance}}' },
+          { expr: 'max(sluice_gateway_frames_in_flight_limit)', legend: 'limit' },
+        ],
+      },
+      {
+        title: 'Frames the log did not take',
+        description: 'By reason. Above 0: requests were answered 503.',
+        kind: 'timeseries',
+        unit: 'short',
+        queries: [
+          {
+            expr: 'sum by (reason) (rate(sluice_gateway_frame_failures_total[$__rate_interval]))',
+            legend: '{{reason}}',
+          },
+        ],
+      },
+    ],
+  },
+  {
+    title: 'Saturation',
+    panels: [
+      {
+        title: 'Queue for the log',
+        description: 'Share of the events and bytes that may wait. At 1 events are refused.',
+        kind: 'timeseries',
+        unit: 'percentunit',
+        queries: [
+          { expr: 'sluice_gateway_queue_events / sluice_gateway_queue_limit_events', legend: '{{instance}} events' },
+          { expr: 'sluice_gateway_queue_bytes / sluice_gateway_queue_limit_bytes', legend: '{{instance}} bytes' },
+          { expr: 'sluice_gateway_body_bytes / sluice_gateway_body_limit_bytes', legend: '{{instance}} bodies' },
+        ],
+      },
+      {
+        title: 'Event loop',
+        description: 'Share of its time it is busy. Near 1 the process is at its limit: start another one.',
+        kind: 'timeseries',
+        unit: 'percentunit',
+        queries: [
+          {
+            expr: 'rate(sluice_event_loop_busy_seconds_total[$__rate_interval]) * on (job, instance) group_left () sluice_build_info{component="gateway"}',
+            legend: '{{instance}}',
+          },
+        ],
+      },
+      {
+        title: 'Memory',
+        description: 'Resident memory of the gateways.',
+        kind: 'timeseries',
+        unit: 'bytes',
+        queries: [
+          {
+            expr: 'process_resident_memory_bytes * on (job, instance) group_left () sluice_build_info{component="gateway"}',
+            legend: '{{instance}}',
+          },
+        ],
+      },
+    ],
+  },
+]);

@@ -1,0 +1,71 @@
+import { execFile } from 'node:child_process';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { collectDefaultMetrics } from 'prom-client';
+import { defaultEmbeddedCacheDir } from '../../shared/embedded/cache-dir.ts';
+import { MetricsPage } from '../../shared/metrics/metrics-page.ts';
+import { removeMisnamed } from '../../shared/metrics/process-metrics.ts';
+import { ProgramNotFoundError, findPrometheusProgram } from './find-program.ts';
+import { metricsByService } from './metrics-table.ts';
+
+// Has promtool look at everything of this folder. Exit code: 0 all is well, 1 something is not, 2 there is no promtool.
+
+const deadlineMs = 60_000;
+const folder = import.meta.dirname;
+
+async function main(): Promise<number> {
+  const say = (line: string): void => void process.stderr.write(`${line}\n`);
+  let promtool: string;
+  try {
+    promtool = await findPrometheusProgram('promtool', { cacheDir: defaultEmbeddedCacheDir(), onProgress: say });
+  } catch (error) {
+    if (!(error instanceof ProgramNotFoundError)) throw error;
+    say(error.message);
+    process.stdout.write('promtool: SKIPPED, nothing was checked: it is neither on PATH nor to be had from Debian\n');
+    return 2;
+  }
+  const tests = (await readdir(join(folder, 'tests'))).map((name) => join(folder, 'tests', name));
+  const checks: readonly (readonly [args: readonly string[], input?: string])[] = [
+    [['check', 'config', join(folder, 'prometheus.yml')]],
+    [['check', 'rules', join(folder, 'rules/recording.yml'), join(folder, 'rules/alerts.yml')]],
+    [['test', 'rules', ...tests]],
+    [['check', 'metrics'], await everyMetric()],
+  ];
+  let failed = 0;
+  for (const [args, input] of checks) {
+    const { ok, output } = await run(promtool, args, input);
+    say(`${ok ? '✓' : '✗'} promtool ${args[0] ?? ''} ${args[1] ?? ''}`);
+    if (ok) continue;
+    failed += 1;
+    say(output);
+  }
+  process.stdout.write(`promtool: ${checks.length - failed} checks passed, ${failed} failed\n`);
+  return failed === 0 ? 0 : 1;
+}
+
+/** A page with one series of every metric any service shows. */
+async function everyMetric(): Promise<string> {
+  const page = new MetricsPage();
+  collectDefaultMetrics({ register: page.registry });
+  removeMisnamed(page.registry);
+  for (const metric of Object.values(metricsByService).flat()) {
+    const labels = Object.fromEntries(metric.labels.map((label) => [label, 'x']));
+    if (metric.kind === 'histogram') page.showHistogram(metric, (add) => add([], labels));
+    else page.show(metric, (add) => add(0, labels));
+  }
+  return page.text();
+}
+
+function run(promtool: string, args: readonly string[], input = ''): Promise<{ ok: boolean; output: string }> {
+  return new Promise((resolve) => {
+    const child = execFile(
+      promtool,
+      args,
+      { timeout: deadlineMs, maxBuffer: 16 * 1024 ** 2 },
+      (error, stdout, stderr) => resolve({ ok: error === null, output: `${stdout}${stderr}` }),
+    );
+    child.stdin?.end(input);
+  });
+}
+
+process.exitCode = await main();

@@ -1,0 +1,75 @@
+import { randomBytes } from 'node:crypto';
+import { chmod, copyFile, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join, resolve } from 'node:path';
+import { fetchDebianPackages } from '../../shared/embedded/debian-package.ts';
+import { readEmbeddedEnv } from '../../shared/embedded/env.ts';
+import { runCommand } from '../../shared/embedded/run-command.ts';
+
+/** Programs of Prometheus; each is in the Debian package of its name. */
+export type PrometheusProgram = 'prometheus' | 'promtool';
+
+/** Neither on this machine nor to be had from a Debian mirror. */
+export class ProgramNotFoundError extends Error {
+  readonly code = 'program_not_found';
+}
+
+export type FindProgramOptions = {
+  /** Where a fetched program is kept. */
+  readonly cacheDir: string;
+  readonly onProgress: (line: string) => void;
+  /** The folders of PATH, by default. */
+  readonly searchPath?: readonly string[];
+  readonly signal?: AbortSignal;
+};
+
+const versionTimeoutMs = 20_000;
+
+/**
+ * Finds a program of Prometheus: on PATH, else in the cache, else in Debian's package, which is then kept in the cache.
+ * Throws ProgramNotFoundError with the reason of each.
+ */
+export async function findPrometheusProgram(name: PrometheusProgram, options: FindProgramOptions): Promise<string> {
+  const { cacheDir, onProgress, signal = new AbortController().signal } = options;
+  const searchPath = options.searchPath ?? readEmbeddedEnv().PATH.split(delimiter);
+  const failures: string[] = [];
+  const cached = join(resolve(cacheDir), `${name}-debian-${process.platform}-${process.arch}`);
+  for (const path of [...searchPath.filter(Boolean).map((folder) => resolve(folder, name)), cached]) {
+    if (await runs(path, signal)) return path;
+  }
+  failures.push(`  PATH and the cache: ${name} is not there`);
+  try {
+    onProgress(`fetching ${name} from the Debian mirror (some 15 megabytes, once)`);
+    return await fetchInto(cached, name, signal);
+  } catch (error) {
+    failures.push(`  Debian's package: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  throw new ProgramNotFoundError([`no ${name} was found or could be fetched:`, ...failures].join('\n'));
+}
+
+async function runs(path: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    await runCommand(path, ['--version'], { timeoutMs: versionTimeoutMs, signal });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+// Copied beside its place and renamed whole: of several processes that do this at once each finds a complete program.
+async function fetchInto(cached: string, name: PrometheusProgram, signal: AbortSignal): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), `sluice-${name}-`));
+  const aside = `${cached}.${randomBytes(6).toString('hex')}`;
+  try {
+    const contents = await fetchDebianPackages([name], folder, signal);
+    await mkdir(resolve(cached, '..'), { recursive: true });
+    await copyFile(join(contents, 'usr', 'bin', name), aside);
+    await chmod(aside, 0o755);
+    if (!(await runs(aside, signal))) throw new Error(`${name} of the package does not run here`);
+    await rename(aside, cached);
+    return cached;
+  } finally {
+    await rm(aside, { force: true });
+    await rm(folder, { recursive: true, force: true });
+  }
+}
