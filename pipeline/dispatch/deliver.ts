@@ -23,9 +23,9 @@ export type Delivered = {
 const perhapsOneEvent: ReadonlySet<number> = new Set([400, 413, 422]);
 
 /**
- * Sends events: in one request, or in one a group where the platform takes them apart, one after the other. Where it
- * refuses a whole request for what may be one event in it, the halves are tried by themselves, so that only the events
- * at fault are refused.
+ * Sends events in one request; in one a group, one after the other, should they be of several: those held while a new
+ * version changed the groups. Where the platform refuses a whole request for what may be one event in it, the halves are
+ * tried by themselves, so that only the events at fault are refused.
  */
 export async function deliver(
   prepared: PreparedDestination,

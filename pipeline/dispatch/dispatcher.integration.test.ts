@@ -70,6 +70,24 @@ describe('dispatcher', () => {
     await until('it is counted', async () => (await rig.counted()).join() === '1,0,0,0');
   });
 
+  it('groups: events that travel apart are in requests of their own, at the same time', async () => {
+    const settings = { measurementId: 'G-EXAMPLE123', apiSecret: 'secret', baseUrl: sink.url };
+    publishDestination({ type: 'GA4MeasurementProtocol', settings });
+    await rig.start();
+    await rig.send(Array.from({ length: 60 }, (_, i) => ({ id: `e${i}`, visitor: `v${i % 3}`, name: `Event ${i}` })));
+    await idle();
+    type Body = { readonly client_id: string; readonly events: readonly { readonly name: string }[] };
+    const bodies = sink.requests.map(({ body }) => JSON.parse(body) as Body);
+    for (const visitor of ['v0', 'v1', 'v2']) {
+      const names = bodies.flatMap(({ client_id, events }) =>
+        client_id === visitor ? events.map(({ name }) => Number(name.slice('Event_'.length))) : [],
+      );
+      expect(names).toHaveLength(20);
+      expect(names).toEqual(names.toSorted((a, b) => a - b));
+    }
+    await until('it is counted', async () => (await rig.counted()).join() === '60,0,0,0');
+  });
+
   it('retry: a failed attempt is made again after about a second, and counted', async () => {
     let failures = 2;
     sink.answer(() => (failures-- > 0 ? 500 : 200));

@@ -101,7 +101,8 @@ export class Intake {
           counts.skipped += 1;
           break;
         }
-        lanes.add(sent);
+        const group = target?.prepared?.groupOf?.(sent);
+        lanes.add(group === undefined ? sent : { ...sent, group });
         return;
       }
       case 'stop':

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { VisitorLanes } from './visitor-lanes.ts';
 import type { LaneClass } from './visitor-lanes.ts';
 
-type Item = { visitorId: string; lane: LaneClass; n: number };
+type Item = { visitorId: string; lane: LaneClass; n: number; group?: string };
 const item = (visitorId: string, n: number, lane: LaneClass = 'fresh'): Item => ({ visitorId, n, lane });
 
 describe('visitor lanes', () => {
@@ -28,6 +28,19 @@ describe('visitor lanes', () => {
     expect(lanes.take('fresh', 3).map(({ n }) => n)).toEqual([4]);
   });
 
+  it('groups: a batch takes one, from visitors further back too, and passes over the others', () => {
+    const lanes = new VisitorLanes<Item>();
+    for (const [n, letters] of ['aab', 'b', 'a', 'cb', 'a'].entries()) {
+      for (const group of letters) lanes.add({ ...item(`v${n}`, n), group });
+    }
+    const groups = (items: readonly Item[]) => items.map(({ group, n }) => `${group}${n}`).join(' ');
+    expect(groups(lanes.take('fresh', 3))).toBe('a0 a0 a2');
+    expect(groups(lanes.take('fresh', 3))).toBe('b1');
+    expect(groups(lanes.take('fresh', 3))).toBe('c3');
+    expect(groups(lanes.take('fresh', 3))).toBe('a4');
+    expect(groups(lanes.take('fresh', 3))).toBe('');
+  });
+
   it('remove: what is left goes on', () => {
     const lanes = new VisitorLanes<Item>();
     for (const n of [1, 2, 3, 4]) lanes.add(item('a', n));
@@ -41,19 +54,25 @@ describe('visitor lanes', () => {
 
   it('property: every event comes out once, in order of its visitor, never two takes of one visitor at a time', () => {
     const step = fc.oneof(
-      fc.record({ kind: fc.constant('add' as const), visitor: fc.nat(5), retried: fc.boolean() }),
+      fc.record({
+        kind: fc.constant('add' as const),
+        visitor: fc.nat(5),
+        retried: fc.boolean(),
+        group: fc.constantFrom('a', 'b', 'c'),
+      }),
       fc.record({ kind: fc.constant('take' as const), max: fc.integer({ min: 1, max: 4 }), retried: fc.boolean() }),
       fc.record({ kind: fc.constant('release' as const), which: fc.nat(5) }),
       fc.record({ kind: fc.constant('remove' as const), modulus: fc.integer({ min: 2, max: 5 }) }),
     );
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 150 }), (steps) => {
+      fc.property(fc.array(step, { maxLength: 150 }), fc.boolean(), (steps, isGrouped) => {
         const lanes = new VisitorLanes<Item>();
         const flying: Item[][] = [];
         const out: Item[] = [];
         let added = 0;
         const took = (items: Item[]): void => {
           if (items.length === 0) return;
+          expect(new Set(items.map(({ group }) => group)).size).toBe(1);
           const others = new Set(flying.flat().map(({ visitorId }) => visitorId));
           expect(items.some(({ visitorId }) => others.has(visitorId))).toBe(false);
           flying.push(items);
@@ -61,9 +80,10 @@ describe('visitor lanes', () => {
         };
         let removed = 0;
         for (const step of steps) {
-          if (step.kind === 'add')
-            lanes.add(item(`v${step.visitor}`, (added += 1), step.retried ? 'retried' : 'fresh'));
-          else if (step.kind === 'take') took(lanes.take(step.retried ? 'retried' : 'fresh', step.max));
+          if (step.kind === 'add') {
+            const next = item(`v${step.visitor}`, (added += 1), step.retried ? 'retried' : 'fresh');
+            lanes.add(isGrouped ? { ...next, group: step.group } : next);
+          } else if (step.kind === 'take') took(lanes.take(step.retried ? 'retried' : 'fresh', step.max));
           else if (step.kind === 'release') lanes.release(flying.splice(step.which % (flying.length || 1), 1)[0] ?? []);
           else removed += lanes.remove(({ n }) => n % step.modulus === 0).length;
         }

@@ -1,7 +1,15 @@
 /** Fresh events have come with the cursor, retried ones from the retry log. */
 export type LaneClass = 'fresh' | 'retried';
 
-export type LaneItem = { readonly visitorId: string; readonly lane: LaneClass };
+export type LaneItem = {
+  readonly visitorId: string;
+  readonly lane: LaneClass;
+  /** Items of different groups are not taken together. */
+  readonly group?: string | undefined;
+};
+
+/** How far a batch looks for more of its group. */
+const lookAheadMax = 1_024;
 
 /**
  * The order in which events may be sent: events of one visitor one after the other, those of different visitors at the
@@ -37,15 +45,14 @@ export class VisitorLanes<Item extends LaneItem> {
   /** Takes up to `max` items that may travel in one request; each is given back with `release`. */
   take(lane: LaneClass, max: number): Item[] {
     const taken: Item[] = [];
-    while (taken.length < max) {
+    const first = this.#shift(lane);
+    if (first === undefined) return taken;
+    this.#takeAlong(taken, first, max);
+    if (first.group !== undefined) this.#takeGroup(taken, lane, max);
+    while (first.group === undefined && taken.length < max) {
       const item = this.#shift(lane);
       if (item === undefined) break;
-      taken.push(item);
-      const behind = this.#waiting.get(item.visitorId) ?? [];
-      while (taken.length < max && behind[0]?.lane === lane) {
-        const next = behind.shift();
-        if (next !== undefined) taken.push(next);
-      }
+      this.#takeAlong(taken, item, max);
     }
     return taken;
   }
@@ -87,6 +94,33 @@ export class VisitorLanes<Item extends LaneItem> {
     }
     this.#size -= removed.length;
     return removed;
+  }
+
+  /** Takes an item, and what follows it of its visitor as far as it may travel along. */
+  #takeAlong(taken: Item[], item: Item, max: number): void {
+    taken.push(item);
+    const behind = this.#waiting.get(item.visitorId) ?? [];
+    while (taken.length < max && behind[0]?.lane === item.lane && behind[0].group === item.group) {
+      const next = behind.shift();
+      if (next !== undefined) taken.push(next);
+    }
+  }
+
+  /** Takes more of the group of what is taken. Those passed over keep their place: the head always goes first. */
+  #takeGroup(taken: Item[], lane: LaneClass, max: number): void {
+    const items = this.#ready[lane].slice(this.#heads[lane]);
+    const passed: Item[] = [];
+    let looked = 0;
+    while (looked < Math.min(items.length, lookAheadMax) && taken.length < max) {
+      const item = items[looked];
+      looked += 1;
+      if (item === undefined) break;
+      if (item.group === taken[0]?.group) this.#takeAlong(taken, item, max);
+      else passed.push(item);
+    }
+    if (passed.length === looked) return;
+    this.#ready[lane] = [...passed, ...items.slice(looked)];
+    this.#heads[lane] = 0;
   }
 
   #shift(lane: LaneClass): Item | undefined {
