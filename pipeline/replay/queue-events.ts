@@ -15,7 +15,8 @@ export type ReplayedEvent = { readonly seq: number; readonly event: ResolvedEven
 /** Frames of a replay before the destination at a time: the retry log is for everybody's retries. */
 const framesWaitingMax = 16;
 const frameBytesMax = 256 * 1024;
-const roomEveryMs = 200;
+const roomEveryMinMs = 100;
+const roomEveryMaxMs = 2_000;
 
 /**
  * Puts events before the dispatcher of a destination, in the retry log, as far as there is room. A frame that is put
@@ -61,10 +62,10 @@ function framesOf(events: readonly ReplayedEvent[]): Frame[] {
 }
 
 async function waitForRoom(connection: LogConnection, subject: string, signal: AbortSignal): Promise<void> {
-  for (;;) {
+  for (let everyMs = roomEveryMinMs; ; everyMs = Math.min(everyMs * 2, roomEveryMaxMs)) {
     signal.throwIfAborted();
     const waiting = (await countBySubject(connection, streams.retry, subject)).get(subject) ?? 0;
     if (waiting < framesWaitingMax) return;
-    await new Promise((resolve) => setTimeout(resolve, roomEveryMs));
+    await new Promise((resolve) => setTimeout(resolve, everyMs));
   }
 }

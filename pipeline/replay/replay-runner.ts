@@ -16,7 +16,9 @@ export type ReplayRunnerOptions = {
 
 export type ReplayRunner = { readonly running: number; stop(): Promise<void> };
 
-const runningMax = 4;
+/** Most of them wait for room: a destination that is down must not keep those of others waiting. */
+const runningMax = 32;
+const runningOfAccountMax = 8;
 const lookEveryMs = 1_000;
 /** A replay nobody has noted progress of for this long is taken over, in ms. */
 const abandonedAfterMs = 15_000;
@@ -29,9 +31,10 @@ export async function startReplayRunner(options: ReplayRunnerOptions): Promise<R
   const { connection, bucket, instanceId, logger, isLive } = options;
   const abort = new AbortController();
   const known = new Map<string, BucketEntry>();
-  const running = new Map<string, Promise<void>>();
+  const running = new Map<string, { readonly accountId: string; readonly work: Promise<void> }>();
 
-  const run = async (entry: BucketEntry, job: ReplayJob): Promise<void> => {
+  /** Works on a replay; false when somebody else was first. */
+  const run = async (entry: BucketEntry, job: ReplayJob): Promise<boolean> => {
     const isCancelled = job.state === 'cancelling';
     const claimed: ReplayJob = {
       ...job,
@@ -40,16 +43,18 @@ export async function startReplayRunner(options: ReplayRunnerOptions): Promise<R
       updatedAtMs: Date.now(),
     };
     const revision = await bucket.putIfUnchanged(entry.key, encodeReplay(claimed), entry.revision);
-    if (revision === undefined || isCancelled) return;
+    if (revision === undefined || isCancelled) return revision !== undefined;
     const fields = { replay: job.id, destinationId: job.destinationId };
     logger.info({ ...fields, what: job.request.what }, 'replay begins');
     const context = { connection, bucket, instanceId, signal: abort.signal };
     await runReplay({ ...context, isLive: () => isLive(job.accountId, job.destinationId) }, claimed, revision);
     logger.info(fields, 'replay ended or handed on');
+    return true;
   };
 
   const mayRun = (key: string, job: ReplayJob, isFirst: boolean): boolean => {
-    if (running.has(key) || running.size >= runningMax) return false;
+    const ofAccount = [...running.values()].filter(({ accountId }) => accountId === job.accountId).length;
+    if (running.has(key) || running.size >= runningMax || ofAccount >= runningOfAccountMax) return false;
     const isFree = job.owner === undefined || Date.now() - job.updatedAtMs > abandonedAfterMs;
     if (!isFree && job.owner !== instanceId) return false;
     return job.state === 'cancelling' || (isFirst && isLive(job.accountId, job.destinationId));
@@ -63,9 +68,9 @@ export async function startReplayRunner(options: ReplayRunnerOptions): Promise<R
       begun.add(job.destinationId);
       if (!mayRun(key, job, isFirst)) continue;
       const work = run(entry, job).then(
-        () => {
+        (wasOurs) => {
           running.delete(key);
-          look();
+          if (wasOurs) look();
         },
         (error: unknown) => {
           // Tried again with the next look.
@@ -73,7 +78,7 @@ export async function startReplayRunner(options: ReplayRunnerOptions): Promise<R
           if (!abort.signal.aborted) logger.warn({ replay: job.id, err: error }, 'a replay failed, trying on');
         },
       );
-      running.set(key, work);
+      running.set(key, { accountId: job.accountId, work });
     }
   };
 
@@ -94,7 +99,7 @@ export async function startReplayRunner(options: ReplayRunnerOptions): Promise<R
       clearInterval(timer);
       watch.stop();
       abort.abort(new Error('the process ends'));
-      await Promise.all(running.values());
+      await Promise.all([...running.values()].map(({ work }) => work));
     },
   };
 }

@@ -249,6 +249,18 @@ describe('replay', () => {
     expect(await rig.deadLetters()).toEqual([]);
   });
 
+  it('crash: another instance takes over what nobody has noted anything of for a while', async () => {
+    const dispatcher = await bury(3);
+    const job = await replay({ what: 'dead-letters' });
+    const left: ReplayJob = { ...job, state: 'running', owner: 'gone', updatedAtMs: Date.now() - 60_000 };
+    await rig.replays.put(replayKey(rig.destinationId, job.id), encodeReplay(left));
+    await run();
+    await until('it is done', () => isDone(job.id));
+    expect(await desk.find(rig.destinationId, job.id)).toMatchObject({ owner: 'test', queued: 3 });
+    dispatcher.retriesStored(replayTier);
+    await until('all arrived', () => sink.taken().length === 3);
+  });
+
   it('restart: goes on where it was', async () => {
     const dispatcher = await bury(300);
     await dispatcher.stop(5_000);
