@@ -88,3 +88,11 @@ test('bucket: entries disappear after their time to live', async () => {
   await short.put('gone', bytes('soon'));
   await expect.poll(() => short.get('gone'), { timeout: 45_000 }).toBeUndefined();
 });
+
+test('bucket: opened with another limit it has that limit, and what it held', async () => {
+  await bucket.put('a', bytes('kept'));
+  const larger = { name: `TEST_${nth}`, replicas: 1, bytesMax: 32 * 1024 * 1024 };
+  const again = await openBucket(connection, larger);
+  expect((await connection.jsm.streams.info(`KV_TEST_${nth}`)).config.max_bytes).toBe(larger.bytesMax);
+  expect(text((await again.get('a'))?.value)).toBe('kept');
+});

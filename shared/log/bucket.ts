@@ -40,7 +40,7 @@ export type WatchOptions = {
 
 export type BucketWatch = { stop(): void; readonly stopped: Promise<void> };
 
-/** Opens the bucket, making it when it is missing. */
+/** Opens the bucket, making it when it is missing and bringing its limits to `settings`. */
 export async function openBucket(connection: LogConnection, settings: BucketSettings): Promise<Bucket> {
   const kv = await connection.js.views.kv(settings.name, {
     history: 1,
@@ -49,6 +49,7 @@ export async function openBucket(connection: LogConnection, settings: BucketSett
     max_bytes: settings.bytesMax,
     ...(settings.ttlMs === undefined ? {} : { ttl: settings.ttlMs }),
   });
+  await followLimits(connection, settings);
   return {
     async get(key) {
       const entry = await kv.get(key);
@@ -64,6 +65,15 @@ export async function openBucket(connection: LogConnection, settings: BucketSett
     },
     watch: (options) => watchBucket(kv, options),
   };
+}
+
+// The client library leaves a bucket that exists as it is: one made on a single server would never get its copies.
+async function followLimits({ jsm }: LogConnection, settings: BucketSettings): Promise<void> {
+  const stream = `KV_${settings.name}`;
+  const { config } = await jsm.streams.info(stream);
+  const limits = { num_replicas: settings.replicas, max_bytes: settings.bytesMax };
+  if (config.num_replicas === limits.num_replicas && config.max_bytes === limits.max_bytes) return;
+  await jsm.streams.update(stream, { ...config, ...limits });
 }
 
 async function putIfUnchanged(kv: KV, key: string, value: Uint8Array, revision: number): Promise<number | undefined> {
