@@ -11,7 +11,6 @@ export function listScenarios(scenarios: readonly Scenario[]): string {
   return [
     ...lines,
     `  ${'all'.padEnd(width)}every one of them but soak, in one report`,
-    `  ${'micro'.padEnd(width)}the pieces of the hot paths by themselves`,
     `  ${'compare'.padEnd(width)}two results: what changed for certain`,
     '',
     'npm run bench -- <scenario> [--seconds N] [--rounds N] [--minutes N] [--quick] [--set NAME=VALUE]',

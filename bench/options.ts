@@ -4,7 +4,6 @@ import { Command, CommanderError, InvalidArgumentError } from 'commander';
 export type BenchOrder =
   | { readonly kind: 'list' }
   | { readonly kind: 'run'; readonly names: readonly string[]; readonly options: RunOptions }
-  | { readonly kind: 'micro'; readonly filter: string | undefined; readonly isQuick: boolean }
   | { readonly kind: 'compare'; readonly before: string; readonly after: string; readonly failOnRegression: boolean }
   /** Help was asked for, or what was asked makes no sense: `text` says which. */
   | { readonly kind: 'said'; readonly text: string; readonly exitCode: number };
@@ -36,8 +35,8 @@ export function readOrder(args: readonly string[], scenarioNames: readonly strin
   let said = '';
   const program = new Command('bench')
     .description('Measures Sluice and its peers on this machine, each scenario from nothing.')
-    .argument('[scenario]', 'a scenario, all, micro or compare; without it scenarios are listed')
-    .argument('[operands...]', 'micro: a part of the names to run; compare: two result files')
+    .argument('[scenario]', 'a scenario, all or compare; without it scenarios are listed')
+    .argument('[operands...]', 'compare: two result files')
     .option('--seconds <n>', `length of each measurement (default ${normal.seconds})`, readPositive)
     .option('--rounds <n>', `times the subjects are measured in turn (default ${normal.rounds})`, readCount)
     .option('--minutes <n>', `length of a soak (default ${normal.minutes})`, readPositive)
@@ -78,11 +77,10 @@ function orderOf(
     }
     return { kind: 'compare', before, after, failOnRegression: flags.failOnRegression === true };
   }
-  if (name === 'micro' && operands.length <= 1) return { kind: 'micro', filter: operands[0], isQuick };
   if (operands.length > 0) return wrong(`${name} takes no further argument: ${operands.join(' ')}`);
   const names = name === 'all' ? scenarioNames.filter((each) => each !== 'soak') : [name];
   if (names.some((each) => !scenarioNames.includes(each))) {
-    return wrong(`there is no scenario '${name}'; there are: ${scenarioNames.join(', ')}, all, micro, compare`);
+    return wrong(`there is no scenario '${name}'; there are: ${scenarioNames.join(', ')}, all, compare`);
   }
   const { seconds, warmUpSeconds, rounds, minutes } = isQuick ? quick : normal;
   const options: RunOptions = {

@@ -17,14 +17,16 @@ export async function runScenarios(scenarios: readonly Scenario[], options: RunO
   const progress = createProgress(process.stdout);
   progress.step('compiling', 10);
   const code = await compileCode().finally(() => progress.clear());
-  const opened = await openStage(code, options.settings, say);
+  const opened = await openStage({ code, settings: options.settings, onProgress: say });
   const unhook = endOnSignals(opened, progress, say);
   const results: StoredResult[] = [];
   const failed: string[] = [];
   try {
     for (const scenario of scenarios) {
       try {
-        results.push(await runScenario(scenario, options, opened.stage, progress, say));
+        const result = await runScenario(scenario, options, { stage: opened.stage, progress, say });
+        results.push(result);
+        say(`result: ${await saveResult(result)}`);
       } catch (error) {
         progress.clear();
         failed.push(scenario.name);
@@ -43,12 +45,13 @@ export async function runScenarios(scenarios: readonly Scenario[], options: RunO
   return failed.length === 0 ? 0 : 1;
 }
 
-async function runScenario(
+type Surroundings = { readonly stage: Stage; readonly progress: Progress; readonly say: Say };
+
+/** Runs one scenario, says what it found, and returns it with the machine it was found on. */
+export async function runScenario(
   scenario: Scenario,
   options: RunOptions,
-  stage: Stage,
-  progress: Progress,
-  say: Say,
+  { stage, progress, say }: Surroundings,
 ): Promise<StoredResult> {
   say(`\n${scenario.name}: ${scenario.summary}`);
   const at = new Date();
@@ -72,7 +75,6 @@ async function runScenario(
   say(`\n${renderTable(result.rows)}\n`);
   if (bars.length > 0) say(`${renderBars(bars, result.measured)}\n`);
   if (result.advice !== undefined) say(`${result.advice.join('\n')}\n`);
-  say(`result: ${await saveResult(stored)}`);
   return stored;
 }
 

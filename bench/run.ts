@@ -2,7 +2,6 @@ import { readOrder } from './options.ts';
 import type { BenchOrder } from './options.ts';
 import { listScenarios } from './list-scenarios.ts';
 import { runCompare } from './compare/run-compare.ts';
-import { runMicro } from './micro/run-micro.ts';
 import { runScenarios } from './run-scenarios.ts';
 import { scenarios } from './scenarios/registry.ts';
 import { CompileError } from './system/code.ts';
@@ -29,8 +28,6 @@ async function follow(order: BenchOrder): Promise<number> {
       const chosen = scenarios.filter(({ name }) => order.names.includes(name));
       return runScenarios(chosen, order.options, say);
     }
-    case 'micro':
-      return runMicro(order.filter, order.isQuick);
     case 'compare':
       return runCompare(order, say);
     case 'said':

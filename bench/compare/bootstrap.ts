@@ -17,11 +17,12 @@ type Rounds = readonly (readonly number[])[];
  * and a slow second is followed by slow ones. Undefined where there is too little to draw from.
  */
 export function ratioInterval(before: Rounds, after: Rounds, options: BootstrapOptions): Interval | undefined {
-  if (!isEnough(before) || !isEnough(after)) return undefined;
+  const [one, other] = [finiteOf(before), finiteOf(after)];
+  if (!isEnough(one) || !isEnough(other)) return undefined;
   const ratios: number[] = [];
   for (let i = 0; i < options.resamples; i += 1) {
-    const base = resampledMean(before, options.random);
-    if (base !== 0) ratios.push(resampledMean(after, options.random) / base);
+    const base = resampledMean(one, options.random);
+    if (base !== 0) ratios.push(resampledMean(other, options.random) / base);
   }
   if (ratios.length === 0) return undefined;
   ratios.sort((a, b) => a - b);
@@ -30,15 +31,19 @@ export function ratioInterval(before: Rounds, after: Rounds, options: BootstrapO
   return { low: at(tail), high: at(1 - tail) };
 }
 
+/** A second in which nothing was measured is no reading; a round without readings is none either. */
+function finiteOf(rounds: Rounds): Rounds {
+  return rounds.map((round) => round.filter(Number.isFinite)).filter((round) => round.length > 0);
+}
+
 /** At least three readings: of fewer nothing can be said of how they scatter. */
 function isEnough(rounds: Rounds): boolean {
-  return rounds.flat().filter(Number.isFinite).length >= 3;
+  return rounds.flat().length >= 3;
 }
 
 function resampledMean(rounds: Rounds, random: () => number): number {
-  const filled = rounds.filter((round) => round.length > 0);
-  const means = filled.map(() => {
-    const round = filled[Math.floor(random() * filled.length)] ?? [];
+  const means = rounds.map(() => {
+    const round = rounds[Math.floor(random() * rounds.length)] ?? [];
     return meanOf(resampleBlocks(round, random));
   });
   return meanOf(means);

@@ -84,4 +84,4 @@ export function differencesOf(before: StoredResult, after: StoredResult): string
 }
 
 const meanOfRounds = ({ rounds }: Figure): number =>
-  meanOf(rounds.filter((round) => round.length > 0).map((round) => meanOf(round)));
+  meanOf(rounds.map((round) => meanOf(round.filter(Number.isFinite))).filter(Number.isFinite));

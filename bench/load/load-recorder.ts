@@ -13,7 +13,9 @@ export type Percentiles = {
 /** One second of a measurement. */
 export type LoadWindow = Percentiles & { readonly atS: number; readonly perSecond: number };
 
-export const noPercentiles: Percentiles = { p50: 0, p90: 0, p99: 0, p999: 0, max: 0 };
+const none = Number.NaN;
+/** Of nothing: not zero, which would pass for fast. */
+export const noPercentiles: Percentiles = { p50: none, p90: none, p99: none, p999: none, max: none };
 
 const microsPerMs = 1_000;
 const latencyMsMax = 600_000;

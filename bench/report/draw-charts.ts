@@ -4,7 +4,7 @@ export const drawChartsScript = `
   const colours = ['#1f6feb', '#d1242f', '#1a7f37', '#9a6700', '#8250df', '#bf3989', '#0a7ea4', '#57606a'];
   const units = {
     per_s: (v) => v.toLocaleString('en-US', { maximumFractionDigits: 0 }) + '/s',
-    ms: (v) => v + ' ms', s: (v) => v + ' s', count: (v) => v.toLocaleString('en-US'),
+    ns: (v) => v + ' ns', ms: (v) => v + ' ms', s: (v) => v + ' s', count: (v) => v.toLocaleString('en-US'),
     ratio: (v) => String(v), bytes: (v) => (v / 1048576).toFixed(0) + ' MiB',
   };
   const places = [...document.querySelectorAll('.charts')];

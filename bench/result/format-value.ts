@@ -12,6 +12,8 @@ export function formatValue(value: number, unit: Unit): string {
       return value.toFixed(2);
     case 's':
       return `${withDigits(value)} s`;
+    case 'ns':
+      return value < 10_000 ? `${withDigits(value)} ns` : `${withDigits(value / 1000)} µs`;
     case 'ms':
       return `${withDigits(value)} ms`;
     case 'bytes':

@@ -1,5 +1,5 @@
 /** How a figure is written; also says what its numbers are. */
-export type Unit = 'per_s' | 'ms' | 's' | 'bytes' | 'ratio' | 'count';
+export type Unit = 'per_s' | 'ns' | 'ms' | 's' | 'bytes' | 'ratio' | 'count';
 
 /** One figure of a subject. */
 export type Figure = {

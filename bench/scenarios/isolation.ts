@@ -9,6 +9,7 @@ import { measureArrivals } from '../sink/measure-arrivals.ts';
 import type { Arrived } from '../sink/measure-arrivals.ts';
 import { slowGroup } from '../sink/sink-messages.ts';
 import { startSink } from '../sink/sink.ts';
+import { waitQuiet } from '../sink/wait-quiet.ts';
 import type { Sink } from '../sink/sink.ts';
 import { runPaced } from '../sustained/paced-run.ts';
 import type { Paced } from '../sustained/paced-run.ts';
@@ -112,6 +113,8 @@ function measureOnce(
       const { events: arrived } = await sink.group(group);
       return arrived >= events * healthy ? undefined : `${arrived} of ${events * healthy} arrived`;
     });
+    // Repeats of what was not acknowledged in time come behind.
+    await waitQuiet(sink, group);
     progress.step(`${arm.name}, round ${round}: paced`, seconds + warmUpSeconds + 2);
     const ratePerS = pacePerS ?? (drained.rate.value / healthy) * pacedShare;
     const order = { url: `${path.gateway.url}/api/v1/track`, bodies: [trackBody(path.token)], connections, ratePerS };

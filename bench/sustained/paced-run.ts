@@ -5,8 +5,9 @@ import { meanOf } from '../result/figure.ts';
 import type { Point, Series } from '../result/result.ts';
 import type { SinkGroup } from '../sink/sink-messages.ts';
 import type { Sink } from '../sink/sink.ts';
+import { waitQuiet } from '../sink/wait-quiet.ts';
 import type { Stage } from '../system/stage.ts';
-import { sleep, waitUntil } from '../system/wait-until.ts';
+import { sleep } from '../system/wait-until.ts';
 
 export type PacedOptions = {
   readonly stage: Stage;
@@ -33,7 +34,6 @@ export type Paced = {
 };
 
 const windowMs = 500;
-const drainDeadlineMs = 180_000;
 /** A generator needs a moment to start. */
 const startMs = 300;
 
@@ -96,17 +96,4 @@ function backlogOf(throughput: readonly Point[], load: LoadResult, eventsPerRequ
     lastS = atS;
     return [atS, drift];
   });
-}
-
-/** Waits until nothing has arrived for a second. */
-async function waitQuiet(sink: Sink, group: string): Promise<void> {
-  const quietMs = 1_000;
-  let last = -1;
-  const somethingCame = async (): Promise<string | undefined> => {
-    const { events } = await sink.group(group);
-    const before = last;
-    last = events;
-    return events === before ? undefined : `${events} so far`;
-  };
-  await waitUntil('the last events to arrive', drainDeadlineMs, somethingCame, quietMs);
 }

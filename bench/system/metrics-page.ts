@@ -1,7 +1,7 @@
 /** Values of a Prometheus metrics page, summed over the labels of each name. */
 export type MetricsPage = { sum(name: string): number };
 
-const linePattern = /^([a-zA-Z_:][\w:]*)(?:\{[^}]*\})? (\S+)/;
+const linePattern = /^([a-zA-Z_:][\w:]*)(?:\{.*\})? (\S+)/;
 const deadlineMs = 5_000;
 
 export function parseMetrics(text: string): MetricsPage {

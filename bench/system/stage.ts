@@ -31,18 +31,23 @@ export type Stage = {
 
 export type OpenStage = { readonly stage: Stage; close(): Promise<void> };
 
+export type StageOptions = {
+  readonly code: Code;
+  readonly settings: Readonly<Record<string, string>>;
+  /** The nats-server to start; found, or fetched, by default. */
+  findNats?(): Promise<Pick<NatsBinary, 'path' | 'version'>>;
+  onProgress?(line: string): void;
+};
+
 /** Opens the stage of a run. Ends first what killed runs left. */
-export async function openStage(
-  code: Code,
-  settings: Readonly<Record<string, string>>,
-  onProgress: (line: string) => void,
-): Promise<OpenStage> {
+export async function openStage({ code, settings, findNats, onProgress }: StageOptions): Promise<OpenStage> {
   await removeLeftRunFolders();
   const stops = createStops();
   const run = await createRunFolder();
   stops.add(() => run.remove());
   try {
-    const nats = await findNatsServer({ cacheDir: defaultEmbeddedCacheDir(), onProgress });
+    const cacheDir = defaultEmbeddedCacheDir();
+    const nats = await (findNats?.() ?? findNatsServer({ cacheDir, onProgress: onProgress ?? (() => undefined) }));
     const shared: Shared = { folder: run.path, code, settings, nats, postgres: createLazyPostgres(run.path, stops) };
     return { stage: createStage(shared, stops), close: () => stops.run() };
   } catch (error) {
@@ -55,7 +60,7 @@ type Shared = {
   readonly folder: string;
   readonly code: Code;
   readonly settings: Readonly<Record<string, string>>;
-  readonly nats: NatsBinary;
+  readonly nats: Pick<NatsBinary, 'path' | 'version'>;
   readonly postgres: () => Promise<PostgresServer>;
 };
 

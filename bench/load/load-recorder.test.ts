@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { LoadRecorder } from './load-recorder.ts';
+
+test('load recorder: windows have the rate and percentiles of their own second', () => {
+  const recorder = new LoadRecorder(0);
+  for (let i = 0; i < 10; i += 1) recorder.record(200, 5);
+  recorder.closeWindow(1_000);
+  for (let i = 0; i < 30; i += 1) recorder.record(503, 50);
+  recorder.closeWindow(2_000);
+  expect(recorder.windows.map(({ atS, perSecond }) => [atS, perSecond])).toEqual([
+    [1, 10],
+    [2, 30],
+  ]);
+  expect(recorder.windows[0]?.max).toBeCloseTo(5, 1);
+  expect(recorder.windows[1]?.p50).toBeCloseTo(50, 0);
+  expect(Object.fromEntries(recorder.byStatus)).toEqual({ 200: 10, 503: 30 });
+});
+
+test('load recorder: the rest of a second makes no window', () => {
+  const recorder = new LoadRecorder(0);
+  recorder.record(200, 1);
+  expect(recorder.closeWindow(100)).toBeUndefined();
+  expect(recorder.windows).toEqual([]);
+});
+
+test('load recorder: of nothing there is no percentile, rather than a fast one', () => {
+  expect(new LoadRecorder(0).percentiles().p99).toBeNaN();
+});

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { batchPayload, batchRow } from '../../shared/ingest/batch-payload.ts';
+import { trackPayload } from '../../shared/ingest/track-payload.ts';
+import { batchBody, trackBody } from './bodies.ts';
+import { postRequest } from './http-request.ts';
+import { RequestTemplate } from './slots.ts';
+
+const dueMs = 1_760_000_000_123.456;
+
+function sent(template: RequestTemplate): unknown {
+  const text = template.bytes.toString('utf8');
+  return JSON.parse(text.slice(text.indexOf('\r\n\r\n') + 4));
+}
+
+test('slots: a track is a track after filling, with the time it was due', () => {
+  const template = new RequestTemplate(postRequest(new URL('http://127.0.0.1/api/v1/track'), trackBody('src_live_x')));
+  template.fill(7, 1_000, dueMs);
+  const body = sent(template);
+  expect(trackPayload.Check(body)).toBe(true);
+  expect(body).toMatchObject({ externalId: 'customer-000000433', properties: { sent_at: dueMs } });
+});
+
+test('slots: rows of a batch have ids no other row or batch has', () => {
+  const rows = 50;
+  const template = new RequestTemplate(postRequest(new URL('http://127.0.0.1/b'), batchBody('src_live_x', rows)));
+  expect(template.sequences).toBe(rows);
+  const ids = new Set<unknown>();
+  for (const sequence of [0, rows]) {
+    template.fill(sequence, 1_000, dueMs);
+    const body = sent(template);
+    if (!batchPayload.Check(body)) throw new Error('it is not a batch');
+    for (const row of body.events) {
+      if (!batchRow.Check(row)) throw new Error('it is not a row');
+      ids.add(row.distinctId);
+    }
+  }
+  expect(ids.size).toBe(rows * 2);
+});
+
+test('slots: filling keeps the length that the head announces', () => {
+  const request = postRequest(new URL('http://127.0.0.1/t'), trackBody('src_live_x'));
+  const template = new RequestTemplate(request);
+  template.fill(999_999_999_999, 1_000_000_000, dueMs);
+  expect(template.bytes.length).toBe(request.length);
+});

@@ -1,0 +1,161 @@
+import { batchPayload, batchRow } from '../../shared/ingest/batch-payload.ts';
+import { BodyScan, scanBody } from '../../shared/ingest/scan-body.ts';
+import { trackPayload } from '../../shared/ingest/track-payload.ts';
+import { envelopeHead, envelopePrefix } from '../../shared/events/envelope.ts';
+import { FrameWriter, decodeEnvelopes } from '../../shared/events/frame.ts';
+import { decodeResolved, encodeResolved } from '../../shared/events/resolved-event.ts';
+import { allocationBucket, variantBucket } from '../../shared/experiments/bucketing.ts';
+import { compileMappings } from '../../shared/plan/apply-mapping.ts';
+import { compilePredicate } from '../../shared/plan/predicate.ts';
+import { createHealthWindow } from '../../pipeline/dispatch/health-window.ts';
+import { createDeduplication } from '../../pipeline/resolve/deduplication.ts';
+import { hashEvent } from '../../pipeline/resolve/event-hash.ts';
+import { resolvedEvent } from '../fill/fill-events.ts';
+import { batchBody, trackBody } from '../load/bodies.ts';
+import { RequestTemplate } from '../load/slots.ts';
+
+/** One piece of a hot path. */
+export type MicroTask = {
+  readonly name: string;
+  /** Events one call of `run` handles. */
+  readonly events: number;
+  /** What came of it, so that no compiler may leave it out. */
+  run(): unknown;
+};
+
+const frameEvents = 256;
+const batchRows = 1_000;
+const nowMs = 1_760_000_000_000;
+const windowMs = 24 * 3_600_000;
+
+/** The pieces, in the order in which an event passes them. */
+export function microTasks(): readonly MicroTask[] {
+  return [...validationTasks(), ...codecTasks(), ...windowTasks(), ...ruleTasks()];
+}
+
+function filled(body: string): Buffer {
+  const template = new RequestTemplate(Buffer.from(body));
+  template.fill(1, 20_000, nowMs);
+  return template.bytes;
+}
+
+function validationTasks(): MicroTask[] {
+  const track = filled(trackBody('src_live_bench'));
+  const trackText = track.toString('utf8');
+  const trackValue: unknown = JSON.parse(trackText);
+  const batch = filled(batchBody('src_live_bench', batchRows));
+  const scan = new BodyScan();
+  return [
+    { name: 'validation: scan a track', events: 1, run: () => scanBody(scan, track) },
+    { name: 'validation: parse a track', events: 1, run: () => JSON.parse(trackText) as unknown },
+    { name: 'validation: check a track', events: 1, run: () => trackPayload.Check(trackValue) },
+    {
+      name: `validation: scan, parse and check ${batchRows} rows`,
+      events: batchRows,
+      run() {
+        scanBody(scan, batch, batchRows);
+        const value: unknown = JSON.parse(batch.toString('latin1'));
+        return batchPayload.Check(value) && value.events.every((row) => batchRow.Check(row));
+      },
+    },
+  ];
+}
+
+function codecTasks(): MicroTask[] {
+  const prefix = envelopePrefix({ account: 'bench', source: 'bench-source', test: false });
+  const body = filled(trackBody(''));
+  const writer = new FrameWriter(1024 ** 2);
+  const write = (): FrameWriter => {
+    writer.reset();
+    for (let index = 0; index < frameEvents; index += 1) {
+      const head = envelopeHead(prefix, {
+        kind: 'track',
+        id: `event-${index}`,
+        at: nowMs,
+        ip: '127.0.0.1',
+        ua: 'bench',
+      });
+      writer.appendEnvelope(head, body);
+    }
+    return writer;
+  };
+  const envelopes = write().bytes();
+  const resolved = Array.from({ length: frameEvents }, (_, index) =>
+    resolvedEvent('bench', index, `visitor-${index}`, nowMs),
+  );
+  const resolvedBytes = Buffer.from(resolved.map((event) => `${encodeResolved(event)}\n`).join(''));
+  const name = (what: string): string => `codec: ${what} a frame of ${frameEvents}`;
+  return [
+    { name: name('write'), events: frameEvents, run: write },
+    { name: name('read'), events: frameEvents, run: () => decodeEnvelopes(envelopes) },
+    { name: name('encode resolved'), events: frameEvents, run: () => resolved.map(encodeResolved) },
+    { name: name('decode resolved'), events: frameEvents, run: () => decodeResolved(resolvedBytes) },
+  ];
+}
+
+function windowTasks(): MicroTask[] {
+  const full = createDeduplication({ windowMs, idsMax: 200_000 });
+  let index = 0;
+  const addNext = (): boolean => {
+    index += 1;
+    return full.add(hashEvent('bench', `event-${index}`), nowMs + index);
+  };
+  while (full.size < 190_000) addNext();
+  const known = hashEvent('bench', `event-${index}`);
+  const health = createHealthWindow();
+  return [
+    { name: 'window: a new id in a full table', events: 1, run: addNext },
+    { name: 'window: an id that is known', events: 1, run: () => full.add(known, nowMs + index) },
+    { name: 'window: health, count one outcome', events: 1, run: () => health.record('succeeded', 1, nowMs) },
+    { name: 'window: health, sums of 24 hours', events: 1, run: () => health.sums(nowMs) },
+  ];
+}
+
+function ruleTasks(): MicroTask[] {
+  const subject = resolvedEvent('bench', 1, 'visitor-1', nowMs);
+  const condition = (property: string, operator: string, value: unknown) => ({
+    condition: { property, operator, value },
+  });
+  const predicate = compilePredicate({
+    AND: [
+      condition('event.event', 'Is', 'Product Viewed'),
+      condition('event.event_properties.price', 'IsGreaterThan', 100),
+      {
+        OR: [
+          condition('event.event_properties.currency', 'IsIn', ['EUR', 'USD']),
+          condition('visitor.email', 'IsNull', null),
+        ],
+      },
+    ],
+  });
+  const mappings = compileMappings(
+    [
+      {
+        id: 'rule',
+        priority: 1,
+        isEnabled: true,
+        logic: condition('event.event', 'Is', 'Product Viewed'),
+        action: 'send',
+        eventName: 'view_item',
+        mappings: [
+          { property: 'items[0].item_id', map: '{{event.event_properties.product_id}}', modification: 'None' },
+          { property: 'value', map: '{{event.event_properties.price}}', modification: 'None' },
+          { property: 'currency', map: '{{event.event_properties.currency}}', modification: 'LowerCase' },
+          { property: 'user_id', map: '{{visitor.external_id}}', modification: 'Hash' },
+          { property: 'page', map: '{{event.context.current_url}}', modification: 'DomainOnly' },
+        ],
+      },
+    ],
+    undefined,
+  );
+  const experimentId = '0190a7c0-6e2a-7b60-8f5e-1f5d3c2b1a09';
+  return [
+    { name: 'rules: a predicate of four conditions', events: 1, run: () => predicate(subject) },
+    { name: 'rules: a mapping of five properties', events: 1, run: () => mappings(subject) },
+    {
+      name: 'bucketing: allocation and variant',
+      events: 1,
+      run: () => allocationBucket(experimentId, 'customer-42') + variantBucket(experimentId, 'customer-42'),
+    },
+  ];
+}

@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest';
+import { readOrder } from './options.ts';
+import type { BenchOrder } from './options.ts';
+
+const names = ['track', 'batch', 'soak'];
+const read = (...args: string[]): BenchOrder => readOrder(args, names);
+
+test('options: nothing lists the scenarios', () => {
+  expect(read()).toEqual({ kind: 'list' });
+});
+
+test('options: a scenario runs with the usual lengths', () => {
+  expect(read('track')).toEqual({
+    kind: 'run',
+    names: ['track'],
+    options: { seconds: 5, warmUpSeconds: 2, rounds: 3, minutes: 10, isQuick: false, settings: {} },
+  });
+});
+
+test('options: --quick is one short round, and lengths given go before it', () => {
+  expect(read('batch', '--quick', '--seconds', '3')).toMatchObject({
+    kind: 'run',
+    options: { seconds: 3, warmUpSeconds: 1, rounds: 1, isQuick: true },
+  });
+});
+
+test('options: all is every scenario but the one that takes as long as it is told', () => {
+  expect(read('all')).toMatchObject({ names: ['track', 'batch'] });
+});
+
+test('options: --set may be repeated and keeps what stands behind the first equals sign', () => {
+  expect(read('track', '--set', 'PIPELINE_THREADS=4', '--set', 'NATS_URL=nats://a?b=c')).toMatchObject({
+    options: { settings: { PIPELINE_THREADS: '4', NATS_URL: 'nats://a?b=c' } },
+  });
+});
+
+test('options: compare takes two files', () => {
+  expect(read('compare', 'a.json', 'b.json', '--fail-on-regression')).toEqual({
+    kind: 'compare',
+    before: 'a.json',
+    after: 'b.json',
+    failOnRegression: true,
+  });
+});
+
+test.each([
+  [['nothing-like-it'], "there is no scenario 'nothing-like-it'; there are: track, batch, soak"],
+  [['compare', 'a.json'], 'compare takes two result files'],
+  [['track', 'batch'], 'track takes no further argument: batch'],
+  [['track', '--seconds', '0'], 'it must be a number above 0'],
+  [['track', '--seconds', 'soon'], 'it must be a number above 0'],
+  [['track', '--rounds', '1.5'], 'it must be a whole number'],
+  [['track', '--set', 'threads=4'], 'it must read NAME=VALUE'],
+  [['track', '--fast'], 'unknown option'],
+])('options: %j is refused with a reason', (args, reason) => {
+  const order = readOrder(args, names);
+  expect(order).toMatchObject({ kind: 'said', exitCode: 1, text: expect.stringContaining(reason) });
+});
+
+test('options: help is no error', () => {
+  expect(read('--help')).toMatchObject({ kind: 'said', exitCode: 0, text: expect.stringContaining('--seconds') });
+});

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { figureOf, medianOf, ratioFigure } from './figure.ts';
+
+test('median: is the middle, or the mean of the two middle ones', () => {
+  expect([medianOf([3, 1, 2]), medianOf([4, 1, 2, 3]), medianOf([])]).toEqual([2, 2.5, Number.NaN]);
+});
+
+test('figure: is the median of its rounds and keeps their readings', () => {
+  const rounds = [5, 1, 3].map((value) => ({ value, readings: [value, value + 1] }));
+  expect(figureOf('per_s', 'more', rounds)).toMatchObject({
+    value: 3,
+    rounds: [
+      [5, 6],
+      [1, 2],
+      [3, 4],
+    ],
+  });
+});
+
+test('ratio: compares what was measured in the same round', () => {
+  // Whole machine twice as slow in the second round: the ratio stays.
+  expect(ratioFigure([50, 25, 52], [100, 50, 100])).toMatchObject({ value: 0.5, rounds: [[0.5], [0.5], [0.52]] });
+});

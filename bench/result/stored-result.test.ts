@@ -1,0 +1,34 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { saveResult } from '../report/save-result.ts';
+import { resultForTests } from '../testing/result-for-tests.ts';
+import { readStoredResult } from './stored-result.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = `${await mkdtemp(join(tmpdir(), 'sluice-bench-test-'))}/`;
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+test('stored result: is read as it was written', async () => {
+  const result = resultForTests([{ name: 'gateway', figures: {} }]);
+  const path = await saveResult(result, folder);
+  expect(path).toBe(`${folder}2026-01-02T030405-track.json`);
+  expect(await readStoredResult(path)).toEqual(result);
+});
+
+test.each([
+  ['not JSON', 'it is not JSON'],
+  ['{"scenario":"track","rows":[]}', 'one of an older bench'],
+  ['null', 'it is no result'],
+])('stored result: %s is refused with a reason', async (text, reason) => {
+  const path = join(folder, 'other.json');
+  await writeFile(path, text);
+  await expect(readStoredResult(path)).rejects.toThrow(reason);
+});
+
+test('stored result: a file that is not there is named', async () => {
+  await expect(readStoredResult(join(folder, 'nowhere.json'))).rejects.toThrow('nowhere.json: the file cannot be read');
+});

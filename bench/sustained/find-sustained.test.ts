@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import { findSustained } from './find-sustained.ts';
+
+const search = (limitPerS: number, guessPerS: number, steps: number) =>
+  findSustained({ guessPerS, steps, holds: (ratePerS) => Promise.resolve(ratePerS <= limitPerS) });
+
+test.each([
+  [1_000, 1_000],
+  [1_000, 400],
+  [1_000, 3_000],
+])('sustained: of a limit of %d it finds nearly all, guessing %d', async (limit, guess) => {
+  const { ratePerS } = await search(limit, guess, 8);
+  expect(ratePerS).toBeLessThanOrEqual(limit);
+  expect(ratePerS).toBeGreaterThan(limit * 0.85);
+});
+
+test('sustained: is nothing when nothing holds, and says what was tried', async () => {
+  const { ratePerS, trials } = await search(0, 1_000, 3);
+  expect(ratePerS).toBe(0);
+  expect(trials.map(({ isHeld }) => isHeld)).toEqual([false, false, false]);
+});
