@@ -3,8 +3,10 @@ import { recordAudit } from '../audit/record-audit.ts';
 import type { Editing } from '../draft/edit-entities.ts';
 import { findEntity, fromSnapshotEntity, insertEntity, loadDraft, replaceBody } from '../draft/entity-store.ts';
 import { diffSnapshots } from './diff.ts';
+import { keepExperimentDrafts } from './keep-experiment-drafts.ts';
+import type { UndoStep } from './keep-experiment-drafts.ts';
 import { changedEntities, planRevert } from './revert.ts';
-import type { EntityRef, RevertPlan, RevertStep } from './revert.ts';
+import type { EntityRef, RevertPlan } from './revert.ts';
 import { withoutDraftExperiments } from './snapshot.ts';
 import { liveContent } from './version-store.ts';
 
@@ -17,7 +19,7 @@ export async function undoChanges(editing: Editing, refs: readonly EntityRef[] |
   const published = await liveContent(em, accountId);
   const draft = withoutDraftExperiments(await loadDraft(em, accountId));
   const { steps, ...counts } = planRevert(published, draft, refs === 'all' ? changedEntities(published, draft) : refs);
-  for (const step of steps) await apply(em, accountId, step, now);
+  for (const step of refs === 'all' ? keepExperimentDrafts(steps, draft) : steps) await apply(em, accountId, step, now);
   await em.flush();
   const after = withoutDraftExperiments(await loadDraft(em, accountId));
   const action = refs === 'all' ? 'draft.abandon' : 'draft.revert';
@@ -25,15 +27,26 @@ export async function undoChanges(editing: Editing, refs: readonly EntityRef[] |
   return { ...counts, remainingChanges: diffSnapshots(published, after).count };
 }
 
-async function apply(em: EntityManager, accountId: string, step: RevertStep, now: Date): Promise<void> {
-  const { collection } = step;
-  if (step.kind === 'remove') {
-    const added = await findEntity(em, accountId, collection, step.id);
-    if (added !== undefined) em.remove(added);
-    return;
+async function apply(em: EntityManager, accountId: string, step: UndoStep, now: Date): Promise<void> {
+  switch (step.kind) {
+    case 'remove': {
+      const added = await findEntity(em, accountId, step.collection, step.id);
+      if (added !== undefined) em.remove(added);
+      return;
+    }
+    case 'unstart': {
+      const started = await findEntity(em, accountId, 'experiments', step.id);
+      if (started !== undefined) replaceBody(started, { ...started.body, ...unstarted }, now);
+      return;
+    }
+    case 'write': {
+      const { collection } = step;
+      const { id, body, createdAt } = fromSnapshotEntity(step.entity);
+      const row = await findEntity(em, accountId, collection, id);
+      if (row === undefined) insertEntity(em, { accountId, collection, id, body, createdAt });
+      else replaceBody(row, body, now);
+    }
   }
-  const { id, body, createdAt } = fromSnapshotEntity(step.entity);
-  const row = await findEntity(em, accountId, collection, id);
-  if (row === undefined) insertEntity(em, { accountId, collection, id, body, createdAt });
-  else replaceBody(row, body, now);
 }
+
+const unstarted = { status: 'Draft', rolloutVariantId: null };

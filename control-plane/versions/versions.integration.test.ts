@@ -224,6 +224,23 @@ test('rollback: an older version goes live again, and sources say so', async () 
   expect(await statusOf(client, 'sources', second.id)).toBe('added');
 });
 
+test('experiments: abandoning takes one that was started and not published back to its draft', async () => {
+  const client = await plane.newAccount();
+  const { body: experiment } = await client.post('/collections/experiments', { name: 'Started', key: 'started' });
+  const { body: control } = await client.post('/collections/experimentVariants', {
+    experimentId: experiment.id,
+    name: 'blue',
+    isControl: true,
+  });
+  await client.post('/collections/experimentVariants', { experimentId: experiment.id, name: 'green', weight: 50 });
+  expect((await client.post(`/collections/experiments/${experiment.id}/start`)).status).toBe(200);
+  const { body } = await client.post('/versions/draft/abandon');
+  expect(body).toMatchObject({ discardedCount: 3, remainingChanges: 0 });
+  expect((await client.get(`/collections/experiments/${experiment.id}`)).body.status).toBe('Draft');
+  expect((await client.get(`/collections/experimentVariants/${control.id}`)).body.isControl).toBe(true);
+  expect((await client.post(`/collections/experiments/${experiment.id}/start`)).status).toBe(200);
+});
+
 test('experiments: a draft stays in the draft; running it publishes it with its variants', async () => {
   const client = await plane.newAccount();
   const { body: experiment } = await client.post('/collections/experiments', { name: 'Button', key: 'button' });
