@@ -140,7 +140,7 @@ export const overview = dashboard('sluice-overview', 'Sluice / Overview', [
         width: 12,
         queries: [
           { expr: 'sluice_build_info', legend: '' },
-          { expr: 'sluice_log_durability_info', legend: '' },
+          { expr: 'sluice_log_durability_info == 1', legend: '' },
         ],
       },
       {

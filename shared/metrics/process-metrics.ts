@@ -17,7 +17,7 @@ export const processMetrics = {
   logReconnects: counter('sluice_log_reconnects_total', 'Times the main connection to the log came back after a loss'),
   durabilityInfo: gauge(
     'sluice_log_durability_info',
-    'Always 1; mode is fsync where the log syncs every write, interval where a power cut may cost some, unknown where NATS_MONITOR_URL does not tell',
+    '1 for the mode in force: fsync where the log syncs every write, interval where a power cut may cost some, unknown where NATS_MONITOR_URL does not tell',
     ['mode', 'server_version'],
   ),
 };
@@ -48,7 +48,9 @@ export function showProcess(
   page.show(processMetrics.logConnected, (add) => add(connection.connected ? 1 : 0));
   page.show(processMetrics.logReconnects, (add) => add(connection.reconnects));
   page.show(processMetrics.durabilityInfo, (add) => {
-    add(1, { mode: durability.mode, server_version: connection.nc.info?.version ?? 'unknown' });
+    const server_version = connection.nc.info?.version ?? 'unknown';
+    for (const mode of ['fsync', 'interval', 'unknown'])
+      add(mode === durability.mode ? 1 : 0, { mode, server_version });
   });
 }
 

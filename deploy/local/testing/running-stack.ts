@@ -52,13 +52,17 @@ export async function chooseStackPorts(): Promise<StackPorts> {
   return Object.fromEntries([...ports].map((port, i) => [names[i] ?? '', String(port)]));
 }
 
+/** What a stack is run from; the sources start slower, and need no build that others may be making just now. */
+export type StackCode = 'build' | 'sources';
+
 /** Runs the launcher on a folder and waits for `sluice ready`. */
 export async function runStack(
   folder: string,
   ports: StackPorts,
   own: Readonly<Record<string, string>> = {},
+  code: StackCode = 'build',
 ): Promise<RunningStack> {
-  const { child, output, exited } = launch(folder, ports, own);
+  const { child, output, exited } = launch(folder, ports, own, code);
   await waitFor(output, 'sluice ready', exited, readyDeadlineMs);
   const credentials = JSON.parse(await readFile(credentialsFile(folder), 'utf8')) as Credentials;
   const at = (name: string): string => `http://127.0.0.1:${ports[name] ?? ''}`;
@@ -87,14 +91,20 @@ export async function runFailingStack(
   folder: string,
   ports: StackPorts,
 ): Promise<{ readonly code: number | null; readonly output: string }> {
-  const { output, exited } = launch(folder, ports, {});
+  const { output, exited } = launch(folder, ports, {}, 'build');
   return { code: await exited, output: output() };
 }
 
 type Launched = { readonly child: ChildProcess; output(): string; readonly exited: Promise<number | null> };
 
-function launch(folder: string, ports: StackPorts, own: Readonly<Record<string, string>>): Launched {
-  const child = spawn(process.execPath, [join(top, 'dist/deploy/local/main.js')], {
+const entries: Readonly<Record<StackCode, readonly string[]>> = {
+  build: [join(top, 'dist/deploy/local/main.js')],
+  sources: ['--import', 'tsx', join(top, 'deploy/local/main.ts')],
+};
+
+function launch(folder: string, ports: StackPorts, own: Readonly<Record<string, string>>, code: StackCode): Launched {
+  const child = spawn(process.execPath, entries[code], {
+    cwd: top,
     env: stackTestEnv({ ...ports, SLUICE_DIR: folder, ...own }),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
