@@ -4,16 +4,12 @@ import type { ConsumerProgress, StreamState } from '../../shared/log/stream-prog
 export type WaterMarks = { readonly high: number; readonly low: number };
 
 /**
- * Up to which sequence everything that read a subject is done with it: the least of its consumers. A consumer that has
- * nothing left is done up to `lastSeq`, the end of the stream before consumers were asked. Undefined without any.
+ * Up to which sequence everything that read a subject is done with it: the least of its consumers. Only what they
+ * acknowledged counts: that nothing waits for one is said a moment late, when a message has just been stored.
+ * Undefined without any.
  */
-export function finishedSeq(consumers: readonly ConsumerProgress[], lastSeq: number): number | undefined {
-  if (consumers.length === 0) return undefined;
-  return Math.min(
-    ...consumers.map(({ waiting, unacknowledged, ackedSeq }) =>
-      waiting + unacknowledged === 0 ? Math.max(lastSeq, ackedSeq) : ackedSeq,
-    ),
-  );
+export function finishedSeq(consumers: readonly Pick<ConsumerProgress, 'ackedSeq'>[]): number | undefined {
+  return consumers.length === 0 ? undefined : Math.min(...consumers.map(({ ackedSeq }) => ackedSeq));
 }
 
 /**

@@ -47,7 +47,7 @@ export function startRetention(connection: LogConnection, settings: RetentionSet
     states.set(streams.ingest, state);
     if (state.messages === 0) return;
     for (const [subject, consumers] of bySubject(await listConsumerProgress(connection, streams.ingest))) {
-      const finished = finishedSeq(consumers, state.lastSeq);
+      const finished = finishedSeq(consumers);
       if (finished !== undefined && finished >= state.firstSeq) await remove(streams.ingest, subject, finished + 1);
     }
   };
@@ -66,7 +66,7 @@ export function startRetention(connection: LogConnection, settings: RetentionSet
     if (keepFrom <= state.firstSeq) return;
     const readers = bySubject(await listConsumerProgress(connection, streams.events));
     for (const subject of await accountSubjects(connection)) {
-      const finished = finishedSeq(readers.get(subject) ?? [], state.lastSeq);
+      const finished = finishedSeq(readers.get(subject) ?? []);
       const before = finished === undefined ? keepFrom : Math.min(keepFrom, finished + 1);
       if (before > state.firstSeq) await remove(streams.events, subject, before);
     }
