@@ -16,9 +16,11 @@ import type { ReadyCheck } from '../shared/process/observe.ts';
 import type { Shutdown } from '../shared/process/shutdown.ts';
 import { databaseAccess } from '../shared/storage/database-access.ts';
 import { migrate } from '../shared/storage/migrate.ts';
+import { lookUpByKey } from '../shared/storage/go-by-key.ts';
 import { openStorage } from '../shared/storage/open-storage.ts';
 import { createSecretBox } from '../shared/storage/secrets.ts';
 import { createVisitorPool } from '../shared/visitors/visitor-pool.ts';
+import { createAssignmentReader } from './assignments/assignment-reader.ts';
 import { createAssigner } from './assignments/assigner.ts';
 import { createExperimentDesk } from './assignments/experiment-desk.ts';
 import { createExperimentPlans } from './assignments/experiment-plans.ts';
@@ -84,6 +86,7 @@ export async function startControlPlane(
   const pool = openPool('sluice control plane', visitorConnectionsMax);
   shutdown.add('close visitors', () => pool.end());
   const assignmentPool = openPool('sluice assignments', assignmentConnectionsMax);
+  lookUpByKey(assignmentPool, (error) => logger.warn({ err: error }, 'setting up a connection to PostgreSQL failed'));
   shutdown.add('close assignments', () => assignmentPool.end());
   const database = monitorDatabase(storage);
   shutdown.add('stop database monitor', () => database.stop());
@@ -146,7 +149,12 @@ export async function startControlPlane(
   const impressions = createImpressionLog({ connection, partitions: () => logLink.partitions });
   const proxies = splitProxies(env.TRUSTED_PROXIES);
   const clientAddress = createClientAddress(compileAddressRanges(proxies), proxies.length > 0);
-  const assigner = createAssigner({ pool: assignmentPool, impressions, now });
+  const assigner = createAssigner({
+    pool: assignmentPool,
+    reader: createAssignmentReader(assignmentPool),
+    impressions,
+    now,
+  });
   const desk = createExperimentDesk(experimentPlans, assigner);
   const http = createHttpCounts();
   const app = createApp({

@@ -5,7 +5,8 @@ import { assign } from '../../shared/experiments/assign.ts';
 import type { AssignmentDecision, AssignmentRequest, Assignments } from '../../shared/experiments/assign.ts';
 import { accumulateProperties } from '../../shared/experiments/personalization.ts';
 import type { PageContext } from '../../shared/experiments/page.ts';
-import { readAssignments, storeAssignment } from './assignment-store.ts';
+import type { AssignmentReader } from './assignment-reader.ts';
+import { storeAssignment } from './assignment-store.ts';
 import type { OpenedPlan } from './experiment-plans.ts';
 import type { ImpressionLog } from './impression-log.ts';
 
@@ -26,14 +27,19 @@ export type Assigner = {
   ): Promise<Readonly<Record<string, string>>>;
 };
 
-export type AssignerOptions = { readonly pool: Pool; readonly impressions: ImpressionLog; now(): Date };
+export type AssignerOptions = {
+  readonly pool: Pool;
+  readonly reader: AssignmentReader;
+  readonly impressions: ImpressionLog;
+  now(): Date;
+};
 
 const cachedVisitorsMax = 50_000;
 // A variant a visitor has never changes, but the visitor may be merged or erased, perhaps by another process.
 const cachedForMs = 30_000;
 const none: Assignments = new Map();
 
-export function createAssigner({ pool, impressions, now }: AssignerOptions): Assigner {
+export function createAssigner({ pool, reader, impressions, now }: AssignerOptions): Assigner {
   const cache = new LRUCache<string, Assignments>({ max: cachedVisitorsMax, ttl: cachedForMs });
 
   const decide = async ({ plan }: OpenedPlan, request: AssignmentRequest): Promise<AssignmentDecision> => {
@@ -46,7 +52,7 @@ export function createAssigner({ pool, impressions, now }: AssignerOptions): Ass
     };
     const atOnce = assign(plan, request, cache.get(key) ?? none);
     if (!dependsOnStored(atOnce)) return atOnce;
-    const read = await readAssignments(pool, accountId, visitorId);
+    const read = await reader.read({ accountId, visitorId });
     if (read.erased) return erased;
     const decision = remember(read.assignments);
     if (!decision.assigned || decision.store === undefined) return decision;
@@ -76,7 +82,7 @@ export function createAssigner({ pool, impressions, now }: AssignerOptions): Ass
     async personalize({ plan }, visitorId, context) {
       if (plan.withProperties.length === 0) return {};
       // Past the cache: what another process assigned a moment ago belongs to the answer.
-      const { erased: gone, assignments } = await readAssignments(pool, plan.accountId, visitorId);
+      const { erased: gone, assignments } = await reader.read({ accountId: plan.accountId, visitorId });
       return gone ? {} : accumulateProperties(plan, visitorId, assignments, context);
     },
   };

@@ -34,7 +34,8 @@ export const assignmentPaths: Readonly<Record<string, JsonObject>> = {
       description:
         'Deterministic on visitor_id, and sticky: the first assignment is stored with the visitor. Records a ' +
         '`$experiment_impression` event unless track_impression is false. A visitor who is not in the experiment, also ' +
-        'because no such experiment runs, is told so with 200. Follows the published version.',
+        'because no such experiment runs, is told so with 200. Follows the published version. ' +
+        'An erasure or a merge of the visitor takes effect within half a minute where it was assigned before.',
       parameters: [keyParameter],
     },
   },
