@@ -64,8 +64,16 @@ export async function createDispatcherRig(natsUrl: string) {
   const notes: OutcomeNote[] = [];
   const running = new Set<DispatcherActor>();
 
-  const store = (payload: Uint8Array) =>
-    publish(connection, eventsSubject(accountId, 0), payload, { msgId: randomUUID(), timeoutMs: 5_000 });
+  let storedSeq = 0;
+  const store = async (payload: Uint8Array): Promise<void> => {
+    const subject = eventsSubject(accountId, 0);
+    const { seq } = await publish(connection, subject, payload, {
+      msgId: randomUUID(),
+      timeoutMs: 5_000,
+      attemptsMax: 6,
+    });
+    storedSeq = Math.max(storedSeq, seq);
+  };
   return {
     accountId,
     destinationId,
@@ -136,7 +144,9 @@ export async function createDispatcherRig(natsUrl: string) {
     async unfinished(): Promise<number> {
       const all = await listConsumerProgress(connection, streams.events);
       const own = all.find(({ name }) => name === dispatcherConsumer(destinationId));
-      return own === undefined ? 0 : own.waiting + own.unacknowledged;
+      if (own === undefined) return 0;
+      // What was stored just now may not be counted among what waits yet.
+      return Math.max(own.waiting + own.unacknowledged, own.ackedSeq < storedSeq ? 1 : 0);
     },
     async close(): Promise<void> {
       await Promise.all([...running].map((dispatcher) => dispatcher.stop(0)));
