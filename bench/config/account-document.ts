@@ -1,6 +1,7 @@
 import { collectionNames } from '../../shared/config/account-config.ts';
 import type { AccountConfig, Snapshot, SnapshotEntity } from '../../shared/config/account-config.ts';
 import { hashSourceKey } from '../../shared/config/source-key.ts';
+import { sourceIdOf } from './ids.ts';
 
 /** A destination of the bench: an HTTP endpoint. */
 export type BenchDestination = { readonly id: string; readonly url: string; readonly batchSize?: number };
@@ -29,8 +30,6 @@ export function accountDocument({ accountId, token, destinations = [] }: BenchAc
     collections: { ...empty, sources: [source], destinations: destinations.map(httpDestination) },
   };
 }
-
-export const sourceIdOf = (accountId: string): string => `${accountId}-source`;
 
 function httpDestination({ id, url, batchSize = 1 }: BenchDestination): SnapshotEntity {
   return {

@@ -1,7 +1,7 @@
 import { encodeResolved } from '../../shared/events/resolved-event.ts';
 import type { ResolvedEvent } from '../../shared/events/resolved-event.ts';
 import { eventsSubject } from '../../shared/log/subjects.ts';
-import { sourceIdOf } from '../config/account-document.ts';
+import { sourceIdOf, visitorIdOf } from '../config/ids.ts';
 import { fillFrames } from './fill-frames.ts';
 
 export type FillEventsOptions = {
@@ -24,7 +24,7 @@ export function fillEvents({ natsUrl, accountId, events, visitors = visitorsByDe
     partitions,
     subjectOf: (partition) => eventsSubject(accountId, partition),
     event(index) {
-      const visitor = visitorId(index % visitors);
+      const visitor = visitorIdOf(index % visitors);
       return {
         visitor,
         append: (frame) => frame.appendLine(encodeResolved(resolvedEvent(accountId, index, visitor, nowMs))),
@@ -32,9 +32,6 @@ export function fillEvents({ natsUrl, accountId, events, visitors = visitorsByDe
     },
   });
 }
-
-/** The id of the nth visitor: a UUID, as PostgreSQL keeps it. */
-const visitorId = (index: number): string => `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`;
 
 /** A resolved event as the end-to-end path makes it of a track of the bench; about 560 bytes. */
 export function resolvedEvent(accountId: string, index: number, visitor: string, nowMs: number): ResolvedEvent {

@@ -1,6 +1,6 @@
 import { envelopeHead, envelopePrefix } from '../../shared/events/envelope.ts';
 import { ingestSubject } from '../../shared/log/subjects.ts';
-import { sourceIdOf } from '../config/account-document.ts';
+import { sourceIdOf } from '../config/ids.ts';
 import { fillFrames } from './fill-frames.ts';
 
 export type FillIngestOptions = {

@@ -10,6 +10,7 @@ import { compilePredicate } from '../../shared/plan/predicate.ts';
 import { createHealthWindow } from '../../pipeline/dispatch/health-window.ts';
 import { createDeduplication } from '../../pipeline/resolve/deduplication.ts';
 import { hashEvent } from '../../pipeline/resolve/event-hash.ts';
+import { benchAccountId, sourceIdOf, visitorIdOf } from '../config/ids.ts';
 import { resolvedEvent } from '../fill/fill-events.ts';
 import { batchBody, trackBody } from '../load/bodies.ts';
 import { RequestTemplate } from '../load/slots.ts';
@@ -62,7 +63,7 @@ function validationTasks(): MicroTask[] {
 }
 
 function codecTasks(): MicroTask[] {
-  const prefix = envelopePrefix({ account: 'bench', source: 'bench-source', test: false });
+  const prefix = envelopePrefix({ account: benchAccountId, source: sourceIdOf(benchAccountId), test: false });
   const body = filled(trackBody(''));
   const writer = new FrameWriter(1024 ** 2);
   const write = (): FrameWriter => {
@@ -81,7 +82,7 @@ function codecTasks(): MicroTask[] {
   };
   const envelopes = write().bytes();
   const resolved = Array.from({ length: frameEvents }, (_, index) =>
-    resolvedEvent('bench', index, `visitor-${index}`, nowMs),
+    resolvedEvent(benchAccountId, index, visitorIdOf(index), nowMs),
   );
   const resolvedBytes = Buffer.from(resolved.map((event) => `${encodeResolved(event)}\n`).join(''));
   const name = (what: string): string => `codec: ${what} a frame of ${frameEvents}`;
@@ -98,10 +99,10 @@ function windowTasks(): MicroTask[] {
   let index = 0;
   const addNext = (): boolean => {
     index += 1;
-    return full.add(hashEvent('bench', `event-${index}`), nowMs + index);
+    return full.add(hashEvent(benchAccountId, `event-${index}`), nowMs + index);
   };
   while (full.size < 190_000) addNext();
-  const known = hashEvent('bench', `event-${index}`);
+  const known = hashEvent(benchAccountId, `event-${index}`);
   const health = createHealthWindow();
   return [
     { name: 'window: a new id in a full table', events: 1, run: addNext },
@@ -112,7 +113,7 @@ function windowTasks(): MicroTask[] {
 }
 
 function ruleTasks(): MicroTask[] {
-  const subject = resolvedEvent('bench', 1, 'visitor-1', nowMs);
+  const subject = resolvedEvent(benchAccountId, 1, visitorIdOf(1), nowMs);
   const condition = (property: string, operator: string, value: unknown) => ({
     condition: { property, operator, value },
   });

@@ -1,5 +1,6 @@
 import { Agent } from 'undici';
 import { idempotencyKey } from '../../shared/destinations/idempotency-key.ts';
+import { benchAccountId, visitorIdOf } from '../config/ids.ts';
 import { resolvedEvent } from '../fill/fill-events.ts';
 
 /**
@@ -9,7 +10,7 @@ import { resolvedEvent } from '../fill/fill-events.ts';
 const [, , target = '', connections = '64', batchSize = '1'] = process.argv;
 const url = new URL(target);
 const agent = new Agent({ connections: Number(connections), pipelining: 1 });
-const { event, visitor } = resolvedEvent('bench', 1, 'visitor-1', Date.now());
+const { event, visitor } = resolvedEvent(benchAccountId, 1, visitorIdOf(1), Date.now());
 const one = JSON.stringify({ event, visitor });
 const count = Number(batchSize);
 const body = count === 1 ? one : `[${Array.from({ length: count }, () => one).join(',')}]`;

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { benchAccountId } from '../config/ids.ts';
 import { publishAccounts } from '../config/publish-accounts.ts';
 import { trackBody } from '../load/bodies.ts';
 import { runLoad } from '../load/load-process.ts';
@@ -16,7 +17,7 @@ export function gatewayRate(context: ScenarioContext, gateways: number): Promise
     progress.step(`${gateways} gateway${gateways === 1 ? '' : 's'}`, seconds + warmUpSeconds + gateways);
     const token = `src_live_${randomBytes(16).toString('hex')}`;
     const log = await stage.startLog();
-    await publishAccounts(log.url, [{ accountId: 'bench', token }]);
+    await publishAccounts(log.url, [{ accountId: benchAccountId, token }]);
     const env = { GATEWAY_REUSE_PORT: 'true' };
     const first = await startGateway(stage, log.url, { env });
     for (let count = 1; count < gateways; count += 1) await startGateway(stage, log.url, { env, port: first.port });

@@ -1,4 +1,5 @@
 import { migrate } from '../../shared/storage/migrate.ts';
+import { accountIdOf, destinationIdOf } from '../config/ids.ts';
 import type { BenchAccount } from '../config/account-document.ts';
 import { publishAccounts } from '../config/publish-accounts.ts';
 import { fillEvents } from '../fill/fill-events.ts';
@@ -22,18 +23,20 @@ export function otherDestinationsCost(context: ScenarioContext, others: number):
     progress.step(`${others} destinations of other accounts`, seconds * 2 + 10);
     const sink = await startSink(stage);
     const log = await stage.startLog();
-    const account = (accountId: string): BenchAccount => ({
-      accountId,
-      destinations: [{ id: `${accountId}-destination`, url: sink.urlOf(`${group}/${accountId}`) }],
+    const account = (index: number): BenchAccount => ({
+      accountId: accountIdOf(index),
+      destinations: [{ id: destinationIdOf(index), url: sink.urlOf(`${group}/${index}`) }],
     });
-    const idle = Array.from({ length: others }, (_, index) => account(`other-${index}`));
-    await publishAccounts(log.url, [account('bench'), ...idle]);
+    await publishAccounts(
+      log.url,
+      Array.from({ length: others + 1 }, (_, index) => account(index)),
+    );
     const databaseUrl = await stage.createDatabase();
     await migrate(databaseUrl);
     const pipeline = await startPipeline(stage, log.url, databaseUrl);
     const deliver = async (events: number): Promise<EventCost> => {
       const begin = (await sink.group(group)).events;
-      await whilePaused(pipeline.pid, () => fillEvents({ natsUrl: log.url, accountId: 'bench', events }));
+      await whilePaused(pipeline.pid, () => fillEvents({ natsUrl: log.url, accountId: accountIdOf(0), events }));
       const [startedMs, cpuMs] = [performance.now(), await processCpuMs(pipeline.pid)];
       await waitUntil('the events to be delivered', drainDeadlineMs, async () => {
         const arrived = (await sink.group(group)).events - begin;

@@ -1,7 +1,9 @@
 import { migrate } from '../../shared/storage/migrate.ts';
+import { benchAccountId } from '../config/ids.ts';
 import { publishAccounts } from '../config/publish-accounts.ts';
 import { fillIngest } from '../fill/fill-ingest.ts';
 import type { ScenarioContext } from '../scenario.ts';
+import { assertNoneRefused } from '../system/assert-none-refused.ts';
 import { readMetrics } from '../system/metrics-page.ts';
 import { startPipeline } from '../system/services.ts';
 import { waitUntil } from '../system/wait-until.ts';
@@ -20,19 +22,20 @@ export function resolveRate(context: ScenarioContext, { partitions, threads }: S
   return context.stage.scoped(async (stage) => {
     progress.step(`${partitions} partitions, ${threads} threads`, seconds * 2 + 5);
     const log = await stage.startLog();
-    await publishAccounts(log.url, [{ accountId: 'bench' }]);
+    await publishAccounts(log.url, [{ accountId: benchAccountId }]);
     const databaseUrl = await stage.createDatabase();
     await migrate(databaseUrl);
     const pipeline = await startPipeline(stage, log.url, databaseUrl, {
       env: { LOG_PARTITIONS: String(partitions), PIPELINE_THREADS: String(threads) },
     });
     const events = Math.ceil(resolvedPerS * seconds);
-    const fill = { natsUrl: log.url, accountId: 'bench', partitions, visitors };
+    const fill = { natsUrl: log.url, accountId: benchAccountId, partitions, visitors };
     const resolved = async (count: number): Promise<void> =>
       waitUntil(
         'the backlog to be resolved',
         drainDeadlineMs,
         async () => {
+          await assertNoneRefused(pipeline);
           const done = (await readMetrics(pipeline.metricsUrl)).sum('sluice_resolver_resolved_total');
           progress.note(`${Math.round(done).toLocaleString('en-US')} events`);
           return done >= count ? undefined : `${done} of ${count}`;

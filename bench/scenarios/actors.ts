@@ -1,4 +1,5 @@
 import { migrate } from '../../shared/storage/migrate.ts';
+import { benchAccountId, destinationIdOf } from '../config/ids.ts';
 import type { BenchDestination } from '../config/account-document.ts';
 import { publishAccounts } from '../config/publish-accounts.ts';
 import { fillEvents } from '../fill/fill-events.ts';
@@ -94,9 +95,9 @@ function measureOnce(context: ScenarioContext, count: number, round: number): Pr
     progress.step(`${count} destinations, round ${round}`, 15 + seconds);
     const sink = await startSink(stage);
     const log = await stage.startLog();
-    const accountId = 'bench';
+    const accountId = benchAccountId;
     const destinations = Array.from({ length: count }, (_, index): BenchDestination => ({
-      id: `destination-${index}`,
+      id: destinationIdOf(index),
       url: sink.urlOf(`${group}/${index}`),
     }));
     await publishAccounts(log.url, [{ accountId, destinations }]);

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { benchAccountId } from '../config/ids.ts';
 import { publishAccounts } from '../config/publish-accounts.ts';
 import { batchBody } from '../load/bodies.ts';
 import { runLoad } from '../load/load-process.ts';
@@ -70,7 +71,7 @@ function measureOnce({ stage, progress, seconds, warmUpSeconds }: ScenarioContex
   return stage.scoped(async (own) => {
     const log = await own.startLog();
     const token = `src_live_${randomBytes(16).toString('hex')}`;
-    await publishAccounts(log.url, [{ accountId: 'bench', token }]);
+    await publishAccounts(log.url, [{ accountId: benchAccountId, token }]);
     const gateway = await startGateway(own, log.url);
     progress.step(`Sluice gateway, round ${round}`, seconds + warmUpSeconds);
     const order = {

@@ -1,9 +1,11 @@
 import { migrate } from '../../shared/storage/migrate.ts';
+import { benchAccountId } from '../config/ids.ts';
 import { publishAccounts } from '../config/publish-accounts.ts';
 import { fillIngest } from '../fill/fill-ingest.ts';
 import { meanOf, plainFigure } from '../result/figure.ts';
 import type { Series } from '../result/result.ts';
 import type { Scenario } from '../scenario.ts';
+import { assertNoneRefused } from '../system/assert-none-refused.ts';
 import { readMetrics } from '../system/metrics-page.ts';
 import { peakMemoryBytes } from '../system/process-memory.ts';
 import { memoryProbe, startSampler } from '../system/sampler.ts';
@@ -37,7 +39,7 @@ export const dedupeMemory: Scenario = {
     return stage.scoped(async (own) => {
       progress.step(`${ids.toLocaleString('en-US')} ids`, ids / 30_000 + 10);
       const log = await own.startLog();
-      await publishAccounts(log.url, [{ accountId: 'bench' }]);
+      await publishAccounts(log.url, [{ accountId: benchAccountId }]);
       const databaseUrl = await own.createDatabase();
       await migrate(databaseUrl);
       const pipeline = await startPipeline(own, log.url, databaseUrl, {
@@ -56,12 +58,20 @@ export const dedupeMemory: Scenario = {
       let fullAtS = 0;
       for (let step = 0; step < steps; step += 1) {
         const events = ids / steps;
-        await fillIngest({ natsUrl: log.url, accountId: 'bench', events, partitions, visitors, from: step * events });
+        await fillIngest({
+          natsUrl: log.url,
+          accountId: benchAccountId,
+          events,
+          partitions,
+          visitors,
+          from: step * events,
+        });
         const wanted = (step + 1) * events;
         await waitUntil(
           'the ids to be resolved',
           stepDeadlineMs,
           async () => {
+            await assertNoneRefused(pipeline);
             const count = await resolved();
             progress.note(`${count.toLocaleString('en-US')} ids`);
             return count >= wanted ? undefined : `${count} of ${wanted}`;

@@ -1,4 +1,5 @@
 import { migrate } from '../../shared/storage/migrate.ts';
+import { benchAccountId, destinationIdOf } from '../config/ids.ts';
 import { publishAccounts } from '../config/publish-accounts.ts';
 import { fillEvents } from '../fill/fill-events.ts';
 import { figureOf, plainFigure, ratioFigure } from '../result/figure.ts';
@@ -109,12 +110,12 @@ function measureOnce(context: ScenarioContext, variant: Variant, round: number):
     }
     progress.step(`${variant.name}: filling the log`, 15);
     const log = await stage.startLog();
-    const accountId = 'bench';
+    const accountId = benchAccountId;
     await publishAccounts(log.url, [
       {
         accountId,
         destinations: Array.from({ length: destinations }, (_, index) => ({
-          id: `destination-${index}`,
+          id: destinationIdOf(index),
           url: sink.urlOf(`${group}/${index}`),
           batchSize,
         })),

@@ -1,3 +1,4 @@
+import { destinationIdOf } from '../config/ids.ts';
 import { batchBody, trackBody } from '../load/bodies.ts';
 import { startWalkerOs } from '../peers/peers.ts';
 import { figureOf, plainFigure } from '../result/figure.ts';
@@ -10,6 +11,7 @@ import type { Trial } from '../sustained/find-sustained.ts';
 import { runPaced } from '../sustained/paced-run.ts';
 import type { Paced } from '../sustained/paced-run.ts';
 import { peakMemoryBytes } from '../system/process-memory.ts';
+import type { Service } from '../system/services.ts';
 import type { Stage } from '../system/stage.ts';
 import { startWholePath } from '../system/whole-path.ts';
 
@@ -25,6 +27,7 @@ type System = {
   readonly url: string;
   readonly body: string;
   readonly eventsPerRequest: number;
+  readonly pipeline?: Service;
   memoryBytes(): Promise<number>;
 };
 type Subject = { readonly name: string; start(stage: Stage): Promise<System> };
@@ -142,6 +145,7 @@ function measureOnce(context: ScenarioContext, subject: Subject, round: number):
         warmUpMs: warmUpSeconds * 1000,
         measureMs: seconds * 1000,
         eventsPerRequest: system.eventsPerRequest,
+        ...(system.pipeline === undefined ? {} : { pipeline: system.pipeline }),
         onWindow: (perS) => progress.note(`${Math.round(perS)} delivered/s`),
       });
     };
@@ -170,13 +174,14 @@ async function startSluice(
   eventsPerRequest: number,
 ): Promise<System> {
   const { sink, gateway, pipeline, token } = await startWholePath(stage, {
-    destinations: (sink) => [{ id: 'destination', url: sink.urlOf(`${group}/1`), batchSize }],
+    destinations: (sink) => [{ id: destinationIdOf(0), url: sink.urlOf(`${group}/1`), batchSize }],
   });
   return {
     sink,
     url: `${gateway.url}${path}`,
     body: bodyOf(token),
     eventsPerRequest,
+    pipeline,
     memoryBytes: async () => (await peakMemoryBytes(gateway.pid)) + (await peakMemoryBytes(pipeline.pid)),
   };
 }

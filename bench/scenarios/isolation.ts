@@ -1,4 +1,5 @@
 import { findFreePort } from '../../shared/embedded/free-port.ts';
+import { destinationIdOf } from '../config/ids.ts';
 import type { BenchDestination } from '../config/account-document.ts';
 import { fillEvents } from '../fill/fill-events.ts';
 import { trackBody } from '../load/bodies.ts';
@@ -118,19 +119,28 @@ function measureOnce(
     progress.step(`${arm.name}, round ${round}: paced`, seconds + warmUpSeconds + 2);
     const ratePerS = pacePerS ?? (drained.rate.value / healthy) * pacedShare;
     const order = { url: `${path.gateway.url}/api/v1/track`, bodies: [trackBody(path.token)], connections, ratePerS };
-    const paced = await runPaced({ stage, sink, group, order, ...times, eventsPerRequest: healthy, onWindow });
+    const paced = await runPaced({
+      stage,
+      sink,
+      group,
+      order,
+      ...times,
+      eventsPerRequest: healthy,
+      pipeline: path.pipeline,
+      onWindow,
+    });
     return { drained, paced };
   });
 }
 
 function startArm(stage: Stage, arm: Arm, sink: Sink, deadPort: number): Promise<WholePath> {
   const good = Array.from({ length: healthy }, (_, index): BenchDestination => ({
-    id: `good-${index}`,
+    id: destinationIdOf(index),
     url: sink.urlOf(`${group}/${index}`),
   }));
   const bad: BenchDestination[] = [
-    { id: 'dead', url: `http://127.0.0.1:${deadPort}/` },
-    { id: 'slow', url: sink.urlOf(`${slowGroup}/1`) },
+    { id: destinationIdOf(healthy), url: `http://127.0.0.1:${deadPort}/` },
+    { id: destinationIdOf(healthy + 1), url: sink.urlOf(`${slowGroup}/1`) },
   ];
   return startWholePath(stage, {
     sink,

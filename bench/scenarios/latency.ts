@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { benchAccountId } from '../config/ids.ts';
 import { publishAccounts } from '../config/publish-accounts.ts';
 import { trackBody } from '../load/bodies.ts';
 import { runLoad } from '../load/load-process.ts';
@@ -67,7 +68,7 @@ function measureOnce(context: ScenarioContext, round: number): Promise<Pair> {
   return context.stage.scoped(async (stage) => {
     const token = `src_live_${randomBytes(16).toString('hex')}`;
     const log = await stage.startLog();
-    await publishAccounts(log.url, [{ accountId: 'bench', token }]);
+    await publishAccounts(log.url, [{ accountId: benchAccountId, token }]);
     const gateway = await startGateway(stage, log.url);
     const run = async (label: string, url: string, own: Pick<LoadOrder, 'ratePerS'>): Promise<LoadResult> => {
       progress.step(`${label}, round ${round}`, seconds + warmUpSeconds);

@@ -1,3 +1,4 @@
+import { destinationIdOf } from '../config/ids.ts';
 import { trackBody } from '../load/bodies.ts';
 import { meanOf, plainFigure } from '../result/figure.ts';
 import type { Series } from '../result/result.ts';
@@ -29,7 +30,7 @@ export const soak: Scenario = {
   run({ stage, minutes, seconds, warmUpSeconds, progress }) {
     return stage.scoped(async (own) => {
       const path = await startWholePath(own, {
-        destinations: (sink) => [{ id: 'destination', url: sink.urlOf(`${group}/1`) }],
+        destinations: (sink) => [{ id: destinationIdOf(0), url: sink.urlOf(`${group}/1`) }],
       });
       const { sink, gateway, pipeline, token } = path;
       const paced = (label: string, measureMs: number, ratePerS?: number) => {
@@ -42,7 +43,7 @@ export const soak: Scenario = {
         };
         const onWindow = (perS: number): void => progress.note(`${Math.round(perS)} delivered/s`);
         const times = { warmUpMs: warmUpSeconds * 1000, measureMs };
-        return runPaced({ stage: own, sink, group, order, ...times, eventsPerRequest: 1, onWindow });
+        return runPaced({ stage: own, sink, group, order, ...times, eventsPerRequest: 1, pipeline, onWindow });
       };
       const guess = await paced('finding the rate', seconds * 1000);
       const ratePerS = guess.deliveredPerS * loadShare;

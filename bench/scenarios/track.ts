@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { benchAccountId } from '../config/ids.ts';
 import { publishAccounts } from '../config/publish-accounts.ts';
 import { trackBody } from '../load/bodies.ts';
 import { runLoad } from '../load/load-process.ts';
@@ -25,7 +26,7 @@ const fastify: Subject = { name: 'Fastify, one JetStream publish an event', star
 const gateway: Subject = {
   name: 'Sluice gateway',
   async start(stage, natsUrl, token) {
-    await publishAccounts(natsUrl, [{ accountId: 'bench', token }]);
+    await publishAccounts(natsUrl, [{ accountId: benchAccountId, token }]);
     const { url, pid } = await startGateway(stage, natsUrl);
     return { trackUrl: `${url}/api/v1/track`, pid };
   },

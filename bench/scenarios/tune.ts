@@ -1,3 +1,4 @@
+import { destinationIdOf } from '../config/ids.ts';
 import { batchBody, trackBody } from '../load/bodies.ts';
 import { figureOf, medianOf, plainFigure } from '../result/figure.ts';
 import type { ResultRow } from '../result/result.ts';
@@ -64,9 +65,9 @@ function tryOnce(context: ScenarioContext, knob: Knob, { sync, ...env }: Setting
       env,
       syncAlways: sync === 'always',
       // Without a destination the machine is the gateway's and the resolvers'.
-      destinations: (sink) => [{ id: 'destination', url: sink.urlOf(`${group}/1`), batchSize: batchOut }],
+      destinations: (sink) => [{ id: destinationIdOf(0), url: sink.urlOf(`${group}/1`), batchSize: batchOut }],
     });
-    const { sink, gateway, token } = path;
+    const { sink, gateway, pipeline, token } = path;
     return runPaced({
       stage,
       sink,
@@ -77,6 +78,7 @@ function tryOnce(context: ScenarioContext, knob: Knob, { sync, ...env }: Setting
       warmUpMs: warmUpSeconds * 1000,
       measureMs: seconds * 1000,
       eventsPerRequest: isAccepted ? 1 : batchRows,
+      pipeline,
       onWindow: (perS) => progress.note(`${Math.round(perS)} delivered/s`),
     });
   });

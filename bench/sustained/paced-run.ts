@@ -6,6 +6,8 @@ import type { Point, Series } from '../result/result.ts';
 import type { SinkGroup } from '../sink/sink-messages.ts';
 import type { Sink } from '../sink/sink.ts';
 import { waitQuiet } from '../sink/wait-quiet.ts';
+import { assertNoneRefused } from '../system/assert-none-refused.ts';
+import type { Service } from '../system/services.ts';
 import type { Stage } from '../system/stage.ts';
 import { sleep } from '../system/wait-until.ts';
 
@@ -18,6 +20,8 @@ export type PacedOptions = {
   readonly measureMs: number;
   /** Events of one request, times the destinations each one goes to. */
   readonly eventsPerRequest: number;
+  /** Of ours, where there is one: it must not have refused anything. */
+  readonly pipeline?: Service;
   onWindow?(deliveredPerS: number): void;
 };
 
@@ -67,6 +71,7 @@ export async function runPaced(options: PacedOptions): Promise<Paced> {
   const delivered = (await sink.group(group)).events - begin;
   // What the generator had answered outside of its measurement is not in its result, so the end is when nothing comes any more.
   await waitQuiet(sink, group);
+  if (options.pipeline !== undefined) await assertNoneRefused(options.pipeline);
   const drained = (await sink.group(group)).events - begin;
   return {
     load,

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { migrate } from '../../shared/storage/migrate.ts';
+import { benchAccountId } from '../config/ids.ts';
 import type { BenchDestination } from '../config/account-document.ts';
 import { publishAccounts } from '../config/publish-accounts.ts';
 import { startSink } from '../sink/sink.ts';
@@ -28,13 +29,11 @@ export type WholePathOptions = {
   readonly sink?: Sink;
 };
 
-const accountId = 'bench';
-
 export async function startWholePath(stage: Stage, options: WholePathOptions): Promise<WholePath> {
   const sink = options.sink ?? (await startSink(stage));
   const log = await stage.startLog(options.syncAlways === undefined ? {} : { syncAlways: options.syncAlways });
   const token = `src_live_${randomBytes(16).toString('hex')}`;
-  await publishAccounts(log.url, [{ accountId, token, destinations: options.destinations(sink) }]);
+  await publishAccounts(log.url, [{ accountId: benchAccountId, token, destinations: options.destinations(sink) }]);
   const databaseUrl = await stage.createDatabase();
   await migrate(databaseUrl);
   const env = options.env ?? {};
@@ -42,5 +41,5 @@ export async function startWholePath(stage: Stage, options: WholePathOptions): P
   const startedMs = performance.now();
   const pipeline = await startPipeline(stage, log.url, databaseUrl, { env });
   const pipelineStartMs = performance.now() - startedMs;
-  return { natsUrl: log.url, accountId, token, gateway, pipeline, sink, pipelineStartMs };
+  return { natsUrl: log.url, accountId: benchAccountId, token, gateway, pipeline, sink, pipelineStartMs };
 }

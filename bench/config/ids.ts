@@ -1,0 +1,11 @@
+/** Ids as the control plane gives them: PostgreSQL takes nothing but UUIDs for accounts and visitors. */
+const idOf = (kind: string, index: number): string =>
+  `${kind}0000000-0000-4000-8000-${String(index).padStart(12, '0')}`;
+
+export const accountIdOf = (index: number): string => idOf('a', index);
+export const sourceIdOf = (accountId: string): string => accountId.replace(/^a/, 'b');
+export const destinationIdOf = (index: number): string => idOf('d', index);
+export const visitorIdOf = (index: number): string => idOf('e', index);
+
+/** The account of scenarios that need only one. */
+export const benchAccountId = accountIdOf(0);
