@@ -1,14 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import { finishedSeq, keepFromBySize } from './retention-policy.ts';
 
+const consumer = (ackedSeq: number, waiting = 0, unacknowledged = 0) => ({ ackedSeq, waiting, unacknowledged });
+
 describe('retention policy', () => {
   it.each([
     [[], undefined],
-    [[5], 5],
-    [[5, 50, 90], 5],
-    [[0, 7], 0],
-  ])('finishedSeq of consumers that acknowledged %o: %s', (acked, expected) => {
-    expect(finishedSeq(acked.map((ackedSeq) => ({ ackedSeq })))).toBe(expected);
+    [[consumer(5, 3)], 5],
+    [[consumer(5, 0, 2)], 5],
+    [[consumer(50, 1), consumer(5), consumer(90, 7)], 5],
+    // Nothing seems to wait for it: a message behind what it acknowledged may just have been stored.
+    [[consumer(95)], 95],
+    [[consumer(120)], 120],
+    // Made when there was nothing for it yet.
+    [[consumer(0)], 100],
+    [[consumer(0, 1)], 0],
+    [[consumer(0), consumer(7)], 7],
+  ])('finishedSeq of %o: %s', (consumers, expected) => {
+    expect(finishedSeq(consumers, 100)).toBe(expected);
   });
 
   const state = { bytes: 800, bytesMax: 1_000, messages: 100, firstSeq: 1, lastSeq: 100 };

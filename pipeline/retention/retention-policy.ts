@@ -4,12 +4,21 @@ import type { ConsumerProgress, StreamState } from '../../shared/log/stream-prog
 export type WaterMarks = { readonly high: number; readonly low: number };
 
 /**
- * Up to which sequence everything that read a subject is done with it: the least of its consumers. Only what they
- * acknowledged counts: that nothing waits for one is said a moment late, when a message has just been stored.
- * Undefined without any.
+ * Up to which sequence everything that read a subject is done with it: the least of its consumers. Undefined without
+ * any. What they acknowledged is certain; that nothing waits for one is said a moment late, when a message has just been
+ * stored. So one that never acknowledged anything, and has nothing to, is done up to `settledSeq` only: the end of the
+ * stream a while ago.
  */
-export function finishedSeq(consumers: readonly Pick<ConsumerProgress, 'ackedSeq'>[]): number | undefined {
-  return consumers.length === 0 ? undefined : Math.min(...consumers.map(({ ackedSeq }) => ackedSeq));
+export function finishedSeq(
+  consumers: readonly Pick<ConsumerProgress, 'ackedSeq' | 'waiting' | 'unacknowledged'>[],
+  settledSeq: number,
+): number | undefined {
+  if (consumers.length === 0) return undefined;
+  return Math.min(
+    ...consumers.map(({ ackedSeq, waiting, unacknowledged }) =>
+      ackedSeq === 0 && waiting + unacknowledged === 0 ? settledSeq : ackedSeq,
+    ),
+  );
 }
 
 /**

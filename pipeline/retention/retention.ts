@@ -23,6 +23,11 @@ export type Retention = {
   stop(): Promise<void>;
 };
 
+type StreamEnd = { readonly lastSeq: number; readonly atMs: number };
+const noEnd: StreamEnd = { lastSeq: 0, atMs: -Infinity };
+/** After this long the server has told every consumer of a message that was stored, in ms. */
+const settledMs = 1_000;
+
 /** Looking up an age is asked of the server rarely: history is counted in days. */
 const ageEveryMs = 600_000;
 
@@ -36,6 +41,8 @@ export function startRetention(connection: LogConnection, settings: RetentionSet
   let agedSeq = 0;
   let agedAtMs = -Infinity;
   let triedFrom = 0;
+  // The end of EVENTS as it was at least once `settledMs` ago, and as it was later.
+  let ends: readonly [StreamEnd, StreamEnd] = [noEnd, noEnd];
 
   const remove = async (stream: string, subject: string, beforeSeq: number): Promise<void> => {
     const purged = await purgeSubject(connection, stream, subject, beforeSeq);
@@ -47,7 +54,7 @@ export function startRetention(connection: LogConnection, settings: RetentionSet
     states.set(streams.ingest, state);
     if (state.messages === 0) return;
     for (const [subject, consumers] of bySubject(await listConsumerProgress(connection, streams.ingest))) {
-      const finished = finishedSeq(consumers);
+      const finished = finishedSeq(consumers, 0);
       if (finished !== undefined && finished >= state.firstSeq) await remove(streams.ingest, subject, finished + 1);
     }
   };
@@ -55,6 +62,9 @@ export function startRetention(connection: LogConnection, settings: RetentionSet
   const cleanEvents = async (): Promise<void> => {
     const state = await readStreamState(connection, streams.events);
     states.set(streams.events, state);
+    if (performance.now() - ends[1].atMs > settledMs) {
+      ends = [ends[1], { lastSeq: state.lastSeq, atMs: performance.now() }];
+    }
     if (state.messages === 0) return;
     if (performance.now() - agedAtMs > ageEveryMs) {
       agedSeq = await findSeqAt(connection, streams.events, Date.now() - settings.historyMs);
@@ -65,8 +75,9 @@ export function startRetention(connection: LogConnection, settings: RetentionSet
     const keepFrom = Math.max(agedSeq, bySize);
     if (keepFrom <= state.firstSeq) return;
     const readers = bySubject(await listConsumerProgress(connection, streams.events));
+    const settledSeq = ends[0].lastSeq;
     for (const subject of await accountSubjects(connection)) {
-      const finished = finishedSeq(readers.get(subject) ?? []);
+      const finished = finishedSeq(readers.get(subject) ?? [], settledSeq);
       const before = finished === undefined ? keepFrom : Math.min(keepFrom, finished + 1);
       if (before > state.firstSeq) await remove(streams.events, subject, before);
     }
