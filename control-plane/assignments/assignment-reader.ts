@@ -18,7 +18,7 @@ type Waiting = {
 
 /** As many wait as there are requests open, and none longer than a query's own deadline allows. */
 export function createAssignmentReader(pool: Pool): AssignmentReader {
-  let waiting: Waiting[] = [];
+  const waiting: Waiting[] = [];
   let queries = 0;
   const query = async (batch: readonly Waiting[]): Promise<void> => {
     queries += 1;
@@ -36,11 +36,9 @@ export function createAssignmentReader(pool: Pool): AssignmentReader {
     }
   };
   const next = (): void => {
-    while (waiting.length > 0 && queries < queriesMax) {
-      const batch = waiting.slice(0, visitorsPerQuery);
-      waiting = waiting.slice(visitorsPerQuery);
-      void query(batch);
-    }
+    if (waiting.length === 0 || queries >= queriesMax) return;
+    void query(waiting.splice(0, visitorsPerQuery));
+    next();
   };
   return {
     read: (asked) =>
