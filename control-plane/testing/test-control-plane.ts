@@ -29,10 +29,14 @@ export type TestControlPlane = {
   newAccount(scopes?: readonly string[]): Promise<Client>;
   /** A client of the same account with other scopes. */
   newKey(client: Client, scopes: readonly string[], expiresAt?: Date | null): Promise<Client>;
+  /** Its page of metrics. */
+  metrics(): Promise<string>;
   /** Another control plane on the same servers; stopped with this one. */
-  startAnother(changes?: Partial<ControlPlaneEnv>): Promise<{ readonly baseUrl: string; stop(): Promise<void> }>;
+  startAnother(changes?: Partial<ControlPlaneEnv>): Promise<AnotherControlPlane>;
   stop(): Promise<void>;
 };
+
+export type AnotherControlPlane = Pick<TestControlPlane, 'baseUrl' | 'metrics' | 'stop'>;
 
 const mebibyte = 1024 ** 2;
 const check = createAnswerCheck(endpoints);
@@ -54,6 +58,7 @@ export async function startTestControlPlane(changes: Partial<ControlPlaneEnv> = 
     log,
     nats,
     baseUrl: first.baseUrl,
+    metrics: first.metrics,
     async newAccount(scopes = ['all']) {
       const em = storage.fork();
       const account = em.create(Account, { id: uuidv7(), name: 'test', liveVersionId: null, createdAt: new Date() });
@@ -64,7 +69,7 @@ export async function startTestControlPlane(changes: Partial<ControlPlaneEnv> = 
     async startAnother(more = {}) {
       const another = await start({ ...env, ...more });
       others.push(another.shutdown);
-      return { baseUrl: another.baseUrl, stop: () => another.shutdown.run('test') };
+      return { baseUrl: another.baseUrl, metrics: another.metrics, stop: () => another.shutdown.run('test') };
     },
     async stop() {
       for (const shutdown of [...others, first.shutdown]) await shutdown.run('test over');
@@ -74,11 +79,13 @@ export async function startTestControlPlane(changes: Partial<ControlPlaneEnv> = 
   };
 }
 
-async function start(env: ControlPlaneEnv): Promise<{ readonly baseUrl: string; readonly shutdown: Shutdown }> {
+type Started = Pick<TestControlPlane, 'baseUrl' | 'metrics'> & { readonly shutdown: Shutdown };
+
+async function start(env: ControlPlaneEnv): Promise<Started> {
   const logger = createLogger('test', env.LOG_LEVEL);
   const shutdown = createShutdown(logger, env.SHUTDOWN_DEADLINE_MS);
-  const { port } = await startControlPlane(env, logger, shutdown);
-  return { baseUrl: `http://127.0.0.1:${port}`, shutdown };
+  const { port, page } = await startControlPlane(env, logger, shutdown);
+  return { baseUrl: `http://127.0.0.1:${port}`, metrics: () => page.text(), shutdown };
 }
 
 function testEnv(): ControlPlaneEnv {

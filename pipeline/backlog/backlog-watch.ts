@@ -52,13 +52,7 @@ export function watchBacklog({ connection, everyMs, owns, readSoFar, logger }: B
     stream,
     oldest: createOldestFrames(connection, stream),
   }));
-  const seen = {
-    backlogs: new Map<string, Backlog>(),
-    streams: new Map<string, StreamState>(),
-    retries: new Map<string, number>(),
-    deadLetters: new Map<string, number>(),
-    looks: { ok: 0, failed: 0 },
-  };
+  const seen: Seen = { ...nothing(), looks: { ok: 0, failed: 0 } };
   const look = async (): Promise<void> => {
     for (const { actorId, frames, events } of readSoFar()) eventsPerFrame.note(actorId, frames, events);
     const backlogs = new Map<string, Backlog>();
@@ -69,16 +63,18 @@ export function watchBacklog({ connection, everyMs, owns, readSoFar, logger }: B
         backlogs.set(consumer.name, backlogOf(consumer, eventsPerFrame.of(consumer.name), oldest.of(consumer.name)));
       }
     }
-    for (const stream of watched) seen.streams.set(stream, await readStreamState(connection, stream));
-    seen.retries = await countByDestination(connection, streams.retry, 'retry.*.*');
-    seen.deadLetters = await countByDestination(connection, streams.deadLetters, 'dead.*');
-    seen.backlogs = backlogs;
-  };
-  const forget = (): void => {
-    for (const map of [seen.backlogs, seen.streams, seen.retries, seen.deadLetters]) map.clear();
+    const states = new Map<string, StreamState>();
+    for (const stream of watched) states.set(stream, await readStreamState(connection, stream));
+    const retries = await countByDestination(connection, streams.retry, 'retry.*.*');
+    const deadLetters = await countByDestination(connection, streams.deadLetters, 'dead.*');
+    // All at once: a page shows one look, not the middle of the next.
+    Object.assign(seen, { backlogs, streams: states, retries, deadLetters });
   };
   const work = async (): Promise<void> => {
-    if (!owns()) return forget();
+    if (!owns()) {
+      Object.assign(seen, nothing());
+      return;
+    }
     if (!connection.connected) return;
     try {
       await look();
@@ -120,6 +116,11 @@ export function watchBacklog({ connection, everyMs, owns, readSoFar, logger }: B
     },
   };
 }
+
+type Maps = Pick<BacklogWatch, 'backlogs' | 'streams' | 'retries' | 'deadLetters'>;
+type Seen = Maps & { readonly looks: { ok: number; failed: number } };
+
+const nothing = (): Maps => ({ backlogs: new Map(), streams: new Map(), retries: new Map(), deadLetters: new Map() });
 
 function backlogOf(consumer: ConsumerProgress, eventsPerFrame: number, oldestAtMs: number | undefined): Backlog {
   const { waiting, unacknowledged, unacknowledgedMax } = consumer;

@@ -6,11 +6,12 @@ import type { TimedMetric } from '../dispatch/delivery-timings.ts';
 import { deadLetterReasons } from '../dispatch/dispatcher-stats.ts';
 import { actorMetrics, pipelineMetrics, summedMetrics } from '../metrics.ts';
 import type { StatsLedger } from '../supervisor/stats-ledger.ts';
+import { combineBy, plus } from './combine-by.ts';
 import type { ShownDestinations } from './shown-destinations.ts';
 
 /** Shows what the actors have counted. */
 export function showActors(page: MetricsPage, stats: StatsLedger, shown: ShownDestinations): void {
-  const labelOf = (destinationId: string): string => shown.labels.labelOf(destinationId);
+  const { labelOf } = shown;
   const { resolver, dispatcher } = actorMetrics;
   // First on the page of all that is about destinations: it notices which are gone.
   page.show(pipelineMetrics.destinationInfo, (add) => {
@@ -24,19 +25,19 @@ export function showActors(page: MetricsPage, stats: StatsLedger, shown: ShownDe
   for (const [stat, definition] of Object.entries(dispatcher.byStat)) {
     page.show(definition, (add) => {
       const values = read(stats, stat, definition, dispatcher.prefix);
-      for (const [destination_id, value] of sumBy(values, labelOf)) add(value, { destination_id });
+      for (const [destination_id, value] of combineBy(values, labelOf, plus)) add(value, { destination_id });
     });
   }
   page.show(pipelineMetrics.attempts, (add) => {
     for (const outcome of attemptOutcomes) {
       const values = read(stats, `attempts_${outcome}`, pipelineMetrics.attempts, dispatcher.prefix);
-      for (const [destination_id, value] of sumBy(values, labelOf)) add(value, { destination_id, outcome });
+      for (const [destination_id, value] of combineBy(values, labelOf, plus)) add(value, { destination_id, outcome });
     }
   });
   page.show(pipelineMetrics.deadLetters, (add) => {
     for (const reason of deadLetterReasons) {
       const values = read(stats, `dead_letters_${reason}`, pipelineMetrics.deadLetters, dispatcher.prefix);
-      for (const [destination_id, value] of sumBy(values, labelOf)) add(value, { destination_id, reason });
+      for (const [destination_id, value] of combineBy(values, labelOf, plus)) add(value, { destination_id, reason });
     }
   });
   for (const { prefix, byStat } of Object.values(summedMetrics)) {
@@ -48,7 +49,7 @@ export function showActors(page: MetricsPage, stats: StatsLedger, shown: ShownDe
   page.show(pipelineMetrics.seriesDropped, (add) => {
     const { byStat } = dispatcher;
     const each = Object.keys(byStat).length + attemptOutcomes.length + deadLetterReasons.length;
-    add(shown.labels.dropped * each);
+    add(shown.dropped * each);
   });
 }
 
@@ -73,19 +74,6 @@ function read(
 ): ReadonlyMap<string, number> {
   const values = kind === 'counter' ? stats.totals(stat, prefix) : stats.values(stat, prefix);
   return new Map([...values].map(([actorId, value]) => [actorId.slice(prefix.length), value]));
-}
-
-/** Adds up the values of those that share a label. */
-export function sumBy(
-  values: Iterable<readonly [string, number]>,
-  labelOf: (id: string) => string,
-): Map<string, number> {
-  const sums = new Map<string, number>();
-  for (const [id, value] of values) {
-    const label = labelOf(id);
-    sums.set(label, (sums.get(label) ?? 0) + value);
-  }
-  return sums;
 }
 
 function sum(values: Iterable<number>): number {

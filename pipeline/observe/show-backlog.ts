@@ -5,7 +5,7 @@ import type { Backlog, BacklogWatch } from '../backlog/backlog-watch.ts';
 import { pipelineMetrics } from '../metrics.ts';
 import type { Retention } from '../retention/retention.ts';
 import type { ShownDestinations } from './shown-destinations.ts';
-import { sumBy } from './show-actors.ts';
+import { combineBy, plus } from './combine-by.ts';
 
 /** Shows what waits in the log. */
 export function showBacklog(
@@ -50,33 +50,32 @@ function showPartitions(page: MetricsPage, watch: BacklogWatch): void {
   each(pipelineMetrics.partitionUnacknowledgedLimit, ({ unacknowledgedMax }) => unacknowledgedMax);
 }
 
-function showDestinationBacklogs(page: MetricsPage, watch: BacklogWatch, { labels }: ShownDestinations): void {
-  const labelOf = (id: string): string => labels.labelOf(id);
+function showDestinationBacklogs(page: MetricsPage, watch: BacklogWatch, { labelOf }: ShownDestinations): void {
   const each = (
     definition: MetricDefinition<'destination_id'>,
     read: (backlog: Backlog) => number,
-    combine = sumBy,
+    combine = plus,
   ): void => {
     page.show(definition, (add) => {
       const values = readersOf(watch, 'dispatcher-').map(([id, backlog]) => [id, read(backlog)] as const);
-      for (const [destination_id, value] of combine(values, labelOf)) add(value, { destination_id });
+      for (const [destination_id, value] of combineBy(values, labelOf, combine)) add(value, { destination_id });
     });
   };
   each(pipelineMetrics.destinationBacklogFrames, ({ frames }) => frames);
   each(pipelineMetrics.destinationBacklogEvents, ({ events }) => events);
-  each(pipelineMetrics.destinationBacklogAge, ageS, greatestBy);
+  each(pipelineMetrics.destinationBacklogAge, ageS, Math.max);
   each(pipelineMetrics.destinationUnacknowledged, ({ unacknowledged }) => unacknowledged);
   each(pipelineMetrics.destinationUnacknowledgedLimit, ({ unacknowledgedMax }) => unacknowledgedMax);
   page.show(pipelineMetrics.destinationRetries, (add) => {
     // A destination without any is told of as well.
     const values = readersOf(watch, 'dispatcher-').map(([id]) => [id, watch.retries.get(id) ?? 0] as const);
-    for (const [destination_id, value] of sumBy(values, labelOf)) add(value, { destination_id });
+    for (const [destination_id, value] of combineBy(values, labelOf, plus)) add(value, { destination_id });
   });
   page.show(pipelineMetrics.deadLettersKept, (add) => {
     if (watch.streams.size === 0) return;
     const ids = readersOf(watch, 'dispatcher-').map(([id]) => id);
     const values = ids.map((id) => [id, watch.deadLetters.get(id) ?? 0] as const);
-    for (const [destination_id, value] of sumBy(values, labelOf)) add(value, { destination_id });
+    for (const [destination_id, value] of combineBy(values, labelOf, plus)) add(value, { destination_id });
     add(watch.deadLetters.get('ingest') ?? 0, { destination_id: 'ingest' });
   });
 }
@@ -90,10 +89,4 @@ function readersOf({ backlogs }: BacklogWatch, prefix: string): (readonly [strin
 
 function ageS({ oldestAtMs }: Backlog): number {
   return oldestAtMs === undefined ? 0 : Math.max(0, (Date.now() - oldestAtMs) / 1_000);
-}
-
-function greatestBy(values: Iterable<readonly [string, number]>, labelOf: (id: string) => string): Map<string, number> {
-  const greatest = new Map<string, number>();
-  for (const [id, value] of values) greatest.set(labelOf(id), Math.max(greatest.get(labelOf(id)) ?? 0, value));
-  return greatest;
 }

@@ -94,10 +94,15 @@ describe('destinations', () => {
     stats.reported(0, report({ 'dispatcher-a': delivered(1), 'dispatcher-b': delivered(2) }));
     expect(await page.text()).toContain(deliveredLine('b', 2));
     destinations.pop();
+    expect(await page.text()).not.toContain('destination_id="b"');
+    // Its dispatcher ends a moment after its destination.
     stats.ended('dispatcher-b', delivered(2));
     const text = await page.text();
     expect(text).toContain(deliveredLine('a', 1));
     expect(text).not.toContain('destination_id="b"');
+    destinations.push({ id: 'b', type: 'HTTPDestination' });
+    stats.reported(0, report({ 'dispatcher-b': delivered(0) }));
+    expect(await page.text()).toContain(deliveredLine('b', 0));
   });
 
   test('metrics: those beyond the limit are summed up, and that sum never goes back', async () => {

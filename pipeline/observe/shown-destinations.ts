@@ -5,32 +5,48 @@ export type PublishedDestination = { readonly id: string; readonly type: string 
 
 /** The destinations of the page: what is gone is forgotten, so its series end. */
 export type ShownDestinations = {
-  readonly labels: DestinationLabels;
-  /** Those that stand by themselves, with what kind they are of. */
+  /** Those that stand by themselves, with what kind they are of. To be asked before `labelOf` on each page. */
   current(): readonly PublishedDestination[];
+  /** Under which name a destination stands; undefined for one that is gone. */
+  labelOf(destinationId: string): string | undefined;
+  /** Destinations that were ever left without a label of their own. */
+  readonly dropped: number;
 };
 
 export type ShownDestinationsOptions = {
   readonly destinationsMax: number;
   readonly stats: Pick<StatsLedger, 'forget'>;
   readonly published: () => readonly PublishedDestination[];
+  /** In ms; for how long it takes is all that matters. */
+  readonly now?: () => number;
 };
 
-export function showDestinations({ destinationsMax, stats, published }: ShownDestinationsOptions): ShownDestinations {
+/** The dispatcher of a destination that is gone may go on counting until it has ended, in ms. */
+const lingerMs = 60_000;
+
+export function showDestinations(options: ShownDestinationsOptions): ShownDestinations {
+  const { destinationsMax, stats, published, now = () => performance.now() } = options;
   const labels = new DestinationLabels(destinationsMax);
+  const gone = new Map<string, { readonly wasFolded: boolean; readonly untilMs: number }>();
   let known = new Set<string>();
   return {
-    labels,
     current() {
       const destinations = published();
-      const now = new Set(destinations.map(({ id }) => id));
+      const current = new Set(destinations.map(({ id }) => id));
       for (const id of known) {
-        if (now.has(id)) continue;
-        const wasFolded = labels.forget(id);
-        stats.forget(`dispatcher-${id}`, wasFolded ? `dispatcher-${otherDestinations}` : undefined);
+        if (!current.has(id)) gone.set(id, { wasFolded: labels.forget(id), untilMs: now() + lingerMs });
       }
-      known = now;
+      for (const [id, { wasFolded, untilMs }] of gone) {
+        if (!current.has(id))
+          stats.forget(`dispatcher-${id}`, wasFolded ? `dispatcher-${otherDestinations}` : undefined);
+        if (current.has(id) || now() > untilMs) gone.delete(id);
+      }
+      known = current;
       return destinations.filter(({ id }) => labels.labelOf(id) === id);
+    },
+    labelOf: (destinationId) => (gone.has(destinationId) ? undefined : labels.labelOf(destinationId)),
+    get dropped() {
+      return labels.dropped;
     },
   };
 }
