@@ -36,6 +36,12 @@ describe('AWSKinesis', () => {
     });
   });
 
+  it('request: what is larger than a request may be is refused before it is sent', () => {
+    const large = { resolved: sampleEvent({ event_properties: { text: 'x'.repeat(3 * 1_024 * 1_024) } }) };
+    expect(() => prepared.buildRequest([large], 0)).not.toThrow();
+    expect(() => prepared.buildRequest([large, large], 0)).toThrow('too large');
+  });
+
   it('answer: says of each record what became of it', () => {
     const throttled = { ErrorCode: 'ProvisionedThroughputExceededException', ErrorMessage: 'Rate exceeded …' };
     expect(read(200, { FailedRecordCount: 2, Records: [stored, throttled, { ErrorCode: 'odd one\n' }] })).toEqual([

@@ -3,6 +3,7 @@ import { isJsonObject } from '../process/json.ts';
 import type { JsonObject } from '../process/json.ts';
 import { awsFailure, awsOutcome } from './aws-errors.ts';
 import { awsExampleSettings, awsSettings, prepareAwsRequests } from './aws-request.ts';
+import { withinBytes } from './body-size.ts';
 import { defineDestination, SettingError } from './define.ts';
 import type { OutboundAnswer, OutboundEvent, Outcome, PreparedDestination } from './define.ts';
 import { eventJson } from './event-json.ts';
@@ -11,6 +12,8 @@ import { textSetting } from './settings.ts';
 
 // A request may hold 500 records; the answer to these many is read whole, also when every one of them failed.
 const batchEventsMax = 200;
+// 5 MiB of records, as they grow in base64.
+const bodyBytesMax = (5 * 1_024 * 1_024 * 4) / 3;
 const partitionKeyCharactersMax = 256;
 
 /**
@@ -57,7 +60,7 @@ function prepare(settings: JsonObject): PreparedDestination {
     batchEventsMax,
     buildRequest(events, nowMs) {
       const body = JSON.stringify({ StreamName: streamName, Records: events.map(recordOf) });
-      return makeRequest({ headers, body, events }, nowMs);
+      return withinBytes(makeRequest({ headers, body, events }, nowMs), bodyBytesMax);
     },
     readAnswer,
   };

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { isJsonObject } from '../process/json.ts';
 import type { JsonObject } from '../process/json.ts';
 import { baseUrlSetting, readBaseUrl } from './base-url.ts';
+import { withinBytes } from './body-size.ts';
 import { contextOf } from './default-payload.ts';
 import { defineDestination, SettingError, UnfitEventError } from './define.ts';
 import type { OutboundEvent, PreparedDestination } from './define.ts';
@@ -67,10 +68,8 @@ function prepare(settings: JsonObject): PreparedDestination {
     buildRequest(events) {
       const [first] = events;
       if (first === undefined) throw new UnfitEventError('there is no event');
-      const request = postJson({ url, body: { ...clientOf(first), events: events.map(eventOf) }, events });
-      // Halved by who sends it, where it is several.
-      if (Buffer.byteLength(request.body ?? '') > bodyBytesMax) throw new UnfitEventError('the event is too large');
-      return request;
+      const body = { ...clientOf(first), events: events.map(eventOf) };
+      return withinBytes(postJson({ url, body, events }), bodyBytesMax);
     },
   };
 }

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { JsonObject } from '../process/json.ts';
 import { baseUrlSetting, readBaseUrl } from './base-url.ts';
+import { withinBytes } from './body-size.ts';
 import { defineDestination, SettingError } from './define.ts';
 import type { OutboundEvent, PreparedDestination } from './define.ts';
 import { eventJson } from './event-json.ts';
@@ -11,6 +12,7 @@ import { optionalTextSetting, textSetting } from './settings.ts';
 const standardUrl = 'https://pubsub.googleapis.com';
 const audience = 'https://pubsub.googleapis.com/google.pubsub.v1.Publisher';
 const batchEventsMax = 500;
+const bodyBytesMax = 10_000_000;
 const attributeBytesMax = 1_024;
 
 /**
@@ -79,12 +81,8 @@ function prepare(settings: JsonObject): PreparedDestination {
         attributes: attributesOf(event),
         ...(isOrdered ? { orderingKey: orderingKey(event) } : {}),
       }));
-      return postJson({
-        url,
-        headers: { authorization: `Bearer ${account.token(nowMs)}` },
-        body: { messages },
-        events,
-      });
+      const headers = { authorization: `Bearer ${account.token(nowMs)}` };
+      return withinBytes(postJson({ url, headers, body: { messages }, events }), bodyBytesMax);
     },
   };
 }

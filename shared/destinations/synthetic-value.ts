@@ -14,7 +14,7 @@ export function syntheticValue(value: unknown, seed: string): unknown {
 
 /** Names are kept where they look like a schema's; what could be somebody's own text is not. */
 export function isSchemaName(name: string): boolean {
-  return /^[$_A-Za-z][\w $.:/-]{0,63}$/.test(name) && !/\d{5}/.test(name);
+  return /^[$_A-Za-z][\w $.:/-]{0,63}$/.test(name) && !/\d{5}|^property_\d/.test(name);
 }
 
 function makeUp(value: unknown, digits: SeededDigits, name: string, depth: number): unknown {
