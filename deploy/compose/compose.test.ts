@@ -1,0 +1,134 @@
+import { access } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { isService, problemsOf, unknownVariables } from '../testing/service-environments.ts';
+import type { ServiceName } from '../testing/service-environments.ts';
+import { ownServices, readCompose, readHere } from './testing/read-compose.ts';
+import type { Compose, ComposeService } from './testing/read-compose.ts';
+
+let compose: Compose;
+let own: [name: string, service: ComposeService][];
+beforeAll(async () => {
+  compose = await readCompose();
+  own = ownServices(compose);
+});
+
+const runs = ({ command }: ComposeService): ServiceName => {
+  const name = command?.[0];
+  if (!isService(name)) throw new Error(`${name} is no service`);
+  return name;
+};
+const variables = ({ environment }: ComposeService): Record<string, string> =>
+  Object.fromEntries(Object.entries(environment ?? {}).map(([name, value]) => [name, String(value)]));
+
+test('compose: every service of ours knows the variables it is given, and takes their values', () => {
+  expect(own.map(([name]) => name)).toHaveLength(7);
+  for (const [name, service] of own) {
+    const given = variables(service);
+    expect({ name, unknown: unknownVariables(runs(service), Object.keys(given)) }).toEqual({ name, unknown: [] });
+    expect({ name, problems: problemsOf(runs(service), given) }).toEqual({ name, problems: [] });
+  }
+});
+
+test('compose: every service of ours is told the same of the log', () => {
+  const told = own
+    .map(([, service]) => variables(service))
+    .filter((given) => given['NATS_URL'] !== undefined)
+    .map((given) => Object.entries(given).filter(([name]) => /^(LOG|NATS)_/.test(name)));
+  expect(told).toHaveLength(5);
+  expect(new Set(told.map((each) => JSON.stringify(each))).size).toBe(1);
+  expect(Object.fromEntries(told[0] ?? [])).toMatchObject({ LOG_REPLICAS: '3' });
+});
+
+test('compose: pipelines and gateways have names of their own, and control planes do not migrate', () => {
+  const ids = own.map(([, service]) => variables(service)['INSTANCE_ID']).filter((id) => id !== undefined);
+  expect(ids.toSorted()).toEqual(['gateway-1', 'gateway-2', 'pipeline-1', 'pipeline-2']);
+  expect(compose.services['control-plane']?.environment).toMatchObject({ MIGRATE_ON_START: 'false' });
+});
+
+test('compose: a service has longer to stop than it takes', () => {
+  for (const [, service] of own.filter(([, { environment }]) => environment?.['SHUTDOWN_DEADLINE_MS'] !== undefined)) {
+    const graceMs = Number.parseInt(service.stop_grace_period ?? '0', 10) * 1_000;
+    expect(graceMs).toBeGreaterThan(Number(service.environment?.['SHUTDOWN_DEADLINE_MS']));
+  }
+});
+
+test('compose: every secret that is named is given, declared, and made by make-secrets', async () => {
+  const script = await readHere('make-secrets');
+  for (const name of Object.keys(compose.secrets)) {
+    expect(compose.secrets[name]?.file).toBe(`./secrets/${name}`);
+    expect(script).toContain(`\nmake ${name} `);
+  }
+  for (const service of Object.values(compose.services)) {
+    const text = JSON.stringify([service.environment, (service as { entrypoint?: unknown }).entrypoint]);
+    const named = [...text.matchAll(/\/run\/secrets\/([a-z-]+)/g)].map(([, name]) => name);
+    expect(new Set(service.secrets)).toEqual(new Set(named));
+    expect(Object.keys(compose.secrets)).toEqual(expect.arrayContaining([...(service.secrets ?? [])]));
+  }
+});
+
+test('compose: every file that is mounted is there, and every volume and network is declared', async () => {
+  for (const service of Object.values(compose.services)) {
+    for (const volume of service.volumes ?? []) {
+      const from = volume.split(':')[0] ?? '';
+      if (from.startsWith('.')) await access(join(import.meta.dirname, from));
+      else expect(compose.volumes).toHaveProperty(from);
+    }
+    for (const network of service.networks ?? []) expect(compose.networks).toHaveProperty(network);
+  }
+});
+
+test('compose: what waits for another waits for something that comes about', () => {
+  for (const { depends_on: needs } of Object.values(compose.services)) {
+    if (needs === undefined || Array.isArray(needs)) continue;
+    for (const [name, { condition }] of Object.entries(needs as Record<string, { condition: string }>)) {
+      const needed = compose.services[name];
+      if (condition === 'service_healthy') expect(needed?.healthcheck?.test?.length).toBeGreaterThan(1);
+      else expect({ name, restart: needed?.restart }).toEqual({ name: 'migrate', restart: 'on-failure' });
+    }
+  }
+});
+
+test('compose: every address names a service and a port it listens on', async () => {
+  const given = own.flatMap(([, service]) => Object.values(variables(service)));
+  const texts = [...given, await readHere('nginx.conf'), await readHere('nats.conf'), await readHere('prometheus.yml')];
+  const hosts = Object.keys(compose.services).join('|');
+  const addresses = texts.flatMap((text) => [...text.matchAll(new RegExp(`\\b(${hosts}):(\\d+)`, 'g'))]);
+  const listened = await listenedPorts();
+  expect(addresses.length).toBeGreaterThan(40);
+  for (const [address, host = '', port] of addresses) {
+    expect({ address, ports: listened(host) }).toEqual({ address, ports: expect.arrayContaining([port]) });
+  }
+  for (const [host, { ports }] of Object.entries(compose.services)) {
+    for (const published of ports ?? []) expect(listened(host)).toContain(published.split(':').at(-1));
+  }
+});
+
+async function listenedPorts(): Promise<(host: string) => string[]> {
+  const nats = [...(await readHere('nats.conf')).matchAll(/^ *(?:http_)?port: (\d+)/gm)].map(([, port]) => port ?? '');
+  const nginx = [...(/listen (\d+)/.exec(await readHere('nginx.conf'))?.slice(1) ?? [])];
+  return (host) => {
+    if (host.startsWith('nats')) return nats;
+    const others: Record<string, string[]> = { nginx, postgres: ['5432'], prometheus: ['9090'], grafana: ['3000'] };
+    const env = Object.entries(compose.services[host]?.environment ?? {});
+    return others[host] ?? env.filter(([name]) => name.endsWith('_PORT')).map(([, port]) => String(port));
+  };
+}
+
+test('compose: .env.example has every variable, with its default', async () => {
+  const used = [...(await readHere('compose.yaml')).matchAll(/\$\{(\w+)(?::-([^}]*))?\}/g)];
+  const usedDefaults = Object.fromEntries(used.map(([, name, value]) => [name, value]));
+  const lines = (await readHere('.env.example')).split('\n').filter((line) => /^\w+=/.test(line));
+  const shown = Object.fromEntries(lines.map((line) => line.split('=') as [string, string]));
+  expect(shown).toEqual(usedDefaults);
+});
+
+test('compose: Prometheus and Grafana find the rules and dashboards where they are mounted', async () => {
+  const prometheus = parse(await readHere('prometheus.yml')) as { rule_files: string[] };
+  const provider = parse(await readHere('grafana/dashboards.yaml')) as { providers: { options: { path: string } }[] };
+  const rulesAt = prometheus.rule_files[0]?.replace('/*.yml', '');
+  const dashboardsAt = provider.providers[0]?.options.path;
+  expect(compose.services['prometheus']?.volumes).toContain(`../prometheus/rules:${rulesAt}:ro`);
+  expect(compose.services['grafana']?.volumes).toContain(`../grafana/dashboards:${dashboardsAt}:ro`);
+});

@@ -1,0 +1,50 @@
+import { beforeAll, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { readGatewayEnv } from '../../gateway/env.ts';
+import { readHere } from './testing/read-compose.ts';
+
+let nginx: string;
+let nats: string;
+beforeAll(async () => {
+  [nginx, nats] = await Promise.all([readHere('nginx.conf'), readHere('nats.conf')]);
+});
+const gateway = readGatewayEnv({});
+/** What a directive says, in a block if one is named. */
+const directive = (name: string, block = ''): string | undefined =>
+  new RegExp(`${block}[^}]*?\\b${name} ([^;]+);`).exec(nginx)?.[1];
+
+/** A gateway closes a connection that was idle this long: the HTTP engine's own, not to be changed. */
+const gatewayIdleS = 10;
+
+test('nginx: lets go of idle connections well before a gateway does', () => {
+  expect(Number.parseInt(directive('keepalive_timeout', 'upstream gateways') ?? '', 10)).toBeLessThan(gatewayIdleS - 2);
+  expect(directive('proxy_http_version')).toBe('1.1');
+  expect(directive('proxy_set_header Connection')).toBe('""');
+});
+
+test('nginx: lets through whatever a gateway takes, and waits longer than a gateway does', () => {
+  const bodyBytesMax = Number.parseInt(directive('client_max_body_size') ?? '', 10) * 1024 ** 2;
+  expect(bodyBytesMax).toBeGreaterThan(Math.max(gateway.BATCH_BODY_BYTES_MAX, gateway.TRACK_BODY_BYTES_MAX));
+  const readMs = Number.parseInt(directive('proxy_read_timeout') ?? '', 10) * 1_000;
+  expect(readMs).toBeGreaterThan(gateway.REQUEST_DEADLINE_MS);
+});
+
+test('nginx: sends nothing twice that may have been taken', () => {
+  expect(directive('proxy_next_upstream')).toBe('error timeout');
+  expect(directive('proxy_request_buffering')).toBe('on');
+});
+
+test('nats: syncs every write, and its nodes know each other', () => {
+  expect(nats).toMatch(/^ {2}sync_interval: always$/m);
+  expect([...nats.matchAll(/nats:\/\/(nats-\d):6222/g)].map(([, host]) => host)).toEqual([
+    'nats-1',
+    'nats-2',
+    'nats-3',
+  ]);
+});
+
+test('prometheus: the jobs are those of the local scrape configuration, which rules may name', async () => {
+  const jobs = (text: string): string[] =>
+    (parse(text) as { scrape_configs: { job_name: string }[] }).scrape_configs.map(({ job_name: job }) => job);
+  expect(jobs(await readHere('prometheus.yml'))).toEqual(jobs(await readHere('../prometheus/prometheus.yml')));
+});

@@ -1,0 +1,38 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+
+/** What the tests look at of a compose file. */
+export type ComposeService = {
+  readonly image: string;
+  readonly command?: readonly string[];
+  readonly environment?: Readonly<Record<string, string | number>>;
+  readonly secrets?: readonly string[];
+  readonly networks?: readonly string[];
+  readonly volumes?: readonly string[];
+  readonly ports?: readonly string[];
+  readonly depends_on?: readonly string[] | Readonly<Record<string, { readonly condition: string }>>;
+  readonly healthcheck?: { readonly test?: readonly string[]; readonly disable?: boolean };
+  readonly stop_grace_period?: string;
+  readonly restart?: string;
+};
+
+export type Compose = {
+  readonly services: Readonly<Record<string, ComposeService>>;
+  readonly networks: Readonly<Record<string, unknown>>;
+  readonly volumes: Readonly<Record<string, unknown>>;
+  readonly secrets: Readonly<Record<string, { readonly file: string }>>;
+};
+
+/** A file of deploy/compose. */
+export const readHere = (name: string): Promise<string> => readFile(join(import.meta.dirname, '..', name), 'utf8');
+
+/** compose.yaml as it is with nothing in .env: anchors and merges followed, defaults in place of variables. */
+export async function readCompose(): Promise<Compose> {
+  const text = await readHere('compose.yaml');
+  return parse(text.replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1'), { merge: true }) as Compose;
+}
+
+/** Services that run one of ours, by name, and what each is told to run. */
+export const ownServices = ({ services }: Compose): [name: string, service: ComposeService][] =>
+  Object.entries(services).filter(([, { image }]) => image === 'sluice');

@@ -1,0 +1,124 @@
+import { execFile } from 'node:child_process';
+import { access, chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readHealthcheckEnv } from './env.ts';
+import { healthUrl } from './health-url.ts';
+
+const top = join(import.meta.dirname, '../..');
+const read = (path: string): Promise<string> => readFile(join(top, path), 'utf8');
+const run = promisify(execFile);
+
+/** Instructions, with lines that go on joined. */
+const instructions = async (): Promise<string[]> =>
+  (await read('deploy/docker/Dockerfile'))
+    .replaceAll(/^#.*\n/gm, '')
+    .replaceAll('\\\n', ' ')
+    .split('\n')
+    .filter((line) => line.trim() !== '');
+
+describe('image', () => {
+  test('every path it is made from is there, and let through by .dockerignore', async () => {
+    const taken = (await read('.dockerignore'))
+      .split('\n')
+      .flatMap((line) => (line.startsWith('!') ? [line.slice(1)] : []));
+    const copied = (await instructions())
+      .filter((line) => line.startsWith('COPY') && !line.includes('--from'))
+      .flatMap((line) =>
+        line
+          .split(' ')
+          .slice(1, -1)
+          .filter((word) => !word.startsWith('--')),
+      );
+    expect(copied).toContain('deploy/docker/sluice');
+    for (const path of copied) {
+      await access(join(top, path));
+      expect(taken).toContain(path.split('/')[0]);
+    }
+  });
+
+  test('secrets and tests of this machine stay out of it', async () => {
+    const lines = (await read('.dockerignore')).split('\n');
+    expect(lines).toContain('*');
+    expect(lines).toContain('deploy/compose');
+    expect(lines).toContain('**/*.test.ts');
+  });
+
+  test('its Node has a build of the HTTP engine for the newest of the two packages, on both architectures', async () => {
+    const image = (await instructions()).find((line) => line.startsWith('ARG NODE_IMAGE='));
+    const node = /node:(\d+)-trixie-slim/.exec(image ?? '')?.[1];
+    const lock = JSON.parse(await read('package-lock.json')) as { packages: Record<string, Locked> };
+    const engine = lock.packages['node_modules/uWebSockets.js'];
+    for (const architecture of ['x64', 'arm64']) {
+      expect(engine?.optionalDependencies).toHaveProperty(`@uwsjs/linux-${architecture}-${node}`);
+    }
+  });
+
+  test('what it leaves out of the production dependencies is there to be left out', async () => {
+    const uninstall = /npm uninstall ([^&\n]*)/.exec((await instructions()).join('\n'))?.[1] ?? '';
+    const names = uninstall.split(' ').filter((word) => word !== '' && !word.startsWith('--'));
+    const { dependencies } = JSON.parse(await read('package.json')) as { dependencies: Record<string, string> };
+    expect(names.length).toBeGreaterThan(0);
+    for (const name of names) expect(dependencies).toHaveProperty(name);
+  });
+
+  test('it runs as a number that is not root, and exposes the default ports', async () => {
+    const lines = await instructions();
+    expect(lines).toContain('USER 1000:1000');
+    expect(lines).toContain('EXPOSE 8080 8081 9080 9081 9082');
+    expect(lines).toContain('STOPSIGNAL SIGTERM');
+  });
+});
+
+type Locked = { readonly optionalDependencies?: Record<string, string> };
+
+describe('sluice', () => {
+  const script = join(import.meta.dirname, 'sluice');
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'sluice-entry-'));
+    await writeFile(join(folder, 'node'), '#!/bin/sh\nprintf "%s\\n" "$@"\n');
+    await chmod(join(folder, 'node'), 0o755);
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  const sluice = async (...words: string[]): Promise<string[]> => {
+    const { stdout } = await run('/bin/sh', [script, ...words], { env: { PATH: `${folder}:${process.env['PATH']}` } });
+    return stdout.trimEnd().split('\n');
+  };
+
+  test.each(['gateway', 'pipeline', 'control-plane', 'sink', 'migrate', 'keys', 'doctor', 'healthcheck'])(
+    '%s is a file that the build makes, and gets its arguments',
+    async (name) => {
+      const [file = '', ...words] = await sluice(name, 'one word', 'another');
+      expect(words).toEqual(['one word', 'another']);
+      const built = file.slice(join(dirname(script), 'dist').length);
+      await access(join(top, built.replace(/\.js$/, '.ts')));
+    },
+  );
+
+  test('anything else is refused with what there is', async () => {
+    await expect(sluice('gatewya')).rejects.toMatchObject({
+      code: 64,
+      stderr: expect.stringContaining('control-plane'),
+    });
+    await expect(sluice()).rejects.toMatchObject({ code: 64 });
+  });
+});
+
+describe('healthcheck', () => {
+  const env = readHealthcheckEnv({ PIPELINE_METRICS_PORT: '19082' });
+
+  test.each([
+    ['node\0/app/dist/gateway/main.js\0', 'http://127.0.0.1:9080/livez'],
+    ['node\0/app/dist/pipeline/main.js\0', 'http://127.0.0.1:19082/livez'],
+    ['/sbin/docker-init\0--\0/app/sluice\0control-plane\0', 'http://127.0.0.1:9081/livez'],
+    ['node\0/app/dist/deploy/local/sink/main.js\0', 'http://127.0.0.1:8090/livez'],
+    ['node\0/app/dist/control-plane/migrate.js\0', undefined],
+    ['node\0/app/dist/control-plane/keys/cli.js\0create\0--name\0gateway\0', undefined],
+  ])('of %j asks %s', (commandLine, url) => {
+    expect(healthUrl(commandLine, 'livez', env)).toBe(url);
+  });
+});

@@ -1,0 +1,16 @@
+import { readFileSync } from 'node:fs';
+import { readHealthcheckEnv } from './env.ts';
+import { healthUrl } from './health-url.ts';
+
+// Asks the service of this container whether it lives, or what the argument says: readyz. Exits with 0 when it does.
+const url = healthUrl(readFileSync('/proc/1/cmdline', 'utf8'), process.argv[2] ?? 'livez', readHealthcheckEnv());
+if (url !== undefined) {
+  try {
+    const answer = await fetch(url, { signal: AbortSignal.timeout(4_000) });
+    process.stdout.write(await answer.text());
+    process.exitCode = answer.ok ? 0 : 1;
+  } catch (error) {
+    process.stderr.write(`asking ${url}: ${String(error)}\n`);
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,71 @@
+import { randomBytes } from 'node:crypto';
+import { readCommandEnv, readControlPlaneEnv } from '../../control-plane/env.ts';
+import { readGatewayEnv } from '../../gateway/env.ts';
+import { readPipelineEnv } from '../../pipeline/env.ts';
+import { EnvError } from '../../shared/process/env.ts';
+import { readSinkEnv } from '../local/sink/env.ts';
+
+type Source = Readonly<Record<string, string | undefined>>;
+
+/** What a container can be told to run, with the reader of its environment. */
+const readers = {
+  gateway: (source: Source) => readGatewayEnv(source),
+  pipeline: (source: Source) => readPipelineEnv(source),
+  'control-plane': (source: Source) => withEnvironment(source, readControlPlaneEnv),
+  migrate: (source: Source) => withEnvironment(source, readCommandEnv),
+  sink: (source: Source) => withEnvironment(source, readSinkEnv),
+};
+
+export type ServiceName = keyof typeof readers;
+
+export const isService = (name: unknown): name is ServiceName => typeof name === 'string' && name in readers;
+
+/** Those of `names` that the service never looks at. */
+export function unknownVariables(service: ServiceName, names: readonly string[]): string[] {
+  const asked = new Set<string>();
+  const recorder = new Proxy<Record<string, string | undefined>>(
+    {},
+    {
+      get(_target, name) {
+        asked.add(String(name));
+        return undefined;
+      },
+    },
+  );
+  problemsWith(service, recorder);
+  return names.filter((name) => !asked.has(name));
+}
+
+/** What the service finds wrong with its variables. Of secrets in files, a value that would do stands in. */
+export function problemsOf(service: ServiceName, variables: Readonly<Record<string, string>>): readonly string[] {
+  const entries = Object.entries(variables).map(([name, value]) =>
+    value.startsWith('/') && name.endsWith('_FILE') ? secretOf(name.slice(0, -'_FILE'.length)) : [name, value],
+  );
+  return problemsWith(service, Object.fromEntries(entries) as Record<string, string>);
+}
+
+const secretOf = (name: string): [string, string] => [
+  name,
+  name === 'SECRETS_KEY' ? randomBytes(32).toString('base64') : 'a password',
+];
+
+function problemsWith(service: ServiceName, source: Source): readonly string[] {
+  try {
+    readers[service](source);
+    return [];
+  } catch (error) {
+    if (error instanceof EnvError) return error.problems;
+    throw error;
+  }
+}
+
+// Some readers know no environment but the process's own.
+function withEnvironment<Result>(source: Source, read: () => Result): Result {
+  const own = process.env;
+  process.env = source;
+  try {
+    return read();
+  } finally {
+    process.env = own;
+  }
+}
