@@ -24,7 +24,7 @@ export async function closedLoop(options: PoolOptions, timing: LoopTiming): Prom
   await measureWindows(recorder, timing);
   isStopped = true;
   const seconds = (performance.now() - startedMs) / 1000;
-  const result = resultOf(recorder, seconds, pool.failures, 0);
+  const result = resultOf(recorder, seconds, pool, 0);
   pool.close();
   return result;
 }

@@ -28,6 +28,8 @@ export type LaneEvents = {
 /** Connections that are kept, and opened anew when they break. */
 export class ConnectionPool {
   failures = 0;
+  /** Answers of 200, those of the warm-up included. */
+  accepted = 0;
   /** Requests sent and not answered. */
   inFlight = 0;
   readonly #options: PoolOptions;
@@ -71,6 +73,7 @@ export class ConnectionPool {
       url,
       (status) => {
         this.#settle(lane);
+        if (status === 200) this.accepted += 1;
         this.#events.onFree(lane, status);
       },
       () => this.#onFailure(lane, index),

@@ -5,7 +5,7 @@ import type { LoadMessage, LoadOrder } from './load-process.ts';
 import type { LoopTiming } from './measure-windows.ts';
 import { openLoop } from './open-loop.ts';
 
-const visitorsByDefault = 20_000;
+const visitorsByDefault = 5_000;
 const tell = (message: LoadMessage): void => void process.send?.(message);
 
 process.once('message', (order: LoadOrder) => {

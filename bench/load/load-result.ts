@@ -1,3 +1,4 @@
+import type { ConnectionPool } from './connection-pool.ts';
 import type { LoadRecorder, LoadWindow, Percentiles } from './load-recorder.ts';
 
 /** What a load generator measured. */
@@ -10,16 +11,24 @@ export type LoadResult = {
   readonly latencyMs: Percentiles;
   readonly windows: readonly LoadWindow[];
   readonly seconds: number;
+  /** Answers of 200 from the first to the last one, those of the warm-up included. */
+  readonly acceptedInAll: number;
   /** Open loop: requests that were due and could not be sent before the end, since all connections waited. */
   readonly unsent: number;
 };
 
-export function resultOf(recorder: LoadRecorder, seconds: number, failures: number, unsent: number): LoadResult {
+export function resultOf(
+  recorder: LoadRecorder,
+  seconds: number,
+  pool: Pick<ConnectionPool, 'failures' | 'accepted'>,
+  unsent: number,
+): LoadResult {
   return {
     answersPerS: recorder.answers / seconds,
     answers: recorder.answers,
     byStatus: Object.fromEntries(recorder.byStatus),
-    failures,
+    failures: pool.failures,
+    acceptedInAll: pool.accepted,
     latencyMs: recorder.percentiles(),
     windows: recorder.windows,
     seconds,

@@ -54,7 +54,7 @@ export async function openLoop(options: PoolOptions, ratePerS: number, timing: L
   while (pool.inFlight > 0 && performance.now() - endedMs < lastAnswersMs) {
     await new Promise((resolve) => setTimeout(resolve, tickMs));
   }
-  const result = resultOf(recorder, seconds, pool.failures, unsent);
+  const result = resultOf(recorder, seconds, pool, unsent);
   pool.close();
   return result;
 }

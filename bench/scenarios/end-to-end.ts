@@ -149,11 +149,13 @@ function measureOnce(context: ScenarioContext, subject: Subject, round: number):
         onWindow: (perS) => progress.note(`${Math.round(perS)} delivered/s`),
       });
     };
+    // Visitors are made and code is compiled first; both happen once.
+    await run('warming up', undefined);
     const guess = await run('as much as is taken', undefined);
     let best: Paced | undefined;
     const { ratePerS, trials } = await findSustained({
       guessPerS: guess.deliveredPerS,
-      steps: isQuick ? 3 : 5,
+      steps: isQuick ? 4 : 6,
       async holds(eventsPerS) {
         const paced = await run(`${Math.round(eventsPerS)}/s`, eventsPerS / system.eventsPerRequest);
         const keepsUp = paced.deliveredPerS >= eventsPerS * keepsUpShare;

@@ -10,13 +10,12 @@ import { measureArrivals } from '../sink/measure-arrivals.ts';
 import type { Arrived } from '../sink/measure-arrivals.ts';
 import { slowGroup } from '../sink/sink-messages.ts';
 import { startSink } from '../sink/sink.ts';
-import { waitQuiet } from '../sink/wait-quiet.ts';
+import { waitArrived } from '../sink/wait-arrived.ts';
 import type { Sink } from '../sink/sink.ts';
 import { runPaced } from '../sustained/paced-run.ts';
 import type { Paced } from '../sustained/paced-run.ts';
 import type { Stage } from '../system/stage.ts';
 import { whilePaused } from '../system/while-paused.ts';
-import { waitUntil } from '../system/wait-until.ts';
 import { startWholePath } from '../system/whole-path.ts';
 import type { WholePath } from '../system/whole-path.ts';
 
@@ -27,7 +26,6 @@ const connections = 64;
 const deliveriesPerS = 24_000;
 /** Share of the drained rate at which latency is measured: busy, and far from full. */
 const pacedShare = 0.3;
-const drainDeadlineMs = 300_000;
 
 type Arm = { readonly name: string; readonly isDisturbed: boolean };
 type Measured = { readonly drained: Arrived; readonly paced: Paced };
@@ -110,12 +108,8 @@ function measureOnce(
     await whilePaused(path.pipeline.pid, () => fillEvents({ natsUrl, accountId, events }));
     const onWindow = (perS: number): void => progress.note(`${Math.round(perS)}/s`);
     const drained = await measureArrivals({ sink, group, ...times, eventsMax: events * healthy, onWindow });
-    await waitUntil('the backlog to be worked off', drainDeadlineMs, async () => {
-      const { events: arrived } = await sink.group(group);
-      return arrived >= events * healthy ? undefined : `${arrived} of ${events * healthy} arrived`;
-    });
     // Repeats of what was not acknowledged in time come behind.
-    await waitQuiet(sink, group);
+    await waitArrived(sink, group, events * healthy);
     progress.step(`${arm.name}, round ${round}: paced`, seconds + warmUpSeconds + 2);
     const ratePerS = pacePerS ?? (drained.rate.value / healthy) * pacedShare;
     const order = { url: `${path.gateway.url}/api/v1/track`, bodies: [trackBody(path.token)], connections, ratePerS };

@@ -45,6 +45,7 @@ export const soak: Scenario = {
         const times = { warmUpMs: warmUpSeconds * 1000, measureMs };
         return runPaced({ stage: own, sink, group, order, ...times, eventsPerRequest: 1, pipeline, onWindow });
       };
+      await paced('warming up', seconds * 1000);
       const guess = await paced('finding the rate', seconds * 1000);
       const ratePerS = guess.deliveredPerS * loadShare;
       const sampler = startSampler([

@@ -17,8 +17,8 @@ export type Sustained = {
 };
 
 const firstShare = 0.8;
-const stepUp = 1.3;
-const stepDown = 0.6;
+const stepUp = 1.6;
+const stepDown = 0.5;
 
 /**
  * Looks for the highest rate that holds: from somewhat below the guess up by steps until one does not hold, or down

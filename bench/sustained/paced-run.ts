@@ -5,7 +5,7 @@ import { meanOf } from '../result/figure.ts';
 import type { Point, Series } from '../result/result.ts';
 import type { SinkGroup } from '../sink/sink-messages.ts';
 import type { Sink } from '../sink/sink.ts';
-import { waitQuiet } from '../sink/wait-quiet.ts';
+import { waitArrived } from '../sink/wait-arrived.ts';
 import { assertNoneRefused } from '../system/assert-none-refused.ts';
 import type { Service } from '../system/services.ts';
 import type { Stage } from '../system/stage.ts';
@@ -69,8 +69,7 @@ export async function runPaced(options: PacedOptions): Promise<Paced> {
   const load = await loading;
   const readings = throughput.map(([, rate]) => rate);
   const delivered = (await sink.group(group)).events - begin;
-  // What the generator had answered outside of its measurement is not in its result, so the end is when nothing comes any more.
-  await waitQuiet(sink, group);
+  await waitArrived(sink, group, begin + load.acceptedInAll * eventsPerRequest);
   if (options.pipeline !== undefined) await assertNoneRefused(options.pipeline);
   const drained = (await sink.group(group)).events - begin;
   return {
