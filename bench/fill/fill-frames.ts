@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { FrameWriter } from '../../shared/events/frame.ts';
 import { partitionOf } from '../../shared/events/partition.ts';
 import { connectLog } from '../../shared/log/connection.ts';
@@ -26,6 +27,8 @@ export async function fillFrames(options: FillOptions): Promise<void> {
   try {
     const frames = Array.from({ length: options.partitions }, () => new FrameWriter());
     const inFlight = new Set<Promise<void>>();
+    // The log drops what comes twice under one id: each fill has ids of its own.
+    const fillId = randomUUID();
     let published = 0;
     const send = async (partition: number): Promise<void> => {
       const frame = frames[partition];
@@ -33,8 +36,8 @@ export async function fillFrames(options: FillOptions): Promise<void> {
       const payload = frame.bytes();
       frame.reset();
       published += 1;
-      const sending = store(options.subjectOf(partition), payload, `fill-${options.accountId}-${published}`).finally(
-        () => inFlight.delete(sending),
+      const sending = store(options.subjectOf(partition), payload, `${fillId}-${published}`).finally(() =>
+        inFlight.delete(sending),
       );
       inFlight.add(sending);
       if (inFlight.size >= publishesInFlightMax) await Promise.race(inFlight);
