@@ -20,7 +20,6 @@ import { lookUpByKey } from '../shared/storage/go-by-key.ts';
 import { openStorage } from '../shared/storage/open-storage.ts';
 import { createSecretBox } from '../shared/storage/secrets.ts';
 import { createVisitorPool } from '../shared/visitors/visitor-pool.ts';
-import { createAssignmentReader } from './assignments/assignment-reader.ts';
 import { createAssigner } from './assignments/assigner.ts';
 import { createExperimentDesk } from './assignments/experiment-desk.ts';
 import { createExperimentPlans } from './assignments/experiment-plans.ts';
@@ -149,12 +148,7 @@ export async function startControlPlane(
   const impressions = createImpressionLog({ connection, partitions: () => logLink.partitions });
   const proxies = splitProxies(env.TRUSTED_PROXIES);
   const clientAddress = createClientAddress(compileAddressRanges(proxies), proxies.length > 0);
-  const assigner = createAssigner({
-    pool: assignmentPool,
-    reader: createAssignmentReader(assignmentPool),
-    impressions,
-    now,
-  });
+  const assigner = createAssigner({ pool: assignmentPool, impressions, now });
   const desk = createExperimentDesk(experimentPlans, assigner);
   const http = createHttpCounts();
   const app = createApp({

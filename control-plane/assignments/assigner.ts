@@ -5,8 +5,9 @@ import { assign } from '../../shared/experiments/assign.ts';
 import type { AssignmentDecision, AssignmentRequest, Assignments } from '../../shared/experiments/assign.ts';
 import { accumulateProperties } from '../../shared/experiments/personalization.ts';
 import type { PageContext } from '../../shared/experiments/page.ts';
-import type { AssignmentReader } from './assignment-reader.ts';
-import { storeAssignment } from './assignment-store.ts';
+import { readAssignments, storeAssignments } from './assignment-store.ts';
+import type { FirstAssignment, VisitorAsked } from './assignment-store.ts';
+import { batchCalls } from './batch-calls.ts';
 import type { OpenedPlan } from './experiment-plans.ts';
 import type { ImpressionLog } from './impression-log.ts';
 
@@ -27,20 +28,19 @@ export type Assigner = {
   ): Promise<Readonly<Record<string, string>>>;
 };
 
-export type AssignerOptions = {
-  readonly pool: Pool;
-  readonly reader: AssignmentReader;
-  readonly impressions: ImpressionLog;
-  now(): Date;
-};
+export type AssignerOptions = { readonly pool: Pool; readonly impressions: ImpressionLog; now(): Date };
 
 const cachedVisitorsMax = 50_000;
 // A variant a visitor has never changes, but the visitor may be merged or erased, perhaps by another process.
 const cachedForMs = 30_000;
 const none: Assignments = new Map();
+/** Together they leave none of the pool's connections idle under load, and none waiting for one. */
+const batches = { itemsMax: 200, batchesMax: 2 };
 
-export function createAssigner({ pool, reader, impressions, now }: AssignerOptions): Assigner {
+export function createAssigner({ pool, impressions, now }: AssignerOptions): Assigner {
   const cache = new LRUCache<string, Assignments>({ max: cachedVisitorsMax, ttl: cachedForMs });
+  const read = batchCalls((asked: readonly VisitorAsked[]) => readAssignments(pool, asked), batches);
+  const store = batchCalls((wanted: readonly FirstAssignment[]) => storeAssignments(pool, wanted), batches);
 
   const decide = async ({ plan }: OpenedPlan, request: AssignmentRequest): Promise<AssignmentDecision> => {
     const { accountId } = plan;
@@ -52,11 +52,11 @@ export function createAssigner({ pool, reader, impressions, now }: AssignerOptio
     };
     const atOnce = assign(plan, request, cache.get(key) ?? none);
     if (!dependsOnStored(atOnce)) return atOnce;
-    const read = await reader.read({ accountId, visitorId });
-    if (read.erased) return erased;
-    const decision = remember(read.assignments);
+    const found = await read({ accountId, visitorId });
+    if (found.erased) return erased;
+    const decision = remember(found.assignments);
     if (!decision.assigned || decision.store === undefined) return decision;
-    const stored = await storeAssignment(pool, accountId, visitorId, decision.store);
+    const stored = await store({ accountId, visitorId, ...decision.store });
     return stored.erased ? erased : remember(stored.assignments);
   };
 
@@ -82,7 +82,7 @@ export function createAssigner({ pool, reader, impressions, now }: AssignerOptio
     async personalize({ plan }, visitorId, context) {
       if (plan.withProperties.length === 0) return {};
       // Past the cache: what another process assigned a moment ago belongs to the answer.
-      const { erased: gone, assignments } = await reader.read({ accountId: plan.accountId, visitorId });
+      const { erased: gone, assignments } = await read({ accountId: plan.accountId, visitorId });
       return gone ? {} : accumulateProperties(plan, visitorId, assignments, context);
     },
   };

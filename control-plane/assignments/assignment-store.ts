@@ -42,33 +42,45 @@ export async function readAssignments(
   return found;
 }
 
+/** A visitor's first assignment to an experiment. */
+export type FirstAssignment = VisitorAsked & { readonly experimentId: string; readonly variantId: string };
+
 /**
- * Stores a first assignment, unless the visitor has one by now or was erased, and reads what counts. Of any number of
- * writers at once one wins, and all of them are told of it.
+ * Stores first assignments, of those who have none by now and were not erased, and reads what counts, one answer an
+ * assignment. Of any number of writers at once one wins, and all of them are told of it.
  */
-export function storeAssignment(
+export function storeAssignments(
   pool: Pool,
-  accountId: string,
-  visitorId: string,
-  { experimentId, variantId }: { readonly experimentId: string; readonly variantId: string },
-): Promise<StoredAssignments> {
+  wanted: readonly FirstAssignment[],
+): Promise<readonly StoredAssignments[]> {
   return inTransaction(pool, async (client) => {
     // An erasure sees what is written here, or is seen by the read that follows.
-    await holdForWriting(client, [accountId]);
-    const stored = await readOne(client, { accountId, visitorId });
-    if (stored.erased || stored.assignments.has(experimentId)) return stored;
-    await client.query(
-      `insert into experiment_assignments (account_id, visitor_id, experiment_id, variant_id)
-        values ($1, $2, $3, $4) on conflict do nothing`,
-      [accountId, stored.visitorId, experimentId, variantId],
-    );
-    return readOne(client, { accountId, visitorId });
+    await holdForWriting(client, [...new Set(wanted.map(({ accountId }) => accountId))]);
+    const stored = await readAssignments(client, wanted);
+    const missing = wanted.flatMap(({ accountId, experimentId, variantId }, index) => {
+      const visitor = stored[index];
+      if (visitor === undefined || visitor.erased || visitor.assignments.has(experimentId)) return [];
+      return [{ accountId, visitorId: visitor.visitorId, experimentId, variantId }];
+    });
+    if (missing.length === 0) return stored;
+    // In one order, so that writers at once do not wait for each other in a ring.
+    await client.query({
+      name: 'store-experiment-assignments',
+      text: `
+        insert into experiment_assignments (account_id, visitor_id, experiment_id, variant_id)
+        select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[])
+          as k (account_id, visitor_id, experiment_id, variant_id)
+        order by account_id, visitor_id, experiment_id
+        on conflict do nothing`,
+      values: [
+        missing.map(({ accountId }) => accountId),
+        missing.map(({ visitorId }) => visitorId),
+        missing.map(({ experimentId }) => experimentId),
+        missing.map(({ variantId }) => variantId),
+      ],
+    });
+    return readAssignments(client, wanted);
   });
-}
-
-async function readOne(client: Queryable, asked: VisitorAsked): Promise<StoredAssignments> {
-  const [stored] = await readAssignments(client, [asked]);
-  return stored ?? { visitorId: asked.visitorId, erased: false, assignments: new Map() };
 }
 
 const statement = `

@@ -24,8 +24,7 @@ const frameBytesMax = 256 * 1024;
 const publishTimeoutMs = 2_000;
 
 type Waiting = {
-  readonly head: string;
-  readonly body: Buffer;
+  readonly line: string;
   settle(failure: unknown): void;
 };
 
@@ -41,9 +40,9 @@ export function createImpressionLog({ connection, partitions }: ImpressionLogOpt
   const publishFrame = async (partition: number, lane: Lane): Promise<void> => {
     const { frame, waiting } = lane;
     frame.reset();
-    for (const { head, body } of waiting) {
+    for (const { line } of waiting) {
       if (frame.length >= frameBytesMax) break;
-      frame.appendEnvelope(head, body);
+      frame.appendLine(line);
     }
     const taken = waiting.splice(0, frame.events);
     frames += 1;
@@ -71,14 +70,14 @@ export function createImpressionLog({ connection, partitions }: ImpressionLogOpt
 
   return {
     async write(impression) {
-      const { partition, head, body } = encodeImpression(impression, partitions());
+      const { partition, line } = encodeImpression(impression, partitions());
       if (waitingCount >= waitingMax) throw new PublishError('full', ingestSubject(partition));
       const lane = lanes.get(partition) ?? { frame: new FrameWriter(), waiting: [], publishing: false };
       lanes.set(partition, lane);
       waitingCount += 1;
       await new Promise<void>((resolve, reject) => {
         const settle = (failure: unknown): void => (failure === undefined ? resolve() : reject(failure));
-        lane.waiting.push({ head, body, settle });
+        lane.waiting.push({ line, settle });
         if (!lane.publishing) void drain(partition, lane);
       });
     },

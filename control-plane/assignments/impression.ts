@@ -30,7 +30,7 @@ export const experimentsSource = 'experiments';
 export function encodeImpression(
   { id, accountId, token, visitorId, atMs, experiment, variant, origin, url }: Impression,
   partitions: number,
-): { readonly partition: number; readonly head: string; readonly body: Buffer } {
+): { readonly partition: number; readonly line: string } {
   const own = token.kind === 'source' ? token : { sourceId: experimentsSource, test: false };
   const prefix = envelopePrefix({ account: accountId, source: own.sourceId, test: own.test });
   const properties: ImpressionProperties = {
@@ -52,7 +52,6 @@ export function encodeImpression(
   };
   return {
     partition: partitionOf(accountId, { userId: visitorId, distinctId: id }, partitions),
-    head: envelopeHead(prefix, { kind: 'track', id, at: atMs }),
-    body: Buffer.from(JSON.stringify(body)),
+    line: `${envelopeHead(prefix, { kind: 'track', id, at: atMs })}${JSON.stringify(body)}}`,
   };
 }

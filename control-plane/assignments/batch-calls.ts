@@ -1,0 +1,50 @@
+export type BatchLimits = {
+  /** Items of one batch. */
+  readonly itemsMax: number;
+  /** Batches worked on at a time. */
+  readonly batchesMax: number;
+};
+
+type Waiting<Item, Result> = {
+  readonly item: Item;
+  resolve(result: Result): void;
+  reject(error: unknown): void;
+};
+
+/**
+ * Makes calls that come at one time share their work, which answers its items in their order. What comes while all
+ * batches are under way is the next one; as many wait as there are callers.
+ */
+export function batchCalls<Item, Result>(
+  work: (items: readonly Item[]) => Promise<readonly Result[]>,
+  { itemsMax, batchesMax }: BatchLimits,
+): (item: Item) => Promise<Result> {
+  const waiting: Waiting<Item, Result>[] = [];
+  let batches = 0;
+  const run = async (batch: readonly Waiting<Item, Result>[]): Promise<void> => {
+    batches += 1;
+    try {
+      const results = await work(batch.map(({ item }) => item));
+      batch.forEach(({ resolve, reject }, index) => {
+        const result = results[index];
+        if (result === undefined) reject(new Error('working on a batch: an item has no result'));
+        else resolve(result);
+      });
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
+    batches -= 1;
+    next();
+  };
+  const next = (): void => {
+    if (waiting.length === 0 || batches >= batchesMax) return;
+    void run(waiting.splice(0, itemsMax));
+    next();
+  };
+  return (item) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ item, resolve, reject });
+      // Callers of this turn come along.
+      if (waiting.length === 1) setImmediate(next);
+    });
+}
