@@ -33,6 +33,7 @@ test('pipeline: its threads reach a log that wants a certificate and a password 
   await migrate(database.url);
 
   const { rig, sink } = await openRig(nats.url, database.url, {
+    PIPELINE_THREADS: '1',
     NATS_CA_FILE: join(folder, 'ca.pem'),
     NATS_CERT_FILE: await put('client.pem', client.cert),
     NATS_KEY_FILE: await put('client-key.pem', client.key),
@@ -45,4 +46,4 @@ test('pipeline: its threads reach a log that wants a certificate and a password 
   await rig.accept(account, [{ id: 'sealed' }]);
   await until('it arrived', () => sink.taken().join() === 'sealed');
   expect(sink.requests).toHaveLength(1);
-});
+}, 180_000);

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import pg from 'pg';
 import type { Finding } from '../../shared/doctor/finding.ts';
 import type { NatsServer } from '../../shared/embedded/nats-server.ts';
@@ -12,7 +12,8 @@ import { createTestDatabase, startTestNats } from '../../shared/testing/servers.
 import type { TestDatabase } from '../../shared/testing/servers.ts';
 import { examine } from './examine.ts';
 
-const deadlineMs = 30_000;
+const deadlineMs = 60_000;
+vi.setConfig({ testTimeout: 240_000 });
 const mebibyte = 1024 ** 2;
 const topology = {
   partitions: 2,

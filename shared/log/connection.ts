@@ -30,6 +30,8 @@ export type ConnectLogOptions = LogAccess & {
 
 const requestTimeoutMs = 5_000;
 const attemptTimeoutMs = 3_000;
+/** For finding out why an attempt failed, which may take longer than the attempt. */
+const explanationTimeoutMs = 10_000;
 const silence: string = ErrorCode.Timeout;
 
 export class LogConnectError extends Error {
@@ -119,7 +121,7 @@ async function explained(error: unknown, attempt: ConnectionOptions): Promise<un
   if (!(error instanceof NatsError) || error.code !== silence || !attempt.tls) return error;
   const olderTls = { ...attempt.tls, maxVersion: 'TLSv1.2' };
   try {
-    const nc = await connect({ ...attempt, tls: olderTls, timeout: attemptTimeoutMs, reconnect: false });
+    const nc = await connect({ ...attempt, tls: olderTls, timeout: explanationTimeoutMs, reconnect: false });
     await nc.close();
     return error;
   } catch (reason) {
