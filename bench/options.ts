@@ -18,7 +18,7 @@ export type RunOptions = {
   readonly settings: Readonly<Record<string, string>>;
 };
 
-const normal = { seconds: 5, warmUpSeconds: 2, rounds: 3, minutes: 10 };
+const normal = { seconds: 5, warmUpSeconds: 3, rounds: 3, minutes: 10 };
 const quick = { seconds: 2, warmUpSeconds: 1, rounds: 1, minutes: 0.25 };
 
 type Flags = {

@@ -29,27 +29,40 @@ const batchRows = 1_000;
 const nowMs = 1_760_000_000_000;
 const windowMs = 24 * 3_600_000;
 
+/** Inputs of a kind: of one and the same, the compiler would work out the answer once. */
+const varieties = 64;
+
+/** Takes values in turn. */
+function inTurn<Value>(make: (index: number) => Value): () => Value {
+  const values = Array.from({ length: varieties }, (_, index) => make(index));
+  let next = 0;
+  return () => {
+    next = (next + 1) % varieties;
+    return values[next] ?? make(next);
+  };
+}
+
 /** The pieces, in the order in which an event passes them. */
 export function microTasks(): readonly MicroTask[] {
   return [...validationTasks(), ...codecTasks(), ...windowTasks(), ...ruleTasks()];
 }
 
-function filled(body: string): Buffer {
+function filled(body: string, index = 1): Buffer {
   const template = new RequestTemplate(Buffer.from(body));
-  template.fill(1, 20_000, nowMs);
+  template.fill(index, 20_000, nowMs + index);
   return template.bytes;
 }
 
 function validationTasks(): MicroTask[] {
-  const track = filled(trackBody('src_live_bench'));
-  const trackText = track.toString('utf8');
-  const trackValue: unknown = JSON.parse(trackText);
+  const track = inTurn((index) => filled(trackBody('src_live_bench'), index));
+  const trackText = inTurn((index) => filled(trackBody('src_live_bench'), index).toString('utf8'));
+  const trackValue = inTurn((): unknown => JSON.parse(trackText()));
   const batch = filled(batchBody('src_live_bench', batchRows));
   const scan = new BodyScan();
   return [
-    { name: 'validation: scan a track', events: 1, run: () => scanBody(scan, track) },
-    { name: 'validation: parse a track', events: 1, run: () => JSON.parse(trackText) as unknown },
-    { name: 'validation: check a track', events: 1, run: () => trackPayload.Check(trackValue) },
+    { name: 'validation: scan a track', events: 1, run: () => scanBody(scan, track()) },
+    { name: 'validation: parse a track', events: 1, run: () => JSON.parse(trackText()) as unknown },
+    { name: 'validation: check a track', events: 1, run: () => trackPayload.Check(trackValue()) },
     {
       name: `validation: scan, parse and check ${batchRows} rows`,
       events: batchRows,
@@ -104,16 +117,20 @@ function windowTasks(): MicroTask[] {
   while (full.size < 190_000) addNext();
   const known = hashEvent(benchAccountId, `event-${index}`);
   const health = createHealthWindow();
+  const dayMinutes = 24 * 60;
+  for (let minute = 0; minute < dayMinutes; minute += 1) health.record('succeeded', 1, nowMs + minute * 60_000);
+  const dayEndMs = nowMs + (dayMinutes - 1) * 60_000;
   return [
     { name: 'window: a new id in a full table', events: 1, run: addNext },
     { name: 'window: an id that is known', events: 1, run: () => full.add(known, nowMs + index) },
-    { name: 'window: health, count one outcome', events: 1, run: () => health.record('succeeded', 1, nowMs) },
-    { name: 'window: health, sums of 24 hours', events: 1, run: () => health.sums(nowMs) },
+    { name: 'window: health, count one outcome', events: 1, run: () => health.record('succeeded', 1, dayEndMs) },
+    { name: 'window: health, sums of 24 hours', events: 1, run: () => health.sums(dayEndMs) },
   ];
 }
 
 function ruleTasks(): MicroTask[] {
-  const subject = resolvedEvent(benchAccountId, 1, visitorIdOf(1), nowMs);
+  const subject = inTurn((index) => resolvedEvent(benchAccountId, index, visitorIdOf(index), nowMs + index));
+  const visitor = inTurn((index) => `customer-${index}`);
   const condition = (property: string, operator: string, value: unknown) => ({
     condition: { property, operator, value },
   });
@@ -151,12 +168,15 @@ function ruleTasks(): MicroTask[] {
   );
   const experimentId = '0190a7c0-6e2a-7b60-8f5e-1f5d3c2b1a09';
   return [
-    { name: 'rules: a predicate of four conditions', events: 1, run: () => predicate(subject) },
-    { name: 'rules: a mapping of five properties', events: 1, run: () => mappings(subject) },
+    { name: 'rules: a predicate of four conditions', events: 1, run: () => predicate(subject()) },
+    { name: 'rules: a mapping of five properties', events: 1, run: () => mappings(subject()) },
     {
       name: 'bucketing: allocation and variant',
       events: 1,
-      run: () => allocationBucket(experimentId, 'customer-42') + variantBucket(experimentId, 'customer-42'),
+      run() {
+        const visitorId = visitor();
+        return allocationBucket(experimentId, visitorId) + variantBucket(experimentId, visitorId);
+      },
     },
   ];
 }
