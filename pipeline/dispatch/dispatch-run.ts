@@ -124,6 +124,7 @@ export class DispatchRun {
       requests_in_flight: this.#gate.inFlight,
       concurrency: this.#gate.concurrency,
       breaker_open: this.#gate.isBreakerClosed ? 0 : 1,
+      breaker_probing: this.#gate.isProbing ? 1 : 0,
       misconfigured: this.#problem === undefined ? 0 : 1,
     };
   }

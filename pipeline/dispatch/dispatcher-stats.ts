@@ -24,6 +24,7 @@ export const dispatcherGauges = {
   requests_in_flight: 'Requests in flight',
   concurrency: 'Requests that may be in flight, as the destination has shown it can take',
   breaker_open: '1 while the breaker keeps the destination from being asked or tries it out, else 0',
+  breaker_probing: '1 while the breaker tries the destination out, one request at a time, else 0',
   misconfigured: '1 while the destination cannot be sent to for its settings, else 0',
 } as const;
 

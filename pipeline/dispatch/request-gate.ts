@@ -42,6 +42,11 @@ export class RequestGate {
     return this.#breaker.kind === 'open';
   }
 
+  /** Whether the destination is being tried out, one request at a time, after it was left alone. */
+  get isProbing(): boolean {
+    return breakerAt(this.#breaker, performance.now()).kind === 'half-open';
+  }
+
   get isBreakerClosed(): boolean {
     return this.#breaker.kind === 'closed';
   }
