@@ -35,7 +35,6 @@ export function stackServices(
   inherited: Readonly<Record<string, string | undefined>>,
 ): Readonly<Record<ServiceName, StackService>> {
   const common = {
-    ...inherited,
     NATS_URL: at.natsUrl,
     ...(at.natsMonitorUrl === undefined ? {} : { NATS_MONITOR_URL: at.natsMonitorUrl }),
     LOG_LEVEL: env.LOG_LEVEL,
@@ -50,7 +49,7 @@ export function stackServices(
   ): StackService => ({
     name,
     entry,
-    env: withoutFilesOf(own, { ...common, ...own }),
+    env: over(inherited, { ...common, ...own }),
     logFile: join(at.folder, 'logs', `${name}.log`),
     metricsUrl: metricsPort === undefined ? undefined : `http://127.0.0.1:${metricsPort}`,
     stopDeadlineMs,
@@ -85,10 +84,10 @@ export function stackServices(
 }
 
 /** What the stack sets itself has no second value in a file that the caller named. */
-function withoutFilesOf(
+function over(
+  inherited: Readonly<Record<string, string | undefined>>,
   own: Readonly<Record<string, string>>,
-  env: Readonly<Record<string, string | undefined>>,
 ): Readonly<Record<string, string | undefined>> {
-  const set = new Set([...Object.keys(own), 'NATS_URL'].map((name) => `${name}_FILE`));
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !set.has(name)));
+  const files = new Set(Object.keys(own).map((name) => `${name}_FILE`));
+  return { ...Object.fromEntries(Object.entries(inherited).filter(([name]) => !files.has(name))), ...own };
 }

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { stackServices } from './services.ts';
+
+const env = {
+  SLUICE_DIR: '.sluice',
+  GATEWAY_PORT: 1,
+  GATEWAY_METRICS_PORT: 2,
+  CONTROL_PLANE_PORT: 3,
+  CONTROL_PLANE_METRICS_PORT: 4,
+  PIPELINE_METRICS_PORT: 5,
+  SINK_PORT: 6,
+  NATS_PORT: 7,
+  NATS_MONITOR_PORT: 8,
+  POSTGRES_PORT: 9,
+  LOG_LEVEL: 'info',
+} as const;
+const at = {
+  folder: '/x',
+  natsUrl: 'nats://one',
+  natsMonitorUrl: 'http://one',
+  databaseUrl: 'postgresql://one',
+  secretsKey: 'key',
+  sinkUrl: 'http://sink',
+};
+
+test("services: what the stack sets is not set a second time by the caller's files", () => {
+  const inherited = {
+    NATS_URL_FILE: '/a',
+    NATS_MONITOR_URL_FILE: '/b',
+    DATABASE_URL_FILE: '/c',
+    SECRETS_KEY_FILE: '/d',
+    LOG_LEVEL_FILE: '/e',
+    NATS_CA_FILE: '/kept',
+  };
+  const services = stackServices(env, at, inherited);
+  const files = Object.keys(services['control-plane'].env).filter((name) => name.endsWith('_FILE'));
+  // BOOTSTRAP_FILE is a path of its own.
+  expect(files.toSorted((a, b) => a.localeCompare(b))).toEqual(['BOOTSTRAP_FILE', 'NATS_CA_FILE']);
+  expect(services.pipeline.env).toMatchObject({
+    NATS_URL: at.natsUrl,
+    DATABASE_URL: at.databaseUrl,
+    LOG_LEVEL: 'info',
+  });
+  expect(services.gateway.env).toMatchObject({ NATS_MONITOR_URL: at.natsMonitorUrl, NATS_CA_FILE: '/kept' });
+});
