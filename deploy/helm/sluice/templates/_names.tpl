@@ -1,0 +1,31 @@
+{{/* Name of everything the chart makes. */}}
+{{- define "sluice.name" -}}
+{{- $name := .Values.fullnameOverride | default (ternary .Release.Name (printf "%s-sluice" .Release.Name) (contains "sluice" .Release.Name)) -}}
+{{- $name | replace "." "-" | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+
+{{/* What its pods are found by. Takes root and component. */}}
+{{- define "sluice.selector" -}}
+app.kubernetes.io/name: sluice
+app.kubernetes.io/instance: {{ .root.Release.Name }}
+app.kubernetes.io/component: {{ .component }}
+{{- end -}}
+
+{{- define "sluice.labels" -}}
+{{ include "sluice.selector" . }}
+app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .root.Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
+{{- end -}}
+
+{{- define "sluice.image" -}}
+{{ printf "%s:%s" .Values.image.repository (.Values.image.tag | default .Chart.AppVersion) }}
+{{- end -}}
+
+{{- define "sluice.serviceAccount" -}}
+{{- if .Values.serviceAccount.create -}}
+{{ .Values.serviceAccount.name | default (include "sluice.name" .) }}
+{{- else -}}
+{{ .Values.serviceAccount.name | default "default" }}
+{{- end -}}
+{{- end -}}

@@ -1,0 +1,88 @@
+import { readFile, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { controlPlaneMetrics } from '../../control-plane/metrics.ts';
+import { readGatewayEnv } from '../../gateway/env.ts';
+import { gatewayMetrics } from '../../gateway/metrics.ts';
+import { actorMetrics, pipelineMetrics } from '../../pipeline/metrics.ts';
+import { unknownVariables } from '../testing/service-environments.ts';
+import { chartFolder, readChart } from './testing/read-chart.ts';
+import type { Chart } from './testing/read-chart.ts';
+
+let templates: Chart['templates'];
+beforeAll(async () => {
+  ({ templates } = await readChart());
+});
+
+const everyTemplate = (): string => [...templates.values()].join('\n');
+
+describe('templates', () => {
+  test('close what they open', () => {
+    for (const [name, text] of templates) {
+      const opened = text.match(/\{\{-? *(?:if|range|with|define|block)\b/g)?.length ?? 0;
+      const closed = text.match(/\{\{-? *end *-?\}\}/g)?.length ?? 0;
+      expect({ name, closed }).toEqual({ name, closed: opened });
+      expect(text.match(/\{\{/g)?.length).toBe(text.match(/\}\}/g)?.length);
+    }
+  });
+
+  test('include what is defined', () => {
+    const defined = new Set([...everyTemplate().matchAll(/define "([^"]+)"/g)].map(([, name]) => name));
+    const included = [...everyTemplate().matchAll(/include "([^"]+)"/g)].map(([, name]) => name);
+    expect(included.length).toBeGreaterThan(20);
+    expect(included.filter((name) => !defined.has(name))).toEqual([]);
+  });
+
+  test.each(['gateway', 'pipeline', 'control-plane'] as const)('%s: its variables are known to it', (service) => {
+    const text = `${templates.get(`${service}.yaml`)}${templates.get('_pod.tpl')}`;
+    const named = [...text.matchAll(/"([A-Z][A-Z0-9]*_[A-Z0-9_]+)"/g)].map(([, name]) => name ?? '');
+    expect(named.length).toBeGreaterThan(3);
+    expect(unknownVariables(service, named)).toEqual([]);
+  });
+
+  test('the ports of containers are those the services are told, and no Service puts its address into them', () => {
+    const gateway = readGatewayEnv({});
+    const text = templates.get('gateway.yaml');
+    expect(text).toContain(`"port" ${gateway.GATEWAY_PORT} "metricsPort" ${gateway.GATEWAY_METRICS_PORT}`);
+    for (const [, port, metricsPort] of everyTemplate().matchAll(/"port" (\d+) "metricsPort" (\d+)/g)) {
+      expect(everyTemplate()).toMatch(new RegExp(`_PORT" ${port}\\b`));
+      expect(everyTemplate()).toMatch(new RegExp(`_METRICS_PORT" ${metricsPort}\\b`));
+      expect(templates.get('network-policy.yaml')).toContain(String(metricsPort));
+    }
+    for (const name of ['_pod.tpl', 'migrate.yaml', 'tests/ingest.yaml']) {
+      expect(templates.get(name)).toContain('enableServiceLinks: false');
+    }
+  });
+
+  test('metrics they name exist', () => {
+    const groups = [
+      gatewayMetrics,
+      pipelineMetrics,
+      controlPlaneMetrics,
+      ...Object.values(actorMetrics).map(({ byStat }) => byStat),
+    ];
+    const known = new Set(groups.flatMap((group) => Object.values(group).map(({ name }) => name)));
+    const named = [...everyTemplate().matchAll(/\bsluice_[a-z_]+/g)].map(([name]) => name);
+    expect(named).toContain('sluice_destination_backlog_events');
+    expect(named.filter((name) => !known.has(name))).toEqual([]);
+  });
+});
+
+describe('files', () => {
+  test.each([
+    ['rules', '../prometheus/rules', '.yml'],
+    ['dashboards', '../grafana/dashboards', '.json'],
+  ])('the %s are the ones of the repository', async (folder, source, ending) => {
+    const own = await readdir(join(chartFolder, 'files', folder));
+    expect(own.filter((name) => name.endsWith(ending)).length).toBeGreaterThan(0);
+    expect(own).toEqual(await readdir(join(import.meta.dirname, source)));
+    for (const name of own) {
+      const [linked, original] = await Promise.all(
+        [join(chartFolder, 'files', folder, name), join(import.meta.dirname, source, name)].map((path) =>
+          readFile(path, 'utf8'),
+        ),
+      );
+      expect(linked).toBe(original);
+    }
+  });
+});

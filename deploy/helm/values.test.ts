@@ -1,0 +1,91 @@
+import { Ajv } from 'ajv';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { unknownVariables } from '../testing/service-environments.ts';
+import type { ServiceName } from '../testing/service-environments.ts';
+import { readChart } from './testing/read-chart.ts';
+import type { Chart, Values } from './testing/read-chart.ts';
+
+const services = { gateway: 'gateway', pipeline: 'pipeline', controlPlane: 'control-plane' } as const;
+
+let values: Values;
+let schema: Values;
+let templates: Chart['templates'];
+beforeAll(async () => {
+  ({ values, schema, templates } = await readChart());
+});
+
+const at = (path: string): unknown =>
+  path.split('.').reduce<unknown>((part, key) => (part as Values | undefined)?.[key], values);
+const everyTemplate = (): string => [...templates.values()].join('\n');
+const variablesOf = (path: string): string[] => Object.keys(at(path) as Values);
+
+describe('values', () => {
+  test('are what their schema asks for, and it takes nothing it does not know', () => {
+    const check = new Ajv({ allErrors: true, strict: false }).compile(schema);
+    expect(check(values) ? [] : check.errors).toEqual([]);
+    const slips: Values[] = [
+      { ...values, gatewya: {} },
+      { ...values, gateway: { ...(values['gateway'] as Values), replica: 3 } },
+      { ...values, env: { LOG_PARTITIONS: 4 } },
+      { ...values, database: { url: '', secrets: { DATABASE_PASSWORT: { secret: 'a', key: 'b' } } } },
+      { ...values, secretsKey: { secret: 'sluice' } },
+    ];
+    expect(slips.map((slip) => check(slip))).toEqual(slips.map(() => false));
+  });
+
+  test('every one that a template names is there, and every one that is there is named', () => {
+    const named = new Set(
+      [...everyTemplate().matchAll(/\.Values\.([A-Za-z.]+)|\$values\.([A-Za-z.]+)/g)].flatMap(
+        (m) => m[1] ?? m[2] ?? [],
+      ),
+    );
+    expect([...named].filter((path) => at(path) === undefined)).toEqual([]);
+    // What a service has of its own reaches its template as `settings`.
+    const settings = [...everyTemplate().matchAll(/\.settings\.([A-Za-z]+)/g)].map(([, name]) => name ?? '');
+    for (const service of Object.keys(services)) {
+      for (const name of settings)
+        expect({ service, name, is: at(`${service}.${name}`) }).not.toMatchObject({ is: undefined });
+    }
+    const used = (path: string): boolean =>
+      [...named].some((name) => name === path || name.startsWith(`${path}.`) || path.startsWith(`${name}.`));
+    const unused = Object.keys(values).flatMap((group) => {
+      const inner = values[group];
+      const isMap = typeof inner === 'object' && inner !== null && !Array.isArray(inner);
+      const paths =
+        isMap && !used(group) ? [group] : isMap ? Object.keys(inner).map((key) => `${group}.${key}`) : [group];
+      return paths.filter((path) => !used(path) && !settings.includes(path.split('.')[1] ?? ''));
+    });
+    expect(unused).toEqual([]);
+  });
+
+  test('name no variable a service does not know, and hold no secret', () => {
+    for (const [path, service] of Object.entries(services)) {
+      const names = [...variablesOf('env'), ...variablesOf(`${path}.env`), 'INSTANCE_ID'];
+      expect(unknownVariables(service, names)).toEqual([]);
+    }
+    const secrets = (group: string): string[] => secretNames((schema['properties'] as Record<string, Values>)[group]);
+    for (const service of ['pipeline', 'control-plane', 'migrate'] satisfies ServiceName[]) {
+      expect(
+        unknownVariables(
+          service,
+          secrets('database').map((name) => `${name}_FILE`),
+        ),
+      ).toEqual([]);
+    }
+    expect(
+      unknownVariables(
+        'gateway',
+        secrets('log').map((name) => `${name}_FILE`),
+      ),
+    ).toEqual([]);
+    expect(JSON.stringify(values)).not.toMatch(/"(password|token)":|:[^/"@]+@/i);
+  });
+});
+
+/** The variables a group's `secrets` may be about, which its schema lists in one pattern. */
+function secretNames(group: Values | undefined): string[] {
+  const pattern = /"pattern":"\^([A-Z]+)_\(([A-Z_|]+)\)\$"/.exec(JSON.stringify(group));
+  const names = (pattern?.[2] ?? '').split('|').map((name) => `${pattern?.[1]}_${name}`);
+  expect(names.length).toBeGreaterThan(3);
+  return names;
+}
