@@ -18,7 +18,7 @@ export async function runScenarios(scenarios: readonly Scenario[], options: RunO
   progress.step('compiling', 10);
   const code = await compileCode().finally(() => progress.clear());
   const opened = await openStage({ code, settings: options.settings, onProgress: say });
-  const unhook = endOnSignals(opened, progress, say);
+  const signals = endOnSignals(opened, progress, say);
   const results: StoredResult[] = [];
   const failed: string[] = [];
   try {
@@ -30,13 +30,15 @@ export async function runScenarios(scenarios: readonly Scenario[], options: RunO
       } catch (error) {
         progress.clear();
         failed.push(scenario.name);
+        // Everything it was using has just been taken away from it.
+        if (signals.isEnding()) break;
         say(`\n${scenario.name} failed: ${error instanceof Error ? error.message : String(error)}\n`);
       }
     }
   } finally {
     progress.clear();
     await opened.close();
-    unhook();
+    signals.unhook();
   }
   if (results.length > 0) {
     const name = scenarios.length === 1 ? (results[0]?.scenario ?? '') : 'report';
@@ -79,8 +81,10 @@ export async function runScenario(
 }
 
 /** Ctrl-C and SIGTERM end everything that was started before the bench ends. */
-function endOnSignals(opened: OpenStage, progress: Progress, say: Say): () => void {
+function endOnSignals(opened: OpenStage, progress: Progress, say: Say): { unhook(): void; isEnding(): boolean } {
+  let isEnding = false;
   const onSignal = (signal: NodeJS.Signals): void => {
+    isEnding = true;
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
     progress.clear();
     say('\nstopping what was started …');
@@ -88,5 +92,8 @@ function endOnSignals(opened: OpenStage, progress: Progress, say: Say): () => vo
     opened.close().then(end, end);
   };
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
-  return () => process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
+  return {
+    isEnding: () => isEnding,
+    unhook: () => void process.off('SIGINT', onSignal).off('SIGTERM', onSignal),
+  };
 }
