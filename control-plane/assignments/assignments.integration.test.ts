@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import type { Envelope } from '../../shared/events/envelope.ts';
-import { decodeEnvelopes } from '../../shared/events/frame.ts';
 import { variantBucket } from '../../shared/experiments/bucketing.ts';
 import { createAnswerCheck } from '../testing/answer-check.ts';
 import type { Client } from '../testing/client.ts';
 import { startTestControlPlane } from '../testing/test-control-plane.ts';
 import type { TestControlPlane } from '../testing/test-control-plane.ts';
+import { readEnvelopes } from './testing/read-envelopes.ts';
 
 let plane: TestControlPlane;
 let client: Client;
@@ -87,15 +86,8 @@ function visitorWith(variantId: string, name: string): string {
   for (let index = 0; ; index += 1) if (bucketed(`${name}-${index}`) === variantId) return `${name}-${index}`;
 }
 
-async function impressionsOf(visitorId: string): Promise<Envelope[]> {
-  const { state } = await plane.log.jsm.streams.info('INGEST');
-  const envelopes: Envelope[] = [];
-  for (let seq = 1; seq <= state.last_seq; seq += 1) {
-    const message = await plane.log.jsm.streams.getMessage('INGEST', { seq });
-    envelopes.push(...decodeEnvelopes(message.data));
-  }
-  return envelopes.filter(({ body }) => body['userId'] === visitorId);
-}
+const impressionsOf = async (visitorId: string) =>
+  (await readEnvelopes(plane.log)).filter(({ body }) => body['userId'] === visitorId);
 
 async function storedOf(visitorId: string): Promise<{ visitor_id: string; variant_id: string }[]> {
   const sql = 'select visitor_id, variant_id from experiment_assignments where visitor_id = ?';
