@@ -1,0 +1,102 @@
+import { access, readFile, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import { isService, problemsOf, unknownVariables } from '../testing/service-environments.ts';
+import type { ServiceName } from '../testing/service-environments.ts';
+
+const top = join(import.meta.dirname, '../..');
+const read = (name: string): Promise<string> => readFile(join(import.meta.dirname, name), 'utf8');
+
+/** What a unit says, in order: the lines of each directive. */
+type Unit = (directive: string) => string[];
+let units: Map<string, Unit>;
+let common: Unit;
+
+const parseUnit = (text: string): Unit => {
+  const lines = text.split('\n').flatMap((line) => /^(\w+)=(.*)$/.exec(line)?.slice(1) ?? []);
+  return (directive) => lines.filter((_, at) => at % 2 === 1 && lines[at - 1] === directive);
+};
+
+beforeAll(async () => {
+  const names = (await readdir(import.meta.dirname)).filter((name) => name.endsWith('.service'));
+  units = new Map(
+    await Promise.all(names.map(async (name): Promise<[string, Unit]> => [name, parseUnit(await read(name))])),
+  );
+  common = parseUnit(await read('sluice-.service.d/common.conf'));
+});
+
+const entryOf = (unit: Unit): string => /dist\/(\S+)\.js$/.exec(unit('ExecStart')[0] ?? '')?.[1] ?? '';
+
+function serviceOf(unit: Unit): ServiceName {
+  const [folder, file] = entryOf(unit).split('/');
+  const name = file === 'migrate' ? file : folder;
+  if (!isService(name)) throw new Error(`${name} is no service`);
+  return name;
+}
+
+/** As systemd would set them for the first instance on a machine named `host`. */
+function environmentOf(unit: Unit): Record<string, string> {
+  const entries = [...common('Environment'), ...unit('Environment')]
+    .flatMap((line) => line.split(' '))
+    .map((word) => word.split('=') as [string, string])
+    .map(([name, value]) => [
+      name,
+      value.replaceAll('%l', 'host').replaceAll('%i', '1').replaceAll('%d', '/run/credentials'),
+    ]);
+  return Object.fromEntries(entries) as Record<string, string>;
+}
+
+async function exampleFile(): Promise<Record<string, string>> {
+  const lines = (await read('sluice.env.example')).split('\n').filter((line) => /^\w+=/.test(line));
+  return Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]));
+}
+
+test('units: each starts an entry the build makes', async () => {
+  expect(units.size).toBe(4);
+  for (const unit of units.values()) await access(join(top, `${entryOf(unit)}.ts`));
+});
+
+test('units: what a service is told is known to it, and enough together with the example file', async () => {
+  const example = await exampleFile();
+  const allServices: ServiceName[] = ['gateway', 'pipeline', 'control-plane'];
+  for (const [name, unit] of units) {
+    const { NODE_ENV: _node, SHUTDOWN_DEADLINE_MS: deadline = '', ...own } = environmentOf(unit);
+    const service = serviceOf(unit);
+    expect({ name, unknown: unknownVariables(service, Object.keys(own)) }).toEqual({ name, unknown: [] });
+    const all = { ...own, ...example, SHUTDOWN_DEADLINE_MS: deadline };
+    expect({ name, problems: problemsOf(service, all) }).toEqual({ name, problems: [] });
+  }
+  for (const name of Object.keys(example)) {
+    expect({ name, known: allServices.some((service) => unknownVariables(service, [name]).length === 0) }).toEqual({
+      name,
+      known: true,
+    });
+  }
+});
+
+test('units: every credential that is named is loaded', () => {
+  for (const unit of units.values()) {
+    const loaded = unit('LoadCredential').map((line) => line.split(':')[0]);
+    const named = [
+      ...unit('Environment')
+        .join(' ')
+        .matchAll(/_FILE=%d\/(\S+)/g),
+    ].map(([, name]) => name);
+    expect(loaded).toEqual(named);
+  }
+});
+
+test('units: systemd waits longer than a service takes to stop, and starts it again whatever ended it', () => {
+  const deadlineMs = Number(/SHUTDOWN_DEADLINE_MS=(\d+)/.exec(common('Environment').join(' '))?.[1]);
+  expect(Number(common('TimeoutStopSec')[0]) * 1_000).toBe(deadlineMs + 10_000);
+  for (const unit of units.values()) {
+    // systemd refuses Restart=always for what runs once.
+    expect(unit('Restart')).toEqual(unit('Type')[0] === 'oneshot' ? [] : ['always']);
+  }
+  expect(common('Restart')).toEqual([]);
+});
+
+test('units: gateways of one machine share a port and have metrics of their own', () => {
+  const gateway = units.get('sluice-gateway@.service');
+  expect(gateway?.('Environment').join(' ')).toMatch(/GATEWAY_REUSE_PORT=true GATEWAY_METRICS_PORT=\d+%i\b/);
+});
