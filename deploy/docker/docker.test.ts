@@ -56,6 +56,12 @@ describe('image', () => {
     }
   });
 
+  test('it and the chart say the version of the package', async () => {
+    const { version } = JSON.parse(await read('package.json')) as { version: string };
+    expect(await instructions()).toContain(`ARG VERSION=${version}`);
+    expect(await read('deploy/helm/sluice/Chart.yaml')).toContain(`appVersion: ${version}\n`);
+  });
+
   test('what it leaves out of the production dependencies is there to be left out', async () => {
     const uninstall = /npm uninstall ([^&\n]*)/.exec((await instructions()).join('\n'))?.[1] ?? '';
     const names = uninstall.split(' ').filter((word) => word !== '' && !word.startsWith('--'));
