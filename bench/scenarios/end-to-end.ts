@@ -28,6 +28,7 @@ type System = {
   readonly body: string;
   readonly eventsPerRequest: number;
   readonly pipeline?: Service;
+  readonly pids: Readonly<Record<string, number>>;
   memoryBytes(): Promise<number>;
 };
 type Subject = { readonly name: string; start(stage: Stage): Promise<System> };
@@ -52,7 +53,14 @@ const walkeros: Subject = {
     const sink = await startSink(stage);
     const peer = await startWalkerOs(stage, sink.urlOf(`${group}/1`));
     const memoryBytes = (): Promise<number> => peakMemoryBytes(peer.pid);
-    return { sink, url: peer.trackUrl, body: trackBody('bench'), eventsPerRequest: 1, memoryBytes };
+    return {
+      sink,
+      url: peer.trackUrl,
+      body: trackBody('bench'),
+      eventsPerRequest: 1,
+      pids: { walkerOS: peer.pid },
+      memoryBytes,
+    };
   },
 };
 const subjects = [walkeros, singles, batched];
@@ -145,6 +153,7 @@ function measureOnce(context: ScenarioContext, subject: Subject, round: number):
         warmUpMs: warmUpSeconds * 1000,
         measureMs: seconds * 1000,
         eventsPerRequest: system.eventsPerRequest,
+        pids: system.pids,
         ...(system.pipeline === undefined ? {} : { pipeline: system.pipeline }),
         onWindow: (perS) => progress.note(`${Math.round(perS)} delivered/s`),
       });
@@ -184,6 +193,7 @@ async function startSluice(
     body: bodyOf(token),
     eventsPerRequest,
     pipeline,
+    pids: { gateway: gateway.pid, pipeline: pipeline.pid },
     memoryBytes: async () => (await peakMemoryBytes(gateway.pid)) + (await peakMemoryBytes(pipeline.pid)),
   };
 }

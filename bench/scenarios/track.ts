@@ -8,9 +8,10 @@ import type { LoadResult } from '../load/load-result.ts';
 import { loadFigures, loadSeries } from '../load/load-rounds.ts';
 import { startBareUws, startFastifyPublish } from '../peers/peers.ts';
 import { plainFigure, ratioFigure } from '../result/figure.ts';
-import type { Bar, ResultRow } from '../result/result.ts';
+import type { Bar, ResultRow, Series } from '../result/result.ts';
 import type { Scenario, ScenarioContext } from '../scenario.ts';
 import { peakMemoryBytes } from '../system/process-memory.ts';
+import { memoryProbe, startSampler } from '../system/sampler.ts';
 import { startGateway } from '../system/services.ts';
 import type { Stage } from '../system/stage.ts';
 
@@ -19,7 +20,7 @@ const mebibyte = 1024 ** 2;
 
 type Running = { readonly trackUrl: string; readonly pid: number };
 type Subject = { readonly name: string; start(stage: Stage, natsUrl: string, token: string): Promise<Running> };
-type Measured = { readonly load: LoadResult; readonly memoryBytes: number };
+type Measured = { readonly load: LoadResult; readonly memoryBytes: number; readonly memory: readonly Series[] };
 
 const bare: Subject = { name: 'bare uWebSockets.js (stores nothing)', start: (stage) => startBareUws(stage) };
 const fastify: Subject = { name: 'Fastify, one JetStream publish an event', start: startFastifyPublish };
@@ -66,7 +67,7 @@ export const track: Scenario = {
             rounds.map(({ memoryBytes }) => memoryBytes),
           ),
         },
-        series: loadSeries(loads),
+        series: [...loadSeries(loads), ...(rounds.at(-1)?.memory ?? [])],
       };
     });
     const own = rows.at(-1)?.figures;
@@ -96,8 +97,10 @@ function measureOnce(context: ScenarioContext, subject: Subject, label: string):
       warmUpMs: warmUpSeconds * 1000,
       measureMs: seconds * 1000,
     };
+    const sampler = startSampler([memoryProbe('memory, last round', pid)]);
     const load = await runLoad(stage, order, ({ perSecond }) => progress.note(`${Math.round(perSecond)}/s`));
+    const memory = await sampler.stop(warmUpSeconds);
     assertAllAccepted(subject.name, load);
-    return { load, memoryBytes: await peakMemoryBytes(pid) };
+    return { load, memory, memoryBytes: await peakMemoryBytes(pid) };
   });
 }

@@ -64,7 +64,6 @@ function tryOnce(context: ScenarioContext, knob: Knob, { sync, ...env }: Setting
     const path = await startWholePath(stage, {
       env,
       syncAlways: sync === 'always',
-      // Without a destination the machine is the gateway's and the resolvers'.
       destinations: (sink) => [{ id: destinationIdOf(0), url: sink.urlOf(`${group}/1`), batchSize: batchOut }],
     });
     const { sink, gateway, pipeline, token } = path;
@@ -79,6 +78,7 @@ function tryOnce(context: ScenarioContext, knob: Knob, { sync, ...env }: Setting
       measureMs: seconds * 1000,
       eventsPerRequest: isAccepted ? 1 : batchRows,
       pipeline,
+      isLast: true,
       onWindow: (perS) => progress.note(`${Math.round(perS)} delivered/s`),
     });
   });

@@ -7,6 +7,7 @@ import type { SinkGroup } from '../sink/sink-messages.ts';
 import type { Sink } from '../sink/sink.ts';
 import { waitArrived } from '../sink/wait-arrived.ts';
 import { assertNoneRefused } from '../system/assert-none-refused.ts';
+import { memoryProbe, startSampler } from '../system/sampler.ts';
 import type { Service } from '../system/services.ts';
 import type { Stage } from '../system/stage.ts';
 import { sleep } from '../system/wait-until.ts';
@@ -22,6 +23,10 @@ export type PacedOptions = {
   readonly eventsPerRequest: number;
   /** Of ours, where there is one: it must not have refused anything. */
   readonly pipeline?: Service;
+  /** Leaves what is on its way where it is: for a path that ends here. */
+  readonly isLast?: boolean;
+  /** Processes whose memory is drawn, by the name of the line. */
+  readonly pids?: Readonly<Record<string, number>>;
   onWindow?(deliveredPerS: number): void;
 };
 
@@ -41,7 +46,7 @@ const windowMs = 500;
 /** A generator needs a moment to start. */
 const startMs = 300;
 
-/** Sends load for a while and counts what arrives meanwhile; afterwards waits until everything accepted has arrived. */
+/** Sends load for a while and counts what arrives meanwhile; then waits until everything accepted has arrived. */
 export async function runPaced(options: PacedOptions): Promise<Paced> {
   const { stage, sink, group, order, warmUpMs, measureMs, eventsPerRequest, onWindow } = options;
   const begin = (await sink.group(group)).events;
@@ -53,7 +58,10 @@ export async function runPaced(options: PacedOptions): Promise<Paced> {
   const first = await sink.tally();
   let last = { atMs: first.atMs, events: first.groups[group]?.events ?? 0 };
   const throughput: Point[] = [];
+  const p50: Point[] = [];
   const p99: Point[] = [];
+  const probes = Object.entries(options.pids ?? {}).map(([name, pid]) => memoryProbe(name, pid));
+  const sampler = startSampler(probes);
   while (last.atMs - first.atMs < measureMs - windowMs / 2) {
     await sleep(windowMs);
     const { atMs, groups } = await sink.tally();
@@ -61,15 +69,19 @@ export async function runPaced(options: PacedOptions): Promise<Paced> {
     const rate = (((found?.events ?? 0) - last.events) * 1000) / (atMs - last.atMs);
     const atS = (atMs - first.atMs) / 1000;
     throughput.push([atS, rate]);
-    if (found !== undefined) p99.push([atS, found.latencyMs.p99]);
+    if (found !== undefined) {
+      p50.push([atS, found.latencyMs.p50]);
+      p99.push([atS, found.latencyMs.p99]);
+    }
     onWindow?.(rate);
     last = { atMs, events: found?.events ?? 0 };
   }
+  const memory = await sampler.stop();
   const arrived = await sink.group(group);
   const load = await loading;
   const readings = throughput.map(([, rate]) => rate);
   const delivered = (await sink.group(group)).events - begin;
-  await waitArrived(sink, group, begin + load.acceptedInAll * eventsPerRequest);
+  if (options.isLast !== true) await waitArrived(sink, group, begin + load.acceptedInAll * eventsPerRequest);
   if (options.pipeline !== undefined) await assertNoneRefused(options.pipeline);
   const drained = (await sink.group(group)).events - begin;
   return {
@@ -80,7 +92,9 @@ export async function runPaced(options: PacedOptions): Promise<Paced> {
     backlog: Math.max(0, drained - delivered),
     series: [
       { chart: 'throughput', name: 'delivered', unit: 'per_s', points: throughput },
+      { chart: 'latency', name: 'p50 to the sink', unit: 'ms', points: p50 },
       { chart: 'latency', name: 'p99 to the sink', unit: 'ms', points: p99 },
+      ...memory,
       {
         chart: 'backlog',
         name: 'sent and not delivered',
@@ -96,7 +110,8 @@ function backlogOf(throughput: readonly Point[], load: LoadResult, eventsPerRequ
   let lastS = 0;
   let drift = 0;
   return throughput.map(([atS, rate]): Point => {
-    drift += (load.answersPerS * eventsPerRequest - rate) * (atS - lastS);
+    // What was on its way before is not known, so a backlog that shrinks shrinks to nothing.
+    drift = Math.max(0, drift + (load.answersPerS * eventsPerRequest - rate) * (atS - lastS));
     lastS = atS;
     return [atS, drift];
   });

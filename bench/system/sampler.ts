@@ -4,7 +4,10 @@ import { processMemoryBytes } from './process-memory.ts';
 type Probe = Omit<Series, 'points'> & { read(): Promise<number> | number };
 
 /** Reads values again and again while something else is measured. */
-export type Sampler = { stop(): Promise<readonly Series[]> };
+export type Sampler = {
+  /** What was read from `fromS` seconds after the start on; seconds then count from there. */
+  stop(fromS?: number): Promise<readonly Series[]>;
+};
 
 const everyMsByDefault = 500;
 
@@ -31,10 +34,13 @@ export function startSampler(probes: readonly Probe[], everyMs = everyMsByDefaul
     }
   })();
   return {
-    async stop() {
+    async stop(fromS = 0) {
       stopping.abort();
       await running;
-      return series.map(({ line }) => line);
+      return series.map(({ line }) => ({
+        ...line,
+        points: line.points.filter(([atS]) => atS >= fromS).map(([atS, value]) => [atS - fromS, value] as const),
+      }));
     },
   };
 }
