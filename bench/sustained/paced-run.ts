@@ -37,8 +37,6 @@ export type Paced = {
   readonly readings: readonly number[];
   /** From due at the gateway to arrived at the sink. */
   readonly arrived: SinkGroup;
-  /** Events on their way at the end. */
-  readonly backlog: number;
   readonly series: readonly Series[];
 };
 
@@ -80,16 +78,13 @@ export async function runPaced(options: PacedOptions): Promise<Paced> {
   const arrived = await sink.group(group);
   const load = await loading;
   const readings = throughput.map(([, rate]) => rate);
-  const delivered = (await sink.group(group)).events - begin;
   if (options.isLast !== true) await waitArrived(sink, group, begin + load.acceptedInAll * eventsPerRequest);
   if (options.pipeline !== undefined) await assertNoneRefused(options.pipeline);
-  const drained = (await sink.group(group)).events - begin;
   return {
     load,
     deliveredPerS: meanOf(readings),
     readings,
     arrived,
-    backlog: Math.max(0, drained - delivered),
     series: [
       { chart: 'throughput', name: 'delivered', unit: 'per_s', points: throughput },
       { chart: 'latency', name: 'p50 to the sink', unit: 'ms', points: p50 },
