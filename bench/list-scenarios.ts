@@ -10,7 +10,10 @@ export function listScenarios(scenarios: readonly Scenario[]): string {
   ]);
   return [
     ...lines,
-    `  ${'all'.padEnd(width)}every one of them but soak, in one report`,
+    `  ${'all'.padEnd(width)}every one of them but ${scenarios
+      .filter(({ isLong }) => isLong === true)
+      .map(({ name }) => name)
+      .join(' and ')}, in one report`,
     `  ${'compare'.padEnd(width)}two results: what changed for certain`,
     '',
     'npm run bench -- <scenario> [--seconds N] [--rounds N] [--minutes N] [--quick] [--set NAME=VALUE]',

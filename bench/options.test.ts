@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { readOrder } from './options.ts';
 import type { BenchOrder } from './options.ts';
 
-const names = ['track', 'batch', 'soak'];
-const read = (...args: string[]): BenchOrder => readOrder(args, names);
+const scenarios = [{ name: 'track' }, { name: 'batch' }, { name: 'soak', isLong: true }];
+const read = (...args: string[]): BenchOrder => readOrder(args, scenarios);
 
 test('options: nothing lists the scenarios', () => {
   expect(read()).toEqual({ kind: 'list' });
@@ -24,7 +24,7 @@ test('options: --quick is one short round, and lengths given go before it', () =
   });
 });
 
-test('options: all is every scenario but the one that takes as long as it is told', () => {
+test('options: all is every scenario but those that take long', () => {
   expect(read('all')).toMatchObject({ names: ['track', 'batch'] });
 });
 
@@ -53,7 +53,7 @@ test.each([
   [['track', '--set', 'threads=4'], 'it must read NAME=VALUE'],
   [['track', '--fast'], 'unknown option'],
 ])('options: %j is refused with a reason', (args, reason) => {
-  const order = readOrder(args, names);
+  const order = readOrder(args, scenarios);
   expect(order).toMatchObject({ kind: 'said', exitCode: 1, text: expect.stringContaining(reason) });
 });
 

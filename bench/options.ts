@@ -30,8 +30,11 @@ type Flags = {
   readonly set: Readonly<Record<string, string>>;
 };
 
-/** Reads a command line. `scenarioNames` are those there are. */
-export function readOrder(args: readonly string[], scenarioNames: readonly string[]): BenchOrder {
+/** What is there to be run, and which of it takes too long to be run with the others. */
+export type ScenarioName = { readonly name: string; readonly isLong?: boolean };
+
+/** Reads a command line. */
+export function readOrder(args: readonly string[], scenarios: readonly ScenarioName[]): BenchOrder {
   let said = '';
   const program = new Command('bench')
     .description('Measures Sluice and its peers on this machine, each scenario from nothing.')
@@ -59,14 +62,14 @@ export function readOrder(args: readonly string[], scenarioNames: readonly strin
     return { kind: 'said', text: said.trimEnd(), exitCode: error.exitCode };
   }
   const [name, ...operands] = program.args;
-  return orderOf(name, operands, program.opts<Flags>(), scenarioNames);
+  return orderOf(name, operands, program.opts<Flags>(), scenarios);
 }
 
 function orderOf(
   name: string | undefined,
   operands: readonly string[],
   flags: Flags,
-  scenarioNames: readonly string[],
+  scenarios: readonly ScenarioName[],
 ): BenchOrder {
   const isQuick = flags.quick === true;
   if (name === undefined) return { kind: 'list' };
@@ -78,9 +81,11 @@ function orderOf(
     return { kind: 'compare', before, after, failOnRegression: flags.failOnRegression === true };
   }
   if (operands.length > 0) return wrong(`${name} takes no further argument: ${operands.join(' ')}`);
-  const names = name === 'all' ? scenarioNames.filter((each) => each !== 'soak') : [name];
-  if (names.some((each) => !scenarioNames.includes(each))) {
-    return wrong(`there is no scenario '${name}'; there are: ${scenarioNames.join(', ')}, all, compare`);
+  const chosen = scenarios.filter((each) => (name === 'all' ? each.isLong !== true : each.name === name));
+  if (chosen.length === 0) {
+    return wrong(
+      `there is no scenario '${name}'; there are: ${scenarios.map((each) => each.name).join(', ')}, all, compare`,
+    );
   }
   const { seconds, warmUpSeconds, rounds, minutes } = isQuick ? quick : normal;
   const options: RunOptions = {
@@ -91,7 +96,7 @@ function orderOf(
     isQuick,
     settings: flags.set,
   };
-  return { kind: 'run', names, options };
+  return { kind: 'run', names: chosen.map((each) => each.name), options };
 }
 
 const wrong = (text: string): BenchOrder => ({ kind: 'said', text: `error: ${text}`, exitCode: 1 });

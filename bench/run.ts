@@ -6,10 +6,7 @@ import { runScenarios } from './run-scenarios.ts';
 import { scenarios } from './scenarios/registry.ts';
 import { CompileError } from './system/code.ts';
 
-const order = readOrder(
-  process.argv.slice(2),
-  scenarios.map(({ name }) => name),
-);
+const order = readOrder(process.argv.slice(2), scenarios);
 
 try {
   process.exitCode = await follow(order);

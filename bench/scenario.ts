@@ -26,5 +26,7 @@ export type Scenario = {
   readonly summary: string;
   /** What is asked of it; each has its measured value in the result. */
   readonly bars: readonly Bar[];
+  /** Takes so long that it is run by its name only, not with all the others. */
+  readonly isLong?: boolean;
   run(context: ScenarioContext): Promise<ScenarioResult>;
 };

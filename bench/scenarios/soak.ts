@@ -16,6 +16,7 @@ const loadShare = 0.5;
 /** Half of what there can be, for minutes: memory, backlog and latency as they were at the start. */
 export const soak: Scenario = {
   name: 'soak',
+  isLong: true,
   summary: 'the whole path at half of what it takes, for --minutes: memory, backlog and latency stay where they were',
   bars: [
     { id: 'memory', text: 'memory of the last third against the second', limit: 1.1, unit: 'ratio', ask: 'at-most' },

@@ -20,6 +20,7 @@ type Settings = Readonly<Record<string, string>>;
 /** Turns one knob after the other and says what to set on this machine. */
 export const tune: Scenario = {
   name: 'tune',
+  isLong: true,
   summary: 'a sweep of threads, partitions, frames and lingers: what to set on this machine, to paste',
   bars: [],
   async run(context) {
