@@ -2,8 +2,9 @@ import { expect, test } from 'vitest';
 import { readOrder } from './options.ts';
 import type { BenchOrder } from './options.ts';
 
+const variables = new Set(['PIPELINE_THREADS', 'NATS_URL']);
 const scenarios = [{ name: 'track' }, { name: 'batch' }, { name: 'soak', isLong: true }];
-const read = (...args: string[]): BenchOrder => readOrder(args, scenarios);
+const read = (...args: string[]): BenchOrder => readOrder(args, scenarios, variables);
 
 test('options: nothing lists the scenarios', () => {
   expect(read()).toEqual({ kind: 'list' });
@@ -51,9 +52,10 @@ test.each([
   [['track', '--seconds', 'soon'], 'it must be a number above 0'],
   [['track', '--rounds', '1.5'], 'it must be a whole number'],
   [['track', '--set', 'threads=4'], 'it must read NAME=VALUE'],
+  [['track', '--set', 'PIPELINE_THREAD=4'], 'neither gateway nor pipeline reads PIPELINE_THREAD'],
   [['track', '--fast'], 'unknown option'],
 ])('options: %j is refused with a reason', (args, reason) => {
-  const order = readOrder(args, scenarios);
+  const order = readOrder(args, scenarios, variables);
   expect(order).toMatchObject({ kind: 'said', exitCode: 1, text: expect.stringContaining(reason) });
 });
 

@@ -33,8 +33,12 @@ type Flags = {
 /** What is there to be run, and which of it takes too long to be run with the others. */
 export type ScenarioName = { readonly name: string; readonly isLong?: boolean };
 
-/** Reads a command line. */
-export function readOrder(args: readonly string[], scenarios: readonly ScenarioName[]): BenchOrder {
+/** Reads a command line. `variables` are those --set may name. */
+export function readOrder(
+  args: readonly string[],
+  scenarios: readonly ScenarioName[],
+  variables: ReadonlySet<string>,
+): BenchOrder {
   let said = '';
   const program = new Command('bench')
     .description('Measures Sluice and its peers on this machine, each scenario from nothing.')
@@ -44,7 +48,7 @@ export function readOrder(args: readonly string[], scenarios: readonly ScenarioN
     .option('--rounds <n>', `times the subjects are measured in turn (default ${normal.rounds})`, readCount)
     .option('--minutes <n>', `length of a soak (default ${normal.minutes})`, readPositive)
     .option('--quick', `one round of ${quick.seconds} s: to see that it works, not to quote`)
-    .option('--set <NAME=VALUE>', 'a variable of the services; may be repeated', readSetting, {})
+    .option('--set <NAME=VALUE>', 'a variable of gateway or pipeline; may be repeated', readSetting, {})
     .option('--fail-on-regression', 'compare: exit with 1 when something got worse for certain')
     .exitOverride()
     .configureOutput({
@@ -62,7 +66,11 @@ export function readOrder(args: readonly string[], scenarios: readonly ScenarioN
     return { kind: 'said', text: said.trimEnd(), exitCode: error.exitCode };
   }
   const [name, ...operands] = program.args;
-  return orderOf(name, operands, program.opts<Flags>(), scenarios);
+  const flags = program.opts<Flags>();
+  const unknown = Object.keys(flags.set).filter((variable) => !variables.has(variable));
+  // A slip of the pen would measure the default and call it something else.
+  if (unknown.length > 0) return wrong(`neither gateway nor pipeline reads ${unknown.join(', ')}`);
+  return orderOf(name, operands, flags, scenarios);
 }
 
 function orderOf(

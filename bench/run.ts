@@ -5,8 +5,9 @@ import { runCompare } from './compare/run-compare.ts';
 import { runScenarios } from './run-scenarios.ts';
 import { scenarios } from './scenarios/registry.ts';
 import { CompileError } from './system/code.ts';
+import { knownVariables } from './system/known-variables.ts';
 
-const order = readOrder(process.argv.slice(2), scenarios);
+const order = readOrder(process.argv.slice(2), scenarios, knownVariables());
 
 try {
   process.exitCode = await follow(order);

@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest';
+import { knobs } from '../tune/knobs.ts';
+import { knownVariables } from './known-variables.ts';
+
+test('known variables: those of both services, required ones too, and no others', () => {
+  const known = knownVariables();
+  expect([...known]).toEqual(expect.arrayContaining(['FRAMES_IN_FLIGHT_MAX', 'PIPELINE_THREADS', 'SECRETS_KEY']));
+  expect(known.has('PIPELINE_THREAD')).toBe(false);
+});
+
+test('tune: every knob but the server its own is a variable of a service', () => {
+  const known = knownVariables();
+  expect(knobs.map(({ name }) => name).filter((name) => !known.has(name))).toEqual(['sync']);
+});
