@@ -20,6 +20,7 @@ process.once('message', (order: LoadOrder) => {
   const timing: LoopTiming = {
     warmUpMs: order.warmUpMs,
     measureMs: order.measureMs,
+    onMeasuring: () => tell({ kind: 'measuring' }),
     onWindow: (window) => tell({ kind: 'window', window }),
   };
   const running =

@@ -18,6 +18,7 @@ export type LoadOrder = {
 };
 
 export type LoadMessage =
+  | { readonly kind: 'measuring' }
   | { readonly kind: 'window'; readonly window: LoadWindow }
   | { readonly kind: 'result'; readonly result: LoadResult };
 
@@ -30,6 +31,7 @@ export async function runLoad(
   stage: Stage,
   order: Omit<LoadOrder, 'sequenceFrom'>,
   onWindow?: (window: LoadWindow) => void,
+  onMeasuring?: () => void,
 ): Promise<LoadResult> {
   loads += 1;
   const child = await stage.startChild({ name: 'load', entry: 'bench/load/load-main' });
@@ -37,8 +39,14 @@ export async function runLoad(
     const result = new Promise<LoadResult>((resolve) => {
       child.onMessage((message) => {
         const told = message as LoadMessage;
-        if (told.kind === 'window') onWindow?.(told.window);
-        else resolve(told.result);
+        switch (told.kind) {
+          case 'measuring':
+            return onMeasuring?.();
+          case 'window':
+            return onWindow?.(told.window);
+          case 'result':
+            return resolve(told.result);
+        }
       });
     });
     child.send({ ...order, sequenceFrom: loads * sequencesPerLoad } satisfies LoadOrder);

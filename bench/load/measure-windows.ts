@@ -3,6 +3,8 @@ import type { LoadRecorder, LoadWindow } from './load-recorder.ts';
 export type LoopTiming = {
   readonly warmUpMs: number;
   readonly measureMs: number;
+  /** The warm-up is over. */
+  onMeasuring?(): void;
   onWindow?(window: LoadWindow): void;
 };
 
@@ -10,6 +12,7 @@ const windowMs = 1_000;
 
 /** Lets the measurement run, cutting it into windows. */
 export async function measureWindows(recorder: LoadRecorder, timing: LoopTiming): Promise<void> {
+  timing.onMeasuring?.();
   const startedMs = performance.now();
   for (let index = 1; ; index += 1) {
     const untilMs = startedMs + Math.min(index * windowMs, timing.measureMs);

@@ -41,17 +41,22 @@ export type Paced = {
 };
 
 const windowMs = 500;
-/** A generator needs a moment to start. */
-const startMs = 300;
+/** Longer than a window may be late. */
+const tailMs = 1_000;
 
 /** Sends load for a while and counts what arrives meanwhile; then waits until everything accepted has arrived. */
 export async function runPaced(options: PacedOptions): Promise<Paced> {
   const { stage, sink, group, order, warmUpMs, measureMs, eventsPerRequest, onWindow } = options;
   const begin = (await sink.group(group)).events;
-  const loading = runLoad(stage, { ...order, warmUpMs, measureMs });
-  // A failure is seen when the load is awaited.
+  let measuring: () => void = () => undefined;
+  const warm = new Promise<void>((resolve) => {
+    measuring = resolve;
+  });
+  // The load goes on a little longer than it is measured: a window without load would pass for a backlog.
+  const loading = runLoad(stage, { ...order, warmUpMs, measureMs: measureMs + tailMs }, undefined, () => measuring());
+  await Promise.race([warm, loading]);
+  // A failure from here on is seen when the load is awaited.
   loading.catch(() => undefined);
-  await sleep(startMs + warmUpMs);
   sink.forget();
   const first = await sink.tally();
   let last = { atMs: first.atMs, events: first.groups[group]?.events ?? 0 };
