@@ -164,7 +164,7 @@ function measureOnce(context: ScenarioContext, subject: Subject, round: number):
     let best: Paced | undefined;
     const { ratePerS, trials } = await findSustained({
       guessPerS: guess.deliveredPerS,
-      steps: isQuick ? 4 : 6,
+      steps: isQuick ? 5 : 8,
       async holds(eventsPerS) {
         const paced = await run(`${Math.round(eventsPerS)}/s`, eventsPerS / system.eventsPerRequest);
         const keepsUp = paced.deliveredPerS >= eventsPerS * keepsUpShare;

@@ -17,7 +17,7 @@ export type Sustained = {
 };
 
 const firstShare = 0.8;
-const stepUp = 1.6;
+const stepUp = 2;
 const stepDown = 0.5;
 
 /**
