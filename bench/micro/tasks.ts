@@ -7,6 +7,7 @@ import { decodeResolved, encodeResolved } from '../../shared/events/resolved-eve
 import { allocationBucket, variantBucket } from '../../shared/experiments/bucketing.ts';
 import { compileMappings } from '../../shared/plan/apply-mapping.ts';
 import { compilePredicate } from '../../shared/plan/predicate.ts';
+import { TokenBucket } from '../../gateway/admission/token-bucket.ts';
 import { createHealthWindow } from '../../pipeline/dispatch/health-window.ts';
 import { createDeduplication } from '../../pipeline/resolve/deduplication.ts';
 import { hashEvent } from '../../pipeline/resolve/event-hash.ts';
@@ -59,7 +60,17 @@ function validationTasks(): MicroTask[] {
   const trackValue = inTurn((): unknown => JSON.parse(trackText()));
   const batch = filled(batchBody('src_live_bench', batchRows));
   const scan = new BodyScan();
+  const bucket = new TokenBucket(10_000, 20_000, nowMs);
+  let atMs = nowMs;
   return [
+    {
+      name: 'admission: rate limit of a source',
+      events: 1,
+      run() {
+        atMs += 0.2;
+        return bucket.take(1, atMs);
+      },
+    },
     { name: 'validation: scan a track', events: 1, run: () => scanBody(scan, track()) },
     { name: 'validation: parse a track', events: 1, run: () => JSON.parse(trackText()) as unknown },
     { name: 'validation: check a track', events: 1, run: () => trackPayload.Check(trackValue()) },
