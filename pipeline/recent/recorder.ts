@@ -5,6 +5,7 @@ import { openCursor } from '../../shared/log/cursor.ts';
 import type { Cursor } from '../../shared/log/cursor.ts';
 import type { Delivery } from '../../shared/log/delivery.ts';
 import type { Actor } from '../host/actor.ts';
+import { FramesInWork } from '../host/frames-in-work.ts';
 import { recorderConsumer } from './recorder-context.ts';
 import type { RecorderContext } from './recorder-context.ts';
 import { createRecorderCounts } from './recorder-stats.ts';
@@ -58,7 +59,7 @@ class Recorder {
   readonly #cursor: Cursor;
   readonly #trimmer: Trimmer;
   readonly #buckets: SamplingBuckets;
-  readonly #inWork = new Set<Delivery>();
+  readonly #inWork: FramesInWork;
   #framesWaiting = 0;
   #lagMs = 0;
 
@@ -67,28 +68,13 @@ class Recorder {
     this.#cursor = cursor;
     this.#trimmer = trimmer;
     this.#buckets = createSamplingBuckets(context.settings);
-    this.done = this.#run();
+    this.#inWork = new FramesInWork(context.settings.ackWaitMs);
+    const close = (): Promise<unknown> => Promise.all([this.#cursor.close(), this.#trimmer.stop()]);
+    this.done = this.#inWork.during(() => this.#work(), context.signal, close);
   }
 
   gauges(): Record<RecorderGauge, number> {
     return { frames_waiting: this.#framesWaiting, lag_seconds: this.#lagMs / 1_000 };
-  }
-
-  async #run(): Promise<void> {
-    const { settings, signal } = this.#context;
-    // However long the database is away, the frames in work stay ours.
-    const pulse = setInterval(() => {
-      for (const delivery of this.#inWork) delivery.working();
-    }, settings.ackWaitMs / 3);
-    try {
-      await this.#work();
-    } catch (error) {
-      if (!signal.aborted) throw error;
-    } finally {
-      clearInterval(pulse);
-      await Promise.all([this.#cursor.close(), this.#trimmer.stop()]);
-      for (const delivery of this.#inWork) delivery.nak();
-    }
   }
 
   async #work(): Promise<void> {
@@ -97,14 +83,13 @@ class Recorder {
       const deliveries = await this.#cursor.take(settings.framesPerTake);
       const [oldest] = deliveries;
       if (oldest === undefined) return;
-      for (const delivery of deliveries) this.#inWork.add(delivery);
+      this.#inWork.taken(deliveries);
       const lines = deliveries.flatMap((delivery) => this.#sample(delivery));
       await writeRecentEvents(this.#context, { lines, oldestAtMs: oldest.storedAtMs }, (events) => {
         for (const { accountId } of events) this.#trimmer.noteAdded(accountId, 1);
       });
       for (const delivery of deliveries) {
-        delivery.ack();
-        this.#inWork.delete(delivery);
+        this.#inWork.finished(delivery);
       }
       if (this.#cursor.buffered < settings.framesPerTake / 2) await wait(settings.lingerMs);
     }

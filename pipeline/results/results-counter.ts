@@ -4,6 +4,7 @@ import { openCursor } from '../../shared/log/cursor.ts';
 import type { Cursor } from '../../shared/log/cursor.ts';
 import type { Delivery } from '../../shared/log/delivery.ts';
 import type { Actor } from '../host/actor.ts';
+import { FramesInWork } from '../host/frames-in-work.ts';
 import { createFindResults } from './find-results.ts';
 import type { FindResults } from './find-results.ts';
 import { ResultsBatch } from './results-batch.ts';
@@ -60,7 +61,7 @@ class ResultsCounter {
   readonly #context: ResultsContext;
   readonly #cursor: Cursor;
   readonly #onDone: (seq: number) => void;
-  readonly #inWork = new Set<Delivery>();
+  readonly #inWork: FramesInWork;
   #plan: ResultsPlan | undefined;
   #find: FindResults = () => undefined;
   #framesWaiting = 0;
@@ -70,28 +71,13 @@ class ResultsCounter {
     this.#context = context;
     this.#cursor = cursor;
     this.#onDone = onDone;
-    this.done = this.#run();
+    this.#inWork = new FramesInWork(context.settings.ackWaitMs);
+    const close = (): Promise<unknown> => this.#cursor.close();
+    this.done = this.#inWork.during(() => this.#work(), context.signal, close);
   }
 
   gauges(): Record<ResultsGauge, number> {
     return { frames_waiting: this.#framesWaiting, lag_seconds: this.#lagMs / 1_000 };
-  }
-
-  async #run(): Promise<void> {
-    const { settings, signal } = this.#context;
-    // However long the database is away, the frames in work stay ours.
-    const pulse = setInterval(() => {
-      for (const delivery of this.#inWork) delivery.working();
-    }, settings.ackWaitMs / 3);
-    try {
-      await this.#work();
-    } catch (error) {
-      if (!signal.aborted) throw error;
-    } finally {
-      clearInterval(pulse);
-      await this.#cursor.close();
-      for (const delivery of this.#inWork) delivery.nak();
-    }
   }
 
   async #work(): Promise<void> {
@@ -100,7 +86,7 @@ class ResultsCounter {
       const deliveries = await this.#cursor.take(settings.framesPerTake);
       const newest = deliveries.at(-1);
       if (newest === undefined) return;
-      for (const delivery of deliveries) this.#inWork.add(delivery);
+      this.#inWork.taken(deliveries);
       this.#framesWaiting = deliveries.length + newest.pending;
       this.#lagMs = Math.max(0, Date.now() - newest.storedAtMs);
       await this.#count(deliveries);
@@ -115,8 +101,7 @@ class ResultsCounter {
     for (const { data } of deliveries) find(data, batch);
     await storeResults(this.#context, batch);
     for (const delivery of deliveries) {
-      delivery.ack();
-      this.#inWork.delete(delivery);
+      this.#inWork.finished(delivery);
       this.#onDone(delivery.seq);
     }
   }
