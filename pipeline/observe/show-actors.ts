@@ -42,7 +42,7 @@ export function showActors(page: MetricsPage, stats: StatsLedger, shown: ShownDe
   });
   for (const { prefix, byStat } of Object.values(summedMetrics)) {
     for (const [stat, definition] of Object.entries(byStat)) {
-      page.show(definition, (add) => add(sum(read(stats, stat, definition, prefix).values())));
+      page.show(definition, (add) => add(sum(read(stats, stat, definition, prefix))));
     }
   }
   showTimings(page, stats, shown);
@@ -66,18 +66,18 @@ function showTimings(page: MetricsPage, stats: StatsLedger, shown: ShownDestinat
 }
 
 /** Values of one number of the stats, by what stands behind the prefix in the actor's id. */
-function read(
+function* read(
   stats: StatsLedger,
   stat: string,
   { kind }: Pick<MetricDefinition, 'kind'>,
   prefix: string,
-): ReadonlyMap<string, number> {
+): Generator<readonly [id: string, value: number]> {
   const values = kind === 'counter' ? stats.totals(stat, prefix) : stats.values(stat, prefix);
-  return new Map([...values].map(([actorId, value]) => [actorId.slice(prefix.length), value]));
+  for (const [actorId, value] of values) yield [actorId.slice(prefix.length), value];
 }
 
-function sum(values: Iterable<number>): number {
+function sum(values: Iterable<readonly [id: string, value: number]>): number {
   let total = 0;
-  for (const value of values) total += value;
+  for (const [, value] of values) total += value;
   return total;
 }

@@ -43,6 +43,12 @@ test('metrics page: a histogram shows rising buckets, the sum and the count', as
   ]);
 });
 
+test('metrics page: the same metric twice is refused', () => {
+  const page = new MetricsPage();
+  page.show(open, (add) => add(1));
+  expect(() => page.show(open, (add) => add(2))).toThrow('sluice_open_requests is on the page already');
+});
+
 test('bucket counts: histograms of several threads add up', () => {
   const [one, two] = [new BucketCounts([1]), new BucketCounts([1])];
   one.observe(0.5);
