@@ -7,6 +7,7 @@ import { endToEnd } from './end-to-end.ts';
 import { experiments } from './experiments.ts';
 import { isolation } from './isolation.ts';
 import { latency } from './latency.ts';
+import { metrics } from './metrics.ts';
 import { micro } from './micro.ts';
 import { publish } from './publish.ts';
 import { scaling } from './scaling.ts';
@@ -27,6 +28,7 @@ export const scenarios: readonly Scenario[] = [
   experiments,
   publish,
   scaling,
+  metrics,
   micro,
   tune,
   soak,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { migrate } from '../../shared/storage/migrate.ts';
 import { benchAccountId } from '../config/ids.ts';
-import type { BenchDestination } from '../config/account-document.ts';
+import type { BenchAccount, BenchDestination } from '../config/account-document.ts';
 import { publishAccounts } from '../config/publish-accounts.ts';
 import { startSink } from '../sink/sink.ts';
 import type { Sink } from '../sink/sink.ts';
@@ -12,6 +12,7 @@ import type { Stage } from './stage.ts';
 /** A gateway, a log, a pipeline with its database, and a sink: everything an event passes. */
 export type WholePath = {
   readonly natsUrl: string;
+  readonly databaseUrl: string;
   readonly accountId: string;
   readonly token: string;
   readonly gateway: Service;
@@ -23,6 +24,8 @@ export type WholePath = {
 
 export type WholePathOptions = {
   destinations(sink: Sink): readonly BenchDestination[];
+  /** Beside the one events are sent to. */
+  otherAccounts?(sink: Sink): readonly BenchAccount[];
   readonly env?: Readonly<Record<string, string>>;
   readonly syncAlways?: boolean;
   /** One that runs already. */
@@ -33,7 +36,10 @@ export async function startWholePath(stage: Stage, options: WholePathOptions): P
   const sink = options.sink ?? (await startSink(stage));
   const log = await stage.startLog(options.syncAlways === undefined ? {} : { syncAlways: options.syncAlways });
   const token = `src_live_${randomBytes(16).toString('hex')}`;
-  await publishAccounts(log.url, [{ accountId: benchAccountId, token, destinations: options.destinations(sink) }]);
+  await publishAccounts(log.url, [
+    { accountId: benchAccountId, token, destinations: options.destinations(sink) },
+    ...(options.otherAccounts?.(sink) ?? []),
+  ]);
   const databaseUrl = await stage.createDatabase();
   await migrate(databaseUrl);
   const env = options.env ?? {};
@@ -41,5 +47,6 @@ export async function startWholePath(stage: Stage, options: WholePathOptions): P
   const startedMs = performance.now();
   const pipeline = await startPipeline(stage, log.url, databaseUrl, { env });
   const pipelineStartMs = performance.now() - startedMs;
-  return { natsUrl: log.url, accountId: benchAccountId, token, gateway, pipeline, sink, pipelineStartMs };
+  const servers = { natsUrl: log.url, databaseUrl };
+  return { ...servers, accountId: benchAccountId, token, gateway, pipeline, sink, pipelineStartMs };
 }
