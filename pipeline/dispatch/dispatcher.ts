@@ -1,4 +1,5 @@
 import { openCursor } from '../../shared/log/cursor.ts';
+import { logCursorTrouble } from '../../shared/log/log-cursor-trouble.ts';
 import { dispatcherConsumer, eventsOfAccount, retriesOfDestination } from '../../shared/log/subjects.ts';
 import { countBySubject } from '../../shared/log/subject-log.ts';
 import { streams } from '../../shared/log/topology.ts';
@@ -61,8 +62,7 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
       ackPendingMax: 4_096,
     },
     bufferedMax: settings.framesBufferedMax,
-    onLost: (reason) => logger.error({ destinationId, reason }, 'dispatcher: its consumer is gone, making it anew'),
-    onError,
+    onTrouble: logCursorTrouble(logger, { destinationId }),
   });
   const deadLetters = createDeadLetterWriter(storing);
   const run: DispatchRun = new DispatchRun({

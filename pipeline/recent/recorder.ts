@@ -3,6 +3,7 @@ import { idsHeader } from '../../shared/events/resolved-event.ts';
 import { withDeadline } from '../../shared/log/connection.ts';
 import { openCursor } from '../../shared/log/cursor.ts';
 import type { Cursor } from '../../shared/log/cursor.ts';
+import { logCursorTrouble } from '../../shared/log/log-cursor-trouble.ts';
 import type { Delivery } from '../../shared/log/delivery.ts';
 import type { Actor } from '../host/actor.ts';
 import { FramesInWork } from '../host/frames-in-work.ts';
@@ -36,8 +37,7 @@ export async function startRecentEventsRecorder(options: RecorderOptions): Promi
   const cursor = await openCursor(connection, {
     consumer,
     bufferedMax: settings.framesPerTake,
-    onLost: (reason) => logger.error({ consumer: consumer.name, reason }, 'consumer is gone, making it anew'),
-    onError: (error) => logger.warn({ consumer: consumer.name, err: error }, 'pulling frames failed'),
+    onTrouble: logCursorTrouble(logger, { consumer: consumer.name }),
   });
   const trimmer = startTrimmer(context);
   const recorder = new Recorder(context, cursor, trimmer);

@@ -3,6 +3,7 @@ import { ensureConsumer } from '../../shared/log/consumers.ts';
 import type { DurableConsumer } from '../../shared/log/consumers.ts';
 import { openCursor } from '../../shared/log/cursor.ts';
 import type { Cursor } from '../../shared/log/cursor.ts';
+import { logCursorTrouble } from '../../shared/log/log-cursor-trouble.ts';
 import type { Delivery } from '../../shared/log/delivery.ts';
 import { ingestSubject, resolverConsumer } from '../../shared/log/subjects.ts';
 import { streams } from '../../shared/log/topology.ts';
@@ -127,8 +128,7 @@ class Resolver {
       openCursor(connection, {
         consumer: this.#consumer,
         bufferedMax: bufferedFramesMax,
-        onLost: (reason) => logger.error({ partition, reason }, 'resolver consumer is gone, making it anew'),
-        onError: (error) => logger.warn({ partition, err: error }, 'pulling frames failed'),
+        onTrouble: logCursorTrouble(logger, { partition }),
       }),
     );
   }

@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { withDeadline } from '../../shared/log/connection.ts';
 import { openCursor } from '../../shared/log/cursor.ts';
 import type { Cursor } from '../../shared/log/cursor.ts';
+import { logCursorTrouble } from '../../shared/log/log-cursor-trouble.ts';
 import type { Delivery } from '../../shared/log/delivery.ts';
 import type { Actor } from '../host/actor.ts';
 import { FramesInWork } from '../host/frames-in-work.ts';
@@ -38,8 +39,7 @@ export async function startResultsCounter(options: ResultsCounterOptions): Promi
   const cursor = await openCursor(connection, {
     consumer,
     bufferedMax: settings.framesPerTake,
-    onLost: (reason) => logger.error({ accountId, reason }, 'results: the consumer is gone, making it anew'),
-    onError: (error) => logger.warn({ accountId, err: error }, 'results: pulling frames failed'),
+    onTrouble: logCursorTrouble(logger, { accountId }),
   });
   const counter = new ResultsCounter(context, cursor, (seq) => {
     nextSeq = Math.max(nextSeq ?? 0, seq + 1);

@@ -30,15 +30,18 @@ export class ConsumerError extends Error {
   readonly code = 'consumer';
 }
 
-/** Makes the durable consumer when it is missing; an existing one gets the limits given and keeps its place. */
-export async function ensureConsumer(connection: LogConnection, wanted: DurableConsumer): Promise<void> {
+/**
+ * Makes the durable consumer when it is missing; an existing one gets the limits given and keeps its place. Says which
+ * of the two it was.
+ */
+export async function ensureConsumer(connection: LogConnection, wanted: DurableConsumer): Promise<'found' | 'made'> {
   const { jsm } = connection;
   const limits = { ack_wait: nanos(wanted.ackWaitMs), max_ack_pending: wanted.ackPendingMax };
   try {
     const found = await jsm.consumers.info(wanted.stream, wanted.name);
     const same = found.config.ack_wait === limits.ack_wait && found.config.max_ack_pending === limits.max_ack_pending;
     if (!same) await jsm.consumers.update(wanted.stream, wanted.name, { ...found.config, ...limits });
-    return;
+    return 'found';
   } catch (error) {
     if (!isNotFound(error)) throw new ConsumerError(`ensuring consumer ${wanted.name}`, { cause: error });
   }
@@ -50,6 +53,7 @@ export async function ensureConsumer(connection: LogConnection, wanted: DurableC
       ...limits,
       ...startConfig(wanted.startFrom),
     });
+    return 'made';
   } catch (error) {
     throw new ConsumerError(`creating consumer ${wanted.name}`, { cause: error });
   }

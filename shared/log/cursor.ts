@@ -27,11 +27,18 @@ export type CursorOptions = {
   readonly consumer: DurableConsumer;
   /** Messages pulled ahead of the reader, at most. */
   readonly bufferedMax: number;
-  /** Called when the server deleted the consumer under us, before it is made anew. */
-  readonly onLost?: (reason: string) => void;
-  /** Called when pulling fails and is tried again. */
-  readonly onError?: (error: unknown) => void;
+  /** Told whenever pulling does not go as it should; the cursor helps itself. */
+  readonly onTrouble?: (trouble: CursorTrouble) => void;
 };
+
+/** What keeps a cursor from its messages, and for how long it has by now: 0 for the first of what belongs together. */
+export type CursorTrouble =
+  /** Nobody answers for the consumer: it has no leader at the moment, or was deleted. It is looked for. */
+  | { readonly kind: 'unanswered'; readonly reason: string; readonly lastsMs: number }
+  /** Asking the log failed. It is asked again. */
+  | { readonly kind: 'failed'; readonly error: unknown; readonly lastsMs: number }
+  /** The consumer was gone, and has been made anew. */
+  | { readonly kind: 'made-anew' };
 
 const expiresMs = 10_000;
 const heartbeatMs = 3_000;
@@ -54,6 +61,7 @@ class PullCursor implements Cursor {
   readonly #drain: () => Promise<void>;
   #requested = 0;
   #lastHeardMs = performance.now();
+  #troubleSinceMs: number | undefined;
   #waiting: ((value: void) => void) | undefined;
   #retryTimer: NodeJS.Timeout | undefined;
   readonly #watchdog: NodeJS.Timeout;
@@ -66,7 +74,7 @@ class PullCursor implements Cursor {
     const subscription = connection.nc.subscribe(this.#inbox, {
       callback: (error, message) => {
         if (error === null) this.#receive(message);
-        else this.#options.onError?.(error);
+        else this.#failed(error);
       },
     });
     // A pull request dies with the connection it was made on.
@@ -144,6 +152,7 @@ class PullCursor implements Cursor {
       this.#readStatus(message);
       return;
     }
+    this.#troubleSinceMs = undefined;
     this.#buffer.push(delivery);
     this.#requested = Math.max(0, this.#requested - 1);
     this.#waiting?.();
@@ -153,13 +162,21 @@ class PullCursor implements Cursor {
   #readStatus(message: Msg): void {
     const code = message.headers?.code ?? 0;
     const description = message.headers?.description ?? '';
-    if (code === 100 || this.#closed) return;
+    if (this.#closed) return;
+    if (code === 100) {
+      this.#troubleSinceMs = undefined;
+      return;
+    }
     if (code === 404 || code === 408 || (code === 409 && /batch completed|message size/i.test(description))) {
+      this.#troubleSinceMs = undefined;
       this.#pullAnew();
       return;
     }
     // 503: nobody answers for the consumer. 409: deleted, leader changed, server shutting down.
-    if (/consumer deleted/i.test(description) || code === 503) this.#options.onLost?.(`${code} ${description}`);
+    if (/consumer deleted/i.test(description) || code === 503) {
+      const reason = `${code} ${description}`.trimEnd();
+      this.#options.onTrouble?.({ kind: 'unanswered', reason, lastsMs: this.#troubleMs() });
+    }
     this.#recover();
   }
 
@@ -180,13 +197,25 @@ class PullCursor implements Cursor {
 
   async #reopen(): Promise<void> {
     try {
-      if (this.#connection.connected) await ensureConsumer(this.#connection, this.#options.consumer);
+      const ensured = this.#connection.connected && (await ensureConsumer(this.#connection, this.#options.consumer));
+      if (ensured === 'made') this.#options.onTrouble?.({ kind: 'made-anew' });
       this.#retryTimer = undefined;
       this.#pullAnew();
     } catch (error) {
       this.#retryTimer = undefined;
-      this.#options.onError?.(error);
+      this.#failed(error);
       this.#recover();
     }
+  }
+
+  #failed(error: unknown): void {
+    this.#options.onTrouble?.({ kind: 'failed', error, lastsMs: this.#troubleMs() });
+  }
+
+  /** Time since trouble began; it begins now where all was well. */
+  #troubleMs(): number {
+    const nowMs = performance.now();
+    this.#troubleSinceMs ??= nowMs;
+    return nowMs - this.#troubleSinceMs;
   }
 }

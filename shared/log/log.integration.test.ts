@@ -5,7 +5,7 @@ import { connectLog } from './connection.ts';
 import type { LogConnection } from './connection.ts';
 import type { DurableConsumer } from './consumers.ts';
 import { openCursor } from './cursor.ts';
-import type { Cursor } from './cursor.ts';
+import type { Cursor, CursorTrouble } from './cursor.ts';
 import type { Delivery } from './delivery.ts';
 import { publish } from './publisher.ts';
 import { eventsSubject, ingestSubject } from './subjects.ts';
@@ -163,13 +163,15 @@ test('cursor: a waiting reader is let go when it closes', async () => {
 
 test('cursor: a consumer deleted under it is made anew and nothing is lost', async () => {
   await put('1');
-  const lost: string[] = [];
-  const cursor = await openCursor(connection, { consumer, bufferedMax: 5, onLost: (reason) => lost.push(reason) });
+  const troubles: CursorTrouble[] = [];
+  const onTrouble = (trouble: CursorTrouble): void => void troubles.push(trouble);
+  const cursor = await openCursor(connection, { consumer, bufferedMax: 5, onTrouble });
   await takeAll(cursor, 1);
   await connection.jsm.consumers.delete(streams.events, consumer.name);
   await put('2');
   await expect.poll(async () => texts(await cursor.take(5)), { timeout: 45_000 }).toContain('2');
-  expect(lost.length).toBeGreaterThan(0);
+  expect(troubles[0]).toMatchObject({ kind: 'unanswered', lastsMs: 0 });
+  expect(troubles).toContainEqual({ kind: 'made-anew' });
   await cursor.close();
 });
 
