@@ -6,6 +6,10 @@ const request = { method: 'POST', host: 'example.com' } as const;
 test.each([
   [{ outcome: { kind: 'delivered' }, request: { ...request, status: 204 } }, 'delivered'],
   [{ outcome: { kind: 'retry', reason: 'status 429' }, request: { ...request, status: 429 } }, 'throttled'],
+  [
+    { outcome: { kind: 'retry', reason: 'code 40100', isThrottled: true }, request: { ...request, status: 200 } },
+    'throttled',
+  ],
   [{ outcome: { kind: 'retry', reason: 'status 503' }, request: { ...request, status: 503 } }, 'unavailable'],
   [{ outcome: { kind: 'reject', reason: 'status 400' }, request: { ...request, status: 400 } }, 'refused'],
   [{ outcome: { kind: 'reject', reason: 'row refused' }, request: { ...request, status: 200 } }, 'refused'],

@@ -22,7 +22,7 @@ export type AttemptOutcome = (typeof attemptOutcomes)[number];
 export function attemptOutcome({ outcome, request }: Attempt): AttemptOutcome {
   if (outcome.kind === 'delivered') return 'delivered';
   if (request === undefined || outcome.reason === 'invalid_request') return 'unfit';
-  if (request.status === 429) return 'throttled';
+  if (request.status === 429 || (outcome.kind === 'retry' && outcome.isThrottled === true)) return 'throttled';
   if (request.status !== undefined) return outcome.kind === 'retry' ? 'unavailable' : 'refused';
   if (outcome.kind === 'reject') return 'blocked';
   return /TIMEOUT/.test(outcome.reason) ? 'timeout' : 'connection';

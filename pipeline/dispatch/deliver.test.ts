@@ -86,6 +86,20 @@ describe('deliver', () => {
     expect((await deliverTo(rows, two, () => ({ body: 'no,no' }))).delivered.isUp).toBe(false);
     expect((await deliverTo(rows, two, () => ({ body: 'ok' }))).kinds).toEqual(['delivered', 'delivered']);
   });
+
+  it.each([
+    ['a part of the rows', 'ok,no', true],
+    ['every row', 'no,no', false],
+  ])('rows: a destination that says with a 200 that %s is too much is overloaded', async (_what, body, isUp) => {
+    const throttled = { kind: 'retry', reason: 'later', isThrottled: true } as const;
+    const rows: PreparedDestination = {
+      batchEventsMax: 10,
+      buildRequest: byLetter.buildRequest,
+      readAnswer: (answer) => answer.body.split(',').map((kind) => (kind === 'ok' ? { kind: 'delivered' } : throttled)),
+    };
+    const { delivered } = await deliverTo(rows, [event('1'), event('2')], () => ({ body }));
+    expect(delivered).toMatchObject({ isUp, isOverloaded: true });
+  });
 });
 
 describe('split groups', () => {

@@ -77,13 +77,15 @@ async function deliverGroup(
   const { answer } = result;
   const whole = classifyAnswer(answer, Date.now());
   const summary = { method: request.method, host, status: answer.status };
-  const said = { requests: 1, isUp: whole.kind !== 'retry', isOverloaded: answer.status === 429 };
+  const isOverloaded = answer.status === 429;
+  const said = { requests: 1, isUp: whole.kind !== 'retry', isOverloaded };
   const rows = prepared.readAnswer?.(answer, events);
   if (rows?.length === events.length) {
     const attempts = rows.map((outcome) => ({ outcome, request: summary }));
-    // Some platforms say that they take nothing for now with a 400, or row by row.
+    // Some platforms say that they take nothing for now, or less, with a 400 or a 200, or row by row.
     const isUp = said.isUp && rows.some(({ kind }) => kind !== 'retry');
-    return { attempts, ...said, isUp };
+    const isThrottled = rows.some((outcome) => outcome.kind === 'retry' && outcome.isThrottled === true);
+    return { attempts, ...said, isUp, isOverloaded: isOverloaded || isThrottled };
   }
   if (whole.kind === 'reject' && events.length > 1 && perhapsOneEvent.has(answer.status)) {
     return deliverHalves(prepared, sender, events);

@@ -97,6 +97,23 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
   });
 });
 
+describe('kinds that say otherwise than by a 429 that too much is asked', () => {
+  const throttledRecord = { ErrorCode: 'ProvisionedThroughputExceededException' };
+  it.each([
+    ['TikTok', 200, { code: 40_100 }, false],
+    ['Facebook', 400, { error: { code: 4 } }, false],
+    ['AWSKinesis', 400, { __type: 'ProvisionedThroughputExceededException' }, false],
+    ['AWSKinesis', 200, { Records: [{ SequenceNumber: '1' }, throttledRecord] }, true],
+  ])('%s, %i, %j: is asked less', async (id, status, body, isUp) => {
+    const kind = destinationKinds.find(({ descriptor }) => descriptor.id === id);
+    if (kind === undefined) throw new Error(`there is no ${id}`);
+    answer = { status, body: JSON.stringify(body) };
+    const events = ['1', '2'].map(() => ({ resolved: sampleEvent({ time: Date.now(), received_at: Date.now() }) }));
+    const said = await deliver(prepareFor(kind, `${origin}/to`), sender, events);
+    expect(said).toMatchObject({ requests: 1, isUp, isOverloaded: true });
+  });
+});
+
 /** The kind with its example settings, sending to `url`. */
 function prepareFor({ descriptor, exampleSettings, prepare }: DestinationKind, url: string): PreparedDestination {
   const place = ['baseUrl', 'url', 'httpDestinationUrl'].find((key) =>

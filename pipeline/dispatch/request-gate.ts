@@ -79,7 +79,8 @@ export class RequestGate {
     const before = this.#breaker;
     const nowMs = performance.now();
     if (said.isUp || said.isOverloaded) {
-      const end = said.isUp ? 'well' : 'overloaded';
+      // One that takes a part and says it is too much is up, and is asked less.
+      const end = said.isOverloaded ? 'overloaded' : 'well';
       const at = { startedMs, endedMs: nowMs };
       this.#concurrency = adaptConcurrency(this.#concurrency, end, this.#concurrencyMax, at);
     }

@@ -1,11 +1,19 @@
 import type { OutboundAnswer, OutboundEvent, Outcome } from './define.ts';
 
-/** Codes of trouble that passes, whatever status they come with: most throttling of AWS is a 400. */
+/** Codes of trouble that passes, whatever status they come with. */
 const passing: ReadonlySet<string> = new Set([
   'InternalError',
   'InternalErrorException',
   'InternalFailure',
   'InternalFailureException',
+  'RequestTimeout',
+  'RequestTimeoutException',
+  'ServiceUnavailable',
+  'ServiceUnavailableException',
+]);
+
+/** Codes that say that too much is asked: of AWS that is a 400 as a rule, or stands beside single records. */
+const throttling: ReadonlySet<string> = new Set([
   'KMSThrottling',
   'KMSThrottlingException',
   'LimitExceededException',
@@ -13,10 +21,6 @@ const passing: ReadonlySet<string> = new Set([
   'ProvisionedThroughputExceededException',
   'RequestThrottled',
   'RequestThrottledException',
-  'RequestTimeout',
-  'RequestTimeoutException',
-  'ServiceUnavailable',
-  'ServiceUnavailableException',
   'SlowDown',
   'Throttled',
   'ThrottledException',
@@ -44,6 +48,7 @@ const perhapsOneEvent: ReadonlySet<string> = new Set([
 /** What an error code of AWS means for the event it is about. */
 export function awsOutcome(code: string): Outcome {
   const reason = /^[\w.]{1,64}$/.test(code) ? code : 'an error without a known code';
+  if (throttling.has(code)) return { kind: 'retry', reason, isThrottled: true };
   return passing.has(code) ? { kind: 'retry', reason } : { kind: 'reject', reason };
 }
 

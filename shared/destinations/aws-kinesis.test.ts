@@ -46,7 +46,7 @@ describe('AWSKinesis', () => {
     const throttled = { ErrorCode: 'ProvisionedThroughputExceededException', ErrorMessage: 'Rate exceeded …' };
     expect(read(200, { FailedRecordCount: 2, Records: [stored, throttled, { ErrorCode: 'odd one\n' }] })).toEqual([
       { kind: 'delivered' },
-      { kind: 'retry', reason: 'ProvisionedThroughputExceededException' },
+      { kind: 'retry', reason: 'ProvisionedThroughputExceededException', isThrottled: true },
       { kind: 'reject', reason: 'an error without a known code' },
     ]);
   });
@@ -59,7 +59,8 @@ describe('AWSKinesis', () => {
   );
 
   it('answer: a 400 of throttling is tried again, one of wrong credentials never', () => {
-    expect(read(400, { __type: 'ThrottlingException' })?.[2]).toEqual({ kind: 'retry', reason: 'ThrottlingException' });
+    const throttled = { kind: 'retry', reason: 'ThrottlingException', isThrottled: true };
+    expect(read(400, { __type: 'ThrottlingException' })?.[2]).toEqual(throttled);
     const unknown = 'com.amazonaws.kinesis.v20131202#ResourceNotFoundException';
     expect(read(400, { __type: unknown })?.[0]).toEqual({ kind: 'reject', reason: 'ResourceNotFoundException' });
   });

@@ -63,7 +63,7 @@ describe('AWSSNS', () => {
   it('answer: an error of the whole request', () => {
     const error = (code: string): string =>
       `<ErrorResponse><Error><Type>Sender</Type><Code>${code}</Code><Message>…</Message></Error></ErrorResponse>`;
-    expect(read(400, error('Throttling'))?.[0]).toEqual({ kind: 'retry', reason: 'Throttling' });
+    expect(read(400, error('Throttling'))?.[0]).toEqual({ kind: 'retry', reason: 'Throttling', isThrottled: true });
     expect(read(400, error('BatchRequestTooLong'))).toBeUndefined();
     expect(read(403, error('AuthorizationError'))).toBeUndefined();
     expect(read(400, error('InvalidClientTokenId'))?.[2]).toEqual({ kind: 'reject', reason: 'InvalidClientTokenId' });

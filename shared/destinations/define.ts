@@ -62,8 +62,11 @@ export type OutboundAnswer = {
 /** What became of one event at one destination. */
 export type Outcome =
   | { readonly kind: 'delivered' }
-  /** Worth another attempt, not before `afterMs` where the platform said so. */
-  | { readonly kind: 'retry'; readonly reason: string; readonly afterMs?: number }
+  /**
+   * Worth another attempt, not before `afterMs` where the platform said so. `isThrottled` where it says that it is asked
+   * more than it takes: then it is asked less at a time. The sender sees that by itself in a status of 429.
+   */
+  | { readonly kind: 'retry'; readonly reason: string; readonly afterMs?: number; readonly isThrottled?: true }
   /** Never going to be taken as it is. */
   | { readonly kind: 'reject'; readonly reason: string };
 

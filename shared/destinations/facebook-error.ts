@@ -13,13 +13,19 @@ export function facebookOutcome(answer: OutboundAnswer): Outcome | undefined {
   if (!isJsonObject(error) || typeof error['code'] !== 'number') return undefined;
   const { code } = error;
   const reason = `status ${answer.status}, code ${code}`;
+  if (isOfLimits(code)) return { kind: 'retry', reason, isThrottled: true };
   if (error['is_transient'] === true || isTemporary(code)) return { kind: 'retry', reason };
   return isOfAccess(code) ? { kind: 'reject', reason } : undefined;
 }
 
-// 1 and 2 are the service's own trouble, 4, 17, 32, 341, 613 and 80000 to 80014 are limits of calls.
+// The limits of calls: of the app (4), the user (17), the page (32), and those of business use cases.
+function isOfLimits(code: number): boolean {
+  return [4, 17, 32, 341, 613].includes(code) || (code >= 80_000 && code <= 80_014);
+}
+
+// The service's own trouble.
 function isTemporary(code: number): boolean {
-  return [1, 2, 4, 17, 32, 341, 613].includes(code) || (code >= 80_000 && code <= 80_014);
+  return code === 1 || code === 2;
 }
 
 // A token that is expired or wrong (102, 190), or one without the permission (3, 10, 200 to 299).

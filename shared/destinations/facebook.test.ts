@@ -104,8 +104,9 @@ describe('Facebook', () => {
 
   it.each([
     [200, { events_received: 2 }, undefined],
-    [400, { error: { code: 4 } }, 'retry'],
-    [400, { error: { code: 80_004 } }, 'retry'],
+    [400, { error: { code: 4 } }, 'throttled'],
+    [400, { error: { code: 80_004 } }, 'throttled'],
+    [400, { error: { code: 2 } }, 'retry'],
     [400, { error: { code: 100, is_transient: true } }, 'retry'],
     [400, { error: { code: 190, message: 'token of somebody@example.com' } }, 'reject'],
     [400, { error: { code: 100 } }, undefined],
@@ -114,7 +115,10 @@ describe('Facebook', () => {
     const events = [sampleShopper(), sampleShopper()];
     const answer = { status, headers: {}, body: JSON.stringify(body) };
     const outcomes = facebook.prepare(settings).readAnswer?.(answer, events);
-    expect(outcomes?.map((outcome) => outcome.kind)).toEqual(kind === undefined ? undefined : [kind, kind]);
+    const said = outcomes?.map((outcome) =>
+      outcome.kind === 'retry' && outcome.isThrottled === true ? 'throttled' : outcome.kind,
+    );
+    expect(said).toEqual(kind === undefined ? undefined : [kind, kind]);
     expect(JSON.stringify(outcomes ?? [])).not.toContain('somebody');
   });
 });

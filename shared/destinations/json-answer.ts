@@ -15,6 +15,7 @@ export function jsonAnswer({ body }: OutboundAnswer): JsonObject | undefined {
 /** What became of one row, by the status a platform gave it: the codes of RFC 9110 as for whole answers. */
 export function outcomeOfStatus(status: number): Outcome {
   if (status >= 200 && status < 300) return { kind: 'delivered' };
-  const isWorthAnotherAttempt = status === 408 || status === 425 || status === 429 || status >= 500;
-  return { kind: isWorthAnotherAttempt ? 'retry' : 'reject', reason: `row status ${status}` };
+  const reason = `row status ${status}`;
+  if (status === 429) return { kind: 'retry', reason, isThrottled: true };
+  return { kind: status === 408 || status === 425 || status >= 500 ? 'retry' : 'reject', reason };
 }

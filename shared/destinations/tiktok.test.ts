@@ -12,14 +12,13 @@ function sent(event: OutboundEvent, more: Readonly<Record<string, unknown>> = {}
   return { request, body: JSON.parse(request.body ?? '') as { data: Record<string, unknown>[] } };
 }
 
-function kinds(status: number, body: unknown, count = 3) {
+function outcomes(status: number, body: unknown, count = 3) {
   const events = Array.from({ length: count }, () => sampleShopper());
   const answer = { status, headers: {}, body: JSON.stringify(body) };
-  return tiktok
-    .prepare(settings)
-    .readAnswer?.(answer, events)
-    ?.map((outcome) => outcome.kind);
+  return tiktok.prepare(settings).readAnswer?.(answer, events);
 }
+
+const kinds = (...said: Parameters<typeof outcomes>) => outcomes(...said)?.map((outcome) => outcome.kind);
 
 describe('TikTok', () => {
   it('request: a purchase as the Events API documents it', () => {
@@ -102,6 +101,7 @@ describe('TikTok', () => {
   it('answer: the code of the body tells, whatever the status', () => {
     expect(kinds(200, { code: 0, message: 'OK' })).toEqual(['delivered', 'delivered', 'delivered']);
     expect(kinds(200, { code: 40_100, message: 'Too many requests' })).toEqual(['retry', 'retry', 'retry']);
+    expect(outcomes(200, { code: 40_100 }, 1)).toEqual([{ kind: 'retry', reason: 'code 40100', isThrottled: true }]);
     expect(kinds(200, { code: 51_000 }, 1)).toEqual(['retry']);
     expect(kinds(200, { code: 40_001, message: 'No permission' })).toEqual(['reject', 'reject', 'reject']);
     expect(kinds(200, { code: 40_002, message: 'Invalid' })).toEqual(['reject', 'reject', 'reject']);

@@ -109,11 +109,12 @@ function answeredCode(answer: OutboundAnswer, count: number): readonly Outcome[]
 const noCode: Outcome = { kind: 'retry', reason: 'the answer has no code' };
 const invalidParameter = 40_002;
 
-// 0 is success, 20001 success in part; 40100 asks for patience; from 50000 on it is TikTok's own trouble.
+// 0 is success, 20001 success in part; 40100 says that too much is asked; from 50000 on it is TikTok's own trouble.
 function outcomeOfCode(code: number): Outcome {
   if (code === 0 || code === 20_001) return { kind: 'delivered' };
   const reason = `code ${code}`;
-  return { kind: code === 40_100 || code >= 50_000 ? 'retry' : 'reject', reason };
+  if (code === 40_100) return { kind: 'retry', reason, isThrottled: true };
+  return { kind: code >= 50_000 ? 'retry' : 'reject', reason };
 }
 
 function culpritOf(message: unknown): number | undefined {
