@@ -60,8 +60,10 @@ const rules = [
 ];
 
 /** The environment of the service. */
-export function readControlPlaneEnv(): ControlPlaneEnv {
-  const env = readEnv(schema, process.env, readFile, rules);
+export function readControlPlaneEnv(
+  source: Readonly<Record<string, string | undefined>> = process.env,
+): ControlPlaneEnv {
+  const env = readEnv(schema, source, readFile, rules);
   const problems = proxyProblems(env.TRUSTED_PROXIES);
   if (readRanges(env.EGRESS_ALLOW) === undefined) {
     problems.push('EGRESS_ALLOW must hold CIDR ranges, such as 10.0.0.0/8');
@@ -80,6 +82,8 @@ export function tlsTexts(env: ControlPlaneEnv): TlsTexts | undefined {
 const commandSchema = Type.Object(databaseEnv);
 
 /** The environment of a command that only works on the database. */
-export function readCommandEnv(): Static<typeof commandSchema> {
-  return readEnv(commandSchema, process.env, readFile, databaseRules);
+export function readCommandEnv(
+  source: Readonly<Record<string, string | undefined>> = process.env,
+): Static<typeof commandSchema> {
+  return readEnv(commandSchema, source, readFile, databaseRules);
 }

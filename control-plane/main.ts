@@ -3,17 +3,21 @@ import { runService } from '../shared/process/run-service.ts';
 import { readControlPlaneEnv } from './env.ts';
 import { startControlPlane } from './start-control-plane.ts';
 
-await runService('control-plane', readControlPlaneEnv, async (env, logger, shutdown) => {
-  const controlPlane = await startControlPlane(env, logger, shutdown);
-  const observing = await startObserving({
-    port: env.CONTROL_PLANE_METRICS_PORT,
-    portVariable: 'CONTROL_PLANE_METRICS_PORT',
-    page: controlPlane.page,
-    checks: [
-      ...controlPlane.checks,
-      { name: 'running', check: () => (shutdown.stopping ? { ok: false, detail: 'stopping' } : { ok: true }) },
-    ],
-  });
-  shutdown.add('stop observing', () => observing.close());
-  logger.info({ port: controlPlane.port, metricsPort: observing.port }, 'control plane ready');
-});
+await runService(
+  'control-plane',
+  () => readControlPlaneEnv(),
+  async (env, logger, shutdown) => {
+    const controlPlane = await startControlPlane(env, logger, shutdown);
+    const observing = await startObserving({
+      port: env.CONTROL_PLANE_METRICS_PORT,
+      portVariable: 'CONTROL_PLANE_METRICS_PORT',
+      page: controlPlane.page,
+      checks: [
+        ...controlPlane.checks,
+        { name: 'running', check: () => (shutdown.stopping ? { ok: false, detail: 'stopping' } : { ok: true }) },
+      ],
+    });
+    shutdown.add('stop observing', () => observing.close());
+    logger.info({ port: controlPlane.port, metricsPort: observing.port }, 'control plane ready');
+  },
+);

@@ -29,7 +29,14 @@ export function readyMessage(folder: string, credentials: Credentials): string {
     `  curl '${sink}/events?limit=1'`,
     `  curl ${controlPlane}/rest/v1/destinations/${destinationId}/health -H 'authorization: Bearer ${apiKey}'`,
     '',
+    ...(gateway.startsWith('https:') || controlPlane.startsWith('https:') ? tlsNote : []),
     'Ctrl-C stops everything; the data stays.',
     '',
   ].join('\n');
 }
+
+const tlsNote = [
+  'Of a service with a certificate of yours curl has to know who signed it (--cacert FILE), and it has to name 127.0.0.1;',
+  'else give its name to curl (--connect-to NAME:PORT:127.0.0.1:PORT).',
+  '',
+];

@@ -43,3 +43,11 @@ test("services: what the stack sets is not set a second time by the caller's fil
   });
   expect(services.gateway.env).toMatchObject({ NATS_MONITOR_URL: at.natsMonitorUrl, NATS_CA_FILE: '/kept' });
 });
+
+test('services: the gateway asks a control plane that has a certificate over TLS', () => {
+  const asked = (inherited: Readonly<Record<string, string>>): unknown =>
+    stackServices(env, at, inherited).gateway.env['CONTROL_PLANE_URL'];
+  expect(asked({})).toBe('http://127.0.0.1:3');
+  expect(asked({ CONTROL_PLANE_TLS_CERT_FILE: '/cert.pem' })).toBe('https://127.0.0.1:3');
+  expect(asked({ CONTROL_PLANE_TLS_CERT_FILE: '/cert.pem', CONTROL_PLANE_URL: 'https://own' })).toBe('https://own');
+});

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { StackEnv } from './env.ts';
 import { bootstrapFile } from './credentials.ts';
 import type { ServiceSpec } from './service-process.ts';
+import { stackUrls } from './stack-urls.ts';
 
 export type ServiceName = 'sink' | 'control-plane' | 'gateway' | 'pipeline';
 
@@ -71,7 +72,7 @@ export function stackServices(
     }),
     gateway: service('gateway', 'gateway/main', env.GATEWAY_METRICS_PORT, {
       GATEWAY_PORT: String(env.GATEWAY_PORT),
-      CONTROL_PLANE_URL: inherited['CONTROL_PLANE_URL'] ?? `http://127.0.0.1:${env.CONTROL_PLANE_PORT}`,
+      CONTROL_PLANE_URL: inherited['CONTROL_PLANE_URL'] ?? stackUrls(env, inherited).controlPlane,
       GATEWAY_METRICS_PORT: String(env.GATEWAY_METRICS_PORT),
     }),
     pipeline: service('pipeline', 'pipeline/main', env.PIPELINE_METRICS_PORT, {

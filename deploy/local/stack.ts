@@ -14,6 +14,7 @@ import { startDatabase, startLog } from './servers.ts';
 import { startService } from './service-process.ts';
 import { stackServices } from './services.ts';
 import type { ServiceName, StackService } from './services.ts';
+import { stackUrls } from './stack-urls.ts';
 import { waitReady, waitRevision } from './wait-ready.ts';
 
 export type Stack = { readonly credentials: Credentials; readonly folder: string };
@@ -41,11 +42,7 @@ export async function startStack(
     startLog(env, folder, progress).then((server) => keep(stops, server)),
     startDatabase(env, folder, progress).then((server) => keep(stops, server)),
   ]);
-  const urls = {
-    gateway: `http://127.0.0.1:${env.GATEWAY_PORT}`,
-    controlPlane: `http://127.0.0.1:${env.CONTROL_PLANE_PORT}`,
-    sink: `http://127.0.0.1:${env.SINK_PORT}`,
-  };
+  const urls = stackUrls(env, inherited);
   const services = stackServices(
     env,
     {

@@ -9,11 +9,11 @@ type Source = Readonly<Record<string, string | undefined>>;
 
 /** What a container can be told to run, with the reader of its environment. */
 const readers = {
-  gateway: (source: Source) => readGatewayEnv(source),
-  pipeline: (source: Source) => readPipelineEnv(source),
-  'control-plane': (source: Source) => withEnvironment(source, readControlPlaneEnv),
-  migrate: (source: Source) => withEnvironment(source, readCommandEnv),
-  sink: (source: Source) => withEnvironment(source, readSinkEnv),
+  gateway: readGatewayEnv,
+  pipeline: readPipelineEnv,
+  'control-plane': readControlPlaneEnv,
+  migrate: readCommandEnv,
+  sink: readSinkEnv,
 };
 
 export type ServiceName = keyof typeof readers;
@@ -56,16 +56,5 @@ function problemsWith(service: ServiceName, source: Source): readonly string[] {
   } catch (error) {
     if (error instanceof EnvError) return error.problems;
     throw error;
-  }
-}
-
-// Some readers know no environment but the process's own.
-function withEnvironment<Result>(source: Source, read: () => Result): Result {
-  const own = process.env;
-  process.env = source;
-  try {
-    return read();
-  } finally {
-    process.env = own;
   }
 }

@@ -17,6 +17,6 @@ const schema = Type.Object({
 
 export type SinkEnv = Static<typeof schema>;
 
-export function readSinkEnv(): SinkEnv {
-  return readEnv(schema, process.env, (path) => readFileSync(path, 'utf8'));
+export function readSinkEnv(source: Readonly<Record<string, string | undefined>> = process.env): SinkEnv {
+  return readEnv(schema, source, (path) => readFileSync(path, 'utf8'));
 }

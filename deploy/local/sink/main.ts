@@ -3,16 +3,20 @@ import { runService } from '../../../shared/process/run-service.ts';
 import { readSinkEnv } from './env.ts';
 import { createSink } from './server.ts';
 
-await runService('sink', readSinkEnv, async (env, logger, shutdown) => {
-  const server = createSink({
-    requestsMax: env.SINK_REQUESTS_MAX,
-    bytesMax: env.SINK_BYTES_MAX,
-    bodyBytesMax: env.SINK_BODY_BYTES_MAX,
-  });
-  const port = await listen(server, env.SINK_PORT, env.SINK_HOST, 'SINK_PORT');
-  shutdown.add('http', () => {
-    server.close();
-    server.closeAllConnections();
-  });
-  logger.info({ port }, 'sink listening');
-});
+await runService(
+  'sink',
+  () => readSinkEnv(),
+  async (env, logger, shutdown) => {
+    const server = createSink({
+      requestsMax: env.SINK_REQUESTS_MAX,
+      bytesMax: env.SINK_BYTES_MAX,
+      bodyBytesMax: env.SINK_BODY_BYTES_MAX,
+    });
+    const port = await listen(server, env.SINK_PORT, env.SINK_HOST, 'SINK_PORT');
+    shutdown.add('http', () => {
+      server.close();
+      server.closeAllConnections();
+    });
+    logger.info({ port }, 'sink listening');
+  },
+);
