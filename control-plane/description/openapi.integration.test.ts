@@ -44,6 +44,13 @@ test('openapi: public, describes every endpoint with its scope, and every refere
   expect(JSON.stringify(document)).not.toMatch(/"\$defs"|"\$id"/);
 });
 
+test('openapi: says what an empty limitedToSourceIds means, wherever the field stands', async () => {
+  const document = await (await fetch(`${plane.baseUrl}/rest/v1/openapi`)).text();
+  const fields = document.match(/"limitedToSourceIds":\{[^}]*?\}/g) ?? [];
+  expect(fields.length).toBeGreaterThanOrEqual(3);
+  expect(document.match(/Null or an empty list: every source\./g)).toHaveLength(fields.length);
+});
+
 test('endpoints: ids are unique, and every scope asked for can be given', () => {
   const ids = endpoints.map(({ id }) => id);
   expect(new Set(ids).size).toBe(ids.length);

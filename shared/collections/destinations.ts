@@ -11,7 +11,11 @@ const body = Type.Object({
   type: Type.Enum([...destinationTypes]),
   status: enabledStatus,
   settings: nullable(destinationSettings),
-  limitedToSourceIds: nullable(idList()),
+  // An empty list limits nothing: a form that is cleared sends one, and to send nothing there is Disabled.
+  limitedToSourceIds: Type.Union([idList(), Type.Null()], {
+    description:
+      'The only sources whose events go to the destination. Null or an empty list: every source. To stop all, set status to Disabled.',
+  }),
   hashingSalt: nullable(Type.String({ maxLength: 1_000 })),
 });
 

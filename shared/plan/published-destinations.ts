@@ -27,7 +27,7 @@ function readDestination(accountId: string, entity: SnapshotEntity): PublishedDe
     type: typeof type === 'string' ? type : '',
     isEnabled: status === 'Enabled',
     settings: isJsonObject(settings) ? settings : {},
-    // An empty list is what a form sends that limits nothing.
+    // An empty list limits nothing, as the field's description promises.
     limitedToSourceIds:
       Array.isArray(limitedToSourceIds) && limitedToSourceIds.length > 0
         ? new Set(limitedToSourceIds.filter((id) => typeof id === 'string'))
