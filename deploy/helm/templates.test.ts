@@ -54,6 +54,19 @@ describe('templates', () => {
     }
   });
 
+  test('alerts link to the runbook below the address that is given', async () => {
+    const rules = await readFile(join(chartFolder, 'files/rules/alerts.yml'), 'utf8');
+    const place = /\| replace "(runbook_url: [^"]+)" \$runbook \|/.exec(templates.get('monitoring.yaml') ?? '')?.[1];
+    const links = rules.match(/^ *runbook_url:.*$/gm) ?? [];
+    expect(links.length).toBeGreaterThan(10);
+    // Every one is rewritten, and keeps its page and section behind the address.
+    const base = 'https://git.example/runbook/';
+    const rewritten = rules.replaceAll(place ?? '-', `runbook_url: ${base}`);
+    const urls = [...rewritten.matchAll(/^ *runbook_url: (.*)$/gm)].map(([, url]) => url);
+    expect(urls).toHaveLength(links.length);
+    for (const url of urls) expect(url).toMatch(/^https:\/\/git\.example\/runbook\/alerts\.md#sluice[a-z]+$/);
+  });
+
   test('metrics they name exist', () => {
     const groups = [
       gatewayMetrics,

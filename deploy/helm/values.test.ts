@@ -29,6 +29,7 @@ describe('values', () => {
       { ...values, env: { LOG_PARTITIONS: 4 } },
       { ...values, database: { url: '', secrets: { DATABASE_PASSWORT: { secret: 'a', key: 'b' } } } },
       { ...values, secretsKey: { secret: 'sluice' } },
+      { ...values, prometheusRule: { enabled: true, labels: {}, runbookBaseUrl: 'two words' } },
     ];
     expect(slips.map((slip) => check(slip))).toEqual(slips.map(() => false));
   });
