@@ -16,7 +16,6 @@ import type { ReadyCheck } from '../shared/process/observe.ts';
 import type { Shutdown } from '../shared/process/shutdown.ts';
 import { databaseAccess } from '../shared/storage/database-access.ts';
 import { migrate } from '../shared/storage/migrate.ts';
-import { lookUpByKey } from '../shared/storage/go-by-key.ts';
 import { openStorage } from '../shared/storage/open-storage.ts';
 import { createSecretBox } from '../shared/storage/secrets.ts';
 import { createVisitorPool } from '../shared/visitors/visitor-pool.ts';
@@ -75,17 +74,17 @@ export async function startControlPlane(
     connectionsMax: env.CONTROL_PLANE_DATABASE_CONNECTIONS_MAX,
   });
   shutdown.add('close database', () => storage.close());
-  const openPool = (name: string, connectionsMax: number): Pool =>
+  const openPool = (name: string, connectionsMax: number, byKey: boolean): Pool =>
     createVisitorPool({
       ...access,
       connectionsMax,
       name,
+      byKey,
       onIdleError: (error) => logger.warn({ err: error }, 'a connection to PostgreSQL broke'),
     });
-  const pool = openPool('sluice control plane', visitorConnectionsMax);
+  const pool = openPool('sluice control plane', visitorConnectionsMax, false);
   shutdown.add('close visitors', () => pool.end());
-  const assignmentPool = openPool('sluice assignments', assignmentConnectionsMax);
-  lookUpByKey(assignmentPool, (error) => logger.warn({ err: error }, 'setting up a connection to PostgreSQL failed'));
+  const assignmentPool = openPool('sluice assignments', assignmentConnectionsMax, true);
   shutdown.add('close assignments', () => assignmentPool.end());
   const database = monitorDatabase(storage);
   shutdown.add('stop database monitor', () => database.stop());

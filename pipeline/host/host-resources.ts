@@ -45,6 +45,7 @@ export async function openHostResources(settings: HostSettings, logger: Logger):
     ...settings.database,
     connectionsMax: settings.databaseConnectionsMax,
     name: `sluice-pipeline-${instanceId}-${thread}`,
+    byKey: true,
     onIdleError: (error) => logger.warn({ err: error }, 'database connection lost'),
   });
   const rules = createEgressRules(settings.egressRanges);

@@ -9,7 +9,7 @@ export async function goByKey(client: PoolClient): Promise<void> {
 }
 
 /** The same for every statement of a pool, whose connections serve nothing else. */
-export function lookUpByKey(pool: Pool, onError: (error: unknown) => void): void {
+export function lookUpByKey(pool: Pool, onError: (error: Error) => void): void {
   // A client runs its queries in order, so this one is through before the first of whoever gets the connection.
   pool.on('connect', (client) => void client.query(byKey('set')).catch(onError));
 }

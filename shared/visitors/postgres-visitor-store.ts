@@ -1,4 +1,4 @@
-import type { Pool, PoolClient } from 'pg';
+import type { Pool } from 'pg';
 import { uuidv7 } from 'uuidv7';
 import { inTransaction } from '../storage/in-transaction.ts';
 import { holdForErasure } from './erasure-lock.ts';
@@ -7,11 +7,11 @@ import { loadVisitors } from './load-visitors.ts';
 import { planVisitors } from './plan-visitors.ts';
 import type { VisitorPlan } from './plan-visitors.ts';
 import { classifyStorageError, isWriteConflict } from './storage-failure.ts';
-import type { StoredVisitor } from './stored-visitor.ts';
 import { VisitorCache } from './visitor-cache.ts';
 import type { CacheFigures } from './visitor-cache.ts';
 import type { ResolvedVisitors, VisitorStore, VisitorTouch } from './visitor-store.ts';
 import { lockVisitors } from './visitor-statements.ts';
+import type { Queryable } from './visitor-statements.ts';
 import { ConcurrentWriteError, writePlan } from './write-visitors.ts';
 import type { PlanWritten } from './write-visitors.ts';
 
@@ -30,9 +30,10 @@ export type PostgresVisitorStore = VisitorStore & {
 const attemptsMax = 10;
 
 /**
- * Visitors in PostgreSQL, tables `visitors` and `visitor_identities`. A batch is read (or confirmed, where the cache
- * has it), decided in memory, and written on the condition that every row is still at the version it was read at; if
- * another writer was there in between, nothing is written and the batch is decided again, under row locks.
+ * Visitors in PostgreSQL, tables `visitors` and `visitor_identities`, through a pool that looks up by key. A batch is
+ * read (or confirmed, where the cache has it: one statement), decided in memory, and written on the condition that
+ * every row is still at the version it was read at; if another writer was there in between, nothing is written and the
+ * batch is decided again, under row locks.
  */
 export function createVisitorStore(pool: Pool, options: VisitorStoreOptions = {}): PostgresVisitorStore {
   const cache = new VisitorCache(options.cacheBytesMax ?? 64 * 1024 * 1024);
@@ -41,19 +42,26 @@ export function createVisitorStore(pool: Pool, options: VisitorStoreOptions = {}
     newVisitorId: uuidv7,
   };
 
-  const attemptOnce = (touches: readonly VisitorTouch[], optimistic: boolean): Promise<Attempt> =>
+  const decide = async (db: Queryable, touches: readonly VisitorTouch[], known?: VisitorCache): Promise<VisitorPlan> =>
+    planVisitors(touches, (await loadVisitors(db, touches, known)).of, planOptions);
+
+  const attemptAtOnce = async (touches: readonly VisitorTouch[]): Promise<Attempt> => {
+    const plan = await decide(pool, touches, cache);
+    if (changesNothing(plan)) return { plan, written: nothingWritten };
+    return { plan, written: await inTransaction(pool, (client) => writePlan(client, plan)) };
+  };
+
+  const attemptLocked = (touches: readonly VisitorTouch[]): Promise<Attempt> =>
     inTransaction(pool, async (client) => {
-      await goByKey(client);
-      if (!optimistic) await lockVisitors(client, await visitorsOf(client, touches));
-      const loaded = await loadVisitors(client, touches, optimistic ? cache : undefined);
-      const plan = planVisitors(touches, loaded.of, planOptions);
+      await lockVisitors(client, (await loadVisitors(client, touches, undefined)).all());
+      const plan = await decide(client, touches);
       return { plan, written: await writePlan(client, plan) };
     });
 
   const resolve = async (touches: readonly VisitorTouch[]): Promise<ResolvedVisitors> => {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        const { plan, written } = await attemptOnce(touches, attempt === 1);
+        const { plan, written } = await (attempt === 1 ? attemptAtOnce(touches) : attemptLocked(touches));
         for (const visitor of written.visitors) cache.setVisitor(visitor);
         for (const row of plan.newIdentities) cache.setIdentity(row.accountId, row.kind, row.value, row.visitorId);
         return {
@@ -90,6 +98,12 @@ export function createVisitorStore(pool: Pool, options: VisitorStoreOptions = {}
 
 type Attempt = { readonly plan: VisitorPlan; readonly written: PlanWritten };
 
+const nothingWritten: PlanWritten = { visitors: [], created: 0, updated: 0 };
+
+function changesNothing({ writes, newIdentities, merges, cleared }: VisitorPlan): boolean {
+  return writes.length + newIdentities.length + merges.length + cleared.length === 0;
+}
+
 const nothing: ResolvedVisitors = { outcomes: [], created: 0, updated: 0, merged: 0, oversized: 0 };
 
 async function classified<Result>(doing: string, work: Promise<Result>): Promise<Result> {
@@ -98,18 +112,4 @@ async function classified<Result>(doing: string, work: Promise<Result>): Promise
   } catch (error) {
     throw classifyStorageError(doing, error);
   }
-}
-
-/**
- * Everything here goes by key. Left alone, PostgreSQL plans for the length of the arrays of keys, or for a table that
- * was nearly empty a minute ago, and reads whole tables.
- */
-async function goByKey(client: PoolClient): Promise<void> {
-  await client.query(`set local plan_cache_mode = force_generic_plan; set local enable_seqscan = off;
-    set local enable_hashjoin = off; set local enable_mergejoin = off`);
-}
-
-async function visitorsOf(client: PoolClient, touches: readonly VisitorTouch[]): Promise<StoredVisitor[]> {
-  const loaded = await loadVisitors(client, touches, undefined);
-  return loaded.all();
 }

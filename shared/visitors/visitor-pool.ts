@@ -2,13 +2,16 @@ import pg from 'pg';
 import type { Pool } from 'pg';
 import { sslOptions } from '../storage/database-access.ts';
 import type { DatabaseAccess } from '../storage/database-access.ts';
+import { lookUpByKey } from '../storage/go-by-key.ts';
 
 export type VisitorPoolOptions = DatabaseAccess & {
   /** Connections at most. A batch of visitors takes one. */
   readonly connectionsMax: number;
   /** Shown in the server's list of connections. */
   readonly name: string;
-  /** A connection broke while nobody used it; the pool replaces it. */
+  /** For a pool whose statements all look rows up by key: PostgreSQL is kept from planning for whole tables. */
+  readonly byKey?: boolean;
+  /** A connection broke while nobody used it, or could not be set up; the pool replaces it. */
   onIdleError(error: Error): void;
 };
 
@@ -27,5 +30,6 @@ export function createVisitorPool(options: VisitorPoolOptions): Pool {
     keepAlive: true,
   });
   pool.on('error', options.onIdleError);
+  if (options.byKey === true) lookUpByKey(pool, options.onIdleError);
   return pool;
 }

@@ -46,7 +46,13 @@ export async function createResolverRig(natsUrl: string, databaseUrl: string) {
     retryBytesMax: bytesMax,
     deadLetterBytesMax: bytesMax,
   });
-  const pool = createVisitorPool({ databaseUrl, connectionsMax: 20, name: 'test', onIdleError: () => undefined });
+  const pool = createVisitorPool({
+    databaseUrl,
+    connectionsMax: 20,
+    name: 'test',
+    byKey: true,
+    onIdleError: () => undefined,
+  });
   const account = randomUUID();
   return {
     connection,
