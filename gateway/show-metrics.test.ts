@@ -14,6 +14,7 @@ const commitSettings = {
   partitions: 1,
   frameBytesMax: 100,
   frameLingerMs: 0,
+  roundMs: 0,
   framesInFlightMax: 2,
   queueEventsMax: 10,
   queueBytesMax: 1_000,

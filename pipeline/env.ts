@@ -29,6 +29,8 @@ const PipelineEnvSchema = Type.Object({
   RESOLVER_DEDUPLICATION_IDS_MAX: count(8_000_000, 1_000),
   /** Frames a resolver works on in one go. */
   RESOLVER_FRAMES_PER_TAKE: count(16),
+  /** Least time between two takes that are not full, in ms; 0 takes each frame as it comes. */
+  RESOLVER_TAKE_EVERY_MS: count(4, 0),
   /** After this long without a word a frame is given to a resolver again, in ms. */
   RESOLVER_ACK_WAIT_MS: count(10_000, 1_000),
 

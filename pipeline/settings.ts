@@ -46,6 +46,7 @@ export function hostSettings(env: PipelineEnv, instanceId: string): Omit<HostSet
         idsMax: env.RESOLVER_DEDUPLICATION_IDS_MAX,
       },
       framesPerTake: env.RESOLVER_FRAMES_PER_TAKE,
+      takeEveryMs: env.RESOLVER_TAKE_EVERY_MS,
       ackWaitMs: env.RESOLVER_ACK_WAIT_MS,
     },
     recent: readRecentSettings(env),

@@ -17,6 +17,7 @@ function createRig(overrides: Partial<GroupCommitSettings> = {}) {
       partitions: 4,
       frameBytesMax: 1024,
       frameLingerMs: 0,
+      roundMs: 0,
       framesInFlightMax: 4,
       queueEventsMax: 1000,
       queueBytesMax: 1024 ** 2,
@@ -117,6 +118,31 @@ test('group commit: a frame does not wait once nothing is in flight', async () =
   rig.add(1, 'b');
   await rig.turn();
   rig.published[0]?.decide('stored');
+  await rig.turn();
+  expect(rig.published.map(({ ids }) => ids)).toEqual([['a'], ['b']]);
+});
+
+test('group commit: rounds keep apart, and what comes meanwhile travels with the next', async () => {
+  const rig = createRig({ roundMs: 10 });
+  rig.add(0, 'a');
+  await rig.turn();
+  rig.published[0]?.decide('stored');
+  rig.add(1, 'b');
+  await rig.turn();
+  rig.add(1, 'c');
+  await vi.advanceTimersByTimeAsync(4);
+  expect(rig.published.map(({ ids }) => ids)).toEqual([['a']]);
+  await vi.advanceTimersByTimeAsync(6);
+  expect(rig.published.map(({ ids }) => ids)).toEqual([['a'], ['b', 'c']]);
+});
+
+test('group commit: after a pause a round waits for nobody', async () => {
+  const rig = createRig({ roundMs: 10 });
+  rig.add(0, 'a');
+  await rig.turn();
+  rig.published[0]?.decide('stored');
+  await vi.advanceTimersByTimeAsync(10);
+  rig.add(0, 'b');
   await rig.turn();
   expect(rig.published.map(({ ids }) => ids)).toEqual([['a'], ['b']]);
 });

@@ -7,6 +7,8 @@ export type GroupCommitSettings = {
   readonly frameBytesMax: number;
   /** How long a frame grows while another one is in flight before it is sent beside it. */
   readonly frameLingerMs: number;
+  /** Least time from the start of a round to the start of the next one; a round after a longer pause never waits. */
+  readonly roundMs: number;
   readonly framesInFlightMax: number;
   readonly queueEventsMax: number;
   readonly queueBytesMax: number;
@@ -38,7 +40,8 @@ const frameBytesKept = 2 * 1024 ** 2;
  * at most, which keeps its order; what arrives meanwhile becomes the next frame. An idle gateway sends each event at
  * once. A busy one sends in rounds, one frame for each partition that has events, and lets frames grow until the round
  * is acknowledged: what the log can do in a second is counted in messages, as it syncs each of them to disk. Only a
- * frame that is full or has waited for `frameLingerMs` goes beside a round that is under way.
+ * frame that is full or has waited for `frameLingerMs` goes beside a round that is under way. Rounds keep `roundMs`
+ * apart: on a quick disk they would follow each other faster than anybody gains by.
  */
 export class GroupCommit {
   readonly #settings: GroupCommitSettings;
@@ -49,6 +52,8 @@ export class GroupCommit {
   readonly #expiry: NodeJS.Timeout;
   #flushSoon = false;
   #flushLater = false;
+  #nextRound: NodeJS.Timeout | undefined;
+  #roundAtMs = Number.NEGATIVE_INFINITY;
   #inFlight = 0;
   #queuedEvents = 0;
   #queuedBytes = 0;
@@ -135,6 +140,7 @@ export class GroupCommit {
 
   stop(): void {
     clearInterval(this.#expiry);
+    clearTimeout(this.#nextRound);
   }
 
   #planFlushSoon(): void {
@@ -159,6 +165,7 @@ export class GroupCommit {
   #flush(): void {
     // With nothing in flight all partitions go together: the log syncs them one behind the other without a pause.
     const isRound = this.#inFlight === 0;
+    if (isRound && this.#isTooSoon(this.#longestWaiting())) return;
     while (this.#inFlight < this.#settings.framesInFlightMax) {
       const lane = this.#longestWaiting();
       if (lane?.oldest === undefined) return;
@@ -166,6 +173,22 @@ export class GroupCommit {
       if (waitMs > 0) return this.#planFlushLater(waitMs);
       this.#publishNext(lane, isRound);
     }
+  }
+
+  /** Whether the round with this frame in it has to wait; it then begins by itself. A full frame never waits. */
+  #isTooSoon(next: Lane | undefined): boolean {
+    if (next === undefined || this.#nextRound !== undefined) return true;
+    const nowMs = performance.now();
+    const waitMs = next.sealed.length > 0 ? 0 : Math.floor(this.#roundAtMs + this.#settings.roundMs - nowMs);
+    if (waitMs < 1) {
+      this.#roundAtMs = nowMs;
+      return false;
+    }
+    this.#nextRound = setTimeout(() => {
+      this.#nextRound = undefined;
+      this.#flush();
+    }, waitMs);
+    return true;
   }
 
   #lingerLeft(frame: Frame): number {

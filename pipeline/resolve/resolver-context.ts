@@ -9,6 +9,8 @@ export type ResolverSettings = {
   readonly deduplication: DeduplicationSettings;
   /** Ingest frames worked on in one go, at most. */
   readonly framesPerTake: number;
+  /** Least time from one take to the next while fewer frames than that wait, in ms. */
+  readonly takeEveryMs: number;
   /** A frame of resolved events is closed before it grows over this. */
   readonly frameBytesMax: number;
   /** After this long without a word from us the server delivers a frame again, in ms. */
@@ -22,6 +24,7 @@ export type ResolverSettings = {
 export const resolverDefaults: ResolverSettings = {
   deduplication: { windowMs: 24 * 3_600_000, idsMax: 8_000_000 },
   framesPerTake: 16,
+  takeEveryMs: 4,
   frameBytesMax: 512 * 1024,
   ackWaitMs: 30_000,
   publishTimeoutMs: 5_000,

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { LogConnectError } from '../../shared/log/connection.ts';
 import { ensureConsumer } from '../../shared/log/consumers.ts';
 import type { DurableConsumer } from '../../shared/log/consumers.ts';
@@ -67,6 +68,7 @@ class Resolver {
   readonly #inWork = new Set<Delivery>();
   #cursor: Cursor | undefined;
   #stopping = false;
+  #tookAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(context: ResolverContext, consumer: DurableConsumer) {
     this.#context = context;
@@ -164,7 +166,11 @@ class Resolver {
 
   async #take(cursor: Cursor): Promise<readonly Delivery[]> {
     const { counts, settings } = this.#context;
+    const earlyMs = this.#tookAtMs + settings.takeEveryMs - performance.now();
+    // What comes meanwhile shares a visitor query, a frame and a write to disk with what is here.
+    if (earlyMs >= 1 && cursor.buffered < settings.framesPerTake) await wait(earlyMs);
     const deliveries = await cursor.take(settings.framesPerTake);
+    this.#tookAtMs = performance.now();
     counts.frames += deliveries.length;
     for (const delivery of deliveries) {
       this.#inWork.add(delivery);
