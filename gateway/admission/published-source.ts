@@ -1,5 +1,6 @@
 import type { SourceKey } from '../../shared/config/account-config.ts';
 import { envelopePrefix } from '../../shared/events/envelope.ts';
+import { partitionSeed } from '../../shared/events/partition.ts';
 import type { AddressRanges } from '../../shared/admission/address-ranges.ts';
 import { compileWhitelistIps } from '../../shared/admission/address-ranges.ts';
 import { compileDomains } from '../../shared/admission/allowed-origins.ts';
@@ -26,6 +27,7 @@ export type PublishedSource = {
   readonly test: boolean;
   /** The fixed beginning of its envelopes. */
   readonly envelopePrefix: string;
+  readonly partitionSeed: number;
   /** Undefined when requests from everywhere are taken. */
   readonly domains: readonly string[] | undefined;
   readonly addresses: AddressRanges | undefined;
@@ -57,6 +59,7 @@ export function compileSource(
     name: settings.name || settings.type,
     test: key.test,
     envelopePrefix: envelopePrefix({ account: accountId, source: settings.id, test: key.test }),
+    partitionSeed: partitionSeed(accountId),
     domains: compileDomains(settings.whitelistDomains),
     addresses: compileWhitelistIps(settings.whitelistIps),
     excludesContext: settings.excludeRequestContext === true,

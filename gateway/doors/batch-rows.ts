@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { batchRow } from '../../shared/ingest/batch-payload.ts';
 import type { BatchRow } from '../../shared/ingest/batch-payload.ts';
 import { describeProblem } from '../../shared/ingest/describe-problem.ts';
-import type { BodyScan, RowScan } from '../../shared/ingest/scan-body.ts';
+import type { BodyScan, PlainRow, RowScan } from '../../shared/ingest/scan-body.ts';
 import { isWithinWindow } from '../../shared/ingest/time-window.ts';
 import type { TimeWindow } from '../../shared/ingest/time-window.ts';
 import { hasForbiddenKey } from './read-json.ts';
@@ -11,9 +11,11 @@ import type { JsonLimits } from './read-json.ts';
 export type RowLimits = JsonLimits & { readonly bytesMax: number; readonly timeWindow: TimeWindow };
 
 /** A row, or why it is not taken. */
-export type CheckedRow = { readonly row: BatchRow; readonly problem?: undefined } | { readonly problem: string };
+export type CheckedRow =
+  | { readonly row: BatchRow | PlainRow; readonly problem?: undefined }
+  | { readonly problem: string };
 
-/** Checks one row of a batch. `utf8` says that the whole body is known to be UTF-8. */
+/** Checks one row of a batch; of a plain one `value` is not asked. `utf8` says that the whole body is known to be UTF-8. */
 export function checkRow(
   value: unknown,
   scanned: RowScan,
@@ -22,18 +24,21 @@ export function checkRow(
   limits: RowLimits,
   nowMs: number,
 ): CheckedRow {
-  const { facts } = scanned;
+  const { facts, plain } = scanned;
   if (scanned.end - scanned.start > limits.bytesMax) return { problem: `is larger than ${limits.bytesMax} bytes` };
   if (facts.depth > limits.depthMax) return { problem: `nests deeper than ${limits.depthMax} levels` };
   if (facts.keys > limits.keysMax) return { problem: `has more than ${limits.keysMax} keys` };
   if (facts.nulls) return { problem: 'holds a null character' };
   if (!utf8 && !isUtf8(body.subarray(scanned.start, scanned.end))) return { problem: 'is not valid UTF-8' };
+  if (plain !== undefined) return timely(plain, nowMs, limits);
   if (!batchRow.Check(value)) return { problem: describeRow(value) };
   if (facts.suspicious && hasForbiddenKey(value)) return { problem: 'holds a forbidden key' };
-  if (!isWithinWindow(value.time, nowMs, limits.timeWindow)) {
-    return { problem: 'time lies outside the window in which events are taken' };
-  }
-  return { row: value };
+  return timely(value, nowMs, limits);
+}
+
+function timely(row: BatchRow | PlainRow, nowMs: number, { timeWindow }: RowLimits): CheckedRow {
+  if (isWithinWindow(row.time, nowMs, timeWindow)) return { row };
+  return { problem: 'time lies outside the window in which events are taken' };
 }
 
 function describeRow(value: unknown): string {

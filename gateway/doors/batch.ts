@@ -3,6 +3,7 @@ import { batchPayload } from '../../shared/ingest/batch-payload.ts';
 import type { BatchPayload, BatchRow } from '../../shared/ingest/batch-payload.ts';
 import { describeProblem } from '../../shared/ingest/describe-problem.ts';
 import { BodyScan, scanBody } from '../../shared/ingest/scan-body.ts';
+import type { PlainRow } from '../../shared/ingest/scan-body.ts';
 import type { PublishedSource } from '../admission/published-source.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { busy, forbiddenKey, holdsNull, invalid, jsonReply, malformedJson, notUtf8, tooLarge } from '../http/reply.ts';
@@ -15,7 +16,9 @@ import { blankRepeats, blankToken } from './blank-token.ts';
 import type { PostDoor } from './door.ts';
 import { Inflater } from './inflate.ts';
 import type { Intake } from './intake.ts';
-import { hasForbiddenKey, parse, scanRefusal, tooDeep, tooManyKeys } from './read-json.ts';
+import { parseBatch } from './parse-batch.ts';
+import type { ParsedBatch } from './parse-batch.ts';
+import { hasForbiddenKey, scanRefusal, tooDeep, tooManyKeys } from './read-json.ts';
 
 export type BatchSettings = {
   readonly bodyBytesMax: number;
@@ -75,13 +78,13 @@ class Batches {
   accept(exchange: Exchange, body: Buffer): void {
     const batch = this.#read(exchange, body);
     if (batch === undefined) return;
-    const { source, payload, utf8 } = batch;
-    const answer = new BatchAnswer(exchange, source.tally, payload.events.length);
+    const { source, payload } = batch;
+    const answer = new BatchAnswer(exchange, source.tally, batch.rows.length);
     const ctxJson = this.#contextJson(payload);
     if (ctxJson !== undefined && Buffer.byteLength(ctxJson) > this.#settings.contextBytesMax) {
       return exchange.send(contextTooLarge(this.#settings.contextBytesMax));
     }
-    const rows = this.#checkRows(payload, body, utf8, answer, exchange.admittedAtMs);
+    const rows = this.#checkRows(batch, body, answer, exchange.admittedAtMs);
     blankToken(body, this.#scan.tokenStart, this.#scan.tokenEnd, payload.token);
     this.#append(exchange, source, payload, ctxJson, rows, body, answer);
   }
@@ -96,21 +99,21 @@ class Batches {
     if (facts.nulls) return refuse(exchange, holdsNull);
     const utf8 = facts.bits < firstNonAscii || isUtf8(body);
     if (!utf8 && !isUtf8Outside(this.#scan, body)) return refuse(exchange, notUtf8);
-    const payload = parse(body, facts);
-    if (payload === undefined) return refuse(exchange, malformedJson);
+    const parsed = parseBatch(this.#scan, body);
+    if (parsed === undefined) return refuse(exchange, malformedJson);
+    const { top: payload, rows } = parsed;
     const source = this.#intake.admission.authenticate(exchange, payload['token']);
     if (source === undefined) return undefined;
     if (!batchPayload.Check(payload)) return refuse(exchange, invalid(describeProblem(batchPayload, payload)));
-    if (payload.events.length > rowsMax) return refuse(exchange, tooManyRows(rowsMax));
-    const { events: _rows, ...top } = payload;
-    if (facts.suspicious && hasForbiddenKey(top)) return refuse(exchange, forbiddenKey);
-    if (!this.#intake.admission.admit(exchange, source, payload.events.length)) return undefined;
-    return { source, payload, utf8 };
+    if (this.#scan.rowCount > rowsMax) return refuse(exchange, tooManyRows(rowsMax));
+    if (facts.suspicious && hasForbiddenKey(payload)) return refuse(exchange, forbiddenKey);
+    if (!this.#intake.admission.admit(exchange, source, rows.length)) return undefined;
+    return { source, payload, rows, utf8 };
   }
 
-  #checkRows(payload: BatchPayload, body: Buffer, utf8: boolean, answer: BatchAnswer, nowMs: number): ValidRow[] {
+  #checkRows({ rows, utf8 }: ReadBatch, body: Buffer, answer: BatchAnswer, nowMs: number): ValidRow[] {
     const valid: ValidRow[] = [];
-    payload.events.forEach((value, index) => {
+    rows.forEach((value, index) => {
       const scanned = this.#scan.rows[index];
       if (scanned === undefined) throw new RangeError(`reading a batch: row ${index} was not scanned`);
       const checked = checkRow(value, scanned, body, utf8, this.#settings.row, nowMs);
@@ -135,12 +138,12 @@ class Batches {
       for (const { index } of rows) answer.rowLost(index);
       return answer.send();
     }
-    const context = this.#intake.contextOf(exchange, source);
+    const context = this.#intake.contextOf(exchange, source, ctxJson);
     answer.expect(rows.length);
     for (const { index, row, start, end } of rows) {
       blankRowToken(body, start, end, row);
-      const bot = this.#intake.botScoreOf(exchange, source, row, payload);
-      const event = { kind: 'track', id: row.distinctId, identity: row, bot, ctxJson } as const;
+      const bot = this.#intake.botScoreOf(exchange, source, body, start, end, payload);
+      const event = { kind: 'track', id: row.distinctId, identity: row, bot } as const;
       this.#intake.append(context, event, body, start, end, answer, index);
     }
   }
@@ -160,8 +163,19 @@ class Batches {
   }
 }
 
-type ReadBatch = { readonly source: PublishedSource; readonly payload: BatchPayload; readonly utf8: boolean };
-type ValidRow = { readonly index: number; readonly row: BatchRow; readonly start: number; readonly end: number };
+type ReadBatch = {
+  readonly source: PublishedSource;
+  /** What it says for all rows. */
+  readonly payload: BatchPayload;
+  readonly rows: ParsedBatch['rows'];
+  readonly utf8: boolean;
+};
+type ValidRow = {
+  readonly index: number;
+  readonly row: BatchRow | PlainRow;
+  readonly start: number;
+  readonly end: number;
+};
 
 function refuse(exchange: Exchange, reply: Parameters<Exchange['send']>[0]): undefined {
   exchange.send(reply);
@@ -169,7 +183,12 @@ function refuse(exchange: Exchange, reply: Parameters<Exchange['send']>[0]): und
 }
 
 /** Some libraries put the key into every row as well, or another one. */
-function blankRowToken(body: Buffer, start: number, end: number, row: BatchRow & { readonly token?: unknown }): void {
+function blankRowToken(
+  body: Buffer,
+  start: number,
+  end: number,
+  row: (BatchRow | PlainRow) & { readonly token?: unknown },
+): void {
   if (typeof row.token === 'string') blankRepeats(body.subarray(start, end), row.token);
 }
 

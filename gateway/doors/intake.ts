@@ -1,7 +1,6 @@
-import { uuidv7 } from 'uuidv7';
-import { envelopeHead } from '../../shared/events/envelope.ts';
+import { endHead, startHead } from '../../shared/events/envelope.ts';
 import type { EnvelopeKind } from '../../shared/events/envelope.ts';
-import { partitionOf } from '../../shared/events/partition.ts';
+import { seededPartitionOf } from '../../shared/events/partition.ts';
 import { botScore } from '../../shared/ingest/bot-score.ts';
 import type { TimeWindow } from '../../shared/ingest/time-window.ts';
 import type { Admission } from '../admission/admission.ts';
@@ -9,6 +8,8 @@ import type { PublishedSource } from '../admission/published-source.ts';
 import type { FrameWaiter } from '../framing/frame-outcome.ts';
 import type { GroupCommit } from '../framing/group-commit.ts';
 import type { Exchange } from '../http/exchange.ts';
+import { createEventIds } from './event-ids.ts';
+import type { EventIds } from './event-ids.ts';
 
 export type IntakeSettings = {
   readonly partitions: number;
@@ -25,10 +26,8 @@ export type Identity = {
 /** What the events of one request have in common. */
 export type RequestContext = {
   readonly source: PublishedSource;
-  readonly atMs: number;
-  readonly ip: string | undefined;
-  readonly ua: string | undefined;
-  readonly trace: string | undefined;
+  /** The beginning of their envelopes. */
+  readonly head: string;
 };
 
 const userAgentCharactersMax = 1000;
@@ -39,6 +38,8 @@ export class Intake {
   readonly admission: Admission;
   readonly commit: GroupCommit;
   readonly settings: IntakeSettings;
+  /** Makes the id of an event that came without one. */
+  readonly newEventId: EventIds = createEventIds();
 
   constructor(admission: Admission, commit: GroupCommit, settings: IntakeSettings) {
     this.admission = admission;
@@ -46,20 +47,17 @@ export class Intake {
     this.settings = settings;
   }
 
-  /** An id for an event that came without one. */
-  newEventId(): string {
-    return uuidv7();
-  }
-
-  contextOf(exchange: Exchange, source: PublishedSource): RequestContext {
+  /** `ctxJson` is what a batch says for all of its rows. */
+  contextOf(exchange: Exchange, source: PublishedSource, ctxJson?: string): RequestContext {
     const { userAgent, traceparent: trace } = exchange.head;
-    return {
-      source,
-      atMs: exchange.admittedAtMs,
+    const head = startHead(source.envelopePrefix, {
+      at: exchange.admittedAtMs,
       ip: this.admission.keptAddress(exchange, source),
       ua: source.excludesContext || userAgent === '' ? undefined : userAgent.slice(0, userAgentCharactersMax),
       trace: trace !== '' && traceparent.test(trace) ? trace : undefined,
-    };
+      ctxJson,
+    });
+    return { source, head };
   }
 
   /** Adds an event whose JSON is body[start, end); the caller has asked the commit for room. */
@@ -70,7 +68,6 @@ export class Intake {
       readonly id: string;
       readonly identity: Identity;
       readonly bot: number | undefined;
-      readonly ctxJson?: string | undefined;
     },
     body: Uint8Array,
     start: number,
@@ -79,32 +76,26 @@ export class Intake {
     tag: number,
   ): void {
     const { source } = context;
-    const head = envelopeHead(source.envelopePrefix, {
-      kind: event.kind,
-      id: event.id,
-      at: context.atMs,
-      ip: context.ip,
-      ua: context.ua,
-      trace: context.trace,
-      bot: event.bot,
-      ctxJson: event.ctxJson,
-    });
+    const head = endHead(context.head, event);
     const { userId, externalId, email } = event.identity;
     const identity = { userId, externalId, email, distinctId: event.id };
-    const partition = partitionOf(source.accountId, identity, this.settings.partitions);
+    const partition = seededPartitionOf(source.partitionSeed, identity, this.settings.partitions);
     this.commit.append(partition, head, body, start, end, waiter, tag);
   }
 
-  /** The bot score of an event where its source asks for one. */
+  /** The bot score of the event whose JSON is body[start, end), where its source asks for one. */
   botScoreOf(
     exchange: Exchange,
     source: PublishedSource,
-    payload: ContextFields,
+    body: Buffer,
+    start: number,
+    end: number,
     defaults?: ContextFields,
   ): number | undefined {
     if (!source.scoresBots) return undefined;
-    const own = payload.identityContext?.userAgent ?? defaults?.identityContext?.userAgent;
-    const properties = payload.defaultProperties ?? defaults?.defaultProperties ?? {};
+    const event = JSON.parse(body.toString('utf8', start, end)) as ContextFields;
+    const own = event.identityContext?.userAgent ?? defaults?.identityContext?.userAgent;
+    const properties = event.defaultProperties ?? defaults?.defaultProperties ?? {};
     return botScore(properties, own ?? exchange.head.userAgent);
   }
 }

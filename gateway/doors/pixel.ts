@@ -22,7 +22,7 @@ export function createPixelDoor(events: SingleEvent, intake: Intake): GetDoor {
       if (source === undefined || !intake.admission.admit(exchange, source, 1)) return;
       const { event, fields, identified } = readQueryEvent(query);
       if (event === undefined) return exchange.send(invalid('event is required'));
-      const visitorId = visitorOf(exchange.head.cookie, () => intake.newEventId());
+      const visitorId = visitorOf(exchange.head.cookie, () => intake.newEventId(exchange.admittedAtMs));
       exchange.onStored = pixelReply(visitorId);
       const identity = identified ? {} : { userId: visitorId };
       events.made(exchange, source, { ...fields, ...identity, token: madeToken, event });

@@ -23,7 +23,7 @@ export function createRedirectDoor(events: SingleEvent, intake: Intake, sources:
       if (source?.redirectUrl === undefined) return exchange.send(notFound);
       if (!intake.admission.admit(exchange, source, 1)) return;
       const { fields, identified } = readQueryEvent(query);
-      const visitorId = visitorOf(exchange.head.cookie, () => intake.newEventId());
+      const visitorId = visitorOf(exchange.head.cookie, () => intake.newEventId(exchange.admittedAtMs));
       const reply = createReply(302, Buffer.alloc(0), {
         headers: [['location', source.redirectUrl], ['cache-control', 'no-store'], visitorCookie(visitorId)],
       });

@@ -1,5 +1,6 @@
 import { describeProblem } from '../../shared/ingest/describe-problem.ts';
 import { identifyPayload } from '../../shared/ingest/identify-payload.ts';
+import { PlainEvent } from '../../shared/ingest/plain-event.ts';
 import { BodyScan } from '../../shared/ingest/scan-body.ts';
 import { isWithinWindow } from '../../shared/ingest/time-window.ts';
 import { trackPayload } from '../../shared/ingest/track-payload.ts';
@@ -9,9 +10,10 @@ import type { PublishedSource } from '../admission/published-source.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { invalid, unavailable } from '../http/reply.ts';
 import { blankToken } from './blank-token.ts';
-import type { Intake, RequestContext } from './intake.ts';
+import type { Identity, Intake } from './intake.ts';
 import type { JsonLimits } from './read-json.ts';
 import { readJson } from './read-json.ts';
+import { readPlainTrack } from './read-plain-track.ts';
 
 const outsideWindow = invalid('time lies outside the window in which events are taken');
 
@@ -21,6 +23,7 @@ export class SingleEvent {
   readonly #limits: JsonLimits;
   // One request is handled at a time, so one scan serves all.
   readonly #scan = new BodyScan();
+  readonly #plain = new PlainEvent();
 
   constructor(intake: Intake, limits: JsonLimits) {
     this.#intake = intake;
@@ -29,15 +32,12 @@ export class SingleEvent {
 
   /** A body that is a track payload. */
   track(exchange: Exchange, body: Buffer): void {
-    const payload = this.#read(exchange, body);
-    if (payload === undefined) return;
-    const source = this.#admitted(exchange, payload['token']);
-    if (source === undefined) return;
-    if (!trackPayload.Check(payload)) return this.#refuse(exchange, source, describeProblem(trackPayload, payload));
-    if (!this.#isTimely(exchange, source, payload)) return;
-    blankToken(body, this.#scan.tokenStart, this.#scan.tokenEnd, payload.token);
-    const id = payload.distinctId ?? this.#intake.newEventId();
-    this.#store(exchange, this.#intake.contextOf(exchange, source), 'track', id, payload, body);
+    const plain = readPlainTrack(this.#plain, this.#scan.facts, body, this.#limits);
+    if (plain === undefined) return this.#parseTrack(exchange, body);
+    const source = this.#admitted(exchange, plain.token);
+    if (source === undefined || !this.#isTimely(exchange, source, plain)) return;
+    blankToken(body, plain.tokenStart, plain.tokenEnd, plain.token);
+    this.#storeTrack(exchange, source, plain, body);
   }
 
   /** A body that is an identify payload. */
@@ -49,23 +49,26 @@ export class SingleEvent {
     if (!identifyPayload.Check(payload))
       return this.#refuse(exchange, source, describeProblem(identifyPayload, payload));
     blankToken(body, this.#scan.tokenStart, this.#scan.tokenEnd, payload.token);
-    this.#store(
-      exchange,
-      this.#intake.contextOf(exchange, source),
-      'identify',
-      this.#intake.newEventId(),
-      payload,
-      body,
-    );
+    this.#store(exchange, source, 'identify', this.#intake.newEventId(exchange.admittedAtMs), payload, body);
   }
 
   /** A track payload made from something else than a track body; its token is `blank`, as it must not be stored. */
   made(exchange: Exchange, source: PublishedSource, payload: TrackPayload): void {
     if (!trackPayload.Check(payload)) return this.#refuse(exchange, source, describeProblem(trackPayload, payload));
     if (!this.#isTimely(exchange, source, payload)) return;
-    const id = payload.distinctId ?? this.#intake.newEventId();
-    const body = Buffer.from(JSON.stringify(payload));
-    this.#store(exchange, this.#intake.contextOf(exchange, source), 'track', id, payload, body);
+    this.#storeTrack(exchange, source, payload, Buffer.from(JSON.stringify(payload)));
+  }
+
+  /** A track that is not plain: there is something to look at, or wrong. */
+  #parseTrack(exchange: Exchange, body: Buffer): void {
+    const payload = this.#read(exchange, body);
+    if (payload === undefined) return;
+    const source = this.#admitted(exchange, payload['token']);
+    if (source === undefined) return;
+    if (!trackPayload.Check(payload)) return this.#refuse(exchange, source, describeProblem(trackPayload, payload));
+    if (!this.#isTimely(exchange, source, payload)) return;
+    blankToken(body, this.#scan.tokenStart, this.#scan.tokenEnd, payload.token);
+    this.#storeTrack(exchange, source, payload, body);
   }
 
   #read(exchange: Exchange, body: Buffer): JsonObject | undefined {
@@ -80,8 +83,12 @@ export class SingleEvent {
     return source !== undefined && this.#intake.admission.admit(exchange, source, 1) ? source : undefined;
   }
 
-  #isTimely(exchange: Exchange, source: PublishedSource, payload: TrackPayload): boolean {
-    if (isWithinWindow(payload.time, exchange.admittedAtMs, this.#intake.settings.timeWindow)) return true;
+  #isTimely(
+    exchange: Exchange,
+    source: PublishedSource,
+    { time }: { readonly time?: number | null | undefined },
+  ): boolean {
+    if (isWithinWindow(time, exchange.admittedAtMs, this.#intake.settings.timeWindow)) return true;
     source.tally.invalid += 1;
     exchange.send(outsideWindow);
     return false;
@@ -92,20 +99,31 @@ export class SingleEvent {
     exchange.send(invalid(problem));
   }
 
-  #store(
+  #storeTrack(
     exchange: Exchange,
-    context: RequestContext,
-    kind: 'track' | 'identify',
-    id: string,
-    payload: Pick<TrackPayload, 'userId' | 'externalId' | 'email' | 'defaultProperties' | 'identityContext'>,
+    source: PublishedSource,
+    payload: Identity & { readonly distinctId?: string | undefined },
     body: Buffer,
   ): void {
-    exchange.tally = context.source.tally;
+    const id = payload.distinctId ?? this.#intake.newEventId(exchange.admittedAtMs);
+    this.#store(exchange, source, 'track', id, payload, body);
+  }
+
+  #store(
+    exchange: Exchange,
+    source: PublishedSource,
+    kind: 'track' | 'identify',
+    id: string,
+    identity: Identity,
+    body: Buffer,
+  ): void {
+    exchange.tally = source.tally;
     if (!this.#intake.commit.hasRoom(1, body.length)) {
-      context.source.tally.lost += 1;
+      source.tally.lost += 1;
       return exchange.send(unavailable);
     }
-    const bot = this.#intake.botScoreOf(exchange, context.source, payload);
-    this.#intake.append(context, { kind, id, identity: payload, bot }, body, 0, body.length, exchange, 0);
+    const bot = this.#intake.botScoreOf(exchange, source, body, 0, body.length);
+    const context = this.#intake.contextOf(exchange, source);
+    this.#intake.append(context, { kind, id, identity, bot }, body, 0, body.length, exchange, 0);
   }
 }

@@ -37,25 +37,46 @@ export function envelopePrefix(source: { readonly account: string; readonly sour
   return source.test ? `${fixed.slice(0, -1)},"test":true` : fixed.slice(0, -1);
 }
 
-export type EnvelopeHead = {
-  readonly kind: EnvelopeKind;
-  readonly id: string;
+/** What the envelopes of one request have in common. */
+export type EnvelopeStart = {
   readonly at: number;
   readonly ip?: string | undefined;
   readonly ua?: string | undefined;
   readonly trace?: string | undefined;
-  readonly bot?: number | undefined;
   /** A BatchContext as JSON. */
   readonly ctxJson?: string | undefined;
 };
 
+/** What is an event's own. */
+export type EnvelopeEnd = {
+  readonly kind: EnvelopeKind;
+  readonly id: string;
+  readonly bot?: number | undefined;
+};
+
+export type EnvelopeHead = EnvelopeStart & EnvelopeEnd;
+
 /** Everything before the client's bytes. Line = head + body + `}`. */
 export function envelopeHead(prefix: string, head: EnvelopeHead): string {
-  let text = `${prefix},"kind":"${head.kind}","id":${JSON.stringify(head.id)},"at":${head.at}`;
-  if (head.ip !== undefined) text += `,"ip":${JSON.stringify(head.ip)}`;
-  if (head.ua !== undefined) text += `,"ua":${JSON.stringify(head.ua)}`;
-  if (head.trace !== undefined) text += `,"trace":${JSON.stringify(head.trace)}`;
-  if (head.bot !== undefined) text += `,"bot":${head.bot}`;
-  if (head.ctxJson !== undefined) text += `,"ctx":${head.ctxJson}`;
-  return `${text},"body":`;
+  return endHead(startHead(prefix, head), head);
 }
+
+/** The beginning of a head, for all events of a request. */
+export function startHead(prefix: string, { at, ip, ua, trace, ctxJson }: EnvelopeStart): string {
+  let text = `${prefix},"at":${at}`;
+  if (ip !== undefined) text += `,"ip":${quoted(ip)}`;
+  if (ua !== undefined) text += `,"ua":${quoted(ua)}`;
+  if (trace !== undefined) text += `,"trace":${quoted(trace)}`;
+  if (ctxJson !== undefined) text += `,"ctx":${ctxJson}`;
+  return text;
+}
+
+/** The head of an event that begins with what `startHead` made. */
+export function endHead(start: string, { kind, id, bot }: EnvelopeEnd): string {
+  const score = bot === undefined ? '' : `,"bot":${bot}`;
+  return `${start},"kind":"${kind}","id":${quoted(id)}${score},"body":`;
+}
+
+/** Texts that stand in JSON as they are: nearly all that come here, and found out for less than they cost to escape. */
+const plainText = /^[ !#-[\]-~]*$/;
+const quoted = (text: string): string => (plainText.test(text) ? `"${text}"` : JSON.stringify(text));

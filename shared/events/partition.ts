@@ -9,9 +9,17 @@ export type PartitionIdentity = {
 
 /** The partition of an event: events of one visitor meet in one partition, in order. */
 export function partitionOf(accountId: string, identity: PartitionIdentity, partitions: number): number {
+  return seededPartitionOf(partitionSeed(accountId), identity, partitions);
+}
+
+/** What an account adds to the partitions of its events, for those who place many of one account. */
+export const partitionSeed = (accountId: string): number => murmur3(accountId);
+
+/** The same as `partitionOf`, with the account's `partitionSeed`. */
+export function seededPartitionOf(seed: number, identity: PartitionIdentity, partitions: number): number {
   if (partitions === 1) return 0;
   const own = identity.userId || identity.externalId || normalizeEmail(identity.email) || identity.distinctId;
-  return murmur3(own, murmur3(accountId)) % partitions;
+  return murmur3(own, seed) % partitions;
 }
 
 /** The one form of an e-mail address: trimmed, lower case. Undefined when nothing is left. */

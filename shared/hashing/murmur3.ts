@@ -3,10 +3,7 @@
  * Source: Austin Appleby, https://github.com/aappleby/smhasher (public domain), MurmurHash3_x86_32.
  */
 export function murmur3(text: string, seed = 0): number {
-  for (let i = 0; i < text.length; i += 1) {
-    if (text.charCodeAt(i) > 127) return hashBytes(Buffer.from(text, 'utf8'), seed);
-  }
-  return hashAscii(text, seed);
+  return hashAscii(text, seed) ?? hashBytes(Buffer.from(text, 'utf8'), seed);
 }
 
 const c1 = 0xcc9e2d51;
@@ -29,20 +26,27 @@ function finish(hash: number, length: number): number {
   return (h ^ (h >>> 16)) >>> 0;
 }
 
-function hashAscii(text: string, seed: number): number {
+/** The hash of a text that is ASCII; undefined for every other. */
+function hashAscii(text: string, seed: number): number | undefined {
   const length = text.length;
   const blocksEnd = length & ~3;
   let hash = seed | 0;
+  let bits = 0;
   for (let i = 0; i < blocksEnd; i += 4) {
-    const block =
-      text.charCodeAt(i) |
-      (text.charCodeAt(i + 1) << 8) |
-      (text.charCodeAt(i + 2) << 16) |
-      (text.charCodeAt(i + 3) << 24);
-    hash = mixHash(hash, block);
+    const a = text.charCodeAt(i);
+    const b = text.charCodeAt(i + 1);
+    const c = text.charCodeAt(i + 2);
+    const d = text.charCodeAt(i + 3);
+    bits |= a | b | c | d;
+    hash = mixHash(hash, a | (b << 8) | (c << 16) | (d << 24));
   }
   let tail = 0;
-  for (let i = length - 1; i >= blocksEnd; i -= 1) tail = (tail << 8) | text.charCodeAt(i);
+  for (let i = length - 1; i >= blocksEnd; i -= 1) {
+    const unit = text.charCodeAt(i);
+    bits |= unit;
+    tail = (tail << 8) | unit;
+  }
+  if (bits > 127) return undefined;
   if (blocksEnd < length) hash ^= mixBlock(tail);
   return finish(hash, length);
 }

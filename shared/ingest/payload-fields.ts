@@ -2,6 +2,16 @@ import { Type } from 'typebox';
 
 /** The fields of ingest payloads, each with its rule in words: what an answer to a caller says of it. Lengths are in characters. */
 
+/** Longest texts of an event's own fields. */
+export const textCharactersMax = {
+  token: 250,
+  event: 1000,
+  userId: 400,
+  externalId: 400,
+  email: 1000,
+  distinctId: 400,
+} as const;
+
 const text = (maxLength: number) =>
   Type.String({ minLength: 1, maxLength, description: `must be a string of 1 to ${maxLength} characters` });
 
@@ -55,9 +65,9 @@ const visitorProperties = () =>
     { description: 'must be an object' },
   );
 
-export const tokenField = text(250);
-export const eventField = text(1000);
-export const distinctIdField = text(400);
+export const tokenField = text(textCharactersMax.token);
+export const eventField = text(textCharactersMax.event);
+export const distinctIdField = text(textCharactersMax.distinctId);
 export const timeField = Type.Union([Type.Number(), Type.Null()], {
   description: 'must be a number of milliseconds since 1970 or null',
 });
@@ -68,9 +78,9 @@ export const nullableUserPropertiesField = Type.Union([visitorProperties(), Type
 
 /** Who an event is about. */
 export const identityFields = {
-  userId: Type.Optional(nullableText(400)),
-  externalId: Type.Optional(nullableText(400)),
-  email: Type.Optional(nullableText(1000)),
+  userId: Type.Optional(nullableText(textCharactersMax.userId)),
+  externalId: Type.Optional(nullableText(textCharactersMax.externalId)),
+  email: Type.Optional(nullableText(textCharactersMax.email)),
 };
 
 /** What surrounds an event; allowed beside every payload and at the top of a batch, for all of its rows. */

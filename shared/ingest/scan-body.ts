@@ -1,3 +1,6 @@
+import { PlainEvent, readPlainEvent } from './plain-event.ts';
+import type { PlainFields } from './plain-event.ts';
+import { skipJsonSpace } from './plain-scalar.ts';
 import { JsonFacts, ascii, noteKey, scanString, scanValue } from './scan-value.ts';
 
 /** One element of `events`. Objects are reused: read them before the next scan. */
@@ -6,7 +9,12 @@ export class RowScan {
   start = 0;
   end = 0;
   readonly facts = new JsonFacts();
+  /** What a plain row says; undefined for others, which are to be parsed and checked. */
+  plain: PlainRow | undefined;
 }
+
+/** A row has an id of its own, and no token. */
+export type PlainRow = PlainFields & { readonly token: undefined; readonly distinctId: string };
 
 /** What one pass over a body tells before it is parsed. Reused from scan to scan. */
 export class BodyScan {
@@ -18,6 +26,11 @@ export class BodyScan {
   /** Elements of the top-level array `events`; only the first `rowsMax` are in `rows`. */
   rowCount = 0;
   readonly rows: RowScan[] = [];
+  /** Where the rows stand, from behind the `[` to the `]`; -1 when there is no array `events`. */
+  rowsStart = -1;
+  rowsEnd = -1;
+  /** What is being read. */
+  readonly event = new PlainEvent();
 }
 
 /**
@@ -34,12 +47,14 @@ const { lineFeed, space, quote, comma, colon, openBracket, closeBracket, openBra
  * stand. The rest of the grammar is left to JSON.parse. Raw line breaks become spaces, so that the body fits on one
  * line of a frame.
  */
-export function scanBody(scan: BodyScan, bytes: Uint8Array, rowsMax = 0): ScanProblem | undefined {
+export function scanBody(scan: BodyScan, bytes: Buffer, rowsMax = 0): ScanProblem | undefined {
   const { facts } = scan;
   facts.reset();
   scan.tokenStart = -1;
   scan.tokenEnd = -1;
   scan.rowCount = 0;
+  scan.rowsStart = -1;
+  scan.rowsEnd = -1;
   let eventsSeen = false;
   let at = skipSpace(bytes, 0);
   if (at >= bytes.length) return 'malformed';
@@ -80,25 +95,48 @@ export function scanBody(scan: BodyScan, bytes: Uint8Array, rowsMax = 0): ScanPr
   return skipSpace(bytes, at + 1) < bytes.length ? 'malformed' : undefined;
 }
 
-/** Scans the elements behind the `[` of `events` and returns the index behind its `]`. */
-function scanRows(scan: BodyScan, bytes: Uint8Array, start: number, rowsMax: number): number {
+/**
+ * Scans the elements behind the `[` of `events` and returns the index behind its `]`. Where what stands between the
+ * elements is no JSON, it returns the body's length: a body that ends there is malformed.
+ */
+function scanRows(scan: BodyScan, bytes: Buffer, start: number, rowsMax: number): number {
   const length = bytes.length;
-  let at = skipSpace(bytes, start);
-  while (at < length && bytes[at] !== closeBracket) {
-    scan.rowCount += 1;
-    const row = scan.rowCount > rowsMax ? uncountedRow : (scan.rows[scan.rowCount - 1] ??= new RowScan());
-    row.facts.reset();
-    row.start = at;
-    row.end = scanValue(row.facts, bytes, at);
-    scan.facts.keys += row.facts.keys;
-    scan.facts.bits |= row.facts.bits;
-    at = skipSpace(bytes, row.end);
-    // Anything else than a comma or the end is malformed, which JSON.parse finds too.
-    if (bytes[at] === comma) at = skipSpace(bytes, at + 1);
-    else break;
+  scan.rowsStart = start;
+  let at = skipJsonSpace(bytes, start);
+  if (bytes[at] !== closeBracket) {
+    for (;;) {
+      scan.rowCount += 1;
+      const row = scan.rowCount > rowsMax ? uncountedRow : (scan.rows[scan.rowCount - 1] ??= new RowScan());
+      row.start = at;
+      row.end = scanRow(scan, row, bytes, at);
+      scan.facts.keys += row.facts.keys;
+      scan.facts.bits |= row.facts.bits;
+      at = skipJsonSpace(bytes, row.end);
+      if (bytes[at] === closeBracket) break;
+      if (bytes[at] !== comma || row.end === row.start) return length;
+      at = skipJsonSpace(bytes, at + 1);
+    }
   }
+  scan.rowsEnd = at;
   return at + 1;
 }
+
+function scanRow(scan: BodyScan, row: RowScan, bytes: Buffer, start: number): number {
+  const { event } = scan;
+  row.plain = undefined;
+  if (readPlainEvent(event, row.facts, bytes, start)) {
+    const fields = event.fields(bytes, row.facts);
+    if (isRow(fields)) {
+      row.plain = fields;
+      return event.end;
+    }
+  }
+  row.facts.reset();
+  return scanValue(row.facts, bytes, start);
+}
+
+const isRow = (fields: PlainFields): fields is PlainRow =>
+  fields.token === undefined && fields.distinctId !== undefined;
 
 /** Takes what is learned of rows beyond the limit, which nobody reads. */
 const uncountedRow = new RowScan();
