@@ -1,5 +1,6 @@
 import { judgeClock } from '../../shared/doctor/judge-machine.ts';
 import { judgeDurability } from '../../shared/doctor/judge-durability.ts';
+import { judgeIngestDeadLetters } from '../../shared/doctor/judge-dead-letters.ts';
 import { judgeLog } from '../../shared/doctor/judge-log.ts';
 import { judgeNatsServer } from '../../shared/doctor/judge-versions.ts';
 import { ok } from '../../shared/doctor/finding.ts';
@@ -7,8 +8,13 @@ import type { Finding } from '../../shared/doctor/finding.ts';
 import { readDurability } from '../../shared/doctor/read-durability.ts';
 import { monitorUrls, readMonitor } from '../../shared/doctor/read-monitor.ts';
 import { connectLog } from '../../shared/log/connection.ts';
+import type { LogConnection } from '../../shared/log/connection.ts';
 import { inspectLog } from '../../shared/log/inspect-log.ts';
+import type { LogReport } from '../../shared/log/inspect-log.ts';
 import { logAccess } from '../../shared/log/log-access.ts';
+import { countBySubject } from '../../shared/log/subject-log.ts';
+import { deadLetterSubject } from '../../shared/log/subjects.ts';
+import { streams } from '../../shared/log/topology.ts';
 import type { DoctorEnv } from './env.ts';
 
 /** Connects to the log as a service does and reads it back. */
@@ -25,10 +31,23 @@ export async function checkLog(env: DoctorEnv, connectTimeoutMs: number): Promis
       retryBytesMax: env.LOG_RETRY_BYTES_MAX,
       deadLetterBytesMax: env.LOG_DEAD_LETTERS_BYTES_MAX,
     });
-    return [ok('log', `connected to ${server}`), judgeNatsServer(info?.version), ...judgeLog(report)];
+    return [
+      ok('log', `connected to ${server}`),
+      judgeNatsServer(info?.version),
+      ...judgeLog(report),
+      ...(await checkDeadLetters(connection, report)),
+    ];
   } finally {
     await connection.close();
   }
+}
+
+async function checkDeadLetters(connection: LogConnection, { streams: found }: LogReport): Promise<Finding[]> {
+  const isThere = found.some(({ name, differences }) => name === streams.deadLetters && differences !== undefined);
+  if (!isThere) return [];
+  const subject = deadLetterSubject('ingest');
+  const counts = await countBySubject(connection, streams.deadLetters, subject);
+  return [judgeIngestDeadLetters(counts.get(subject) ?? 0)];
 }
 
 /** What only the monitor ports tell: whether writes are synced, and what time it is there. */

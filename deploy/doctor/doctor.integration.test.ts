@@ -5,6 +5,8 @@ import type { Finding } from '../../shared/doctor/finding.ts';
 import type { NatsServer } from '../../shared/embedded/nats-server.ts';
 import { connectLog } from '../../shared/log/connection.ts';
 import { openBuckets } from '../../shared/log/open-buckets.ts';
+import { publish } from '../../shared/log/publisher.ts';
+import { deadLetterSubject } from '../../shared/log/subjects.ts';
 import { ensureTopology, streams } from '../../shared/log/topology.ts';
 import { migrate } from '../../shared/storage/migrate.ts';
 import { createSecretBox, sourceKeyContext } from '../../shared/storage/secrets.ts';
@@ -91,6 +93,7 @@ test('doctor: servers that are well are well', async () => {
     'log',
     'nats-server',
     'streams',
+    'unreadable events',
     'durability',
     'database',
     'PostgreSQL',
@@ -122,6 +125,21 @@ test('doctor: looking changes nothing', async () => {
     await empty.stop();
     await bare.drop();
   }
+});
+
+test('doctor: what no resolver could read is counted, and how to read it is said', async () => {
+  await onLog(async (connection) => {
+    for (const origin of ['1', '2.0']) {
+      const options = { msgId: `ingest.${origin}.0`, timeoutMs: 5_000, attemptsMax: 20 };
+      await publish(connection, deadLetterSubject('ingest'), Buffer.from('no frame'), options);
+    }
+  });
+  const findings = await examine(source, deadlineMs);
+  expect(findings.find((finding) => finding.about === 'unreadable events')).toMatchObject({
+    level: 'warn',
+    detail: expect.stringMatching(/^2 messages .* under dead\.ingest$/) as string,
+    advice: expect.stringContaining('nats stream view DEAD_LETTERS --subject dead.ingest') as string,
+  });
 });
 
 test('doctor: a stream with other settings, one that is gone, a schema that is behind and a wrong key are found', async () => {
