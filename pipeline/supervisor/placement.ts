@@ -1,22 +1,27 @@
 import { murmur3 } from '../../shared/hashing/murmur3.ts';
 
-/** Actors there are on each thread, by thread. */
-export type ThreadLoads = ReadonlyMap<number, number>;
+/** What is on a thread already: actors of the kind that is to be placed, and actors of every kind. */
+export type ThreadLoad = { readonly ofKind: number; readonly inAll: number };
+
+export type ThreadLoads = ReadonlyMap<number, ThreadLoad>;
 
 /**
- * The thread for an actor: one of the least loaded; among those the one its id weighs highest on (rendezvous hashing),
- * so that the same actors come back to the same threads. Undefined when there is no thread.
+ * The thread for an actor: one with the fewest of its kind, since kinds weigh differently; of those one with the fewest
+ * actors in all; among those the one its id weighs highest on (rendezvous hashing), so that the same actors come back
+ * to the same threads. Undefined when there is no thread.
  */
 export function placeActor(actorId: string, loads: ThreadLoads): number | undefined {
-  const least = Math.min(...loads.values());
+  const fewest = [...loads.values()].toSorted(compareLoads)[0];
   let best: { readonly thread: number; readonly weight: number } | undefined;
   for (const [thread, load] of loads) {
-    if (load > least) continue;
+    if (fewest !== undefined && compareLoads(load, fewest) > 0) continue;
     const weight = murmur3(`${actorId}@${thread}`);
     if (best === undefined || weight > best.weight) best = { thread, weight };
   }
   return best?.thread;
 }
+
+const compareLoads = (a: ThreadLoad, b: ThreadLoad): number => a.ofKind - b.ofKind || a.inAll - b.inAll;
 
 /** An actor that is at work on a thread. */
 export type Placed = { readonly actorId: string; readonly thread: number };

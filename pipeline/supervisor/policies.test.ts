@@ -50,21 +50,30 @@ describe('placement', () => {
         fc.integer({ min: 1, max: 8 }),
         fc.uniqueArray(fc.string(), { maxLength: 60 }),
         (threads, actorIds) => {
-          const place = (): { loads: Map<number, number>; threads: (number | undefined)[] } => {
-            const loads = new Map(Array.from({ length: threads }, (_, thread): [number, number] => [thread, 0]));
+          const place = (): { counts: number[]; threads: (number | undefined)[] } => {
+            const counts = Array.from({ length: threads }, () => 0);
             const placed = actorIds.map((actorId) => {
+              const loads = new Map(counts.map((count, thread) => [thread, { ofKind: count, inAll: count }]));
               const thread = placeActor(actorId, loads);
-              if (thread !== undefined) loads.set(thread, (loads.get(thread) ?? 0) + 1);
+              if (thread !== undefined) counts[thread] = (counts[thread] ?? 0) + 1;
               return thread;
             });
-            return { loads, threads: placed };
+            return { counts, threads: placed };
           };
-          const { loads, threads: placed } = place();
-          expect(Math.max(...loads.values()) - Math.min(...loads.values())).toBeLessThanOrEqual(1);
+          const { counts, threads: placed } = place();
+          expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(1);
           expect(place().threads).toEqual(placed);
         },
       ),
     );
+  });
+
+  it.each([
+    { case: 'fewest of its kind, however many there are of others', busy: [1, 0], inAll: [1, 9], expected: 1 },
+    { case: 'among those the fewest in all', busy: [0, 0], inAll: [3, 2], expected: 1 },
+  ])('$case', ({ busy, inAll, expected }) => {
+    const loads = new Map(busy.map((ofKind, thread) => [thread, { ofKind, inAll: inAll[thread] ?? 0 }]));
+    for (const actorId of ['a', 'b', 'c', 'd']) expect(placeActor(actorId, loads)).toBe(expected);
   });
 
   it.each([

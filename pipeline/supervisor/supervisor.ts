@@ -144,11 +144,12 @@ export class Supervisor {
   #place(record: ActorRecord): void {
     if (this.#isStopping || record.state === 'stopping') return;
     record.state = 'waiting';
-    const loads = new Map(this.#placeable().map((slot) => [slot.thread, 0]));
+    const loads = new Map(this.#placeable().map((slot) => [slot.thread, { ofKind: 0, inAll: 0 }]));
     for (const { thread, spec } of this.#actors.values()) {
-      // The two kinds weigh differently, so each is spread by itself.
-      const load = thread === undefined || spec.kind !== record.spec.kind ? undefined : loads.get(thread);
-      if (thread !== undefined && load !== undefined) loads.set(thread, load + 1);
+      const load = thread === undefined ? undefined : loads.get(thread);
+      if (load === undefined) continue;
+      load.inAll += 1;
+      if (spec.kind === record.spec.kind) load.ofKind += 1;
     }
     const thread = placeActor(record.actorId, loads);
     const slot = thread === undefined ? undefined : this.#slots[thread];
