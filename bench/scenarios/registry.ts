@@ -1,6 +1,7 @@
 import type { Scenario } from '../scenario.ts';
 import { actors } from './actors.ts';
 import { batch } from './batch.ts';
+import { cost } from './cost.ts';
 import { dedupeMemory } from './dedupe-memory.ts';
 import { dispatch } from './dispatch.ts';
 import { endToEnd } from './end-to-end.ts';
@@ -22,6 +23,7 @@ export const scenarios: readonly Scenario[] = [
   latency,
   dispatch,
   endToEnd,
+  cost,
   isolation,
   actors,
   dedupeMemory,

@@ -10,3 +10,11 @@ export async function processCpuMs(pid: number): Promise<number> {
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   return ((Number(fields[11]) + Number(fields[12])) * 1000) / ticksPerS;
 }
+
+/** The same with the processes it started and has not outlived, such as PostgreSQL's sessions. */
+export async function processFamilyCpuMs(pid: number): Promise<number> {
+  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
+  const spent = await Promise.all(children.split(' ').filter(Boolean).map(Number).map(processCpuMs));
+  // A child that has just ended has no figures any more.
+  return spent.filter(Number.isFinite).reduce((sum, ms) => sum + ms, await processCpuMs(pid));
+}

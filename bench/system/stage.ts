@@ -24,6 +24,8 @@ export type Stage = {
   startLog(options?: Partial<NatsServerOptions>): Promise<NatsServer>;
   /** An empty database; the server behind it starts with the first one and syncs every commit. */
   createDatabase(): Promise<string>;
+  /** Of the server behind the databases. */
+  postgresPid(): Promise<number>;
   startChild(options: ChildOptions): Promise<Child>;
   /** Runs `work` on a stage of its own: what it started there ends with it. */
   scoped<Result>(work: (stage: Stage) => Promise<Result>): Promise<Result>;
@@ -98,6 +100,9 @@ function createStage(shared: Shared, stops: Stops): Stage {
     async createDatabase() {
       databases += 1;
       return (await shared.postgres()).createDatabase(`bench_${databases}`);
+    },
+    async postgresPid() {
+      return (await shared.postgres()).pid;
     },
     async startChild(options) {
       const child = await startChild(code, folder, options);

@@ -12,7 +12,9 @@ import type { Stage } from './stage.ts';
 /** A gateway, a log, a pipeline with its database, and a sink: everything an event passes. */
 export type WholePath = {
   readonly natsUrl: string;
+  readonly natsPid: number;
   readonly databaseUrl: string;
+  readonly postgresPid: number;
   readonly accountId: string;
   readonly token: string;
   readonly gateway: Service;
@@ -47,6 +49,7 @@ export async function startWholePath(stage: Stage, options: WholePathOptions): P
   const startedMs = performance.now();
   const pipeline = await startPipeline(stage, log.url, databaseUrl, { env });
   const pipelineStartMs = performance.now() - startedMs;
-  const servers = { natsUrl: log.url, databaseUrl };
+  const postgresPid = await stage.postgresPid();
+  const servers = { natsUrl: log.url, natsPid: log.pid, databaseUrl, postgresPid };
   return { ...servers, accountId: benchAccountId, token, gateway, pipeline, sink, pipelineStartMs };
 }

@@ -1,0 +1,131 @@
+import { destinationIdOf } from '../config/ids.ts';
+import { batchBody, trackBody } from '../load/bodies.ts';
+import { runLoad } from '../load/load-process.ts';
+import { assertAllAccepted } from '../load/load-result.ts';
+import { plainFigure } from '../result/figure.ts';
+import type { Figure, ResultRow } from '../result/result.ts';
+import type { Scenario, ScenarioContext } from '../scenario.ts';
+import { assertNoneRefused } from '../system/assert-none-refused.ts';
+import { processFamilyCpuMs } from '../system/process-cpu.ts';
+import { peakMemoryBytes } from '../system/process-memory.ts';
+import { waitUntil } from '../system/wait-until.ts';
+import { startWholePath } from '../system/whole-path.ts';
+import type { WholePath } from '../system/whole-path.ts';
+
+const group = 'in';
+const connections = 128;
+const batchRows = 500;
+const batchOut = 100;
+const arriveDeadlineMs = 300_000;
+
+type Subject = { readonly name: string; readonly eventsPerS: number; readonly isBatched: boolean };
+type Cost = {
+  /** CPU an event took, in ns, by process. */
+  readonly cpuNs: Readonly<Record<string, number>>;
+  readonly memoryBytes: number;
+};
+
+const subjects: readonly Subject[] = [
+  { name: 'single events, 250/s', eventsPerS: 250, isBatched: false },
+  { name: 'single events, 1,000/s', eventsPerS: 1_000, isBatched: false },
+  { name: 'single events, 4,000/s', eventsPerS: 4_000, isBatched: false },
+  { name: `batches of ${batchRows} in, of ${batchOut} out, 10,000/s`, eventsPerS: 10_000, isBatched: true },
+];
+
+/** CPU by process: what a machine has to have for a given rate, whoever else runs on it. */
+export const cost: Scenario = {
+  name: 'cost',
+  summary: 'CPU an event takes of each process on its way to one destination, at several rates: what to size by',
+  bars: [],
+  async run(context) {
+    const rows: ResultRow[] = [];
+    for (const subject of subjects) {
+      const rounds: Cost[] = [];
+      for (let round = 1; round <= context.rounds; round += 1) rounds.push(await measureOnce(context, subject, round));
+      rows.push(rowOf(subject, rounds));
+    }
+    return {
+      settings: { connections, batchRows, batchOut, syncInterval: 'always', destinations: 1 },
+      rows,
+      measured: {},
+    };
+  },
+};
+
+function rowOf({ name, eventsPerS }: Subject, rounds: readonly Cost[]): ResultRow {
+  const total = rounds.map(({ cpuNs }) => Object.values(cpuNs).reduce((sum, ns) => sum + ns, 0));
+  const ofProcess = (process: string): Figure =>
+    plainFigure(
+      'ns',
+      'less',
+      rounds.map(({ cpuNs }) => cpuNs[process] ?? Number.NaN),
+    );
+  return {
+    name,
+    figures: {
+      'CPU an event': plainFigure('ns', 'less', total),
+      ...Object.fromEntries(Object.keys(rounds[0]?.cpuNs ?? {}).map((process) => [process, ofProcess(process)])),
+      cores: plainFigure(
+        'ratio',
+        'less',
+        total.map((ns) => (ns * eventsPerS) / 1e9),
+      ),
+      memory: plainFigure(
+        'bytes',
+        'less',
+        rounds.map(({ memoryBytes }) => memoryBytes),
+      ),
+    },
+  };
+}
+
+function measureOnce(context: ScenarioContext, subject: Subject, round: number): Promise<Cost> {
+  const { seconds, warmUpSeconds, progress } = context;
+  const { name, eventsPerS, isBatched } = subject;
+  return context.stage.scoped(async (stage) => {
+    progress.step(`${name}, round ${round}`, seconds + warmUpSeconds + 8);
+    const path = await startWholePath(stage, {
+      destinations: (sink) => [
+        { id: destinationIdOf(0), url: sink.urlOf(`${group}/1`), batchSize: isBatched ? batchOut : 1 },
+      ],
+    });
+    const send = async (measureMs: number): Promise<number> => {
+      const eventsPerRequest = isBatched ? batchRows : 1;
+      const before = (await path.sink.group(group)).events;
+      const load = await runLoad(stage, {
+        url: `${path.gateway.url}/api/v1/${isBatched ? 'batch' : 'track'}`,
+        bodies: [isBatched ? batchBody(path.token, batchRows) : trackBody(path.token)],
+        connections,
+        ratePerS: eventsPerS / eventsPerRequest,
+        warmUpMs: 0,
+        measureMs,
+      });
+      assertAllAccepted(name, load);
+      const events = load.acceptedInAll * eventsPerRequest;
+      await waitUntil('the events to arrive', arriveDeadlineMs, async () => {
+        const arrived = (await path.sink.group(group)).events - before;
+        return arrived >= events ? undefined : `${arrived} of ${events}`;
+      });
+      return events;
+    };
+    await send(warmUpSeconds * 1000);
+    const before = await cpuMsOf(path);
+    const events = await send(seconds * 1000);
+    const after = await cpuMsOf(path);
+    await assertNoneRefused(path.pipeline);
+    const cpuNs = Object.fromEntries(
+      Object.entries(after).map(([process, ms]) => [process, ((ms - (before[process] ?? 0)) * 1e6) / events]),
+    );
+    const memoryBytes = (await peakMemoryBytes(path.gateway.pid)) + (await peakMemoryBytes(path.pipeline.pid));
+    return { cpuNs, memoryBytes };
+  });
+}
+
+async function cpuMsOf({ gateway, pipeline, natsPid, postgresPid }: WholePath): Promise<Record<string, number>> {
+  return {
+    gateway: await processFamilyCpuMs(gateway.pid),
+    log: await processFamilyCpuMs(natsPid),
+    pipeline: await processFamilyCpuMs(pipeline.pid),
+    PostgreSQL: await processFamilyCpuMs(postgresPid),
+  };
+}
