@@ -20,5 +20,21 @@ export function createEventIds(): EventIds {
     return drawn[used - 1] ?? 0;
   };
   const generator = new V7Generator({ nextUint32 });
-  return (atMs) => generator.generateOrResetWithTs(atMs).toString();
+  return (atMs) => spell(generator.generateOrResetWithTs(atMs).bytes);
+}
+
+const digits = Buffer.from('0123456789abcdef');
+const spelled = Buffer.from('00000000-0000-0000-0000-000000000000');
+/** Where each byte stands in the text: two digits a byte, and hyphens behind the 4th, 6th, 8th and 10th. */
+const places = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
+
+/** The text of an id in one piece; put together from parts it would be taken apart again wherever it is looked at. */
+function spell(bytes: Readonly<Uint8Array>): string {
+  for (let i = 0; i < places.length; i += 1) {
+    const byte = bytes[i] ?? 0;
+    const place = places[i] ?? 0;
+    spelled[place] = digits[byte >> 4] ?? 0;
+    spelled[place + 1] = digits[byte & 15] ?? 0;
+  }
+  return spelled.toString('latin1');
 }
