@@ -1,5 +1,5 @@
 import type { AccountConfig } from '../../shared/config/account-config.ts';
-import { publishedDestinations } from '../../shared/plan/published-destinations.ts';
+import { findPublished } from '../../shared/plan/published-destinations.ts';
 import type { SecretBox } from '../../shared/storage/secrets.ts';
 import { compileTarget } from '../dispatch/compile-target.ts';
 import type { DispatchTarget } from '../dispatch/dispatcher-context.ts';
@@ -53,7 +53,7 @@ export function createAccountPlans(secrets: SecretBox): AccountPlans {
       const account = accounts.get(accountId);
       if (account === undefined) return undefined;
       if (!account.targets.has(destinationId)) {
-        const destination = publishedDestinations(account.config).find(({ id }) => id === destinationId);
+        const destination = findPublished(account.config, destinationId);
         const target = destination === undefined ? undefined : compileTarget(account.config, destination, secrets);
         account.targets.set(destinationId, target);
       }

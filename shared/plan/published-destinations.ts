@@ -19,6 +19,12 @@ export function publishedDestinations({ accountId, collections }: AccountConfig)
   return collections.destinations.map((entity) => readDestination(accountId, entity));
 }
 
+/** One of them; undefined where the version does not have it. */
+export function findPublished({ accountId, collections }: AccountConfig, id: string): PublishedDestination | undefined {
+  const entity = collections.destinations.find((destination) => destination.id === id);
+  return entity === undefined ? undefined : readDestination(accountId, entity);
+}
+
 function readDestination(accountId: string, entity: SnapshotEntity): PublishedDestination {
   const { type, status, settings, limitedToSourceIds, hashingSalt } = entity;
   return {
