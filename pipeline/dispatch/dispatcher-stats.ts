@@ -39,8 +39,8 @@ export type DispatcherCounter =
   | `dead_letters_${DeadLetterReason}`;
 export type DispatcherGauge = keyof typeof dispatcherGauges;
 
-/** Counters of one dispatcher since it started. */
-export type DispatcherCounts = Record<DispatcherCounter, number>;
+/** What one dispatcher reports: counters since it started, and gauges as they were read last. */
+export type DispatcherCounts = Record<DispatcherCounter | DispatcherGauge, number>;
 
 export function createDispatcherCounts(): DispatcherCounts {
   const names = [
@@ -48,6 +48,7 @@ export function createDispatcherCounts(): DispatcherCounts {
     'dead_letters',
     ...attemptOutcomes.map((outcome) => `attempts_${outcome}`),
     ...deadLetterReasons.map((reason) => `dead_letters_${reason}`),
+    ...Object.keys(dispatcherGauges),
   ];
   return Object.fromEntries(names.map((name) => [name, 0])) as DispatcherCounts;
 }

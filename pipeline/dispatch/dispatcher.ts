@@ -1,11 +1,11 @@
 import { openCursor } from '../../shared/log/cursor.ts';
 import { logCursorTrouble } from '../../shared/log/log-cursor-trouble.ts';
-import { dispatcherConsumer, eventsOfAccount, retriesOfDestination } from '../../shared/log/subjects.ts';
+import { retriesOfDestination } from '../../shared/log/subjects.ts';
 import { countBySubject } from '../../shared/log/subject-log.ts';
 import { streams } from '../../shared/log/topology.ts';
-import type { StartFrom } from '../../shared/log/consumers.ts';
 import type { Actor } from '../host/actor.ts';
 import { createDeadLetterWriter } from './dead-letter-writer.ts';
+import { DestinationConsumer } from './destination-consumer.ts';
 import { DispatchRun } from './dispatch-run.ts';
 import type { DispatcherOptions } from './dispatcher-context.ts';
 import { createDispatcherCounts } from './dispatcher-stats.ts';
@@ -47,20 +47,9 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
     },
   };
   const retriesWaiting = await countBySubject(connection, streams.retry, retriesOfDestination(destinationId));
-  // Should the cursor be lost it is made again at the place it had.
-  let nextSeq: number | undefined;
+  const consumer = new DestinationConsumer(options);
   const cursor = await openCursor(connection, {
-    consumer: {
-      stream: streams.events,
-      name: dispatcherConsumer(destinationId),
-      filterSubject: eventsOfAccount(options.accountId),
-      // What was resolved since the version went live is for the destination, whenever this process saw the version.
-      get startFrom(): StartFrom {
-        return nextSeq === undefined ? { timeMs: options.publishedAtMs } : { seq: nextSeq };
-      },
-      ackWaitMs: settings.ackWaitMs,
-      ackPendingMax: 4_096,
-    },
+    consumer,
     bufferedMax: settings.framesBufferedMax,
     onTrouble: logCursorTrouble(logger, { destinationId }),
   });
@@ -73,11 +62,9 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
     abort,
     deadLetters,
     sender: options.createSender(settings.concurrency),
-    retryWriter: createRetryWriter({ ...storing, onStored: (tier) => reader.stored(tier) }),
+    retryWriter: createRetryWriter(storing, (tier) => reader.stored(tier)),
     retryReader: () => reader,
-    onAcknowledged: (seq) => {
-      nextSeq = Math.max(nextSeq ?? 0, seq + 1);
-    },
+    onAcknowledged: (seq) => consumer.acknowledged(seq),
   });
   const reader = createRetryReader({
     connection,
@@ -91,7 +78,7 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
   return {
     done: run.done,
     stop: (deadlineMs) => run.stop(deadlineMs),
-    stats: () => ({ ...counts, ...run.gauges() }),
+    stats: () => Object.assign(counts, run.gauges()),
     reconfigured: () => run.wake(),
     retriesStored: (tier) => reader.stored(tier),
   };

@@ -29,52 +29,61 @@ type Bucket = { readonly minute: number; readonly sums: HealthSums };
 
 /** Opens a window, with what `record` holds where there is one. */
 export function createHealthWindow(record?: HealthRecord): HealthWindow {
-  // Oldest first.
-  const buckets: Bucket[] = (record?.minutes ?? []).map(readMinute);
-  let lastDispatchedAtMs = record?.lastDispatchedAt ?? null;
+  return new MinuteBuckets(record);
+}
 
-  const bucketOf = (minute: number): Bucket => {
+class MinuteBuckets implements HealthWindow {
+  /** Oldest first. */
+  readonly #buckets: Bucket[];
+  #lastDispatchedAtMs: number | null;
+
+  constructor(record: HealthRecord | undefined) {
+    this.#buckets = (record?.minutes ?? []).map(readMinute);
+    this.#lastDispatchedAtMs = record?.lastDispatchedAt ?? null;
+  }
+
+  record(count: HealthCount, events: number, nowMs: number): void {
+    const minute = Math.floor(nowMs / minuteMs);
+    if (this.#buckets.at(-1)?.minute !== minute) this.#dropOld(minute);
+    this.#bucketOf(minute).sums[count] += events;
+    this.#lastDispatchedAtMs = Math.max(this.#lastDispatchedAtMs ?? nowMs, nowMs);
+  }
+
+  sums(nowMs: number): HealthSums {
+    const total: HealthSums = { succeeded: 0, failed: 0, stopped: 0, globalStop: 0 };
+    const oldest = Math.floor(nowMs / minuteMs) - windowMinutes;
+    for (const { minute, sums } of this.#buckets) {
+      if (minute <= oldest) continue;
+      total.succeeded += sums.succeeded;
+      total.failed += sums.failed;
+      total.stopped += sums.stopped;
+      total.globalStop += sums.globalStop;
+    }
+    return total;
+  }
+
+  toRecord(nowMs: number): HealthRecord {
+    this.#dropOld(Math.floor(nowMs / minuteMs));
+    return { v: 1, minutes: this.#buckets.map(writeMinute), lastDispatchedAt: this.#lastDispatchedAtMs };
+  }
+
+  #bucketOf(minute: number): Bucket {
     // Nearly always the last one; only a clock set back looks further.
-    let index = buckets.length - 1;
+    let index = this.#buckets.length - 1;
     for (; index >= 0; index -= 1) {
-      const bucket = buckets[index];
+      const bucket = this.#buckets[index];
       if (bucket === undefined || bucket.minute < minute) break;
       if (bucket.minute === minute) return bucket;
     }
     const made: Bucket = { minute, sums: { succeeded: 0, failed: 0, stopped: 0, globalStop: 0 } };
-    buckets.splice(index + 1, 0, made);
+    this.#buckets.splice(index + 1, 0, made);
     return made;
-  };
+  }
 
-  const dropOld = (nowMinute: number): void => {
-    const firstKept = buckets.findIndex(({ minute }) => minute > nowMinute - windowMinutes);
-    buckets.splice(0, firstKept === -1 ? buckets.length : firstKept);
-  };
-
-  return {
-    record(count, events, nowMs) {
-      const minute = Math.floor(nowMs / minuteMs);
-      if (buckets.at(-1)?.minute !== minute) dropOld(minute);
-      bucketOf(minute).sums[count] += events;
-      lastDispatchedAtMs = Math.max(lastDispatchedAtMs ?? nowMs, nowMs);
-    },
-    sums(nowMs) {
-      const total: HealthSums = { succeeded: 0, failed: 0, stopped: 0, globalStop: 0 };
-      const oldest = Math.floor(nowMs / minuteMs) - windowMinutes;
-      for (const { minute, sums } of buckets) {
-        if (minute <= oldest) continue;
-        total.succeeded += sums.succeeded;
-        total.failed += sums.failed;
-        total.stopped += sums.stopped;
-        total.globalStop += sums.globalStop;
-      }
-      return total;
-    },
-    toRecord(nowMs) {
-      dropOld(Math.floor(nowMs / minuteMs));
-      return { v: 1, minutes: buckets.map(writeMinute), lastDispatchedAt: lastDispatchedAtMs };
-    },
-  };
+  #dropOld(nowMinute: number): void {
+    const firstKept = this.#buckets.findIndex(({ minute }) => minute > nowMinute - windowMinutes);
+    this.#buckets.splice(0, firstKept === -1 ? this.#buckets.length : firstKept);
+  }
 }
 
 function readMinute([minute, succeeded, failed, stopped, globalStop]: HealthMinute): Bucket {

@@ -48,6 +48,8 @@ const errorWaitMs = 1_000;
 const replayLingerMs = 10_000;
 const replayLookEveryMs = 100;
 
+const tierNumbers: ReadonlySet<number> = new Set([...retryTierDelaysMs.keys(), replayTier]);
+
 type Tier = {
   readonly subject: string;
   readonly isReplay: boolean;
@@ -72,7 +74,8 @@ export function createRetryReader(options: RetryReaderOptions): RetryReader {
 
 class TierReader implements RetryReader {
   readonly #options: RetryReaderOptions;
-  readonly #tiers: ReadonlyMap<number, Tier>;
+  /** Made when something is stored in them: at most destinations nothing ever waits. */
+  readonly #tiers = new Map<number, Tier>();
   #isOpen = false;
   #stopped = false;
   #working: Promise<void> | undefined;
@@ -82,10 +85,6 @@ class TierReader implements RetryReader {
 
   constructor(options: RetryReaderOptions) {
     this.#options = options;
-    const tiers = [...retryTierDelaysMs.keys(), replayTier];
-    this.#tiers = new Map(
-      tiers.map((tier) => [tier, newTier(retrySubject(options.destinationId, tier), tier === replayTier)]),
-    );
   }
 
   get held(): number {
@@ -93,7 +92,7 @@ class TierReader implements RetryReader {
   }
 
   stored(tier: number): void {
-    const found = this.#tiers.get(tier);
+    const found = this.#tierOf(tier);
     if (found === undefined || found.maybeMore) return;
     found.maybeMore = true;
     this.#wake();
@@ -118,8 +117,18 @@ class TierReader implements RetryReader {
     await this.#purge();
   }
 
+  /** Undefined for a tier this build does not know. */
+  #tierOf(number: number): Tier | undefined {
+    const known = this.#tiers.get(number);
+    if (known !== undefined || !tierNumbers.has(number)) return known;
+    const made = newTier(retrySubject(this.#options.destinationId, number), number === replayTier);
+    this.#tiers.set(number, made);
+    return made;
+  }
+
   #wake(): void {
-    if (!this.#isOpen || this.#stopped) return;
+    // Work without a tier would be over before it is noted as under way.
+    if (!this.#isOpen || this.#stopped || this.#tiers.size === 0) return;
     if (this.#working !== undefined) {
       this.#again = true;
       return;

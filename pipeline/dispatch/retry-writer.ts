@@ -20,8 +20,6 @@ export type RetryWriterOptions = {
   readonly connection: LogConnection;
   readonly destinationId: string;
   readonly signal: AbortSignal;
-  /** A frame was stored in a tier. */
-  onStored(tier: number): void;
   onRetry(reason: PublishFailure, tries: number): void;
 };
 
@@ -32,8 +30,9 @@ type Waiting = { readonly line: string; readonly id: string; resolve(): void; re
 /**
  * Group commit: while a frame of a tier is on its way to the log the next one grows, so a storm of failures costs few
  * writes. An event of a frame that is delivered again is recognised by the frame's message id.
+ * `onStored` is told of every frame that was stored in a tier.
  */
-export function createRetryWriter(options: RetryWriterOptions): RetryWriter {
+export function createRetryWriter(options: RetryWriterOptions, onStored: (tier: number) => void): RetryWriter {
   const tiers = new Map<number, Waiting[]>();
   const drain = async (tier: number, waiting: Waiting[]): Promise<void> => {
     while (waiting.length > 0) {
@@ -44,7 +43,7 @@ export function createRetryWriter(options: RetryWriterOptions): RetryWriter {
           signal: options.signal,
           onRetry: options.onRetry,
         });
-        options.onStored(tier);
+        onStored(tier);
         for (const { resolve } of frame) resolve();
       } catch (error) {
         for (const { reject } of frame) reject(error);

@@ -2,7 +2,8 @@ import type { Logger } from '../../shared/process/logger.ts';
 import type { BlackBox } from './black-box.ts';
 import type { HostResources } from './host-resources.ts';
 import type { HostSettings } from './host-settings.ts';
-import type { ActorStats, Command, Report } from './messages.ts';
+import { dispatcherIdOf } from './messages.ts';
+import type { ActorSpec, ActorStats, Command, Report } from './messages.ts';
 import { createStartLimit } from './start-limit.ts';
 import { startActor } from './start-actor.ts';
 import type { HostedActor } from './start-actor.ts';
@@ -18,12 +19,19 @@ export type HostedActorsOptions = {
 
 type StartCommand = Extract<Command, { kind: 'start' }>;
 
+type Running = {
+  readonly spec: ActorSpec;
+  readonly actor: HostedActor;
+  /** The numbers reported last, in their order; none until they have been reported once. */
+  reported: readonly number[];
+};
+
 const startsAtOnce = 32;
 
 /** The actors of one thread. Orders for one actor are carried out one after the other. */
 export class HostedActors {
   readonly #options: HostedActorsOptions;
-  readonly #running = new Map<string, HostedActor>();
+  readonly #running = new Map<string, Running>();
   readonly #orders = new Map<string, Promise<void>>();
   // Each start asks the log several things; a thousand at a time would time each other out.
   readonly #limited = createStartLimit(startsAtOnce);
@@ -40,7 +48,9 @@ export class HostedActors {
     } catch (error) {
       logger.error({ accountId, revision, err: error }, 'a configuration cannot be compiled; the one before runs on');
     }
-    for (const actor of this.#running.values()) actor.reconfigured(accountId);
+    for (const { actor, spec } of this.#running.values()) {
+      if ('accountId' in spec && spec.accountId === accountId) actor.reconfigured?.();
+    }
     report({ kind: 'configured', accountId, revision });
   }
 
@@ -50,29 +60,42 @@ export class HostedActors {
 
   stop(actorId: string, deadlineMs: number): void {
     this.#order(actorId, async () => {
-      await this.#running.get(actorId)?.stop(deadlineMs);
+      await this.#running.get(actorId)?.actor.stop(deadlineMs);
     });
   }
 
   async stopAll(deadlineMs: number): Promise<void> {
     this.#isStopping = true;
-    for (const actorId of this.#orders.keys()) this.stop(actorId, deadlineMs);
+    for (const actorId of new Set([...this.#running.keys(), ...this.#orders.keys()])) this.stop(actorId, deadlineMs);
     await Promise.all(this.#orders.values());
   }
 
   retriesWaiting(destinationId: string, tier: number): void {
-    for (const actor of this.#running.values()) actor.retriesWaiting(destinationId, tier);
+    this.#running.get(dispatcherIdOf(destinationId))?.actor.retriesStored?.(tier);
   }
 
-  stats(): Record<string, ActorStats> {
-    return Object.fromEntries([...this.#running].map(([actorId, actor]) => [actorId, actor.stats()]));
+  /** Stats of the actors where something changed since this was asked last: of a thousand most are idle. */
+  changedStats(): Record<string, ActorStats> {
+    const changed: Record<string, ActorStats> = {};
+    for (const [actorId, running] of this.#running) {
+      const stats = running.actor.stats();
+      if (isReported(stats, running.reported)) continue;
+      running.reported = Object.values(stats);
+      changed[actorId] = stats;
+    }
+    return changed;
   }
 
   #order(actorId: string, carryOut: () => Promise<void>): void {
     const before = this.#orders.get(actorId) ?? Promise.resolve();
-    const order = before.then(carryOut).catch((error: unknown) => {
-      this.#options.logger.error({ actorId, err: error }, 'an order for an actor failed');
-    });
+    const order = before
+      .then(carryOut)
+      .catch((error: unknown) => {
+        this.#options.logger.error({ actorId, err: error }, 'an order for an actor failed');
+      })
+      .finally(() => {
+        if (this.#orders.get(actorId) === order) this.#orders.delete(actorId);
+      });
     this.#orders.set(actorId, order);
   }
 
@@ -83,7 +106,7 @@ export class HostedActors {
       const actor = await this.#limited(() =>
         startActor(spec, { resources, settings, logger, onTurn: () => blackBox.turn(mark) }),
       );
-      this.#running.set(actorId, actor);
+      this.#running.set(actorId, { spec, actor, reported: [] });
       report({ kind: 'started', actorId });
       const ended = (error?: unknown): void => {
         this.#running.delete(actorId);
@@ -98,4 +121,13 @@ export class HostedActors {
       report({ kind: 'ended', actorId, stats: {}, error: toWireError(error) });
     }
   }
+}
+
+function isReported(stats: ActorStats, reported: readonly number[]): boolean {
+  let index = 0;
+  for (const name in stats) {
+    if (stats[name] !== reported[index]) return false;
+    index += 1;
+  }
+  return index === reported.length;
 }

@@ -49,6 +49,7 @@ export type Report =
   | { readonly kind: 'ended'; readonly actorId: string; readonly stats: ActorStats; readonly error?: WireError }
   | {
       readonly kind: 'stats';
+      /** Those whose stats have changed since the last report. */
       readonly actors: Readonly<Record<string, ActorStats>>;
       readonly thread: ThreadFigures;
       readonly timings: ThreadTimings;
@@ -76,9 +77,11 @@ export function actorIdOf(spec: ActorSpec): string {
     case 'results':
       return `results-${spec.accountId}`;
     case 'dispatcher':
-      return `dispatcher-${spec.destinationId}`;
+      return dispatcherIdOf(spec.destinationId);
   }
 }
+
+export const dispatcherIdOf = (destinationId: string): string => `dispatcher-${destinationId}`;
 
 /** Under these names a thread reports its recorder of outcomes and its cache of visitors, which are no actors. */
 export const outcomesIdOf = (thread: number): string => `outcomes-${thread}`;

@@ -29,7 +29,7 @@ export function startReporting(
     report({
       kind: 'stats',
       actors: {
-        ...actors.stats(),
+        ...actors.changedStats(),
         [outcomesIdOf(thread)]: resources.outcomes.stats(),
         [cacheIdOf(thread)]: { hits, misses },
       },

@@ -13,10 +13,10 @@ import type { ActorSpec } from './messages.ts';
 
 /** What a host may tell an actor while it runs. */
 export type HostedActor = Actor & {
-  /** The configuration of an account changed. */
-  reconfigured(accountId: string): void;
-  /** Subjects of the retry log that hold something. */
-  retriesWaiting(destinationId: string, tier: number): void;
+  /** The configuration of its account changed. */
+  reconfigured?(): void;
+  /** A tier of its retry log holds something. */
+  retriesStored?(tier: number): void;
 };
 
 export type StartActorOptions = {
@@ -28,14 +28,14 @@ export type StartActorOptions = {
 };
 
 /** Starts the actor a spec describes. */
-export async function startActor(
+export function startActor(
   spec: ActorSpec,
   { resources, settings, logger, onTurn }: StartActorOptions,
 ): Promise<HostedActor> {
   const { connection, plans } = resources;
   switch (spec.kind) {
-    case 'resolver': {
-      const actor = await startResolver({
+    case 'resolver':
+      return startResolver({
         partition: spec.partition,
         connection,
         visitors: resources.visitors,
@@ -46,20 +46,16 @@ export async function startActor(
         settings: settings.resolver,
         logger,
       });
-      return { ...actor, reconfigured: () => undefined, retriesWaiting: () => undefined };
-    }
-    case 'recorder': {
-      const actor = await startRecentEventsRecorder({
+    case 'recorder':
+      return startRecentEventsRecorder({
         connection,
         pool: resources.pool,
         settings: { ...recorderDefaults, ...settings.recent },
         logger,
       });
-      return { ...actor, reconfigured: () => undefined, retriesWaiting: () => undefined };
-    }
     case 'results': {
       const { accountId, publishedAtMs } = spec;
-      const actor = await startResultsCounter({
+      return startResultsCounter({
         accountId,
         publishedAtMs,
         connection,
@@ -71,11 +67,10 @@ export async function startActor(
           return plans.resultsPlan(accountId);
         },
       });
-      return { ...actor, reconfigured: () => undefined, retriesWaiting: () => undefined };
     }
     case 'dispatcher': {
       const { accountId, destinationId, publishedAtMs } = spec;
-      const actor = await startDispatcher({
+      return startDispatcher({
         accountId,
         destinationId,
         publishedAtMs,
@@ -94,15 +89,6 @@ export async function startActor(
         settings: settings.dispatcher,
         logger,
       });
-      return {
-        ...actor,
-        reconfigured: (changed) => {
-          if (changed === accountId) actor.reconfigured();
-        },
-        retriesWaiting: (id, tier) => {
-          if (id === destinationId) actor.retriesStored(tier);
-        },
-      };
     }
   }
 }

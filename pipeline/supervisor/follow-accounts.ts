@@ -6,7 +6,7 @@ import type { Bucket } from '../../shared/log/bucket.ts';
 import type { LogConnection } from '../../shared/log/connection.ts';
 import { publishedDestinations } from '../../shared/plan/published-destinations.ts';
 import type { Logger } from '../../shared/process/logger.ts';
-import { actorIdOf } from '../host/messages.ts';
+import { actorIdOf, dispatcherIdOf } from '../host/messages.ts';
 import { runsExperiments } from '../results/results-plan.ts';
 import type { ActorSpec } from '../host/messages.ts';
 import { createRevisionGauge } from './revision-gauge.ts';
@@ -53,7 +53,12 @@ export async function followAccounts(options: FollowAccountsOptions): Promise<Fo
     const now = new Map(specs.map((spec) => [actorIdOf(spec), spec]));
     if (config === undefined) wanted.delete(accountId);
     else wanted.set(accountId, now);
-    destinations.set(accountId, config === undefined ? [] : publishedDestinations(config));
+    const published = config === undefined ? [] : publishedDestinations(config);
+    // Without their settings, which would stay in memory with them.
+    destinations.set(
+      accountId,
+      published.map(({ id, type }) => ({ id, type })),
+    );
     const document = config === undefined ? undefined : new TextEncoder().encode(JSON.stringify(config));
     // A thread has the plan before the actor that needs it is started.
     const configured = supervisor.configure(accountId, revision, document);
@@ -112,8 +117,7 @@ export async function followAccounts(options: FollowAccountsOptions): Promise<Fo
     },
     destinations: () => [...destinations.values()].flat(),
     delivers(accountId, destinationId) {
-      const actorId = actorIdOf({ kind: 'dispatcher', accountId, destinationId, publishedAtMs: 0 });
-      return wanted.get(accountId)?.has(actorId) === true;
+      return wanted.get(accountId)?.has(dispatcherIdOf(destinationId)) === true;
     },
     wanted: () => new Map([...wanted].map(([accountId, actors]) => [accountId, new Set(actors.keys())])),
     stop() {
