@@ -19,6 +19,8 @@ const PipelineEnvSchema = Type.Object({
   PIPELINE_THREADS: Type.Integer({ minimum: 1, maximum: 256, default: 2 }),
   /** JavaScript heap of one thread, in MiB: one that outgrows it dies and starts again. */
   PIPELINE_THREAD_HEAP_MIB: count(1024, 64),
+  /** What of it new objects may take, in MiB: it is filled whenever a thread is busy, and rarely given back. */
+  PIPELINE_THREAD_YOUNG_HEAP_MIB: count(24, 3),
   /** Connections to PostgreSQL of one thread. */
   PIPELINE_DATABASE_CONNECTIONS_MAX: count(4),
   /** Memory of one thread's cache of visitors. */

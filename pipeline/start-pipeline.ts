@@ -58,7 +58,11 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
   );
   shutdown.add('reopening', () => reopening.stop());
 
-  const pool = createPool({ threads: env.PIPELINE_THREADS, heapMaxMib: env.PIPELINE_THREAD_HEAP_MIB });
+  const pool = createPool({
+    threads: env.PIPELINE_THREADS,
+    heapMaxMib: env.PIPELINE_THREAD_HEAP_MIB,
+    youngHeapMaxMib: env.PIPELINE_THREAD_YOUNG_HEAP_MIB,
+  });
   // A thread that dies is reported through its task as well.
   pool.on('error', (error) => logger.warn({ err: error }, 'a pool thread failed'));
   const stats = createStatsLedger();

@@ -6,12 +6,14 @@ export type PoolOptions = {
   readonly threads: number;
   /** Heap of one thread, in MiB; a thread that outgrows it dies alone. */
   readonly heapMaxMib: number;
+  /** Part of the heap for new objects, in MiB; V8's own choice by default. */
+  readonly youngHeapMaxMib?: number;
   /** The module of the task, by its source file; a test's own. */
   readonly host?: URL;
 };
 
 /** The threads of the process: as many as there are hosts, from the start to the end. */
-export function createPool({ threads, heapMaxMib, host }: PoolOptions): Piscina {
+export function createPool({ threads, heapMaxMib, youngHeapMaxMib, host }: PoolOptions): Piscina {
   // Run from the sources the file ends in .ts, and a thread needs the same loader as the process.
   const isSource = import.meta.url.endsWith('.ts');
   const entry = host ?? new URL(isSource ? '../host/host.ts' : '../host/host.js', import.meta.url);
@@ -27,7 +29,10 @@ export function createPool({ threads, heapMaxMib, host }: PoolOptions): Piscina 
     concurrentTasksPerWorker: 1,
     // The default lets an idle worker sleep with its event loop stopped.
     atomics: 'disabled',
-    resourceLimits: { maxOldGenerationSizeMb: heapMaxMib },
+    resourceLimits: {
+      maxOldGenerationSizeMb: heapMaxMib,
+      ...(youngHeapMaxMib === undefined ? {} : { maxYoungGenerationSizeMb: youngHeapMaxMib }),
+    },
     ...(isSource ? { execArgv: loader() } : {}),
   });
 }
