@@ -3,7 +3,7 @@ import type { OutboundEvent, OutboundRequest, Outcome, PreparedDestination } fro
 import type { RequestSummary } from '../../shared/events/dead-letter.ts';
 import { classifyAnswer } from '../../shared/egress/classify-answer.ts';
 import { parseUrl } from '../../shared/egress/parsed-url.ts';
-import type { Sender } from '../../shared/egress/sender.ts';
+import type { Sender, SendResult } from '../../shared/egress/sender.ts';
 import { splitGroups } from './split-groups.ts';
 
 /** What became of one event in one attempt. */
@@ -27,13 +27,22 @@ const perhapsOneEvent: ReadonlySet<number> = new Set([400, 413, 422]);
  * version changed the groups. Where the platform refuses a whole request for what may be one event in it, the halves are
  * tried by themselves, so that only the events at fault are refused.
  */
-export async function deliver(
+export function deliver(
   prepared: PreparedDestination,
   sender: Sender,
   events: readonly OutboundEvent[],
 ): Promise<Delivered> {
   const groupOf = prepared.groupOf?.bind(prepared);
   if (groupOf === undefined || events.length < 2) return deliverGroup(prepared, sender, events);
+  return deliverGroups(prepared, sender, events, groupOf);
+}
+
+async function deliverGroups(
+  prepared: PreparedDestination,
+  sender: Sender,
+  events: readonly OutboundEvent[],
+  groupOf: (event: OutboundEvent) => string,
+): Promise<Delivered> {
   const attempts: Attempt[] = [];
   let said: Said = { requests: 0, isUp: true, isOverloaded: false };
   for (const indexes of splitGroups(groupOf, events)) {
@@ -47,23 +56,29 @@ export async function deliver(
   return { attempts, ...said };
 }
 
-/** Sends events of one group. */
-async function deliverGroup(
+/** Sends events of one group. One promise more than the sender's own: nearly every request needs no other. */
+function deliverGroup(
   prepared: PreparedDestination,
   sender: Sender,
   events: readonly OutboundEvent[],
 ): Promise<Delivered> {
   const request = build(prepared, events);
-  if (typeof request === 'string') {
-    if (events.length > 1) return deliverHalves(prepared, sender, events);
-    return {
-      attempts: [{ outcome: { kind: 'reject', reason: request } }],
-      requests: 0,
-      isUp: true,
-      isOverloaded: false,
-    };
+  if (typeof request !== 'string') {
+    return sender.send(request).then((result) => readResult(prepared, sender, events, request, result));
   }
-  const result = await sender.send(request);
+  if (events.length > 1) return deliverHalves(prepared, sender, events);
+  const attempts = [{ outcome: { kind: 'reject', reason: request } as const }];
+  return Promise.resolve({ attempts, requests: 0, isUp: true, isOverloaded: false });
+}
+
+/** What the answer means for each event; where it tells too little, what the halves come to. */
+function readResult(
+  prepared: PreparedDestination,
+  sender: Sender,
+  events: readonly OutboundEvent[],
+  request: OutboundRequest,
+  result: SendResult,
+): Delivered | Promise<Delivered> {
   const host = parseUrl(request.url)?.host ?? '';
   if (result.kind === 'failed') {
     const { reason, permanent } = result;
@@ -90,7 +105,8 @@ async function deliverGroup(
   if (whole.kind === 'reject' && events.length > 1 && perhapsOneEvent.has(answer.status)) {
     return deliverHalves(prepared, sender, events);
   }
-  return { attempts: events.map(() => ({ outcome: whole, request: summary })), ...said };
+  const attempt = { outcome: whole, request: summary };
+  return { attempts: events.map(() => attempt), ...said };
 }
 
 async function deliverHalves(

@@ -38,6 +38,7 @@ export class RequestGate {
 
   /** Whether the destination is to be left alone for now. */
   get isShut(): boolean {
+    if (this.#breaker.kind === 'closed') return false;
     this.#breaker = breakerAt(this.#breaker, performance.now());
     return this.#breaker.kind === 'open';
   }

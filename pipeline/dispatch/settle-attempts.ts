@@ -36,7 +36,7 @@ export function settleAttempts(
   let succeeded = 0;
   let failed = 0;
   const following: Promise<void>[] = [];
-  items.forEach((item, index) => {
+  for (const [index, item] of items.entries()) {
     const attempt = attempts[index];
     if (attempt !== undefined) context.counts[`attempts_${attemptOutcome(attempt)}`] += 1;
     if (attempt?.outcome.kind === 'delivered') {
@@ -47,17 +47,17 @@ export function settleAttempts(
     } else {
       failed += 1;
     }
-  });
+  }
   if (succeeded > 0) context.keeper.record('succeeded', succeeded);
   if (failed > 0) context.keeper.record('failed', failed);
   context.counts.delivered += succeeded;
   context.counts.failed_attempts += failed;
   // Only now: what is settled counts as recorded.
-  items.forEach((item, index) => {
+  for (const [index, item] of items.entries()) {
     const attempt = attempts[index];
     if (attempt === undefined || attempt.outcome.kind === 'delivered') context.onSettled(item);
     else following.push(moveOn(context, item, attempt, nowMs).then(() => context.onSettled(item)));
-  });
+  }
   if (following.length > 0) void Promise.all(following).catch(context.onFailed);
 }
 

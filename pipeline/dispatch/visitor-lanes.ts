@@ -10,15 +10,17 @@ export type LaneItem = {
 
 /** How far a batch looks for more of its group. */
 const lookAheadMax = 1_024;
+const holesMax = 1_024;
 
 /**
  * The order in which events may be sent: events of one visitor one after the other, those of different visitors at the
  * same time. A batch takes following events of its visitors along, in order.
  */
 export class VisitorLanes<Item extends LaneItem> {
-  /** Visitors with an event ready or in flight, and what waits behind it. */
-  readonly #waiting = new Map<string, Item[]>();
-  readonly #ready: Record<LaneClass, Item[]> = { fresh: [], retried: [] };
+  /** Visitors with an event ready or in flight, and what waits behind it: mostly nothing, which takes no list. */
+  readonly #waiting = new Map<string, Item[] | undefined>();
+  /** Taken items leave a hole behind, so that nothing keeps them; the holes before the head go together. */
+  readonly #ready: Record<LaneClass, (Item | undefined)[]> = { fresh: [], retried: [] };
   readonly #heads = { fresh: 0, retried: 0 };
   #size = 0;
 
@@ -36,10 +38,12 @@ export class VisitorLanes<Item extends LaneItem> {
     const behind = this.#waiting.get(item.visitorId);
     if (behind !== undefined) {
       behind.push(item);
-      return;
+    } else if (this.#waiting.has(item.visitorId)) {
+      this.#waiting.set(item.visitorId, [item]);
+    } else {
+      this.#waiting.set(item.visitorId, undefined);
+      this.#ready[item.lane].push(item);
     }
-    this.#waiting.set(item.visitorId, []);
-    this.#ready[item.lane].push(item);
   }
 
   /** Takes up to `max` items that may travel in one request; each is given back with `release`. */
@@ -60,12 +64,9 @@ export class VisitorLanes<Item extends LaneItem> {
   /** The items of one `take` are done with: what waited behind them may go. */
   release(items: readonly Item[]): void {
     this.#size -= items.length;
-    for (const visitorId of new Set(items.map((item) => item.visitorId))) {
-      const behind = this.#waiting.get(visitorId);
-      const next = behind?.shift();
-      if (next === undefined) this.#waiting.delete(visitorId);
-      else this.#ready[next.lane].push(next);
-    }
+    const [only] = items;
+    if (items.length === 1 && only !== undefined) this.#releaseVisitor(only.visitorId);
+    else for (const visitorId of new Set(items.map((item) => item.visitorId))) this.#releaseVisitor(visitorId);
   }
 
   /** Takes out every item that is not in flight and fits; returns them. */
@@ -77,29 +78,36 @@ export class VisitorLanes<Item extends LaneItem> {
       return false;
     };
     const ready = new Set<string>();
+    const stillReady = new Set<string>();
     for (const lane of ['fresh', 'retried'] as const) {
-      const items = this.#ready[lane].slice(this.#heads[lane]);
+      const items = this.#readyItems(lane);
       for (const { visitorId } of items) ready.add(visitorId);
-      this.#ready[lane] = items.filter(keep);
+      const kept = items.filter(keep);
+      for (const { visitorId } of kept) stillReady.add(visitorId);
+      this.#ready[lane] = kept;
       this.#heads[lane] = 0;
     }
-    const stillReady = new Set([...this.#ready.fresh, ...this.#ready.retried].map((item) => item.visitorId));
     for (const [visitorId, behind] of this.#waiting) {
-      const kept = behind.filter(keep);
-      this.#waiting.set(visitorId, kept);
-      if (!ready.has(visitorId) || stillReady.has(visitorId)) continue;
-      const next = kept.shift();
-      if (next === undefined) this.#waiting.delete(visitorId);
-      else this.#ready[next.lane].push(next);
+      if (behind !== undefined) this.#waiting.set(visitorId, behind.filter(keep));
+      if (ready.has(visitorId) && !stillReady.has(visitorId)) this.#releaseVisitor(visitorId);
     }
     this.#size -= removed.length;
     return removed;
   }
 
+  /** No event of the visitor is ready or in flight any more: the next one is. */
+  #releaseVisitor(visitorId: string): void {
+    const next = this.#waiting.get(visitorId)?.shift();
+    if (next === undefined) this.#waiting.delete(visitorId);
+    else this.#ready[next.lane].push(next);
+  }
+
   /** Takes an item, and what follows it of its visitor as far as it may travel along. */
   #takeAlong(taken: Item[], item: Item, max: number): void {
     taken.push(item);
-    const behind = this.#waiting.get(item.visitorId) ?? [];
+    if (taken.length === max) return;
+    const behind = this.#waiting.get(item.visitorId);
+    if (behind === undefined) return;
     while (taken.length < max && behind[0]?.lane === item.lane && behind[0].group === item.group) {
       const next = behind.shift();
       if (next !== undefined) taken.push(next);
@@ -108,7 +116,7 @@ export class VisitorLanes<Item extends LaneItem> {
 
   /** Takes more of the group of what is taken. Those passed over keep their place: the head always goes first. */
   #takeGroup(taken: Item[], lane: LaneClass, max: number): void {
-    const items = this.#ready[lane].slice(this.#heads[lane]);
+    const items = this.#readyItems(lane);
     const passed: Item[] = [];
     let looked = 0;
     while (looked < Math.min(items.length, lookAheadMax) && taken.length < max) {
@@ -125,13 +133,19 @@ export class VisitorLanes<Item extends LaneItem> {
 
   #shift(lane: LaneClass): Item | undefined {
     const items = this.#ready[lane];
-    const item = items[this.#heads[lane]];
+    const head = this.#heads[lane];
+    const item = items[head];
     if (item === undefined) return undefined;
-    this.#heads[lane] += 1;
-    if (this.#heads[lane] === items.length || this.#heads[lane] > 4_096) {
-      this.#ready[lane] = items.slice(this.#heads[lane]);
+    items[head] = undefined;
+    this.#heads[lane] = head + 1;
+    if (head + 1 === items.length || head >= holesMax) {
+      items.splice(0, head + 1);
       this.#heads[lane] = 0;
     }
     return item;
+  }
+
+  #readyItems(lane: LaneClass): Item[] {
+    return this.#ready[lane].filter((item) => item !== undefined);
   }
 }
