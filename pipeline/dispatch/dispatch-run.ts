@@ -35,6 +35,8 @@ export type DispatchParts = {
 };
 
 const framesPerTake = 16;
+/** Frames that wait unopened while no more are asked for. */
+const framesUnopenedMax = 16;
 /** How long the end may wait for the log to store the last counts, in ms. */
 const storingMs = 1_000;
 
@@ -114,6 +116,7 @@ export class DispatchRun {
 
   /** Something changed: takes more or less, and sends what may be sent. */
   wake(): void {
+    this.#intake.openWhile(() => this.#wantsEvents());
     this.#regulate();
     this.#pump();
   }
@@ -164,6 +167,14 @@ export class DispatchRun {
       }
       this.wake();
     }
+  }
+
+  /** Whether too few events are ready for the requests that may be made next. */
+  #wantsEvents(): boolean {
+    const { eventsHeldMax } = this.#parts.options.settings;
+    const batchEventsMax = this.#parts.options.target()?.prepared?.batchEventsMax ?? 1;
+    const wanted = Math.min(eventsHeldMax, this.#gate.concurrency * batchEventsMax);
+    return this.#lanes.size < eventsHeldMax && this.#lanes.readyCount('fresh') < wanted;
   }
 
   #timings(): ReturnType<DispatcherOptions['timings']['of']> {
@@ -229,7 +240,10 @@ export class DispatchRun {
       }
     }
     const canSend = target?.destination.isEnabled === true && target.prepared !== undefined && !this.#gate.isShut;
-    const hasRoom = this.#lanes.size < settings.eventsHeldMax && this.#held.bytes < settings.bytesHeldMax;
+    const hasRoom =
+      this.#intake.unopened < framesUnopenedMax &&
+      this.#lanes.size < settings.eventsHeldMax &&
+      this.#held.bytes < settings.bytesHeldMax;
     if (canSend && !this.#isStopping) retryReader().open();
     else retryReader().close();
     const passes = target?.destination.isEnabled === false;
@@ -244,7 +258,9 @@ export class DispatchRun {
 
   #handBackUnstarted(): void {
     const abandoned = this.#held.abandonUnstarted();
-    if (abandoned.size > 0) this.#lanes.remove(({ frame }) => abandoned.has(frame));
+    if (abandoned.size === 0) return;
+    this.#intake.forget(abandoned);
+    this.#lanes.remove(({ frame }) => abandoned.has(frame));
   }
 
   /** When stopping: nothing is left to wait for once every frame that was begun is finished, or cannot be. */

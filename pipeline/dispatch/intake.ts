@@ -24,15 +24,24 @@ export type IntakeParts = {
   onFailed(error: unknown): void;
 };
 
-/** Opens frames and decides about each event: into its visitor's lane, or settled at once. */
+type UnopenedFrame = { readonly frame: HeldFrame; readonly data: Uint8Array };
+
+/** Takes frames, opens them, and decides about each event: into its visitor's lane, or settled at once. */
 export class Intake {
   readonly #parts: IntakeParts;
+  /** Held, but not read yet: parsed events that wait would be copied around by every garbage collection. */
+  #unopened: UnopenedFrame[] = [];
 
   constructor(parts: IntakeParts) {
     this.#parts = parts;
   }
 
-  /** Takes a frame of the account's log. */
+  /** Frames taken and not opened. */
+  get unopened(): number {
+    return this.#unopened.length;
+  }
+
+  /** Takes a frame of the account's log; it is opened when its events are wanted. */
   takeFrame(delivery: Delivery): void {
     const { counts, keeper } = this.#parts;
     counts.frames += 1;
@@ -48,19 +57,25 @@ export class Intake {
       delivery.nak();
       return;
     }
-    const { events, unreadable } = readResolvedFrame(delivery.data);
-    counts.frame_events += events.length + unreadable.length;
-    const frame = this.#hold(events.length + unreadable.length, delivery.data.length, {
+    const frame = this.#hold(0, delivery.data.length, {
       finished: () => keeper.commit(() => this.#parts.acknowledge(delivery)),
       abandoned: () => delivery.nak(),
       touch: () => delivery.working(),
     });
-    for (const line of unreadable) this.#bury(frame, line);
-    for (const { resolved, json } of events) {
-      const visitorId = resolved.visitor.id;
-      this.#admit({ resolved, json, frame, attempts: 0, firstAttemptAtMs: undefined, visitorId, lane: 'fresh' });
+    this.#unopened.push({ frame, data: delivery.data });
+  }
+
+  /** Opens frames in order as long as more events are wanted. */
+  openWhile(isMoreWanted: () => boolean): void {
+    while (this.#unopened.length > 0 && isMoreWanted()) {
+      const next = this.#unopened.shift();
+      if (next !== undefined) this.#open(next);
     }
-    this.#parts.held.settle(frame);
+  }
+
+  /** Frames that were handed back are not opened. */
+  forget(abandoned: ReadonlySet<HeldFrame>): void {
+    this.#unopened = this.#unopened.filter(({ frame }) => !abandoned.has(frame));
   }
 
   /** Takes a frame of the retry log. The rules that apply now decide anew. */
@@ -78,6 +93,19 @@ export class Intake {
     for (const { event: resolved, attempts, firstAttemptAt } of records) {
       const firstAttemptAtMs = attempts === 0 ? undefined : firstAttemptAt;
       this.#admit({ resolved, frame, attempts, firstAttemptAtMs, visitorId: resolved.visitor.id, lane: 'retried' });
+    }
+    this.#parts.held.settle(frame);
+  }
+
+  #open({ frame, data }: UnopenedFrame): void {
+    const { events, unreadable } = readResolvedFrame(data);
+    const count = events.length + unreadable.length;
+    this.#parts.counts.frame_events += count;
+    frame.left += count;
+    for (const line of unreadable) this.#bury(frame, line);
+    for (const { resolved, json } of events) {
+      const visitorId = resolved.visitor.id;
+      this.#admit({ resolved, json, frame, attempts: 0, firstAttemptAtMs: undefined, visitorId, lane: 'fresh' });
     }
     this.#parts.held.settle(frame);
   }
