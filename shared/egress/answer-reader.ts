@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import type { OutboundAnswer } from '../destinations/define.ts';
+import type { Deadlines } from './deadlines.ts';
 
 /** Bytes of an answer that are kept. */
 const keptBytesMax = 64 * 1024;
@@ -16,7 +17,7 @@ type Settle = (answer: OutboundAnswer | undefined, error: unknown) => void;
 /** Reads one answer, of bounded size and in bounded time, and settles exactly once. */
 export class AnswerReader implements Dispatcher.DispatchHandler {
   readonly #settle: Settle;
-  readonly #timer: NodeJS.Timeout;
+  readonly #deadlines: Deadlines;
   #controller: Dispatcher.DispatchController | undefined;
   #status = 0;
   #headers: IncomingHttpHeaders = {};
@@ -24,12 +25,15 @@ export class AnswerReader implements Dispatcher.DispatchHandler {
   #bytes = 0;
   #settled = false;
 
-  constructor(totalTimeoutMs: number, settle: Settle) {
+  constructor(deadlines: Deadlines, settle: Settle) {
     this.#settle = settle;
-    this.#timer = setTimeout(
-      () => this.#abort(new SendTimeoutError('sending: no whole answer in time')),
-      totalTimeoutMs,
-    );
+    this.#deadlines = deadlines;
+    deadlines.begin(this);
+  }
+
+  /** Its time is over. */
+  expire(): void {
+    this.#abort(new SendTimeoutError('sending: no whole answer in time'));
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -68,7 +72,7 @@ export class AnswerReader implements Dispatcher.DispatchHandler {
   #finish(answer: OutboundAnswer | undefined, error: unknown): void {
     if (this.#settled) return;
     this.#settled = true;
-    clearTimeout(this.#timer);
+    this.#deadlines.end(this);
     this.#settle(answer, error);
   }
 

@@ -2,6 +2,7 @@ import { Agent, errors } from 'undici';
 import type { Dispatcher } from 'undici';
 import type { OutboundAnswer, OutboundRequest } from '../destinations/define.ts';
 import { AnswerReader } from './answer-reader.ts';
+import { Deadlines } from './deadlines.ts';
 import { EgressError } from './egress-rules.ts';
 import type { EgressRules } from './egress-rules.ts';
 import { createGuardedConnector } from './guarded-connector.ts';
@@ -37,26 +38,29 @@ export type SenderOptions = {
 export function createSender({ rules, lookupFor, limits }: SenderOptions): Sender {
   // Made with the first request: a destination that gets no events costs no agent.
   let agent: Agent | undefined;
+  const deadlines = new Deadlines(limits.totalTimeoutMs);
   const open = (): Agent =>
     new Agent({
       connections: limits.connectionsMax,
       pipelining: 1,
       connect: createGuardedConnector(rules, lookupFor, limits.connectTimeoutMs),
+      // Both the same: the client makes a new timer whenever the time it waits for changes.
       headersTimeout: limits.headersTimeoutMs,
-      bodyTimeout: limits.totalTimeoutMs,
+      bodyTimeout: limits.headersTimeoutMs,
     });
   return {
     send: (request) =>
       new Promise((resolve) => {
         agent ??= open();
         try {
-          dispatch(agent, request, limits.totalTimeoutMs, resolve);
+          dispatch(agent, request, deadlines, resolve);
         } catch (error) {
           resolve(failureOf(error));
         }
       }),
     close: async () => {
       await agent?.destroy();
+      deadlines.stop();
     },
   };
 }
@@ -64,12 +68,12 @@ export function createSender({ rules, lookupFor, limits }: SenderOptions): Sende
 function dispatch(
   agent: Dispatcher,
   request: OutboundRequest,
-  totalTimeoutMs: number,
+  deadlines: Deadlines,
   settle: (result: SendResult) => void,
 ): void {
   const url = parseUrl(request.url);
   if (url === undefined) throw new errors.InvalidArgumentError('the URL cannot be used');
-  const reader = new AnswerReader(totalTimeoutMs, (answer, error) => {
+  const reader = new AnswerReader(deadlines, (answer, error) => {
     settle(answer === undefined ? failureOf(error) : { kind: 'answered', answer });
   });
   agent.dispatch(

@@ -1,0 +1,55 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Deadlines } from './deadlines.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+describe('deadlines', () => {
+  const expired: string[] = [];
+  const timed = (name: string) => ({ expire: () => void expired.push(name) });
+  beforeEach(() => void expired.splice(0));
+
+  it('expire: each when its own time is over', () => {
+    const deadlines = new Deadlines(100);
+    deadlines.begin(timed('a'));
+    vi.advanceTimersByTime(60);
+    deadlines.begin(timed('b'));
+    vi.advanceTimersByTime(45);
+    expect(expired).toEqual(['a']);
+    vi.advanceTimersByTime(60);
+    expect(expired).toEqual(['a', 'b']);
+  });
+
+  it('end: what ended by itself does not expire', () => {
+    const deadlines = new Deadlines(100);
+    const a = timed('a');
+    deadlines.begin(a);
+    deadlines.begin(timed('b'));
+    deadlines.end(a);
+    vi.advanceTimersByTime(150);
+    expect(expired).toEqual(['b']);
+  });
+
+  it('expire: what begins meanwhile has its whole time', () => {
+    const deadlines = new Deadlines(100);
+    deadlines.begin({
+      expire: () => {
+        expired.push('a');
+        deadlines.begin(timed('b'));
+      },
+    });
+    vi.advanceTimersByTime(150);
+    expect(expired).toEqual(['a']);
+    vi.advanceTimersByTime(100);
+    expect(expired).toEqual(['a', 'b']);
+  });
+
+  it('stop: nothing expires, and no timer is left', () => {
+    const deadlines = new Deadlines(100);
+    deadlines.begin(timed('a'));
+    deadlines.stop();
+    expect(vi.getTimerCount()).toBe(0);
+    vi.advanceTimersByTime(200);
+    expect(expired).toEqual([]);
+  });
+});
