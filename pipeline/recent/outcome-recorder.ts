@@ -25,7 +25,10 @@ export type OutcomeRecorder = {
 };
 
 /** A note that waits: for the next write, or for its event to get into the view. */
-type Waiting = { readonly outcome: Outcome; misses: number; dueAtMs: number };
+type Waiting = { readonly outcome: Outcome; readonly missesMax: number; misses: number; dueAtMs: number };
+
+/** Of a flood most events are not in the view: a note that stands for many is hardly worth looking for its event. */
+const missesOfSampledMax = 2;
 
 /** Makes a recorder; any number of them may work on one database. */
 export function createOutcomeRecorder({ pool, ...limits }: OutcomeRecorderOptions): OutcomeRecorder {
@@ -54,7 +57,7 @@ export function createOutcomeRecorder({ pool, ...limits }: OutcomeRecorderOption
 
   const miss = (note: Waiting): void => {
     note.misses += 1;
-    if (closed || note.misses >= settings.missesMax) {
+    if (closed || note.misses >= note.missesMax) {
       counts.dropped_unknown += 1;
       return;
     }
@@ -89,7 +92,8 @@ export function createOutcomeRecorder({ pool, ...limits }: OutcomeRecorderOption
 
   const writeDue = async (): Promise<void> => {
     const nowMs = performance.now();
-    const due = [...waiting].filter(([, note]) => closed || note.dueAtMs <= nowMs);
+    const due: (readonly [string, Waiting])[] = [];
+    for (const entry of waiting) if (closed || entry[1].dueAtMs <= nowMs) due.push(entry);
     const failedBefore = counts.failed_writes;
     while (due.length > 0 && counts.failed_writes === failedBefore) {
       const batch = due.splice(0, settings.outcomesPerWrite);
@@ -113,11 +117,13 @@ export function createOutcomeRecorder({ pool, ...limits }: OutcomeRecorderOption
       if (closed) return;
       const { accountId, eventId, destinationId, atMs } = outcome;
       const hash = (): number => hashEvent(accountId, eventId).high;
-      if (buckets.of(`${accountId} ${destinationId}`, atMs).take(hash, atMs) === 0) {
+      const standsFor = buckets.of(destinationId, atMs).take(hash, atMs);
+      if (standsFor === 0) {
         counts.dropped_sampled += 1;
         return;
       }
-      putBack({ outcome, misses: 0, dueAtMs: 0 });
+      const missesMax = standsFor === 1 ? settings.missesMax : Math.min(settings.missesMax, missesOfSampledMax);
+      putBack({ outcome, missesMax, misses: 0, dueAtMs: 0 });
       schedule();
     },
     stats: () => ({ ...counts, waiting: waiting.size }),

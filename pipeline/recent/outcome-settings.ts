@@ -9,7 +9,10 @@ export type OutcomeSettings = SamplingRate & {
   readonly outcomesPerWrite: number;
   /** Outcomes held in memory, at most; the oldest go first. */
   readonly waitingMax: number;
-  /** An outcome is given up when its event was looked for this often, in growing intervals, and was not in the view. */
+  /**
+   * An outcome is given up when its event was looked for this often, in growing intervals, and was not in the view;
+   * sooner while a destination has more outcomes than are noted.
+   */
   readonly missesMax: number;
 };
 
