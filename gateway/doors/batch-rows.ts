@@ -24,13 +24,13 @@ export function checkRow(
   limits: RowLimits,
   nowMs: number,
 ): CheckedRow {
-  const { facts, plain } = scanned;
+  const { facts } = scanned;
   if (scanned.end - scanned.start > limits.bytesMax) return { problem: `is larger than ${limits.bytesMax} bytes` };
   if (facts.depth > limits.depthMax) return { problem: `nests deeper than ${limits.depthMax} levels` };
   if (facts.keys > limits.keysMax) return { problem: `has more than ${limits.keysMax} keys` };
   if (facts.nulls) return { problem: 'holds a null character' };
   if (!utf8 && !isUtf8(body.subarray(scanned.start, scanned.end))) return { problem: 'is not valid UTF-8' };
-  if (plain !== undefined) return timely(plain, nowMs, limits);
+  if (scanned.isPlain) return timely(scanned.plain, nowMs, limits);
   if (!batchRow.Check(value)) return { problem: describeRow(value) };
   if (facts.suspicious && hasForbiddenKey(value)) return { problem: 'holds a forbidden key' };
   return timely(value, nowMs, limits);

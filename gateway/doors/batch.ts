@@ -2,8 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { batchPayload } from '../../shared/ingest/batch-payload.ts';
 import type { BatchPayload, BatchRow } from '../../shared/ingest/batch-payload.ts';
 import { describeProblem } from '../../shared/ingest/describe-problem.ts';
-import { BodyScan, scanBody } from '../../shared/ingest/scan-body.ts';
-import type { PlainRow } from '../../shared/ingest/scan-body.ts';
+import { BodyScan, PlainRow, scanBody } from '../../shared/ingest/scan-body.ts';
 import type { PublishedSource } from '../admission/published-source.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { busy, forbiddenKey, holdsNull, invalid, jsonReply, malformedJson, notUtf8, tooLarge } from '../http/reply.ts';
@@ -18,6 +17,7 @@ import { Inflater } from './inflate.ts';
 import type { Intake } from './intake.ts';
 import { parseBatch } from './parse-batch.ts';
 import type { ParsedBatch } from './parse-batch.ts';
+import { RowHeads } from './row-heads.ts';
 import { hasForbiddenKey, scanRefusal, tooDeep, tooManyKeys } from './read-json.ts';
 
 export type BatchSettings = {
@@ -139,12 +139,18 @@ class Batches {
       return answer.send();
     }
     const context = this.#intake.contextOf(exchange, source, ctxJson);
+    const heads = new RowHeads(context.head);
     answer.expect(rows.length);
     for (const { index, row, start, end } of rows) {
-      blankRowToken(body, start, end, row);
       const bot = this.#intake.botScoreOf(exchange, source, body, start, end, payload);
-      const event = { kind: 'track', id: row.distinctId, identity: row, bot } as const;
-      this.#intake.append(context, event, body, start, end, answer, index);
+      if (row instanceof PlainRow) {
+        const head = heads.of(row, body, bot);
+        this.#intake.appendPlain(source, head, row, body, start, end, answer, index);
+      } else {
+        blankRowToken(body, start, end, row);
+        const event = { kind: 'track', id: row.distinctId, identity: row, bot } as const;
+        this.#intake.append(context, event, body, start, end, answer, index);
+      }
     }
   }
 
@@ -183,12 +189,7 @@ function refuse(exchange: Exchange, reply: Parameters<Exchange['send']>[0]): und
 }
 
 /** Some libraries put the key into every row as well, or another one. */
-function blankRowToken(
-  body: Buffer,
-  start: number,
-  end: number,
-  row: (BatchRow | PlainRow) & { readonly token?: unknown },
-): void {
+function blankRowToken(body: Buffer, start: number, end: number, row: BatchRow & { readonly token?: unknown }): void {
   if (typeof row.token === 'string') blankRepeats(body.subarray(start, end), row.token);
 }
 

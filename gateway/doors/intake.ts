@@ -1,7 +1,8 @@
 import { endHead, startHead } from '../../shared/events/envelope.ts';
-import type { EnvelopeKind } from '../../shared/events/envelope.ts';
-import { seededPartitionOf } from '../../shared/events/partition.ts';
+import type { EnvelopeEnd } from '../../shared/events/envelope.ts';
+import { normalizeEmail, partitionOfText, seededPartitionOf } from '../../shared/events/partition.ts';
 import { botScore } from '../../shared/ingest/bot-score.ts';
+import type { PlainRow } from '../../shared/ingest/scan-body.ts';
 import type { TimeWindow } from '../../shared/ingest/time-window.ts';
 import type { Admission } from '../admission/admission.ts';
 import type { PublishedSource } from '../admission/published-source.ts';
@@ -62,24 +63,37 @@ export class Intake {
 
   /** Adds an event whose JSON is body[start, end); the caller has asked the commit for room. */
   append(
-    context: RequestContext,
-    event: {
-      readonly kind: EnvelopeKind;
-      readonly id: string;
-      readonly identity: Identity;
-      readonly bot: number | undefined;
-    },
+    { source, head }: RequestContext,
+    event: EnvelopeEnd & { readonly identity: Identity },
     body: Uint8Array,
     start: number,
     end: number,
     waiter: FrameWaiter,
     tag: number,
   ): void {
-    const { source } = context;
-    const head = endHead(context.head, event);
     const { userId, externalId, email } = event.identity;
     const identity = { userId, externalId, email, distinctId: event.id };
     const partition = seededPartitionOf(source.partitionSeed, identity, this.settings.partitions);
+    this.commit.append(partition, endHead(head, event), body, start, end, waiter, tag);
+  }
+
+  /** Adds a plain row of a batch, with the head that was made for it. */
+  appendPlain(
+    { partitionSeed }: PublishedSource,
+    head: string | Uint8Array,
+    row: PlainRow,
+    body: Uint8Array,
+    start: number,
+    end: number,
+    waiter: FrameWaiter,
+    tag: number,
+  ): void {
+    const { partitions } = this.settings;
+    const email = normalizeEmail(row.email);
+    const partition =
+      email === undefined
+        ? partitionOfText(partitionSeed, body, row.ownStart, row.ownEnd, partitions)
+        : seededPartitionOf(partitionSeed, { email, distinctId: email }, partitions);
     this.commit.append(partition, head, body, start, end, waiter, tag);
   }
 

@@ -63,8 +63,8 @@ test('parse batch: a body is taken apart exactly when it is JSON, into the same 
       const hasRows = Array.isArray(events);
       expect(parsed.top).toEqual(hasRows ? { ...top, events: [] } : expected);
       const rows = parsed.rows.map((value, index) => {
-        const { plain, start, end } = scan.rows[index] ?? {};
-        return plain === undefined ? value : (JSON.parse(body.toString('utf8', start, end)) as unknown);
+        const { isPlain, start, end } = scan.rows[index] ?? {};
+        return isPlain ? (JSON.parse(body.toString('utf8', start, end)) as unknown) : value;
       });
       expect(rows).toEqual(hasRows ? events : []);
     }),

@@ -21,9 +21,9 @@ export function parseBatch(scan: BodyScan, body: Buffer): ParsedBatch | undefine
     const top: unknown = JSON.parse(
       rowsEnd < 0 ? body.toString(encoding) : body.toString(encoding, 0, rowsStart) + body.toString(encoding, rowsEnd),
     );
-    for (const [index, { plain, start, end }] of rows.entries()) {
+    for (const [index, { isPlain, start, end }] of rows.entries()) {
       if (index >= rowCount) break;
-      values.push(plain === undefined ? JSON.parse(body.toString(encoding, start, end)) : undefined);
+      values.push(isPlain ? undefined : JSON.parse(body.toString(encoding, start, end)));
     }
     return isJsonObject(top) ? { top, rows: values } : undefined;
   } catch {

@@ -11,7 +11,7 @@ export class Frame {
   /** When the first event came, on the monotonic clock. */
   openedAtMs = 0;
 
-  add(head: string, body: Uint8Array, start: number, end: number, waiter: FrameWaiter, tag: number): void {
+  add(head: string | Uint8Array, body: Uint8Array, start: number, end: number, waiter: FrameWaiter, tag: number): void {
     this.writer.appendEnvelope(head, body, start, end);
     this.#waiters.push(waiter);
     this.#tags.push(tag);

@@ -101,7 +101,7 @@ export class GroupCommit {
   /** Adds an event to its partition's next frame; its bytes are copied. The caller has asked `hasRoom`. */
   append(
     partition: number,
-    head: string,
+    head: string | Uint8Array,
     body: Uint8Array,
     start: number,
     end: number,

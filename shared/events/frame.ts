@@ -29,11 +29,11 @@ export class FrameWriter {
   }
 
   /** Appends head + body[start, end) + `}`. The body must hold no raw line break. */
-  appendEnvelope(head: string, body: Uint8Array, start = 0, end = body.length): void {
+  appendEnvelope(head: string | Uint8Array, body: Uint8Array, start = 0, end = body.length): void {
     const bodyBytes = end - start;
     // A UTF-16 unit takes three bytes at most.
     this.#reserve(head.length * 3 + bodyBytes + 2);
-    this.#length += this.#buffer.write(head, this.#length);
+    this.#length += this.#writeHead(head);
     this.#buffer.set(start === 0 && end === body.length ? body : body.subarray(start, end), this.#length);
     this.#length += bodyBytes;
     this.#buffer[this.#length] = 0x7d;
@@ -58,6 +58,12 @@ export class FrameWriter {
   reset(): void {
     this.#length = 0;
     this.#events = 0;
+  }
+
+  #writeHead(head: string | Uint8Array): number {
+    if (typeof head === 'string') return this.#buffer.write(head, this.#length);
+    this.#buffer.set(head, this.#length);
+    return head.length;
   }
 
   #reserve(bytes: number): void {

@@ -1,4 +1,4 @@
-import { murmur3 } from '../hashing/murmur3.ts';
+import { murmur3, murmur3Bytes } from '../hashing/murmur3.ts';
 
 export type PartitionIdentity = {
   readonly userId?: string | null | undefined;
@@ -20,6 +20,17 @@ export function seededPartitionOf(seed: number, identity: PartitionIdentity, par
   if (partitions === 1) return 0;
   const own = identity.userId || identity.externalId || normalizeEmail(identity.email) || identity.distinctId;
   return murmur3(own, seed) % partitions;
+}
+
+/** The same for an identity whose deciding text stands at bytes[start, end). */
+export function partitionOfText(
+  seed: number,
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  partitions: number,
+): number {
+  return partitions === 1 ? 0 : murmur3Bytes(bytes, start, end, seed) % partitions;
 }
 
 /** The one form of an e-mail address: trimmed, lower case. Undefined when nothing is left. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { murmur3 } from './murmur3.ts';
+import { murmur3, murmur3Bytes } from './murmur3.ts';
 
 // Published vectors of MurmurHash3_x86_32.
 test.each([
@@ -13,4 +13,11 @@ test.each([
   ['ππππππππ', 0x9747b28c, 0xd58063c1],
 ])('murmur3: %j with seed %i is the published value', (text, seed, expected) => {
   expect(murmur3(text, seed)).toBe(expected);
+});
+
+test('murmur3: bytes in the middle of others have the hash of their text', () => {
+  for (const text of ['', 'a', 'abcdefg', 'Grüße aus Köln', 'row-0000000000001']) {
+    const bytes = Buffer.from(`"${text}"`);
+    expect(murmur3Bytes(bytes, 1, bytes.length - 1, 77)).toBe(murmur3(text, 77));
+  }
 });

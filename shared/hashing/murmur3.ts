@@ -3,7 +3,10 @@
  * Source: Austin Appleby, https://github.com/aappleby/smhasher (public domain), MurmurHash3_x86_32.
  */
 export function murmur3(text: string, seed = 0): number {
-  return hashAscii(text, seed) ?? hashBytes(Buffer.from(text, 'utf8'), seed);
+  const hash = hashAscii(text, seed);
+  if (hash !== undefined) return hash;
+  const bytes = Buffer.from(text, 'utf8');
+  return murmur3Bytes(bytes, 0, bytes.length, seed);
 }
 
 const c1 = 0xcc9e2d51;
@@ -51,16 +54,21 @@ function hashAscii(text: string, seed: number): number | undefined {
   return finish(hash, length);
 }
 
-function hashBytes(bytes: Uint8Array, seed: number): number {
-  const length = bytes.length;
-  const blocksEnd = length & ~3;
-  const at = (i: number): number => bytes[i] ?? 0;
+/** The same of bytes[start, end). */
+export function murmur3Bytes(bytes: Uint8Array, start: number, end: number, seed = 0): number {
+  const length = end - start;
+  const blocksEnd = start + (length & ~3);
   let hash = seed | 0;
-  for (let i = 0; i < blocksEnd; i += 4) {
-    hash = mixHash(hash, at(i) | (at(i + 1) << 8) | (at(i + 2) << 16) | (at(i + 3) << 24));
+  for (let i = start; i < blocksEnd; i += 4) {
+    const block =
+      (bytes[i] as number) |
+      ((bytes[i + 1] as number) << 8) |
+      ((bytes[i + 2] as number) << 16) |
+      ((bytes[i + 3] as number) << 24);
+    hash = mixHash(hash, block);
   }
   let tail = 0;
-  for (let i = length - 1; i >= blocksEnd; i -= 1) tail = (tail << 8) | at(i);
-  if (blocksEnd < length) hash ^= mixBlock(tail);
+  for (let i = end - 1; i >= blocksEnd; i -= 1) tail = (tail << 8) | (bytes[i] as number);
+  if (blocksEnd < end) hash ^= mixBlock(tail);
   return finish(hash, length);
 }

@@ -1,5 +1,5 @@
 import { PlainEvent, readPlainEvent } from './plain-event.ts';
-import type { PlainFields } from './plain-event.ts';
+import { textField } from './plain-fields.ts';
 import { skipJsonSpace } from './plain-scalar.ts';
 import { JsonFacts, ascii, noteKey, scanString, scanValue } from './scan-value.ts';
 
@@ -9,12 +9,22 @@ export class RowScan {
   start = 0;
   end = 0;
   readonly facts = new JsonFacts();
-  /** What a plain row says; undefined for others, which are to be parsed and checked. */
-  plain: PlainRow | undefined;
+  /** Whether it needs no parsing and no check to be known as valid; `plain` then says all there is to know of it. */
+  isPlain = false;
+  readonly plain = new PlainRow();
 }
 
-/** A row has an id of its own, and no token. */
-export type PlainRow = PlainFields & { readonly token: undefined; readonly distinctId: string };
+/** What a plain row says. */
+export class PlainRow {
+  /** Range of its id's text. */
+  idStart = 0;
+  idEnd = 0;
+  /** Range of the text that decides its partition, unless that is the e-mail address. */
+  ownStart = 0;
+  ownEnd = 0;
+  email: string | undefined;
+  time: number | undefined;
+}
 
 /** What one pass over a body tells before it is parsed. Reused from scan to scan. */
 export class BodyScan {
@@ -123,20 +133,27 @@ function scanRows(scan: BodyScan, bytes: Buffer, start: number, rowsMax: number)
 
 function scanRow(scan: BodyScan, row: RowScan, bytes: Buffer, start: number): number {
   const { event } = scan;
-  row.plain = undefined;
-  if (readPlainEvent(event, row.facts, bytes, start)) {
-    const fields = event.fields(bytes, row.facts);
-    if (isRow(fields)) {
-      row.plain = fields;
-      return event.end;
-    }
+  row.isPlain =
+    readPlainEvent(event, row.facts, bytes, start) && event.has(textField.distinctId) && !event.has(textField.token);
+  if (row.isPlain) {
+    keepPlain(row.plain, event, bytes);
+    return event.end;
   }
   row.facts.reset();
   return scanValue(row.facts, bytes, start);
 }
 
-const isRow = (fields: PlainFields): fields is PlainRow =>
-  fields.token === undefined && fields.distinctId !== undefined;
+function keepPlain(plain: PlainRow, event: PlainEvent, bytes: Buffer): void {
+  const { userId, externalId, email, distinctId } = textField;
+  const hasEmail = event.has(email) && !event.has(userId) && !event.has(externalId);
+  const own = event.has(userId) ? userId : event.has(externalId) ? externalId : distinctId;
+  plain.idStart = event.starts[distinctId] ?? 0;
+  plain.idEnd = event.ends[distinctId] ?? 0;
+  plain.ownStart = event.starts[own] ?? 0;
+  plain.ownEnd = event.ends[own] ?? 0;
+  plain.email = hasEmail ? bytes.toString('utf8', event.starts[email], event.ends[email]) : undefined;
+  plain.time = event.time;
+}
 
 /** Takes what is learned of rows beyond the limit, which nobody reads. */
 const uncountedRow = new RowScan();
