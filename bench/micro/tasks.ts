@@ -1,4 +1,4 @@
-import { batchPayload, batchRow } from '../../shared/ingest/batch-payload.ts';
+import { PlainEvent } from '../../shared/ingest/plain-event.ts';
 import { BodyScan, scanBody } from '../../shared/ingest/scan-body.ts';
 import { trackPayload } from '../../shared/ingest/track-payload.ts';
 import { envelopeHead, envelopePrefix } from '../../shared/events/envelope.ts';
@@ -8,6 +8,8 @@ import { allocationBucket, variantBucket } from '../../shared/experiments/bucket
 import { compileMappings } from '../../shared/plan/apply-mapping.ts';
 import { compilePredicate } from '../../shared/plan/predicate.ts';
 import { TokenBucket } from '../../gateway/admission/token-bucket.ts';
+import { parseBatch } from '../../gateway/doors/parse-batch.ts';
+import { readPlainTrack } from '../../gateway/doors/read-plain-track.ts';
 import { createHealthWindow } from '../../pipeline/dispatch/health-window.ts';
 import { createDeduplication } from '../../pipeline/resolve/deduplication.ts';
 import { hashEvent } from '../../pipeline/resolve/event-hash.ts';
@@ -60,6 +62,7 @@ function validationTasks(): MicroTask[] {
   const trackValue = inTurn((): unknown => JSON.parse(trackText()));
   const batch = filled(batchBody('src_live_bench', batchRows));
   const scan = new BodyScan();
+  const plain = new PlainEvent();
   const bucket = new TokenBucket(10_000, 20_000, nowMs);
   let atMs = nowMs;
   return [
@@ -71,16 +74,20 @@ function validationTasks(): MicroTask[] {
         return bucket.take(1, atMs);
       },
     },
+    {
+      name: 'validation: read a plain track',
+      events: 1,
+      run: () => readPlainTrack(plain, scan.facts, track(), { depthMax: 64, keysMax: 10_000 }),
+    },
     { name: 'validation: scan a track', events: 1, run: () => scanBody(scan, track()) },
     { name: 'validation: parse a track', events: 1, run: () => JSON.parse(trackText()) as unknown },
     { name: 'validation: check a track', events: 1, run: () => trackPayload.Check(trackValue()) },
     {
-      name: `validation: scan, parse and check ${batchRows} rows`,
+      name: `validation: read ${batchRows} plain rows`,
       events: batchRows,
       run() {
         scanBody(scan, batch, batchRows);
-        const value: unknown = JSON.parse(batch.toString('latin1'));
-        return batchPayload.Check(value) && value.events.every((row) => batchRow.Check(row));
+        return parseBatch(scan, batch);
       },
     },
   ];
