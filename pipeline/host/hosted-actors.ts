@@ -4,6 +4,7 @@ import type { HostResources } from './host-resources.ts';
 import type { HostSettings } from './host-settings.ts';
 import { dispatcherIdOf } from './messages.ts';
 import type { ActorSpec, ActorStats, Command, Report } from './messages.ts';
+import { ReportedStats } from './reported-stats.ts';
 import { createStartLimit } from './start-limit.ts';
 import { startActor } from './start-actor.ts';
 import type { HostedActor } from './start-actor.ts';
@@ -22,8 +23,7 @@ type StartCommand = Extract<Command, { kind: 'start' }>;
 type Running = {
   readonly spec: ActorSpec;
   readonly actor: HostedActor;
-  /** The numbers reported last, in their order; none until they have been reported once. */
-  reported: readonly number[];
+  readonly reported: ReportedStats;
 };
 
 const startsAtOnce = 32;
@@ -77,11 +77,9 @@ export class HostedActors {
   /** Stats of the actors where something changed since this was asked last: of a thousand most are idle. */
   changedStats(): Record<string, ActorStats> {
     const changed: Record<string, ActorStats> = {};
-    for (const [actorId, running] of this.#running) {
-      const stats = running.actor.stats();
-      if (isReported(stats, running.reported)) continue;
-      running.reported = Object.values(stats);
-      changed[actorId] = stats;
+    for (const [actorId, { actor, reported }] of this.#running) {
+      const stats = actor.stats();
+      if (reported.take(stats)) changed[actorId] = stats;
     }
     return changed;
   }
@@ -106,7 +104,7 @@ export class HostedActors {
       const actor = await this.#limited(() =>
         startActor(spec, { resources, settings, logger, onTurn: () => blackBox.turn(mark) }),
       );
-      this.#running.set(actorId, { spec, actor, reported: [] });
+      this.#running.set(actorId, { spec, actor, reported: new ReportedStats() });
       report({ kind: 'started', actorId });
       const ended = (error?: unknown): void => {
         this.#running.delete(actorId);
@@ -121,13 +119,4 @@ export class HostedActors {
       report({ kind: 'ended', actorId, stats: {}, error: toWireError(error) });
     }
   }
-}
-
-function isReported(stats: ActorStats, reported: readonly number[]): boolean {
-  let index = 0;
-  for (const name in stats) {
-    if (stats[name] !== reported[index]) return false;
-    index += 1;
-  }
-  return index === reported.length;
 }
