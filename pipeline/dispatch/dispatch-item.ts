@@ -15,34 +15,28 @@ export type DispatchItem = LaneItem &
 
 export type ReadEvent = Pick<OutboundEvent, 'resolved' | 'json'>;
 
-export type ReadFrame = { readonly events: readonly ReadEvent[]; readonly unreadable: readonly string[] };
-
 /** How the resolver begins a line. */
 const lineStart = '{"v":1,"event":';
 
-/** Reads the events of a frame; a line this build does not know does not stand in the way of the others. */
-export function readResolvedFrame(data: Uint8Array): ReadFrame {
-  const events: ReadEvent[] = [];
-  const unreadable: string[] = [];
-  for (const line of linesOf(data)) {
-    try {
-      events.push({ resolved: parseResolved(line), json: jsonOf(line) });
-    } catch {
-      unreadable.push(line);
-    }
+/** Reads the event of a line; undefined for one this build does not know. */
+export function readResolvedLine(line: string): ReadEvent | undefined {
+  try {
+    return { resolved: parseResolved(line), json: jsonOf(line) };
+  } catch {
+    return undefined;
   }
-  return { events, unreadable };
 }
 
-/** The line without its version, where it is written as the resolver writes it. */
-function jsonOf(line: string): string | undefined {
-  return line.startsWith(lineStart) ? `{${line.slice('{"v":1,'.length)}` : undefined;
-}
-
-function linesOf(data: Uint8Array): readonly string[] {
+/** The lines of a frame; a frame that ends within one is a single line that nobody can read. */
+export function resolvedLines(data: Uint8Array): readonly string[] {
   try {
     return frameLines(data);
   } catch {
     return [Buffer.from(data).toString('utf8')];
   }
+}
+
+/** The line without its version, where it is written as the resolver writes it. */
+function jsonOf(line: string): string | undefined {
+  return line.startsWith(lineStart) ? `{${line.slice('{"v":1,'.length)}` : undefined;
 }

@@ -35,7 +35,7 @@ export type DispatchParts = {
 };
 
 const framesPerTake = 16;
-/** Frames that wait unopened while no more are asked for. */
+/** Frames that wait to be read while no more are asked for. */
 const framesUnopenedMax = 16;
 /** How long the end may wait for the log to store the last counts, in ms. */
 const storingMs = 1_000;
@@ -116,7 +116,12 @@ export class DispatchRun {
 
   /** Something changed: takes more or less, and sends what may be sent. */
   wake(): void {
-    this.#intake.openWhile(() => this.#wantsEvents());
+    try {
+      this.#intake.readWhile(() => this.#wantsEvents());
+    } catch (error) {
+      this.#fail(error);
+      return;
+    }
     this.#regulate();
     this.#pump();
   }

@@ -1,6 +1,6 @@
 import type { Delivery } from '../../shared/log/delivery.ts';
 import type { DeadLetterWriter } from './dead-letter-writer.ts';
-import { readResolvedFrame } from './dispatch-item.ts';
+import { readResolvedLine, resolvedLines } from './dispatch-item.ts';
 import type { DispatchItem } from './dispatch-item.ts';
 import type { DispatcherOptions } from './dispatcher-context.ts';
 import type { DispatcherCounts } from './dispatcher-stats.ts';
@@ -24,24 +24,30 @@ export type IntakeParts = {
   onFailed(error: unknown): void;
 };
 
-type UnopenedFrame = { readonly frame: HeldFrame; readonly data: Uint8Array };
+/** Lines before `next` are read; there are none before the first is. */
+type UnopenedFrame = {
+  readonly frame: HeldFrame;
+  readonly data: Uint8Array;
+  lines: readonly string[] | undefined;
+  next: number;
+};
 
-/** Takes frames, opens them, and decides about each event: into its visitor's lane, or settled at once. */
+/** Takes frames, reads them, and decides about each event: into its visitor's lane, or settled at once. */
 export class Intake {
   readonly #parts: IntakeParts;
-  /** Held, but not read yet: parsed events that wait would be copied around by every garbage collection. */
+  /** Held, but not read to their ends: parsed events that wait would be copied around by every garbage collection. */
   #unopened: UnopenedFrame[] = [];
 
   constructor(parts: IntakeParts) {
     this.#parts = parts;
   }
 
-  /** Frames taken and not opened. */
+  /** Frames taken and not read to their ends. */
   get unopened(): number {
     return this.#unopened.length;
   }
 
-  /** Takes a frame of the account's log; it is opened when its events are wanted. */
+  /** Takes a frame of the account's log; it is read when its events are wanted. */
   takeFrame(delivery: Delivery): void {
     const { counts, keeper } = this.#parts;
     counts.frames += 1;
@@ -62,18 +68,25 @@ export class Intake {
       abandoned: () => delivery.nak(),
       touch: () => delivery.working(),
     });
-    this.#unopened.push({ frame, data: delivery.data });
+    this.#unopened.push({ frame, data: delivery.data, lines: undefined, next: 0 });
   }
 
-  /** Opens frames in order as long as more events are wanted. */
-  openWhile(isMoreWanted: () => boolean): void {
-    while (this.#unopened.length > 0 && isMoreWanted()) {
-      const next = this.#unopened.shift();
-      if (next !== undefined) this.#open(next);
+  /** Reads events in order as long as more are wanted. */
+  readWhile(isMoreWanted: () => boolean): void {
+    for (;;) {
+      const [first] = this.#unopened;
+      if (first === undefined || !isMoreWanted()) return;
+      const lines = (first.lines ??= this.#open(first));
+      const line = lines[first.next];
+      if (line !== undefined) this.#read(first.frame, line);
+      first.next += 1;
+      if (first.next < lines.length) continue;
+      this.#unopened.shift();
+      this.#parts.held.settle(first.frame);
     }
   }
 
-  /** Frames that were handed back are not opened. */
+  /** Frames that were handed back are not read. */
   forget(abandoned: ReadonlySet<HeldFrame>): void {
     this.#unopened = this.#unopened.filter(({ frame }) => !abandoned.has(frame));
   }
@@ -97,17 +110,22 @@ export class Intake {
     this.#parts.held.settle(frame);
   }
 
-  #open({ frame, data }: UnopenedFrame): void {
-    const { events, unreadable } = readResolvedFrame(data);
-    const count = events.length + unreadable.length;
-    this.#parts.counts.frame_events += count;
-    frame.left += count;
-    for (const line of unreadable) this.#bury(frame, line);
-    for (const { resolved, json } of events) {
-      const visitorId = resolved.visitor.id;
-      this.#admit({ resolved, json, frame, attempts: 0, firstAttemptAtMs: undefined, visitorId, lane: 'fresh' });
+  #open({ frame, data }: UnopenedFrame): readonly string[] {
+    const lines = resolvedLines(data);
+    this.#parts.counts.frame_events += lines.length;
+    frame.left += lines.length;
+    return lines;
+  }
+
+  #read(frame: HeldFrame, line: string): void {
+    const event = readResolvedLine(line);
+    if (event === undefined) {
+      this.#bury(frame, line);
+      return;
     }
-    this.#parts.held.settle(frame);
+    const { resolved, json } = event;
+    const visitorId = resolved.visitor.id;
+    this.#admit({ resolved, json, frame, attempts: 0, firstAttemptAtMs: undefined, visitorId, lane: 'fresh' });
   }
 
   /** Holds a frame, with one count more than it has events: settled when all of them are admitted. */
