@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import type { OutboundAnswer } from '../destinations/define.ts';
-import type { Deadlines } from './deadlines.ts';
+import type { Deadline, Deadlines } from './deadlines.ts';
 
 /** Bytes of an answer that are kept. */
 const keptBytesMax = 64 * 1024;
@@ -18,6 +18,7 @@ type Settle = (answer: OutboundAnswer | undefined, error: unknown) => void;
 export class AnswerReader implements Dispatcher.DispatchHandler {
   readonly #settle: Settle;
   readonly #deadlines: Deadlines;
+  readonly #deadline: Deadline;
   #controller: Dispatcher.DispatchController | undefined;
   #status = 0;
   #headers: IncomingHttpHeaders = {};
@@ -28,7 +29,7 @@ export class AnswerReader implements Dispatcher.DispatchHandler {
   constructor(deadlines: Deadlines, settle: Settle) {
     this.#settle = settle;
     this.#deadlines = deadlines;
-    deadlines.begin(this);
+    this.#deadline = deadlines.begin(this);
   }
 
   /** Its time is over. */
@@ -72,7 +73,7 @@ export class AnswerReader implements Dispatcher.DispatchHandler {
   #finish(answer: OutboundAnswer | undefined, error: unknown): void {
     if (this.#settled) return;
     this.#settled = true;
-    this.#deadlines.end(this);
+    this.#deadlines.end(this.#deadline);
     this.#settle(answer, error);
   }
 

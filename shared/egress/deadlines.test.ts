@@ -22,12 +22,15 @@ describe('deadlines', () => {
 
   it('end: what ended by itself does not expire', () => {
     const deadlines = new Deadlines(100);
-    const a = timed('a');
-    deadlines.begin(a);
-    deadlines.begin(timed('b'));
+    const a = deadlines.begin(timed('a'));
+    const b = deadlines.begin(timed('b'));
+    deadlines.begin(timed('c'));
+    deadlines.end(b);
     deadlines.end(a);
+    deadlines.end(a);
+    deadlines.begin(timed('d'));
     vi.advanceTimersByTime(150);
-    expect(expired).toEqual(['b']);
+    expect(expired).toEqual(['c', 'd']);
   });
 
   it('expire: what begins meanwhile has its whole time', () => {
