@@ -57,7 +57,9 @@ const GatewayEnvSchema = Type.Object({
   /** How long a frame grows while another one is in flight before it is sent beside it, in ms. */
   FRAME_LINGER_MS: count(5, 0),
   /** Least time between two rounds of frames, in ms; 0 sends a round as soon as the one before is stored. */
-  FRAME_ROUND_MS: count(2, 0),
+  FRAME_ROUND_MS: count(5, 0),
+  /** Bytes of events with which a round waits no longer. */
+  FRAME_ROUND_BYTES: count(16 * 1024),
   /** Publishes in flight over all partitions; at most one a partition. */
   FRAMES_IN_FLIGHT_MAX: count(2),
   /** Events and bytes that wait for the log or are on their way to it. */

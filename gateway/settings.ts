@@ -29,6 +29,7 @@ export const commitSettings = (env: GatewayEnv, partitions: number, messageBytes
   frameBytesMax: Math.min(env.FRAME_BYTES_MAX, messageBytesMax),
   frameLingerMs: env.FRAME_LINGER_MS,
   roundMs: env.FRAME_ROUND_MS,
+  roundBytes: env.FRAME_ROUND_BYTES,
   framesInFlightMax: env.FRAMES_IN_FLIGHT_MAX,
   queueEventsMax: env.QUEUE_EVENTS_MAX,
   queueBytesMax: env.QUEUE_BYTES_MAX,

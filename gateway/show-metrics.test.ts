@@ -15,6 +15,7 @@ const commitSettings = {
   frameBytesMax: 100,
   frameLingerMs: 0,
   roundMs: 0,
+  roundBytes: 0,
   framesInFlightMax: 2,
   queueEventsMax: 10,
   queueBytesMax: 1_000,

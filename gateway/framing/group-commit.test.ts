@@ -18,6 +18,7 @@ function createRig(overrides: Partial<GroupCommitSettings> = {}) {
       frameBytesMax: 1024,
       frameLingerMs: 0,
       roundMs: 0,
+      roundBytes: 1024,
       framesInFlightMax: 4,
       queueEventsMax: 1000,
       queueBytesMax: 1024 ** 2,
@@ -134,6 +135,25 @@ test('group commit: rounds keep apart, and what comes meanwhile travels with the
   expect(rig.published.map(({ ids }) => ids)).toEqual([['a']]);
   await vi.advanceTimersByTimeAsync(6);
   expect(rig.published.map(({ ids }) => ids)).toEqual([['a'], ['b', 'c']]);
+});
+
+test('group commit: a round that is large waits no longer, and the next one keeps its distance from it', async () => {
+  const rig = createRig({ roundMs: 10, roundBytes: 200, frameBytesMax: 4096 });
+  rig.add(0, 'a');
+  await rig.turn();
+  rig.published[0]?.decide('stored');
+  rig.add(1, 'b');
+  await rig.turn();
+  expect(rig.published).toHaveLength(1);
+  rig.add(1, 'c', 'x'.repeat(150));
+  await rig.turn();
+  expect(rig.published.map(({ ids }) => ids)).toEqual([['a'], ['b', 'c']]);
+  rig.published[1]?.decide('stored');
+  rig.add(1, 'd');
+  await vi.advanceTimersByTimeAsync(8);
+  expect(rig.published).toHaveLength(2);
+  await vi.advanceTimersByTimeAsync(4);
+  expect(rig.published[2]?.ids).toEqual(['d']);
 });
 
 test('group commit: after a pause a round waits for nobody', async () => {

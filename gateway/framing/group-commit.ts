@@ -9,6 +9,8 @@ export type GroupCommitSettings = {
   readonly frameLingerMs: number;
   /** Least time from the start of a round to the start of the next one; a round after a longer pause never waits. */
   readonly roundMs: number;
+  /** A round this large goes at once: it gains nothing by waiting. */
+  readonly roundBytes: number;
   readonly framesInFlightMax: number;
   readonly queueEventsMax: number;
   readonly queueBytesMax: number;
@@ -41,7 +43,7 @@ const frameBytesKept = 2 * 1024 ** 2;
  * once. A busy one sends in rounds, one frame for each partition that has events, and lets frames grow until the round
  * is acknowledged: what the log can do in a second is counted in messages, as it syncs each of them to disk. Only a
  * frame that is full or has waited for `frameLingerMs` goes beside a round that is under way. Rounds keep `roundMs`
- * apart: on a quick disk they would follow each other faster than anybody gains by.
+ * apart unless they are large: on a quick disk they would follow each other faster than anybody gains by.
  */
 export class GroupCommit {
   readonly #settings: GroupCommitSettings;
@@ -125,8 +127,8 @@ export class GroupCommit {
     this.#queuedBytes += lane.open.writer.length - before;
     this.#queuedEvents += 1;
     if (lane.publishing) return;
-    if (this.#inFlight === 0) this.#planFlushSoon();
-    else this.#planFlushLater(this.#settings.frameLingerMs);
+    if (this.#inFlight > 0) this.#planFlushLater(this.#settings.frameLingerMs);
+    else if (this.#nextRound === undefined || this.#isRoundLarge()) this.#planFlushSoon();
   }
 
   /** Resolves once nothing waits or is in flight. */
@@ -165,7 +167,7 @@ export class GroupCommit {
   #flush(): void {
     // With nothing in flight all partitions go together: the log syncs them one behind the other without a pause.
     const isRound = this.#inFlight === 0;
-    if (isRound && this.#isTooSoon(this.#longestWaiting())) return;
+    if (isRound && this.#isTooSoon()) return;
     while (this.#inFlight < this.#settings.framesInFlightMax) {
       const lane = this.#longestWaiting();
       if (lane?.oldest === undefined) return;
@@ -175,20 +177,27 @@ export class GroupCommit {
     }
   }
 
-  /** Whether the round with this frame in it has to wait; it then begins by itself. A full frame never waits. */
-  #isTooSoon(next: Lane | undefined): boolean {
-    if (next === undefined || this.#nextRound !== undefined) return true;
+  /** Whether the next round has to wait; it then begins by itself. */
+  #isTooSoon(): boolean {
+    if (this.#queuedEvents === 0) return true;
     const nowMs = performance.now();
-    const waitMs = next.sealed.length > 0 ? 0 : Math.floor(this.#roundAtMs + this.#settings.roundMs - nowMs);
+    const waitMs = this.#isRoundLarge() ? 0 : Math.floor(this.#roundAtMs + this.#settings.roundMs - nowMs);
     if (waitMs < 1) {
+      clearTimeout(this.#nextRound);
+      this.#nextRound = undefined;
       this.#roundAtMs = nowMs;
       return false;
     }
-    this.#nextRound = setTimeout(() => {
+    this.#nextRound ??= setTimeout(() => {
       this.#nextRound = undefined;
       this.#flush();
     }, waitMs);
     return true;
+  }
+
+  /** Only of use with nothing in flight: all that is queued then waits. */
+  #isRoundLarge(): boolean {
+    return this.#queuedBytes >= this.#settings.roundBytes || this.#lanes.some(({ sealed }) => sealed.length > 0);
   }
 
   #lingerLeft(frame: Frame): number {

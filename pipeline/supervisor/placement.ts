@@ -1,27 +1,30 @@
 import { murmur3 } from '../../shared/hashing/murmur3.ts';
 
-/** What is on a thread already: actors of the kind that is to be placed, and actors of every kind. */
-export type ThreadLoad = { readonly ofKind: number; readonly inAll: number };
+/** What is on a thread already: actors of the kind that is to be placed, and what actors of every kind weigh. */
+export type ThreadLoad = { readonly ofKind: number; readonly weight: number };
+
+/** What an actor may come to where it is the only busy one of its kind: some see every event, some a sample of them. */
+export const actorWeights = { resolver: 4, dispatcher: 4, recorder: 1, results: 1 } as const;
 
 export type ThreadLoads = ReadonlyMap<number, ThreadLoad>;
 
 /**
- * The thread for an actor: one with the fewest of its kind, since kinds weigh differently; of those one with the fewest
- * actors in all; among those the one its id weighs highest on (rendezvous hashing), so that the same actors come back
+ * The thread for an actor: one with the fewest of its kind, since kinds weigh differently; of those the one
+ * with the least weight on it; among those the one its id weighs highest on (rendezvous hashing), so that the same actors come back
  * to the same threads. Undefined when there is no thread.
  */
 export function placeActor(actorId: string, loads: ThreadLoads): number | undefined {
-  const fewest = [...loads.values()].toSorted(compareLoads)[0];
+  const least = [...loads.values()].toSorted(compareLoads)[0];
   let best: { readonly thread: number; readonly weight: number } | undefined;
   for (const [thread, load] of loads) {
-    if (fewest !== undefined && compareLoads(load, fewest) > 0) continue;
+    if (least !== undefined && compareLoads(load, least) > 0) continue;
     const weight = murmur3(`${actorId}@${thread}`);
     if (best === undefined || weight > best.weight) best = { thread, weight };
   }
   return best?.thread;
 }
 
-const compareLoads = (a: ThreadLoad, b: ThreadLoad): number => a.ofKind - b.ofKind || a.inAll - b.inAll;
+const compareLoads = (a: ThreadLoad, b: ThreadLoad): number => a.ofKind - b.ofKind || a.weight - b.weight;
 
 /** An actor that is at work on a thread. */
 export type Placed = { readonly actorId: string; readonly thread: number };

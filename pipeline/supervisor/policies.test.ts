@@ -53,7 +53,7 @@ describe('placement', () => {
           const place = (): { counts: number[]; threads: (number | undefined)[] } => {
             const counts = Array.from({ length: threads }, () => 0);
             const placed = actorIds.map((actorId) => {
-              const loads = new Map(counts.map((count, thread) => [thread, { ofKind: count, inAll: count }]));
+              const loads = new Map(counts.map((count, thread) => [thread, { ofKind: count, weight: count }]));
               const thread = placeActor(actorId, loads);
               if (thread !== undefined) counts[thread] = (counts[thread] ?? 0) + 1;
               return thread;
@@ -69,10 +69,10 @@ describe('placement', () => {
   });
 
   it.each([
-    { case: 'fewest of its kind, however many there are of others', busy: [1, 0], inAll: [1, 9], expected: 1 },
-    { case: 'among those the fewest in all', busy: [0, 0], inAll: [3, 2], expected: 1 },
-  ])('$case', ({ busy, inAll, expected }) => {
-    const loads = new Map(busy.map((ofKind, thread) => [thread, { ofKind, inAll: inAll[thread] ?? 0 }]));
+    { case: 'fewest of its kind, however many there are of others', busy: [1, 0], weights: [1, 9], expected: 1 },
+    { case: 'among those the least weight', busy: [0, 0], weights: [3, 2], expected: 1 },
+  ])('$case', ({ busy, weights, expected }) => {
+    const loads = new Map(busy.map((ofKind, thread) => [thread, { ofKind, weight: weights[thread] ?? 0 }]));
     for (const actorId of ['a', 'b', 'c', 'd']) expect(placeActor(actorId, loads)).toBe(expected);
   });
 

@@ -5,7 +5,7 @@ import type { ActorSpec, Report } from '../host/messages.ts';
 import type { WireError } from '../host/wire-error.ts';
 import type { ActorRecord } from './actor-record.ts';
 import { ConfigurationRelay } from './configuration-relay.ts';
-import { placeActor, planMoves } from './placement.ts';
+import { actorWeights, placeActor, planMoves } from './placement.ts';
 import { decideRestart } from './restart-policy.ts';
 import type { StatsLedger } from './stats-ledger.ts';
 import { ThreadSlot } from './thread-slot.ts';
@@ -144,11 +144,11 @@ export class Supervisor {
   #place(record: ActorRecord): void {
     if (this.#isStopping || record.state === 'stopping') return;
     record.state = 'waiting';
-    const loads = new Map(this.#placeable().map((slot) => [slot.thread, { ofKind: 0, inAll: 0 }]));
+    const loads = new Map(this.#placeable().map((slot) => [slot.thread, { ofKind: 0, weight: 0 }]));
     for (const { thread, spec } of this.#actors.values()) {
       const load = thread === undefined ? undefined : loads.get(thread);
       if (load === undefined) continue;
-      load.inAll += 1;
+      load.weight += actorWeights[spec.kind];
       if (spec.kind === record.spec.kind) load.ofKind += 1;
     }
     const thread = placeActor(record.actorId, loads);
