@@ -7,6 +7,7 @@ import { renderBars, renderTable } from './report/table.ts';
 import type { StoredResult } from './result/stored-result.ts';
 import type { Scenario } from './scenario.ts';
 import { compileCode } from './system/code.ts';
+import { machineSettings } from './system/machine-settings.ts';
 import { openStage } from './system/stage.ts';
 import type { OpenStage, Stage } from './system/stage.ts';
 
@@ -72,7 +73,14 @@ export async function runScenario(
     machine,
     bars,
     ...result,
-    settings: { seconds, warmUpSeconds, rounds, code: stage.code.label, environment: settings, ...result.settings },
+    settings: {
+      seconds,
+      warmUpSeconds,
+      rounds,
+      code: stage.code.label,
+      environment: { ...machineSettings, ...settings },
+      ...result.settings,
+    },
   };
   say(`\n${renderTable(result.rows)}\n`);
   if (bars.length > 0) say(`${renderBars(bars, result.measured)}\n`);

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { findFreePort } from '../../shared/embedded/free-port.ts';
+import { machineSettings } from './machine-settings.ts';
 import type { Stage } from './stage.ts';
 import { waitUntil } from './wait-until.ts';
 
@@ -25,6 +26,7 @@ const eventsPerSecondMax = '10000000';
 export const secretsKey = randomBytes(32).toString('base64');
 
 const common = (natsUrl: string): Env => ({
+  ...machineSettings,
   NATS_URL: natsUrl,
   LOG_LEVEL: 'warn',
   // The streams' limits would end a long run for want of space, which is not what is measured.

@@ -24,7 +24,7 @@ export const knobs: readonly Knob[] = [
     judgedBy: 'accepted',
   },
   { name: 'FRAME_LINGER_MS', values: ['0', '2', '5', '10'], byDefault: '5', judgedBy: 'accepted' },
-  { name: 'FRAME_ROUND_MS', values: ['0', '2', '4'], byDefault: '2', judgedBy: 'delivered' },
+  { name: 'FRAME_ROUND_MS', values: ['0', '2', '5', '10'], byDefault: '5', judgedBy: 'delivered' },
   { name: 'RESOLVER_TAKE_EVERY_MS', values: ['0', '4', '8'], byDefault: '4', judgedBy: 'delivered' },
   { name: 'RESOLVER_FRAMES_PER_TAKE', values: ['4', '16', '64'], byDefault: '16', judgedBy: 'delivered' },
   { name: 'DISPATCH_LINGER_MS', values: ['0', '5', '20'], byDefault: '5', judgedBy: 'delivered' },
