@@ -174,12 +174,13 @@ export class DispatchRun {
     }
   }
 
-  /** Whether too few events are ready for the requests that may be made next. */
+  /** Whether too few events are ready for the requests that may be made now. What is read earlier only takes memory. */
   #wantsEvents(): boolean {
-    const { eventsHeldMax } = this.#parts.options.settings;
-    const batchEventsMax = this.#parts.options.target()?.prepared?.batchEventsMax ?? 1;
-    const wanted = Math.min(eventsHeldMax, this.#gate.concurrency * batchEventsMax);
-    return this.#lanes.size < eventsHeldMax && this.#lanes.readyCount('fresh') < wanted;
+    if (this.#lanes.size >= this.#parts.options.settings.eventsHeldMax) return false;
+    const prepared = this.#parts.options.target()?.prepared;
+    // A batch of one group is picked out of many events.
+    const requests = prepared?.groupOf === undefined ? this.#gate.room : this.#gate.concurrency;
+    return this.#lanes.readyCount('fresh') < requests * (prepared?.batchEventsMax ?? 1);
   }
 
   #timings(): ReturnType<DispatcherOptions['timings']['of']> {
@@ -191,7 +192,7 @@ export class DispatchRun {
     const { abort, sender } = this.#parts;
     const prepared = this.#parts.options.target()?.prepared;
     if (prepared === undefined) return;
-    while (!abort.signal.aborted && this.#gate.hasRoom()) {
+    while (!abort.signal.aborted && this.#gate.room > 0) {
       const lane = this.#nextLane();
       if (lane === undefined) return;
       const max = prepared.batchEventsMax;

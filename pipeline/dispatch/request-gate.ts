@@ -58,8 +58,10 @@ export class RequestGate {
     return performance.now() < this.#freshProbeUntilMs ? 'a fresh probe' : 'a probe';
   }
 
-  hasRoom(): boolean {
-    return !this.isShut && Math.min(this.concurrency - this.inFlight, breakerRoom(this.#breaker)) >= 1;
+  /** Requests that may be started now. */
+  get room(): number {
+    if (this.isShut) return 0;
+    return Math.max(0, Math.min(this.concurrency - this.inFlight, breakerRoom(this.#breaker)));
   }
 
   /** Requests of one kind in flight, as a share of all there may be. */
