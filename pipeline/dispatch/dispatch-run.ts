@@ -61,11 +61,11 @@ export class DispatchRun {
     this.#parts = parts;
     const { keeper, retryWriter, deadLetters, counts, options } = parts;
     const { settings, retryPolicy, sourceActivity, target, accountId, destinationId, noteOutcome } = options;
-    const note: SettlingContext['note'] = ({ resolved }, outcome, attempts, reason) =>
+    const note: SettlingContext['note'] = ({ eventId }, outcome, attempts, reason) =>
       noteOutcome({
         accountId,
         destinationId,
-        eventId: resolved.event.id,
+        eventId,
         outcome,
         attempts,
         atMs: Date.now(),
@@ -205,6 +205,7 @@ export class DispatchRun {
         (delivered) => this.#afterDelivery(lane, startedMs, items, delivered),
         (error: unknown) => this.#fail(error),
       );
+      for (const item of items) item.forgetParsed();
     }
   }
 

@@ -5,6 +5,8 @@ export type HeldFrame = {
   /** Whether an event of it was sent or counted: it is then finished here rather than handed back. */
   isStarted: boolean;
   readonly bytes: number;
+  /** Its place among the frames held; -1 when it is not, or no longer. */
+  slot: number;
   /** Everything in it is settled and counted. */
   finished(): void;
   /** Nothing of it was done: somebody may have it again at once. */
@@ -15,7 +17,8 @@ export type HeldFrame = {
 
 /** The frames in the dispatcher's hands; keeps the server from giving them to somebody else meanwhile. */
 export class HeldFrames {
-  readonly #frames = new Set<HeldFrame>();
+  /** Not a Set: one with constant coming and going leaves copies in the old heap that keep what was in them. */
+  readonly #frames: HeldFrame[] = [];
   readonly #touchEveryMs: number;
   #timer: NodeJS.Timeout | undefined;
   #bytes = 0;
@@ -29,11 +32,11 @@ export class HeldFrames {
   }
 
   get size(): number {
-    return this.#frames.size;
+    return this.#frames.length;
   }
 
   add(frame: HeldFrame): void {
-    this.#frames.add(frame);
+    frame.slot = this.#frames.push(frame) - 1;
     this.#bytes += frame.bytes;
     this.#timer ??= setInterval(() => {
       for (const held of this.#frames) held.touch();
@@ -49,20 +52,27 @@ export class HeldFrames {
 
   /** Hands back frames nothing was done with, and says which. */
   abandonUnstarted(): ReadonlySet<HeldFrame> {
-    const abandoned = new Set([...this.#frames].filter((frame) => !frame.isStarted));
+    const abandoned = new Set(this.#frames.filter((frame) => !frame.isStarted));
     for (const frame of abandoned) if (this.#drop(frame)) frame.abandoned();
     return abandoned;
   }
 
   /** Hands back everything. */
   abandonAll(): void {
-    for (const frame of this.#frames) if (this.#drop(frame)) frame.abandoned();
+    for (let frame = this.#frames.at(-1); frame !== undefined; frame = this.#frames.at(-1)) {
+      if (this.#drop(frame)) frame.abandoned();
+    }
   }
 
   #drop(frame: HeldFrame): boolean {
-    if (!this.#frames.delete(frame)) return false;
+    const last = this.#frames.at(-1);
+    if (frame.slot < 0 || last === undefined) return false;
+    this.#frames[frame.slot] = last;
+    last.slot = frame.slot;
+    this.#frames.pop();
+    frame.slot = -1;
     this.#bytes -= frame.bytes;
-    if (this.#frames.size === 0) {
+    if (this.#frames.length === 0) {
       clearInterval(this.#timer);
       this.#timer = undefined;
     }

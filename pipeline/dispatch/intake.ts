@@ -1,7 +1,6 @@
 import type { Delivery } from '../../shared/log/delivery.ts';
 import type { DeadLetterWriter } from './dead-letter-writer.ts';
-import { readResolvedLine, resolvedLines } from './dispatch-item.ts';
-import type { DispatchItem } from './dispatch-item.ts';
+import { DispatchItem, readResolvedLine, resolvedLines } from './dispatch-item.ts';
 import type { DispatcherOptions } from './dispatcher-context.ts';
 import type { DispatcherCounts } from './dispatcher-stats.ts';
 import type { HealthKeeper } from './health-keeper.ts';
@@ -31,6 +30,8 @@ type UnopenedFrame = {
   lines: readonly string[] | undefined;
   next: number;
 };
+
+const notAttempted = { attempts: 0, firstAttemptAtMs: undefined };
 
 /** Takes frames, reads them, and decides about each event: into its visitor's lane, or settled at once. */
 export class Intake {
@@ -105,7 +106,7 @@ export class Intake {
     });
     for (const { event: resolved, attempts, firstAttemptAt } of records) {
       const firstAttemptAtMs = attempts === 0 ? undefined : firstAttemptAt;
-      this.#admit({ resolved, frame, attempts, firstAttemptAtMs, visitorId: resolved.visitor.id, lane: 'retried' });
+      this.#admit(new DispatchItem(frame, 'retried', resolved, { attempts, firstAttemptAtMs }));
     }
     this.#parts.held.settle(frame);
   }
@@ -123,14 +124,12 @@ export class Intake {
       this.#bury(frame, line);
       return;
     }
-    const { resolved, json } = event;
-    const visitorId = resolved.visitor.id;
-    this.#admit({ resolved, json, frame, attempts: 0, firstAttemptAtMs: undefined, visitorId, lane: 'fresh' });
+    this.#admit(new DispatchItem(frame, 'fresh', event, notAttempted, line));
   }
 
   /** Holds a frame, with one count more than it has events: settled when all of them are admitted. */
   #hold(events: number, bytes: number, ends: Pick<HeldFrame, 'finished' | 'abandoned' | 'touch'>): HeldFrame {
-    const frame: HeldFrame = { left: events + 1, isStarted: false, bytes, ...ends };
+    const frame: HeldFrame = { left: events + 1, isStarted: false, bytes, slot: -1, ...ends };
     this.#parts.held.add(frame);
     return frame;
   }
@@ -142,13 +141,13 @@ export class Intake {
     const decision = target?.plan?.decide(item.resolved);
     switch (decision?.kind) {
       case 'send': {
-        const sent = decision.mapped === undefined ? item : { ...item, mapped: decision.mapped };
-        if (target?.prepared?.takes?.(sent) === false) {
+        if (decision.mapped !== undefined) item.mapped = decision.mapped;
+        if (target?.prepared?.takes?.(item) === false) {
           counts.skipped += 1;
           break;
         }
-        const group = target?.prepared?.groupOf?.(sent);
-        lanes.add(group === undefined ? sent : { ...sent, group });
+        item.group = target?.prepared?.groupOf?.(item);
+        lanes.add(item);
         return;
       }
       case 'stop':

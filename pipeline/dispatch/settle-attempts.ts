@@ -41,8 +41,8 @@ export function settleAttempts(
     if (attempt !== undefined) context.counts[`attempts_${attemptOutcome(attempt)}`] += 1;
     if (attempt?.outcome.kind === 'delivered') {
       succeeded += 1;
-      context.noteAge(nowMs - item.resolved.event.received_at);
-      context.sourceActivity.dispatched(item.resolved.event.source_id, nowMs);
+      context.noteAge(nowMs - item.receivedAtMs);
+      context.sourceActivity.dispatched(item.sourceId, nowMs);
       context.note(item, 'delivered', item.attempts + 1);
     } else {
       failed += 1;
@@ -95,7 +95,6 @@ function moveOn(context: SettlingContext, item: DispatchItem, attempt: Attempt, 
  * Names an attempt. What comes from the retry log is told apart by its first attempt: a replay begins to count anew,
  * and the log would take its attempt for the one of before, and drop it.
  */
-function attemptIdOf({ lane, resolved }: DispatchItem, { attempts, firstAttemptAt }: RetryRecord): string {
-  const { id } = resolved.event;
-  return lane === 'fresh' ? `${id}:${attempts}` : `${id}:${attempts}:${firstAttemptAt}`;
+function attemptIdOf({ lane, eventId }: DispatchItem, { attempts, firstAttemptAt }: RetryRecord): string {
+  return lane === 'fresh' ? `${eventId}:${attempts}` : `${eventId}:${attempts}:${firstAttemptAt}`;
 }

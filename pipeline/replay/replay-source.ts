@@ -52,7 +52,7 @@ export function replaySourceOf(
           nextSeq: await findSeqAt(connection, streams.events, request.fromMs),
           endSeq: (await findSeqAt(connection, streams.events, request.toMs)) - 1,
         }),
-        events: ({ data }) => resolvedLines(data).flatMap((line) => readResolvedLine(line)?.resolved ?? []),
+        events: ({ data }) => resolvedLines(data).flatMap((line) => readResolvedLine(line) ?? []),
       };
   }
 }

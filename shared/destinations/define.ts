@@ -76,7 +76,7 @@ export type OutboundEvent = {
   /** `{"event": …, "visitor": …}` of `resolved` as it stands in the log, where it does: saves writing it anew. */
   readonly json?: string | undefined;
   /** Name and properties after mapping; without one the event's own. */
-  readonly mapped?: { readonly eventName: string; readonly properties: JsonObject };
+  readonly mapped?: { readonly eventName: string; readonly properties: JsonObject } | undefined;
 };
 
 /** A destination's settings turned into functions, once a revision. */
