@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { Pool } from 'pg';
+import type { ClientBase, Pool } from 'pg';
 import { sslOptions } from '../storage/database-access.ts';
 import type { DatabaseAccess } from '../storage/database-access.ts';
 import { lookUpByKey } from '../storage/go-by-key.ts';
@@ -11,7 +11,7 @@ export type VisitorPoolOptions = DatabaseAccess & {
   readonly name: string;
   /** For a pool whose statements all look rows up by key: PostgreSQL is kept from planning for whole tables. */
   readonly byKey?: boolean;
-  /** A connection broke while nobody used it, or could not be set up; the pool replaces it. */
+  /** A connection broke while nobody used it; the pool replaces it. */
   onIdleError(error: Error): void;
 };
 
@@ -28,8 +28,13 @@ export function createVisitorPool(options: VisitorPoolOptions): Pool {
     query_timeout: 15_000,
     idle_in_transaction_session_timeout: 30_000,
     keepAlive: true,
+    ...(options.byKey === true ? { verify: setUpByKey } : {}),
   });
   pool.on('error', options.onIdleError);
-  if (options.byKey === true) lookUpByKey(pool, options.onIdleError);
   return pool;
+}
+
+/** The pool gives a new connection to nobody before this is done. */
+function setUpByKey(client: ClientBase, done: (error?: Error) => void): void {
+  lookUpByKey(client).then(() => done(), done);
 }
