@@ -4,10 +4,7 @@ import type { Envelope } from '../../shared/events/envelope.ts';
 import { parseResolved } from '../../shared/events/resolved-event.ts';
 import type { JsonObject } from '../../shared/process/json.ts';
 import { VisitorProperties } from '../../shared/visitors/visitor-properties.ts';
-import { encodeEvent } from './encode-event.ts';
-import { hashEvent } from './event-hash.ts';
-import type { Candidate } from './read-candidates.ts';
-import { readTouch } from './read-event.ts';
+import { encodeEvent, withVisitor } from './encode-event.ts';
 
 const envelope: Envelope = {
   v: 1,
@@ -21,10 +18,8 @@ const envelope: Envelope = {
   body: {},
 };
 
-function candidate(properties: JsonObject, context: JsonObject): Candidate {
-  const event = { name: 'E "quoted"', timeMs: 8, properties, context };
-  const hash = hashEvent('a', 'e');
-  return { origin: { seq: 1, line: 0 }, text: '', envelope, hash, event, touch: readTouch(envelope), versionNumber: 3 };
+function encode(properties: JsonObject, context: JsonObject): string {
+  return encodeEvent(envelope, { name: 'E "quoted"', timeMs: 8, properties, context }, 3);
 }
 
 const names = fc.oneof(fc.string(), fc.constantFrom('id', 'custom_properties'));
@@ -36,11 +31,11 @@ const visitor = fc
     return custom === undefined ? properties : { ...properties, custom_properties: custom };
   });
 
-describe('encodeEvent', () => {
-  it('encodeEvent: reads back as the event and its visitor, whatever they hold', () => {
+describe('resolved lines', () => {
+  it('withVisitor: reads back as the event and its visitor, whatever they hold', () => {
     fc.assert(
       fc.property(object, object, visitor, fc.string(), (properties, context, of, id) => {
-        const text = encodeEvent(candidate(properties, context), id, new VisitorProperties(of));
+        const text = withVisitor(encode(properties, context), id, new VisitorProperties(of));
         expect(parseResolved(text)).toEqual({
           v: 1,
           event: {
@@ -62,9 +57,9 @@ describe('encodeEvent', () => {
     );
   });
 
-  it('encodeEvent: takes the text of the properties as it is, with the spaces PostgreSQL puts in', () => {
+  it('withVisitor: takes the text of the properties as it is, with the spaces PostgreSQL puts in', () => {
     const properties = new VisitorProperties({ city: 'Oslo' }, '{"city": "Oslo"}');
-    expect(parseResolved(encodeEvent(candidate({}, {}), 'v', properties)).visitor).toEqual({
+    expect(parseResolved(withVisitor(encode({}, {}), 'v', properties)).visitor).toEqual({
       id: 'v',
       city: 'Oslo',
       custom_properties: {},

@@ -1,14 +1,11 @@
+import type { Envelope } from '../../shared/events/envelope.ts';
 import type { ResolvedEvent } from '../../shared/events/resolved-event.ts';
 import { isJsonObject } from '../../shared/process/json.ts';
 import type { VisitorProperties } from '../../shared/visitors/visitor-properties.ts';
-import type { Candidate } from './read-candidates.ts';
+import type { IngestEvent } from './read-event.ts';
 
-/**
- * A resolved event as a line of JSON. The visitor's part is put together from text it has already: most events do not
- * change their visitor, and a visitor is the larger half of many an event.
- */
-export function encodeEvent(candidate: Candidate, visitorId: string, properties: VisitorProperties): string {
-  const { envelope, event, versionNumber } = candidate;
+/** The event's part of a resolved event, as JSON. */
+export function encodeEvent(envelope: Envelope, event: IngestEvent, versionNumber: number | undefined): string {
   const head: ResolvedEvent['event'] = {
     id: envelope.id,
     event: event.name,
@@ -22,7 +19,15 @@ export function encodeEvent(candidate: Candidate, visitorId: string, properties:
     ...(envelope.trace === undefined ? {} : { trace: envelope.trace }),
     ...(versionNumber === undefined ? {} : { version_number: versionNumber }),
   };
-  return `{"v":1,"event":${JSON.stringify(head)},"visitor":${encodeVisitor(visitorId, properties)}}`;
+  return JSON.stringify(head);
+}
+
+/**
+ * A resolved event as a line of JSON. The visitor's part is put together from text it has already: most events do not
+ * change their visitor, and a visitor is the larger half of many an event.
+ */
+export function withVisitor(eventJson: string, visitorId: string, properties: VisitorProperties): string {
+  return `{"v":1,"event":${eventJson},"visitor":${encodeVisitor(visitorId, properties)}}`;
 }
 
 /** The visitor's properties with its id, and with custom_properties though it may have none. */

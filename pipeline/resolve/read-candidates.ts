@@ -4,6 +4,7 @@ import { isStoppedAsBot } from '../../shared/ingest/bot-score.ts';
 import type { StoredMessage } from '../../shared/log/unfinished-messages.ts';
 import type { VisitorTouch } from '../../shared/visitors/visitor-store.ts';
 import type { IngestDeadLetter } from './dead-letters.ts';
+import { encodeEvent } from './encode-event.ts';
 import { hashEvent } from './event-hash.ts';
 import type { EventHash } from './event-hash.ts';
 import { readEnvelope } from './read-envelope.ts';
@@ -13,15 +14,16 @@ import { openResolvePlan } from './resolve-plan.ts';
 import type { ResolvePlan } from './resolve-plan.ts';
 import type { ResolverContext } from './resolver-context.ts';
 
-/** An event on its way through the resolver. */
+/**
+ * An event on its way through the resolver. It waits for its visitor as a text: hundreds of parsed events that wait
+ * would be copied around by every garbage collection.
+ */
 export type Candidate = {
-  readonly origin: { readonly seq: number; readonly line: number };
-  readonly text: string;
-  readonly envelope: Envelope;
+  readonly origin: { readonly frame: StoredMessage; readonly line: number };
   readonly hash: EventHash;
-  readonly event: IngestEvent;
+  /** The event's part of the resolved event, as JSON. */
+  readonly json: string;
   readonly touch: VisitorTouch;
-  readonly versionNumber: number | undefined;
 };
 
 /**
@@ -33,7 +35,7 @@ export function readCandidates(
   ingested: StoredMessage,
   deadLetters: IngestDeadLetter[],
 ): Candidate[] {
-  const { seq, data, storedAtMs } = ingested;
+  const { seq, data } = ingested;
   const candidates: Candidate[] = [];
   let lines: readonly string[];
   try {
@@ -45,7 +47,7 @@ export function readCandidates(
   context.counts.events += lines.length;
   lines.forEach((text, line) => {
     try {
-      const candidate = readCandidate(context, text, { seq, line }, storedAtMs);
+      const candidate = readCandidate(context, text, { frame: ingested, line });
       if (candidate !== undefined) candidates.push(candidate);
     } catch (error) {
       deadLetters.push({ payload: Buffer.from(text), reason: reasonOf(error), seq, line });
@@ -54,22 +56,18 @@ export function readCandidates(
   return candidates;
 }
 
-function readCandidate(
-  context: ResolverContext,
-  text: string,
-  origin: Candidate['origin'],
-  storedAtMs: number,
-): Candidate | undefined {
+function readCandidate(context: ResolverContext, text: string, origin: Candidate['origin']): Candidate | undefined {
   const envelope = readEnvelope(text);
   const hash = hashEvent(envelope.account, envelope.id);
-  if (!context.deduplication.add(hash, storedAtMs)) {
+  if (!context.deduplication.add(hash, origin.frame.storedAtMs)) {
     context.counts.duplicates += 1;
     return undefined;
   }
   const plan = context.plans(envelope.account) ?? openResolvePlan;
   const event = readEvent(envelope, plan.sourceRules(envelope.source));
   if (!isAdmitted(context, plan, envelope, event)) return undefined;
-  return { origin, text, envelope, hash, event, touch: readTouch(envelope), versionNumber: plan.versionNumber };
+  const json = encodeEvent(envelope, event, plan.versionNumber);
+  return { origin, hash, json, touch: readTouch(envelope) };
 }
 
 function reasonOf(error: unknown): string {

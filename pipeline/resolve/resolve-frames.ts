@@ -1,7 +1,8 @@
+import { frameLines } from '../../shared/events/frame.ts';
 import type { StoredMessage } from '../../shared/log/unfinished-messages.ts';
 import type { VisitorOutcome } from '../../shared/visitors/visitor-store.ts';
 import type { IngestDeadLetter } from './dead-letters.ts';
-import { encodeEvent } from './encode-event.ts';
+import { withVisitor } from './encode-event.ts';
 import { OutgoingFrames } from './outgoing-frames.ts';
 import type { OutgoingFrame } from './outgoing-frames.ts';
 import { readCandidates } from './read-candidates.ts';
@@ -42,7 +43,7 @@ export async function resolveFrames(
     } else {
       const line = encodeOrReason(candidate, outcome, payloadMax);
       if ('reason' in line) deadLetters.push(deadLetterOf(candidate, line.reason));
-      else outgoing.add(candidate.envelope.account, line.text, line.bytes, candidate.hash);
+      else outgoing.add(candidate.touch.accountId, line.text, line.bytes, candidate.hash);
     }
   });
   return { frames: outgoing.finish(), deadLetters };
@@ -52,7 +53,7 @@ type Line = { readonly text: string; readonly bytes: number } | { readonly reaso
 
 function encodeOrReason(candidate: Candidate, { id, properties }: ResolvedOutcome, bytesMax: number): Line {
   try {
-    const text = encodeEvent(candidate, id, properties);
+    const text = withVisitor(candidate.json, id, properties);
     const bytes = Buffer.byteLength(text);
     return bytes > bytesMax ? { reason: 'too large with its visitor' } : { text, bytes };
   } catch (error) {
@@ -61,6 +62,6 @@ function encodeOrReason(candidate: Candidate, { id, properties }: ResolvedOutcom
   }
 }
 
-function deadLetterOf({ origin, text }: Candidate, reason: string): IngestDeadLetter {
-  return { payload: Buffer.from(text), reason, seq: origin.seq, line: origin.line };
+function deadLetterOf({ origin: { frame, line } }: Candidate, reason: string): IngestDeadLetter {
+  return { payload: Buffer.from(frameLines(frame.data)[line] ?? ''), reason, seq: frame.seq, line };
 }
