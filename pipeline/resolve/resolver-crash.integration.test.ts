@@ -102,19 +102,28 @@ describe('resolver, crashing', () => {
     const nats = await startTestNats();
     const rig = await createResolverRig(nats.url, database.url);
     await fill(rig);
-    const resolver = await rig.start(0, { settings: { ...settings, framesPerTake: 1 } });
     const admin = createVisitorPool({
       databaseUrl: database.url,
-      connectionsMax: 1,
+      connectionsMax: 2,
       name: 'admin',
       onIdleError: () => undefined,
     });
-    for (let cut = 1; resolver.stats()['resolved'] !== frames * perFrame; cut += 1) {
+    const cut = async (): Promise<void> => {
       await admin.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'test'");
-      if (cut < 20) continue;
-      await vi.waitFor(() => expect(resolver.stats()['resolved']).toBe(frames * perFrame), { timeout: 45_000 });
-    }
-    expect(resolver.stats()['visitor_retries']).toBeGreaterThan(0);
+    };
+    // The first batch waits for this lock, so a cut meets it in the middle.
+    const holder = await admin.connect();
+    await holder.query('begin; lock table visitors in access exclusive mode');
+    const resolver = await rig.start(0, { settings: { ...settings, framesPerTake: 1 } });
+    const untilRetried = async (): Promise<void> => {
+      await cut();
+      expect(resolver.stats()['visitor_retries']).toBeGreaterThan(0);
+    };
+    await vi.waitFor(untilRetried, { timeout: 45_000 });
+    await holder.query('commit');
+    holder.release();
+    for (let cuts = 1; cuts < 20 && resolver.stats()['resolved'] !== frames * perFrame; cuts += 1) await cut();
+    await vi.waitFor(() => expect(resolver.stats()['resolved']).toBe(frames * perFrame), { timeout: 45_000 });
     await resolver.stop(5_000);
     await expectExactlyOnce(rig);
     await admin.end();
