@@ -21,6 +21,11 @@ const PipelineEnvSchema = Type.Object({
   PIPELINE_THREAD_HEAP_MIB: count(1024, 64),
   /** What of it new objects may take, in MiB: it is filled whenever a thread is busy, and rarely given back. */
   PIPELINE_THREAD_YOUNG_HEAP_MIB: count(24, 3),
+  /**
+   * Heap of a thread, in MiB, that is not worth looking through for what is no longer used: a busy thread whose heap is
+   * small would do so each second.
+   */
+  PIPELINE_THREAD_HEAP_FLOOR_MIB: count(128),
   /** Connections to PostgreSQL of one thread. */
   PIPELINE_DATABASE_CONNECTIONS_MAX: count(4),
   /** Memory of one thread's cache of visitors. */

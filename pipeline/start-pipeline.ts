@@ -62,6 +62,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
     threads: env.PIPELINE_THREADS,
     heapMaxMib: env.PIPELINE_THREAD_HEAP_MIB,
     youngHeapMaxMib: env.PIPELINE_THREAD_YOUNG_HEAP_MIB,
+    heapFloorMib: env.PIPELINE_THREAD_HEAP_FLOOR_MIB,
   });
   // A thread that dies is reported through its task as well.
   pool.on('error', (error) => logger.warn({ err: error }, 'a pool thread failed'));

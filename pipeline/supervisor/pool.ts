@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
 import { Piscina } from 'piscina';
 
 export type PoolOptions = {
@@ -8,12 +9,14 @@ export type PoolOptions = {
   readonly heapMaxMib: number;
   /** Part of the heap for new objects, in MiB; V8's own choice by default. */
   readonly youngHeapMaxMib?: number;
+  /** Up to this much of the heap is not looked through for what is no longer used, in MiB; V8's own choice by default. */
+  readonly heapFloorMib?: number;
   /** The module of the task, by its source file; a test's own. */
   readonly host?: URL;
 };
 
 /** The threads of the process: as many as there are hosts, from the start to the end. */
-export function createPool({ threads, heapMaxMib, youngHeapMaxMib, host }: PoolOptions): Piscina {
+export function createPool({ threads, heapMaxMib, youngHeapMaxMib, heapFloorMib, host }: PoolOptions): Piscina {
   // Run from the sources the file ends in .ts, and a thread needs the same loader as the process.
   const isSource = import.meta.url.endsWith('.ts');
   const entry = host ?? new URL(isSource ? '../host/host.ts' : '../host/host.js', import.meta.url);
@@ -21,6 +24,8 @@ export function createPool({ threads, heapMaxMib, youngHeapMaxMib, host }: PoolO
     const path = createRequire(import.meta.url).resolve('tsx');
     return ['--import', pathToFileURL(path).href];
   };
+  // Threads have no such limit of their own, and the flag counts for heaps that are made from now on.
+  if (heapFloorMib !== undefined) setFlagsFromString(`--initial-old-space-size=${Math.min(heapFloorMib, heapMaxMib)}`);
   return new Piscina({
     filename: fileURLToPath(entry),
     name: 'runHost',
