@@ -3,8 +3,23 @@ import { describe, expect, it } from 'vitest';
 import { adaptConcurrency, openConcurrency } from './concurrency-limit.ts';
 
 describe('concurrency limit', () => {
-  it('overload: halves it, once for all requests that were under way', () => {
+  const grown = { limit: 64, knownGood: 64, cutAtMs: -Infinity };
+
+  it('start: few requests, and a round of good ones doubles them until there are as many as may be', () => {
     let state = openConcurrency(64);
+    const limits = [state.limit];
+    while (state.limit < 64) {
+      for (let left = state.limit; left > 0; left -= 1) {
+        state = adaptConcurrency(state, 'well', 64, { startedMs: 0, endedMs: 1 });
+      }
+      limits.push(state.limit);
+    }
+    expect(limits).toEqual([4, 8, 16, 32, 64]);
+    expect(openConcurrency(2).limit).toBe(2);
+  });
+
+  it('overload: halves it, once for all requests that were under way', () => {
+    let state = grown;
     for (let i = 0; i < 64; i += 1) {
       state = adaptConcurrency(state, 'overloaded', 64, { startedMs: 0, endedMs: 100 + i });
     }
@@ -13,8 +28,8 @@ describe('concurrency limit', () => {
     expect(state.limit).toBe(16);
   });
 
-  it('recovery: a round of good requests adds about one', () => {
-    let state = { limit: 16, cutAtMs: 0 };
+  it('recovery: after an overload a round of good requests adds about one', () => {
+    let state = { limit: 16, knownGood: 16, cutAtMs: 0 };
     for (let i = 0; i < 16; i += 1) state = adaptConcurrency(state, 'well', 64, { startedMs: i, endedMs: i });
     expect(state.limit).toBeGreaterThan(16.9);
     expect(state.limit).toBeLessThanOrEqual(17);

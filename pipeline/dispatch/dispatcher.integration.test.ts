@@ -232,6 +232,7 @@ describe('dispatcher', () => {
     sink.answer(({ concurrent }) => ({ status: concurrent > 4 ? 429 : 200, delayMs: 20 }));
     const dispatcher = await rig.start({ concurrency: 32 });
     await rig.send(numbered(300));
+    await until('it was too much', () => sink.requests.some(({ concurrent }) => concurrent > 4));
     await until('it is asked less', () => (dispatcher.stats()['concurrency'] ?? 0) <= 8);
     await until('most arrived', () => sink.taken().length > 150);
     expect(await rig.deadLetters()).toEqual([]);
