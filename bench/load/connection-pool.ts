@@ -27,6 +27,7 @@ export type LaneEvents = {
 
 /** Connections that are kept, and opened anew when they break. */
 export class ConnectionPool {
+  /** Requests that got no answer. A server may close a connection that nobody uses. */
   failures = 0;
   /** Answers of 200, those of the warm-up included. */
   accepted = 0;
@@ -85,8 +86,8 @@ export class ConnectionPool {
 
   #onFailure(lane: Lane, index: number): void {
     if (this.#isClosed || !this.#lanes.delete(lane.connection)) return;
+    if (lane.isWaiting) this.failures += 1;
     this.#settle(lane);
-    this.failures += 1;
     lane.connection.close();
     this.#openLane(index);
   }

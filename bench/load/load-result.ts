@@ -41,5 +41,5 @@ export function assertAllAccepted(name: string, load: LoadResult): void {
   const refused = load.answers - (load.byStatus['200'] ?? 0);
   if (load.answers > 0 && refused === 0 && load.failures === 0) return;
   const statuses = JSON.stringify(load.byStatus);
-  throw new Error(`measuring ${name}: answers ${statuses}, ${load.failures} connections failed`);
+  throw new Error(`measuring ${name}: answers ${statuses}, ${load.failures} requests unanswered`);
 }
