@@ -1,14 +1,21 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, readdir } from 'node:fs/promises';
 
-/** Clock ticks a second of `/proc/<pid>/stat`; 100 on every Linux that Node runs on. */
-const ticksPerS = 100;
-
-/** CPU time a process has used so far, all threads together, in ms; NaN where the system does not say. */
+/**
+ * CPU time a process has used so far, all of its threads together, in ms; NaN where the system does not say. As the
+ * scheduler counts it: `/proc/<pid>/stat` looks once a clock tick who is running, and charges whole ticks to work that
+ * timers begin at a tick.
+ */
 export async function processCpuMs(pid: number): Promise<number> {
-  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  // The name, in parentheses, may hold spaces; what follows it does not.
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  return ((Number(fields[11]) + Number(fields[12])) * 1000) / ticksPerS;
+  const threads = await readdir(`/proc/${pid}/task`).catch(() => []);
+  const spent = await Promise.all(threads.map((thread) => threadCpuMs(pid, thread)));
+  return spent.length === 0 ? Number.NaN : spent.reduce((sum, ms) => sum + ms, 0);
+}
+
+/** Nothing of a thread that has ended meanwhile. */
+async function threadCpuMs(pid: number, thread: string): Promise<number> {
+  const text = await readFile(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').catch(() => '');
+  const [onCpuNs = ''] = text.split(' ');
+  return Number(onCpuNs) / 1e6;
 }
 
 /** The same with the processes it started and has not outlived, such as PostgreSQL's sessions. */
