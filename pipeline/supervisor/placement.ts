@@ -9,9 +9,9 @@ export const actorWeights = { resolver: 4, dispatcher: 4, recorder: 1, results: 
 export type ThreadLoads = ReadonlyMap<number, ThreadLoad>;
 
 /**
- * The thread for an actor: one with the fewest of its kind, since kinds weigh differently; of those the one
- * with the least weight on it; among those the one its id weighs highest on (rendezvous hashing), so that the same actors come back
- * to the same threads. Undefined when there is no thread.
+ * The thread for an actor: one with the fewest of its kind, since kinds weigh differently; of those the one with the
+ * least weight on it; among those the one its id weighs highest on (rendezvous hashing), so that the same actors come
+ * back to the same threads. Undefined when there is no thread.
  */
 export function placeActor(actorId: string, loads: ThreadLoads): number | undefined {
   const least = [...loads.values()].toSorted(compareLoads)[0];
