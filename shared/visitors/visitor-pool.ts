@@ -31,6 +31,9 @@ export function createVisitorPool(options: VisitorPoolOptions): Pool {
     ...(options.byKey === true ? { verify: setUpByKey } : {}),
   });
   pool.on('error', options.onIdleError);
+  // The pool listens only while it holds a connection. One that breaks while it is handed over says so by an event, which
+  // would end the process if nobody listened; the next statement fails all the same.
+  pool.on('connect', (client) => client.on('error', ignore));
   return pool;
 }
 
@@ -38,3 +41,5 @@ export function createVisitorPool(options: VisitorPoolOptions): Pool {
 function setUpByKey(client: ClientBase, done: (error?: Error) => void): void {
   lookUpByKey(client).then(() => done(), done);
 }
+
+function ignore(): void {}
