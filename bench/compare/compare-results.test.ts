@@ -1,75 +1,94 @@
 import { expect, test } from 'vitest';
-import { figureOf } from '../result/figure.ts';
+import { figureOf, plainFigure } from '../result/figure.ts';
 import type { Figure, ResultRow } from '../result/result.ts';
+import { createRandom } from '../testing/random.ts';
 import { resultForTests } from '../testing/result-for-tests.ts';
-import { compareDefaults, compareResults, differencesOf, judge } from './compare-results.ts';
-import { createRandom } from './random.ts';
+import { compareResults, judge } from './compare-results.ts';
+import type { Verdict } from './compare-results.ts';
 
 const random = createRandom(42);
 
-/** Three rounds of ten seconds about a mean. */
-function rounds(mean: number, scatter: number): { value: number; readings: number[] }[] {
-  return Array.from({ length: 3 }, () => ({
-    value: mean,
-    readings: Array.from({ length: 10 }, () => mean * (1 + (random() - 0.5) * 2 * scatter)),
-  }));
+/** Rounds whose own means scatter about a mean, each of ten seconds that scatter about the round's. */
+function rate(mean: number, scatter: number, rounds = 3): Figure {
+  const about = (middle: number): number => middle * (1 + (random() - 0.5) * 2 * scatter);
+  return figureOf(
+    'per_s',
+    'more',
+    Array.from({ length: rounds }, () => {
+      const value = about(mean);
+      return { value, readings: Array.from({ length: 10 }, () => about(value)) };
+    }),
+  );
 }
 
 const row = (figure: Figure): ResultRow => ({ name: 'gateway', figures: { 'events/s': figure } });
-const rate = (mean: number, scatter = 0.03): ResultRow => row(figureOf('per_s', 'more', rounds(mean, scatter)));
-const verdictOf = (before: ResultRow, after: ResultRow) =>
-  compareResults(resultForTests([before]), resultForTests([after]))[0]?.verdict;
+const compare = (before: Figure, after: Figure) =>
+  compareResults(resultForTests([row(before)]), resultForTests([row(after)]))[0];
+const verdictOf = (before: Figure, after: Figure): Verdict | undefined => compare(before, after)?.verdict;
 
 test('compare: a fifth less is worse, a fifth more is better', () => {
-  expect(verdictOf(rate(10_000), rate(8_000))).toBe('worse');
-  expect(verdictOf(rate(8_000), rate(10_000))).toBe('better');
+  expect(verdictOf(rate(10_000, 0.03), rate(8_000, 0.03))).toBe('worse');
+  expect(verdictOf(rate(8_000, 0.03), rate(10_000, 0.03))).toBe('better');
 });
 
 test('compare: where less is better, more is worse', () => {
-  const latency = (mean: number): ResultRow => row(figureOf('ms', 'less', rounds(mean, 0.03)));
-  expect(verdictOf(latency(10), latency(13))).toBe('worse');
+  const latency = (...values: number[]): Figure => plainFigure('ms', 'less', values);
+  expect(verdictOf(latency(10, 10.2, 9.9), latency(13, 12.9, 13.3))).toBe('worse');
 });
 
-test('compare: what the scatter hides is the same', () => {
+test('compare: what the scatter hides is the same, and so is what is too small to matter', () => {
   expect(verdictOf(rate(10_000, 0.5), rate(9_800, 0.5))).toBe('same');
   expect(verdictOf(rate(10_000, 0.001), rate(9_950, 0.001))).toBe('same');
 });
 
-test('compare: rounds that differ among themselves widen the interval more than their seconds do', () => {
-  const uneven = figureOf(
-    'per_s',
-    'more',
-    [8_000, 10_000, 12_000].map((mean) => ({ value: mean, readings: Array.from({ length: 10 }, () => mean) })),
-  );
-  const even = figureOf('per_s', 'more', rounds(9_000, 0));
-  expect(verdictOf(row(uneven), row(even))).toBe('same');
+test.each([
+  [3, 0.03],
+  [3, 0.2],
+  [7, 0.1],
+])('compare: of %d equal rounds that scatter by %d no more than one in twenty seems to differ', (rounds, scatter) => {
+  const trials = 1_000;
+  let different = 0;
+  for (let trial = 0; trial < trials; trial += 1) {
+    if (verdictOf(rate(1_000, scatter, rounds), rate(1_000, scatter, rounds)) !== 'same') different += 1;
+  }
+  expect(different / trials).toBeLessThan(0.055);
 });
 
-test('compare: two readings say nothing', () => {
-  const few = row(figureOf('per_s', 'more', [{ value: 5, readings: [4, Number.NaN, 6] }]));
-  const [comparison] = compareResults(resultForTests([few]), resultForTests([rate(10)]));
-  expect(comparison).toMatchObject({ interval: undefined, verdict: 'unknown' });
+test('compare: seven rounds find a tenth less nearly always', () => {
+  const trials = 200;
+  let found = 0;
+  for (let trial = 0; trial < trials; trial += 1) {
+    if (verdictOf(rate(1_000, 0.06, 7), rate(900, 0.06, 7)) === 'worse') found += 1;
+  }
+  expect(found / trials).toBeGreaterThan(0.9);
 });
 
-test('compare: the same two results are judged the same way each time', () => {
-  const [before, after] = [resultForTests([rate(10_000)]), resultForTests([rate(9_000)])];
-  expect(compareResults(before, after)).toEqual(compareResults(before, after));
+test('compare: the interval is that of a textbook', () => {
+  const logs = (...values: number[]): Figure => plainFigure('ms', 'less', values.map(Math.exp));
+  const { low, high } = compare(logs(1, 2, 3), logs(3, 4, 5))?.interval ?? { low: 0, high: 0 };
+  // Difference 2, standard error √(1/3 + 1/3), t of four degrees 2.776.
+  expect([Math.log(low), Math.log(high)]).toEqual([expect.closeTo(-0.267, 2), expect.closeTo(4.267, 2)]);
+});
+
+test('compare: one round says nothing, however many seconds it has', () => {
+  expect(compare(rate(5, 0.01, 1), rate(50, 0.01, 3))).toMatchObject({ interval: undefined, verdict: 'unknown' });
+});
+
+test('compare: a result that kept no values of rounds is compared by the means of their readings', () => {
+  const { values: _left, ...older } = figureOf('per_s', 'more', [
+    { value: 9, readings: [1, 3] },
+    { value: 9, readings: [Number.NaN, 2.02] },
+  ]);
+  expect(compare(older, plainFigure('per_s', 'more', [2, 2.02]))?.interval?.low).toBeCloseTo(1, 1);
 });
 
 test('compare: subjects and figures that only one result has are left out', () => {
   const other: ResultRow = { name: 'another', figures: {} };
-  expect(compareResults(resultForTests([rate(1), other]), resultForTests([other]))).toEqual([]);
+  expect(compareResults(resultForTests([row(rate(1, 0.1)), other]), resultForTests([other]))).toEqual([]);
 });
 
 test('judge: an interval that touches the least change decides nothing', () => {
-  const { leastChange } = compareDefaults;
-  expect(judge('more', { low: 0.9, high: 0.97 }, leastChange)).toBe('worse');
-  expect(judge('more', { low: 0.9, high: 0.985 }, leastChange)).toBe('same');
-  expect(judge('less', { low: 1.03, high: 1.2 }, leastChange)).toBe('worse');
-});
-
-test('compare: another machine or setting is said', () => {
-  const before = resultForTests([]);
-  const after = resultForTests([], { settings: { connections: 64 }, isQuick: true });
-  expect(differencesOf(before, after).map((text) => text.split(':')[0])).toEqual(['quick', 'settings']);
+  expect(judge('more', { low: 0.9, high: 0.97 })).toBe('worse');
+  expect(judge('more', { low: 0.9, high: 0.985 })).toBe('same');
+  expect(judge('less', { low: 1.03, high: 1.2 })).toBe('worse');
 });

@@ -1,7 +1,8 @@
 import { formatValue } from '../result/format-value.ts';
 import { readStoredResult, ResultFileError } from '../result/stored-result.ts';
-import { compareDefaults, compareResults, differencesOf } from './compare-results.ts';
+import { compareResults, leastChange } from './compare-results.ts';
 import type { Comparison } from './compare-results.ts';
+import { differencesOf } from './differences-of.ts';
 
 export type CompareOrder = { readonly before: string; readonly after: string; readonly failOnRegression: boolean };
 
@@ -9,6 +10,10 @@ export type CompareOrder = { readonly before: string; readonly after: string; re
 export async function runCompare(order: CompareOrder, say: (text: string) => void): Promise<number> {
   try {
     const [before, after] = [await readStoredResult(order.before), await readStoredResult(order.after)];
+    if (before.scenario !== after.scenario) {
+      say(`error: one is a result of ${before.scenario}, the other of ${after.scenario}: there is nothing to compare`);
+      return 2;
+    }
     say(`before: ${before.scenario}, ${before.at}, revision ${before.machine.revision}`);
     say(`after:  ${after.scenario}, ${after.at}, revision ${after.machine.revision}`);
     for (const difference of differencesOf(before, after)) say(`! not the same ${difference}`);
@@ -18,9 +23,11 @@ export async function runCompare(order: CompareOrder, say: (text: string) => voi
       return 2;
     }
     say(`\n${comparisons.map(describe).join('\n')}\n`);
+    say('+ better, ✗ worse, = no difference that can be told, ? not judged');
     const worse = comparisons.filter(({ verdict }) => verdict === 'worse');
-    const least = `${compareDefaults.leastChange * 100} %`;
-    say(`${worse.length} worse by more than ${least} at ${compareDefaults.confidence * 100} % confidence`);
+    const unknown = comparisons.filter(({ verdict }) => verdict === 'unknown');
+    say(`${worse.length} of ${comparisons.length} worse by more than ${leastChange * 100} % at 95 % confidence`);
+    if (unknown.length > 0) say(`${unknown.length} not judged: it takes two rounds at the least, and more see more`);
     return worse.length > 0 && order.failOnRegression ? 1 : 0;
   } catch (error) {
     if (!(error instanceof ResultFileError)) throw error;
@@ -33,7 +40,7 @@ const signs = { better: '+', worse: '✗', same: '=', unknown: '?' } as const;
 
 function describe({ subject, figure, unit, before, after, interval, verdict }: Comparison): string {
   const percent = (ratio: number): string => `${ratio >= 1 ? '+' : ''}${((ratio - 1) * 100).toFixed(1)} %`;
-  const scatter = interval === undefined ? 'too few readings' : `${percent(interval.low)} to ${percent(interval.high)}`;
+  const scatter = interval === undefined ? 'no interval' : `${percent(interval.low)} to ${percent(interval.high)}`;
   const values = `${formatValue(before, unit)} → ${formatValue(after, unit)}`;
   return `${signs[verdict]} ${`${subject}, ${figure}`.padEnd(52)} ${values.padStart(28)}   ${scatter}`;
 }

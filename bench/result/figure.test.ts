@@ -5,10 +5,11 @@ test('median: is the middle, or the mean of the two middle ones', () => {
   expect([medianOf([3, 1, 2]), medianOf([4, 1, 2, 3]), medianOf([])]).toEqual([2, 2.5, Number.NaN]);
 });
 
-test('figure: is the median of its rounds and keeps their readings', () => {
+test('figure: is the median of its rounds and keeps what they came to', () => {
   const rounds = [5, 1, 3].map((value) => ({ value, readings: [value, value + 1] }));
   expect(figureOf('per_s', 'more', rounds)).toMatchObject({
     value: 3,
+    values: [5, 1, 3],
     rounds: [
       [5, 6],
       [1, 2],

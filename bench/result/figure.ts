@@ -17,7 +17,8 @@ export type Round = { readonly value: number; readonly readings: readonly number
 
 /** The figure of several rounds: the median of their values. */
 export function figureOf(unit: Unit, better: Figure['better'], rounds: readonly Round[]): Figure {
-  return { unit, better, value: medianOf(rounds.map(({ value }) => value)), rounds: rounds.map((r) => r.readings) };
+  const values = rounds.map(({ value }) => value);
+  return { unit, better, value: medianOf(values), values, rounds: rounds.map(({ readings }) => readings) };
 }
 
 /** A figure with one reading a round. */

@@ -6,7 +6,9 @@ export type Figure = {
   readonly unit: Unit;
   readonly better: 'more' | 'less';
   readonly value: number;
-  /** The readings behind it, second by second where there are such, one list a round: what a comparison works on. */
+  /** What each round came to: what a comparison works on. Results of before this was kept have none. */
+  readonly values?: readonly number[];
+  /** The readings behind it, second by second where there are such, one list a round. */
   readonly rounds: readonly (readonly number[])[];
 };
 

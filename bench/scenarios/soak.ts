@@ -1,6 +1,6 @@
 import { destinationIdOf } from '../config/ids.ts';
 import { trackBody } from '../load/bodies.ts';
-import { meanOf, plainFigure } from '../result/figure.ts';
+import { figureOf, meanOf, plainFigure } from '../result/figure.ts';
 import type { Series } from '../result/result.ts';
 import type { Scenario } from '../scenario.ts';
 import { runPaced } from '../sustained/paced-run.ts';
@@ -64,7 +64,7 @@ export const soak: Scenario = {
           {
             name: 'whole path, single events',
             figures: {
-              'events/s': { ...plainFigure('per_s', 'more', [run.deliveredPerS]), rounds: [run.readings] },
+              'events/s': figureOf('per_s', 'more', [{ value: run.deliveredPerS, readings: run.readings }]),
               'kept up': plainFigure('ratio', 'more', [keptUp]),
               p50: plainFigure('ms', 'less', [run.arrived.overallMs.p50]),
               p99: plainFigure('ms', 'less', [run.arrived.overallMs.p99]),
