@@ -12,6 +12,8 @@ export class EgressError extends Error {
 
 // An address of the public range that answers only inside one cloud: its metadata and agent channel.
 const deniedAddresses: ReadonlySet<string> = new Set(['168.63.129.16']);
+// All of IPv6 that is given out. What lies outside holds IPv4 addresses in disguise too: ::7f00:1 is 127.0.0.1.
+const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
 
 /**
  * Public unicast addresses only, on port 80, 443 or an unprivileged one: nothing on this machine, in the local network
@@ -26,10 +28,15 @@ export function createEgressRules(allowedRanges: readonly string[]): EgressRules
       const address = ipaddr.process(text);
       const isOpened = opened.some(([range, bits]) => range.kind() === address.kind() && address.match(range, bits));
       if (isOpened) return true;
-      if (deniedAddresses.has(address.toString()) || address.range() !== 'unicast') return false;
+      if (deniedAddresses.has(address.toString()) || !isPublic(address)) return false;
       return port === 80 || port === 443 || port >= 1024;
     },
   };
+}
+
+function isPublic(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
+  if (address.range() !== 'unicast') return false;
+  return address instanceof ipaddr.IPv4 || address.match(globalUnicast);
 }
 
 /** Reads a comma-separated list of CIDR ranges; undefined when one of them is none. */

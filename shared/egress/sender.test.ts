@@ -9,16 +9,17 @@ import type { ResolveName } from './guarded-lookup.ts';
 import { createSender } from './sender.ts';
 import type { Sender } from './sender.ts';
 
-const limits = { connectionsMax: 4, connectTimeoutMs: 500, headersTimeoutMs: 300, totalTimeoutMs: 400 };
+const limits = { connectionsMax: 4, connectTimeoutMs: 30_000, headersTimeoutMs: 30_000, totalTimeoutMs: 30_000 };
+const short = { connectionsMax: 4, connectTimeoutMs: 500, headersTimeoutMs: 300, totalTimeoutMs: 400 };
 const closing: (() => Promise<unknown>)[] = [];
 
 afterEach(async () => {
   for (const close of closing.splice(0).toReversed()) await close();
 });
 
-function senderFor(allowed: readonly string[], resolveName?: ResolveName): Sender {
+function senderFor(allowed: readonly string[], resolveName?: ResolveName, own = limits): Sender {
   const rules = createEgressRules(allowed);
-  const sender = createSender({ rules, lookupFor: createGuardedLookup(rules, resolveName), limits });
+  const sender = createSender({ rules, lookupFor: createGuardedLookup(rules, resolveName), limits: own });
   closing.push(() => sender.close());
   return sender;
 }
@@ -67,16 +68,16 @@ describe('sender', () => {
   });
 
   it.each([
-    ['no answer', (socket: Socket) => socket.resume(), 'TIMEOUT'],
-    ['dripping body', (socket: Socket) => drip(socket), 'TOTAL_TIMEOUT'],
-    ['early close', (socket: Socket) => socket.destroy(), 'UND_ERR_SOCKET'],
-    ['no HTTP', (socket: Socket) => void socket.end('hello\r\n\r\n'), 'HPE_|HTTPParserError'],
-  ])('%s: ends in time, worth another attempt', async (_name, behave, code) => {
+    ['no answer', (socket: Socket) => socket.resume(), 'TIMEOUT', short],
+    ['dripping body', (socket: Socket) => drip(socket), 'TOTAL_TIMEOUT', short],
+    ['early close', (socket: Socket) => socket.destroy(), 'UND_ERR_SOCKET', limits],
+    ['no HTTP', (socket: Socket) => void socket.end('hello\r\n\r\n'), 'HPE_|HTTPParserError', limits],
+  ])('%s: ends in time, worth another attempt', async (_name, behave, code, own) => {
     const port = await raw((socket) => {
       socket.on('error', () => undefined);
       socket.once('data', () => behave(socket));
     });
-    const result = await senderFor(local).send(request(`http://127.0.0.1:${port}/`));
+    const result = await senderFor(local, undefined, own).send(request(`http://127.0.0.1:${port}/`));
     expect(result).toMatchObject({ kind: 'failed', permanent: false });
     expect(result.kind === 'failed' ? result.reason : '').toMatch(new RegExp(`${code}|ECONNRESET`));
   });
@@ -107,6 +108,12 @@ describe('sender', () => {
     'http://0/',
     'http://[::1]/',
     'http://[::ffff:127.0.0.1]/',
+    'http://[::127.0.0.1]/',
+    'http://[64:ff9b::127.0.0.1]/',
+    'http://[2002:7f00:1::]/',
+    'http://0177.0.0.1/',
+    'http://[fe80::1]/',
+    'http://[fd00:ec2::254]/latest/meta-data',
     'http://①②⑦.0.0.1/',
     'http://169.254.169.254/latest/meta-data',
     'http://localhost:8080/',
