@@ -80,6 +80,8 @@ describe('Amplitude', () => {
   it('answer: some at fault among others are left to smaller batches', () => {
     const body = { code: 400, events_with_missing_fields: { event_type: [1] } };
     expect(amplitude.prepare(key).readAnswer?.(answer(400, body), [track, track])).toBeUndefined();
+    const ids = { code: 400, events_with_invalid_id_lengths: { user_id: [1] } };
+    expect(amplitude.prepare(key).readAnswer?.(answer(400, ids), [track, track])).toBeUndefined();
   });
 
   it('answer: a request refused as such is not sent again in parts', () => {

@@ -109,7 +109,7 @@ function readRefusals(answer: OutboundAnswer, count: number): readonly Outcome[]
   const body = answer.status === 400 ? jsonAnswer(answer) : undefined;
   if (body === undefined) return undefined;
   const refusals = new Map<number, string>();
-  for (const list of ['events_with_invalid_fields', 'events_with_missing_fields']) {
+  for (const list of ['events_with_invalid_fields', 'events_with_missing_fields', 'events_with_invalid_id_lengths']) {
     const byField = body[list];
     for (const [field, indexes] of Object.entries(isJsonObject(byField) ? byField : {})) {
       for (const index of Array.isArray(indexes) ? indexes : []) refusals.set(Number(index), rowRefusal(field));
