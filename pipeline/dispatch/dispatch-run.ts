@@ -1,38 +1,22 @@
 import { withDeadline } from '../../shared/log/connection.ts';
-import type { Cursor } from '../../shared/log/cursor.ts';
 import { BatchLinger } from './batch-linger.ts';
-import type { DeadLetterWriter } from './dead-letter-writer.ts';
 import { deliver } from './deliver.ts';
 import type { Delivered } from './deliver.ts';
 import type { DispatchItem } from './dispatch-item.ts';
 import type { DispatcherOptions } from './dispatcher-context.ts';
-import type { DispatcherCounts, DispatcherGauge } from './dispatcher-stats.ts';
-import type { HealthKeeper } from './health-keeper.ts';
+import type { DispatchParts } from './dispatch-parts.ts';
+import type { DispatcherGauge } from './dispatcher-stats.ts';
 import { HeldFrames } from './held-frames.ts';
 import type { HeldFrame } from './held-frames.ts';
 import { Intake } from './intake.ts';
-import type { Sender } from '../../shared/egress/sender.ts';
-import type { RetryFrame, RetryReader } from './retry-reader.ts';
-import type { RetryWriter } from './retry-writer.ts';
+import type { RetryFrame } from './retry-reader.ts';
 import { nextLane } from './next-lane.ts';
+import { createOutcomeNoter } from './outcome-noter.ts';
 import { RequestGate } from './request-gate.ts';
 import { settleAttempts } from './settle-attempts.ts';
 import type { SettlingContext } from './settle-attempts.ts';
 import { VisitorLanes } from './visitor-lanes.ts';
 import type { LaneClass } from './visitor-lanes.ts';
-
-export type DispatchParts = {
-  readonly options: DispatcherOptions;
-  readonly counts: DispatcherCounts;
-  readonly keeper: HealthKeeper;
-  readonly cursor: Cursor;
-  readonly abort: AbortController;
-  readonly deadLetters: DeadLetterWriter;
-  readonly sender: Sender;
-  readonly retryWriter: RetryWriter;
-  readonly retryReader: () => RetryReader;
-  onAcknowledged(seq: number): void;
-};
 
 const framesPerTake = 16;
 /** Frames that wait to be read while no more are asked for. */
@@ -60,17 +44,8 @@ export class DispatchRun {
   constructor(parts: DispatchParts) {
     this.#parts = parts;
     const { keeper, retryWriter, deadLetters, counts, options } = parts;
-    const { settings, retryPolicy, sourceActivity, target, accountId, destinationId, noteOutcome } = options;
-    const note: SettlingContext['note'] = ({ eventId }, outcome, attempts, reason) =>
-      noteOutcome({
-        accountId,
-        destinationId,
-        eventId,
-        outcome,
-        attempts,
-        atMs: Date.now(),
-        ...(reason === undefined ? {} : { reason }),
-      });
+    const { settings, retryPolicy, sourceActivity, target } = options;
+    const note = createOutcomeNoter(options);
     this.#held = new HeldFrames(settings.ackWaitMs / 3);
     this.#gate = new RequestGate(settings.concurrency, () => this.wake());
     this.#linger = new BatchLinger(settings.lingerMs, () => this.#pump());
@@ -116,14 +91,11 @@ export class DispatchRun {
 
   /** Something changed: takes more or less, and sends what may be sent. */
   wake(): void {
-    try {
+    this.#guard(() => {
       this.#intake.readWhile(() => this.#wantsEvents());
-    } catch (error) {
-      this.#fail(error);
-      return;
-    }
-    this.#regulate();
-    this.#pump();
+      this.#regulate();
+      this.#pump();
+    });
   }
 
   gauges(): Record<DispatcherGauge, number> {
@@ -138,7 +110,7 @@ export class DispatchRun {
   }
 
   takeRetries(frame: RetryFrame): void {
-    this.#intake.takeRetries(frame);
+    this.#guard(() => this.#intake.takeRetries(frame));
     this.wake();
   }
 
@@ -213,8 +185,7 @@ export class DispatchRun {
     return nextLane({
       isFreshReady: this.#lanes.readyCount('fresh') > 0,
       isRetriedReady: this.#lanes.readyCount('retried') > 0,
-      retriedInFlight: this.#gate.share('retried'),
-      asking: this.#gate.asking,
+      ...this.#gate.turn,
     });
   }
 
@@ -254,6 +225,7 @@ export class DispatchRun {
     if (canSend && !this.#isStopping) retryReader().open();
     else retryReader().close();
     const passes = target?.destination.isEnabled === false;
+    if (passes) this.#passOver();
     if ((passes || (canSend && hasRoom)) && !this.#isStopping) cursor.resume();
     else cursor.pause();
   }
@@ -270,9 +242,27 @@ export class DispatchRun {
     this.#lanes.remove(({ frame }) => abandoned.has(frame));
   }
 
+  /** Switched off: what is held for it and not under way is not sent any more. */
+  #passOver(): void {
+    this.#handBackUnstarted();
+    for (const { frame } of this.#lanes.remove(() => true)) {
+      this.#parts.counts.skipped += 1;
+      this.#settle(frame);
+    }
+  }
+
   /** When stopping: nothing is left to wait for once every frame that was begun is finished, or cannot be. */
   #reportIdle(): void {
     if (this.#held.size === 0 || (this.#gate.inFlight === 0 && this.#gate.isShut)) this.#onIdle?.();
+  }
+
+  /** Whoever wakes it, the thread most of all, is not to fall with it. */
+  #guard(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#fail(error);
+    }
   }
 
   #fail(error: unknown): void {

@@ -252,6 +252,28 @@ describe('dispatcher', () => {
     expect(await rig.counted()).toEqual([1, 0, 0, 0]);
   });
 
+  it('disabled: what is held behind a request under way is not sent any more', async () => {
+    sink.answer(({ body }) => {
+      if (idsOf(body).includes('e0')) publishDestination({ status: 'Disabled' });
+      return 200;
+    });
+    await rig.start();
+    await rig.send(numbered(5).map(({ id }) => ({ id, visitor: 'one' })));
+    await idle();
+    expect(sink.taken()).toEqual(['e0']);
+    publishDestination();
+    await rig.send([{ id: 'later', visitor: 'one' }]);
+    await until('it arrived', () => sink.taken().includes('later'));
+    expect(sink.taken()).toEqual(['e0', 'later']);
+  });
+
+  it('bug: one that shows with a new configuration ends the dispatcher, and not who told it', async () => {
+    const dispatcher = await rig.start();
+    const ended = dispatcher.done.catch((error: unknown) => error);
+    rig.configure({ destinations: [httpEntity(rig.destinationId, sink.url)], mappings: [null as never] });
+    expect(await ended).toBeInstanceOf(TypeError);
+  });
+
   it('rules: what is stopped is counted, what is not for it is not', async () => {
     const named = (name: string) => ({ condition: { property: 'event.event', operator: 'Is', value: name } });
     rig.configure({

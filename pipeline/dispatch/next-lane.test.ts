@@ -2,7 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { nextLane } from './next-lane.ts';
 import type { LaneChoice } from './next-lane.ts';
 
-const both: LaneChoice = { isFreshReady: true, isRetriedReady: true, retriedInFlight: 0, asking: 'as ever' };
+const both: LaneChoice = {
+  isFreshReady: true,
+  isRetriedReady: true,
+  retriedInFlight: 0,
+  freshSinceRetried: 3,
+  asking: 'as ever',
+};
 const retriedOnly = { ...both, isFreshReady: false };
 
 describe('next lane', () => {
@@ -15,6 +21,16 @@ describe('next lane', () => {
   it('both: retried events get a share', () => {
     expect(nextLane(both)).toBe('retried');
     expect(nextLane({ ...both, retriedInFlight: 0.25 })).toBe('fresh');
+  });
+
+  it('both: one request at a time is not for retried events alone', () => {
+    let freshSinceRetried = 3;
+    const lanes = Array.from({ length: 8 }, () => {
+      const lane = nextLane({ ...both, freshSinceRetried });
+      freshSinceRetried = lane === 'retried' ? 0 : freshSinceRetried + 1;
+      return lane;
+    });
+    expect(lanes).toEqual(['retried', 'fresh', 'fresh', 'fresh', 'retried', 'fresh', 'fresh', 'fresh']);
   });
 
   it('probe: made with a fresh event, and with one that failed before only after a while without', () => {

@@ -15,6 +15,7 @@ export class RequestGate {
   #concurrency: ConcurrencyLimit;
   readonly #onRetryTime: () => void;
   readonly #inFlight: Record<LaneClass, number> = { fresh: 0, retried: 0 };
+  #freshSinceRetried = Infinity;
   #breaker: BreakerState = closedBreaker;
   #timer: NodeJS.Timeout | undefined;
   /** Until when the next probe is made with a fresh event only, by performance.now(). */
@@ -52,10 +53,13 @@ export class RequestGate {
     return this.#breaker.kind === 'closed';
   }
 
-  /** What requests are made for now. */
-  get asking(): LaneChoice['asking'] {
-    if (this.isBreakerClosed) return 'as ever';
-    return performance.now() < this.#freshProbeUntilMs ? 'a fresh probe' : 'a probe';
+  /** What the choice of the next lane depends on. */
+  get turn(): Pick<LaneChoice, 'retriedInFlight' | 'freshSinceRetried' | 'asking'> {
+    return {
+      retriedInFlight: this.#inFlight.retried / this.concurrency,
+      freshSinceRetried: this.#freshSinceRetried,
+      asking: this.#asking,
+    };
   }
 
   /** Requests that may be started now. */
@@ -64,15 +68,11 @@ export class RequestGate {
     return Math.max(0, Math.min(this.concurrency - this.inFlight, breakerRoom(this.#breaker)));
   }
 
-  /** Requests of one kind in flight, as a share of all there may be. */
-  share(lane: LaneClass): number {
-    return this.#inFlight[lane] / this.concurrency;
-  }
-
   /** Returns when it was, for `ended`. */
   started(lane: LaneClass): number {
     this.#breaker = breakerStarted(this.#breaker);
     this.#inFlight[lane] += 1;
+    this.#freshSinceRetried = lane === 'retried' ? 0 : this.#freshSinceRetried + 1;
     return performance.now();
   }
 
@@ -103,5 +103,11 @@ export class RequestGate {
 
   stop(): void {
     clearTimeout(this.#timer);
+  }
+
+  /** What requests are made for now. */
+  get #asking(): LaneChoice['asking'] {
+    if (this.isBreakerClosed) return 'as ever';
+    return performance.now() < this.#freshProbeUntilMs ? 'a fresh probe' : 'a probe';
   }
 }

@@ -41,12 +41,16 @@ async function store(destinationId: string, ids: readonly string[]): Promise<voi
 }
 
 /** Reads with a reader that is stopped when the test is finished. */
-function read(destinationId: string, onFrame: (id: string, frame: RetryFrame) => void): void {
+function read(
+  destinationId: string,
+  onFrame: (id: string, frame: RetryFrame) => void,
+  onUnreadable: (data: Uint8Array) => void = () => undefined,
+): void {
   const reader = createRetryReader({
     connection,
     destinationId,
     onFrame: (frame) => onFrame(frame.records[0]?.event.event.id ?? '', frame),
-    onUnreadable: async () => undefined,
+    onUnreadable: async (data) => onUnreadable(data),
     onError: () => undefined,
   });
   onTestFinished(() => reader.stop());
@@ -77,6 +81,26 @@ describe('retry reader', () => {
       const left = await countBySubject(connection, streams.retry, retriesOfDestination(destinationId));
       return left.size === 0;
     });
+  });
+
+  it('unreadable: a record of another version, or none at all, is told of and passed over', async () => {
+    const destinationId = randomUUID();
+    const strange = ['{"v":2,"later":true}\n', 'null\n', '{}\n'];
+    for (const text of strange) {
+      const options = { msgId: randomUUID(), timeoutMs: 5_000, attemptsMax: 20 };
+      await publish(connection, retrySubject(destinationId, 0), Buffer.from(text), options);
+    }
+    await store(destinationId, ['known']);
+    const told: string[] = [];
+    const finished: string[] = [];
+    const onFrame = (id: string, frame: RetryFrame): void => {
+      finished.push(id);
+      frame.finished();
+    };
+    read(destinationId, onFrame, (data) => told.push(Buffer.from(data).toString()));
+    await until('the known one is read', () => finished.includes('known'));
+    expect(finished).toEqual(['known']);
+    expect(told).toEqual(strange);
   });
 
   it('storm: frames handed back at any moment are all finished in the end, once each', async () => {

@@ -1,4 +1,4 @@
-import { frameLines, parseLine } from './frame.ts';
+import { FrameError, frameLines, parseLine } from './frame.ts';
 import type { ResolvedEvent } from './resolved-event.ts';
 import type { RequestSummary } from './dead-letter.ts';
 
@@ -25,5 +25,9 @@ export function encodeRetryRecord(record: RetryRecord): string {
 
 /** Reads a frame of the retry log. Throws FrameError on what this build does not know. */
 export function decodeRetryFrame(data: Uint8Array): RetryRecord[] {
-  return frameLines(data).map((line) => parseLine(line) as RetryRecord);
+  return frameLines(data).map((line) => {
+    const record = parseLine(line) as RetryRecord | null;
+    if (record?.v !== 1) throw new FrameError(`reading the retry log: version ${String(record?.v)} is unknown`);
+    return record;
+  });
 }
