@@ -1,5 +1,6 @@
 import { ConnectionPool } from './connection-pool.ts';
 import type { PoolOptions } from './connection-pool.ts';
+import { takeLastAnswers } from './last-answers.ts';
 import { LoadRecorder } from './load-recorder.ts';
 import { resultOf } from './load-result.ts';
 import type { LoadResult } from './load-result.ts';
@@ -13,8 +14,12 @@ export async function closedLoop(options: PoolOptions, timing: LoopTiming): Prom
   const pool = new ConnectionPool(options, {
     onFree(lane, status) {
       const nowMs = performance.now();
+      if (isStopped) {
+        if (status !== undefined) recorder?.recordLate(status, nowMs - lane.dueMs);
+        return;
+      }
       if (status !== undefined) recorder?.record(status, nowMs - lane.dueMs);
-      if (!isStopped) pool.send(lane, nowMs);
+      pool.send(lane, nowMs);
     },
   });
   pool.open();
@@ -24,7 +29,8 @@ export async function closedLoop(options: PoolOptions, timing: LoopTiming): Prom
   await measureWindows(recorder, timing);
   isStopped = true;
   const seconds = (performance.now() - startedMs) / 1000;
-  const result = resultOf(recorder, seconds, pool, 0);
+  const unanswered = await takeLastAnswers(pool, recorder);
+  const result = resultOf(recorder, seconds, pool, { unsent: 0, unanswered });
   pool.close();
   return result;
 }

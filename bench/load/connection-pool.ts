@@ -59,6 +59,11 @@ export class ConnectionPool {
     lane.connection.send(lane.template.bytes);
   }
 
+  /** When the requests that have no answer yet were due. */
+  waitingSince(): number[] {
+    return [...this.#lanes.values()].filter(({ isWaiting }) => isWaiting).map(({ dueMs }) => dueMs);
+  }
+
   close(): void {
     this.#isClosed = true;
     for (const connection of this.#lanes.keys()) connection.close();

@@ -26,3 +26,21 @@ test('load recorder: the rest of a second makes no window', () => {
 test('load recorder: of nothing there is no percentile, rather than a fast one', () => {
   expect(new LoadRecorder(0).percentiles().p99).toBeNaN();
 });
+
+test('load recorder: no percentile is above the slowest', () => {
+  const recorder = new LoadRecorder(0);
+  for (let ms = 400; ms < 500; ms += 0.37) recorder.record(200, ms);
+  const { p99, p999, max } = recorder.percentiles();
+  expect(p999).toBeLessThanOrEqual(max);
+  expect(p99).toBeLessThanOrEqual(p999);
+});
+
+test('load recorder: an answer after the end counts in the percentiles, not in the rate', () => {
+  const recorder = new LoadRecorder(0);
+  recorder.record(200, 1);
+  recorder.recordLate(503, 900);
+  expect(recorder.answers).toBe(1);
+  expect(recorder.closeWindow(1_000)).toMatchObject({ perSecond: 1, max: 1 });
+  expect(recorder.percentiles().max).toBeGreaterThan(890);
+  expect(Object.fromEntries(recorder.byStatus)).toEqual({ 200: 1, 503: 1 });
+});

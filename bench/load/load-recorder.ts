@@ -37,8 +37,10 @@ export function recordMs(histogram: Histogram, ms: number): void {
 
 export function percentilesOf(histogram: Histogram): Percentiles {
   if (histogram.totalCount === 0) return noPercentiles;
-  const at = (percent: number): number => histogram.getValueAtPercentile(percent) / microsPerMs;
-  return { p50: at(50), p90: at(90), p99: at(99), p999: at(99.9), max: histogram.maxValue / microsPerMs };
+  const max = histogram.maxValue / microsPerMs;
+  // A percentile is the upper end of its bucket, which may lie beyond what was ever recorded.
+  const at = (percent: number): number => Math.min(max, histogram.getValueAtPercentile(percent) / microsPerMs);
+  return { p50: at(50), p90: at(90), p99: at(99), p999: at(99.9), max };
 }
 
 /** Answers of a measurement: all together, and second by second. */
@@ -64,9 +66,14 @@ export class LoadRecorder {
   record(status: number, latencyMs: number): void {
     this.#answers += 1;
     this.#windowAnswers += 1;
+    recordMs(this.#window, latencyMs);
+    this.recordLate(status, latencyMs);
+  }
+
+  /** An answer that came after the end: it counts in the percentiles, and not in the rate. */
+  recordLate(status: number, latencyMs: number): void {
     this.byStatus.set(status, (this.byStatus.get(status) ?? 0) + 1);
     recordMs(this.#all, latencyMs);
-    recordMs(this.#window, latencyMs);
   }
 
   /** A request that got no answer: it has waited at least this long. */

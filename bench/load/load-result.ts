@@ -6,8 +6,10 @@ export type LoadResult = {
   readonly answersPerS: number;
   readonly answers: number;
   readonly byStatus: Readonly<Record<string, number>>;
-  /** Connections that broke. */
+  /** Requests whose connection broke before their answer. */
   readonly failures: number;
+  /** Requests that had no answer long after the end. */
+  readonly unanswered: number;
   readonly latencyMs: Percentiles;
   readonly windows: readonly LoadWindow[];
   readonly seconds: number;
@@ -21,13 +23,14 @@ export function resultOf(
   recorder: LoadRecorder,
   seconds: number,
   pool: Pick<ConnectionPool, 'failures' | 'accepted'>,
-  unsent: number,
+  { unsent, unanswered }: Pick<LoadResult, 'unsent' | 'unanswered'>,
 ): LoadResult {
   return {
     answersPerS: recorder.answers / seconds,
     answers: recorder.answers,
     byStatus: Object.fromEntries(recorder.byStatus),
     failures: pool.failures,
+    unanswered,
     acceptedInAll: pool.accepted,
     latencyMs: recorder.percentiles(),
     windows: recorder.windows,
@@ -36,10 +39,13 @@ export function resultOf(
   };
 }
 
-/** Answers that were not 200, connections that broke, requests never sent: each makes a measurement worthless. */
+/** Whether every request was answered with 200: anything else makes a measurement worthless. */
+export function isAllAccepted({ answers, byStatus, failures, unanswered }: LoadResult): boolean {
+  return answers > 0 && Object.keys(byStatus).every((status) => status === '200') && failures + unanswered === 0;
+}
+
 export function assertAllAccepted(name: string, load: LoadResult): void {
-  const refused = load.answers - (load.byStatus['200'] ?? 0);
-  if (load.answers > 0 && refused === 0 && load.failures === 0) return;
+  if (isAllAccepted(load)) return;
   const statuses = JSON.stringify(load.byStatus);
-  throw new Error(`measuring ${name}: answers ${statuses}, ${load.failures} requests unanswered`);
+  throw new Error(`measuring ${name}: answers ${statuses}, ${load.failures + load.unanswered} requests unanswered`);
 }

@@ -1,6 +1,7 @@
 import { Arrivals } from './arrivals.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import type { Lane, PoolOptions } from './connection-pool.ts';
+import { takeLastAnswers } from './last-answers.ts';
 import { LoadRecorder } from './load-recorder.ts';
 import { resultOf } from './load-result.ts';
 import type { LoadResult } from './load-result.ts';
@@ -8,7 +9,6 @@ import { measureWindows } from './measure-windows.ts';
 import type { LoopTiming } from './measure-windows.ts';
 
 const tickMs = 1;
-const lastAnswersMs = 2_000;
 
 /**
  * Requests come at a constant rate whether or not earlier ones were answered, as clients do that know nothing of each
@@ -48,13 +48,11 @@ export async function openLoop(options: PoolOptions, ratePerS: number, timing: L
   const endedMs = performance.now();
   const seconds = (endedMs - measureFromMs) / 1000;
   const unsent = recordUnsent(arrivals, recorder, endedMs);
-  // Nothing more is due. What is on its way may still be answered: the slowest must not be left out.
+  // Nothing more is due.
   arrivals = undefined;
   clearInterval(timer);
-  while (pool.inFlight > 0 && performance.now() - endedMs < lastAnswersMs) {
-    await new Promise((resolve) => setTimeout(resolve, tickMs));
-  }
-  const result = resultOf(recorder, seconds, pool, unsent);
+  const unanswered = await takeLastAnswers(pool, recorder);
+  const result = resultOf(recorder, seconds, pool, { unsent, unanswered });
   pool.close();
   return result;
 }

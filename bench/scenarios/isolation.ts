@@ -3,6 +3,7 @@ import { destinationIdOf } from '../config/ids.ts';
 import type { BenchDestination } from '../config/account-document.ts';
 import { fillEvents } from '../fill/fill-events.ts';
 import { trackBody } from '../load/bodies.ts';
+import { assertAllAccepted } from '../load/load-result.ts';
 import { figureOf, plainFigure, ratioFigure } from '../result/figure.ts';
 import type { ResultRow } from '../result/result.ts';
 import type { Scenario, ScenarioContext } from '../scenario.ts';
@@ -123,6 +124,7 @@ function measureOnce(
       pipeline: path.pipeline,
       onWindow,
     });
+    assertAllAccepted(arm.name, paced.load);
     return { drained, paced };
   });
 }

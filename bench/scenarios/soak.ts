@@ -1,5 +1,6 @@
 import { destinationIdOf } from '../config/ids.ts';
 import { trackBody } from '../load/bodies.ts';
+import { assertAllAccepted } from '../load/load-result.ts';
 import { figureOf, meanOf, plainFigure } from '../result/figure.ts';
 import type { Series } from '../result/result.ts';
 import type { Scenario } from '../scenario.ts';
@@ -56,6 +57,7 @@ export const soak: Scenario = {
       ]);
       const run = await paced(`${Math.round(ratePerS)}/s for ${minutes} minutes`, minutes * 60_000, ratePerS);
       const memory = await sampler.stop();
+      assertAllAccepted('soak', run.load);
       const growth = memoryGrowth(memory.slice(0, 2));
       const keptUp = run.deliveredPerS / run.load.answersPerS;
       return {

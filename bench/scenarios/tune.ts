@@ -86,7 +86,7 @@ function tryOnce(context: ScenarioContext, knob: Knob, { sync, ...env }: Setting
 }
 
 const rateOf = (knob: Knob, run: Paced): number =>
-  knob.judgedBy === 'accepted' ? run.load.answersPerS : run.deliveredPerS;
+  knob.judgedBy === 'accepted' ? (run.load.byStatus['200'] ?? 0) / run.load.seconds : run.deliveredPerS;
 
 function rowOf(knob: Knob, value: string, runs: readonly Paced[], isInUse: boolean): ResultRow {
   const readingsOf = (run: Paced): readonly number[] =>

@@ -11,6 +11,7 @@ import { memoryProbe, startSampler } from '../system/sampler.ts';
 import type { Service } from '../system/services.ts';
 import type { Stage } from '../system/stage.ts';
 import { sleep } from '../system/wait-until.ts';
+import { backlogOf } from './backlog-of.ts';
 
 export type PacedOptions = {
   readonly stage: Stage;
@@ -61,6 +62,7 @@ export async function runPaced(options: PacedOptions): Promise<Paced> {
   const first = await sink.tally();
   let last = { atMs: first.atMs, events: first.groups[group]?.events ?? 0 };
   const throughput: Point[] = [];
+  const delivered: Point[] = [];
   const p50: Point[] = [];
   const p99: Point[] = [];
   const probes = Object.entries(options.pids ?? {}).map(([name, pid]) => memoryProbe(name, pid));
@@ -72,6 +74,7 @@ export async function runPaced(options: PacedOptions): Promise<Paced> {
     const rate = (((found?.events ?? 0) - last.events) * 1000) / (atMs - last.atMs);
     const atS = (atMs - first.atMs) / 1000;
     throughput.push([atS, rate]);
+    delivered.push([atS, (found?.events ?? 0) - begin]);
     if (found !== undefined) {
       p50.push([atS, found.latencyMs.p50]);
       p99.push([atS, found.latencyMs.p99]);
@@ -97,22 +100,10 @@ export async function runPaced(options: PacedOptions): Promise<Paced> {
       ...memory,
       {
         chart: 'backlog',
-        name: 'sent and not delivered',
+        name: 'accepted and not delivered',
         unit: 'count',
-        points: backlogOf(throughput, load, eventsPerRequest),
+        points: backlogOf(delivered, load, eventsPerRequest),
       },
     ],
   };
-}
-
-/** How what was sent and what was delivered drift apart, second by second. */
-function backlogOf(throughput: readonly Point[], load: LoadResult, eventsPerRequest: number): Point[] {
-  let lastS = 0;
-  let drift = 0;
-  return throughput.map(([atS, rate]): Point => {
-    // What was on its way before is not known, so a backlog that shrinks shrinks to nothing.
-    drift = Math.max(0, drift + (load.answersPerS * eventsPerRequest - rate) * (atS - lastS));
-    lastS = atS;
-    return [atS, drift];
-  });
 }

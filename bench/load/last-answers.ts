@@ -1,0 +1,25 @@
+import type { ConnectionPool } from './connection-pool.ts';
+import type { LoadRecorder } from './load-recorder.ts';
+
+/** Longer than any service here leaves a request without an answer. */
+const lastAnswersMs = 5_000;
+const pollMs = 1;
+
+/**
+ * Waits for what is on its way when a measurement ends: the slowest must not be left out. Returns how many had no answer
+ * even then; they stand in the percentiles with the time they have waited.
+ */
+export async function takeLastAnswers(
+  pool: Pick<ConnectionPool, 'inFlight' | 'waitingSince'>,
+  recorder: LoadRecorder,
+  deadlineMs = lastAnswersMs,
+): Promise<number> {
+  const endedMs = performance.now();
+  while (pool.inFlight > 0 && performance.now() - endedMs < deadlineMs) {
+    await new Promise((resolve) => setTimeout(resolve, pollMs));
+  }
+  const waiting = pool.waitingSince();
+  const nowMs = performance.now();
+  for (const dueMs of waiting) recorder.recordUnanswered(nowMs - dueMs);
+  return waiting.length;
+}

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { noPercentiles } from './load-recorder.ts';
+import { assertAllAccepted, isAllAccepted } from './load-result.ts';
+import type { LoadResult } from './load-result.ts';
+
+const fine: LoadResult = {
+  answersPerS: 10,
+  answers: 10,
+  byStatus: { 200: 10 },
+  failures: 0,
+  unanswered: 0,
+  latencyMs: noPercentiles,
+  windows: [],
+  seconds: 1,
+  acceptedInAll: 12,
+  unsent: 0,
+};
+
+test('load result: counts when every request was answered with 200', () => {
+  expect(isAllAccepted(fine)).toBe(true);
+});
+
+test.each([
+  ['a refusal', { byStatus: { 200: 10, 503: 1 } }],
+  ['a connection that broke', { failures: 1 }],
+  ['a request that nobody answered', { unanswered: 1 }],
+  ['nothing at all', { answers: 0, byStatus: {} }],
+])('load result: %s makes it worthless', (_what, own) => {
+  expect(isAllAccepted({ ...fine, ...own })).toBe(false);
+  expect(() => assertAllAccepted('track', { ...fine, ...own })).toThrow('measuring track: answers');
+});
