@@ -27,7 +27,7 @@ type Flags = {
   readonly minutes?: number;
   readonly quick?: boolean;
   readonly failOnRegression?: boolean;
-  readonly set: Readonly<Record<string, string>>;
+  readonly set?: Readonly<Record<string, string>>;
 };
 
 /** What is there to be run, and which of it takes too long to be run with the others. */
@@ -48,7 +48,7 @@ export function readOrder(
     .option('--rounds <n>', `times the subjects are measured in turn (default ${normal.rounds})`, readCount)
     .option('--minutes <n>', `length of a soak (default ${normal.minutes})`, readPositive)
     .option('--quick', `one round of ${quick.seconds} s: to see that it works, not to quote`)
-    .option('--set <NAME=VALUE>', 'a variable of gateway or pipeline; may be repeated', readSetting, {})
+    .option('--set <NAME=VALUE>', 'a variable of gateway or pipeline; may be repeated', readSetting)
     .option('--fail-on-regression', 'compare: exit with 1 when something got worse for certain')
     .exitOverride()
     .configureOutput({
@@ -67,7 +67,7 @@ export function readOrder(
   }
   const [name, ...operands] = program.args;
   const flags = program.opts<Flags>();
-  const unknown = Object.keys(flags.set).filter((variable) => !variables.has(variable));
+  const unknown = Object.keys(flags.set ?? {}).filter((variable) => !variables.has(variable));
   // A slip of the pen would measure the default and call it something else.
   if (unknown.length > 0) return wrong(`neither gateway nor pipeline reads ${unknown.join(', ')}`);
   return orderOf(name, operands, flags, scenarios);
@@ -102,7 +102,7 @@ function orderOf(
     rounds: flags.rounds ?? rounds,
     minutes: flags.minutes ?? minutes,
     isQuick,
-    settings: flags.set,
+    settings: flags.set ?? {},
   };
   return { kind: 'run', names: chosen.map((each) => each.name), options };
 }
@@ -123,7 +123,7 @@ function readCount(value: string): number {
   return number;
 }
 
-function readSetting(value: string, before: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+function readSetting(value: string, before: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
   const match = /^([A-Z][A-Z0-9_]*)=(.*)$/.exec(value);
   if (match?.[1] === undefined || match[2] === undefined) throw new InvalidArgumentError('it must read NAME=VALUE');
   return { ...before, [match[1]]: match[2] };

@@ -7,7 +7,7 @@ import { renderBars, renderTable } from './report/table.ts';
 import type { StoredResult } from './result/stored-result.ts';
 import type { Scenario } from './scenario.ts';
 import { compileCode } from './system/code.ts';
-import { machineSettings } from './system/machine-settings.ts';
+import { benchSettings } from './system/bench-settings.ts';
 import { openStage } from './system/stage.ts';
 import type { OpenStage, Stage } from './system/stage.ts';
 
@@ -19,7 +19,7 @@ export async function runScenarios(scenarios: readonly Scenario[], options: RunO
   progress.step('compiling', 10);
   const code = await compileCode().finally(() => progress.clear());
   const opened = await openStage({ code, settings: options.settings, onProgress: say });
-  const signals = endOnSignals(opened, progress, say);
+  const ending = endOnSignals(opened, progress, say);
   const results: StoredResult[] = [];
   const failed: string[] = [];
   try {
@@ -32,14 +32,14 @@ export async function runScenarios(scenarios: readonly Scenario[], options: RunO
         progress.clear();
         failed.push(scenario.name);
         // Everything it was using has just been taken away from it.
-        if (signals.isEnding()) break;
+        if (ending.isEnding()) break;
         say(`\n${scenario.name} failed: ${error instanceof Error ? error.message : String(error)}\n`);
       }
     }
   } finally {
     progress.clear();
     await opened.close();
-    signals.unhook();
+    ending.unhook();
   }
   if (results.length > 0) {
     const name = scenarios.length === 1 ? (results[0]?.scenario ?? '') : 'report';
@@ -78,7 +78,7 @@ export async function runScenario(
       warmUpSeconds,
       rounds,
       code: stage.code.label,
-      environment: { ...machineSettings, ...settings },
+      environment: { ...benchSettings, ...settings },
       ...result.settings,
     },
   };
@@ -88,20 +88,23 @@ export async function runScenario(
   return stored;
 }
 
-/** Ctrl-C and SIGTERM end everything that was started before the bench ends. */
+const exitCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** Ctrl-C, SIGTERM and a terminal that is closed end everything that was started before the bench ends. */
 function endOnSignals(opened: OpenStage, progress: Progress, say: Say): { unhook(): void; isEnding(): boolean } {
   let isEnding = false;
-  const onSignal = (signal: NodeJS.Signals): void => {
+  const unhook = (): void => {
+    for (const signal of signals) process.off(signal, onSignal);
+  };
+  const onSignal = (signal: (typeof signals)[number]): void => {
     isEnding = true;
-    process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
+    unhook();
     progress.clear();
     say('\nstopping what was started …');
-    const end = (): never => process.exit(signal === 'SIGINT' ? 130 : 143);
+    const end = (): never => process.exit(exitCodes[signal]);
     opened.close().then(end, end);
   };
-  process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
-  return {
-    isEnding: () => isEnding,
-    unhook: () => void process.off('SIGINT', onSignal).off('SIGTERM', onSignal),
-  };
+  for (const signal of signals) process.on(signal, onSignal);
+  return { isEnding: () => isEnding, unhook };
 }

@@ -9,6 +9,9 @@ import { knownVariables } from './system/known-variables.ts';
 
 const order = readOrder(process.argv.slice(2), scenarios, knownVariables());
 
+// A terminal that is closed, or a pager that has seen enough, must not keep what was started from being ended.
+process.stdout.on('error', () => undefined);
+
 try {
   process.exitCode = await follow(order);
 } catch (error) {

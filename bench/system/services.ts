@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { findFreePort } from '../../shared/embedded/free-port.ts';
-import { machineSettings } from './machine-settings.ts';
+import { serviceEnv } from './service-env.ts';
 import type { Stage } from './stage.ts';
 import { waitUntil } from './wait-until.ts';
 
@@ -19,20 +19,8 @@ type Env = Readonly<Record<string, string>>;
 export type ServiceOptions = { readonly env?: Env; readonly nodeArgs?: readonly string[] };
 
 const readyDeadlineMs = 120_000;
-const gibibyte = 1024 ** 3;
-/** Above what any load reaches: the bench measures the path, not the limit. */
-const eventsPerSecondMax = '10000000';
 /** Every service of a run shares it, as in production. */
 export const secretsKey = randomBytes(32).toString('base64');
-
-const common = (natsUrl: string): Env => ({
-  ...machineSettings,
-  NATS_URL: natsUrl,
-  LOG_LEVEL: 'warn',
-  // The streams' limits would end a long run for want of space, which is not what is measured.
-  LOG_INGEST_BYTES_MAX: String(8 * gibibyte),
-  LOG_EVENTS_BYTES_MAX: String(16 * gibibyte),
-});
 
 /** Starts the real gateway and waits until it is ready. A `port` of another gateway is shared with it. */
 export async function startGateway(
@@ -45,7 +33,6 @@ export async function startGateway(
     GATEWAY_PORT: String(port),
     GATEWAY_HOST: '127.0.0.1',
     GATEWAY_METRICS_PORT: metricsPort,
-    RATE_LIMIT_EVENTS_PER_S: eventsPerSecondMax,
   }));
   return { ...service, port, url: `http://127.0.0.1:${port}` };
 }
@@ -95,7 +82,7 @@ async function start(
     name,
     entry: `${name}/main`,
     nodeArgs,
-    env: { ...common(natsUrl), ...own(String(metricsPort)), ...env, ...stage.settings },
+    env: serviceEnv({ NATS_URL: natsUrl, ...own(String(metricsPort)), ...env }, stage.settings),
   });
   const metricsUrl = `http://127.0.0.1:${metricsPort}`;
   const ready = waitUntil(`${name} to be ready`, readyDeadlineMs, () => notReadyReason(metricsUrl));

@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest';
+import { serviceEnv } from './service-env.ts';
+
+test('service env: what is given goes before what the bench sets, and after what a scenario needs', () => {
+  expect(serviceEnv({ NATS_URL: 'nats://log' }, { LOG_LEVEL: 'error', FRAME_LINGER_MS: '2' })).toMatchObject({
+    NATS_URL: 'nats://log',
+    LOG_LEVEL: 'error',
+    FRAME_LINGER_MS: '2',
+    RATE_LIMIT_EVENTS_PER_S: '10000000',
+  });
+});
+
+test('service env: what a scenario turns itself is not to be given', () => {
+  expect(() => serviceEnv({ PIPELINE_THREADS: '1' }, { PIPELINE_THREADS: '4' })).toThrow(
+    '--set PIPELINE_THREADS: the scenario sets it itself',
+  );
+});
