@@ -54,6 +54,19 @@ describe('templates', () => {
     }
   });
 
+  test('a host may be a wildcard, which YAML would take for an alias', () => {
+    const hosts = templates.get('gateway.yaml')?.match(/\{\{ [^}]*\.host [^}]*\}\}/g) ?? [];
+    expect(hosts).toHaveLength(2);
+    for (const host of hosts) expect(host).toContain('| quote }}');
+  });
+
+  test('policies let services reach the log and the database, be they pods or addresses', () => {
+    const egress = templates.get('network-policy.yaml')?.split('  egress:')[1] ?? '';
+    expect(egress).toContain('- namespaceSelector: {}\n');
+    expect(egress).toContain('cidr: 0.0.0.0/0');
+    expect(egress).toContain('port: 53');
+  });
+
   test('alerts link to the runbook below the address that is given', async () => {
     const rules = await readFile(join(chartFolder, 'files/rules/alerts.yml'), 'utf8');
     const place = /\| replace "(runbook_url: [^"]+)" \$runbook \|/.exec(templates.get('monitoring.yaml') ?? '')?.[1];

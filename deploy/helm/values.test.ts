@@ -26,6 +26,7 @@ describe('values', () => {
     const slips: Values[] = [
       { ...values, gatewya: {} },
       { ...values, gateway: { ...(values['gateway'] as Values), replica: 3 } },
+      { ...values, gateway: { ...(values['gateway'] as Values), podSpec: { volumes: [] } } },
       { ...values, env: { LOG_PARTITIONS: 4 } },
       { ...values, database: { url: '', secrets: { DATABASE_PASSWORT: { secret: 'a', key: 'b' } } } },
       { ...values, secretsKey: { secret: 'sluice' } },
@@ -57,6 +58,15 @@ describe('values', () => {
       return paths.filter((path) => !used(path) && !settings.includes(path.split('.')[1] ?? ''));
     });
     expect(unused).toEqual([]);
+  });
+
+  test('refuse of a pod what the template sets itself', () => {
+    const text = `${templates.get('_pod.tpl')}`;
+    const spec = text.slice(text.indexOf('\nspec:'));
+    const set = [...spec.matchAll(/^ {2}([a-zA-Z]+):/gm)].map(([, name]) => name);
+    expect(set.length).toBeGreaterThan(7);
+    const definitions = schema['definitions'] as Record<string, { propertyNames?: { not: { enum: string[] } } }>;
+    expect(definitions['podSpec']?.propertyNames?.not.enum).toEqual(expect.arrayContaining(set));
   });
 
   test('name no variable a service does not know, and hold no secret', () => {
