@@ -25,11 +25,11 @@ beforeAll(async () => {
   common = parseUnit(await read('sluice-.service.d/common.conf'));
 });
 
-const entryOf = (unit: Unit): string => /dist\/(\S+)\.js$/.exec(unit('ExecStart')[0] ?? '')?.[1] ?? '';
+const entriesOf = (unit: Unit): string[] =>
+  [...unit('ExecStartPre'), ...unit('ExecStart')].map((line) => /dist\/(\S+)\.js$/.exec(line)?.[1] ?? '');
 
 function serviceOf(unit: Unit): ServiceName {
-  const [folder, file] = entryOf(unit).split('/');
-  const name = file === 'migrate' ? file : folder;
+  const name = entriesOf(unit).at(-1)?.split('/')[0];
   if (!isService(name)) throw new Error(`${name} is no service`);
   return name;
 }
@@ -52,8 +52,15 @@ async function exampleFile(): Promise<Record<string, string>> {
 }
 
 test('units: each starts an entry the build makes', async () => {
-  expect(units.size).toBe(4);
-  for (const unit of units.values()) await access(join(top, `${entryOf(unit)}.ts`));
+  expect(units.size).toBe(3);
+  for (const entry of [...units.values()].flatMap(entriesOf)) await access(join(top, `${entry}.ts`));
+});
+
+test('units: the schema is migrated before a control plane starts, and again when that failed', () => {
+  const unit = units.get('sluice-control-plane.service');
+  if (unit === undefined) throw new Error('there is no unit of the control plane');
+  expect(entriesOf(unit)).toEqual(['control-plane/migrate', 'control-plane/main']);
+  for (const each of units.values()) expect(each('Requires')).toEqual([]);
 });
 
 test('units: what a service is told is known to it, and enough together with the example file', async () => {
@@ -90,8 +97,7 @@ test('units: systemd waits longer than a service takes to stop, and starts it ag
   const deadlineMs = Number(/SHUTDOWN_DEADLINE_MS=(\d+)/.exec(common('Environment').join(' '))?.[1]);
   expect(Number(common('TimeoutStopSec')[0]) * 1_000).toBe(deadlineMs + 10_000);
   for (const unit of units.values()) {
-    // systemd refuses Restart=always for what runs once.
-    expect(unit('Restart')).toEqual(unit('Type')[0] === 'oneshot' ? [] : ['always']);
+    expect(unit('Restart')).toEqual(['always']);
   }
   expect(common('Restart')).toEqual([]);
 });
