@@ -17,20 +17,31 @@ export async function examine(
   source: Readonly<Record<string, string | undefined>>,
   deadlineMs: number,
 ): Promise<Finding[]> {
-  const machine = { about: 'machine', run: () => Promise.resolve(checkMachine()) };
+  const machine = {
+    about: 'machine',
+    advice: 'report it as a bug: this looks at Node alone',
+    run: () => Promise.resolve(checkMachine()),
+  };
   const env = readOrFindings(source);
   if (Array.isArray(env)) return [...env, ...(await runChecks([machine], deadlineMs))];
   // A server that does not answer is told by what waits for it, before the check as a whole is given up.
   const answerMs = deadlineMs * 0.8;
   const checks = [
     machine,
-    { about: 'log', run: () => checkLog(env, answerMs) },
-    { about: 'durability', run: () => checkMonitors(env, answerMs) },
-    { about: 'database', run: () => checkDatabaseOrSkip(env, answerMs) },
-    { about: 'disk', run: () => checkDisks(env, answerMs) },
+    { about: 'log', advice: adviceOnLog, run: () => checkLog(env, answerMs) },
+    { about: 'durability', advice: adviceOnMonitors, run: () => checkMonitors(env, answerMs) },
+    { about: 'database', advice: adviceOnDatabase, run: () => checkDatabaseOrSkip(env, answerMs) },
+    { about: 'disk', advice: adviceOnDisks, run: () => checkDisks(env, answerMs) },
   ];
   return [ok('environment', 'is valid'), ...(await runChecks(checks, deadlineMs))];
 }
+
+const adviceOnLog =
+  'start nats-server with JetStream, or set NATS_URL and what it logs in with to those of the one that runs; look whether a firewall is between';
+const adviceOnMonitors = 'look whether the monitor ports in NATS_MONITOR_URL can be reached from here';
+const adviceOnDatabase =
+  'start PostgreSQL, or set DATABASE_URL and what it logs in with to those of the one that runs, with a database that exists; look whether a firewall is between';
+const adviceOnDisks = 'look whether the folders of nats-server and of SLUICE_DIR can be read and written to in time';
 
 function readOrFindings(source: Readonly<Record<string, string | undefined>>): DoctorEnv | Finding[] {
   try {

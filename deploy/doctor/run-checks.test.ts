@@ -11,9 +11,10 @@ test('doctor: findings come in the order of the checks', async () => {
   const slow = new Promise<void>((resolve) => {
     finish = resolve;
   });
-  const first = { about: 'first', run: () => slow.then(() => [good]) };
+  const first = { about: 'first', advice: 'try', run: () => slow.then(() => [good]) };
   const second = {
     about: 'second',
+    advice: 'try',
     run: () => {
       finish?.();
       return Promise.resolve([poor]);
@@ -23,12 +24,12 @@ test('doctor: findings come in the order of the checks', async () => {
 });
 
 test('doctor: a check that never ends, and one that throws, are findings', async () => {
-  const never = { about: 'never', run: () => new Promise<never>(() => undefined) };
-  const broken = { about: 'broken', run: () => Promise.reject(new Error('why')) };
+  const never = { about: 'never', advice: 'wait for it', run: () => new Promise<never>(() => undefined) };
+  const broken = { about: 'broken', advice: 'mend it', run: () => Promise.reject(new Error('why')) };
   const findings = await runChecks([never, broken], 20);
-  expect(findings.map(({ about, level }) => [about, level])).toEqual([
-    ['never', 'fail'],
-    ['broken', 'fail'],
+  expect(findings.map(({ about, level, advice }) => [about, level, advice])).toEqual([
+    ['never', 'fail', 'wait for it'],
+    ['broken', 'fail', 'mend it'],
   ]);
   expect(findings[1]?.detail).toBe('why');
 });
