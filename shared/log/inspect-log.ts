@@ -3,8 +3,9 @@ import type { ConsumerInfo, StreamConfig, StreamInfo } from 'nats';
 import { isJsonObject } from '../process/json.ts';
 import type { LogConnection } from './connection.ts';
 import { consumerPolicy } from './consumers.ts';
+import { jetStreamFailure } from './jetstream-failure.ts';
 import { bucketSettings } from './open-buckets.ts';
-import { isNotFound, streamConfigs, streams } from './topology.ts';
+import { TopologyError, isNotFound, streamConfigs, streams } from './topology.ts';
 import type { TopologySettings } from './topology.ts';
 
 /** A setting that is not what the code wants, in words of the server. */
@@ -52,7 +53,9 @@ export async function inspectLog(connection: LogConnection, settings: TopologySe
       num_replicas: bucket.replicas,
     })),
   ];
-  const account = await connection.jsm.getAccountInfo();
+  const account = await connection.jsm.getAccountInfo().catch((error: unknown) => {
+    throw new TopologyError(`reading the log: ${jetStreamFailure(error)}`, { cause: error });
+  });
   const found = await Promise.all(wanted.map((one) => inspectStream(connection, one)));
   const withConsumers = found.filter(({ name, differences }) => differences !== undefined && consumed.has(name));
   const consumers = await Promise.all(withConsumers.map(({ name }) => inspectConsumers(connection, name)));

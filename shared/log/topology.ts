@@ -1,6 +1,7 @@
 import { DiscardPolicy, RetentionPolicy, StorageType, nanos } from 'nats';
 import type { StreamConfig } from 'nats';
 import type { LogConnection } from './connection.ts';
+import { jetStreamFailure } from './jetstream-failure.ts';
 
 /** Limits of the log. Bytes are bytes on disk before replication. */
 export type TopologySettings = {
@@ -94,7 +95,9 @@ async function ensureStream(connection: LogConnection, config: Partial<StreamCon
     }
     return false;
   } catch (error) {
-    if (!isNotFound(error)) throw new TopologyError(`ensuring stream ${name}`, { cause: error });
+    if (!isNotFound(error)) {
+      throw new TopologyError(`ensuring stream ${name}: ${jetStreamFailure(error)}`, { cause: error });
+    }
   }
   try {
     await jsm.streams.add(config);
@@ -102,8 +105,7 @@ async function ensureStream(connection: LogConnection, config: Partial<StreamCon
   } catch (error) {
     // Two processes that start together both find it missing; the second one finds it made.
     if (error instanceof Error && /already in use/.test(error.message)) return false;
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new TopologyError(`creating stream ${name}: ${reason}`, { cause: error });
+    throw new TopologyError(`creating stream ${name}: ${jetStreamFailure(error)}`, { cause: error });
   }
 }
 
