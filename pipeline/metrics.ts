@@ -143,7 +143,10 @@ export const pipelineMetrics = {
   poolThreads: gauge('sluice_pool_threads', 'Threads of the pool, one host each'),
   poolQueue: gauge('sluice_pool_queue_tasks', 'Hosts that wait for a thread'),
   poolCompleted: counter('sluice_pool_completed_tasks_total', 'Hosts that ended'),
-  poolUtilization: gauge('sluice_pool_utilization_ratio', 'Share of its time the pool has run hosts'),
+  poolUtilization: gauge(
+    'sluice_pool_utilization_ratio',
+    'Share of its time the pool has run hosts that ended, which is all piscina counts: 0 as long as none has; see sluice_thread_busy_ratio',
+  ),
   cacheLookups: counter('sluice_visitor_cache_lookups_total', 'Visitors looked up in the cache, by result: hit, miss', [
     'result',
   ]),
