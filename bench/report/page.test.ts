@@ -40,7 +40,7 @@ test('page: what is drawn is in it, and nothing is fetched', async () => {
   const page = await renderPage([resultForTests([row])]);
   const json = /<script type="application\/json" id="charts">(.*)<\/script>/.exec(page)?.[1] ?? '';
   expect(JSON.parse(json)).toEqual([
-    { result: 0, title: 'Latency', unit: 'ms', lines: [{ label: 'gateway: p99', points }] },
+    { result: 0, title: 'Latency', unit: 'ms', lines: [{ label: 'gateway: p99', subject: 0, points }] },
   ]);
   expect(page).not.toMatch(/(src|href)="/);
   expect(page).toContain("default-src 'none'");

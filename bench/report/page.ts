@@ -79,5 +79,5 @@ function renderRows(rows: readonly ResultRow[]): string {
     });
     return `<tr><th>${escapeHtml(row.name)}</th>${cells.join('')}<td class="note">${escapeHtml(row.note ?? '')}</td></tr>`;
   });
-  return `<table><thead><tr>${head}</tr></thead><tbody>${lines.join('')}</tbody></table>`;
+  return `<div class="wide"><table><thead><tr>${head}</tr></thead><tbody>${lines.join('')}</tbody></table></div>`;
 }
