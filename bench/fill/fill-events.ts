@@ -33,7 +33,7 @@ export function fillEvents({ natsUrl, accountId, events, visitors = visitorsByDe
   });
 }
 
-/** A resolved event as the end-to-end path makes it of a track of the bench; about 560 bytes. */
+/** A resolved event as the end-to-end path makes it of a track of the bench; about 660 bytes. */
 export function resolvedEvent(accountId: string, index: number, visitor: string, nowMs: number): ResolvedEvent {
   return {
     v: 1,

@@ -1,6 +1,6 @@
 import { slots } from './slots.ts';
 
-/** What an event of the bench carries, about 340 bytes as a track: what a shop's server sends. */
+/** What an event of the bench carries, about 390 bytes as a track: what a shop's server sends. */
 function eventFields(): object {
   return {
     event: 'Product Viewed',

@@ -22,6 +22,8 @@ app.post(
           properties: { type: 'object' },
         },
       },
+      // Fastify's documentation recommends one: it then writes the answer without JSON.stringify.
+      response: { 200: { type: 'object', properties: { success: { type: 'boolean' } } } },
     },
   },
   async (request) => {

@@ -31,6 +31,8 @@ app.post<{ Body: Track }>(
         required: ['token', 'event'],
         properties: { event: { type: 'string', minLength: 1, maxLength: 1000 }, properties: { type: 'object' } },
       },
+      // Fastify's documentation recommends one: it then writes the answer without JSON.stringify.
+      response: { 200: { type: 'object', properties: { success: { type: 'boolean' } } } },
     },
   },
   async ({ body }) => {

@@ -27,7 +27,6 @@ export const drawChartsScript = `
     const nth = (subject) => { seen.set(subject, (seen.get(subject) ?? -1) + 1); return seen.get(subject); };
     new uPlot({
       title: chart.title, width: Math.min(660, document.body.clientWidth - 40), height: 260,
-      legend: { markers: { dash: (u, i) => (u.series[i].dash?.length > 0 ? 'dashed' : 'solid') } },
       scales: { x: { time: false }, y: { range: (_u, _min, max) => [0, max > 0 ? max * 1.1 : 1] } },
       axes: [{ ...axis, label: 'seconds' }, { ...axis, size: 80, values: (_u, ticks) => ticks.map(format) }],
       series: [{ label: 's', value: (_u, v) => v === null ? '' : v.toFixed(1) },

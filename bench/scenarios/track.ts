@@ -16,7 +16,7 @@ import { startGateway } from '../system/services.ts';
 import type { Stage } from '../system/stage.ts';
 
 const connections = 256;
-const mebibyte = 1024 ** 2;
+const megabyte = 1_000_000;
 
 type Running = { readonly trackUrl: string; readonly pid: number };
 type Subject = { readonly name: string; start(stage: Stage, natsUrl: string, token: string): Promise<Running> };
@@ -37,7 +37,7 @@ const subjects = [bare, fastify, gateway];
 const bars: readonly Bar[] = [
   { id: 'of-bare', text: 'of bare uWebSockets.js', limit: 0.5, unit: 'ratio', ask: 'at-least' },
   { id: 'of-fastify', text: 'times Fastify with one publish an event', limit: 10, unit: 'ratio', ask: 'at-least' },
-  { id: 'memory', text: 'resident memory of the gateway', limit: 200 * mebibyte, unit: 'bytes', ask: 'at-most' },
+  { id: 'memory', text: 'resident memory of the gateway', limit: 200 * megabyte, unit: 'bytes', ask: 'at-most' },
 ];
 
 /** Most events a second over `POST /track`, each stored and synced before its 200, beside what bounds it. */

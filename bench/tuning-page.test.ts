@@ -1,0 +1,54 @@
+import { readFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { readGatewayEnv } from '../gateway/env.ts';
+import { readPipelineEnv } from '../pipeline/env.ts';
+import { knownVariables } from './system/known-variables.ts';
+import { secretsKey } from './system/services.ts';
+import { knobs } from './tune/knobs.ts';
+
+const defaults: Readonly<Record<string, unknown>> = {
+  ...readGatewayEnv({}),
+  ...readPipelineEnv({ SECRETS_KEY: secretsKey, DATABASE_URL: 'postgres://localhost/sluice' }),
+};
+const page = await readFile(new URL('TUNING.md', import.meta.url), 'utf8');
+const sizes: Readonly<Record<string, number>> = { KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3, million: 1_000_000 };
+
+/** Such as `8 million a partition`, `64 MiB a thread`, `100,000`. */
+function readDefault(text: string): unknown {
+  const [, digits = '', unit] = /^([\d,]+)(?: (KiB|MiB|GiB|million))?/.exec(text) ?? [];
+  if (digits === '') return text === 'false' ? false : text;
+  return Number(digits.replaceAll(',', '')) * (unit === undefined ? 1 : (sizes[unit] ?? Number.NaN));
+}
+
+/** Rows of its tables that are about variables: each variable with the default the page gives it. */
+const rows = page.split('\n').flatMap((line): [string, unknown][] => {
+  const [, first = '', second = ''] = line.split('|').map((cell) => cell.trim());
+  const names = [...first.matchAll(/`([A-Z][A-Z_]+)`/g)].map(([, name = '']) => name);
+  // `5, 16 KiB` is a list of two, `100,000` one number.
+  const texts = names.length > 1 ? second.split(', ') : [second];
+  return names.map((name, at) => [name, readDefault(texts[at] ?? '')]);
+});
+
+test('tuning page: every default it gives is the one the services have', () => {
+  expect(rows.length).toBeGreaterThan(20);
+  expect(Object.fromEntries(rows)).toEqual(Object.fromEntries(rows.map(([name]) => [name, defaults[name]])));
+});
+
+test('tuning page: every variable it names is one that a service reads', () => {
+  const known = knownVariables();
+  const named = [...page.matchAll(/`([A-Z][A-Z]*_[A-Z_]+)(?:=[^`]*)?`/g)].map(([, name = '']) => name);
+  expect(named.filter((name) => !known.has(name))).toEqual([]);
+});
+
+test('tuning page: the results it quotes are there', async () => {
+  const quoted = [...page.matchAll(/`([\dT-]+[a-z-]+\.json)`/g)].map(([, name = '']) => name);
+  expect(quoted.length).toBeGreaterThan(1);
+  for (const name of quoted) await readFile(new URL(`results/${name}`, import.meta.url));
+});
+
+test('tune: the sweep begins at the defaults', () => {
+  const turned = knobs.filter(({ name }) => name !== 'sync');
+  expect(turned.map(({ name, byDefault }) => [name, byDefault])).toEqual(
+    turned.map(({ name }) => [name, String(defaults[name])]),
+  );
+});
