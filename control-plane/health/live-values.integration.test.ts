@@ -44,7 +44,12 @@ test('health: sums what the instances report, and says so when there is nothing'
   const minute = Math.floor(Date.now() / 60_000);
   const key = `destination.${destination.id}`;
   await report(`${key}.one`, { v: 1, minutes: [[minute, 90, 3, 2, 1]], lastDispatchedAt: minute * 60_000 });
-  await report(`${key}.two`, { v: 1, minutes: [[minute - 5, 6, 1, 0, 0]], lastDispatchedAt: null });
+  const past = [
+    [minute - 5, 5, 0, 0, 0],
+    [minute, 7, 7, 7, 7],
+  ];
+  await report(`${key}.one.past`, { v: 1, minutes: past, lastDispatchedAt: null });
+  await report(`${key}.two`, { v: 1, minutes: [[minute - 5, 1, 1, 0, 0]], lastDispatchedAt: null });
   await report(`${key}.three`, { v: 2, minutes: [[minute, 1_000, 0, 0, 0]] });
   await expect
     .poll(async () => (await client.get(path)).body)

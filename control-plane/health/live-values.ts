@@ -1,9 +1,10 @@
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { allHealth, joinHealth, pastHealthKey } from '../../shared/health/health-record.ts';
+import type { HealthRecord } from '../../shared/health/health-record.ts';
 import type { Bucket } from '../../shared/log/bucket.ts';
 import { createBucketMirror } from '../push/bucket-mirror.ts';
 import { parseJson } from '../push/live-processes.ts';
-import type { HealthReport } from './summarize-health.ts';
 
 /** What gateways and pipelines report of sources and destinations, as of now. */
 export type LiveValues = {
@@ -11,7 +12,7 @@ export type LiveValues = {
   lastTriggeredAt(sourceId: string): number | null;
   /** Most recent event of a source that reached a destination, ms since the epoch. */
   lastDispatchedAt(sourceId: string): number | null;
-  healthReports(destinationId: string): readonly HealthReport[];
+  healthReports(destinationId: string): readonly HealthRecord[];
   follow(bucket: Bucket): Promise<void>;
   stop(): void;
 };
@@ -20,7 +21,7 @@ const instant = Type.Union([Type.Number(), Type.Null()]);
 const count = Type.Number({ minimum: 0 });
 const isTriggered = Compile(Type.Object({ lastTriggeredAt: instant }));
 const isDispatched = Compile(Type.Object({ lastDispatchedAt: instant }));
-const isHealthReport = Compile(
+const isHealthRecord = Compile(
   Type.Object({
     v: Type.Literal(1),
     minutes: Type.Array(Type.Tuple([Type.Integer(), count, count, count, count])),
@@ -38,15 +39,21 @@ export function createLiveValues(): LiveValues {
     const value = parseJson(bytes);
     return isDispatched.Check(value) ? value.lastDispatchedAt : undefined;
   });
-  const health = createBucketMirror('destination.*.*', (bytes): HealthReport | undefined => {
+  const health = createBucketMirror(allHealth, (bytes): HealthRecord | undefined => {
     const value = parseJson(bytes);
-    return isHealthReport.Check(value) ? value : undefined;
+    return isHealthRecord.Check(value) ? value : undefined;
   });
   const mirrors = [triggered, dispatched, health];
   return {
     lastTriggeredAt: (sourceId) => latest(triggered.valuesOf(sourceId)),
     lastDispatchedAt: (sourceId) => latest(dispatched.valuesOf(sourceId)),
-    healthReports: (destinationId) => health.valuesOf(destinationId),
+    healthReports(destinationId) {
+      const entries = health.entriesOf(destinationId);
+      const pasts = new Set([...entries.keys()].map(pastHealthKey));
+      return [...entries].flatMap(([key, record]) =>
+        pasts.has(key) ? [] : [joinHealth(entries.get(pastHealthKey(key)), record)],
+      );
+    },
     async follow(bucket) {
       await Promise.all(mirrors.map((mirror) => mirror.follow(bucket)));
     },

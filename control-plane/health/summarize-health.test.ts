@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
+import type { HealthRecord } from '../../shared/health/health-record.ts';
 import { summarizeHealth } from './summarize-health.ts';
-import type { HealthReport } from './summarize-health.ts';
 
 const nowMs = Date.parse('2030-01-02T03:04:30.000Z');
 const minute = Math.floor(nowMs / 60_000);
-const report = (succeeded: number, failed: number, stopped = 0, globalStop = 0, at = minute): HealthReport => ({
+const report = (succeeded: number, failed: number, stopped = 0, globalStop = 0, at = minute): HealthRecord => ({
   v: 1,
   minutes: [[at, succeeded, failed, stopped, globalStop]],
   lastDispatchedAt: at * 60_000,

@@ -1,11 +1,4 @@
-/** What one pipeline instance says of one destination: value of `destination.<id>.<instance>` in the HEALTH bucket. */
-export type HealthReport = {
-  readonly v: 1;
-  /** Minutes in which something happened: minute since the epoch, succeeded, failed, stopped, globalStop. */
-  readonly minutes: readonly (readonly [number, number, number, number, number])[];
-  /** Ms since the epoch. */
-  readonly lastDispatchedAt: number | null;
-};
+import type { HealthRecord } from '../../shared/health/health-record.ts';
 
 export type DestinationHealth = {
   readonly status: 'HEALTHY' | 'DEGRADED' | 'UNHEALTHY' | 'NO_DATA';
@@ -24,7 +17,7 @@ const minuteMs = 60_000;
 const windowMinutes = 24 * 60;
 
 /** Sums what all instances report over the 24 hours before `nowMs`. Pure. */
-export function summarizeHealth(reports: readonly HealthReport[], nowMs: number): DestinationHealth {
+export function summarizeHealth(reports: readonly HealthRecord[], nowMs: number): DestinationHealth {
   const nowMinute = Math.floor(nowMs / minuteMs);
   const sums = { succeeded: 0, failed: 0, stopped: 0, globalStop: 0 };
   let lastDispatchedAtMs = -Infinity;

@@ -3,7 +3,8 @@ import type { Bucket, BucketWatch } from '../../shared/log/bucket.ts';
 /** The newest entries of a bucket, in memory: read at once, also while the log is away. */
 export type BucketMirror<Value> = {
   readonly entries: ReadonlyMap<string, MirroredEntry<Value>>;
-  /** The values whose key has this second part: what all instances say of one thing. */
+  /** The values whose key has this second part, by key: what all instances say of one thing. */
+  entriesOf(subject: string): ReadonlyMap<string, Value>;
   valuesOf(subject: string): Value[];
   /** Follows the bucket from its present entries on; what is there no longer is forgotten. */
   follow(bucket: Bucket): Promise<void>;
@@ -24,15 +25,21 @@ export function createBucketMirror<Value>(
   let entries = new Map<string, MirroredEntry<Value>>();
   let keysBySubject = new Map<string, Set<string>>();
   let watch: BucketWatch | undefined;
+  const entriesOf = (subject: string): ReadonlyMap<string, Value> => {
+    const keys = [...(keysBySubject.get(subject) ?? [])];
+    return new Map(
+      keys.flatMap((key) => {
+        const entry = entries.get(key);
+        return entry === undefined ? [] : [[key, entry.value] as const];
+      }),
+    );
+  };
   return {
     get entries() {
       return entries;
     },
-    valuesOf: (subject) =>
-      [...(keysBySubject.get(subject) ?? [])].flatMap((key) => {
-        const entry = entries.get(key);
-        return entry === undefined ? [] : [entry.value];
-      }),
+    entriesOf,
+    valuesOf: (subject) => [...entriesOf(subject).values()],
     async follow(bucket) {
       const previous = watch;
       const fresh = new Map<string, MirroredEntry<Value>>();

@@ -1,7 +1,8 @@
+import { joinHealth, pastHealthKey, recentHealthKey } from '../../shared/health/health-record.ts';
+import type { HealthRecord } from '../../shared/health/health-record.ts';
 import type { Bucket } from '../../shared/log/bucket.ts';
-import { assertId } from '../../shared/log/subjects.ts';
-import { createHealthWindow } from './health-window.ts';
-import type { HealthCount, HealthRecord, HealthWindow } from './health-window.ts';
+import { createHealthWindow, minuteOf } from './health-window.ts';
+import type { HealthCount, HealthWindow } from './health-window.ts';
 
 /** The health window of one destination, stored before what it counts is acknowledged. */
 export type HealthKeeper = {
@@ -22,32 +23,42 @@ export type HealthKeeperOptions = {
 };
 
 const retryMs = 500;
+/** Minutes of the recent entry before they are moved to that of the past. */
+const recentMinutesMax = 30;
 
 /** Restores the window this instance stored last and goes on from there. */
 export async function openHealthKeeper(options: HealthKeeperOptions): Promise<HealthKeeper> {
   const { bucket, destinationId, instanceId } = options;
-  const key = `destination.${assertId(destinationId)}.${assertId(instanceId)}`;
-  return new WindowKeeper(options, key, createHealthWindow(readRecord((await bucket.get(key))?.value)));
+  const key = recentHealthKey(destinationId, instanceId);
+  const [recent, past] = await Promise.all([bucket.get(key), bucket.get(pastHealthKey(key))]);
+  return new WindowKeeper(options, key, readRecord(recent?.value), readRecord(past?.value));
 }
 
 class WindowKeeper implements HealthKeeper {
   readonly #options: HealthKeeperOptions;
   readonly #key: string;
   readonly #window: HealthWindow;
+  /** Minutes before it are in the entry of the past, and have not changed since. */
+  #pastUntil: number;
   #waiting: (() => void)[] = [];
   #isDirty = false;
   #lastFlushMs = -Infinity;
   #timer: NodeJS.Timeout | undefined;
   #flushing: Promise<void> | undefined;
 
-  constructor(options: HealthKeeperOptions, key: string, window: HealthWindow) {
+  constructor(options: HealthKeeperOptions, key: string, recent = nothing, past?: HealthRecord) {
     this.#options = options;
     this.#key = key;
-    this.#window = window;
+    this.#window = createHealthWindow(joinHealth(past, recent));
+    const lastOfPast = past?.minutes.at(-1)?.[0] ?? -Infinity;
+    this.#pastUntil = Math.min(recent.minutes[0]?.[0] ?? Infinity, lastOfPast + 1);
   }
 
   record(count: HealthCount, events: number): void {
-    this.#window.record(count, events, Date.now());
+    const nowMs = Date.now();
+    this.#window.record(count, events, nowMs);
+    // Only a clock that was set back counts in the past.
+    this.#pastUntil = Math.min(this.#pastUntil, minuteOf(nowMs));
     this.#isDirty = true;
   }
 
@@ -82,14 +93,14 @@ class WindowKeeper implements HealthKeeper {
   }
 
   async #flush(): Promise<void> {
-    const { bucket, flushEveryMs, onError } = this.#options;
+    const { flushEveryMs, onError } = this.#options;
     const covered = this.#waiting;
     this.#waiting = [];
     try {
       if (this.#isDirty) {
         this.#isDirty = false;
         this.#lastFlushMs = performance.now();
-        await bucket.put(this.#key, Buffer.from(JSON.stringify(this.#window.toRecord(Date.now()))));
+        await this.#store();
       }
     } catch (error) {
       this.#isDirty = true;
@@ -100,6 +111,28 @@ class WindowKeeper implements HealthKeeper {
     }
     for (const acknowledge of covered) acknowledge();
   }
+
+  async #store(): Promise<void> {
+    const { bucket } = this.#options;
+    const nowMs = Date.now();
+    if (this.#window.toRecord(nowMs, this.#pastUntil).minutes.length > recentMinutesMax) {
+      const before = this.#pastUntil;
+      this.#pastUntil = minuteOf(nowMs);
+      try {
+        await bucket.put(pastHealthKey(this.#key), encode(this.#window.toRecord(nowMs)));
+      } catch (error) {
+        this.#pastUntil = Math.min(this.#pastUntil, before);
+        throw error;
+      }
+    }
+    await bucket.put(this.#key, encode(this.#window.toRecord(Date.now(), this.#pastUntil)));
+  }
+}
+
+const nothing: HealthRecord = { v: 1, minutes: [], lastDispatchedAt: null };
+
+function encode(record: HealthRecord): Uint8Array {
+  return Buffer.from(JSON.stringify(record));
 }
 
 function readRecord(value: Uint8Array | undefined): HealthRecord | undefined {

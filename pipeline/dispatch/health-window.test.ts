@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { HealthRecord } from '../../shared/health/health-record.ts';
 import { createHealthWindow } from './health-window.ts';
-import type { HealthCount, HealthRecord } from './health-window.ts';
+import type { HealthCount } from './health-window.ts';
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;

@@ -1,29 +1,25 @@
+import type { HealthMinute, HealthRecord } from '../../shared/health/health-record.ts';
+
 /** What a dispatch attempt came to, as health counts it. */
 export type HealthCount = 'succeeded' | 'failed' | 'stopped' | 'globalStop';
 
 export type HealthSums = Record<HealthCount, number>;
 
-/** One minute in the stored form: minute since the epoch, succeeded, failed, stopped, globalStop. */
-export type HealthMinute = readonly [number, number, number, number, number];
-
-/** Stored form of a window: value of `destination.<id>.<instance>` in the HEALTH bucket. */
-export type HealthRecord = {
-  readonly v: 1;
-  /** Minutes in which something happened, oldest first. */
-  readonly minutes: readonly HealthMinute[];
-  /** Ms since the epoch. */
-  readonly lastDispatchedAt: number | null;
-};
-
 /** Attempts of the trailing 24 hours in buckets of one minute; only minutes in which something happened take memory. */
 export type HealthWindow = {
   record(count: HealthCount, events: number, nowMs: number): void;
   sums(nowMs: number): HealthSums;
-  toRecord(nowMs: number): HealthRecord;
+  /** The minutes from `fromMinute` on; by default all. */
+  toRecord(nowMs: number, fromMinute?: number): HealthRecord;
 };
 
 const minuteMs = 60_000;
 const windowMinutes = 24 * 60;
+
+/** The minute since the epoch a time is in. */
+export function minuteOf(atMs: number): number {
+  return Math.floor(atMs / minuteMs);
+}
 
 type Bucket = { readonly minute: number; readonly sums: HealthSums };
 
@@ -43,7 +39,7 @@ class MinuteBuckets implements HealthWindow {
   }
 
   record(count: HealthCount, events: number, nowMs: number): void {
-    const minute = Math.floor(nowMs / minuteMs);
+    const minute = minuteOf(nowMs);
     if (this.#buckets.at(-1)?.minute !== minute) this.#dropOld(minute);
     this.#bucketOf(minute).sums[count] += events;
     this.#lastDispatchedAtMs = Math.max(this.#lastDispatchedAtMs ?? nowMs, nowMs);
@@ -51,7 +47,7 @@ class MinuteBuckets implements HealthWindow {
 
   sums(nowMs: number): HealthSums {
     const total: HealthSums = { succeeded: 0, failed: 0, stopped: 0, globalStop: 0 };
-    const oldest = Math.floor(nowMs / minuteMs) - windowMinutes;
+    const oldest = minuteOf(nowMs) - windowMinutes;
     for (const { minute, sums } of this.#buckets) {
       if (minute <= oldest) continue;
       total.succeeded += sums.succeeded;
@@ -62,9 +58,10 @@ class MinuteBuckets implements HealthWindow {
     return total;
   }
 
-  toRecord(nowMs: number): HealthRecord {
-    this.#dropOld(Math.floor(nowMs / minuteMs));
-    return { v: 1, minutes: this.#buckets.map(writeMinute), lastDispatchedAt: this.#lastDispatchedAtMs };
+  toRecord(nowMs: number, fromMinute = -Infinity): HealthRecord {
+    this.#dropOld(minuteOf(nowMs));
+    const first = this.#buckets.findLastIndex(({ minute }) => minute < fromMinute) + 1;
+    return { v: 1, minutes: this.#buckets.slice(first).map(writeMinute), lastDispatchedAt: this.#lastDispatchedAtMs };
   }
 
   #bucketOf(minute: number): Bucket {

@@ -9,7 +9,7 @@ import { listConsumerProgress } from '../../shared/log/stream-progress.ts';
 import { accountKey, ingestSubject } from '../../shared/log/subjects.ts';
 import { ensureTopology, streams } from '../../shared/log/topology.ts';
 import { createShutdown } from '../../shared/process/shutdown.ts';
-import type { HealthRecord } from '../dispatch/health-window.ts';
+import type { HealthRecord } from '../../shared/health/health-record.ts';
 import { publishUntilStored } from '../dispatch/publish-until-stored.ts';
 import { readPipelineEnv } from '../env.ts';
 import { topologySettings } from '../settings.ts';

@@ -25,7 +25,7 @@ import { dispatcherDefaults } from '../dispatcher-context.ts';
 import type { DispatcherSettings, OutcomeNote } from '../dispatcher-context.ts';
 import { startDispatcher } from '../dispatcher.ts';
 import type { DispatcherActor } from '../dispatcher.ts';
-import type { HealthRecord } from '../health-window.ts';
+import type { HealthRecord } from '../../../shared/health/health-record.ts';
 import { createEgressRules } from '../../../shared/egress/egress-rules.ts';
 import { createGuardedLookup } from '../../../shared/egress/guarded-lookup.ts';
 import { createSender } from '../../../shared/egress/sender.ts';

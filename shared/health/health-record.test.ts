@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest';
+import { joinHealth } from './health-record.ts';
+import type { HealthMinute, HealthRecord } from './health-record.ts';
+
+const record = (...minutes: HealthMinute[]): HealthRecord => ({ v: 1, minutes, lastDispatchedAt: 7 });
+
+test('join: a minute of both entries is counted once, as the recent one says', () => {
+  const past = record([1, 5, 0, 0, 0], [3, 9, 1, 0, 0]);
+  const recent = record([2, 4, 0, 0, 0], [3, 8, 1, 0, 0]);
+  expect(joinHealth(past, recent)).toEqual(record([1, 5, 0, 0, 0], [2, 4, 0, 0, 0], [3, 8, 1, 0, 0]));
+});
+
+test('join: a window that was never long has no past', () => {
+  expect(joinHealth(undefined, record([1, 5, 0, 0, 0]))).toEqual(record([1, 5, 0, 0, 0]));
+});
