@@ -44,9 +44,14 @@ test('options: compare takes two files', () => {
   });
 });
 
+test('options: page takes any number of files', () => {
+  expect(read('page', 'a.json', 'b.json')).toEqual({ kind: 'page', files: ['a.json', 'b.json'] });
+});
+
 test.each([
   [['nothing-like-it'], "there is no scenario 'nothing-like-it'; there are: track, batch, soak"],
   [['compare', 'a.json'], 'compare takes two result files'],
+  [['page'], 'page takes result files'],
   [['track', 'batch'], 'track takes no further argument: batch'],
   [['track', '--seconds', '0'], 'it must be a number above 0'],
   [['track', '--seconds', 'soon'], 'it must be a number above 0'],

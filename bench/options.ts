@@ -5,6 +5,8 @@ export type BenchOrder =
   | { readonly kind: 'list' }
   | { readonly kind: 'run'; readonly names: readonly string[]; readonly options: RunOptions }
   | { readonly kind: 'compare'; readonly before: string; readonly after: string; readonly failOnRegression: boolean }
+  /** Results that are kept, drawn again: pages are not. */
+  | { readonly kind: 'page'; readonly files: readonly string[] }
   /** Help was asked for, or what was asked makes no sense: `text` says which. */
   | { readonly kind: 'said'; readonly text: string; readonly exitCode: number };
 
@@ -42,8 +44,8 @@ export function readOrder(
   let said = '';
   const program = new Command('bench')
     .description('Measures Sluice and its peers on this machine, each scenario from nothing.')
-    .argument('[scenario]', 'a scenario, all or compare; without it scenarios are listed')
-    .argument('[operands...]', 'compare: two result files')
+    .argument('[scenario]', 'a scenario, all, compare or page; without it scenarios are listed')
+    .argument('[operands...]', 'compare: two result files; page: one or more')
     .option('--seconds <n>', `length of each measurement (default ${normal.seconds})`, readPositive)
     .option('--rounds <n>', `times the subjects are measured in turn (default ${normal.rounds})`, readCount)
     .option('--minutes <n>', `length of a soak (default ${normal.minutes})`, readPositive)
@@ -88,11 +90,14 @@ function orderOf(
     }
     return { kind: 'compare', before, after, failOnRegression: flags.failOnRegression === true };
   }
+  if (name === 'page') {
+    return operands.length > 0 ? { kind: 'page', files: operands } : wrong('page takes result files');
+  }
   if (operands.length > 0) return wrong(`${name} takes no further argument: ${operands.join(' ')}`);
   const chosen = scenarios.filter((each) => (name === 'all' ? each.isLong !== true : each.name === name));
   if (chosen.length === 0) {
     return wrong(
-      `there is no scenario '${name}'; there are: ${scenarios.map((each) => each.name).join(', ')}, all, compare`,
+      `there is no scenario '${name}'; there are: ${scenarios.map((each) => each.name).join(', ')}, all, compare, page`,
     );
   }
   const { seconds, warmUpSeconds, rounds, minutes } = isQuick ? quick : normal;

@@ -2,6 +2,7 @@ import { readOrder } from './options.ts';
 import type { BenchOrder } from './options.ts';
 import { listScenarios } from './list-scenarios.ts';
 import { runCompare } from './compare/run-compare.ts';
+import { runPage } from './report/run-page.ts';
 import { runScenarios } from './run-scenarios.ts';
 import { scenarios } from './scenarios/registry.ts';
 import { CompileError } from './system/code.ts';
@@ -31,6 +32,8 @@ async function follow(order: BenchOrder): Promise<number> {
     }
     case 'compare':
       return runCompare(order, say);
+    case 'page':
+      return runPage(order.files, say);
     case 'said':
       say(order.text);
       return order.exitCode;

@@ -19,10 +19,16 @@ test('stored result: is read as it was written', async () => {
   expect(await readStoredResult(path)).toEqual(result);
 });
 
+test('stored result: what could not be measured is no nought when it is read', async () => {
+  const path = await saveResult(resultForTests([], { measured: { memory: Number.NaN } }), folder);
+  expect((await readStoredResult(path)).measured).toEqual({ memory: Number.NaN });
+});
+
 test.each([
   ['not JSON', 'it is not JSON'],
   ['{"scenario":"track","rows":[]}', 'one of an older bench'],
   ['null', 'it is no result'],
+  ['{"format":2,"rows":[],"bars":[]}', 'it is no result'],
 ])('stored result: %s is refused with a reason', async (text, reason) => {
   const path = join(folder, 'other.json');
   await writeFile(path, text);

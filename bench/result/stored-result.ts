@@ -25,11 +25,17 @@ export async function readStoredResult(path: string): Promise<StoredResult> {
   const text = await readFile(path, 'utf8').catch((error: unknown) => fail('the file cannot be read', error));
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    // JSON has no NaN and writes null, which would pass for a nought.
+    value = JSON.parse(text, (_key, read: unknown) => (read === null ? Number.NaN : read));
   } catch (error) {
     fail('it is not JSON', error);
   }
-  const stored = value as Partial<StoredResult> | null;
-  if (stored?.format !== 2 || !Array.isArray(stored.rows)) fail('it is no result, or one of an older bench');
-  return stored as StoredResult;
+  if (!isStoredResult(value)) fail('it is no result, or one of an older bench');
+  return value as StoredResult;
+}
+
+function isStoredResult(value: unknown): boolean {
+  const { format, rows, bars, machine, settings, measured } = value as Partial<Record<keyof StoredResult, unknown>>;
+  const parts = [machine, settings, measured];
+  return format === 2 && Array.isArray(rows) && Array.isArray(bars) && parts.every((part) => typeof part === 'object');
 }
