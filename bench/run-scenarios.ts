@@ -1,5 +1,6 @@
 import type { RunOptions } from './options.ts';
 import { describeMachine } from './report/machine.ts';
+import { describeOtherWork } from './report/other-work.ts';
 import { createProgress } from './report/progress.ts';
 import type { Progress } from './report/progress.ts';
 import { savePage, saveResult } from './report/save-result.ts';
@@ -59,6 +60,8 @@ export async function runScenario(
   say(`\n${scenario.name}: ${scenario.summary}`);
   const at = new Date();
   const machine = await describeMachine(stage.folder, stage.natsVersion);
+  const otherWork = describeOtherWork(machine.otherWork);
+  if (otherWork !== undefined) say(`! ${otherWork}`);
   const result = await stage.scoped((own) => scenario.run({ ...options, stage: own, progress, say }));
   progress.clear();
   const { name, summary, bars } = scenario;

@@ -34,6 +34,12 @@ test('compare: says what got worse, and fails when it is asked to', async () => 
   expect(await compare(after, before, true)).toMatchObject({ exitCode: 0 });
 });
 
+test('compare: says which of the two was measured on a busy machine', async () => {
+  const { machine } = rates(1, 2);
+  const { text } = await compare(rates(1, 2), { ...rates(1, 2), machine: { ...machine, otherWork: 0.5 } });
+  expect(text).toMatch(/^! after: other work took 50 %/m);
+});
+
 test('compare: results of two scenarios are refused', async () => {
   const { exitCode, text } = await compare(rates(1, 2), { ...rates(1, 2), scenario: 'batch' });
   expect([exitCode, text]).toEqual([2, expect.stringContaining('one is a result of track, the other of batch')]);

@@ -1,3 +1,4 @@
+import { describeOtherWork } from '../report/other-work.ts';
 import { formatValue } from '../result/format-value.ts';
 import { readStoredResult, ResultFileError } from '../result/stored-result.ts';
 import { compareResults, leastChange } from './compare-results.ts';
@@ -17,6 +18,10 @@ export async function runCompare(order: CompareOrder, say: (text: string) => voi
     say(`before: ${before.scenario}, ${before.at}, revision ${before.machine.revision}`);
     say(`after:  ${after.scenario}, ${after.at}, revision ${after.machine.revision}`);
     for (const difference of differencesOf(before, after)) say(`! not the same ${difference}`);
+    for (const [name, { machine }] of Object.entries({ before, after })) {
+      const otherWork = describeOtherWork(machine.otherWork);
+      if (otherWork !== undefined) say(`! ${name}: ${otherWork}`);
+    }
     const comparisons = compareResults(before, after);
     if (comparisons.length === 0) {
       say('the two results have no figure in common');

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { runCommand } from '../../shared/embedded/run-command.ts';
 import { loadUws } from '../../gateway/http/uws.ts';
 import { inheritedEnv } from '../env.ts';
+import { measureOtherWork } from './other-work.ts';
 
 /** The machine a result was measured on: a figure without it says nothing. */
 export type Machine = {
@@ -18,6 +19,8 @@ export type Machine = {
   /** Commit of the measured code, with `+` behind it when files were changed since. */
   readonly revision: string;
   readonly disk: DiskSync;
+  /** Share of the cores that something else took before the run, 0 to 1. Results of before this was looked at have none. */
+  readonly otherWork?: number;
 };
 
 /** How long the disk takes to make 4 KiB durable (fdatasync), in ms. */
@@ -51,6 +54,7 @@ export async function describeMachine(folder: string, natsServer: string): Promi
     packages: await readVersions(),
     revision: await readRevision(),
     disk: await measureSync(folder),
+    otherWork: await measureOtherWork(),
   };
 }
 

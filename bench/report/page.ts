@@ -7,6 +7,7 @@ import type { StoredResult } from '../result/stored-result.ts';
 import { chartsOf } from './charts.ts';
 import { drawChartsScript } from './draw-charts.ts';
 import { embedJson, escapeHtml } from './html.ts';
+import { describeOtherWork } from './other-work.ts';
 import { pageStyle } from './page-style.ts';
 import { figureNames, formatAsk } from './table.ts';
 
@@ -41,9 +42,11 @@ ${results.map(renderResult).join('\n')}
 function renderResult(result: StoredResult, at: number): string {
   const { machine, settings, advice = [] } = result;
   const { disk } = machine;
+  const otherWork = describeOtherWork(machine.otherWork);
   const facts = [
     `${result.at.slice(0, 16).replace('T', ' ')} UTC, took ${formatValue(result.tookS, 's')}${result.isQuick ? ', a quick run: not to be quoted' : ''}`,
     `${machine.cores} cores (${machine.cpu}), ${machine.memoryGiB} GiB, ${machine.os}, Node ${machine.node}, nats-server ${machine.natsServer}, revision ${machine.revision}`,
+    ...(otherWork === undefined ? [] : [otherWork]),
     `fdatasync of 4 KiB: p50 ${formatValue(disk.p50, 'ms')}, p90 ${formatValue(disk.p90, 'ms')}, p99 ${formatValue(disk.p99, 'ms')}`,
   ];
   return `<section>
