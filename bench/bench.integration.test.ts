@@ -58,13 +58,15 @@ test(
     const { stage, close } = await openStage({ code: sourceCode, settings: { LOG_LEVEL: 'error' }, findNats });
     const said: string[] = [];
     const progress = { step: () => undefined, note: () => undefined, clear: () => undefined };
-    const options = { seconds: 1, warmUpSeconds: 0, rounds: 1, minutes: 1, isQuick: true, settings: {} };
+    const settings = { PIPELINE_THREADS: '4' };
+    const options = { seconds: 1, warmUpSeconds: 0, rounds: 1, minutes: 1, isQuick: true, settings };
     try {
       const result = await runScenario(tiny, options, { stage, progress, say: (text) => said.push(text) });
       const path = await saveResult(result, folder);
       expect(await readStoredResult(path)).toMatchObject({ scenario: 'tiny', machine: { natsServer: 'of the test' } });
       expect(await readFile(await savePage('tiny', [result], folder), 'utf8')).toContain('gateway');
       expect(said.join('\n')).toContain('✓   answers');
+      expect(said).toContain('! nothing that tiny starts reads PIPELINE_THREADS');
     } finally {
       await close();
       await rm(folder, { recursive: true, force: true });

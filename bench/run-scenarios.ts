@@ -9,6 +9,7 @@ import type { StoredResult } from './result/stored-result.ts';
 import type { Scenario } from './scenario.ts';
 import { compileCode } from './system/code.ts';
 import { benchSettings } from './system/bench-settings.ts';
+import { knownVariables } from './system/known-variables.ts';
 import { openStage } from './system/stage.ts';
 import type { OpenStage, Stage } from './system/stage.ts';
 
@@ -85,6 +86,9 @@ export async function runScenario(
       ...result.settings,
     },
   };
+  const read = knownVariables(stage.started);
+  const unread = Object.keys(settings).filter((variable) => !read.has(variable));
+  if (unread.length > 0) say(`! nothing that ${name} starts reads ${unread.join(', ')}`);
   say(`\n${renderTable(result.rows)}\n`);
   if (bars.length > 0) say(`${renderBars(bars, result.measured)}\n`);
   if (result.advice !== undefined) say(`${result.advice.join('\n')}\n`);

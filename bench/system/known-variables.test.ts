@@ -8,6 +8,11 @@ test('known variables: those of both services, required ones too, and no others'
   expect(known.has('PIPELINE_THREAD')).toBe(false);
 });
 
+test('known variables: those of one service are not those of the other', () => {
+  const known = knownVariables(['gateway', 'sink']);
+  expect([known.has('FRAMES_IN_FLIGHT_MAX'), known.has('PIPELINE_THREADS')]).toEqual([true, false]);
+});
+
 test('tune: every knob but the server its own is a variable of a service', () => {
   const known = knownVariables();
   expect(knobs.map(({ name }) => name).filter((name) => !known.has(name))).toEqual(['sync']);

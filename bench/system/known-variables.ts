@@ -2,10 +2,17 @@ import { readGatewayEnv } from '../../gateway/env.ts';
 import { readPipelineEnv } from '../../pipeline/env.ts';
 import { EnvError } from '../../shared/process/env.ts';
 
-/** Names of the variables that gateways and pipelines read: those they ask for when they read their environment. */
-export function knownVariables(): ReadonlySet<string> {
+type Source = Readonly<Record<string, string | undefined>>;
+
+const readers: Readonly<Record<string, (source: Source) => unknown>> = {
+  gateway: readGatewayEnv,
+  pipeline: readPipelineEnv,
+};
+
+/** Names of the variables that services read: those they ask for when they read their environment. */
+export function knownVariables(services: Iterable<string> = Object.keys(readers)): ReadonlySet<string> {
   const asked = new Set<string>();
-  const source: Readonly<Record<string, string | undefined>> = new Proxy(
+  const source: Source = new Proxy(
     {},
     {
       get(_target, name) {
@@ -14,9 +21,9 @@ export function knownVariables(): ReadonlySet<string> {
       },
     },
   );
-  for (const read of [readGatewayEnv, readPipelineEnv]) {
+  for (const service of services) {
     try {
-      read(source);
+      readers[service]?.(source);
     } catch (error) {
       // Some are required and nothing is set: they were asked for all the same.
       if (!(error instanceof EnvError)) throw error;

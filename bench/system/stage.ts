@@ -20,6 +20,8 @@ export type Stage = {
   /** Environment given to services on top of what a scenario sets. */
   readonly settings: Readonly<Record<string, string>>;
   readonly natsVersion: string;
+  /** Names of the processes that were started so far. */
+  readonly started: ReadonlySet<string>;
   /** An empty nats-server on a free port, every write synced unless told otherwise. */
   startLog(options?: Partial<NatsServerOptions>): Promise<NatsServer>;
   /** An empty database; the server behind it starts with the first one and syncs every commit. */
@@ -50,7 +52,8 @@ export async function openStage({ code, settings, findNats, onProgress }: StageO
   try {
     const cacheDir = defaultEmbeddedCacheDir();
     const nats = await (findNats?.() ?? findNatsServer({ cacheDir, onProgress: onProgress ?? (() => undefined) }));
-    const shared: Shared = { folder: run.path, code, settings, nats, postgres: createLazyPostgres(run.path, stops) };
+    const postgres = createLazyPostgres(run.path, stops);
+    const shared: Shared = { folder: run.path, code, settings, nats, postgres, started: new Set() };
     return { stage: createStage(shared, stops), close: () => stops.run() };
   } catch (error) {
     await stops.run();
@@ -64,6 +67,7 @@ type Shared = {
   readonly settings: Readonly<Record<string, string>>;
   readonly nats: Pick<NatsBinary, 'path' | 'version'>;
   readonly postgres: () => Promise<PostgresServer>;
+  readonly started: Set<string>;
 };
 
 function createLazyPostgres(folder: string, stops: Stops): () => Promise<PostgresServer> {
@@ -87,6 +91,7 @@ function createStage(shared: Shared, stops: Stops): Stage {
     code,
     settings,
     natsVersion: nats.version,
+    started: shared.started,
     async startLog(options = {}) {
       const storeDir = await mkdtemp(join(folder, 'nats-'));
       const server = await startNatsServer({ binaryPath: nats.path, storeDir, ...options });
@@ -105,6 +110,7 @@ function createStage(shared: Shared, stops: Stops): Stage {
       return (await shared.postgres()).pid;
     },
     async startChild(options) {
+      shared.started.add(options.name);
       const child = await startChild(code, folder, options);
       return { ...child, stop: stops.add(() => child.stop()) };
     },
