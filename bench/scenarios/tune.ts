@@ -112,9 +112,10 @@ function rowOf(knob: Knob, value: string, runs: readonly Paced[], isInUse: boole
 function adviceOf(chosen: Settings, { isQuick, rounds, seconds }: ScenarioContext): string[] {
   const lines = knobs
     .filter(({ isShownOnly }) => isShownOnly !== true)
-    .map(({ name, byDefault }) => {
+    .flatMap(({ name, byDefault }) => {
       const value = chosen[name] ?? byDefault;
-      return `${name}=${value}${value === byDefault ? '' : `   # default ${byDefault}`}`;
+      // A comment has a line of its own: neither Docker nor systemd knows one behind a value.
+      return value === byDefault ? [`${name}=${value}`] : [`# default ${byDefault}`, `${name}=${value}`];
     });
   return [
     `# For this machine, from ${rounds} round${rounds === 1 ? '' : 's'} of ${seconds} s a value${isQuick ? '; a quick run: try again without --quick before you use it' : ''}.`,
