@@ -1,6 +1,7 @@
 import { KvWatchInclude, StorageType } from 'nats';
 import type { KV, KvEntry } from 'nats';
 import type { LogConnection } from './connection.ts';
+import { whileForming } from './while-forming.ts';
 
 export type BucketSettings = {
   readonly name: string;
@@ -42,14 +43,17 @@ export type BucketWatch = { stop(): void; readonly stopped: Promise<void> };
 
 /** Opens the bucket, making it when it is missing and bringing its limits to `settings`. */
 export async function openBucket(connection: LogConnection, settings: BucketSettings): Promise<Bucket> {
-  const kv = await connection.js.views.kv(settings.name, {
-    history: 1,
-    replicas: settings.replicas,
-    storage: StorageType.File,
-    max_bytes: settings.bytesMax,
-    ...(settings.ttlMs === undefined ? {} : { ttl: settings.ttlMs }),
+  const kv = await whileForming(async () => {
+    const opened = await connection.js.views.kv(settings.name, {
+      history: 1,
+      replicas: settings.replicas,
+      storage: StorageType.File,
+      max_bytes: settings.bytesMax,
+      ...(settings.ttlMs === undefined ? {} : { ttl: settings.ttlMs }),
+    });
+    await followLimits(connection, settings);
+    return opened;
   });
-  await followLimits(connection, settings);
   return {
     async get(key) {
       const entry = await kv.get(key);

@@ -4,8 +4,9 @@ import { isJsonObject } from '../process/json.ts';
 import type { LogConnection } from './connection.ts';
 import { consumerPolicy } from './consumers.ts';
 import { jetStreamFailure } from './jetstream-failure.ts';
+import { isNotFound } from './not-found.ts';
 import { bucketSettings } from './open-buckets.ts';
-import { TopologyError, isNotFound, streamConfigs, streams } from './topology.ts';
+import { TopologyError, streamConfigs, streams } from './topology.ts';
 import type { TopologySettings } from './topology.ts';
 
 /** A setting that is not what the code wants, in words of the server. */

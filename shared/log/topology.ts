@@ -2,6 +2,8 @@ import { DiscardPolicy, RetentionPolicy, StorageType, nanos } from 'nats';
 import type { StreamConfig } from 'nats';
 import type { LogConnection } from './connection.ts';
 import { jetStreamFailure } from './jetstream-failure.ts';
+import { isNotFound } from './not-found.ts';
+import { whileForming } from './while-forming.ts';
 
 /** Limits of the log. Bytes are bytes on disk before replication. */
 export type TopologySettings = {
@@ -73,7 +75,7 @@ export async function ensureTopology(
   for (const config of streamConfigs(settings)) {
     if (await ensureStream(connection, config)) created.push(config.name ?? '');
   }
-  const info = await connection.jsm.streams.info(streams.ingest);
+  const info = await whileForming(() => connection.jsm.streams.info(streams.ingest));
   const partitions = Number(info.config.metadata?.['sluice.partitions']);
   if (!Number.isInteger(partitions) || partitions < 1) {
     throw new TopologyError(`reading stream ${streams.ingest}: its metadata names no partition count`);
@@ -82,8 +84,16 @@ export async function ensureTopology(
 }
 
 async function ensureStream(connection: LogConnection, config: Partial<StreamConfig>): Promise<boolean> {
+  try {
+    return await whileForming(() => makeOrAdjust(connection, config));
+  } catch (error) {
+    throw new TopologyError(`ensuring stream ${config.name}: ${jetStreamFailure(error)}`, { cause: error });
+  }
+}
+
+/** Whether it made the stream. */
+async function makeOrAdjust({ jsm }: LogConnection, config: Partial<StreamConfig>): Promise<boolean> {
   const name = config.name ?? '';
-  const { jsm } = connection;
   try {
     const found = await jsm.streams.info(name);
     if (found.config.max_bytes !== config.max_bytes || found.config.num_replicas !== config.num_replicas) {
@@ -95,9 +105,7 @@ async function ensureStream(connection: LogConnection, config: Partial<StreamCon
     }
     return false;
   } catch (error) {
-    if (!isNotFound(error)) {
-      throw new TopologyError(`ensuring stream ${name}: ${jetStreamFailure(error)}`, { cause: error });
-    }
+    if (!isNotFound(error)) throw error;
   }
   try {
     await jsm.streams.add(config);
@@ -105,11 +113,6 @@ async function ensureStream(connection: LogConnection, config: Partial<StreamCon
   } catch (error) {
     // Two processes that start together both find it missing; the second one finds it made.
     if (error instanceof Error && /already in use/.test(error.message)) return false;
-    throw new TopologyError(`creating stream ${name}: ${jetStreamFailure(error)}`, { cause: error });
+    throw error;
   }
-}
-
-/** Whether a JetStream answer says that the stream or consumer does not exist. */
-export function isNotFound(error: unknown): boolean {
-  return error instanceof Error && /(stream|consumer) not found/.test(error.message);
 }

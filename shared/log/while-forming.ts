@@ -1,0 +1,30 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { ErrorCode, NatsError } from 'nats';
+import { isNotFound } from './not-found.ts';
+
+const formingDeadlineMs = 30_000;
+const pollMs = 200;
+const unanswered: string = ErrorCode.Timeout;
+// "no suitable peers for placement", before the leader has heard of every node; "temporarily unavailable", before there is one.
+const forming = new Set([10_005, 10_008]);
+
+/**
+ * Does `work` again while it fails as things do that a cluster is just making, for this process or another one: its
+ * nodes hear of a stream one after the other, and until the stream has a leader nobody answers for it. `work` has to
+ * mind being done twice.
+ */
+export async function whileForming<Result>(work: () => Promise<Result>): Promise<Result> {
+  const deadline = performance.now() + formingDeadlineMs;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isForming(error) || performance.now() > deadline) throw error;
+      await delay(pollMs);
+    }
+  }
+}
+
+const isForming = (error: unknown): boolean =>
+  isNotFound(error) ||
+  (error instanceof NatsError && (error.code === unanswered || forming.has(error.api_error?.err_code ?? 0)));
