@@ -5,6 +5,7 @@ import { parse } from 'yaml';
 /** What the tests look at of a compose file. */
 export type ComposeService = {
   readonly image: string;
+  readonly entrypoint?: readonly string[];
   readonly command?: readonly string[];
   readonly environment?: Readonly<Record<string, string | number>>;
   readonly secrets?: readonly string[];

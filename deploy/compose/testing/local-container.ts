@@ -1,0 +1,56 @@
+import { spawn } from 'node:child_process';
+
+/** A command of a service that runs as an ordinary process. */
+export type LocalContainer = {
+  readonly name: string;
+  /** Its exit code, or undefined where a signal ended it. */
+  readonly exited: Promise<number | undefined>;
+  hasEnded(): boolean;
+  /** The end of what it has printed. */
+  said(): string;
+  /** SIGTERM, and SIGKILL once it had its time. */
+  stop(): Promise<void>;
+};
+
+const stopDeadlineMs = 30_000;
+const saidCharactersMax = 4_000;
+
+/** Starts `words`, with nothing in its environment but `environment`. */
+export function startLocalContainer(
+  name: string,
+  words: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): LocalContainer {
+  const [command = '', ...args] = words;
+  const child = spawn(command, args, { env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => {
+      text = (text + chunk.toString()).slice(-saidCharactersMax);
+    });
+  }
+  let ended = false;
+  const exited = new Promise<number | undefined>((resolve) => {
+    const end = (code: number | null): void => {
+      ended = true;
+      resolve(code ?? undefined);
+    };
+    child.once('error', (error) => {
+      text += error.message;
+      end(1);
+    });
+    child.once('close', end);
+  });
+  return {
+    name,
+    exited,
+    hasEnded: () => ended,
+    said: () => text,
+    async stop() {
+      child.kill('SIGTERM');
+      const late = setTimeout(() => child.kill('SIGKILL'), stopDeadlineMs);
+      await exited;
+      clearTimeout(late);
+    },
+  };
+}
