@@ -2,7 +2,8 @@ import { PlainEvent } from '../../shared/ingest/plain-event.ts';
 import { BodyScan, scanBody } from '../../shared/ingest/scan-body.ts';
 import { trackPayload } from '../../shared/ingest/track-payload.ts';
 import { envelopeHead, envelopePrefix } from '../../shared/events/envelope.ts';
-import { FrameWriter, decodeEnvelopes } from '../../shared/events/frame.ts';
+import { readEventHead } from '../../shared/events/event-head.ts';
+import { FrameWriter, decodeEnvelopes, frameLines } from '../../shared/events/frame.ts';
 import { decodeResolved, encodeResolved } from '../../shared/events/resolved-event.ts';
 import { allocationBucket, variantBucket } from '../../shared/experiments/bucketing.ts';
 import { compileMappings } from '../../shared/plan/apply-mapping.ts';
@@ -122,6 +123,11 @@ function codecTasks(): MicroTask[] {
     { name: name('read'), events: frameEvents, run: () => decodeEnvelopes(envelopes) },
     { name: name('encode resolved'), events: frameEvents, run: () => resolved.map(encodeResolved) },
     { name: name('decode resolved'), events: frameEvents, run: () => decodeResolved(resolvedBytes) },
+    {
+      name: name('read the heads of'),
+      events: frameEvents,
+      run: () => frameLines(resolvedBytes).map((line) => readEventHead(line)),
+    },
   ];
 }
 

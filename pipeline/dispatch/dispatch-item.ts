@@ -1,68 +1,104 @@
+import { eventJsonOf, readEventHead } from '../../shared/events/event-head.ts';
+import type { EventHead } from '../../shared/events/event-head.ts';
 import { frameLines } from '../../shared/events/frame.ts';
-import { parseResolved } from '../../shared/events/resolved-event.ts';
+import { headOf, parseResolved } from '../../shared/events/resolved-event.ts';
 import type { ResolvedEvent } from '../../shared/events/resolved-event.ts';
 import type { OutboundEvent } from '../../shared/destinations/define.ts';
+import type { Subject } from '../../shared/plan/property-path.ts';
 import type { HeldFrame } from './held-frames.ts';
 import type { LaneClass, LaneItem } from './visitor-lanes.ts';
 
 /** How often an event was attempted before, and when first, in ms since the epoch; 0 and undefined for a fresh one. */
 export type Attempted = { readonly attempts: number; readonly firstAttemptAtMs: number | undefined };
 
-/** How the resolver begins a line. */
-const lineStart = '{"v":1,"event":';
+/** An event as it was read: its head, and the line that has the rest, or the whole of it. */
+export type ReadEvent = {
+  readonly head: EventHead;
+  readonly line: string;
+  readonly resolved: ResolvedEvent | undefined;
+};
 
 /**
- * One event on its way to the destination. Of a fresh one the line it came in is kept, and it is parsed whenever somebody
- * asks: a tree of objects that lives as long as a request does is what garbage collection costs most for.
+ * One event on its way to the destination. Of a fresh one only the head is read; the line is parsed when a rule or a kind
+ * asks for more, and forgotten when the request is made: a tree of objects that lives as long as a request does is what
+ * garbage collection costs most for.
  */
-export class DispatchItem implements LaneItem, OutboundEvent {
+export class DispatchItem implements LaneItem, OutboundEvent, Subject {
   readonly frame: HeldFrame;
   readonly lane: LaneClass;
+  readonly head: EventHead;
   readonly attempts: number;
   readonly firstAttemptAtMs: number | undefined;
-  readonly visitorId: string;
-  readonly eventId: string;
-  readonly sourceId: string;
-  readonly receivedAtMs: number;
   mapped: OutboundEvent['mapped'];
   group: string | undefined;
-  readonly #line: string | undefined;
+  /** As it came from the log; empty where the event came otherwise, parsed. */
+  readonly line: string;
   #resolved: ResolvedEvent | undefined;
 
-  constructor(frame: HeldFrame, lane: LaneClass, resolved: ResolvedEvent, attempted: Attempted, line?: string) {
+  constructor(frame: HeldFrame, lane: LaneClass, { head, line, resolved }: ReadEvent, attempted: Attempted) {
     this.frame = frame;
     this.lane = lane;
+    this.head = head;
     this.attempts = attempted.attempts;
     this.firstAttemptAtMs = attempted.firstAttemptAtMs;
-    this.visitorId = resolved.visitor.id;
-    this.eventId = resolved.event.id;
-    this.sourceId = resolved.event.source_id;
-    this.receivedAtMs = resolved.event.received_at;
+    this.line = line;
     this.#resolved = resolved;
-    this.#line = line;
   }
 
+  get visitorId(): string {
+    return this.head.visitorId;
+  }
+
+  /** Throws FrameError where what follows the head cannot be read. */
   get resolved(): ResolvedEvent {
-    return (this.#resolved ??= parseResolved(this.#line ?? ''));
+    return (this.#resolved ??= parseResolved(this.line));
+  }
+
+  get isReadable(): boolean {
+    try {
+      return this.resolved.v === 1;
+    } catch {
+      return false;
+    }
+  }
+
+  get event(): ResolvedEvent['event'] {
+    return this.resolved.event;
+  }
+
+  get visitor(): ResolvedEvent['visitor'] {
+    return this.resolved.visitor;
   }
 
   get json(): string | undefined {
-    return this.#line === undefined ? undefined : jsonOf(this.#line);
+    return this.line === '' ? undefined : eventJsonOf(this.line, this.head);
   }
 
   /** The request is made: nearly always nobody asks for the event again. */
   forgetParsed(): void {
-    if (this.#line !== undefined) this.#resolved = undefined;
+    if (this.line !== '') this.#resolved = undefined;
   }
 }
 
-/** Reads the event of a line; undefined for one this build does not know. */
-export function readResolvedLine(line: string): ResolvedEvent | undefined {
+/** Reads a line; undefined for one this build does not know. */
+export function readResolvedLine(line: string): ReadEvent | undefined {
+  const head = readEventHead(line);
+  if (head !== undefined) return { head, line, resolved: undefined };
+  const resolved = readWholeLine(line);
+  return resolved === undefined ? undefined : wholeEvent(resolved);
+}
+
+/** Reads all of a line; undefined for one this build does not know. */
+export function readWholeLine(line: string): ResolvedEvent | undefined {
   try {
     return parseResolved(line);
   } catch {
     return undefined;
   }
+}
+
+export function wholeEvent(resolved: ResolvedEvent): ReadEvent {
+  return { head: headOf(resolved), line: '', resolved };
 }
 
 /** The lines of a frame; a frame that ends within one is a single line that nobody can read. */
@@ -72,9 +108,4 @@ export function resolvedLines(data: Uint8Array): readonly string[] {
   } catch {
     return [Buffer.from(data).toString('utf8')];
   }
-}
-
-/** The line without its version, where it is written as the resolver writes it. */
-function jsonOf(line: string): string | undefined {
-  return line.startsWith(lineStart) ? `{${line.slice('{"v":1,'.length)}` : undefined;
 }

@@ -335,11 +335,34 @@ describe('dispatcher', () => {
 
   it('unreadable line: is kept apart, the others go on', async () => {
     const dispatcher = await rig.start();
-    await rig.sendRaw('{"v":99}\nno json\n');
+    await rig.sendRaw('{"v":99}\n{"v":1}\nno json\n');
     await rig.send([{ id: 'a' }]);
     await idle();
     expect(sink.taken()).toEqual(['a']);
-    expect(dispatcher.stats()).toMatchObject({ dead_letters: 2, delivered: 1 });
+    expect(dispatcher.stats()).toMatchObject({ dead_letters: 3, delivered: 1 });
+  });
+
+  it('unreadable line: also where its head can be read, once anybody needs more', async () => {
+    sink.answer(({ headers }) => (headers['idempotency-key'] === 'broken' ? 400 : 200));
+    const dispatcher = await rig.start();
+    await rig.sendRaw(rig.brokenBehindHead('broken'));
+    await rig.send([{ id: 'a' }]);
+    await idle();
+    expect(dispatcher.stats()).toMatchObject({ dead_letters_unreadable: 1, delivered: 1 });
+  });
+
+  it('unreadable line: a rule that looks behind the head finds out', async () => {
+    const logic = { condition: { property: 'event.event_properties.plan', operator: 'Is', value: 'pro' } };
+    rig.configure({
+      destinations: [httpEntity(rig.destinationId, `${sink.url}/hook`)],
+      mappings: [{ id: 'm', destinationId: rig.destinationId, priority: 1, isEnabled: true, logic, action: 'stop' }],
+    });
+    const dispatcher = await rig.start();
+    await rig.sendRaw(rig.brokenBehindHead('broken'));
+    await rig.send([{ id: 'a' }]);
+    await idle();
+    expect(sink.taken()).toEqual(['a']);
+    expect(dispatcher.stats()).toMatchObject({ dead_letters_unreadable: 1, delivered: 1 });
   });
 
   it('stop: finishes what is begun, hands back the rest, and the next one goes on', async () => {

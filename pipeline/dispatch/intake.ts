@@ -1,6 +1,7 @@
 import type { Delivery } from '../../shared/log/delivery.ts';
+import { buryUnreadable } from './bury-unreadable.ts';
 import type { DeadLetterWriter } from './dead-letter-writer.ts';
-import { DispatchItem, readResolvedLine, resolvedLines } from './dispatch-item.ts';
+import { DispatchItem, readResolvedLine, resolvedLines, wholeEvent } from './dispatch-item.ts';
 import type { DispatcherOptions } from './dispatcher-context.ts';
 import type { DispatcherCounts } from './dispatcher-stats.ts';
 import type { HealthKeeper } from './health-keeper.ts';
@@ -106,7 +107,7 @@ export class Intake {
     });
     for (const { event: resolved, attempts, firstAttemptAt } of records) {
       const firstAttemptAtMs = attempts === 0 ? undefined : firstAttemptAt;
-      this.#admit(new DispatchItem(frame, 'retried', resolved, { attempts, firstAttemptAtMs }));
+      this.#admit(new DispatchItem(frame, 'retried', wholeEvent(resolved), { attempts, firstAttemptAtMs }));
     }
     this.#parts.held.settle(frame);
   }
@@ -124,7 +125,13 @@ export class Intake {
       this.#bury(frame, line);
       return;
     }
-    this.#admit(new DispatchItem(frame, 'fresh', event, notAttempted, line));
+    const item = new DispatchItem(frame, 'fresh', event, notAttempted);
+    try {
+      this.#admit(item);
+    } catch (error) {
+      if (item.isReadable) throw error;
+      this.#bury(frame, line);
+    }
   }
 
   /** Holds a frame, with one count more than it has events: settled when all of them are admitted. */
@@ -138,7 +145,7 @@ export class Intake {
     const { counts, keeper, lanes, held } = this.#parts;
     counts.events += 1;
     const target = this.#parts.target();
-    const decision = target?.plan?.decide(item.resolved);
+    const decision = target?.plan?.decide(item.head, item);
     switch (decision?.kind) {
       case 'send': {
         if (decision.mapped !== undefined) item.mapped = decision.mapped;
@@ -171,11 +178,7 @@ export class Intake {
   }
 
   #bury(frame: HeldFrame, line: string): void {
-    const { counts, deadLetters, onSettled, onFailed } = this.#parts;
-    counts.dead_letters += 1;
-    counts.dead_letters_unreadable += 1;
-    deadLetters
-      .addUnreadable(Buffer.from(line), 'not a resolved event this build knows')
-      .then(() => onSettled(frame), onFailed);
+    const { onSettled, onFailed } = this.#parts;
+    buryUnreadable(this.#parts, line).then(() => onSettled(frame), onFailed);
   }
 }

@@ -7,11 +7,11 @@ export function createOutcomeNoter({
   destinationId,
   noteOutcome,
 }: Pick<DispatcherOptions, 'accountId' | 'destinationId' | 'noteOutcome'>): SettlingContext['note'] {
-  return ({ eventId }, outcome, attempts, reason) =>
+  return ({ head }, outcome, attempts, reason) =>
     noteOutcome({
       accountId,
       destinationId,
-      eventId,
+      eventId: head.id,
       outcome,
       attempts,
       atMs: Date.now(),

@@ -1,4 +1,5 @@
 import { attemptOutcome } from './attempt-outcome.ts';
+import { buryUnreadable } from './bury-unreadable.ts';
 import type { Attempt } from './deliver.ts';
 import type { DeadLetterWriter } from './dead-letter-writer.ts';
 import type { DispatchItem } from './dispatch-item.ts';
@@ -41,8 +42,8 @@ export function settleAttempts(
     if (attempt !== undefined) context.counts[`attempts_${attemptOutcome(attempt)}`] += 1;
     if (attempt?.outcome.kind === 'delivered') {
       succeeded += 1;
-      context.noteAge(nowMs - item.receivedAtMs);
-      context.sourceActivity.dispatched(item.sourceId, nowMs);
+      context.noteAge(nowMs - item.head.receivedAtMs);
+      context.sourceActivity.dispatched(item.head.sourceId, nowMs);
       context.note(item, 'delivered', item.attempts + 1);
     } else {
       failed += 1;
@@ -64,6 +65,7 @@ export function settleAttempts(
 function moveOn(context: SettlingContext, item: DispatchItem, attempt: Attempt, nowMs: number): Promise<void> {
   const { outcome, request } = attempt;
   if (outcome.kind === 'delivered') return Promise.resolve();
+  if (!item.isReadable) return buryUnreadable(context, item.line);
   const attempts = item.attempts + 1;
   const firstAttemptAt = item.firstAttemptAtMs ?? nowMs;
   const made = {
@@ -95,6 +97,6 @@ function moveOn(context: SettlingContext, item: DispatchItem, attempt: Attempt, 
  * Names an attempt. What comes from the retry log is told apart by its first attempt: a replay begins to count anew,
  * and the log would take its attempt for the one of before, and drop it.
  */
-function attemptIdOf({ lane, eventId }: DispatchItem, { attempts, firstAttemptAt }: RetryRecord): string {
-  return lane === 'fresh' ? `${eventId}:${attempts}` : `${eventId}:${attempts}:${firstAttemptAt}`;
+function attemptIdOf({ lane, head }: DispatchItem, { attempts, firstAttemptAt }: RetryRecord): string {
+  return lane === 'fresh' ? `${head.id}:${attempts}` : `${head.id}:${attempts}:${firstAttemptAt}`;
 }

@@ -1,4 +1,5 @@
 import type { OutboundEvent } from '../../shared/destinations/define.ts';
+import { outboundHead } from '../../shared/destinations/outbound-head.ts';
 
 /**
  * Cuts a batch into the requests it takes, each as indexes into `events`: one group a request, as few requests as keep
@@ -14,7 +15,7 @@ export function splitGroups(
   const lastOfVisitor = new Map<string, number>();
   for (const [index, event] of events.entries()) {
     const group = groupOf(event);
-    const visitorId = event.resolved.visitor.id;
+    const visitorId = outboundHead(event).visitorId;
     const open: number = lastOfGroup.get(group) ?? -1;
     const isInOrder = open >= (lastOfVisitor.get(visitorId) ?? 0);
     const request: number = isInOrder ? open : requests.push([]) - 1;

@@ -123,7 +123,7 @@ export function createOutcomeRecorder({ pool, ...limits }: OutcomeRecorderOption
         return;
       }
       const missesMax = standsFor === 1 ? settings.missesMax : Math.min(settings.missesMax, missesOfSampledMax);
-      putBack({ outcome, missesMax, misses: 0, dueAtMs: 0 });
+      putBack({ outcome: ofItsOwn(outcome), missesMax, misses: 0, dueAtMs: 0 });
       schedule();
     },
     stats: () => ({ ...counts, waiting: waiting.size }),
@@ -133,6 +133,11 @@ export function createOutcomeRecorder({ pool, ...limits }: OutcomeRecorderOption
       return withDeadline(writing.then(writeDue), deadlineMs);
     },
   };
+}
+
+/** The id may be a part of a frame's text, and would keep all of it for as long as the note waits. */
+function ofItsOwn(outcome: Outcome): Outcome {
+  return { ...outcome, eventId: Buffer.from(outcome.eventId, 'utf16le').toString('utf16le') };
 }
 
 function keyOf({ accountId, eventId, destinationId }: Outcome): string {

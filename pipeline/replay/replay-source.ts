@@ -9,7 +9,7 @@ import { streams } from '../../shared/log/topology.ts';
 import { clockSlackMs, matchesFilter } from '../../shared/replay/dead-letter-filter.ts';
 import type { DeadLetterFilter } from '../../shared/replay/dead-letter-filter.ts';
 import type { ReplayJob } from '../../shared/replay/replay-job.ts';
-import { readResolvedLine, resolvedLines } from '../dispatch/dispatch-item.ts';
+import { readWholeLine, resolvedLines } from '../dispatch/dispatch-item.ts';
 
 /** Where the events of a replay come from. */
 export type ReplaySource = {
@@ -52,7 +52,7 @@ export function replaySourceOf(
           nextSeq: await findSeqAt(connection, streams.events, request.fromMs),
           endSeq: (await findSeqAt(connection, streams.events, request.toMs)) - 1,
         }),
-        events: ({ data }) => resolvedLines(data).flatMap((line) => readResolvedLine(line) ?? []),
+        events: ({ data }) => resolvedLines(data).flatMap((line) => readWholeLine(line) ?? []),
       };
   }
 }

@@ -1,10 +1,11 @@
 import type { Envelope } from '../../shared/events/envelope.ts';
+import { resolvedLine } from '../../shared/events/resolved-event.ts';
 import type { ResolvedEvent } from '../../shared/events/resolved-event.ts';
 import { isJsonObject } from '../../shared/process/json.ts';
 import type { VisitorProperties } from '../../shared/visitors/visitor-properties.ts';
 import type { IngestEvent } from './read-event.ts';
 
-/** The event's part of a resolved event, as JSON. */
+/** The event's part of a resolved event, as JSON: first what is read of every event, then what the client wrote. */
 export function encodeEvent(envelope: Envelope, event: IngestEvent, versionNumber: number | undefined): string {
   const head: ResolvedEvent['event'] = {
     id: envelope.id,
@@ -14,9 +15,9 @@ export function encodeEvent(envelope: Envelope, event: IngestEvent, versionNumbe
     source_id: envelope.source,
     account_id: envelope.account,
     test: envelope.test === true,
+    ...(envelope.trace === undefined ? {} : { trace: envelope.trace }),
     event_properties: event.properties,
     context: event.context,
-    ...(envelope.trace === undefined ? {} : { trace: envelope.trace }),
     ...(versionNumber === undefined ? {} : { version_number: versionNumber }),
   };
   return JSON.stringify(head);
@@ -27,7 +28,7 @@ export function encodeEvent(envelope: Envelope, event: IngestEvent, versionNumbe
  * change their visitor, and a visitor is the larger half of many an event.
  */
 export function withVisitor(eventJson: string, visitorId: string, properties: VisitorProperties): string {
-  return `{"v":1,"event":${eventJson},"visitor":${encodeVisitor(visitorId, properties)}}`;
+  return resolvedLine(visitorId, eventJson, encodeVisitor(visitorId, properties));
 }
 
 /** The visitor's properties with its id, and with custom_properties though it may have none. */

@@ -8,6 +8,7 @@ import { defineDestination, SettingError } from './define.ts';
 import type { OutboundAnswer, OutboundEvent, Outcome, PreparedDestination } from './define.ts';
 import { eventJson } from './event-json.ts';
 import { jsonAnswer } from './json-answer.ts';
+import { outboundHead } from './outbound-head.ts';
 import { textSetting } from './settings.ts';
 
 // A request may hold 500 records; the answer to these many is read whole, also when every one of them failed.
@@ -69,7 +70,7 @@ function prepare(settings: JsonObject): PreparedDestination {
 function recordOf(event: OutboundEvent): JsonObject {
   return {
     Data: Buffer.from(eventJson(event), 'utf8').toString('base64'),
-    PartitionKey: partitionKey(event.resolved.visitor.id),
+    PartitionKey: partitionKey(outboundHead(event).visitorId),
   };
 }
 

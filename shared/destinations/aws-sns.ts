@@ -5,6 +5,7 @@ import { awsExampleSettings, awsSettings, prepareAwsRequests } from './aws-reque
 import { defineDestination, SettingError } from './define.ts';
 import type { OutboundAnswer, OutboundEvent, Outcome, PreparedDestination } from './define.ts';
 import { eventJson } from './event-json.ts';
+import { outboundHead, outboundName } from './outbound-head.ts';
 import { textSetting } from './settings.ts';
 
 const batchEventsMax = 10;
@@ -61,20 +62,20 @@ function prepare(settings: JsonObject): PreparedDestination {
 }
 
 function addEntry(form: URLSearchParams, event: OutboundEvent, index: number, isFifo: boolean): void {
-  const { resolved, mapped } = event;
+  const head = outboundHead(event);
   const prefix = `PublishBatchRequestEntries.member.${index + 1}`;
   const add = (name: string, value: string): void => form.append(`${prefix}.${name}`, value);
   add('Id', idOf(index));
   add('Message', eventJson(event));
-  const name = attributeText(mapped?.eventName ?? resolved.event.event);
+  const name = attributeText(outboundName(event));
   if (name !== '') {
     add('MessageAttributes.entry.1.Name', 'event');
     add('MessageAttributes.entry.1.Value.DataType', 'String');
     add('MessageAttributes.entry.1.Value.StringValue', name);
   }
   if (!isFifo) return;
-  add('MessageGroupId', fifoId(resolved.visitor.id));
-  add('MessageDeduplicationId', fifoId(resolved.event.id));
+  add('MessageGroupId', fifoId(head.visitorId));
+  add('MessageDeduplicationId', fifoId(head.id));
 }
 
 /** Ids of FIFO topics: 1 to 128 letters, digits and marks. */

@@ -1,3 +1,4 @@
+import type { EventHead } from '../events/event-head.ts';
 import type { ResolvedEvent } from '../events/resolved-event.ts';
 import type { JsonObject } from '../process/json.ts';
 
@@ -73,6 +74,8 @@ export type Outcome =
 /** What a kind delivers: the event, and the payload a mapping made of it where one applies. */
 export type OutboundEvent = {
   readonly resolved: ResolvedEvent;
+  /** The head of `resolved`, where it is there already: `resolved` may have to be parsed first. */
+  readonly head?: EventHead;
   /** `{"event": …, "visitor": …}` of `resolved` as it stands in the log, where it does: saves writing it anew. */
   readonly json?: string | undefined;
   /** Name and properties after mapping; without one the event's own. */

@@ -9,7 +9,7 @@ import type { OutboundEvent, PreparedDestination } from './define.ts';
 import { ga4Event } from './ga4-event.ts';
 import { ga4ParameterName } from './ga4-names.ts';
 import { postJson } from './post-json.ts';
-import { identifyEvent, sentEvent, textOf } from './sent-event.ts';
+import { isIdentify, sentEvent, textOf } from './sent-event.ts';
 import { textSetting } from './settings.ts';
 
 const standardUrl = 'https://www.google-analytics.com';
@@ -63,7 +63,7 @@ function prepare(settings: JsonObject): PreparedDestination {
   const url = `${readBaseUrl(settings, standardUrl)}/mp/collect?${query.toString()}`;
   return {
     batchEventsMax,
-    takes: ({ resolved, mapped }) => (mapped?.eventName ?? resolved.event.event) !== identifyEvent,
+    takes: (event) => !isIdentify(event),
     groupOf: (event) => JSON.stringify(clientOf(event)),
     buildRequest(events) {
       const [first] = events;

@@ -6,6 +6,7 @@ import { defineDestination, SettingError } from './define.ts';
 import type { OutboundEvent, PreparedDestination } from './define.ts';
 import { eventJson } from './event-json.ts';
 import { exampleServiceAccount, readServiceAccount } from './google-service-account.ts';
+import { outboundHead, outboundName } from './outbound-head.ts';
 import { postJson } from './post-json.ts';
 import { optionalTextSetting, textSetting } from './settings.ts';
 
@@ -87,14 +88,14 @@ function prepare(settings: JsonObject): PreparedDestination {
   };
 }
 
-function orderingKey({ resolved }: OutboundEvent): string {
-  return withinAttribute(resolved.visitor.id);
+function orderingKey(event: OutboundEvent): string {
+  return withinAttribute(outboundHead(event).visitorId);
 }
 
-function attributesOf({ resolved, mapped }: OutboundEvent): Readonly<Record<string, string>> {
+function attributesOf(event: OutboundEvent): Readonly<Record<string, string>> {
   return {
-    event: withinAttribute(mapped?.eventName ?? resolved.event.event),
-    event_id: withinAttribute(resolved.event.id),
+    event: withinAttribute(outboundName(event)),
+    event_id: withinAttribute(outboundHead(event).id),
   };
 }
 

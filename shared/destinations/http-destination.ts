@@ -5,6 +5,7 @@ import type { OutboundEvent, OutboundRequest, PreparedDestination } from './defi
 import { eventJson } from './event-json.ts';
 import { readHeaders } from './header-rules.ts';
 import { idempotencyKey } from './idempotency-key.ts';
+import { outboundHead } from './outbound-head.ts';
 import { choiceSetting, countSetting, optionalTextSetting, textSetting } from './settings.ts';
 import { traceparentOf } from './traceparent.ts';
 import { readWebUrl } from './web-url.ts';
@@ -103,11 +104,12 @@ function headersOf(
   body: string,
   secret: string | undefined,
 ): Readonly<Record<string, string>> {
-  const ids = events.map(({ resolved }) => resolved.event.id);
+  const heads = events.map(outboundHead);
+  const ids = heads.map(({ id }) => id);
   const headers: Record<string, string> = {
     ...fixed,
     'idempotency-key': idempotencyKey(ids),
-    traceparent: traceparentOf(ids, events[0]?.resolved.event.trace),
+    traceparent: traceparentOf(ids, heads[0]?.trace),
   };
   if (secret !== undefined) {
     headers['x-signature-256'] = `sha256=${createHmac('sha256', secret).update(body, 'utf8').digest('hex')}`;

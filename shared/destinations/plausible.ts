@@ -5,7 +5,7 @@ import { defineDestination, SettingError, UnfitEventError } from './define.ts';
 import type { OutboundAnswer, OutboundEvent, Outcome, PreparedDestination } from './define.ts';
 import { isHeaderValue } from './header-rules.ts';
 import { postJson } from './post-json.ts';
-import { identifyEvent, numberOf, sentEvent, textOf } from './sent-event.ts';
+import { isIdentify, numberOf, sentEvent, textOf } from './sent-event.ts';
 import type { SentEvent } from './sent-event.ts';
 import { textSetting } from './settings.ts';
 
@@ -50,7 +50,7 @@ function prepare(settings: JsonObject): PreparedDestination {
   const url = `${readBaseUrl(settings, standardUrl)}/api/event`;
   return {
     batchEventsMax: 1,
-    takes: ({ resolved, mapped }) => (mapped?.eventName ?? resolved.event.event) !== identifyEvent,
+    takes: (event) => !isIdentify(event),
     buildRequest(events) {
       const [first] = events;
       if (first === undefined) throw new UnfitEventError('there is no event');

@@ -1,13 +1,14 @@
 import type { ResolvedVisitor } from '../events/resolved-event.ts';
 import type { JsonObject } from '../process/json.ts';
 import type { OutboundEvent } from './define.ts';
+import { outboundName } from './outbound-head.ts';
 
 /** The name of the event that tells who a visitor is. */
 export const identifyEvent = '$identify';
 
 /** Whether an event, by the name a mapping gave it or its own, tells who its visitor is. */
-export function isIdentify({ resolved, mapped }: OutboundEvent): boolean {
-  return (mapped?.eventName ?? resolved.event.event) === identifyEvent;
+export function isIdentify(event: OutboundEvent): boolean {
+  return outboundName(event) === identifyEvent;
 }
 
 /** An event as a platform kind reads it: the mapping's name and properties where a mapping applies, else its own. */

@@ -1,4 +1,7 @@
+import { lineStart } from './event-head.ts';
+import type { EventHead } from './event-head.ts';
 import { FrameError, frameLines, parseLine } from './frame.ts';
+import { isJsonObject } from '../process/json.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -17,10 +20,10 @@ export type ResolvedEvent = {
     readonly account_id: string;
     /** Sent with a test-mode key: seen in recent events, never dispatched. */
     readonly test: boolean;
+    readonly trace?: string;
     readonly event_properties: Json;
     /** defaultProperties of the payload, with `ip` and `user_agent` of the request where they may be kept. */
     readonly context: Json;
-    readonly trace?: string;
     /** The account's live version when the event was resolved. */
     readonly version_number?: number;
   };
@@ -39,8 +42,25 @@ export type ResolvedVisitor = {
 /** Header of a resolved frame: base64 of the 64-bit hashes of its events' ids, so that a headers-only reader rebuilds deduplication. */
 export const idsHeader = 'Sluice-Ids';
 
-export function encodeResolved(event: ResolvedEvent): string {
-  return JSON.stringify(event);
+export function encodeResolved({ event, visitor }: ResolvedEvent): string {
+  return resolvedLine(visitor.id, JSON.stringify(event), JSON.stringify(visitor));
+}
+
+/** A line of a resolved frame, put together from the JSON of its parts. */
+export function resolvedLine(visitorId: string, eventJson: string, visitorJson: string): string {
+  return `${lineStart(visitorId)}${eventJson},"visitor":${visitorJson}}`;
+}
+
+export function headOf({ event, visitor }: ResolvedEvent): EventHead {
+  return {
+    id: event.id,
+    name: event.event,
+    visitorId: visitor.id,
+    sourceId: event.source_id,
+    receivedAtMs: event.received_at,
+    isTest: event.test,
+    trace: event.trace,
+  };
 }
 
 /** Reads a frame of resolved events. Throws FrameError on a version or a line this build does not know. */
@@ -50,7 +70,12 @@ export function decodeResolved(bytes: Uint8Array): ResolvedEvent[] {
 
 /** Reads one line of a resolved frame. */
 export function parseResolved(line: string): ResolvedEvent {
-  const event = parseLine(line) as ResolvedEvent;
-  if (event.v !== 1) throw new FrameError(`reading a resolved frame: version ${String(event.v)} is unknown`);
-  return event;
+  const value = parseLine(line);
+  if (!isJsonObject(value)) throw new FrameError('reading a resolved frame: a line is no object');
+  const { v, event, visitor } = value;
+  if (v !== 1) throw new FrameError(`reading a resolved frame: version ${String(v)} is unknown`);
+  if (!isJsonObject(event) || !isJsonObject(visitor)) {
+    throw new FrameError('reading a resolved frame: a line misses its event or its visitor');
+  }
+  return { v, event: event as ResolvedEvent['event'], visitor: visitor as ResolvedVisitor };
 }

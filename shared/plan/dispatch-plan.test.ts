@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { collectionNames } from '../config/account-config.ts';
 import type { AccountConfig, Snapshot, SnapshotEntity } from '../config/account-config.ts';
 import { sampleEvent } from '../destinations/sample-event.ts';
+import { headOf } from '../events/resolved-event.ts';
 import { compileDispatchPlan } from './dispatch-plan.ts';
 import { publishedDestinations } from './published-destinations.ts';
 
@@ -24,7 +25,8 @@ function decide(collections: Partial<Record<string, SnapshotEntity[]>>, event: P
   const config = configOf({ destinations: [destination], ...collections });
   const [published] = publishedDestinations(config);
   if (published === undefined) throw new Error('no destination');
-  return compileDispatchPlan(config, published).decide(sampleEvent(event));
+  const subject = sampleEvent(event);
+  return compileDispatchPlan(config, published).decide(headOf(subject), subject);
 }
 
 describe('dispatch plan', () => {

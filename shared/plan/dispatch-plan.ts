@@ -1,9 +1,10 @@
 import type { AccountConfig } from '../config/account-config.ts';
-import type { ResolvedEvent } from '../events/resolved-event.ts';
+import type { EventHead } from '../events/event-head.ts';
 import type { JsonObject } from '../process/json.ts';
 import { compileAllowedEvents } from './allowed-events.ts';
 import { compileMappings } from './apply-mapping.ts';
 import { compileGlobalDispatch } from './global-dispatch.ts';
+import type { Subject } from './property-path.ts';
 import type { PublishedDestination } from './published-destinations.ts';
 
 /** What is to become of one event at one destination. */
@@ -21,7 +22,8 @@ export type SkipRule = 'test' | 'not_allowed' | 'disabled' | 'source';
 /** What a dispatcher needs of its account's live version, compiled once a revision. */
 export type DispatchPlan = {
   readonly destination: PublishedDestination;
-  decide(event: ResolvedEvent): Decision;
+  /** `subject` is the event with that head; it is looked at only where there are rules that do. */
+  decide(head: EventHead, subject: Subject): Decision;
 };
 
 const send: Decision = { kind: 'send' };
@@ -45,15 +47,14 @@ export function compileDispatchPlan(config: AccountConfig, destination: Publishe
   const applyMappings = compileMappings(own, hashingSalt);
   return {
     destination,
-    decide(resolved) {
-      const { event } = resolved;
-      if (event.test) return skips.test;
-      if (!isAllowed(event.event)) return skips.not_allowed;
+    decide(head, subject) {
+      if (head.isTest) return skips.test;
+      if (!isAllowed(head.name)) return skips.not_allowed;
       if (!isEnabled) return skips.disabled;
-      if (limitedToSourceIds !== undefined && !limitedToSourceIds.has(event.source_id)) return skips.source;
-      const category = findGlobalStop(resolved);
+      if (limitedToSourceIds !== undefined && !limitedToSourceIds.has(head.sourceId)) return skips.source;
+      const category = findGlobalStop(subject);
       if (category !== undefined) return { kind: 'global-stop', category };
-      const outcome = applyMappings(resolved);
+      const outcome = applyMappings(subject);
       switch (outcome.kind) {
         case 'default':
           return send;

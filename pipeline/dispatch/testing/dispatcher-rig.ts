@@ -116,6 +116,11 @@ export async function createDispatcherRig(natsUrl: string) {
     /** Puts events into one frame of the account's log. */
     send: (events: readonly TestEvent[]) => store(frameOf(accountId, events)),
     sendRaw: (text: string) => store(Buffer.from(text)),
+    /** A frame of one event that cannot be parsed, though its head can be read. */
+    brokenBehindHead: (id: string) =>
+      Buffer.from(frameOf(accountId, [{ id }]))
+        .toString()
+        .replace('"event_properties":{', '"event_properties":{oops'),
     async health(instanceId = 'test'): Promise<HealthRecord | undefined> {
       const entry = await health.get(`destination.${destinationId}.${instanceId}`);
       return entry?.value === undefined ? undefined : (JSON.parse(Buffer.from(entry.value).toString()) as HealthRecord);
