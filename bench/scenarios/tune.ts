@@ -1,6 +1,6 @@
 import { destinationIdOf } from '../config/ids.ts';
 import { batchBody, trackBody } from '../load/bodies.ts';
-import { figureOf, medianOf, plainFigure } from '../result/figure.ts';
+import { figureOf, plainFigure } from '../result/figure.ts';
 import type { ResultRow } from '../result/result.ts';
 import type { Scenario, ScenarioContext } from '../scenario.ts';
 import { runPaced } from '../sustained/paced-run.ts';
@@ -29,7 +29,7 @@ export const tune: Scenario = {
     for (const knob of knobs) {
       const trials = await tryValues(context, knob, chosen);
       for (const { value, runs } of trials) rows.push(rowOf(knob, value, runs, chosen[knob.name] === value));
-      const rates = trials.map(({ value, runs }) => ({ value, perS: medianOf(runs.map((run) => rateOf(knob, run))) }));
+      const rates = trials.map(({ value, runs }) => ({ value, perS: runs.map((run) => rateOf(knob, run)) }));
       if (knob.isShownOnly !== true) {
         chosen[knob.name] = chooseValue(chosen[knob.name] ?? knob.byDefault, rates, leastGain);
       }
@@ -119,7 +119,9 @@ function adviceOf(chosen: Settings, { isQuick, rounds, seconds }: ScenarioContex
     });
   return [
     `# For this machine, from ${rounds} round${rounds === 1 ? '' : 's'} of ${seconds} s a value${isQuick ? '; a quick run: try again without --quick before you use it' : ''}.`,
-    `# A value other than the default was better by more than ${leastGain * 100} %.`,
+    rounds === 1
+      ? '# One round recommends nothing: these are the defaults.'
+      : `# A value other than the default was better by more than ${leastGain * 100} %, and in every round.`,
     ...lines,
     '# LOG_PARTITIONS counts when the log is made; nats-server: jetstream { sync_interval: always }.',
   ];
