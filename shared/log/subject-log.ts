@@ -20,10 +20,14 @@ export async function readNext(
   try {
     const request = { seq: Math.max(1, fromSeq), next_by_subj: subject };
     const message = await connection.jsm.streams.getMessage(stream, request);
+    let bytes: Uint8Array | undefined;
     return {
       seq: message.seq,
       subject: message.subject,
-      data: message.data,
+      // The client decodes it each time it is asked, which takes milliseconds for a large frame: some only want the time.
+      get data() {
+        return (bytes ??= message.data);
+      },
       storedAtMs: message.time.getTime(),
       header: (name) => message.header.get(name) || undefined,
     };
