@@ -6,26 +6,39 @@ import type { EgressRules } from './egress-rules.ts';
 
 /** How long an answer of the name server is used again, in ms. */
 const keptMs = 30_000;
+/** How long one is used while the name server is asked again, or does not answer, in ms. */
+const staleMaxMs = 600_000;
 const namesKeptMax = 10_000;
+
+type Kept = { addresses: Promise<readonly LookupAddress[]>; askedAtMs: number; answeredAtMs: number };
 
 export type ResolveName = (hostname: string) => Promise<readonly LookupAddress[]>;
 
 /**
  * Looks up names for outgoing connections and gives only addresses the rules allow. Answers are kept for a while and
- * one name is asked for once at a time: the platform's resolver has four threads, and a name server that hangs would
- * otherwise take them all.
+ * one name is asked for once at a time: the platform's resolver has four threads, and a name server that hangs takes
+ * them all. So whoever was answered before goes on with that answer until there is a new one.
  */
 export function createGuardedLookup(rules: EgressRules, resolveName: ResolveName = askPlatform) {
-  const kept = new Map<string, { readonly addresses: Promise<readonly LookupAddress[]>; readonly untilMs: number }>();
+  const kept = new Map<string, Kept>();
   const addressesOf = (hostname: string): Promise<readonly LookupAddress[]> => {
     const nowMs = performance.now();
     const known = kept.get(hostname);
-    if (known !== undefined && nowMs < known.untilMs) return known.addresses;
-    if (kept.size >= namesKeptMax) kept.clear();
-    const addresses = resolveName(hostname);
-    kept.set(hostname, { addresses, untilMs: nowMs + keptMs });
-    addresses.catch(() => kept.delete(hostname));
-    return addresses;
+    const isUsable = known !== undefined && nowMs - known.answeredAtMs < staleMaxMs;
+    if (isUsable && nowMs - known.askedAtMs < keptMs) return known.addresses;
+    const asked = resolveName(hostname);
+    if (isUsable) known.askedAtMs = nowMs;
+    else if (kept.size >= namesKeptMax) kept.clear();
+    const entry = isUsable ? known : { addresses: asked, askedAtMs: nowMs, answeredAtMs: nowMs };
+    kept.set(hostname, entry);
+    asked.then(
+      () => {
+        entry.addresses = asked;
+        entry.answeredAtMs = performance.now();
+      },
+      () => void (entry.addresses === asked && kept.delete(hostname)),
+    );
+    return entry.addresses;
   };
   /** For one port: whether an address is allowed depends on it. */
   return (port: number): LookupFunction =>
