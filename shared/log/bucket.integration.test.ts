@@ -96,3 +96,11 @@ test('bucket: opened with another limit it has that limit, and what it held', as
   expect((await connection.jsm.streams.info(`KV_TEST_${nth}`)).config.max_bytes).toBe(larger.bytesMax);
   expect(text((await again.get('a'))?.value)).toBe('kept');
 });
+
+test('bucket: is read from its leader, never from a replica that may lag', async () => {
+  const { config } = await connection.jsm.streams.info(`KV_TEST_${nth}`);
+  expect(config.allow_direct).not.toBe(true);
+  await bucket.put('a', bytes('one'));
+  expect(text((await bucket.get('a'))?.value)).toBe('one');
+  expect(await bucket.get('b')).toBeUndefined();
+});

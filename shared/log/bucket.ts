@@ -49,6 +49,8 @@ export async function openBucket(connection: LogConnection, settings: BucketSett
       replicas: settings.replicas,
       storage: StorageType.File,
       max_bytes: settings.bytesMax,
+      // Only the leader answers: a replica that lags would have somebody go on from what was written over.
+      allow_direct: false,
       ...(settings.ttlMs === undefined ? {} : { ttl: settings.ttlMs }),
     });
     await followLimits(connection, settings);
