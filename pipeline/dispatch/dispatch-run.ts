@@ -13,7 +13,7 @@ import type { RetryFrame } from './retry-reader.ts';
 import { nextLane } from './next-lane.ts';
 import { createOutcomeNoter } from './outcome-noter.ts';
 import { RequestGate } from './request-gate.ts';
-import { settleAttempts } from './settle-attempts.ts';
+import { putBack, settleAttempts } from './settle-attempts.ts';
 import type { SettlingContext } from './settle-attempts.ts';
 import { VisitorLanes } from './visitor-lanes.ts';
 import type { LaneClass } from './visitor-lanes.ts';
@@ -242,12 +242,16 @@ export class DispatchRun {
     this.#lanes.remove(({ frame }) => abandoned.has(frame));
   }
 
-  /** Switched off: what is held for it and not under way is not sent any more. */
+  /** Switched off: what is held for it and not under way is not sent any more. Retries wait for better days. */
   #passOver(): void {
     this.#handBackUnstarted();
-    for (const { frame } of this.#lanes.remove(() => true)) {
-      this.#parts.counts.skipped += 1;
-      this.#settle(frame);
+    for (const item of this.#lanes.remove(() => true)) {
+      if (item.lane === 'fresh') {
+        this.#parts.counts.skipped += 1;
+        this.#settle(item.frame);
+      } else {
+        putBack(this.#settling, item);
+      }
     }
   }
 

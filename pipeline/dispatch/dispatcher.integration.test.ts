@@ -1,5 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { sampleEvent } from '../../shared/destinations/sample-event.ts';
 import type { NatsServer } from '../../shared/embedded/nats-server.ts';
+import { encodeRetryRecord } from '../../shared/events/retry-record.ts';
+import { publish } from '../../shared/log/publisher.ts';
+import { retrySubject } from '../../shared/log/subjects.ts';
 import { startTestNats } from '../../shared/testing/servers.ts';
 import { httpEntity } from '../testing/account-config.ts';
 import { idsOf, startScriptedSink } from '../testing/scripted-sink.ts';
@@ -265,6 +269,27 @@ describe('dispatcher', () => {
     await rig.send([{ id: 'later', visitor: 'one' }]);
     await until('it arrived', () => sink.taken().includes('later'));
     expect(sink.taken()).toEqual(['e0', 'later']);
+  });
+
+  it('disabled: what is held of the retry log waits there', async () => {
+    const times = { firstAttemptAt: Date.now(), lastAttemptAt: Date.now(), notBefore: Date.now() };
+    const lines = ['r0', 'r1', 'r2'].map((id) =>
+      encodeRetryRecord({ v: 1, attempts: 0, ...times, reason: 'replay', event: sampleEvent({ id }) }),
+    );
+    const options = { msgId: rig.destinationId, timeoutMs: 5_000, attemptsMax: 20 };
+    await publish(rig.connection, retrySubject(rig.destinationId, 0), Buffer.from(`${lines.join('\n')}\n`), options);
+    sink.answer(() => {
+      publishDestination({ status: 'Disabled' });
+      return 200;
+    });
+    const dispatcher = await rig.start();
+    await until('the first arrived', () => sink.taken().length === 1);
+    await until('nothing is held', () => dispatcher.stats()['events_held'] === 0);
+    expect(sink.taken()).toEqual(['r0']);
+    sink.answer(() => 200);
+    publishDestination();
+    await until('the others arrived', () => sink.taken().length === 3);
+    expect(sink.taken()).toEqual(['r0', 'r1', 'r2']);
   });
 
   it('bug: one that shows with a new configuration ends the dispatcher, and not who told it', async () => {

@@ -93,6 +93,17 @@ function moveOn(context: SettlingContext, item: DispatchItem, attempt: Attempt, 
   return context.retryWriter.add(decision.tier, record, attemptIdOf(item, record));
 }
 
+/** Puts an event of the retry log back there: it may not be sent now, and nothing was tried. */
+export function putBack({ retryWriter, onSettled, onFailed }: SettlingContext, item: DispatchItem): void {
+  const nowMs = Date.now();
+  const { attempts, firstAttemptAtMs = nowMs, resolved: event } = item;
+  const times = { firstAttemptAt: firstAttemptAtMs, lastAttemptAt: nowMs, notBefore: nowMs };
+  const record = { v: 1, attempts, ...times, reason: 'switched off', event } as const;
+  retryWriter
+    .add(0, record, `${item.head.id}:${attempts}:${firstAttemptAtMs}:${nowMs}`)
+    .then(() => onSettled(item), onFailed);
+}
+
 /**
  * Names an attempt. What comes from the retry log is told apart by its first attempt: a replay begins to count anew,
  * and the log would take its attempt for the one of before, and drop it.
