@@ -95,7 +95,8 @@ test('framing: chunks without end are refused and memory is given back', async (
   const filler = `100000\r\n${'x'.repeat(0x100000)}\r\n`;
   const head = rawPost(track, [json, 'Transfer-Encoding: chunked'], '');
   const answer = await sendRaw(gateway.port, [head, ...Array.from({ length: 20 }, () => filler)]);
-  expect(answer.statuses).toEqual([413]);
+  // Chunks that arrive after the end make the system reset the connection, which may overtake the answer.
+  expect(answer.statuses.join() || (answer.closed && 'reset')).toMatch(/^(413|reset)$/);
   await expect.poll(() => metric('sluice_gateway_body_bytes')).toBe(0);
 });
 
