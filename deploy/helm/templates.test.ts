@@ -14,6 +14,9 @@ beforeAll(async () => {
   ({ templates } = await readChart());
 });
 
+/** Those that Node itself reads. */
+const nodeVariables = ['NODE_EXTRA_CA_CERTS'];
+
 const everyTemplate = (): string => [...templates.values()].join('\n');
 
 describe('templates', () => {
@@ -35,9 +38,42 @@ describe('templates', () => {
 
   test.each(['gateway', 'pipeline', 'control-plane'] as const)('%s: its variables are known to it', (service) => {
     const text = `${templates.get(`${service}.yaml`)}${templates.get('_pod.tpl')}`;
-    const named = [...text.matchAll(/"([A-Z][A-Z0-9]*_[A-Z0-9_]+)"/g)].map(([, name]) => name ?? '');
+    // Of a Secret the service is told the file, by a name of its own.
+    const named = [...text.matchAll(/"([A-Z][A-Z0-9]*_[A-Z0-9_]+)"(?: (\(dict "secret"|\.Values\.secretsKey))?/g)]
+      .map(([, name, secret]) => (secret === undefined ? `${name}` : `${name}_FILE`))
+      .filter((name) => !nodeVariables.includes(name));
     expect(named.length).toBeGreaterThan(3);
     expect(unknownVariables(service, named)).toEqual([]);
+  });
+
+  test.each(['gateway', 'control-plane'] as const)(
+    '%s: with a Secret it is given a certificate and its key',
+    (service) => {
+      const given =
+        templates.get(`${service}.yaml`)?.matchAll(/"([A-Z_]+)" \(dict "secret" \. "key" "([^"]+)"\)/g) ?? [];
+      const prefix = service.replace('-', '_').toUpperCase();
+      expect([...given].map(([, name, key]) => [name, key])).toEqual([
+        [`${prefix}_TLS_CERT`, 'tls.crt'],
+        [`${prefix}_TLS_KEY`, 'tls.key'],
+      ]);
+    },
+  );
+
+  test('who asks a gateway or the control plane asks in what it speaks, and gateways believe its authorities', () => {
+    for (const [name, text] of templates) {
+      if (name !== 'NOTES.txt') expect({ name, urls: text.match(/https?:\/\//g) }).toEqual({ name, urls: null });
+    }
+    const gateway = templates.get('gateway.yaml') ?? '';
+    expect(gateway).toMatch(/"CONTROL_PLANE_URL" \(printf "%s:.* \(include "sluice.scheme" \.Values\.controlPlane\)/);
+    expect(templates.get('tests/ingest.yaml')).toContain(`'{{ include "sluice.scheme" .Values.gateway }}://`);
+    const file = /"files" \(dict "([^"]+)" \.\)/.exec(gateway)?.[1];
+    expect(gateway).toContain(`"NODE_EXTRA_CA_CERTS" "/run/secrets/sluice/${file}"`);
+    // Certificates are the interfaces': metrics and health are asked in plain HTTP.
+    expect(templates.get('_pod.tpl')?.match(/httpGet: \{[^}]*\}/g)).toEqual([
+      'httpGet: { path: /livez, port: metrics }',
+      'httpGet: { path: /livez, port: metrics }',
+      'httpGet: { path: /readyz, port: metrics }',
+    ]);
   });
 
   test('the ports of containers are those the services are told, and no Service puts its address into them', () => {

@@ -35,6 +35,46 @@ describe('values', () => {
     expect(slips.map((slip) => check(slip))).toEqual(slips.map(() => false));
   });
 
+  test('take the Secrets of certificates by name, and authorities only with a certificate', () => {
+    const check = new Ajv({ strict: false }).compile(schema);
+    const tls = (service: string, of: Values): boolean =>
+      check({ ...values, [service]: { ...(values[service] as Values), tls: of } });
+    const ca = { secret: 'authorities', key: 'ca.crt' };
+    expect(tls('gateway', { secret: 'gateway-tls' })).toBe(true);
+    expect(tls('controlPlane', { secret: 'control-plane-tls', ca: { ...ca, secret: '' } })).toBe(true);
+    expect(tls('controlPlane', { secret: 'control-plane-tls', ca })).toBe(true);
+    expect(tls('controlPlane', { secret: '', ca })).toBe(false);
+    for (const of of [{ secret: 'Two Words' }, { secretName: 'a' }, { secret: 'a', key: 'tls.pem' }]) {
+      expect(tls('gateway', of)).toBe(false);
+    }
+  });
+
+  test('say which one is missing, of those that templates cannot do without: null takes a default away', () => {
+    const check = new Ajv({ allErrors: true, strict: false }).compile(schema);
+    const missingWithout = (path: string): unknown => {
+      const rest = structuredClone(values) as Record<string, unknown>;
+      const keys = path.split('.');
+      const last = keys.pop() ?? '';
+      delete keys.reduce<Record<string, unknown>>((part, key) => part[key] as Record<string, unknown>, rest)[last];
+      check(rest);
+      return check.errors?.map(({ params }) => params['missingProperty'] as unknown);
+    };
+    // A part that a template looks into, and numbers, for which it would write nothing.
+    const inner = [...everyTemplate().matchAll(/\.Values\.([A-Za-z.]+)\.[A-Za-z]+/g)].map(([, path]) => path ?? '');
+    const environments = ['env', ...Object.keys(services).map((service) => `${service}.env`)];
+    const numbers = [
+      'shutdownDeadlineMs',
+      'controlPlane.replicas',
+      'gateway.service.port',
+      'pipeline.keda.minReplicas',
+    ];
+    for (const path of new Set([...inner, ...environments, ...numbers, 'log.secrets', 'database.secrets'])) {
+      // It looks into this one after it found it there.
+      if (path === 'gateway.ingress') continue;
+      expect({ path, missing: missingWithout(path) }).toEqual({ path, missing: [path.split('.').at(-1)] });
+    }
+  });
+
   test('every one that a template names is there, and every one that is there is named', () => {
     const named = new Set(
       [...everyTemplate().matchAll(/\.Values\.([A-Za-z.]+)|\$values\.([A-Za-z.]+)/g)].flatMap(

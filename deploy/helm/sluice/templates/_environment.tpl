@@ -13,7 +13,7 @@ Takes variables (name to value), and secrets (variable to {secret, key}).
 {{- end }}
 {{- end -}}
 
-{{/* The volume those files are in. Takes secrets. */}}
+{{/* The volume those files are in. Takes secrets (name of the file to {secret, key}). */}}
 {{- define "sluice.secretsVolume" -}}
 - name: secrets
   projected:

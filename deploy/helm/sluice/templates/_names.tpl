@@ -22,6 +22,11 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 {{ printf "%s:%s" .Values.image.repository (.Values.image.tag | default .Chart.AppVersion) }}
 {{- end -}}
 
+{{/* What an interface speaks, which names its port as well: some that stand in front of it go by that. Takes its settings. */}}
+{{- define "sluice.scheme" -}}
+{{- if .tls.secret }}https{{ else }}http{{ end -}}
+{{- end -}}
+
 {{- define "sluice.serviceAccount" -}}
 {{- if .Values.serviceAccount.create -}}
 {{ .Values.serviceAccount.name | default (include "sluice.name" .) }}

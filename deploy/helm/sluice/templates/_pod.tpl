@@ -1,6 +1,7 @@
 {{/*
 The pod of a service. Takes root, component, settings (the part of the values that is about it), variables, secrets, and
-the number of its metrics port; port is that of its interface, where it has one.
+the number of its metrics port; port is that of its interface, where it has one. files, where there are any, are mounted
+beside the secrets without a variable that the chart would set for them (name to {secret, key}).
 */}}
 {{- define "sluice.pod" -}}
 {{- $values := .root.Values -}}
@@ -8,6 +9,7 @@ the number of its metrics port; port is that of its interface, where it has one.
 {{- if $values.log.monitorUrl }}{{ $_ := set $deadline "NATS_MONITOR_URL" $values.log.monitorUrl }}{{ end -}}
 {{- $variables := merge (dict) .settings.env .variables $deadline $values.env -}}
 {{- $secrets := merge (dict) .secrets $values.log.secrets -}}
+{{- $files := merge (dict) $secrets (.files | default dict) -}}
 metadata:
   labels:
     {{- include "sluice.labels" . | nindent 4 }}
@@ -74,12 +76,12 @@ spec:
         {{- toYaml .settings.resources | nindent 8 }}
       securityContext:
         {{- include "sluice.containerSecurityContext" . | nindent 8 }}
-      {{- if $secrets }}
+      {{- if $files }}
       volumeMounts:
         - { name: secrets, mountPath: /run/secrets/sluice, readOnly: true }
       {{- end }}
-  {{- if $secrets }}
+  {{- if $files }}
   volumes:
-    {{- include "sluice.secretsVolume" (dict "secrets" $secrets) | nindent 4 }}
+    {{- include "sluice.secretsVolume" (dict "secrets" $files) | nindent 4 }}
   {{- end }}
 {{- end -}}
