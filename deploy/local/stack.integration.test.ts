@@ -1,8 +1,8 @@
 import { createServer } from 'node:net';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makeStackFolder } from './testing/make-stack-folder.ts';
 import { buildStack, chooseStackPorts, runFailingStack, runStack } from './testing/running-stack.ts';
 import type { RunningStack, StackPorts } from './testing/running-stack.ts';
 import { createStackClient } from './testing/stack-client.ts';
@@ -20,7 +20,7 @@ const keysAt = async (path: string): Promise<Set<string>> =>
 
 beforeAll(async () => {
   await buildStack();
-  folder = await mkdtemp(join(tmpdir(), 'sluice-stack-'));
+  folder = await makeStackFolder();
   ports = await chooseStackPorts();
   // The ledger wants every request, not the newest ten thousand.
   stack = await runStack(folder, ports, { SINK_REQUESTS_MAX: '200000' });
@@ -174,7 +174,7 @@ describe('faults', () => {
     const blocker = createServer().listen(0);
     const address = blocker.address();
     const busy = typeof address === 'object' && address !== null ? String(address.port) : '';
-    const other = await mkdtemp(join(tmpdir(), 'sluice-stack-'));
+    const other = await makeStackFolder();
     const result = await runFailingStack(other, { ...(await chooseStackPorts()), SINK_PORT: busy });
     blocker.close();
     await rm(other, { recursive: true, force: true });

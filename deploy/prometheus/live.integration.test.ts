@@ -1,10 +1,9 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { defaultEmbeddedCacheDir } from '../../shared/embedded/cache-dir.ts';
 import { dashboards, queriesOf } from '../grafana/dashboards.ts';
+import { makeStackFolder } from '../local/testing/make-stack-folder.ts';
 import { chooseStackPorts, runStack } from '../local/testing/running-stack.ts';
 import type { RunningStack } from '../local/testing/running-stack.ts';
 import { createStackClient } from '../local/testing/stack-client.ts';
@@ -48,7 +47,7 @@ async function send(): Promise<void> {
 }
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'sluice-live-'));
+  folder = await makeStackFolder();
   const ports = await chooseStackPorts();
   const own = { BACKLOG_EVERY_MS: '500', RETENTION_EVERY_MS: '1000' };
   const program = await find('prometheus');
