@@ -54,6 +54,7 @@ export class DispatchItem implements LaneItem, OutboundEvent, Subject {
     return (this.#resolved ??= parseResolved(this.line));
   }
 
+  /** Whether all of it can be read, not its head alone. */
   get isReadable(): boolean {
     try {
       return this.resolved.v === 1;
@@ -97,6 +98,7 @@ export function readWholeLine(line: string): ResolvedEvent | undefined {
   }
 }
 
+/** An event that was parsed already, such as one of the retry log. */
 export function wholeEvent(resolved: ResolvedEvent): ReadEvent {
   return { head: headOf(resolved), line: '', resolved };
 }

@@ -3,11 +3,10 @@ import type { JsonObject } from '../process/json.ts';
 import { compileBodyTemplate } from './body-template.ts';
 import { defineDestination, SettingError, UnfitEventError } from './define.ts';
 import type { OutboundRequest, PreparedDestination } from './define.ts';
+import { identifyingHeaders } from './delivery-headers.ts';
 import { isHeaderValue, readHeaders } from './header-rules.ts';
-import { idempotencyKey } from './idempotency-key.ts';
 import { optionalTextSetting, textSetting } from './settings.ts';
 import { templateSetting, templateSubject } from './template-setting.ts';
-import { traceparentOf } from './traceparent.ts';
 import { compileUrlTemplate } from './url-template.ts';
 
 const methods = ['POST', 'PUT', 'PATCH', 'GET'] as const;
@@ -82,13 +81,11 @@ function prepare(settings: JsonObject): PreparedDestination {
     buildRequest([event]): OutboundRequest {
       if (event === undefined) throw new UnfitEventError('there is no event');
       const subject = templateSubject(event);
-      const { id, trace } = event.resolved.event;
       const rendered: Record<string, string> = { 'user-agent': 'Sluice/1 (+HTTPCustomRequest)' };
       if (body !== undefined) rendered['content-type'] = contentType;
       for (const { name, value } of headers) rendered[name] = headerValue(value.renderText(subject));
-      rendered['idempotency-key'] = idempotencyKey([id]);
-      rendered['traceparent'] = traceparentOf([id], trace);
-      return { method: method(subject), url: url(subject), headers: rendered, body: body?.(subject) };
+      const sent = { ...rendered, ...identifyingHeaders([event]) };
+      return { method: method(subject), url: url(subject), headers: sent, body: body?.(subject) };
     },
   };
 }

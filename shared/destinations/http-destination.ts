@@ -2,12 +2,10 @@ import { createHmac } from 'node:crypto';
 import type { JsonObject } from '../process/json.ts';
 import { defineDestination } from './define.ts';
 import type { OutboundEvent, OutboundRequest, PreparedDestination } from './define.ts';
+import { identifyingHeaders } from './delivery-headers.ts';
 import { eventJson } from './event-json.ts';
 import { readHeaders } from './header-rules.ts';
-import { idempotencyKey } from './idempotency-key.ts';
-import { outboundHead } from './outbound-head.ts';
 import { choiceSetting, countSetting, optionalTextSetting, textSetting } from './settings.ts';
-import { traceparentOf } from './traceparent.ts';
 import { readWebUrl } from './web-url.ts';
 
 const methods = ['POST', 'PUT', 'PATCH', 'GET'] as const;
@@ -104,13 +102,7 @@ function headersOf(
   body: string,
   secret: string | undefined,
 ): Readonly<Record<string, string>> {
-  const heads = events.map(outboundHead);
-  const ids = heads.map(({ id }) => id);
-  const headers: Record<string, string> = {
-    ...fixed,
-    'idempotency-key': idempotencyKey(ids),
-    traceparent: traceparentOf(ids, heads[0]?.trace),
-  };
+  const headers: Record<string, string> = { ...fixed, ...identifyingHeaders(events) };
   if (secret !== undefined) {
     headers['x-signature-256'] = `sha256=${createHmac('sha256', secret).update(body, 'utf8').digest('hex')}`;
   }

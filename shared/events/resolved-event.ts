@@ -1,7 +1,7 @@
+import { isJsonObject } from '../process/json.ts';
 import { lineStart } from './event-head.ts';
 import type { EventHead } from './event-head.ts';
 import { FrameError, frameLines, parseLine } from './frame.ts';
-import { isJsonObject } from '../process/json.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -51,6 +51,7 @@ export function resolvedLine(visitorId: string, eventJson: string, visitorJson: 
   return `${lineStart(visitorId)}${eventJson},"visitor":${visitorJson}}`;
 }
 
+/** The head of an event that is there as a whole. */
 export function headOf({ event, visitor }: ResolvedEvent): EventHead {
   return {
     id: event.id,
@@ -68,7 +69,7 @@ export function decodeResolved(bytes: Uint8Array): ResolvedEvent[] {
   return frameLines(bytes).map(parseResolved);
 }
 
-/** Reads one line of a resolved frame. */
+/** Reads one line of a resolved frame. Throws FrameError on a version or a line this build does not know. */
 export function parseResolved(line: string): ResolvedEvent {
   const value = parseLine(line);
   if (!isJsonObject(value)) throw new FrameError('reading a resolved frame: a line is no object');
