@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { isThere } from './is-there.ts';
 import { runCommand } from './run-command.ts';
 
-// The first Debian suite with a nats-server that is new enough (2.10.27). Its programs run on
+// The first Debian suite with a nats-server that is new enough (2.15.1). Its programs run on
 // Debian 12 as well: of the C library they want version 2.34.
-const SUITE = 'trixie';
+const SUITE = 'forky';
 const DEBIAN_SUITES = /^(oldoldstable|oldstable|stable|testing|unstable|sid|buster|bullseye|bookworm|trixie|forky)$/;
 const KEYRINGS = ['/usr/share/keyrings/debian-archive-keyring.gpg', '/usr/share/keyrings/debian-archive-keyring.pgp'];
 const LIST_TIMEOUT_MS = 20_000;

@@ -12,7 +12,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { findNatsServer, type FindNatsServerOptions } from './nats-binary.ts';
 import { natsPlatform } from './nats-release.ts';
 
-const tag = 'v2.10.99';
+const tag = 'v2.15.99';
 let folder: string;
 let mirror: Server;
 let downloads: number;
@@ -20,7 +20,7 @@ let options: FindNatsServerOptions & { release: NonNullable<FindNatsServerOption
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'sluice-binary-'));
-  const archive = await packRelease('2.10.99');
+  const archive = await packRelease('2.15.99');
   downloads = 0;
   mirror = createServer((_asked, reply) => {
     downloads += 1;
@@ -49,24 +49,24 @@ afterEach(async () => {
 });
 
 test('nats binary: one on PATH is used if it is new enough', async () => {
-  await writeProgram(join(folder, 'old', 'nats-server'), '2.9.10');
-  const path = await writeProgram(join(folder, 'new', 'nats-server'), '2.12.1');
+  await writeProgram(join(folder, 'old', 'nats-server'), '2.12.15');
+  const path = await writeProgram(join(folder, 'new', 'nats-server'), '2.16.1');
   const searchPath = ['', join(folder, 'old'), join(folder, 'new')];
-  expect(await findNatsServer({ ...options, searchPath })).toEqual({ path, version: '2.12.1' });
+  expect(await findNatsServer({ ...options, searchPath })).toEqual({ path, version: '2.16.1' });
   expect(downloads).toBe(0);
 });
 
 test('nats binary: the one SLUICE_NATS_SERVER names is used, and is an error if it is too old', async () => {
-  vi.stubEnv('SLUICE_NATS_SERVER', await writeProgram(join(folder, 'given'), '2.11.0'));
-  expect((await findNatsServer(options)).version).toBe('2.11.0');
-  vi.stubEnv('SLUICE_NATS_SERVER', await writeProgram(join(folder, 'given-old'), '2.9.10'));
-  await expect(findNatsServer(options)).rejects.toThrow('is version 2.9.10, older than 2.10');
+  vi.stubEnv('SLUICE_NATS_SERVER', await writeProgram(join(folder, 'given'), '2.14.0'));
+  expect((await findNatsServer(options)).version).toBe('2.14.0');
+  vi.stubEnv('SLUICE_NATS_SERVER', await writeProgram(join(folder, 'given-old'), '2.12.15'));
+  await expect(findNatsServer(options)).rejects.toThrow('is version 2.12.15, older than 2.14');
 });
 
 test('nats binary: a release is fetched once and then found in the cache', async () => {
   const progress: string[] = [];
   const fetched = await findNatsServer({ ...options, onProgress: (line) => progress.push(line) });
-  expect(fetched.version).toBe('2.10.99');
+  expect(fetched.version).toBe('2.15.99');
   expect(progress).toEqual([`fetching nats-server ${tag} (a few megabytes, once)`]);
   expect(await findNatsServer(options)).toEqual(fetched);
   expect(downloads).toBe(1);
@@ -75,7 +75,7 @@ test('nats binary: a release is fetched once and then found in the cache', async
 test('nats binary: a cached program that does not run is fetched anew', async () => {
   const { path } = await findNatsServer(options);
   await writeFile(path, 'half a program');
-  expect((await findNatsServer(options)).version).toBe('2.10.99');
+  expect((await findNatsServer(options)).version).toBe('2.15.99');
   expect(downloads).toBe(2);
 });
 
@@ -86,13 +86,13 @@ test('nats binary: many that fetch at once leave one whole program and nothing e
 });
 
 test('nats binary: the error lists each way, why it failed, and what to do', async () => {
-  await writeProgram(join(folder, 'old', 'nats-server'), '2.9.10');
+  await writeProgram(join(folder, 'old', 'nats-server'), '2.12.15');
   // No apt-get is found on this PATH, so that the last way fails as well.
   vi.stubEnv('PATH', join(folder, 'empty'));
   const release = { ...options.release, checksums: { [natsPlatform()]: '0'.repeat(64) } };
   const failing = findNatsServer({ ...options, release, searchPath: [join(folder, 'old')] });
   await expect(failing).rejects.toThrow(
-    /PATH: .* is version 2\.9\.10.*the cache: .* is not there.*the official release: .*thrown away.*Debian's package: .*Set NATS_URL/s,
+    /PATH: .* is version 2\.12\.15.*the cache: .* is not there.*the official release: .*thrown away.*Debian's package: .*Set NATS_URL/s,
   );
   await expect(failing).rejects.toMatchObject({ code: 'binary_not_found' });
 });

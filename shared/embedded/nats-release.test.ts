@@ -9,9 +9,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { fetchNatsRelease, findChecksum, NATS_RELEASE, natsPlatform } from './nats-release.ts';
+import { fetchNatsRelease, findChecksum, natsPlatform } from './nats-release.ts';
 
-const tag = 'v2.10.99';
+const tag = 'v2.15.99';
 const name = `nats-server-${tag}-${natsPlatform()}`;
 const never = new AbortController().signal;
 let folder: string;
@@ -79,12 +79,6 @@ test('nats release: checksums are found by exact file name', () => {
   const hex = 'ab'.repeat(32);
   expect(findChecksum(`${hex}  a.tar.gz.sig\n${hex} *a.tar.gz\n`, 'a.tar.gz')).toBe(hex);
   expect(findChecksum(`${hex}  xa.tar.gz\n`, 'a.tar.gz')).toBeUndefined();
-});
-
-test('nats release: the pinned checksums are SHA-256 ones', () => {
-  const checksums = Object.values(NATS_RELEASE.checksums);
-  expect(checksums).not.toHaveLength(0);
-  expect(checksums.filter((checksum) => !/^[0-9a-f]{64}$/.test(checksum))).toEqual([]);
 });
 
 function sha256(bytes: Buffer): string {

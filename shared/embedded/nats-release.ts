@@ -13,15 +13,11 @@ export interface NatsRelease {
   readonly checksums: Readonly<Record<string, string>>;
 }
 
-/** The release fetched when this machine has none. The tag is the one whose builds the official 2.10.27 image takes. */
+/** The release fetched when this machine has none. */
 export const NATS_RELEASE: NatsRelease = {
-  tag: 'v2.10.27-binary',
+  tag: 'v2.15.1',
   baseUrl: 'https://github.com/nats-io/nats-server/releases/download',
-  checksums: {
-    'linux-amd64': '5c9cd216cc0ce78092201a79e75a57607565d6e3aabad50305699dd468d579df',
-    'linux-arm64': '2e6266b075c1f6905d974ead21ea65751125ec1f1c3a551152019755e5218c84',
-    'linux-arm7': '9f92594d9a3b52c2afb9ee107e168a62f1bc84a4f22defcaf8601c0a9c55bde7',
-  },
+  checksums: {},
 };
 
 const CONNECT_TIMEOUT_MS = 5_000;

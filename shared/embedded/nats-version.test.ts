@@ -3,22 +3,23 @@ import { expect, test } from 'vitest';
 import { isNewEnough, parseNatsVersion } from './nats-version.ts';
 
 test.each([
-  ['nats-server: v2.10.27\n', '2.10.27'],
-  ['nats-server: v2.10.27-binary', '2.10.27-binary'],
+  ['nats-server: v2.15.1\n', '2.15.1'],
+  ['nats-server: v2.15.1-binary', '2.15.1-binary'],
   ['nats-server: 2.9.10', '2.9.10'],
   ['nats-server: v2.12.0-RC.1\r\n', '2.12.0-RC.1'],
-  ['nats: v2.10.27', undefined],
+  ['nats: v2.15.1', undefined],
   ['', undefined],
 ])('nats version: %j is read as %s', (output, version) => {
   expect(parseNatsVersion(output)).toBe(version);
 });
 
 test.each([
-  ['2.10.0', true],
-  ['2.10.27-binary', true],
-  ['2.12.1', true],
+  ['2.14.0', true],
+  ['2.15.1-binary', true],
+  ['2.15.1', true],
   ['3.0.0', true],
-  ['2.9.25', false],
+  ['2.10.27', false],
+  ['2.12.15', false],
   ['1.20.0', false],
 ])('nats version: %s is new enough: %s', (version, answer) => {
   expect(isNewEnough(version)).toBe(answer);

@@ -1,7 +1,10 @@
 import { runCommand } from './run-command.ts';
 
-/** The oldest nats-server that knows `sync_interval: always`, without which an acknowledged event may be lost in a power cut. */
-export const NATS_VERSION_MIN = '2.10';
+/**
+ * The oldest nats-server that can go back to a consumer's acknowledgement floor (`CONSUMER.RESET`), by which a new owner
+ * takes unfinished work over in order, and that answers a publish repeated without a quorum with an error.
+ */
+export const NATS_VERSION_MIN = '2.14';
 
 const VERSION_TIMEOUT_MS = 10_000;
 
@@ -18,7 +21,7 @@ export async function requireNatsVersion(binaryPath: string, signal?: AbortSigna
   return version;
 }
 
-/** `nats-server: v2.10.27` gives `2.10.27`; what follows the three numbers (`-RC.1`) is kept. */
+/** `nats-server: v2.15.1` gives `2.15.1`; what follows the three numbers (`-RC.1`) is kept. */
 export function parseNatsVersion(output: string): string | undefined {
   return /^nats-server: v?(\d+\.\d+\.\d+[\w.+-]*)\s*$/m.exec(output)?.[1];
 }
