@@ -1,5 +1,5 @@
 import { Agent } from 'undici';
-import { idempotencyKey } from '../../shared/destinations/idempotency-key.ts';
+import { idempotencyKey } from '../../shared/destinations/sdk/event-ids.ts';
 import { benchAccountId, visitorIdOf } from '../config/ids.ts';
 import { resolvedEvent } from '../fill/fill-events.ts';
 

@@ -1,5 +1,5 @@
-import { SettingError } from '../../shared/destinations/define.ts';
-import type { DestinationKind, PreparedDestination } from '../../shared/destinations/define.ts';
+import { SettingError } from '../../shared/destinations/sdk/destination.ts';
+import type { DestinationKind, PreparedDestination } from '../../shared/destinations/sdk/destination.ts';
 import { findDestinationKind } from '../../shared/destinations/registry.ts';
 import type { JsonObject } from '../../shared/process/json.ts';
 import { badRequest } from '../http/api-error.ts';

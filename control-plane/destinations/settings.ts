@@ -1,5 +1,5 @@
-import type { DestinationKind, SettingDescriptor } from '../../shared/destinations/define.ts';
-import { SettingError } from '../../shared/destinations/define.ts';
+import type { DestinationKind, SettingDescriptor } from '../../shared/destinations/sdk/destination.ts';
+import { SettingError } from '../../shared/destinations/sdk/destination.ts';
 import type { JsonObject } from '../../shared/process/json.ts';
 import { isSealed } from '../../shared/storage/secrets.ts';
 import { badRequest } from '../http/api-error.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { uuidv7 } from 'uuidv7';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { sampleEvent } from '../../shared/destinations/sample-event.ts';
+import { sampleEvent } from '../../shared/destinations/sdk/sample-event.ts';
 import { encodeDeadLetter } from '../../shared/events/dead-letter.ts';
 import { openBuckets } from '../../shared/log/open-buckets.ts';
 import type { Buckets } from '../../shared/log/open-buckets.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { httpDestination } from '../../shared/destinations/http-destination.ts';
+import { httpDestination } from '../../shared/destinations/http-destination/destination.ts';
 import { createSecretMasker } from './mask-secrets.ts';
 import { isSecretName } from './secret-names.ts';
 import { secretSettings, secretsInRequest } from './secret-texts.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
-import { UnfitEventError } from '../../shared/destinations/define.ts';
-import type { PreparedDestination } from '../../shared/destinations/define.ts';
-import { httpDestination } from '../../shared/destinations/http-destination.ts';
+import { UnfitEventError } from '../../shared/destinations/sdk/destination.ts';
+import type { PreparedDestination } from '../../shared/destinations/sdk/destination.ts';
+import { httpDestination } from '../../shared/destinations/http-destination/destination.ts';
 import { destinationKinds } from '../../shared/destinations/registry.ts';
 import type { SendResult, Sender } from '../../shared/egress/sender.ts';
 import { runTrial } from './run-trial.ts';

@@ -1,4 +1,4 @@
-import { UnfitEventError } from '../../shared/destinations/define.ts';
+import { UnfitEventError } from '../../shared/destinations/sdk/destination.ts';
 import type {
   DestinationKind,
   OutboundAnswer,
@@ -6,7 +6,7 @@ import type {
   OutboundRequest,
   Outcome,
   PreparedDestination,
-} from '../../shared/destinations/define.ts';
+} from '../../shared/destinations/sdk/destination.ts';
 import { classifyAnswer } from '../../shared/egress/classify-answer.ts';
 import { parseUrl } from '../../shared/egress/parsed-url.ts';
 import type { Sender } from '../../shared/egress/sender.ts';

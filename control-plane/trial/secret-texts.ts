@@ -1,4 +1,4 @@
-import type { DestinationKind, OutboundRequest } from '../../shared/destinations/define.ts';
+import type { DestinationKind, OutboundRequest } from '../../shared/destinations/sdk/destination.ts';
 import { isJsonObject } from '../../shared/process/json.ts';
 import type { JsonObject } from '../../shared/process/json.ts';
 import { isSecretName } from './secret-names.ts';

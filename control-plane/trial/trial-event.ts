@@ -1,6 +1,6 @@
 import { uuidv7 } from 'uuidv7';
-import { sampleEvent } from '../../shared/destinations/sample-event.ts';
-import type { OutboundEvent } from '../../shared/destinations/define.ts';
+import { sampleEvent } from '../../shared/destinations/sdk/sample-event.ts';
+import type { OutboundEvent } from '../../shared/destinations/sdk/destination.ts';
 import type { JsonObject } from '../../shared/process/json.ts';
 
 export type TrialEventFields = { readonly event?: string; readonly properties?: JsonObject };

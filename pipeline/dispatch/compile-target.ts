@@ -1,6 +1,6 @@
 import type { AccountConfig } from '../../shared/config/account-config.ts';
-import { SettingError } from '../../shared/destinations/define.ts';
-import type { PreparedDestination } from '../../shared/destinations/define.ts';
+import { SettingError } from '../../shared/destinations/sdk/destination.ts';
+import type { PreparedDestination } from '../../shared/destinations/sdk/destination.ts';
 import { findDestinationKind } from '../../shared/destinations/registry.ts';
 import { compileDispatchPlan } from '../../shared/plan/dispatch-plan.ts';
 import { PlanError } from '../../shared/plan/plan-error.ts';

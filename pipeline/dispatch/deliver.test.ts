@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { UnfitEventError } from '../../shared/destinations/define.ts';
-import type { OutboundAnswer, OutboundEvent, PreparedDestination } from '../../shared/destinations/define.ts';
-import { sampleEvent } from '../../shared/destinations/sample-event.ts';
+import { UnfitEventError } from '../../shared/destinations/sdk/destination.ts';
+import type { OutboundAnswer, OutboundEvent, PreparedDestination } from '../../shared/destinations/sdk/destination.ts';
+import { sampleEvent } from '../../shared/destinations/sdk/sample-event.ts';
 import { deliver } from './deliver.ts';
 import { splitGroups } from './split-groups.ts';
 

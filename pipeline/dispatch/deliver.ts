@@ -1,5 +1,10 @@
-import { UnfitEventError } from '../../shared/destinations/define.ts';
-import type { OutboundEvent, OutboundRequest, Outcome, PreparedDestination } from '../../shared/destinations/define.ts';
+import { UnfitEventError } from '../../shared/destinations/sdk/destination.ts';
+import type {
+  OutboundEvent,
+  OutboundRequest,
+  Outcome,
+  PreparedDestination,
+} from '../../shared/destinations/sdk/destination.ts';
 import type { RequestSummary } from '../../shared/events/dead-letter.ts';
 import { classifyAnswer } from '../../shared/egress/classify-answer.ts';
 import { parseUrl } from '../../shared/egress/parsed-url.ts';

@@ -3,7 +3,7 @@ import type { EventHead } from '../../shared/events/event-head.ts';
 import { frameLines } from '../../shared/events/frame.ts';
 import { headOf, parseResolved } from '../../shared/events/resolved-event.ts';
 import type { ResolvedEvent } from '../../shared/events/resolved-event.ts';
-import type { OutboundEvent } from '../../shared/destinations/define.ts';
+import type { OutboundEvent } from '../../shared/destinations/sdk/destination.ts';
 import type { Subject } from '../../shared/plan/property-path.ts';
 import type { HeldFrame } from './held-frames.ts';
 import type { LaneClass, LaneItem } from './visitor-lanes.ts';

@@ -1,11 +1,10 @@
-import type { PreparedDestination } from '../../shared/destinations/define.ts';
+import type { PreparedDestination } from '../../shared/destinations/sdk/destination.ts';
+import type { Sender, SenderLimits } from '../../shared/egress/sender.ts';
 import type { Bucket } from '../../shared/log/bucket.ts';
 import type { LogConnection } from '../../shared/log/connection.ts';
 import type { DispatchPlan } from '../../shared/plan/dispatch-plan.ts';
 import type { PublishedDestination } from '../../shared/plan/published-destinations.ts';
 import type { Logger } from '../../shared/process/logger.ts';
-import type { SenderLimits } from '../../shared/egress/sender.ts';
-import type { Sender } from '../../shared/egress/sender.ts';
 import type { DeliveryTimings } from './delivery-timings.ts';
 import type { RetryPolicy } from './retry-policy.ts';
 import type { SourceActivity } from './source-activity.ts';

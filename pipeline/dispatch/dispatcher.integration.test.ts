@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { sampleEvent } from '../../shared/destinations/sample-event.ts';
+import { sampleEvent } from '../../shared/destinations/sdk/sample-event.ts';
 import type { NatsServer } from '../../shared/embedded/nats-server.ts';
 import { encodeRetryRecord } from '../../shared/events/retry-record.ts';
 import { publish } from '../../shared/log/publisher.ts';

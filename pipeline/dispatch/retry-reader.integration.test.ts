@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { sampleEvent } from '../../shared/destinations/sample-event.ts';
+import { sampleEvent } from '../../shared/destinations/sdk/sample-event.ts';
 import type { NatsServer } from '../../shared/embedded/nats-server.ts';
 import { encodeRetryRecord } from '../../shared/events/retry-record.ts';
 import { connectLog } from '../../shared/log/connection.ts';

@@ -1,5 +1,5 @@
-import type { OutboundEvent } from '../../shared/destinations/define.ts';
-import { outboundHead } from '../../shared/destinations/outbound-head.ts';
+import type { OutboundEvent } from '../../shared/destinations/sdk/destination.ts';
+import { outboundHead } from '../../shared/destinations/sdk/event.ts';
 
 /**
  * Cuts a batch into the requests it takes, each as indexes into `events`: one group a request, as few requests as keep

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { facebook } from './facebook.ts';
-import { linkedinAdsCapi } from './linkedin-ads-capi.ts';
-import { pinterest } from './pinterest.ts';
-import { reddit } from './reddit.ts';
-import { sampleShopper } from './sample-shopper.ts';
-import { snapchatAdsCapi } from './snapchat-ads-capi.ts';
-import { tiktok } from './tiktok.ts';
+import { facebook } from './facebook/destination.ts';
+import { linkedinAdsCapi } from './linkedin-ads-capi/destination.ts';
+import { pinterest } from './pinterest/destination.ts';
+import { reddit } from './reddit/destination.ts';
+import { sampleShopper } from './testing/sample-shopper.ts';
+import { snapchatAdsCapi } from './snapchat-ads-capi/destination.ts';
+import { tiktok } from './tiktok/destination.ts';
 
 const kinds = [facebook, linkedinAdsCapi, pinterest, reddit, snapchatAdsCapi, tiktok];
 const nowMs = 1_700_000_060_000;

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { creatableDestinationTypes } from '../collections/destination-types.ts';
-import { SettingError, UnfitEventError } from './define.ts';
-import type { DestinationKind, OutboundEvent, OutboundRequest, PreparedDestination } from './define.ts';
-import { isHeaderValue } from './header-rules.ts';
+import { SettingError, UnfitEventError } from './sdk/destination.ts';
+import type { DestinationKind, OutboundEvent, OutboundRequest, PreparedDestination } from './sdk/destination.ts';
+import { isHeaderValue } from './sdk/http.ts';
 import { destinationKinds, findDestinationKind } from './registry.ts';
-import { sampleEvent } from './sample-event.ts';
+import { sampleEvent } from './sdk/sample-event.ts';
 import { anyAnswerBody, anyEvent } from './testing/hostile.ts';
 
 const nowMs = 1_700_000_001_000;

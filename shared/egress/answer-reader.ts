@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
-import type { OutboundAnswer } from '../destinations/define.ts';
+import type { OutboundAnswer } from '../destinations/sdk/destination.ts';
 import type { Deadline, Deadlines } from './deadlines.ts';
 
 /** Bytes of an answer that are kept. */

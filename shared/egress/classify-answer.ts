@@ -1,4 +1,4 @@
-import type { OutboundAnswer, Outcome } from '../destinations/define.ts';
+import type { OutboundAnswer, Outcome } from '../destinations/sdk/destination.ts';
 import { readRetryAfter } from './retry-after.ts';
 
 const delivered: Outcome = { kind: 'delivered' };

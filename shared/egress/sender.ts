@@ -1,6 +1,6 @@
 import { Agent, errors } from 'undici';
 import type { Dispatcher } from 'undici';
-import type { OutboundAnswer, OutboundRequest } from '../destinations/define.ts';
+import type { OutboundAnswer, OutboundRequest } from '../destinations/sdk/destination.ts';
 import { AnswerReader } from './answer-reader.ts';
 import { Deadlines } from './deadlines.ts';
 import { EgressError } from './egress-rules.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { sampleEvent } from '../destinations/sample-event.ts';
+import { sampleEvent } from '../destinations/sdk/sample-event.ts';
 import { eventJsonOf, readEventHead } from './event-head.ts';
 import { encodeResolved, headOf } from './resolved-event.ts';
 import type { ResolvedEvent } from './resolved-event.ts';

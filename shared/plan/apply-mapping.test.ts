@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { SnapshotEntity } from '../config/account-config.ts';
-import { sampleEvent } from '../destinations/sample-event.ts';
+import { sampleEvent } from '../destinations/sdk/sample-event.ts';
 import { checkMappingRule, compileMappings } from './apply-mapping.ts';
 import { PlanError } from './plan-error.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { collectionNames } from '../config/account-config.ts';
 import type { AccountConfig, Snapshot, SnapshotEntity } from '../config/account-config.ts';
-import { sampleEvent } from '../destinations/sample-event.ts';
+import { sampleEvent } from '../destinations/sdk/sample-event.ts';
 import { headOf } from '../events/resolved-event.ts';
 import { compileDispatchPlan } from './dispatch-plan.ts';
 import { publishedDestinations } from './published-destinations.ts';

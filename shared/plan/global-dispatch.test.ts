@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { SnapshotEntity } from '../config/account-config.ts';
-import { sampleEvent } from '../destinations/sample-event.ts';
+import { sampleEvent } from '../destinations/sdk/sample-event.ts';
 import { compileGlobalDispatch } from './global-dispatch.ts';
 import { PlanError } from './plan-error.ts';
 import type { Subject } from './property-path.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Compile } from 'typebox/compile';
-import { sampleEvent } from '../destinations/sample-event.ts';
+import { sampleEvent } from '../destinations/sdk/sample-event.ts';
 import { logicDepthMax, logicNodesMax, logicSchema } from './logic-schema.ts';
 import type { Logic } from './logic-schema.ts';
 import { PlanError } from './plan-error.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { sampleEvent } from '../destinations/sample-event.ts';
+import { sampleEvent } from '../destinations/sdk/sample-event.ts';
 import { PlanError } from './plan-error.ts';
 import { compileTemplate, writeValue } from './template.ts';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { sampleEvent } from '../destinations/sample-event.ts';
+import { sampleEvent } from '../destinations/sdk/sample-event.ts';
 import type { NatsServer } from '../embedded/nats-server.ts';
 import { encodeDeadLetter } from '../events/dead-letter.ts';
 import { connectLog } from '../log/connection.ts';

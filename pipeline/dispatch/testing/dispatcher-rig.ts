@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import pino from 'pino';
-import { sampleEvent } from '../../../shared/destinations/sample-event.ts';
+import { sampleEvent } from '../../../shared/destinations/sdk/sample-event.ts';
 import { decodeDeadLetter } from '../../../shared/events/dead-letter.ts';
 import type { DeadLetter } from '../../../shared/events/dead-letter.ts';
 import { FrameWriter } from '../../../shared/events/frame.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { isJsonObject } from '../../process/json.ts';
-import type { OutboundEvent } from '../define.ts';
-import { sampleEvent } from '../sample-event.ts';
+import type { OutboundEvent } from '../sdk/destination.ts';
+import { sampleEvent } from '../sdk/sample-event.ts';
 
 /** Events as nobody means them to be: any JSON under the names that kinds read, with and without a mapping. */
 export function anyEvent(nowMs: number): fc.Arbitrary<OutboundEvent> {

@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { amplitude } from './destination.ts';
+import type { OutboundAnswer } from '../sdk/destination.ts';
+import { sampleEvent } from '../sdk/sample-event.ts';
+
+const key = { apiKey: 'key' };
+const track = { resolved: sampleEvent() };
+const identify = { resolved: sampleEvent({ id: 'i1', event: '$identify', event_properties: {} }) };
+const answer = (status: number, body: unknown): OutboundAnswer => ({ status, headers: {}, body: JSON.stringify(body) });
+
+describe('Amplitude', () => {
+  it('track: an event with its ids, its time in ms and its properties', () => {
+    const request = amplitude.prepare(key).buildRequest([track], 0);
+    expect(request).toMatchObject({ method: 'POST', url: 'https://api2.amplitude.com/2/httpapi' });
+    expect(JSON.parse(request.body ?? '')).toEqual({
+      api_key: 'key',
+      options: { min_id_length: 1 },
+      events: [
+        {
+          user_id: 'customer-7',
+          device_id: 'sample-visitor',
+          event_type: 'Order Completed',
+          time: 1_700_000_000_000,
+          insert_id: 'sample-event-1',
+          ip: '203.0.113.7',
+          event_properties: {
+            order_id: 'A-1001',
+            value: 42.5,
+            currency: 'EUR',
+            current_url: 'https://shop.example.com/thanks?utm_source=mail',
+          },
+        },
+      ],
+    });
+  });
+
+  it('track: revenue has a place of its own', () => {
+    const resolved = sampleEvent({ event_properties: { revenue: '19.90' } });
+    const body = JSON.parse(amplitude.prepare(key).buildRequest([{ resolved }], 0).body ?? '');
+    expect(body.events[0]).toMatchObject({ revenue: 19.9, event_properties: { revenue: '19.90' } });
+  });
+
+  it('track: a mapping alone decides what is sent', () => {
+    const mapped = { eventName: 'Purchase', properties: { total: 1 } };
+    const body = JSON.parse(amplitude.prepare(key).buildRequest([{ ...track, mapped }], 0).body ?? '');
+    expect(body.events[0]).toMatchObject({ event_type: 'Purchase', event_properties: { total: 1 } });
+    expect(body.events[0]).not.toHaveProperty('ip');
+    expect(body.events[0].event_properties).not.toHaveProperty('current_url');
+  });
+
+  it('identify: sets user properties', () => {
+    const body = JSON.parse(amplitude.prepare(key).buildRequest([identify], 0).body ?? '');
+    expect(body.events[0]).toMatchObject({
+      event_type: '$identify',
+      user_id: 'customer-7',
+      insert_id: 'i1',
+      user_properties: { $set: { email: 'ada@example.com', first_name: 'Ada', plan: 'pro' } },
+    });
+    expect(body.events[0]).not.toHaveProperty('event_properties');
+  });
+
+  it('settings: the region and the base URL say where to', () => {
+    const urlOf = (settings: Record<string, unknown>) => amplitude.prepare(settings).buildRequest([track], 0).url;
+    expect(urlOf({ ...key, region: 'EU' })).toBe('https://api.eu.amplitude.com/2/httpapi');
+    expect(urlOf({ ...key, baseUrl: 'https://proxy.example.com/a/' })).toBe('https://proxy.example.com/a/2/httpapi');
+    expect(() => amplitude.prepare({ ...key, region: 'XX' })).toThrow('settings.region ');
+  });
+
+  it('answer: an event alone is refused by the field at fault', () => {
+    const invalid = { code: 400, error: 'Invalid fields', events_with_invalid_fields: { time: [0] } };
+    expect(amplitude.prepare(key).readAnswer?.(answer(400, invalid), [track])).toEqual([
+      { kind: 'reject', reason: 'row refused: time' },
+    ]);
+    const silenced = { code: 400, silenced_events: [0] };
+    expect(amplitude.prepare(key).readAnswer?.(answer(400, silenced), [track])).toEqual([
+      { kind: 'reject', reason: 'row refused: silenced' },
+    ]);
+  });
+
+  it('answer: some at fault among others are left to smaller batches', () => {
+    const body = { code: 400, events_with_missing_fields: { event_type: [1] } };
+    expect(amplitude.prepare(key).readAnswer?.(answer(400, body), [track, track])).toBeUndefined();
+    const ids = { code: 400, events_with_invalid_id_lengths: { user_id: [1] } };
+    expect(amplitude.prepare(key).readAnswer?.(answer(400, ids), [track, track])).toBeUndefined();
+  });
+
+  it('answer: a request refused as such is not sent again in parts', () => {
+    const body = { code: 400, error: 'Invalid API key: key' };
+    expect(amplitude.prepare(key).readAnswer?.(answer(400, body), [track, track])).toEqual([
+      { kind: 'reject', reason: 'row refused: request' },
+      { kind: 'reject', reason: 'row refused: request' },
+    ]);
+  });
+
+  it('answer: other statuses speak for themselves', () => {
+    expect(amplitude.prepare(key).readAnswer?.(answer(429, { code: 429 }), [track])).toBeUndefined();
+    expect(amplitude.prepare(key).readAnswer?.(answer(200, { code: 200 }), [track])).toBeUndefined();
+  });
+});

@@ -1,0 +1,103 @@
+import { hash } from 'node:crypto';
+import { isJsonObject } from '../../process/json.ts';
+import type { JsonObject } from '../../process/json.ts';
+import { awsFailure, awsOutcome } from '../sdk/aws.ts';
+import { awsExampleSettings, awsSettings, prepareAwsRequests } from '../sdk/aws.ts';
+import { withinBytes } from '../sdk/http.ts';
+import { defineDestination, SettingError } from '../sdk/destination.ts';
+import type { OutboundAnswer, OutboundEvent, Outcome, PreparedDestination } from '../sdk/destination.ts';
+import { eventJson } from '../sdk/event.ts';
+import { jsonAnswer } from '../sdk/answers.ts';
+import { outboundHead } from '../sdk/event.ts';
+import { textSetting } from '../sdk/settings.ts';
+
+// A request may hold 500 records; the answer to these many is read whole, also when every one of them failed.
+const batchEventsMax = 200;
+// 5 MiB of records, as they grow in base64.
+const bodyBytesMax = (5 * 1_024 * 1_024 * 4) / 3;
+const partitionKeyCharactersMax = 256;
+
+/**
+ * Amazon Kinesis Data Streams: every event with its visitor as one record of JSON, those of a visitor in one shard.
+ * https://docs.aws.amazon.com/kinesis/latest/APIReference/API_PutRecords.html
+ */
+export const awsKinesis = defineDestination({
+  descriptor: {
+    id: 'AWSKinesis',
+    label: 'Amazon Kinesis',
+    status: 'ga',
+    capabilities: { oauth: false, listsAccounts: false, supportsRenamedEvents: true },
+    settings: [
+      {
+        type: 'Text',
+        key: 'streamName',
+        label: 'Stream name',
+        placeholder: 'events',
+        sublabel: 'The credentials need kinesis:PutRecords on it.',
+        required: true,
+      },
+      ...awsSettings('kinesis'),
+    ],
+  },
+  exampleSettings: { streamName: 'events', ...awsExampleSettings },
+  exampleSuccess: {
+    status: 200,
+    body: '{"FailedRecordCount":0,"Records":[{"SequenceNumber":"1","ShardId":"shardId-0"}]}',
+  },
+  prepare,
+});
+
+function prepare(settings: JsonObject): PreparedDestination {
+  const streamName = textSetting(settings, 'streamName');
+  if (!/^[\w.-]{1,128}$/.test(streamName)) {
+    throw new SettingError('streamName', 'must be 1 to 128 letters, digits, _, . or -');
+  }
+  const makeRequest = prepareAwsRequests('kinesis', settings);
+  const headers = {
+    'content-type': 'application/x-amz-json-1.1',
+    'x-amz-target': 'Kinesis_20131202.PutRecords',
+  };
+  return {
+    batchEventsMax,
+    buildRequest(events, nowMs) {
+      const body = JSON.stringify({ StreamName: streamName, Records: events.map(recordOf) });
+      return withinBytes(makeRequest({ headers, body, events }, nowMs), bodyBytesMax);
+    },
+    readAnswer,
+  };
+}
+
+function recordOf(event: OutboundEvent): JsonObject {
+  return {
+    Data: Buffer.from(eventJson(event), 'utf8').toString('base64'),
+    PartitionKey: partitionKey(outboundHead(event).visitorId),
+  };
+}
+
+function partitionKey(visitorId: string): string {
+  const fits = visitorId !== '' && visitorId.length <= partitionKeyCharactersMax && visitorId.isWellFormed();
+  return fits ? visitorId : hash('sha256', visitorId, 'hex');
+}
+
+function readAnswer(answer: OutboundAnswer, events: readonly OutboundEvent[]): readonly Outcome[] | undefined {
+  const said = jsonAnswer(answer);
+  if (answer.status !== 200) return awsFailure(answer, errorCode(said), events);
+  const records = said?.['Records'];
+  if (!Array.isArray(records) || records.length !== events.length) return events.map(() => unreadable);
+  return records.map(outcomeOf);
+}
+
+// Some may be stored and some not: sending all again loses none.
+const unreadable: Outcome = { kind: 'retry', reason: 'the answer does not say what became of each record' };
+
+function outcomeOf(record: unknown): Outcome {
+  const code = isJsonObject(record) ? record['ErrorCode'] : undefined;
+  if (typeof code === 'string') return awsOutcome(code);
+  return isJsonObject(record) && typeof record['SequenceNumber'] === 'string' ? { kind: 'delivered' } : unreadable;
+}
+
+/** `{"__type": "com.amazonaws.kinesis.v20131202#ResourceNotFoundException", …}`, with or without what is before #. */
+function errorCode(said: JsonObject | undefined): string | undefined {
+  const type = said?.['__type'];
+  return typeof type === 'string' ? type.slice(type.indexOf('#') + 1) : undefined;
+}

@@ -1,0 +1,119 @@
+import { hash } from 'node:crypto';
+import type { JsonObject } from '../../process/json.ts';
+import { awsFailure, awsOutcome } from '../sdk/aws.ts';
+import { awsExampleSettings, awsSettings, prepareAwsRequests } from '../sdk/aws.ts';
+import { defineDestination, SettingError } from '../sdk/destination.ts';
+import type { OutboundAnswer, OutboundEvent, Outcome, PreparedDestination } from '../sdk/destination.ts';
+import { eventJson } from '../sdk/event.ts';
+import { outboundHead, outboundName } from '../sdk/event.ts';
+import { textSetting } from '../sdk/settings.ts';
+
+const batchEventsMax = 10;
+const topicArn = /^arn:aws[a-z-]*:sns:([a-z0-9-]+):\d{12}:[\w-]{1,256}(\.fifo)?$/;
+
+/**
+ * Amazon SNS: every event with its visitor as one message of JSON, its name as the attribute `event` for filters. On a
+ * FIFO topic the messages of a visitor keep their order, and the event's id is what a repeated one is known by.
+ * https://docs.aws.amazon.com/sns/latest/api/API_PublishBatch.html
+ */
+export const awsSns = defineDestination({
+  descriptor: {
+    id: 'AWSSNS',
+    label: 'Amazon SNS',
+    status: 'ga',
+    capabilities: { oauth: false, listsAccounts: false, supportsRenamedEvents: true },
+    settings: [
+      {
+        type: 'Text',
+        key: 'topicArn',
+        label: 'Topic ARN',
+        placeholder: 'arn:aws:sns:eu-central-1:123456789012:events',
+        sublabel: 'The credentials need sns:Publish on it.',
+        required: true,
+      },
+      ...awsSettings('sns'),
+    ],
+  },
+  exampleSettings: { topicArn: 'arn:aws:sns:eu-central-1:123456789012:events', ...awsExampleSettings },
+  exampleSuccess: {
+    status: 200,
+    body: '<PublishBatchResponse><PublishBatchResult><Failed/><Successful><member><MessageId>m</MessageId><Id>e0</Id></member></Successful></PublishBatchResult></PublishBatchResponse>',
+  },
+  prepare,
+});
+
+function prepare(settings: JsonObject): PreparedDestination {
+  const arn = textSetting(settings, 'topicArn');
+  const [, region, fifo] = topicArn.exec(arn) ?? [];
+  if (region === undefined) throw new SettingError('topicArn', 'must be the ARN of a topic');
+  if (region !== settings['region']) throw new SettingError('region', 'must be the one in the ARN of the topic');
+  const isFifo = fifo !== undefined;
+  const makeRequest = prepareAwsRequests('sns', settings);
+  const headers = { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' };
+  return {
+    batchEventsMax,
+    buildRequest(events, nowMs) {
+      const form = new URLSearchParams({ Action: 'PublishBatch', Version: '2010-03-31', TopicArn: arn });
+      events.forEach((event, index) => addEntry(form, event, index, isFifo));
+      return makeRequest({ headers, body: form.toString(), events }, nowMs);
+    },
+    readAnswer,
+  };
+}
+
+function addEntry(form: URLSearchParams, event: OutboundEvent, index: number, isFifo: boolean): void {
+  const head = outboundHead(event);
+  const prefix = `PublishBatchRequestEntries.member.${index + 1}`;
+  const add = (name: string, value: string): void => form.append(`${prefix}.${name}`, value);
+  add('Id', idOf(index));
+  add('Message', eventJson(event));
+  const name = attributeText(outboundName(event));
+  if (name !== '') {
+    add('MessageAttributes.entry.1.Name', 'event');
+    add('MessageAttributes.entry.1.Value.DataType', 'String');
+    add('MessageAttributes.entry.1.Value.StringValue', name);
+  }
+  if (!isFifo) return;
+  add('MessageGroupId', fifoId(head.visitorId));
+  add('MessageDeduplicationId', fifoId(head.id));
+}
+
+/** Ids of FIFO topics: 1 to 128 letters, digits and marks. */
+function fifoId(id: string): string {
+  return /^[\x21-\x7e]{1,128}$/.test(id) ? id : hash('sha256', id, 'hex');
+}
+
+/** What a message attribute may hold: characters of XML 1.0. */
+function attributeText(text: string): string {
+  return text.toWellFormed().replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '');
+}
+
+function idOf(index: number): string {
+  return `e${index}`;
+}
+
+function readAnswer(answer: OutboundAnswer, events: readonly OutboundEvent[]): readonly Outcome[] | undefined {
+  const { status, body } = answer;
+  if (status !== 200) return awsFailure(answer, element(body, 'Code'), events);
+  const published = new Set(members(body, 'Successful').map((member) => element(member, 'Id')));
+  const failed = new Map(members(body, 'Failed').map((member) => [element(member, 'Id'), element(member, 'Code')]));
+  return events.map((_event, index) => {
+    const id = idOf(index);
+    if (failed.has(id)) return awsOutcome(failed.get(id) ?? '');
+    return published.has(id) ? { kind: 'delivered' } : unreadable;
+  });
+}
+
+// Some may be published and some not: sending all again loses none.
+const unreadable: Outcome = { kind: 'retry', reason: 'the answer does not say what became of each message' };
+
+// The answer is XML whose texts are ids of ours, codes, and messages with markup escaped: nothing in it can look like
+// one of these elements without being one, so that reading it takes no parser.
+function members(xml: string, list: string): readonly string[] {
+  const all = new RegExp(`<${list}>([\\s\\S]*?)</${list}>`).exec(xml)?.[1] ?? '';
+  return [...all.matchAll(/<member>([\s\S]*?)<\/member>/g)].map(([, member = '']) => member);
+}
+
+function element(xml: string, name: string): string | undefined {
+  return new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml)?.[1]?.trim();
+}

@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import { braze } from './destination.ts';
+import { UnfitEventError } from '../sdk/destination.ts';
+import type { OutboundAnswer, OutboundEvent } from '../sdk/destination.ts';
+import { sampleEvent } from '../sdk/sample-event.ts';
+
+const settings = { baseUrl: 'https://rest.fra-01.braze.eu/', apiKey: 'key' };
+const track = { resolved: sampleEvent() };
+const identify = { resolved: sampleEvent({ id: 'i1', event: '$identify', event_properties: {} }) };
+const visitedBy = (event: OutboundEvent, visitor: Record<string, unknown>) => ({
+  resolved: { ...event.resolved, visitor: { id: 'v1', custom_properties: {}, ...visitor } },
+});
+const bodyOf = (...events: readonly OutboundEvent[]) =>
+  JSON.parse(braze.prepare(settings).buildRequest(events, 0).body ?? '');
+const answer = (status: number, body: unknown): OutboundAnswer => ({ status, headers: {}, body: JSON.stringify(body) });
+
+describe('Braze', () => {
+  it('track: an event object of a user, in ISO 8601', () => {
+    expect(braze.prepare(settings).buildRequest([track], 0)).toMatchObject({
+      method: 'POST',
+      url: 'https://rest.fra-01.braze.eu/users/track',
+      headers: { authorization: 'Bearer key' },
+    });
+    expect(bodyOf(track)).toEqual({
+      events: [
+        {
+          external_id: 'customer-7',
+          name: 'Order Completed',
+          time: '2023-11-14T22:13:20.000Z',
+          properties: { order_id: 'A-1001', value: 42.5, currency: 'EUR' },
+        },
+      ],
+    });
+  });
+
+  it('track: names have no leading dollar sign', () => {
+    const resolved = sampleEvent({ event: '$experiment_impression', event_properties: { $key: 'a', gone: null } });
+    expect(bodyOf({ resolved }).events[0]).toMatchObject({ name: 'experiment_impression', properties: { key: 'a' } });
+    expect(() => bodyOf({ resolved: sampleEvent({ event: '$' }) })).toThrow(UnfitEventError);
+  });
+
+  it('track: goes by e-mail address, else by an alias that makes a profile', () => {
+    expect(bodyOf(visitedBy(track, { email: 'ada@example.com' })).events[0]).toMatchObject({
+      email: 'ada@example.com',
+    });
+    expect(bodyOf(visitedBy(track, {})).events[0]).toMatchObject({
+      user_alias: { alias_name: 'v1', alias_label: 'sluice_visitor_id' },
+      _update_existing_only: false,
+    });
+  });
+
+  it('identify: attributes beside the events of the same request', () => {
+    expect(bodyOf(track, identify)).toMatchObject({
+      attributes: [{ external_id: 'customer-7', email: 'ada@example.com', first_name: 'Ada', plan: 'pro' }],
+      events: [{ name: 'Order Completed' }],
+    });
+  });
+
+  it('identify: takes Braze’s names, and nothing that would name another user', () => {
+    const visitor = {
+      external_id: 'c1',
+      gender: 'Female',
+      city: 'Berlin',
+      phone_number: '+4930123456',
+      date_of_birth: '1815-12-10',
+      custom_properties: { braze_id: 'x', user_alias: {}, _update_existing_only: true },
+    };
+    expect(bodyOf(visitedBy(identify, visitor)).attributes).toEqual([
+      { external_id: 'c1', gender: 'F', home_city: 'Berlin', phone: '+4930123456', dob: '1815-12-10' },
+    ]);
+    expect(bodyOf(visitedBy(identify, { external_id: 'c1', gender: 'x' })).attributes).toEqual([{ external_id: 'c1' }]);
+  });
+
+  it('settings: up to 75 objects a request', () => {
+    expect(braze.prepare(settings).batchEventsMax).toBe(75);
+    expect(() => braze.prepare({ ...settings, batchSize: '76' })).toThrow('settings.batchSize ');
+    expect(() => braze.prepare({ ...settings, baseUrl: 'rest.iad-01.braze.com' })).toThrow('settings.baseUrl ');
+  });
+
+  it('answer: a success names what was not taken by its place in each list', () => {
+    const events = [identify, track, identify, track];
+    const errors = [
+      { type: 'invalid', input_array: 'events', index: 1 },
+      { type: 'invalid', input_array: 'attributes', index: 0 },
+    ];
+    const outcomes = braze.prepare(settings).readAnswer?.(answer(201, { message: 'success', errors }), events);
+    expect(outcomes?.map(({ kind }) => kind)).toEqual(['reject', 'delivered', 'delivered', 'reject']);
+    expect(outcomes?.[3]).toEqual({ kind: 'reject', reason: 'row refused: events' });
+  });
+
+  it('answer: without rows it is left to the status', () => {
+    const prepared = braze.prepare(settings);
+    expect(prepared.readAnswer?.(answer(201, { message: 'success' }), [track])).toBeUndefined();
+    expect(prepared.readAnswer?.(answer(400, { message: 'x', errors: [] }), [track])).toBeUndefined();
+  });
+});

@@ -1,0 +1,86 @@
+import { isJsonObject } from '../../process/json.ts';
+import type { JsonObject } from '../../process/json.ts';
+import { batchSizeSetting, readBatchSize } from '../sdk/settings.ts';
+import { brazeAttributes, brazeEvent } from './payload.ts';
+import { defineDestination } from '../sdk/destination.ts';
+import type { OutboundAnswer, OutboundEvent, Outcome, PreparedDestination } from '../sdk/destination.ts';
+import { jsonAnswer } from '../sdk/answers.ts';
+import { postJson } from '../sdk/http.ts';
+import { rowOutcomes, rowRefusal } from '../sdk/answers.ts';
+import { isIdentify } from '../sdk/event.ts';
+import { textSetting } from '../sdk/settings.ts';
+import { tokenSetting } from '../sdk/settings.ts';
+import { readWebUrl } from '../sdk/http.ts';
+
+const batch = { max: 75, fallback: 75 };
+
+/**
+ * Braze: `POST /users/track` with `events`, and `attributes` for $identify, at most 75 in all
+ * (https://www.braze.com/docs/api/endpoints/user_data/post_user_track). Whoever has neither an external id nor an e-mail
+ * address goes by a user alias with the label `sluice_visitor_id`. Braze counts a repeated event twice: it takes no id
+ * of an event.
+ */
+export const braze = defineDestination({
+  descriptor: {
+    id: 'Braze',
+    label: 'Braze',
+    status: 'ga',
+    capabilities: { oauth: false, listsAccounts: false, supportsRenamedEvents: true },
+    settings: [
+      {
+        type: 'Text',
+        key: 'baseUrl',
+        label: 'REST endpoint',
+        placeholder: 'https://rest.iad-01.braze.com',
+        sublabel: 'Of the instance your dashboard runs on.',
+        required: true,
+      },
+      {
+        type: 'Secret',
+        key: 'apiKey',
+        label: 'REST API key',
+        placeholder: '',
+        sublabel: 'With the permission users.track.',
+        required: true,
+      },
+      batchSizeSetting(batch),
+    ],
+  },
+  exampleSettings: { baseUrl: 'https://rest.iad-01.braze.com', apiKey: 'example-key', batchSize: '75' },
+  prepare,
+});
+
+function prepare(settings: JsonObject): PreparedDestination {
+  const url = `${readWebUrl('baseUrl', textSetting(settings, 'baseUrl')).replace(/\/+$/, '')}/users/track`;
+  const headers = { authorization: `Bearer ${tokenSetting(settings, 'apiKey')}` };
+  return {
+    batchEventsMax: readBatchSize(settings, batch),
+    buildRequest(events) {
+      const attributes = events.filter(isIdentify).map(brazeAttributes);
+      const tracked = events.filter((event) => !isIdentify(event)).map(brazeEvent);
+      const body = {
+        ...(attributes.length === 0 ? {} : { attributes }),
+        ...(tracked.length === 0 ? {} : { events: tracked }),
+      };
+      return postJson({ url, headers, body, events });
+    },
+    readAnswer,
+  };
+}
+
+/** A success may name rows that were not taken, by their place in the list they stood in. */
+function readAnswer(answer: OutboundAnswer, events: readonly OutboundEvent[]): readonly Outcome[] | undefined {
+  const errors = answer.status >= 200 && answer.status < 300 ? jsonAnswer(answer)?.['errors'] : undefined;
+  if (!Array.isArray(errors)) return undefined;
+  const lists = new Map<unknown, number[]>([
+    ['attributes', []],
+    ['events', []],
+  ]);
+  events.forEach((event, index) => lists.get(isIdentify(event) ? 'attributes' : 'events')?.push(index));
+  const refusals = new Map<number, string>();
+  for (const { input_array: list, index } of errors.filter(isJsonObject)) {
+    const place = lists.get(list)?.[Number(index)];
+    if (place !== undefined) refusals.set(place, rowRefusal(list));
+  }
+  return rowOutcomes(events.length, refusals);
+}

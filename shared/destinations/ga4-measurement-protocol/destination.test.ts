@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest';
+import type { OutboundEvent } from '../sdk/destination.ts';
+import { ga4MeasurementProtocol } from './destination.ts';
+import { ga4Name, ga4ParameterName } from './names.ts';
+import { sampleEvent } from '../sdk/sample-event.ts';
+
+const prepared = ga4MeasurementProtocol.prepare(ga4MeasurementProtocol.exampleSettings);
+type Body = {
+  client_id: string;
+  user_id?: string;
+  user_properties?: object;
+  events: { name: string; timestamp_micros: number; params: Record<string, unknown> }[];
+};
+const bodyOf = (...events: OutboundEvent[]): Body => JSON.parse(prepared.buildRequest(events, 0).body ?? '') as Body;
+const withProperties = (event_properties: Record<string, unknown>): OutboundEvent => ({
+  resolved: sampleEvent({ event_properties }),
+});
+const paramsOf = (properties: Record<string, unknown>) => bodyOf(withProperties(properties)).events[0]?.params ?? {};
+
+describe('GA4MeasurementProtocol', () => {
+  it('request: collects events of a client', () => {
+    const request = prepared.buildRequest([{ resolved: sampleEvent() }], 0);
+    expect(request.url).toBe(
+      'https://www.google-analytics.com/mp/collect?measurement_id=G-EXAMPLE123&api_secret=example-api-secret',
+    );
+    expect(JSON.parse(request.body ?? '')).toEqual({
+      client_id: 'sample-visitor',
+      user_id: 'customer-7',
+      ip_override: '203.0.113.7',
+      user_agent: 'Mozilla/5.0 (X11; Linux x86_64)',
+      events: [
+        {
+          name: 'Order_Completed',
+          timestamp_micros: 1_700_000_000_000_000,
+          params: {
+            engagement_time_msec: 1,
+            page_location: 'https://shop.example.com/thanks?utm_source=mail',
+            order_id: 'A-1001',
+            value: 42.5,
+            currency: 'EUR',
+          },
+        },
+      ],
+    });
+  });
+
+  it('mapping: alone decides what is told, and what is said of the request', () => {
+    const properties = {
+      value: 1,
+      client_id: '555.777',
+      user_properties: { plan: 'pro', 'a long name of a user property': 'x'.repeat(50), list: [] },
+      consent: { ad_user_data: 'DENIED', ad_personalization: 'perhaps' },
+    };
+    expect(bodyOf({ resolved: sampleEvent(), mapped: { eventName: 'purchase', properties } })).toEqual({
+      client_id: '555.777',
+      user_properties: { plan: { value: 'pro' }, a_long_name_of_a_user_pr: { value: 'x'.repeat(36) } },
+      consent: { ad_user_data: 'DENIED' },
+      events: [
+        { name: 'purchase', timestamp_micros: 1_700_000_000_000_000, params: { engagement_time_msec: 1, value: 1 } },
+      ],
+    });
+  });
+
+  it('groups: clients travel apart, and so does what is said of the request', () => {
+    const group = prepared.groupOf;
+    const one = { resolved: sampleEvent() };
+    expect(group?.({ resolved: sampleEvent({ id: 'other' }) })).toBe(group?.(one));
+    expect(group?.({ resolved: sampleEvent({ context: { ip: '203.0.113.8' } }) })).not.toBe(group?.(one));
+    expect(group?.({ resolved: sampleEvent({ context: { ga_client_id: '1.2' } }) })).not.toBe(group?.(one));
+  });
+
+  it('takes: an identify only where a mapping gave it a name', () => {
+    const identify = { resolved: sampleEvent({ event: '$identify' }) };
+    expect(prepared.takes?.(identify)).toBe(false);
+    expect(prepared.takes?.({ ...identify, mapped: { eventName: 'login', properties: {} } })).toBe(true);
+    expect(prepared.takes?.({ resolved: sampleEvent({ event: '$experiment_impression' }) })).toBe(true);
+  });
+
+  it('parameters: at most 25, of text and numbers, cut to what is taken', () => {
+    expect(paramsOf({ nested: { city: 'Bonn', deep: { a: true } }, list: ['a', 1, {}], none: null, '': 1 })).toEqual({
+      engagement_time_msec: 1,
+      page_location: expect.any(String),
+      nested_city: 'Bonn',
+      nested_deep_a: 'true',
+      list: 'a,1',
+    });
+    const many = paramsOf({
+      long: 'ü'.repeat(200),
+      ...Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`p${i}`, i])),
+    });
+    expect(Object.keys(many)).toHaveLength(25);
+    expect(many['long']).toBe('ü'.repeat(100));
+  });
+
+  it('parameters: items stay a list; a session becomes a number', () => {
+    const items = [{ item_id: 'A', price: 3, tags: ['x'], odd: {} }, 'no item'];
+    expect(paramsOf({ items, session_id: 17 })).toMatchObject({
+      items: [{ item_id: 'A', price: 3, tags: 'x' }],
+      session_id: '17',
+    });
+    const { session_id } = paramsOf({ session_id: 'abc' });
+    expect(session_id).toMatch(/^\d+$/);
+    expect(paramsOf({ session_id: 'abc' })['session_id']).toBe(session_id);
+  });
+
+  it('event: one that is too large for a request, or has no name, is refused', () => {
+    const items = Array.from({ length: 200 }, () =>
+      Object.fromEntries(Array.from({ length: 27 }, (_, i) => [`k${i}`, 'x'.repeat(100)])),
+    );
+    expect(() => bodyOf(withProperties({ items }))).toThrow('too large');
+    expect(() => bodyOf({ resolved: sampleEvent({ event: '$$$' }) })).toThrow('no name');
+  });
+
+  it.each([
+    ['$experiment_impression', 'experiment_impression'],
+    ['Order Completed!', 'Order_Completed'],
+    ['1st order', 'st_order'],
+    ['session_start', 'event_session_start'],
+    ['ga_hit', 'event_ga_hit'],
+    ['購入 済', '購入_済'],
+    ['x'.repeat(60), 'x'.repeat(40)],
+    ['  ', undefined],
+  ])('name %j: %j', (given, taken) => {
+    expect(ga4Name(given)).toBe(taken);
+  });
+
+  it.each([
+    ['google_ads', 'p_google_ads'],
+    ['_private', 'private'],
+    ['a.b c', 'a_b_c'],
+  ])('parameter name %j: %j', (given, taken) => {
+    expect(ga4ParameterName(given)).toBe(taken);
+  });
+
+  it('prepare: refuses what is no measurement id', () => {
+    expect(() => ga4MeasurementProtocol.prepare({ measurementId: 'UA-1', apiSecret: 'a' })).toThrow(
+      'settings.measurementId ',
+    );
+  });
+});

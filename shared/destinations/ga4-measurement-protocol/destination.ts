@@ -1,0 +1,130 @@
+import { isIP } from 'node:net';
+import { isJsonObject } from '../../process/json.ts';
+import type { JsonObject } from '../../process/json.ts';
+import { baseUrlSetting, readBaseUrl } from '../sdk/settings.ts';
+import { withinBytes } from '../sdk/http.ts';
+import { contextOf } from '../sdk/event.ts';
+import { defineDestination, SettingError, UnfitEventError } from '../sdk/destination.ts';
+import type { OutboundEvent, PreparedDestination } from '../sdk/destination.ts';
+import { ga4Event } from './payload.ts';
+import { ga4ParameterName } from './names.ts';
+import { postJson } from '../sdk/http.ts';
+import { isIdentify, sentEvent, textOf } from '../sdk/event.ts';
+import { textSetting } from '../sdk/settings.ts';
+
+const standardUrl = 'https://www.google-analytics.com';
+const batchEventsMax = 25;
+const bodyBytesMax = 130_000;
+const userPropertiesMax = 25;
+
+/**
+ * Google Analytics 4 through the Measurement Protocol, for web streams: up to 25 events of one client in a request.
+ * https://developers.google.com/analytics/devguides/collection/protocol/ga4/reference
+ *
+ * Google answers 2xx whatever it is sent, also with a wrong secret: what it does not take is lost without a word, so
+ * names and values are made to fit its rules here. The properties `client_id`, `user_id`, `ip_override`, `user_agent`,
+ * `user_properties` and `consent` are not parameters of the event but said of the request; a mapping sets them.
+ */
+export const ga4MeasurementProtocol = defineDestination({
+  descriptor: {
+    id: 'GA4MeasurementProtocol',
+    label: 'Google Analytics 4 (Measurement Protocol)',
+    status: 'ga',
+    capabilities: { oauth: false, listsAccounts: false, supportsRenamedEvents: true },
+    settings: [
+      {
+        type: 'Text',
+        key: 'measurementId',
+        label: 'Measurement ID',
+        placeholder: 'G-XXXXXXXXXX',
+        sublabel: 'Admin, Data streams, your stream.',
+        required: true,
+      },
+      {
+        type: 'Secret',
+        key: 'apiSecret',
+        label: 'API secret',
+        placeholder: '',
+        sublabel: 'Admin, Data streams, your stream, Measurement Protocol API secrets.',
+        required: true,
+      },
+      baseUrlSetting(standardUrl),
+    ],
+  },
+  exampleSettings: { measurementId: 'G-EXAMPLE123', apiSecret: 'example-api-secret' },
+  prepare,
+});
+
+function prepare(settings: JsonObject): PreparedDestination {
+  const measurementId = textSetting(settings, 'measurementId');
+  if (!/^G-[A-Z0-9]{4,20}$/.test(measurementId))
+    throw new SettingError('measurementId', 'must be one such as G-XXXXXXXXXX');
+  const query = new URLSearchParams({ measurement_id: measurementId, api_secret: textSetting(settings, 'apiSecret') });
+  const url = `${readBaseUrl(settings, standardUrl)}/mp/collect?${query.toString()}`;
+  return {
+    batchEventsMax,
+    takes: (event) => !isIdentify(event),
+    groupOf: (event) => JSON.stringify(clientOf(event)),
+    buildRequest(events) {
+      const [first] = events;
+      if (first === undefined) throw new UnfitEventError('there is no event');
+      const body = { ...clientOf(first), events: events.map(eventOf) };
+      return withinBytes(postJson({ url, body, events }), bodyBytesMax);
+    },
+  };
+}
+
+/** Whose the events of a request are, and what is said of all of them. */
+function clientOf(outbound: OutboundEvent): JsonObject {
+  const { properties, context, visitor } = sentEvent(outbound);
+  const shared = contextOf(outbound);
+  const told = outbound.mapped === undefined;
+  const ip = textOf(properties['ip_override']) ?? textOf(shared['ip']);
+  const clientId =
+    textOf(properties['client_id']) ??
+    textOf(context['ga_client_id']) ??
+    textOf(visitor.custom_properties['ga_client_id']) ??
+    visitor.id;
+  return {
+    client_id: clientId,
+    user_id: (textOf(properties['user_id']) ?? (told ? textOf(visitor.external_id) : undefined))?.slice(0, 256),
+    ip_override: ip !== undefined && isIP(ip) !== 0 ? ip : undefined,
+    user_agent: (textOf(properties['user_agent']) ?? textOf(shared['user_agent']))?.slice(0, 1_000),
+    user_properties: userPropertiesOf(properties['user_properties']),
+    consent: consentOf(properties['consent']),
+  };
+}
+
+function eventOf(outbound: OutboundEvent): JsonObject {
+  const event = sentEvent(outbound);
+  const {
+    client_id: _clientId,
+    user_id: _userId,
+    ip_override: _ip,
+    user_agent: _userAgent,
+    user_properties: _userProperties,
+    consent: _consent,
+    ...properties
+  } = event.properties;
+  return ga4Event(event, properties, contextOf(outbound));
+}
+
+function userPropertiesOf(given: unknown): JsonObject | undefined {
+  if (!isJsonObject(given)) return undefined;
+  const entries = Object.entries(given).flatMap(([key, value]) => {
+    const name = ga4ParameterName(key, 24);
+    const fit = typeof value === 'string' ? value.slice(0, 36).toWellFormed() : value;
+    const isFit = typeof fit === 'string' || typeof fit === 'number';
+    return name !== undefined && isFit ? [[name, { value: fit }] as const] : [];
+  });
+  return entries.length === 0 ? undefined : Object.fromEntries(entries.slice(0, userPropertiesMax));
+}
+
+function consentOf(given: unknown): JsonObject | undefined {
+  if (!isJsonObject(given)) return undefined;
+  const entries = ['ad_user_data', 'ad_personalization'].flatMap((name) => {
+    const value = given[name];
+    return value === 'GRANTED' || value === 'DENIED' ? [[name, value] as const] : [];
+  });
+  return entries.length === 0 ? undefined : Object.fromEntries(entries);
+}

@@ -1,0 +1,86 @@
+import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
+import jws from 'jws';
+import { isJsonObject } from '../../process/json.ts';
+import type { JsonObject } from '../../process/json.ts';
+import { SettingError } from '../sdk/destination.ts';
+import { textOf } from '../sdk/event.ts';
+import { textSetting } from '../sdk/settings.ts';
+
+export type GoogleServiceAccount = {
+  readonly projectId: string | undefined;
+  /** A bearer token for requests made at `nowMs`: the same one for half an hour, good for at least as long again. */
+  token(nowMs: number): string;
+};
+
+const tokenPeriodMs = 30 * 60_000;
+const tokenSeconds = 3_600;
+/** How far the clock here may be ahead of Google's. */
+const clockSkewSeconds = 60;
+
+/**
+ * Reads the JSON key of a service account. Tokens are JSON Web Tokens signed with it, which Google's APIs take as they
+ * are: https://google.aip.dev/auth/4111. No other service is asked. Throws SettingError.
+ */
+export function readServiceAccount(settings: JsonObject, key: string, audience: string): GoogleServiceAccount {
+  const file = parse(key, textSetting(settings, key));
+  const email = textOf(file['client_email']);
+  const privateKey = textOf(file['private_key']);
+  const keyId = textOf(file['private_key_id']);
+  if (email === undefined || privateKey === undefined) {
+    throw new SettingError(key, 'must be the JSON key of a service account, with client_email and private_key');
+  }
+  if (!isRsaKey(privateKey)) throw new SettingError(key, 'holds a private_key that cannot be read');
+  let period = Number.NaN;
+  let token = '';
+  return {
+    projectId: textOf(file['project_id']),
+    token(nowMs) {
+      const current = Math.floor(nowMs / tokenPeriodMs);
+      if (current !== period) {
+        const issuedAt = (current * tokenPeriodMs) / 1_000 - clockSkewSeconds;
+        token = jws.sign({
+          header: { alg: 'RS256', typ: 'JWT', ...(keyId === undefined ? {} : { kid: keyId }) },
+          payload: { iss: email, sub: email, aud: audience, iat: issuedAt, exp: issuedAt + tokenSeconds },
+          privateKey,
+        });
+        period = current;
+      }
+      return token;
+    },
+  };
+}
+
+let example: string | undefined;
+
+/** The key of an account that does not exist, made when it is first asked for. */
+export function exampleServiceAccount(): string {
+  example ??= JSON.stringify({
+    type: 'service_account',
+    project_id: 'example-project',
+    private_key_id: 'example',
+    private_key: generateKeyPairSync('rsa', { modulusLength: 2_048 }).privateKey.export({
+      type: 'pkcs8',
+      format: 'pem',
+    }),
+    client_email: 'sluice@example-project.iam.gserviceaccount.com',
+  });
+  return example;
+}
+
+function parse(key: string, text: string): JsonObject {
+  try {
+    const file: unknown = JSON.parse(text);
+    if (isJsonObject(file)) return file;
+  } catch {
+    // Said below.
+  }
+  throw new SettingError(key, 'must be a JSON object');
+}
+
+function isRsaKey(pem: string): boolean {
+  try {
+    return createPrivateKey(pem).asymmetricKeyType === 'rsa';
+  } catch {
+    return false;
+  }
+}

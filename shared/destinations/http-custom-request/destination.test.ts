@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import { UnfitEventError } from '../sdk/destination.ts';
+import { httpCustomRequest } from './destination.ts';
+import { sampleEvent } from '../sdk/sample-event.ts';
+
+const url = 'https://example.com/in';
+
+function request(settings: Readonly<Record<string, unknown>>, properties: Readonly<Record<string, unknown>> = {}) {
+  const resolved = sampleEvent({ event_properties: properties });
+  return httpCustomRequest.prepare({ url, ...settings }).buildRequest([{ resolved }], 0);
+}
+
+describe('HTTPCustomRequest', () => {
+  it('templates: fill in URL, method, headers and body', () => {
+    const settings = {
+      url: 'https://example.com/{{visitor.id}}/events?name={{event.event}}',
+      method: '{{event.event_properties.verb}}',
+      headers: '{"X-Mail": "<{{visitor.email}}>"}',
+      body: '{"hello": "Hi {{visitor.first_name}}", "value": {{event.event_properties.value}}}',
+    };
+    expect(request(settings, { verb: 'put', value: 7 })).toMatchObject({
+      method: 'PUT',
+      url: 'https://example.com/sample-visitor/events?name=Order%20Completed',
+      headers: {
+        'x-mail': '<ada@example.com>',
+        'content-type': 'application/json',
+        'idempotency-key': 'sample-event-1',
+      },
+      body: '{"hello":"Hi Ada","value":7}',
+    });
+  });
+
+  it('mapping: templates see the mapped name and properties', () => {
+    const mapped = { eventName: 'purchase', properties: { total: 3 } };
+    const prepared = httpCustomRequest.prepare({ url, body: '[{{event.event}}, {{event.event_properties}}]' });
+    expect(prepared.buildRequest([{ resolved: sampleEvent(), mapped }], 0).body).toBe('["purchase",{"total":3}]');
+  });
+
+  it('no body: none is sent, and no content type', () => {
+    const { body, headers } = request({});
+    expect(body).toBeUndefined();
+    expect(headers).not.toHaveProperty('content-type');
+  });
+
+  it('JSON: values keep their type where they stand alone, and are escaped within strings', () => {
+    const body =
+      '{"{{event.event}}": {{event.event_properties.a}}, "s": "<{{event.event_properties.a}}>", "n": {{event.x}}}';
+    expect(JSON.parse(request({ body }, { a: ['"}', 1] }).body ?? '')).toEqual({
+      'Order Completed': ['"}', 1],
+      s: '<["\\"}",1]>',
+      n: null,
+    });
+    expect(JSON.parse(request({ body }, { a: '", "admin": true, "' }).body ?? '')).not.toHaveProperty('admin');
+  });
+
+  it.each([
+    ['application/x-www-form-urlencoded', 'a={{event.event_properties.a}}&b=1', 'a=1%262%3D%22%3C&b=1'],
+    ['text/xml; charset=utf-8', '<a>{{event.event_properties.a}}</a>', '<a>1&amp;2=&quot;&lt;</a>'],
+    ['application/vnd.api+json', '{"a":"{{event.event_properties.a}}"}', '{"a":"1&2=\\"<"}'],
+    ['text/plain', '{{event.event_properties.a}}', '1&2="<'],
+  ])('%s: values are written for it', (contentType, body, expected) => {
+    const sent = request({ body, headers: { 'Content-Type': contentType } }, { a: '1&2="<' });
+    expect(sent.body).toBe(expected);
+    expect(sent.headers['content-type']).toBe(contentType);
+  });
+
+  it.each(['a/b', 'a?b#c', '..%2f', 'ä\r\n', '@evil.example', '\\evil', "');--"])('URL: %s stays one part', (value) => {
+    const sent = new URL(request({ url: `${url}/{{event.event_properties.a}}/end` }, { a: value }).url);
+    expect(sent.host).toBe('example.com');
+    expect(sent.pathname.split('/')).toHaveLength(4);
+    expect(decodeURIComponent(sent.pathname.split('/')[2] ?? '')).toBe(value);
+  });
+
+  it.each([
+    ['a line break in a header', { headers: '{"X-A": "{{event.event_properties.a}}"}' }, 'x\r\nX-B: 1'],
+    ['a header that is not Latin-1', { headers: '{"X-A": "{{event.event_properties.a}}"}' }, '漢'],
+    ['a segment that leads upwards', { url: `${url}/{{event.event_properties.a}}/x` }, '..'],
+    ['half a segment that leads upwards', { url: `${url}/.{{event.event_properties.a}}/x` }, '.'],
+    ['a URL without end', { url: `${url}/{{event.event_properties.a}}` }, 'a'.repeat(9_000)],
+    ['an unknown method', { method: '{{event.event_properties.a}}' }, 'DELETE'],
+  ])('%s: the event is refused', (_name, settings, value) => {
+    expect(() => request(settings, { a: value })).toThrow(UnfitEventError);
+  });
+
+  it.each([
+    ['url', { url: '{{event.event_properties.url}}' }],
+    ['url', { url: 'https://{{event.event_properties.host}}/x' }],
+    ['url', { url: 'https://example.com{{event.event_properties.host}}/x' }],
+    ['url', { url: 'https://user:pass@example.com/{{event.id}}' }],
+    ['url', { url: 'ftp://example.com/' }],
+    ['url', { url: 'https://example.com/../{{event.id}}' }],
+    ['url', { url: 'https://example.com/{{}}' }],
+    ['method', { method: 'DELETE' }],
+    ['headers', { headers: '{"Host": "{{event.id}}"}' }],
+    ['headers', { headers: '{"X-A": "{{}}"}' }],
+    ['headers', { headers: '{"Content-Type": "{{event.id}}"}' }],
+    ['body', { body: '{"a": {{event.id}' }],
+    ['body', { body: 'a={{event.id}}' }],
+    ['body', { body: `${'['.repeat(200)}${']'.repeat(200)}` }],
+  ])('prepare: refuses a bad %s in %o', (key, settings) => {
+    expect(() => httpCustomRequest.prepare({ url, ...settings })).toThrow(`settings.${key} `);
+  });
+});

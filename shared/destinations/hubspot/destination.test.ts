@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest';
+import { UnfitEventError } from '../sdk/destination.ts';
+import type { OutboundAnswer, OutboundEvent } from '../sdk/destination.ts';
+import { hubspot } from './destination.ts';
+import { sampleEvent } from '../sdk/sample-event.ts';
+
+const settings = { accessToken: 'pat-1', hubId: '123' };
+const track = { resolved: sampleEvent() };
+const identify = { resolved: sampleEvent({ event: '$identify', event_properties: {} }) };
+const visitedBy = (event: OutboundEvent, visitor: Record<string, unknown>) => ({
+  resolved: { ...event.resolved, visitor: { id: 'v1', custom_properties: {}, ...visitor } },
+});
+const inputsOf = (events: readonly OutboundEvent[], given: Record<string, unknown> = settings) =>
+  JSON.parse(hubspot.prepare(given).buildRequest(events, 0).body ?? '').inputs;
+const answer = (status: number, body: unknown): OutboundAnswer => ({ status, headers: {}, body: JSON.stringify(body) });
+
+describe('HubSpot', () => {
+  it('track: custom events of a contact, with text values', () => {
+    expect(hubspot.prepare(settings).buildRequest([track], 0)).toMatchObject({
+      method: 'POST',
+      url: 'https://api.hubapi.com/events/v3/send/batch',
+      headers: { authorization: 'Bearer pat-1' },
+    });
+    expect(inputsOf([track])).toEqual([
+      {
+        eventName: 'pe123_order_completed',
+        email: 'ada@example.com',
+        occurredAt: '2023-11-14T22:13:20.000Z',
+        uuid: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-a[0-9a-f]{3}-[0-9a-f]{12}$/),
+        properties: { order_id: 'A-1001', value: '42.5', currency: 'EUR' },
+      },
+    ]);
+  });
+
+  it('track: properties go by internal names, as many as HubSpot takes', () => {
+    const event_properties = {
+      'Order ID': 1,
+      items: [{ sku: 'a' }],
+      '1st': true,
+      '!': 'x',
+      gone: null,
+      ['n'.repeat(51)]: 1,
+    };
+    expect(inputsOf([{ resolved: sampleEvent({ event_properties }) }])[0].properties).toEqual({
+      order_id: '1',
+      items: '[{"sku":"a"}]',
+      st: 'true',
+    });
+    const many = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`p${index}`, index]));
+    const [input] = inputsOf([{ resolved: sampleEvent({ event_properties: many }) }]);
+    expect(Object.keys(input.properties)).toHaveLength(50);
+  });
+
+  it('track: without a hub id only events with a name of HubSpot are of use', () => {
+    const prepared = hubspot.prepare({ accessToken: 'pat-1' });
+    const mapped = { eventName: 'pe9_purchase', properties: { total: 1 } };
+    expect(prepared.takes?.(track)).toBe(false);
+    expect(prepared.takes?.(identify)).toBe(true);
+    expect(prepared.takes?.({ ...track, mapped })).toBe(true);
+    expect(inputsOf([{ ...track, mapped }])[0]).toMatchObject({
+      eventName: 'pe9_purchase',
+      properties: { total: '1' },
+    });
+    expect(() => inputsOf([{ resolved: sampleEvent({ event: '123' }) }])).toThrow(UnfitEventError);
+  });
+
+  it('track: belongs to an e-mail address or HubSpot’s own cookie', () => {
+    const context = { hubspotutk: 'cookie-1' };
+    expect(inputsOf([visitedBy({ resolved: sampleEvent({ context }) }, {})])[0]).toMatchObject({ utk: 'cookie-1' });
+    expect(() => inputsOf([visitedBy(track, { external_id: 'c1' })])).toThrow(UnfitEventError);
+  });
+
+  it('identify: writes contacts by e-mail address, in a request of its own', () => {
+    const prepared = hubspot.prepare(settings);
+    expect(prepared.groupOf?.(identify)).not.toBe(prepared.groupOf?.(track));
+    expect(prepared.buildRequest([identify], 0).url).toBe(
+      'https://api.hubapi.com/crm/v3/objects/contacts/batch/upsert',
+    );
+    expect(inputsOf([identify])).toEqual([
+      {
+        idProperty: 'email',
+        id: 'ada@example.com',
+        objectWriteTraceId: '0',
+        properties: { email: 'ada@example.com', firstname: 'Ada' },
+      },
+    ]);
+    expect(inputsOf([identify], { ...settings, contactProperties: 'plan, other' })[0].properties).toMatchObject({
+      plan: 'pro',
+    });
+  });
+
+  it('identify: a mapping alone decides which properties are set', () => {
+    const mapped = { eventName: '$identify', properties: { first_name: 'A.', lead_score: 7 } };
+    expect(inputsOf([{ ...identify, mapped }])[0].properties).toEqual({
+      email: 'ada@example.com',
+      firstname: 'A.',
+      lead_score: '7',
+    });
+  });
+
+  it('identify: one input a contact, in which the later event wins', () => {
+    const first = visitedBy(identify, { email: 'a@example.com', first_name: 'A', city: 'Bonn' });
+    const second = visitedBy(identify, { email: 'A@example.com', first_name: 'B' });
+    const inputs = inputsOf([first, identify, second]);
+    expect(inputs).toHaveLength(2);
+    expect(inputs[0]).toMatchObject({ id: 'a@example.com', properties: { firstname: 'B', city: 'Bonn' } });
+    expect(() => inputsOf([visitedBy(identify, {})])).toThrow(UnfitEventError);
+  });
+
+  it('answer: the contacts a 207 does not name were written', () => {
+    const same = visitedBy(identify, { email: 'b@example.com' });
+    const events = [identify, same, same];
+    const errors = [{ category: 'VALIDATION_ERROR', message: 'quotes', context: { objectWriteTraceId: ['1'] } }];
+    const refused = { kind: 'reject', reason: 'row refused: VALIDATION_ERROR' };
+    const prepared = hubspot.prepare(settings);
+    expect(prepared.readAnswer?.(answer(207, { errors }), events)).toEqual([{ kind: 'delivered' }, refused, refused]);
+    expect(prepared.readAnswer?.(answer(207, { errors: [{ category: 'X' }] }), [identify])).toMatchObject([
+      { kind: 'retry' },
+    ]);
+    expect(prepared.readAnswer?.(answer(200, { results: [] }), events)).toBeUndefined();
+    expect(prepared.readAnswer?.(answer(207, { errors }), [track])).toBeUndefined();
+  });
+
+  it.each([
+    ['hubId', { ...settings, hubId: 'pe123' }],
+    ['contactProperties', { ...settings, contactProperties: 'Plan Name' }],
+    ['batchSize', { ...settings, batchSize: '101' }],
+    ['accessToken', { accessToken: 'a\r\nb' }],
+  ])('prepare: refuses a bad %s', (key, given) => {
+    expect(() => hubspot.prepare(given)).toThrow(`settings.${key} `);
+  });
+});

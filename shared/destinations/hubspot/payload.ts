@@ -1,0 +1,154 @@
+import { textForm } from '../../plan/value-forms.ts';
+import { isJsonObject } from '../../process/json.ts';
+import type { JsonObject } from '../../process/json.ts';
+import { jsonAnswer, rowOutcomes, rowRefusal } from '../sdk/answers.ts';
+import { browserId } from '../sdk/browser-context.ts';
+import { UnfitEventError } from '../sdk/destination.ts';
+import type { OutboundAnswer, OutboundEvent, Outcome } from '../sdk/destination.ts';
+import { eventUuid } from '../sdk/event-ids.ts';
+import { mappedProperties, propertiesOf, sentEvent, traitsOf } from '../sdk/event.ts';
+import { contactIds } from '../sdk/person.ts';
+
+/** HubSpot's names for what every account's contacts have, https://knowledge.hubspot.com/properties. */
+const standardNames: ReadonlyMap<string, string> = new Map([
+  ['first_name', 'firstname'],
+  ['last_name', 'lastname'],
+  ['phone_number', 'phone'],
+  ['company_name', 'company'],
+  ['job_title', 'jobtitle'],
+  ['city', 'city'],
+  ['state', 'state'],
+  ['zip', 'zip'],
+  ['country', 'country'],
+]);
+
+/** One contact of a request, and the events it was made of, by their place in the batch. */
+export type ContactInput = { readonly input: JsonObject; readonly places: readonly number[] };
+
+/**
+ * One input a contact: HubSpot refuses a request that names one twice, so that what later events say is put over what
+ * earlier ones did. Throws UnfitEventError where there is no e-mail address.
+ */
+export function contactInputs(
+  events: readonly OutboundEvent[],
+  contactProperties: readonly string[],
+): readonly ContactInput[] {
+  return placesByEmail(events).map(([email, places]) => {
+    const given = places.flatMap((place) => Object.entries(contactPropertiesOf(events[place], contactProperties)));
+    return {
+      places,
+      input: {
+        idProperty: 'email',
+        id: email,
+        // Errors name the inputs they are about by this.
+        objectWriteTraceId: String(places[0]),
+        properties: { ...Object.fromEntries(given), email },
+      },
+    };
+  });
+}
+
+/** HubSpot takes the valid contacts of a batch; 207 names the others. */
+export function readContactAnswer(
+  answer: OutboundAnswer,
+  events: readonly OutboundEvent[],
+): readonly Outcome[] | undefined {
+  const errors = answer.status === 207 ? jsonAnswer(answer)?.['errors'] : undefined;
+  if (!Array.isArray(errors)) return undefined;
+  const reasons = new Map<string, string>();
+  for (const { category, context } of errors.filter(isJsonObject)) {
+    const traceIds = isJsonObject(context) ? context['objectWriteTraceId'] : undefined;
+    // An error about nothing in particular may be about anything; to write contacts once more changes nothing.
+    if (!Array.isArray(traceIds)) return events.map(() => ({ kind: 'retry', reason: rowRefusal(category) }));
+    for (const traceId of traceIds) reasons.set(String(traceId), rowRefusal(category));
+  }
+  const refusals = new Map<number, string>();
+  for (const [, places] of placesByEmail(events)) {
+    const reason = reasons.get(String(places[0]));
+    if (reason !== undefined) for (const place of places) refusals.set(place, reason);
+  }
+  return rowOutcomes(events.length, refusals);
+}
+
+function placesByEmail(events: readonly OutboundEvent[]): readonly (readonly [string, readonly number[]])[] {
+  const places = new Map<string, number[]>();
+  events.forEach((event, place) => {
+    const email = contactIds(event).email?.toLowerCase();
+    if (email === undefined) throw new UnfitEventError('a contact in HubSpot needs an e-mail address');
+    const known = places.get(email);
+    if (known === undefined) places.set(email, [place]);
+    else known.push(place);
+  });
+  return [...places];
+}
+
+/** A property HubSpot does not have would have it refuse the contact: only those it has for sure, and those named. */
+function contactPropertiesOf(event: OutboundEvent | undefined, contactProperties: readonly string[]): JsonObject {
+  if (event === undefined) return {};
+  const isMapped = mappedProperties(event) !== undefined;
+  const properties = Object.entries(traitsOf(event)).flatMap(([name, value]) => {
+    const standard = standardNames.get(name);
+    const text = hubspotText(value);
+    const isKnown = standard !== undefined || isMapped || contactProperties.includes(name);
+    return isKnown && text !== undefined && name !== 'email' ? [[standard ?? name, text] as const] : [];
+  });
+  return Object.fromEntries(properties);
+}
+
+const nameCharactersMax = 50;
+const propertiesMax = 50;
+
+/** One custom event. Throws UnfitEventError where it has no contact to belong to, or no name HubSpot could know. */
+export function hubspotEvent(event: OutboundEvent, hubId: string | undefined): JsonObject {
+  const sent = sentEvent(event);
+  const { email } = contactIds(event);
+  const utk = browserId(sent, ['hubspotutk']);
+  if (email === undefined && utk === undefined) {
+    throw new UnfitEventError('HubSpot needs an e-mail address or the cookie hubspotutk');
+  }
+  return {
+    eventName: qualifiedName(sent.name, hubId),
+    email,
+    utk,
+    occurredAt: new Date(sent.timeMs).toISOString(),
+    uuid: eventUuid(sent.id),
+    properties: textProperties(propertiesOf(event)),
+  };
+}
+
+/** Whether a name is one of HubSpot's own, such as pe1234_order_completed. */
+export function isQualified(name: string): boolean {
+  return /^pe\d+_/.test(name);
+}
+
+function qualifiedName(name: string, hubId: string | undefined): string {
+  if (isQualified(name)) return name;
+  const internal = internalName(name);
+  if (internal === '' || hubId === undefined) throw new UnfitEventError('the event has no name that HubSpot takes');
+  return `pe${hubId}_${internal}`;
+}
+
+/** As many properties as HubSpot takes, each under a name it takes: it refuses an event for a single one of them. */
+function textProperties(properties: JsonObject): JsonObject {
+  const texts = Object.entries(properties).flatMap(([name, value]) => {
+    const internal = internalName(name);
+    const text = hubspotText(value);
+    const isTaken = text !== undefined && internal !== '' && internal.length <= nameCharactersMax;
+    return isTaken ? [[internal, text] as const] : [];
+  });
+  return Object.fromEntries(texts.slice(0, propertiesMax));
+}
+
+/** Internal names start with a letter and have lower-case letters, digits and underscores only. */
+function internalName(name: string): string {
+  return name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '_')
+    .replace(/^[^a-z]+|_+$/g, '');
+}
+
+/** A value as HubSpot takes one, which is text: lists and objects in JSON. Undefined where there is none. */
+export function hubspotText(value: unknown): string | undefined {
+  if (value === null || value === undefined) return undefined;
+  return textForm(value) ?? JSON.stringify(value);
+}

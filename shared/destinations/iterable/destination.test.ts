@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import { UnfitEventError } from '../sdk/destination.ts';
+import type { OutboundAnswer, OutboundEvent } from '../sdk/destination.ts';
+import { iterable } from './destination.ts';
+import { sampleEvent } from '../sdk/sample-event.ts';
+
+const key = { apiKey: 'key' };
+const track = { resolved: sampleEvent() };
+const identify = { resolved: sampleEvent({ id: 'i1', event: '$identify', event_properties: {} }) };
+const visitedBy = (event: OutboundEvent, visitor: Record<string, unknown>) => ({
+  resolved: { ...event.resolved, visitor: { id: 'v1', custom_properties: {}, ...visitor } },
+});
+const bodyOf = (events: readonly OutboundEvent[], settings: Record<string, unknown> = key) =>
+  JSON.parse(iterable.prepare(settings).buildRequest(events, 0).body ?? '');
+const answer = (body: unknown): OutboundAnswer => ({ status: 200, headers: {}, body: JSON.stringify(body) });
+
+describe('Iterable', () => {
+  it('track: rows with the event’s id and its time in seconds', () => {
+    expect(iterable.prepare(key).buildRequest([track], 0)).toMatchObject({
+      method: 'POST',
+      url: 'https://api.iterable.com/api/events/trackBulk',
+      headers: { 'api-key': 'key' },
+    });
+    expect(bodyOf([track])).toEqual({
+      events: [
+        {
+          email: 'ada@example.com',
+          eventName: 'Order Completed',
+          id: 'sample-event-1',
+          createdAt: 1_700_000_000,
+          dataFields: { order_id: 'A-1001', value: 42.5, currency: 'EUR' },
+        },
+      ],
+    });
+  });
+
+  it('track: a user goes by one key, the preferred one where it is known', () => {
+    const byUserId = { ...key, identifyBy: 'userId' };
+    expect(bodyOf([track], byUserId).events[0]).toMatchObject({ userId: 'customer-7' });
+    expect(bodyOf([track], byUserId).events[0]).not.toHaveProperty('email');
+    expect(bodyOf([visitedBy(track, { email: 'ada@example.com' })], byUserId).events[0]).toMatchObject({
+      email: 'ada@example.com',
+    });
+    expect(bodyOf([visitedBy(track, { external_id: 'c1' })]).events[0]).toMatchObject({ userId: 'c1' });
+  });
+
+  it('identify: updates users, in a request of its own', () => {
+    const prepared = iterable.prepare(key);
+    expect(prepared.groupOf?.(identify)).not.toBe(prepared.groupOf?.(track));
+    expect(prepared.buildRequest([identify], 0).url).toBe('https://api.iterable.com/api/users/bulkUpdate');
+    expect(bodyOf([identify])).toEqual({
+      users: [{ email: 'ada@example.com', dataFields: { firstName: 'Ada', plan: 'pro', userId: 'customer-7' } }],
+    });
+    expect(bodyOf([identify], { ...key, identifyBy: 'userId' })).toEqual({
+      users: [
+        {
+          userId: 'customer-7',
+          preferUserId: true,
+          dataFields: { firstName: 'Ada', plan: 'pro', email: 'ada@example.com' },
+        },
+      ],
+    });
+  });
+
+  it('unfit: somebody with neither key', () => {
+    expect(() => bodyOf([visitedBy(track, {})])).toThrow(UnfitEventError);
+    expect(() => bodyOf([visitedBy(identify, {})])).toThrow(UnfitEventError);
+  });
+
+  it('settings: the region says where to', () => {
+    const request = iterable.prepare({ ...key, region: 'EU' }).buildRequest([track], 0);
+    expect(request.url).toBe('https://api.eu.iterable.com/api/events/trackBulk');
+    expect(() => iterable.prepare({ ...key, identifyBy: 'name' })).toThrow('settings.identifyBy ');
+  });
+
+  it('answer: users and event names that failed are refused, the others were taken', () => {
+    const other = visitedBy(track, { email: 'b@example.com' });
+    const named = { resolved: { ...other.resolved, event: { ...other.resolved.event, event: 'Forbidden' } } };
+    const body = {
+      successCount: 1,
+      failCount: 2,
+      failedUpdates: { invalidEmails: ['ada@example.com'], invalidUserIds: [] },
+      disallowedEventNames: ['Forbidden'],
+    };
+    expect(iterable.prepare(key).readAnswer?.(answer(body), [track, other, named])).toEqual([
+      { kind: 'reject', reason: 'row refused: invalidEmails' },
+      { kind: 'delivered' },
+      { kind: 'reject', reason: 'row refused: disallowedEventNames' },
+    ]);
+  });
+
+  it('answer: failures that are not named are worth another attempt', () => {
+    const prepared = iterable.prepare(key);
+    expect(prepared.readAnswer?.(answer({ successCount: 0, failCount: 1 }), [track])).toMatchObject([
+      { kind: 'retry' },
+    ]);
+    const body = { successCount: 0, failCount: 2, disallowedEventNames: ['Order Completed'] };
+    const other = { resolved: sampleEvent({ event: 'Other' }) };
+    expect(prepared.readAnswer?.(answer(body), [track, other])).toMatchObject([{ kind: 'reject' }, { kind: 'retry' }]);
+    expect(prepared.readAnswer?.(answer({ successCount: 1, failCount: 0 }), [track])).toBeUndefined();
+  });
+});

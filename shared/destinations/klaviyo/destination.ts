@@ -1,0 +1,123 @@
+import type { JsonObject } from '../../process/json.ts';
+import { baseUrlSetting, readBaseUrl } from '../sdk/settings.ts';
+import { commerceOf } from '../sdk/commerce.ts';
+import { contactIds } from '../sdk/person.ts';
+import type { ContactIds } from '../sdk/person.ts';
+import { propertiesOf, traitsOf } from '../sdk/event.ts';
+import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
+import type { OutboundEvent, OutboundRequest, PreparedDestination } from '../sdk/destination.ts';
+import { postJson } from '../sdk/http.ts';
+import { present } from '../sdk/json.ts';
+import { withoutMembers } from '../sdk/json.ts';
+import { isIdentify, sentEvent } from '../sdk/event.ts';
+import { tokenSetting } from '../sdk/settings.ts';
+
+const standardUrl = 'https://a.klaviyo.com';
+/** The revision of the API this kind was written against; Klaviyo serves one for two years. */
+const revision = '2026-07-15';
+const metricNameCharactersMax = 127;
+
+/** Traits that have a place of their own in a profile. */
+const profileFields: ReadonlySet<string> = new Set([
+  'email',
+  'phone_number',
+  'first_name',
+  'last_name',
+  'company_name',
+  'job_title',
+  'city',
+  'state',
+  'zip',
+  'country',
+]);
+
+/**
+ * Klaviyo, in JSON:API: an event by `POST /api/events` (https://developers.klaviyo.com/en/reference/create_event), the
+ * profile of an $identify by `POST /api/profile-import`
+ * (https://developers.klaviyo.com/en/reference/create_or_update_profile). One event a request: the endpoint for many
+ * answers before it has looked at them. The event's id is `unique_id`, by which Klaviyo keeps only the first of equals.
+ */
+export const klaviyo = defineDestination({
+  descriptor: {
+    id: 'Klaviyo',
+    label: 'Klaviyo',
+    status: 'ga',
+    capabilities: { oauth: false, listsAccounts: false, supportsRenamedEvents: true },
+    settings: [
+      {
+        type: 'Secret',
+        key: 'privateApiKey',
+        label: 'Private API key',
+        placeholder: 'pk_…',
+        sublabel: 'With the scopes events:write and profiles:write.',
+        required: true,
+      },
+      baseUrlSetting(standardUrl),
+    ],
+  },
+  exampleSettings: { privateApiKey: 'pk_example' },
+  prepare,
+});
+
+function prepare(settings: JsonObject): PreparedDestination {
+  const baseUrl = readBaseUrl(settings, standardUrl);
+  const headers = {
+    authorization: `Klaviyo-API-Key ${tokenSetting(settings, 'privateApiKey')}`,
+    accept: 'application/vnd.api+json',
+    'content-type': 'application/vnd.api+json',
+    revision,
+  };
+  return {
+    batchEventsMax: 1,
+    buildRequest(events): OutboundRequest {
+      const [event] = events;
+      if (event === undefined) throw new UnfitEventError('there is no event to send');
+      const ids = contactIds(event);
+      if (ids.externalId === undefined && ids.email === undefined && ids.phone === undefined) {
+        throw new UnfitEventError('Klaviyo needs an e-mail address, a phone number or an external id');
+      }
+      return isIdentify(event)
+        ? postJson({ url: `${baseUrl}/api/profile-import`, headers, body: { data: profile(event, ids) }, events })
+        : postJson({ url: `${baseUrl}/api/events`, headers, body: { data: klaviyoEvent(event, ids) }, events });
+    },
+  };
+}
+
+function klaviyoEvent(event: OutboundEvent, ids: ContactIds): JsonObject {
+  const { id, name, timeMs } = sentEvent(event);
+  const properties = propertiesOf(event);
+  const { value, currency } = commerceOf(properties);
+  return {
+    type: 'event',
+    attributes: {
+      properties,
+      time: new Date(timeMs).toISOString(),
+      value,
+      value_currency: value === undefined ? undefined : currency,
+      unique_id: id,
+      metric: { data: { type: 'metric', attributes: { name: name.slice(0, metricNameCharactersMax) } } },
+      profile: { data: { type: 'profile', attributes: identifiers(ids) } },
+    },
+  };
+}
+
+function profile(event: OutboundEvent, ids: ContactIds): JsonObject {
+  const traits = traitsOf(event);
+  const { city, state, zip, country } = traits;
+  return {
+    type: 'profile',
+    attributes: {
+      ...identifiers(ids),
+      first_name: traits['first_name'],
+      last_name: traits['last_name'],
+      organization: traits['company_name'],
+      title: traits['job_title'],
+      location: present({ city, region: state, zip, country }),
+      properties: withoutMembers(traits, profileFields),
+    },
+  };
+}
+
+function identifiers({ externalId, email, phone }: ContactIds): JsonObject {
+  return { external_id: externalId, email, phone_number: phone };
+}

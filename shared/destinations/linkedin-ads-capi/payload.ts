@@ -1,0 +1,58 @@
+import { countryCode } from '../../plan/modifications/countries.ts';
+import type { JsonObject } from '../../process/json.ts';
+import { browserId } from '../sdk/browser-context.ts';
+import { commerceOf } from '../sdk/commerce.ts';
+import { UnfitEventError } from '../sdk/destination.ts';
+import { checkAge } from '../sdk/event.ts';
+import { hashDatum, isHash, normaliseEmail } from '../sdk/person.ts';
+import { knownPerson } from '../sdk/person.ts';
+import type { KnownPerson } from '../sdk/person.ts';
+import type { SentEvent } from '../sdk/event.ts';
+
+const daysMax = 90;
+
+/**
+ * An event of LinkedIn's Conversions API for one conversion rule,
+ * https://learn.microsoft.com/en-us/linkedin/marketing/integrations/ads-reporting/conversions-api. Throws UnfitEventError
+ * where it is too old or nothing tells LinkedIn whose event it is.
+ */
+export function linkedinEvent(event: SentEvent, conversion: string, nowMs: number): JsonObject {
+  checkAge(event, nowMs, daysMax);
+  const { value, currency } = commerceOf(event.properties);
+  return {
+    conversion,
+    conversionHappenedAt: Math.floor(event.timeMs),
+    conversionValue:
+      value === undefined || currency === undefined ? undefined : { currencyCode: currency, amount: value.toString() },
+    user: user(event),
+    eventId: event.id,
+  };
+}
+
+function user(event: SentEvent): JsonObject {
+  const person = knownPerson(event);
+  const email = hashDatum(person.email, normaliseEmail);
+  const click = browserId(event, ['li_fat_id']);
+  const userIds = [
+    ...(email === undefined ? [] : [{ idType: 'SHA256_EMAIL', idValue: email }]),
+    ...(click === undefined ? [] : [{ idType: 'LINKEDIN_FIRST_PARTY_ADS_TRACKING_UUID', idValue: click }]),
+  ];
+  const info = userInfo(person);
+  if (userIds.length === 0 && info === undefined) {
+    throw new UnfitEventError('LinkedIn needs an e-mail address, its click id, or a first and a last name');
+  }
+  // The list must be there, also where names alone are to match.
+  return { userIds, userInfo: info };
+}
+
+/** Matched in the clear, and only with both names. */
+function userInfo({ firstName, lastName, jobTitle, companyName, country }: KnownPerson): JsonObject | undefined {
+  if (firstName === undefined || lastName === undefined || isHash(firstName) || isHash(lastName)) return undefined;
+  return {
+    firstName,
+    lastName,
+    title: jobTitle,
+    companyName,
+    countryCode: country === undefined ? undefined : countryCode(country)?.toUpperCase(),
+  };
+}

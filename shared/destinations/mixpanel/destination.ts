@@ -1,0 +1,124 @@
+import { isJsonObject } from '../../process/json.ts';
+import type { JsonObject } from '../../process/json.ts';
+import { baseUrlSetting } from '../sdk/settings.ts';
+import { basicAuthorization } from '../sdk/http.ts';
+import { batchSizeSetting, readBatchSize } from '../sdk/settings.ts';
+import { traitsOf } from '../sdk/event.ts';
+import { defineDestination, SettingError } from '../sdk/destination.ts';
+import type { OutboundAnswer, Outcome, PreparedDestination } from '../sdk/destination.ts';
+import { jsonAnswer } from '../sdk/answers.ts';
+import { mixpanelEvent, mixpanelProfile } from './payload.ts';
+import { postJson } from '../sdk/http.ts';
+import { readRegionUrl, regionSetting } from '../sdk/settings.ts';
+import type { Regions } from '../sdk/settings.ts';
+import { rowOutcomes, rowRefusal } from '../sdk/answers.ts';
+import { isIdentify } from '../sdk/event.ts';
+import { optionalTextSetting, textSetting } from '../sdk/settings.ts';
+
+const regions: Regions = [
+  { value: 'US', label: 'United States', url: 'https://api.mixpanel.com' },
+  { value: 'EU', label: 'European Union', url: 'https://api-eu.mixpanel.com' },
+  { value: 'IN', label: 'India', url: 'https://api-in.mixpanel.com' },
+];
+const batch = { max: 2_000, fallback: 500 };
+const serviceAccountKeys = ['serviceAccountUsername', 'serviceAccountSecret', 'projectId'] as const;
+
+/**
+ * Mixpanel: events by `POST /import` (https://docs.mixpanel.com/reference/import-events), with `strict=1`, so that the
+ * rows it refuses come back one by one; profiles of $identify by `POST /engage` with `$set`
+ * (https://docs.mixpanel.com/reference/profile-set). A UUID made of the event's id is `$insert_id`, by which Mixpanel
+ * recognises what it has.
+ */
+export const mixpanel = defineDestination({
+  descriptor: {
+    id: 'Mixpanel',
+    label: 'Mixpanel',
+    status: 'ga',
+    capabilities: { oauth: false, listsAccounts: false, supportsRenamedEvents: true },
+    settings: [
+      {
+        type: 'Secret',
+        key: 'projectToken',
+        label: 'Project token',
+        placeholder: '',
+        sublabel: 'Project settings, Access keys.',
+        required: true,
+      },
+      regionSetting(regions),
+      {
+        type: 'Text',
+        key: 'serviceAccountUsername',
+        label: 'Service account',
+        placeholder: 'sluice.1a2b3c.mp-service-account',
+        sublabel: 'With its secret and the project id events are sent in its name, else with the project token.',
+        required: null,
+      },
+      {
+        type: 'Secret',
+        key: 'serviceAccountSecret',
+        label: 'Service account secret',
+        placeholder: '',
+        sublabel: null,
+        required: null,
+      },
+      { type: 'Text', key: 'projectId', label: 'Project id', placeholder: '1234567', sublabel: null, required: null },
+      batchSizeSetting(batch),
+      baseUrlSetting(regions[0].url),
+    ],
+  },
+  exampleSettings: { projectToken: 'example-token', region: 'EU', batchSize: '500' },
+  prepare,
+});
+
+function prepare(settings: JsonObject): PreparedDestination {
+  const baseUrl = readRegionUrl(settings, regions);
+  const token = textSetting(settings, 'projectToken');
+  const account = readServiceAccount(settings);
+  const importUrl = `${baseUrl}/import?strict=1${account === undefined ? '' : `&project_id=${account.projectId}`}`;
+  // Without ip=0 a profile would move to where this request comes from.
+  const engageUrl = `${baseUrl}/engage?ip=0&strict=1&verbose=1`;
+  const authorization = account?.authorization ?? basicAuthorization(token, '');
+  return {
+    batchEventsMax: readBatchSize(settings, batch),
+    takes: (event) => !isIdentify(event) || Object.keys(traitsOf(event)).length > 0,
+    groupOf: (event) => (isIdentify(event) ? 'profiles' : 'events'),
+    buildRequest(events) {
+      const [first] = events;
+      if (first !== undefined && isIdentify(first)) {
+        return postJson({ url: engageUrl, body: events.map((event) => mixpanelProfile(event, token)), events });
+      }
+      return postJson({ url: importUrl, headers: { authorization }, body: events.map(mixpanelEvent), events });
+    },
+    readAnswer: (answer, events) => readRows(answer, events.length),
+  };
+}
+
+type ServiceAccount = { readonly projectId: string; readonly authorization: string };
+
+function readServiceAccount(settings: JsonObject): ServiceAccount | undefined {
+  const [username, secret, projectId] = serviceAccountKeys.map((key) => optionalTextSetting(settings, key));
+  if (username === undefined && secret === undefined && projectId === undefined) return undefined;
+  if (username === undefined || secret === undefined || projectId === undefined) {
+    const missing = serviceAccountKeys.find((key) => optionalTextSetting(settings, key) === undefined);
+    throw new SettingError(missing ?? 'projectId', 'goes with the other two settings of a service account');
+  }
+  if (!/^\d+$/.test(projectId)) throw new SettingError('projectId', 'must be a number');
+  return { projectId, authorization: basicAuthorization(username, secret) };
+}
+
+/** Mixpanel takes the valid rows of a batch it answers 400 to; /engage may answer 200 and take nothing. */
+function readRows(answer: OutboundAnswer, count: number): readonly Outcome[] | undefined {
+  const body = jsonAnswer(answer);
+  if (answer.status === 200) {
+    const isNothingTaken = body?.['status'] === 0 || answer.body.trim() === '0';
+    return isNothingTaken ? Array.from({ length: count }, () => ({ kind: 'reject', reason: rowRefusal() })) : undefined;
+  }
+  const failed = body?.['failed_records'];
+  if (answer.status !== 400 || !Array.isArray(failed)) return undefined;
+  const refusals = new Map(
+    failed.filter(isJsonObject).map((record) => [Number(record['index']), rowRefusal(record['field'])] as const),
+  );
+  // Rows that cannot be told apart: the dispatcher finds them by sending smaller batches.
+  const isTold = refusals.size > 0 && [...refusals.keys()].every((index) => index >= 0 && index < count);
+  return isTold ? rowOutcomes(count, refusals) : undefined;
+}

@@ -1,0 +1,67 @@
+import type { JsonObject } from '../../process/json.ts';
+import { contactIds } from '../sdk/person.ts';
+import type { ContactIds } from '../sdk/person.ts';
+import { contextOf, propertiesOf, traitsOf } from '../sdk/event.ts';
+import type { OutboundEvent } from '../sdk/destination.ts';
+import { eventUuid } from '../sdk/event-ids.ts';
+import { renameMembers } from '../sdk/json.ts';
+import { sentEvent } from '../sdk/event.ts';
+
+/** Mixpanel's names for what a browser says, https://docs.mixpanel.com/docs/data-structure/property-reference. */
+const contextNames: ReadonlyMap<string, string> = new Map([
+  ['current_url', '$current_url'],
+  ['referrer', '$referrer'],
+  ['browser_name', '$browser'],
+  ['browser_version', '$browser_version'],
+  ['os_name', '$os'],
+  ['os_version', '$os_version'],
+  ['device_type', '$device'],
+  ['screen_width', '$screen_width'],
+  ['screen_height', '$screen_height'],
+]);
+
+const profileNames: ReadonlyMap<string, string> = new Map([
+  ['email', '$email'],
+  ['first_name', '$first_name'],
+  ['last_name', '$last_name'],
+  ['phone_number', '$phone'],
+  ['city', '$city'],
+  ['state', '$region'],
+  ['country', '$country_code'],
+]);
+
+/** One row of `/import`. */
+export function mixpanelEvent(event: OutboundEvent): JsonObject {
+  const { id, name, timeMs } = sentEvent(event);
+  const { user_agent: _userAgent, ...context } = contextOf(event);
+  const ids = contactIds(event);
+  return {
+    event: name,
+    properties: {
+      // Mixpanel looks up where an address is; 0 keeps it from looking up where this request comes from.
+      ip: 0,
+      ...renameMembers(context, contextNames),
+      ...renameMembers(propertiesOf(event), new Map()),
+      time: timeMs,
+      distinct_id: distinctId(ids),
+      // A project that merges identities by these two makes its own distinct_id of them.
+      $device_id: ids.visitorId,
+      ...(ids.externalId === undefined ? {} : { $user_id: ids.externalId }),
+      $insert_id: eventUuid(id),
+    },
+  };
+}
+
+/** One update of `/engage`. */
+export function mixpanelProfile(event: OutboundEvent, token: string): JsonObject {
+  return {
+    $token: token,
+    $distinct_id: distinctId(contactIds(event)),
+    $set: renameMembers(traitsOf(event), profileNames),
+  };
+}
+
+// The prefix is that of Mixpanel's own libraries for somebody it does not know by name.
+function distinctId({ externalId, visitorId }: ContactIds): string {
+  return externalId ?? `$device:${visitorId}`;
+}

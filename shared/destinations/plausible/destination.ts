@@ -1,0 +1,111 @@
+import { isIP } from 'node:net';
+import type { JsonObject } from '../../process/json.ts';
+import { baseUrlSetting, readBaseUrl } from '../sdk/settings.ts';
+import { defineDestination, SettingError, UnfitEventError } from '../sdk/destination.ts';
+import type { OutboundAnswer, OutboundEvent, Outcome, PreparedDestination } from '../sdk/destination.ts';
+import { isHeaderValue } from '../sdk/http.ts';
+import { postJson } from '../sdk/http.ts';
+import { isIdentify, numberOf, sentEvent, textOf } from '../sdk/event.ts';
+import type { SentEvent } from '../sdk/event.ts';
+import { textSetting } from '../sdk/settings.ts';
+
+const standardUrl = 'https://plausible.io';
+const nameCharactersMax = 120;
+const urlCharactersMax = 2_000;
+const propsMax = 30;
+const propNameCharactersMax = 300;
+const propValueCharactersMax = 2_000;
+
+/**
+ * Plausible Analytics, hosted or one's own. https://plausible.io/docs/events-api
+ *
+ * It keeps no visitors: it tells them apart by the address and the browser of the request, which are therefore those of
+ * the event, and an event without a browser is refused. It has no time of events either: one counts when it arrives.
+ */
+export const plausible = defineDestination({
+  descriptor: {
+    id: 'Plausible',
+    label: 'Plausible',
+    status: 'ga',
+    capabilities: { oauth: false, listsAccounts: false, supportsRenamedEvents: true },
+    settings: [
+      {
+        type: 'Text',
+        key: 'domain',
+        label: 'Domain',
+        placeholder: 'example.com',
+        sublabel: 'The site as it is named in Plausible.',
+        required: true,
+      },
+      baseUrlSetting(standardUrl),
+    ],
+  },
+  exampleSettings: { domain: 'example.com' },
+  prepare,
+});
+
+function prepare(settings: JsonObject): PreparedDestination {
+  const domain = textSetting(settings, 'domain');
+  if (!/^[a-z0-9][a-z0-9.:/_-]{0,252}$/i.test(domain)) throw new SettingError('domain', 'must be a domain name');
+  const url = `${readBaseUrl(settings, standardUrl)}/api/event`;
+  return {
+    batchEventsMax: 1,
+    takes: (event) => !isIdentify(event),
+    buildRequest(events) {
+      const [first] = events;
+      if (first === undefined) throw new UnfitEventError('there is no event');
+      const event = sentEvent(first);
+      return postJson({ url, headers: visitorHeaders(event), body: bodyOf(event, domain), events });
+    },
+    readAnswer,
+  };
+}
+
+/** How Plausible tells visitors apart. */
+function visitorHeaders({ context }: SentEvent): Record<string, string> {
+  const userAgent = textOf(context['user_agent']);
+  if (userAgent === undefined || !isHeaderValue(userAgent)) {
+    throw new UnfitEventError('the event has no user agent that could be sent');
+  }
+  const ip = textOf(context['ip']);
+  return { 'user-agent': userAgent, ...(ip !== undefined && isIP(ip) !== 0 ? { 'x-forwarded-for': ip } : {}) };
+}
+
+function bodyOf({ name, properties, context }: SentEvent, domain: string): JsonObject {
+  const { currency, ...others } = properties;
+  const amount = numberOf(properties['revenue']) ?? numberOf(properties['value']);
+  const isRevenue = amount !== undefined && typeof currency === 'string' && /^[A-Z]{3}$/.test(currency);
+  return {
+    domain,
+    name: /^page[\s_-]?view(ed)?$/i.test(name.trim()) ? 'pageview' : name.slice(0, nameCharactersMax).toWellFormed(),
+    url: cutUrl(context['current_url']) ?? `https://${domain}/`,
+    referrer: cutUrl(context['referrer']),
+    props: propsOf(isRevenue ? others : properties),
+    revenue: isRevenue ? { currency, amount } : undefined,
+  };
+}
+
+function cutUrl(value: unknown): string | undefined {
+  return textOf(value)?.slice(0, urlCharactersMax).toWellFormed();
+}
+
+/** Custom properties: flat, at most 30. */
+function propsOf(properties: JsonObject): JsonObject | undefined {
+  const entries = Object.entries(properties)
+    .filter(([name, value]) => name !== '' && ['string', 'number', 'boolean'].includes(typeof value))
+    .slice(0, propsMax)
+    .map(([name, value]) => [
+      name.slice(0, propNameCharactersMax).toWellFormed(),
+      typeof value === 'string' ? value.slice(0, propValueCharactersMax).toWellFormed() : value,
+    ]);
+  return entries.length === 0 ? undefined : (Object.fromEntries(entries) as JsonObject);
+}
+
+/** It answers 202 to what it drops too: robots, and sites it does not know. */
+function readAnswer(
+  { status, headers }: OutboundAnswer,
+  events: readonly OutboundEvent[],
+): readonly Outcome[] | undefined {
+  if (status >= 300 || headers['x-plausible-dropped'] !== '1') return undefined;
+  return events.map(() => ({ kind: 'reject', reason: 'Plausible dropped the event: a robot, or an unknown domain' }));
+}

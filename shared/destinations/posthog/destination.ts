@@ -1,0 +1,95 @@
+import type { JsonObject } from '../../process/json.ts';
+import { baseUrlSetting } from '../sdk/settings.ts';
+import { batchSizeSetting, readBatchSize } from '../sdk/settings.ts';
+import { contactIds } from '../sdk/person.ts';
+import { contextOf, propertiesOf, traitsOf } from '../sdk/event.ts';
+import { defineDestination } from '../sdk/destination.ts';
+import type { OutboundEvent, PreparedDestination } from '../sdk/destination.ts';
+import { eventUuid } from '../sdk/event-ids.ts';
+import { postJson } from '../sdk/http.ts';
+import { readRegionUrl, regionSetting } from '../sdk/settings.ts';
+import type { Regions } from '../sdk/settings.ts';
+import { renameMembers } from '../sdk/json.ts';
+import { identifyEvent, isIdentify, sentEvent, textOf } from '../sdk/event.ts';
+import { textSetting } from '../sdk/settings.ts';
+
+const regions: Regions = [
+  { value: 'US', label: 'US Cloud', url: 'https://us.i.posthog.com' },
+  { value: 'EU', label: 'EU Cloud', url: 'https://eu.i.posthog.com' },
+];
+// PostHog counts bytes only, 20 MB a request.
+const batch = { max: 1_000, fallback: 250 };
+
+/** PostHog's names for what a browser says, https://posthog.com/docs/data/events#default-properties. */
+const contextNames: ReadonlyMap<string, string> = new Map([
+  ['current_url', '$current_url'],
+  ['host', '$host'],
+  ['pathname', '$pathname'],
+  ['referrer', '$referrer'],
+  ['ip', '$ip'],
+  ['user_agent', '$raw_user_agent'],
+  ['browser_name', '$browser'],
+  ['browser_version', '$browser_version'],
+  ['os_name', '$os'],
+  ['os_version', '$os_version'],
+  ['device_type', '$device_type'],
+  ['screen_width', '$screen_width'],
+  ['screen_height', '$screen_height'],
+]);
+
+/**
+ * PostHog, Cloud or self-hosted: `POST /batch/`, https://posthog.com/docs/api/capture. A UUID made of the event's id is
+ * the event's `uuid`; $identify sets person properties and ties what the visitor did before it had a name.
+ */
+export const posthog = defineDestination({
+  descriptor: {
+    id: 'PostHog',
+    label: 'PostHog',
+    status: 'ga',
+    capabilities: { oauth: false, listsAccounts: false, supportsRenamedEvents: true },
+    settings: [
+      {
+        type: 'Secret',
+        key: 'projectApiKey',
+        label: 'Project API key',
+        placeholder: 'phc_…',
+        sublabel: 'Project settings, General.',
+        required: true,
+      },
+      regionSetting(regions),
+      batchSizeSetting(batch),
+      baseUrlSetting(regions[0].url),
+    ],
+  },
+  exampleSettings: { projectApiKey: 'phc_example', region: 'EU', batchSize: '250' },
+  prepare,
+});
+
+function prepare(settings: JsonObject): PreparedDestination {
+  const url = `${readRegionUrl(settings, regions)}/batch/`;
+  const apiKey = textSetting(settings, 'projectApiKey');
+  return {
+    batchEventsMax: readBatchSize(settings, batch),
+    buildRequest: (events) => postJson({ url, body: { api_key: apiKey, batch: events.map(posthogEvent) }, events }),
+  };
+}
+
+function posthogEvent(event: OutboundEvent): JsonObject {
+  const { id, name, timeMs } = sentEvent(event);
+  const { externalId, visitorId } = contactIds(event);
+  const context = contextOf(event);
+  const common = {
+    uuid: eventUuid(id),
+    distinct_id: externalId ?? visitorId,
+    timestamp: new Date(timeMs).toISOString(),
+  };
+  // Without the visitor's address PostHog would place the person where this request comes from.
+  const place = { $lib: 'sluice', ...(textOf(context['ip']) === undefined ? { $geoip_disable: true } : {}) };
+  const told = renameMembers(context, contextNames);
+  if (!isIdentify(event)) {
+    return { ...common, event: name, properties: { ...place, ...told, ...propertiesOf(event) } };
+  }
+  const set = { ...place, ...told, $set: traitsOf(event) };
+  if (externalId === undefined) return { ...common, event: '$set', properties: set };
+  return { ...common, event: identifyEvent, properties: { ...set, $anon_distinct_id: visitorId } };
+}

@@ -1,0 +1,101 @@
+import type { JsonObject } from '../../process/json.ts';
+import { browserContext, browserId } from '../sdk/browser-context.ts';
+import { commerceOf } from '../sdk/commerce.ts';
+import { UnfitEventError } from '../sdk/destination.ts';
+import { checkAge } from '../sdk/event.ts';
+import { hashDatum, normaliseE164, normaliseEmail } from '../sdk/person.ts';
+import { knownPerson } from '../sdk/person.ts';
+import { present } from '../sdk/json.ts';
+import { numberOf } from '../sdk/event.ts';
+import type { SentEvent } from '../sdk/event.ts';
+import { createEventNames } from '../sdk/commerce.ts';
+
+const daysMax = 7;
+
+/**
+ * An event of Reddit's Conversions API version 3, https://ads-api.reddit.com/docs/v3/operations/Post%20Conversion%20Events.
+ * Throws UnfitEventError where it is too old or nothing tells Reddit whose event it is.
+ */
+export function redditEvent(event: SentEvent, actionSource: string, nowMs: number): JsonObject {
+  checkAge(event, nowMs, daysMax);
+  const type = standardName(event.name);
+  const click = browserId(event, ['rdt_cid']);
+  return {
+    event_at: Math.floor(event.timeMs),
+    action_source: actionSource,
+    event_source_url: actionSource === 'WEBSITE' ? browserContext(event).url : undefined,
+    click_id: click,
+    type: type === undefined ? { tracking_type: 'CUSTOM', custom_event_name: event.name } : { tracking_type: type },
+    user: user(event, click !== undefined),
+    metadata: metadata(event),
+  };
+}
+
+const standardName = createEventNames({
+  pageView: 'PAGE_VISIT',
+  viewContent: 'VIEW_CONTENT',
+  viewList: 'VIEW_CONTENT',
+  search: 'SEARCH',
+  addToCart: 'ADD_TO_CART',
+  addToWishlist: 'ADD_TO_WISHLIST',
+  purchase: 'PURCHASE',
+  signUp: 'SIGN_UP',
+  lead: 'LEAD',
+});
+
+/**
+ * Match keys, hashed as https://business.reddithelp.com describes them, the network address too. With a click they are
+ * extra; without, the browser's name and screen alone match nobody.
+ */
+function user(event: SentEvent, hasClick: boolean): JsonObject | undefined {
+  const { email, phone, externalId } = knownPerson(event);
+  const { ip, userAgent } = browserContext(event);
+  const trim = (text: string): string => text.trim();
+  const keys = present({
+    email: hashDatum(email, canonicalEmail),
+    phone_number: hashDatum(phone, normaliseE164),
+    external_id: hashDatum(externalId, trim),
+    ip_address: hashDatum(ip, trim),
+    uuid: browserId(event, ['rdt_uuid', '_rdt_uuid']),
+  });
+  if (keys === undefined && !hasClick) {
+    throw new UnfitEventError('the event says nothing of a person that Reddit could match');
+  }
+  return present({ ...keys, user_agent: userAgent, screen_dimensions: screen(event) });
+}
+
+function screen({ context }: SentEvent): JsonObject | undefined {
+  const [width, height] = [numberOf(context['screen_width']), numberOf(context['screen_height'])];
+  return width === undefined || height === undefined ? undefined : { width, height };
+}
+
+/** `Al.ice$+Apple@Example.Com` is `alice@example.com`: no alias, letters and digits only before the @. */
+function canonicalEmail(text: string): string | undefined {
+  const email = normaliseEmail(text);
+  if (email === undefined) return undefined;
+  const at = email.lastIndexOf('@');
+  const user = email
+    .slice(0, at)
+    .replace(/\+.*$/, '')
+    .replaceAll(/[^a-z0-9]/g, '');
+  return user === '' ? undefined : user + email.slice(at);
+}
+
+function metadata(event: SentEvent): JsonObject {
+  const { value, currency, items, itemCount } = commerceOf(event.properties);
+  return {
+    conversion_id: event.id,
+    ...present({
+      value,
+      currency,
+      item_count: itemCount,
+      products: items.map(({ id, name, category, price, quantity }) => ({
+        id,
+        name,
+        category,
+        item_price: price,
+        quantity,
+      })),
+    }),
+  };
+}

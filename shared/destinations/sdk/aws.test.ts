@@ -1,0 +1,73 @@
+import { createHash, createHmac } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { awsExampleSettings, prepareAwsRequests } from './aws.ts';
+import type { OutboundRequest } from './destination.ts';
+import { sampleEvent } from './sample-event.ts';
+
+const nowMs = Date.parse('2026-01-31T10:20:30.456Z');
+const events = [{ resolved: sampleEvent() }];
+
+function request(own: Readonly<Record<string, unknown>> = {}): OutboundRequest {
+  const make = prepareAwsRequests('kinesis', { ...awsExampleSettings, ...own });
+  return make({ headers: { 'content-type': 'application/x-amz-json-1.1' }, body: '{"a":"größe"}', events }, nowMs);
+}
+
+describe('AWS request', () => {
+  it('address: that of the service in the region', () => {
+    expect(request().url).toBe('https://kinesis.eu-central-1.amazonaws.com/');
+    expect(request({ region: 'cn-north-1' }).url).toBe('https://kinesis.cn-north-1.amazonaws.com.cn/');
+    expect(request({ baseUrl: 'http://127.0.0.1:4566' }).url).toBe('http://127.0.0.1:4566/');
+  });
+
+  it.each([{}, { sessionToken: 'token/1==' }, { baseUrl: 'http://127.0.0.1:4566/aws/' }])(
+    'signature: is that of what is sent, for %o',
+    (own) => {
+      const sent = request(own);
+      expect(sent.headers).toMatchObject({ 'x-amz-date': '20260131T102030Z', 'idempotency-key': 'sample-event-1' });
+      expect(sent.headers['authorization']).toBe(signatureOf(sent));
+      expect(Object.keys(sent.headers)).not.toContain('host');
+      expect(sent.headers['x-amz-security-token']).toBe('sessionToken' in own ? own.sessionToken : undefined);
+    },
+  );
+
+  it('signature: follows the time of the attempt', () => {
+    const make = prepareAwsRequests('sns', awsExampleSettings);
+    const at = (ms: number) => make({ headers: {}, body: 'a', events }, ms).headers['authorization'];
+    expect(at(nowMs)).toBe(at(nowMs));
+    expect(at(nowMs)).not.toBe(at(nowMs + 1_000));
+  });
+
+  it.each([
+    ['region', { region: 'Frankfurt' }],
+    ['region', { region: 'evil.example/#-1' }],
+    ['accessKeyId', { accessKeyId: 'a\r\nb: c' }],
+    ['sessionToken', { sessionToken: 'a b' }],
+    ['baseUrl', { baseUrl: 'ftp://example.com' }],
+  ])('prepare: refuses a bad %s in %o', (key, own) => {
+    expect(() => request(own)).toThrow(`settings.${key} `);
+  });
+});
+
+/** Signature Version 4 as its documentation spells it out, over the headers the Authorization header names. */
+function signatureOf({ url, headers, body = '' }: OutboundRequest): string {
+  const { host, pathname } = new URL(url);
+  const names = /SignedHeaders=([^,]+)/.exec(headers['authorization'] ?? '')?.[1] ?? '';
+  const wire: Record<string, string> = { ...headers, host, 'content-length': String(Buffer.byteLength(body)) };
+  const canonicalHeaders = names.split(';').map((name) => `${name}:${wire[name] ?? 'missing'}\n`);
+  const canonical = ['POST', pathname, '', canonicalHeaders.join(''), names, sha256(body)].join('\n');
+  const scope = '20260131/eu-central-1/kinesis/aws4_request';
+  const toSign = ['AWS4-HMAC-SHA256', wire['x-amz-date'], scope, sha256(canonical)].join('\n');
+  const key = scope
+    .split('/')
+    .reduce<string | Buffer>((secret, part) => hmac(secret, part), `AWS4${awsExampleSettings.secretAccessKey}`);
+  const signature = hmac(key, toSign).toString('hex');
+  return `AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/${scope}, SignedHeaders=${names}, Signature=${signature}`;
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+function hmac(key: string | Buffer, text: string): Buffer {
+  return createHmac('sha256', key).update(text).digest();
+}

@@ -1,0 +1,168 @@
+import aws4 from 'aws4';
+import type { JsonObject } from '../../process/json.ts';
+import { SettingError } from './destination.ts';
+import type { OutboundAnswer, OutboundEvent, OutboundRequest, Outcome, SettingDescriptor } from './destination.ts';
+import { deliveryHeaders } from './http.ts';
+import { baseUrlSetting, optionalTextSetting, readBaseUrl, textSetting } from './settings.ts';
+
+/** The settings every service of AWS asks for. */
+export function awsSettings(service: string): readonly SettingDescriptor[] {
+  return [
+    { type: 'Text', key: 'region', label: 'Region', placeholder: 'eu-central-1', sublabel: null, required: true },
+    { type: 'Text', key: 'accessKeyId', label: 'Access key id', placeholder: 'AKIA…', sublabel: null, required: true },
+    {
+      type: 'Secret',
+      key: 'secretAccessKey',
+      label: 'Secret access key',
+      placeholder: '',
+      sublabel: null,
+      required: true,
+    },
+    {
+      type: 'Secret',
+      key: 'sessionToken',
+      label: 'Session token',
+      placeholder: '',
+      sublabel: 'Only for temporary credentials.',
+      required: null,
+    },
+    baseUrlSetting(`https://${service}.<region>.amazonaws.com`),
+  ];
+}
+
+export const awsExampleSettings = {
+  region: 'eu-central-1',
+  accessKeyId: 'AKIDEXAMPLE',
+  secretAccessKey: 'example-secret-access-key',
+} as const;
+
+export type AwsCall = {
+  /** Signed, and what the signature needs is added. Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** What the body carries. */
+  readonly events: readonly OutboundEvent[];
+};
+
+/** Makes a POST to the root of a service, signed for the time of the attempt. */
+export type MakeAwsRequest = (call: AwsCall, nowMs: number) => OutboundRequest;
+
+/**
+ * Reads the settings of a service and signs with Signature Version 4,
+ * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv.html. Throws SettingError.
+ */
+export function prepareAwsRequests(service: string, settings: JsonObject): MakeAwsRequest {
+  const region = textSetting(settings, 'region');
+  if (!/^[a-z]{2,4}(-[a-z]+)+-\d{1,2}$/.test(region))
+    throw new SettingError('region', 'must be one such as eu-central-1');
+  const sessionToken = optionalTextSetting(settings, 'sessionToken');
+  const credentials = {
+    accessKeyId: headerText('accessKeyId', textSetting(settings, 'accessKeyId')),
+    secretAccessKey: textSetting(settings, 'secretAccessKey'),
+    ...(sessionToken === undefined ? {} : { sessionToken: headerText('sessionToken', sessionToken) }),
+  };
+  const domain = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
+  const url = new URL(`${readBaseUrl(settings, `https://${service}.${region}.${domain}`)}/`);
+  return ({ headers, body, events }, nowMs) => {
+    const { headers: signed = {} } = aws4.sign(
+      {
+        service,
+        region,
+        method: 'POST',
+        host: url.host,
+        path: url.pathname,
+        headers: { ...headers, 'x-amz-date': amzDate(nowMs) },
+        body,
+      },
+      credentials,
+    );
+    return { method: 'POST', url: url.href, headers: { ...deliveryHeaders(events), ...toHeaders(signed) }, body };
+  };
+}
+
+/** The sender writes the host and the length itself, and writes what was signed. */
+const sentAnyway: ReadonlySet<string> = new Set(['host', 'content-length']);
+
+function toHeaders(signed: NodeJS.Dict<unknown>): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(signed)) {
+    const lower = name.toLowerCase();
+    if (!sentAnyway.has(lower)) headers[lower] = String(value);
+  }
+  return headers;
+}
+
+function amzDate(nowMs: number): string {
+  return new Date(nowMs).toISOString().replace(/[:-]|\.\d{3}/g, '');
+}
+
+function headerText(key: string, text: string): string {
+  if (!/^[\x21-\x7e]+$/.test(text)) throw new SettingError(key, 'must be text without spaces and line breaks');
+  return text;
+}
+
+/** Codes of trouble that passes, whatever status they come with. */
+const passing: ReadonlySet<string> = new Set([
+  'InternalError',
+  'InternalErrorException',
+  'InternalFailure',
+  'InternalFailureException',
+  'RequestTimeout',
+  'RequestTimeoutException',
+  'ServiceUnavailable',
+  'ServiceUnavailableException',
+]);
+
+/** Codes that say that too much is asked: of AWS that is a 400 as a rule, or stands beside single records. */
+const throttling: ReadonlySet<string> = new Set([
+  'KMSThrottling',
+  'KMSThrottlingException',
+  'LimitExceededException',
+  'PriorRequestNotComplete',
+  'ProvisionedThroughputExceededException',
+  'RequestThrottled',
+  'RequestThrottledException',
+  'SlowDown',
+  'Throttled',
+  'ThrottledException',
+  'Throttling',
+  'ThrottlingException',
+  'TooManyRequestsException',
+]);
+
+/** Codes that may be the fault of one event among many. */
+const perhapsOneEvent: ReadonlySet<string> = new Set([
+  'BatchRequestTooLong',
+  'BatchRequestTooLongException',
+  'InvalidArgumentException',
+  'InvalidParameter',
+  'InvalidParameterException',
+  'InvalidParameterValue',
+  'InvalidParameterValueException',
+  'ParameterValueInvalid',
+  'SerializationException',
+  'ValidationError',
+  'ValidationErrorException',
+  'ValidationException',
+]);
+
+/** What an error code of AWS means for the event it is about. */
+export function awsOutcome(code: string): Outcome {
+  const reason = /^[\w.]{1,64}$/.test(code) ? code : 'an error without a known code';
+  if (throttling.has(code)) return { kind: 'retry', reason, isThrottled: true };
+  return passing.has(code) ? { kind: 'retry', reason } : { kind: 'reject', reason };
+}
+
+/**
+ * What an error of a whole request means for its events. Undefined where the status says it all, where the answer names
+ * no code, or where one event among several may be at fault.
+ */
+export function awsFailure(
+  { status }: OutboundAnswer,
+  code: string | undefined,
+  events: readonly OutboundEvent[],
+): readonly Outcome[] | undefined {
+  if (status !== 400 || code === undefined || (events.length > 1 && perhapsOneEvent.has(code))) return undefined;
+  const outcome = awsOutcome(code);
+  return events.map(() => outcome);
+}

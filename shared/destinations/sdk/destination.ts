@@ -1,0 +1,136 @@
+import type { EventHead } from '../../events/event-head.ts';
+import type { ResolvedEvent } from '../../events/resolved-event.ts';
+import type { JsonObject } from '../../process/json.ts';
+
+/** A setting as the types endpoint describes it; the five kinds of the specification. */
+export type SettingDescriptor =
+  | { readonly type: 'Alert'; readonly key: string; readonly label: string }
+  | {
+      readonly type: 'Select';
+      readonly key: string;
+      readonly label: string;
+      readonly options: readonly { readonly label: string; readonly value: string }[];
+      readonly sublabel: string | null;
+      readonly required: boolean | null;
+      readonly defaultValue: string | null;
+    }
+  | {
+      readonly type: 'Switch';
+      readonly key: string;
+      readonly label: string;
+      readonly required: boolean | null;
+      readonly sublabel: string | null;
+      readonly defaultValue: boolean | null;
+    }
+  | { readonly type: 'GenericOauth'; readonly key: string; readonly label: string; readonly sublabel: string | null }
+  | {
+      readonly type: 'Text' | 'Secret';
+      readonly key: string;
+      readonly label: string;
+      readonly placeholder: string;
+      readonly sublabel: string | null;
+      readonly required: boolean | null;
+    };
+
+/** Entity of `GET /rest/v1/destinations/types`. */
+export type DestinationDescriptor = {
+  readonly id: string;
+  readonly label: string;
+  readonly status: 'ga' | 'deprecated';
+  readonly capabilities: {
+    readonly oauth: boolean;
+    readonly listsAccounts: boolean;
+    readonly supportsRenamedEvents: boolean;
+  };
+  readonly settings: readonly SettingDescriptor[];
+};
+
+/** One HTTP request to the platform. */
+export type OutboundRequest = {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH';
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+};
+
+/** The platform's answer; `body` is bounded by the sender and may be cut. */
+export type OutboundAnswer = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+};
+
+/** What became of one event at one destination. */
+export type Outcome =
+  | { readonly kind: 'delivered' }
+  /**
+   * Worth another attempt, not before `afterMs` where the platform said so. `isThrottled` where it says that it is asked
+   * more than it takes: then it is asked less at a time. The sender sees that by itself in a status of 429.
+   */
+  | { readonly kind: 'retry'; readonly reason: string; readonly afterMs?: number; readonly isThrottled?: true }
+  /** Never going to be taken as it is. */
+  | { readonly kind: 'reject'; readonly reason: string };
+
+/** What a kind delivers: the event, and the payload a mapping made of it where one applies. */
+export type OutboundEvent = {
+  readonly resolved: ResolvedEvent;
+  /** The head of `resolved`, where it is there already: `resolved` may have to be parsed first. */
+  readonly head?: EventHead;
+  /** `{"event": …, "visitor": …}` of `resolved` as it stands in the log, where it does: saves writing it anew. */
+  readonly json?: string | undefined;
+  /** Name and properties after mapping; without one the event's own. */
+  readonly mapped?: { readonly eventName: string; readonly properties: JsonObject } | undefined;
+};
+
+/** A destination's settings turned into functions, once a revision. */
+export type PreparedDestination = {
+  /** Events that may travel in one request, at most; 1 is one request an event. */
+  readonly batchEventsMax: number;
+  /**
+   * Whether the platform has a use for the event at all; without it every event is sent. What it has none for is passed
+   * over and not counted, like an event of a source the destination is not for.
+   */
+  takes?(event: OutboundEvent): boolean;
+  /** Events of different groups do not travel in one request: for platforms that take them at different addresses. */
+  groupOf?(event: OutboundEvent): string;
+  /**
+   * Builds the request for up to `batchEventsMax` events of one group. Pure. `nowMs` is the time of the attempt, in ms
+   * since the epoch, for signatures. Throws UnfitEventError where an event lacks what the platform demands.
+   */
+  buildRequest(events: readonly OutboundEvent[], nowMs: number): OutboundRequest;
+  /**
+   * Reads an answer where the platform reports a batch's rows one by one: one outcome an event, in order.
+   * Undefined lets the sender classify by status alone.
+   */
+  readAnswer?(answer: OutboundAnswer, events: readonly OutboundEvent[]): readonly Outcome[] | undefined;
+};
+
+/** One destination kind: a file, and one line in the registry. */
+export type DestinationKind = {
+  readonly descriptor: DestinationDescriptor;
+  /** Settings that `prepare` takes, with made-up values: for documents and for the contract test. */
+  readonly exampleSettings: JsonObject;
+  /** What the platform answers when it took one event, where an empty 200 would not say so: for tests. */
+  readonly exampleSuccess?: Pick<OutboundAnswer, 'status' | 'body'>;
+  /** Checks what descriptors cannot say (a URL, a JSON object) and prepares. Throws SettingError naming the key. */
+  prepare(settings: JsonObject): PreparedDestination;
+};
+
+/** A setting whose value cannot be used. */
+export class SettingError extends Error {
+  readonly code = 'setting_invalid';
+  readonly key: string;
+  constructor(key: string, problem: string) {
+    super(`settings.${key} ${problem}`);
+    this.key = key;
+  }
+}
+
+/** An event that the platform cannot take as it is. The message holds no content of the event: it becomes its reason. */
+export class UnfitEventError extends Error {
+  readonly code = 'event_unfit';
+}
+
+export function defineDestination(kind: DestinationKind): DestinationKind {
+  return kind;
+}

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { contactIds } from './person.ts';
+import { contextOf, propertiesOf, traitsOf } from './event.ts';
+import { sampleEvent } from './sample-event.ts';
+
+const resolved = {
+  ...sampleEvent(),
+  visitor: { ...sampleEvent().visitor, phone_number: '+49 (30) 123-456', consent: { ads: true }, ip: '203.0.113.7' },
+};
+const mapped = {
+  eventName: 'purchase',
+  properties: { total: 1, visitor: { email: 'b@example.com', custom_properties: { tier: 2 } } },
+};
+
+describe('default payload', () => {
+  it('traits: well-known and own properties side by side, without ids, consent and address', () => {
+    expect(traitsOf({ resolved })).toEqual({
+      email: 'ada@example.com',
+      first_name: 'Ada',
+      phone_number: '+49 (30) 123-456',
+      plan: 'pro',
+    });
+  });
+
+  it('mapping: decides alone what is told', () => {
+    const event = { resolved, mapped };
+    expect(propertiesOf(event)).toEqual({ total: 1 });
+    expect(traitsOf(event)).toEqual({ total: 1, email: 'b@example.com', tier: 2 });
+    expect(contextOf(event)).toEqual({});
+  });
+
+  it('mapping: one that only renames leaves everything else as it is', () => {
+    const event = { resolved, mapped: { eventName: 'purchase', properties: resolved.event.event_properties } };
+    expect(propertiesOf(event)).toEqual(resolved.event.event_properties);
+    expect(contextOf(event)).toEqual(resolved.event.context);
+    expect(traitsOf(event)).toEqual(traitsOf({ resolved }));
+  });
+});
+
+describe('contact ids', () => {
+  it('are those of the visitor, a phone number in the form of E.164', () => {
+    expect(contactIds({ resolved })).toEqual({
+      visitorId: 'sample-visitor',
+      externalId: 'customer-7',
+      email: 'ada@example.com',
+      phone: '+4930123456',
+    });
+    const local = { ...resolved, visitor: { ...resolved.visitor, phone_number: '030 123456' } };
+    expect(contactIds({ resolved: local }).phone).toBeUndefined();
+  });
+
+  it('an address among the properties is not the visitor’s, unless a mapping says so', () => {
+    const invite = { ...resolved, event: { ...resolved.event, event_properties: { email: 'friend@example.com' } } };
+    expect(contactIds({ resolved: invite }).email).toBe('ada@example.com');
+    expect(contactIds({ resolved, mapped }).email).toBe('b@example.com');
+    const withheld = { eventName: 'purchase', properties: { visitor: { email: null } } };
+    expect(contactIds({ resolved, mapped: withheld }).email).toBeUndefined();
+  });
+});

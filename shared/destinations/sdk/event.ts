@@ -1,0 +1,136 @@
+import type { EventHead } from '../../events/event-head.ts';
+import { headOf } from '../../events/resolved-event.ts';
+import type { ResolvedVisitor } from '../../events/resolved-event.ts';
+import { isJsonObject } from '../../process/json.ts';
+import type { JsonObject } from '../../process/json.ts';
+import { UnfitEventError } from './destination.ts';
+import type { OutboundEvent } from './destination.ts';
+import { withoutMembers } from './json.ts';
+
+/** The event's head, without parsing the event where that can be spared. */
+export function outboundHead(event: OutboundEvent): EventHead {
+  return event.head ?? headOf(event.resolved);
+}
+
+/** The event's name as it is sent: of the mapping where one applies, else its own. */
+export function outboundName(event: OutboundEvent): string {
+  return event.mapped?.eventName ?? outboundHead(event).name;
+}
+
+/** The name of the event that tells who a visitor is. */
+export const identifyEvent = '$identify';
+
+/** Whether an event, by the name a mapping gave it or its own, tells who its visitor is. */
+export function isIdentify(event: OutboundEvent): boolean {
+  return outboundName(event) === identifyEvent;
+}
+
+/** An event as a platform kind reads it: the mapping's name and properties where a mapping applies, else its own. */
+export type SentEvent = {
+  readonly id: string;
+  readonly name: string;
+  /** When it happened, in ms since the epoch. */
+  readonly timeMs: number;
+  readonly properties: JsonObject;
+  readonly context: JsonObject;
+  readonly visitor: ResolvedVisitor;
+};
+
+export function sentEvent({ resolved, mapped }: OutboundEvent): SentEvent {
+  const { event, visitor } = resolved;
+  return {
+    id: event.id,
+    name: mapped?.eventName ?? event.event,
+    timeMs: event.time,
+    properties: mapped?.properties ?? event.event_properties,
+    context: event.context,
+    visitor,
+  };
+}
+
+/** Text of a property; undefined where it is missing, empty or something else. */
+export function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** A finite number, also one written as text; undefined for anything else. */
+export function numberOf(value: unknown): number | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
+  const text = textOf(value)?.trim();
+  if (text === undefined || !/^-?\d+(\.\d+)?$/.test(text)) return undefined;
+  return Number(text);
+}
+
+/**
+ * The properties a mapping made; undefined where none applies, and where one only gives the event another name, for it
+ * leaves the properties as they are.
+ */
+export function mappedProperties({ resolved, mapped }: OutboundEvent): JsonObject | undefined {
+  return mapped?.properties === resolved.event.event_properties ? undefined : mapped?.properties;
+}
+
+/** The event's properties; those of a mapping without what it says of the visitor. */
+export function propertiesOf(event: OutboundEvent): JsonObject {
+  const mapped = mappedProperties(event);
+  if (mapped === undefined) return event.resolved.event.event_properties;
+  return isJsonObject(mapped['visitor']) ? withoutMembers(mapped, ofVisitor) : mapped;
+}
+
+/**
+ * What an identify tells about its person: the visitor's well-known and own properties side by side. Where a mapping
+ * applies it alone decides what is told.
+ */
+export function traitsOf(event: OutboundEvent): JsonObject {
+  const mapped = mappedProperties(event);
+  if (mapped === undefined) return flat(withoutMembers(event.resolved.visitor, notTold));
+  const visitor = mapped['visitor'];
+  return { ...propertiesOf(event), ...(isJsonObject(visitor) ? flat(visitor) : {}) };
+}
+
+/** The context that goes with an event. Where a mapping applies it alone decides what is told. */
+export function contextOf(event: OutboundEvent): JsonObject {
+  return mappedProperties(event) === undefined ? event.resolved.event.context : {};
+}
+
+const ofVisitor: ReadonlySet<string> = new Set(['visitor']);
+/** The ids travel in places of their own; the others are no traits of a person. */
+const notTold: ReadonlySet<string> = new Set(['id', 'external_id', 'consent', 'ip']);
+const ownProperties: ReadonlySet<string> = new Set(['custom_properties']);
+
+function flat(visitor: JsonObject): JsonObject {
+  const own = visitor['custom_properties'];
+  return { ...withoutMembers(visitor, ownProperties), ...(isJsonObject(own) ? own : {}) };
+}
+
+/** The canonical event with its visitor as JSON text; the name and the properties of a mapping where one applies. */
+export function eventJson(outbound: OutboundEvent): string {
+  const { json, mapped } = outbound;
+  if (mapped === undefined && json !== undefined) return json;
+  const { event, visitor } = outbound.resolved;
+  if (mapped === undefined) return JSON.stringify({ event, visitor });
+  const renamed = { ...event, event: mapped.eventName, event_properties: mapped.properties };
+  return JSON.stringify({ event: renamed, visitor });
+}
+
+/**
+ * Whether an event is the customer's own, or was given a name of theirs by a mapping: not one of the service's, such as
+ * $identify and $experiment_impression, which are nothing to an advertising platform.
+ */
+export function takesCustomerEvents(event: OutboundEvent): boolean {
+  return !outboundName(event).startsWith('$');
+}
+
+const dayMs = 86_400_000;
+
+/**
+ * Throws UnfitEventError for an event that is older than the platform takes: such an event would have it refuse
+ * everything in the same request.
+ */
+export function checkAge(event: SentEvent, nowMs: number, daysMax: number): void {
+  if (nowMs - event.timeMs > daysMax * dayMs) throw new UnfitEventError(`the event is older than ${daysMax} days`);
+}
+
+/** Seconds since the epoch. */
+export function secondsOf(event: SentEvent): number {
+  return Math.floor(event.timeMs / 1_000);
+}

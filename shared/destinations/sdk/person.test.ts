@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { hashDatum, hashPerson, normaliseE164 } from './person.ts';
+import { knownPerson } from './person.ts';
+import { sampleEvent } from './sample-event.ts';
+import { sentEvent } from './event.ts';
+
+const emailHash = '62a14e44f765419d10fea99367361a727c12365e2520f32218d505ed9aa0f62f';
+
+describe('knownPerson', () => {
+  const personOf = (visitor: object, properties = {}) => {
+    const resolved = sampleEvent({ event_properties: properties });
+    return knownPerson(sentEvent({ resolved: { ...resolved, visitor: { ...resolved.visitor, ...visitor } } }));
+  };
+
+  it('visitor: gives what the event does not', () => {
+    expect(personOf({ last_name: ' Lovelace ', zip: 12345, city: '' })).toMatchObject({
+      email: 'ada@example.com',
+      externalId: 'customer-7',
+      lastName: 'Lovelace',
+      zip: '12345',
+      city: undefined,
+    });
+  });
+
+  it('event: its own e-mail address wins, its city is not the city of a person', () => {
+    const person = personOf({ city: 'London' }, { email: 'other@example.com', city: 'Paris', state: 'shipped' });
+    expect(person).toMatchObject({ email: 'other@example.com', city: 'London', state: undefined });
+  });
+
+  it('event: an object visitor says it for any datum, null withholds it', () => {
+    const person = personOf(
+      { city: 'London', phone_number: '+448444124653' },
+      { visitor: { city: 'Paris', phone_number: null }, email: null },
+    );
+    expect(person).toMatchObject({ city: 'Paris', phone: undefined, email: undefined, firstName: 'Ada' });
+  });
+});
+
+describe('hashPerson', () => {
+  const nobody = knownPerson(
+    sentEvent({ resolved: { ...sampleEvent(), visitor: { id: 'v', custom_properties: {} } } }),
+  );
+
+  // Examples published by Meta and by Snap with their parameters.
+  it.each([
+    ['email', ' John_Smith@gmail.com ', emailHash],
+    ['phone', '(650)555-1212', 'e323ec626319ca94ee8bff2e4c87cf613be6ea19919ed1364124e16807ab3176'],
+    ['phone', '+44 844 412 4653', 'dc008fda46e2e64002cf2f82a4906236282d431c4f75e5b60bfe79fc48546383'],
+    ['firstName', 'John', '96d9632f363564cc3032521409cf22a852f2032eec099ed5967c0d000cec607a'],
+    ['firstName', 'Raphaël', 'e74bb89e718fe1e19c422a48382870399f8bf7ca8dfa008739e75b0be76627b7'],
+  ] as const)('%s: %s is hashed as published', (key, text, hash) => {
+    expect(hashPerson({ ...nobody, [key]: text })[key]).toBe(hash);
+  });
+
+  it('hash: a value that is one already passes as it is', () => {
+    expect(hashPerson({ ...nobody, email: emailHash.toUpperCase() }).email).toBe(emailHash);
+    expect(hashDatum(emailHash, normaliseE164)).toBe(emailHash);
+  });
+
+  it('hash: none of what is no such datum', () => {
+    const { email, phone, gender, country } = hashPerson({
+      ...nobody,
+      email: 'no address',
+      phone: '12',
+      gender: 'none of yours',
+      country: 'Atlantis',
+    });
+    expect([email, phone, gender, country]).toEqual([undefined, undefined, undefined, undefined]);
+  });
+});

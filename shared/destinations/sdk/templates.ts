@@ -1,0 +1,150 @@
+import { PlanError } from '../../plan/plan-error.ts';
+import type { Subject } from '../../plan/property-path.ts';
+import { compileTemplate, templateCharactersMax, writeValue } from '../../plan/template.ts';
+import type { Template } from '../../plan/template.ts';
+import { isJsonObject } from '../../process/json.ts';
+import { SettingError, UnfitEventError } from './destination.ts';
+import type { OutboundEvent } from './destination.ts';
+import { readWebUrl } from './http.ts';
+import { sampleEvent } from './sample-event.ts';
+
+/** Compiles the template of a setting. Throws SettingError naming the setting. */
+export function templateSetting(key: string, text: string): Template {
+  try {
+    return compileTemplate(text, key);
+  } catch (error) {
+    if (error instanceof PlanError) throw new SettingError(key, error.problem);
+    throw error;
+  }
+}
+
+/** What templates of settings look at: the event as a mapping made it, where one applies, and its visitor. */
+export function templateSubject({ resolved, mapped }: OutboundEvent): Subject {
+  const { event, visitor } = resolved;
+  if (mapped === undefined) return { event, visitor };
+  return { event: { ...event, event: mapped.eventName, event_properties: mapped.properties }, visitor };
+}
+
+const urlCharactersMax = 8_192;
+const fixedStart = /^https?:\/\/[^/?#\\\s{}]+(?=[/?#]|$)/i;
+const dotSegment = /(^|[/\\])(\.|%2e){1,2}([/\\]|$)/i;
+
+export type UrlTemplate = (subject: Subject) => string;
+
+/**
+ * Compiles a URL with placeholders. An event fills in parts of the path and the query, percent-encoded; the host, and
+ * with it who gets the headers, is what the setting's owner wrote. Throws SettingError; what it returns throws
+ * UnfitEventError for values that would lead elsewhere.
+ */
+export function compileUrlTemplate(key: string, text: string): UrlTemplate {
+  const template = templateSetting(key, text);
+  const start = fixedStart.exec(text.trim())?.[0];
+  if (start === undefined) {
+    throw new SettingError(key, 'must begin with http:// or https:// and a host without placeholders');
+  }
+  const { origin } = new URL(readWebUrl(key, start));
+  const withSamples = template.renderText(sampleEvent(), () => 'x').trim();
+  if (dotSegment.test(pathOf(withSamples))) throw new SettingError(key, 'must not have . or .. in its path');
+  readWebUrl(key, withSamples);
+  return (subject) => {
+    const rendered = template.renderText(subject, percentEncode).trim();
+    // Dots have no percent-encoding that a URL would not read as dots.
+    if (dotSegment.test(pathOf(rendered))) throw new UnfitEventError('the URL would have . or .. in its path');
+    if (rendered.length > urlCharactersMax) throw new UnfitEventError('the URL would be too long');
+    const url = URL.canParse(rendered) ? new URL(rendered) : undefined;
+    if (url?.origin !== origin) throw new UnfitEventError('the values make no usable URL');
+    url.hash = '';
+    return url.href;
+  };
+}
+
+/** A value as a part of a URL that stays one part, whatever it holds. */
+function percentEncode(value: unknown): string {
+  const text = writeValue(value).toWellFormed();
+  return encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
+}
+
+function pathOf(url: string): string {
+  return url.replace(/[?#].*$/s, '').replace(fixedStart, '');
+}
+
+export type BodyTemplate = (subject: Subject) => string;
+
+/**
+ * Compiles a body with placeholders for the content type it is sent as, so that no value breaks out of its place: in
+ * JSON it becomes a JSON value or a part of a string, in a form it is percent-encoded, in XML and HTML it is escaped;
+ * in any other text it stands as it is. Throws SettingError.
+ */
+export function compileBodyTemplate(key: string, text: string, contentType: string): BodyTemplate {
+  const mediaType = (contentType.split(';')[0] ?? '').trim().toLowerCase();
+  if (mediaType === 'application/json' || mediaType.endsWith('+json')) return compileJson(key, text);
+  const template = templateSetting(key, text);
+  if (mediaType === 'application/x-www-form-urlencoded') {
+    return (subject) => template.renderText(subject, (value) => encodeURIComponent(writeValue(value).toWellFormed()));
+  }
+  if (mediaType.endsWith('/xml') || mediaType.endsWith('+xml') || mediaType === 'text/html') {
+    return (subject) => template.renderText(subject, (value) => escapeMarkup(writeValue(value)));
+  }
+  return (subject) => template.renderText(subject);
+}
+
+/** Marks a placeholder that stands for a whole JSON value: JSON text cannot hold this character unescaped. */
+const bareMark = '\u0000';
+const stringOrPlaceholder = /"(?:[^"\\]|\\.)*"|\{\{[^{}]*\}\}/g;
+
+/** The template is JSON itself, read once: `{"name": "Hello {{visitor.first_name}}", "price": {{event.…}}}`. */
+function compileJson(key: string, text: string): BodyTemplate {
+  if (text.length > templateCharactersMax) {
+    throw new SettingError(key, `must be at most ${templateCharactersMax} characters`);
+  }
+  const readable = text.replace(stringOrPlaceholder, (found) =>
+    found.startsWith('"') ? found : JSON.stringify(bareMark + found),
+  );
+  const render = compileValue(key, parse(key, readable), 0);
+  return (subject) => JSON.stringify(render(subject));
+}
+
+const depthMax = 100;
+
+function compileValue(key: string, value: unknown, depth: number): (subject: Subject) => unknown {
+  if (depth > depthMax) throw new SettingError(key, `must be nested at most ${depthMax} deep`);
+  if (typeof value === 'string') return compileString(key, value);
+  if (Array.isArray(value)) {
+    const items = value.map((item: unknown) => compileValue(key, item, depth + 1));
+    return (subject) => items.map((item) => item(subject));
+  }
+  if (!isJsonObject(value)) return () => value;
+  const members = Object.entries(value).map(([name, member]) => ({
+    name: templateSetting(key, name),
+    member: compileValue(key, member, depth + 1),
+  }));
+  return (subject) =>
+    Object.fromEntries(members.map(({ name, member }) => [name.renderText(subject), member(subject)]));
+}
+
+function compileString(key: string, text: string): (subject: Subject) => unknown {
+  const isBare = text.startsWith(bareMark);
+  const template = templateSetting(key, isBare ? text.slice(bareMark.length) : text);
+  if (isBare) return (subject) => template.render(subject) ?? null;
+  return (subject) => template.renderText(subject);
+}
+
+function parse(key: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new SettingError(key, 'must be JSON, as its content type says; placeholders stand for values or in strings');
+  }
+}
+
+const markup: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+function escapeMarkup(text: string): string {
+  return text.replace(/[&<>"']/g, (char) => markup[char] ?? char);
+}

@@ -1,0 +1,106 @@
+import { hash } from 'node:crypto';
+import type { ResolvedEvent } from '../../events/resolved-event.ts';
+import type { JsonObject } from '../../process/json.ts';
+import { defineDestination } from '../sdk/destination.ts';
+import type { OutboundEvent, PreparedDestination } from '../sdk/destination.ts';
+import { readHeaders } from '../sdk/http.ts';
+import { postJson } from '../sdk/http.ts';
+import { countSetting, textSetting } from '../sdk/settings.ts';
+import { isSchemaName, syntheticValue } from './payload.ts';
+import { readWebUrl } from '../sdk/http.ts';
+
+const batchEventsMax = 1_000;
+const minuteMs = 60_000;
+
+/**
+ * For trying an integration without anybody's data: for every event one that is made up, in the body HTTPDestination
+ * sends. Names of events and properties stay, every value, id and address is generated from the event's id alone, and
+ * the time is only kept to the minute. The same event always makes the same one.
+ */
+export const sluiceSyntheticData = defineDestination({
+  descriptor: {
+    id: 'SluiceSyntheticData',
+    label: 'Sluice Synthetic Data',
+    status: 'ga',
+    capabilities: { oauth: false, listsAccounts: false, supportsRenamedEvents: true },
+    settings: [
+      {
+        type: 'Text',
+        key: 'url',
+        label: 'URL',
+        placeholder: 'https://example.com/events',
+        sublabel: 'Where made-up events are sent. Redirects are not followed.',
+        required: true,
+      },
+      {
+        type: 'Secret',
+        key: 'headers',
+        label: 'Headers',
+        placeholder: '{"Authorization": "Bearer …"}',
+        sublabel: 'A JSON object of strings, sent with every request.',
+        required: null,
+      },
+      {
+        type: 'Text',
+        key: 'batchSize',
+        label: 'Batch size',
+        placeholder: '1',
+        sublabel: `Events a request, 1 to ${batchEventsMax}. Above 1 the body is an array.`,
+        required: null,
+      },
+    ],
+  },
+  exampleSettings: {
+    url: 'https://example.com/events',
+    headers: '{"Authorization":"Bearer example"}',
+    batchSize: '10',
+  },
+  prepare,
+});
+
+function prepare(settings: JsonObject): PreparedDestination {
+  const url = readWebUrl('url', textSetting(settings, 'url'));
+  const headers = { ...readHeaders('headers', settings['headers']), 'x-sluice-synthetic': 'true' };
+  const batchSize = countSetting(settings, 'batchSize', { min: 1, max: batchEventsMax, fallback: 1 });
+  return {
+    batchEventsMax: batchSize,
+    buildRequest(events) {
+      const made = events.map((event) => ({ resolved: syntheticEvent(event) }));
+      const bodies = made.map(({ resolved: { event, visitor } }) => ({ event, visitor }));
+      return postJson({ url, headers, body: batchSize === 1 ? bodies[0] : bodies, events: made });
+    },
+  };
+}
+
+function syntheticEvent({ resolved, mapped }: OutboundEvent): ResolvedEvent {
+  const { event, visitor } = resolved;
+  const name = mapped?.eventName ?? event.event;
+  const fake = (part: string, value: unknown): JsonObject =>
+    syntheticValue(value, `${part}\n${event.id}`) as JsonObject;
+  const time = Math.floor(event.time / minuteMs) * minuteMs;
+  const { id: _id, ...properties } = visitor;
+  return {
+    v: 1,
+    event: {
+      id: syntheticId('event', event.id),
+      event: isSchemaName(name) ? name : 'Synthetic Event',
+      time,
+      received_at: time,
+      source_id: event.source_id,
+      account_id: event.account_id,
+      test: event.test,
+      event_properties: fake('properties', mapped?.properties ?? event.event_properties),
+      context: fake('context', event.context),
+      ...(event.version_number === undefined ? {} : { version_number: event.version_number }),
+    },
+    visitor: {
+      custom_properties: {},
+      ...fake('visitor', properties),
+      id: syntheticId('visitor', event.id),
+    },
+  };
+}
+
+function syntheticId(part: string, eventId: string): string {
+  return `synthetic-${hash('sha256', `sluice-synthetic\n${part}\n${eventId}`, 'hex').slice(0, 24)}`;
+}

@@ -1,0 +1,117 @@
+import type { JsonObject } from '../../process/json.ts';
+import { browserContext, browserId } from '../sdk/browser-context.ts';
+import { commerceOf } from '../sdk/commerce.ts';
+import { UnfitEventError } from '../sdk/destination.ts';
+import { checkAge, secondsOf } from '../sdk/event.ts';
+import { hashPerson } from '../sdk/person.ts';
+import { knownPerson } from '../sdk/person.ts';
+import { listOf, present } from '../sdk/json.ts';
+import { textOf } from '../sdk/event.ts';
+import type { SentEvent } from '../sdk/event.ts';
+import { createEventNames } from '../sdk/commerce.ts';
+
+/** Snap's five names for events that it has no name for. */
+export const snapchatCustomEvents = [
+  'CUSTOM_EVENT_1',
+  'CUSTOM_EVENT_2',
+  'CUSTOM_EVENT_3',
+  'CUSTOM_EVENT_4',
+  'CUSTOM_EVENT_5',
+] as const;
+
+const daysMax = 37;
+
+/** One of Snap's event names; it takes no others. */
+export const snapchatName = createEventNames(
+  {
+    pageView: 'PAGE_VIEW',
+    viewContent: 'VIEW_CONTENT',
+    viewList: 'LIST_VIEW',
+    search: 'SEARCH',
+    addToCart: 'ADD_CART',
+    addToWishlist: 'ADD_TO_WISHLIST',
+    startCheckout: 'START_CHECKOUT',
+    addPaymentInfo: 'ADD_BILLING',
+    purchase: 'PURCHASE',
+    signUp: 'SIGN_UP',
+    subscribe: 'SUBSCRIBE',
+    startTrial: 'START_TRIAL',
+    schedule: 'RESERVE',
+  },
+  [
+    'ACHIEVEMENT_UNLOCKED',
+    'AD_CLICK',
+    'AD_VIEW',
+    'APP_INSTALL',
+    'APP_OPEN',
+    'COMPLETE_TUTORIAL',
+    'INVITE',
+    'LEVEL_COMPLETE',
+    'LOGIN',
+    'RATE',
+    'SAVE',
+    'SHARE',
+    'SPENT_CREDITS',
+    ...snapchatCustomEvents,
+  ],
+);
+
+/**
+ * An event of Snap's Conversions API, https://developers.snap.com/api/marketing-api/Conversions-API/Parameters. Throws
+ * UnfitEventError where it is too old or the API's minimum of a person is missing.
+ */
+export function snapchatEvent(event: SentEvent, name: string, actionSource: string, nowMs: number): JsonObject {
+  checkAge(event, nowMs, daysMax);
+  return {
+    event_name: name,
+    event_time: secondsOf(event),
+    event_id: event.id,
+    action_source: actionSource,
+    event_source_url: browserContext(event).url,
+    user_data: userData(event),
+    custom_data: customData(event.properties),
+  };
+}
+
+function userData(event: SentEvent): JsonObject {
+  const person = hashPerson(knownPerson(event));
+  const { ip, userAgent } = browserContext(event);
+  const hasBrowser = ip !== undefined && userAgent !== undefined;
+  if (person.email === undefined && person.phone === undefined && !hasBrowser) {
+    throw new UnfitEventError('Snap needs an e-mail address, a phone number, or both an IP address and a User-Agent');
+  }
+  return {
+    ...present({
+      em: listOf(person.email),
+      ph: listOf(person.phone),
+      fn: person.firstName,
+      ln: person.lastName,
+      ge: person.gender,
+      db: person.dateOfBirth,
+      ct: person.city,
+      st: person.state,
+      zp: person.zip,
+      country: person.country,
+      external_id: listOf(person.externalId),
+      client_ip_address: ip,
+      client_user_agent: userAgent,
+      sc_click_id: browserId(event, ['ScCid', 'sccid', 'sc_click_id']),
+      sc_cookie1: browserId(event, ['sc_cookie1', '_scid']),
+    }),
+  };
+}
+
+function customData(properties: JsonObject): JsonObject | undefined {
+  const { value, currency, orderId, items, itemIds, itemCount, searchText } = commerceOf(properties);
+  return present({
+    value,
+    currency,
+    order_id: orderId,
+    content_ids: itemIds,
+    content_category: items.flatMap(({ category }) => category ?? []),
+    contents: items.map(({ id, brand, price, quantity }) => ({ id, quantity, item_price: price, brand })),
+    num_items: itemCount,
+    search_string: searchText,
+    sign_up_method: textOf(properties['sign_up_method']),
+  });
+}

@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import type { OutboundEvent } from '../sdk/destination.ts';
+import { sampleEvent } from '../sdk/sample-event.ts';
+import { woopra } from './destination.ts';
+
+const prepared = woopra.prepare({ project: 'shop.example.com' });
+const request = (event: OutboundEvent) => prepared.buildRequest([event], 0);
+const bodyOf = (event: OutboundEvent) => JSON.parse(request(event).body ?? '') as Record<string, unknown>;
+
+const visitor = {
+  project: 'shop.example.com',
+  host: 'shop.example.com',
+  cookie: 'sample-visitor',
+  cv_id: 'customer-7',
+  cv_email: 'ada@example.com',
+  timestamp: 1_700_000_000_000,
+};
+
+describe('Woopra', () => {
+  it('track: the event with its properties and who it is', () => {
+    const sent = request({ resolved: sampleEvent() });
+    expect(sent).toMatchObject({
+      method: 'POST',
+      url: 'https://www.woopra.com/track/ce',
+      headers: { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64)', 'content-type': 'application/json' },
+    });
+    expect(JSON.parse(sent.body ?? '')).toEqual({
+      ...visitor,
+      ip: '203.0.113.7',
+      event: 'order_completed',
+      ce_url: 'https://shop.example.com/thanks?utm_source=mail',
+      ce_order_id: 'A-1001',
+      ce_value: 42.5,
+      ce_currency: 'EUR',
+    });
+  });
+
+  it('identify: what is known of the visitor', () => {
+    const identify = { resolved: sampleEvent({ event: '$identify' }) };
+    expect(request(identify).url).toBe('https://www.woopra.com/track/identify');
+    expect(bodyOf(identify)).toEqual({ ...visitor, ip: '203.0.113.7', cv_first_name: 'Ada', cv_plan: 'pro' });
+  });
+
+  it('mapping: alone decides what is told', () => {
+    const properties = { Title: 'Home', deep: { 'A b': [1, 'x', 'y'] }, cv_tier: 'gold' };
+    const mapped = { eventName: 'Page View', properties };
+    const { cv_email: _email, ...known } = visitor;
+    expect(bodyOf({ resolved: sampleEvent({ event: '$identify' }), mapped })).toEqual({
+      ...known,
+      event: 'pv',
+      cv_tier: 'gold',
+      ce_title: 'Home',
+      ce_deep_a_b: 'x,y',
+    });
+  });
+
+  it('names: fit Woopra', () => {
+    expect(bodyOf({ resolved: sampleEvent({ event: '$experiment_impression' }) })['event']).toBe(
+      'experiment_impression',
+    );
+    expect(() => bodyOf({ resolved: sampleEvent({ event: '$' }) })).toThrow('no name');
+  });
+
+  it('device id: long ids of visitors become short ones, always the same', () => {
+    const resolved = sampleEvent();
+    const long = { resolved: { ...resolved, visitor: { ...resolved.visitor, id: 'x'.repeat(100) } } };
+    expect(bodyOf(long)['cookie']).toMatch(/^[0-9a-f]{24}$/);
+    expect(bodyOf(long)).toEqual(bodyOf(long));
+  });
+
+  it('prepare: refuses what is no domain', () => {
+    expect(() => woopra.prepare({ project: 'https://example.com/' })).toThrow('settings.project ');
+  });
+});

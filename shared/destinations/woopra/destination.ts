@@ -1,0 +1,133 @@
+import { hash } from 'node:crypto';
+import { isIP } from 'node:net';
+import { isJsonObject } from '../../process/json.ts';
+import type { JsonObject } from '../../process/json.ts';
+import { baseUrlSetting, readBaseUrl } from '../sdk/settings.ts';
+import { contextOf, traitsOf } from '../sdk/event.ts';
+import { defineDestination, SettingError, UnfitEventError } from '../sdk/destination.ts';
+import type { OutboundEvent, PreparedDestination } from '../sdk/destination.ts';
+import { isHeaderValue } from '../sdk/http.ts';
+import { postJson } from '../sdk/http.ts';
+import { identifyEvent, sentEvent, textOf } from '../sdk/event.ts';
+import { textSetting } from '../sdk/settings.ts';
+
+const standardUrl = 'https://www.woopra.com';
+const cookieCharactersMax = 24;
+const idCharactersMax = 140;
+const propertiesMax = 200;
+const valueCharactersMax = 2_000;
+
+/**
+ * Woopra: an event by `track/ce`, an identify by `track/identify`. https://docs.woopra.com/reference/intro-http-tracking
+ *
+ * The parameters are those of the documentation; they go in the body, as Woopra's own libraries send them
+ * (https://github.com/Woopra/Woopra-iOS), so that no personal data stands in a URL. Older documentation names the
+ * project `host`, newer `project`: both are sent. A mapping's properties named `cv_…` are the visitor's.
+ */
+export const woopra = defineDestination({
+  descriptor: {
+    id: 'Woopra',
+    label: 'Woopra',
+    status: 'ga',
+    capabilities: { oauth: false, listsAccounts: false, supportsRenamedEvents: true },
+    settings: [
+      {
+        type: 'Text',
+        key: 'project',
+        label: 'Project',
+        placeholder: 'example.com',
+        sublabel: 'The domain of the project as it is named in Woopra.',
+        required: true,
+      },
+      baseUrlSetting(standardUrl),
+    ],
+  },
+  exampleSettings: { project: 'example.com' },
+  prepare,
+});
+
+function prepare(settings: JsonObject): PreparedDestination {
+  const project = textSetting(settings, 'project');
+  if (!/^[a-z0-9][a-z0-9._-]{0,252}$/i.test(project)) throw new SettingError('project', 'must be a domain name');
+  const base = readBaseUrl(settings, standardUrl);
+  return {
+    batchEventsMax: 1,
+    buildRequest(events) {
+      const [first] = events;
+      if (first === undefined) throw new UnfitEventError('there is no event');
+      const { name } = sentEvent(first);
+      const isIdentify = name === identifyEvent;
+      const told = isIdentify ? prefixed('cv_', traitsOf(first)) : trackOf(first);
+      return postJson({
+        url: `${base}/track/${isIdentify ? 'identify' : 'ce'}`,
+        headers: browserHeader(first),
+        body: { project, host: project, ...told, ...visitorOf(first) },
+        events,
+      });
+    },
+  };
+}
+
+/** Who it is: by the customer's id and, without a mapping, the e-mail address; always by a device id that stays. */
+function visitorOf(outbound: OutboundEvent): JsonObject {
+  const { timeMs, visitor } = sentEvent(outbound);
+  const context = contextOf(outbound);
+  const ip = textOf(context['ip']);
+  return {
+    cookie: cookieOf(visitor.id),
+    cv_id: textOf(visitor.external_id)?.slice(0, idCharactersMax),
+    ...(outbound.mapped === undefined ? { cv_email: textOf(visitor.email)?.slice(0, idCharactersMax) } : {}),
+    timestamp: timeMs,
+    ip: ip !== undefined && isIP(ip) !== 0 ? ip : undefined,
+    referer: textOf(context['referrer'])?.slice(0, valueCharactersMax),
+  };
+}
+
+function trackOf(outbound: OutboundEvent): JsonObject {
+  const { name, properties } = sentEvent(outbound);
+  const event = lowerName(name);
+  if (event === '') throw new UnfitEventError('the event has no name that Woopra could take');
+  const { current_url: url, title } = contextOf(outbound);
+  // The name under which Woopra knows page views.
+  const isPageView = /^page_?view(ed)?$/.test(event);
+  return { event: isPageView ? 'pv' : event, ...prefixed('ce_', { url, title, ...properties }) };
+}
+
+/** Flat properties under lower-case names, as Woopra has them; a list as one text. */
+function prefixed(prefix: string, properties: JsonObject, depth = 0): JsonObject {
+  const entries = Object.entries(properties).flatMap(([key, value]): readonly (readonly [string, unknown])[] => {
+    const lower = lowerName(key);
+    if (lower === '') return [];
+    const name = lower.startsWith('cv_') ? lower : `${prefix}${lower}`;
+    if (isJsonObject(value)) return depth < 3 ? Object.entries(prefixed(`${name}_`, value, depth + 1)) : [];
+    const fit = valueOf(value);
+    return fit === undefined ? [] : [[name, fit]];
+  });
+  return Object.fromEntries(entries.slice(0, propertiesMax));
+}
+
+function valueOf(value: unknown): string | number | boolean | undefined {
+  if (typeof value === 'number' || typeof value === 'boolean') return value;
+  const text = Array.isArray(value) ? value.filter((item) => typeof item === 'string').join(',') : textOf(value);
+  return textOf(text)?.slice(0, valueCharactersMax).toWellFormed();
+}
+
+function lowerName(name: string): string {
+  return name
+    .slice(0, 200)
+    .toWellFormed()
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, '_')
+    .replace(/^_|_$/g, '');
+}
+
+function cookieOf(visitorId: string): string {
+  const fits = /^[\w-]+$/.test(visitorId) && visitorId.length <= cookieCharactersMax;
+  return fits ? visitorId : hash('sha256', visitorId, 'hex').slice(0, cookieCharactersMax);
+}
+
+/** Woopra reads browser and device from the request. */
+function browserHeader(outbound: OutboundEvent): Record<string, string> {
+  const userAgent = textOf(contextOf(outbound)['user_agent']);
+  return userAgent !== undefined && isHeaderValue(userAgent) ? { 'user-agent': userAgent } : {};
+}
