@@ -1,4 +1,4 @@
-import { SettingError } from '../../shared/destinations/sdk/destination.ts';
+import { SettingError } from '../../shared/destinations/sdk/settings.ts';
 import type { DestinationKind, PreparedDestination } from '../../shared/destinations/sdk/destination.ts';
 import { findDestinationKind } from '../../shared/destinations/registry.ts';
 import type { JsonObject } from '../../shared/process/json.ts';

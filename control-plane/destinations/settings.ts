@@ -1,5 +1,6 @@
-import type { DestinationKind, SettingDescriptor } from '../../shared/destinations/sdk/destination.ts';
-import { SettingError } from '../../shared/destinations/sdk/destination.ts';
+import type { DestinationKind } from '../../shared/destinations/sdk/destination.ts';
+import { SettingError } from '../../shared/destinations/sdk/settings.ts';
+import type { SettingDescriptor } from '../../shared/destinations/sdk/settings.ts';
 import type { JsonObject } from '../../shared/process/json.ts';
 import { isSealed } from '../../shared/storage/secrets.ts';
 import { badRequest } from '../http/api-error.ts';

@@ -1,5 +1,5 @@
 import type { AccountConfig } from '../../shared/config/account-config.ts';
-import { SettingError } from '../../shared/destinations/sdk/destination.ts';
+import { SettingError } from '../../shared/destinations/sdk/settings.ts';
 import type { PreparedDestination } from '../../shared/destinations/sdk/destination.ts';
 import { findDestinationKind } from '../../shared/destinations/registry.ts';
 import { compileDispatchPlan } from '../../shared/plan/dispatch-plan.ts';

@@ -3,8 +3,8 @@ import { facebook } from './facebook/destination.ts';
 import { linkedinAdsCapi } from './linkedin-ads-capi/destination.ts';
 import { pinterest } from './pinterest/destination.ts';
 import { reddit } from './reddit/destination.ts';
-import { sampleShopper } from './testing/sample-shopper.ts';
 import { snapchatAdsCapi } from './snapchat-ads-capi/destination.ts';
+import { sampleShopper } from './testing/sample-shopper.ts';
 import { tiktok } from './tiktok/destination.ts';
 
 const kinds = [facebook, linkedinAdsCapi, pinterest, reddit, snapchatAdsCapi, tiktok];

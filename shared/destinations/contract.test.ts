@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { creatableDestinationTypes } from '../collections/destination-types.ts';
-import { SettingError, UnfitEventError } from './sdk/destination.ts';
-import type { DestinationKind, OutboundEvent, OutboundRequest, PreparedDestination } from './sdk/destination.ts';
-import { isHeaderValue } from './sdk/http.ts';
 import { destinationKinds, findDestinationKind } from './registry.ts';
+import { UnfitEventError } from './sdk/destination.ts';
+import { SettingError } from './sdk/settings.ts';
+import type { DestinationKind, OutboundEvent, OutboundRequest, PreparedDestination } from './sdk/destination.ts';
+import { isHeaderValue } from './sdk/header-rules.ts';
 import { sampleEvent } from './sdk/sample-event.ts';
 import { anyAnswerBody, anyEvent } from './testing/hostile.ts';
 

@@ -1,4 +1,3 @@
-import type { DestinationKind } from './sdk/destination.ts';
 import { amplitude } from './amplitude/destination.ts';
 import { awsKinesis } from './aws-kinesis/destination.ts';
 import { awsSns } from './aws-sns/destination.ts';
@@ -18,6 +17,7 @@ import { pinterest } from './pinterest/destination.ts';
 import { plausible } from './plausible/destination.ts';
 import { posthog } from './posthog/destination.ts';
 import { reddit } from './reddit/destination.ts';
+import type { DestinationKind } from './sdk/destination.ts';
 import { sluiceSyntheticData } from './sluice-synthetic-data/destination.ts';
 import { snapchatAdsCapi } from './snapchat-ads-capi/destination.ts';
 import { tiktok } from './tiktok/destination.ts';

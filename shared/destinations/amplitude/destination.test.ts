@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { amplitude } from './destination.ts';
 import type { OutboundAnswer } from '../sdk/destination.ts';
 import { sampleEvent } from '../sdk/sample-event.ts';
+import { amplitude } from './destination.ts';
 
 const key = { apiKey: 'key' };
 const track = { resolved: sampleEvent() };

@@ -1,19 +1,23 @@
 import { isJsonObject } from '../../process/json.ts';
 import type { JsonObject } from '../../process/json.ts';
-import { baseUrlSetting } from '../sdk/settings.ts';
-import { batchSizeSetting, readBatchSize } from '../sdk/settings.ts';
-import { contactIds } from '../sdk/person.ts';
-import { contextOf, propertiesOf, traitsOf } from '../sdk/event.ts';
+import { jsonAnswer, rowOutcomes, rowRefusal } from '../sdk/answers.ts';
 import { defineDestination } from '../sdk/destination.ts';
 import type { OutboundAnswer, OutboundEvent, Outcome, PreparedDestination } from '../sdk/destination.ts';
-import { jsonAnswer } from '../sdk/answers.ts';
+import {
+  contextOf,
+  identifyEvent,
+  isIdentify,
+  numberOf,
+  propertiesOf,
+  sentEvent,
+  textOf,
+  traitsOf,
+} from '../sdk/event.ts';
 import { postJson } from '../sdk/http.ts';
-import { readRegionUrl, regionSetting } from '../sdk/settings.ts';
-import type { Regions } from '../sdk/settings.ts';
 import { withoutMembers } from '../sdk/json.ts';
-import { rowOutcomes, rowRefusal } from '../sdk/answers.ts';
-import { identifyEvent, isIdentify, numberOf, sentEvent, textOf } from '../sdk/event.ts';
-import { textSetting } from '../sdk/settings.ts';
+import { contactIds } from '../sdk/person.ts';
+import { batchSize, region, requiredSecret, optionalBaseUrl } from '../sdk/settings.ts';
+import type { Regions, SettingsOf } from '../sdk/settings.ts';
 
 const regions: Regions = [
   { value: 'US', label: 'United States', url: 'https://api2.amplitude.com' },
@@ -33,40 +37,30 @@ const fieldNames: ReadonlySet<string> = new Set([
   'language',
 ]);
 
+const settings = {
+  apiKey: requiredSecret({ label: 'API key', sublabel: 'Of the project, from its settings.', example: 'example-key' }),
+  region: region(regions),
+  batchSize: batchSize(batch),
+  baseUrl: optionalBaseUrl(regions[0].url),
+};
+
 /**
  * Amplitude, HTTP V2 API: `POST /2/httpapi`, https://amplitude.com/docs/apis/analytics/http-v2. The event's id is
  * `insert_id`, by which Amplitude recognises a repetition for 7 days; $identify is its event type of that name with
  * `user_properties` to set.
  */
 export const amplitude = defineDestination({
-  descriptor: {
-    id: 'Amplitude',
-    label: 'Amplitude',
-    status: 'ga',
-    capabilities: { oauth: false, listsAccounts: false, supportsRenamedEvents: true },
-    settings: [
-      {
-        type: 'Secret',
-        key: 'apiKey',
-        label: 'API key',
-        placeholder: '',
-        sublabel: 'Of the project, from its settings.',
-        required: true,
-      },
-      regionSetting(regions),
-      batchSizeSetting(batch),
-      baseUrlSetting(regions[0].url),
-    ],
-  },
-  exampleSettings: { apiKey: 'example-key', region: 'EU', batchSize: '100' },
+  id: 'Amplitude',
+  label: 'Amplitude',
+  settings,
   prepare,
 });
 
-function prepare(settings: JsonObject): PreparedDestination {
-  const url = `${readRegionUrl(settings, regions)}/2/httpapi`;
-  const apiKey = textSetting(settings, 'apiKey');
+function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
+  const url = `${given.baseUrl ?? given.region.url}/2/httpapi`;
+  const apiKey = given.apiKey;
   return {
-    batchEventsMax: readBatchSize(settings, batch),
+    batchEventsMax: given.batchSize,
     buildRequest(events) {
       // Ids of a customer may be shorter than the five characters Amplitude asks for by itself.
       const body = { api_key: apiKey, events: events.map(amplitudeEvent), options: { min_id_length: 1 } };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { awsKinesis } from './destination.ts';
 import { sampleEvent } from '../sdk/sample-event.ts';
+import { awsKinesis } from './destination.ts';
 
 const prepared = awsKinesis.prepare(awsKinesis.exampleSettings);
 const events = ['1', '2', '3'].map((id) => ({ resolved: sampleEvent({ id }) }));

@@ -1,15 +1,14 @@
 import { hash } from 'node:crypto';
 import { isJsonObject } from '../../process/json.ts';
 import type { JsonObject } from '../../process/json.ts';
-import { awsFailure, awsOutcome } from '../sdk/aws.ts';
-import { awsExampleSettings, awsSettings, prepareAwsRequests } from '../sdk/aws.ts';
-import { withinBytes } from '../sdk/http.ts';
-import { defineDestination, SettingError } from '../sdk/destination.ts';
-import type { OutboundAnswer, OutboundEvent, Outcome, PreparedDestination } from '../sdk/destination.ts';
-import { eventJson } from '../sdk/event.ts';
 import { jsonAnswer } from '../sdk/answers.ts';
-import { outboundHead } from '../sdk/event.ts';
-import { textSetting } from '../sdk/settings.ts';
+import { awsFailure, awsOutcome, awsSettings, prepareAwsRequests } from '../sdk/aws.ts';
+import { defineDestination } from '../sdk/destination.ts';
+import type { OutboundAnswer, OutboundEvent, Outcome, PreparedDestination } from '../sdk/destination.ts';
+import { eventJson, outboundHead } from '../sdk/event.ts';
+import { withinBytes } from '../sdk/http.ts';
+import { matching, requiredText } from '../sdk/settings.ts';
+import type { SettingsOf } from '../sdk/settings.ts';
 
 // A request may hold 500 records; the answer to these many is read whole, also when every one of them failed.
 const batchEventsMax = 200;
@@ -17,29 +16,27 @@ const batchEventsMax = 200;
 const bodyBytesMax = (5 * 1_024 * 1_024 * 4) / 3;
 const partitionKeyCharactersMax = 256;
 
+const settings = {
+  streamName: requiredText(
+    {
+      label: 'Stream name',
+      placeholder: 'events',
+      sublabel: 'The credentials need kinesis:PutRecords on it.',
+      example: 'events',
+    },
+    matching(/^[\w.-]{1,128}$/, 'must be 1 to 128 letters, digits, _, . or -'),
+  ),
+  ...awsSettings('kinesis'),
+};
+
 /**
  * Amazon Kinesis Data Streams: every event with its visitor as one record of JSON, those of a visitor in one shard.
  * https://docs.aws.amazon.com/kinesis/latest/APIReference/API_PutRecords.html
  */
 export const awsKinesis = defineDestination({
-  descriptor: {
-    id: 'AWSKinesis',
-    label: 'Amazon Kinesis',
-    status: 'ga',
-    capabilities: { oauth: false, listsAccounts: false, supportsRenamedEvents: true },
-    settings: [
-      {
-        type: 'Text',
-        key: 'streamName',
-        label: 'Stream name',
-        placeholder: 'events',
-        sublabel: 'The credentials need kinesis:PutRecords on it.',
-        required: true,
-      },
-      ...awsSettings('kinesis'),
-    ],
-  },
-  exampleSettings: { streamName: 'events', ...awsExampleSettings },
+  id: 'AWSKinesis',
+  label: 'Amazon Kinesis',
+  settings,
   exampleSuccess: {
     status: 200,
     body: '{"FailedRecordCount":0,"Records":[{"SequenceNumber":"1","ShardId":"shardId-0"}]}',
@@ -47,12 +44,9 @@ export const awsKinesis = defineDestination({
   prepare,
 });
 
-function prepare(settings: JsonObject): PreparedDestination {
-  const streamName = textSetting(settings, 'streamName');
-  if (!/^[\w.-]{1,128}$/.test(streamName)) {
-    throw new SettingError('streamName', 'must be 1 to 128 letters, digits, _, . or -');
-  }
-  const makeRequest = prepareAwsRequests('kinesis', settings);
+function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
+  const { streamName } = given;
+  const makeRequest = prepareAwsRequests('kinesis', given);
   const headers = {
     'content-type': 'application/x-amz-json-1.1',
     'x-amz-target': 'Kinesis_20131202.PutRecords',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { awsSns } from './destination.ts';
 import { sampleEvent } from '../sdk/sample-event.ts';
+import { awsSns } from './destination.ts';
 
 const prepared = awsSns.prepare(awsSns.exampleSettings);
 const events = ['1', '2', '3'].map((id) => ({ resolved: sampleEvent({ id }) }));

@@ -1,15 +1,23 @@
 import { hash } from 'node:crypto';
-import type { JsonObject } from '../../process/json.ts';
-import { awsFailure, awsOutcome } from '../sdk/aws.ts';
-import { awsExampleSettings, awsSettings, prepareAwsRequests } from '../sdk/aws.ts';
-import { defineDestination, SettingError } from '../sdk/destination.ts';
+import { awsFailure, awsOutcome, awsSettings, prepareAwsRequests } from '../sdk/aws.ts';
+import { defineDestination } from '../sdk/destination.ts';
 import type { OutboundAnswer, OutboundEvent, Outcome, PreparedDestination } from '../sdk/destination.ts';
-import { eventJson } from '../sdk/event.ts';
-import { outboundHead, outboundName } from '../sdk/event.ts';
-import { textSetting } from '../sdk/settings.ts';
+import { eventJson, outboundHead, outboundName } from '../sdk/event.ts';
+import { requiredText, SettingError } from '../sdk/settings.ts';
+import type { SettingsOf } from '../sdk/settings.ts';
 
 const batchEventsMax = 10;
 const topicArn = /^arn:aws[a-z-]*:sns:([a-z0-9-]+):\d{12}:[\w-]{1,256}(\.fifo)?$/;
+
+const settings = {
+  topicArn: requiredText({
+    label: 'Topic ARN',
+    placeholder: 'arn:aws:sns:eu-central-1:123456789012:events',
+    sublabel: 'The credentials need sns:Publish on it.',
+    example: 'arn:aws:sns:eu-central-1:123456789012:events',
+  }),
+  ...awsSettings('sns'),
+};
 
 /**
  * Amazon SNS: every event with its visitor as one message of JSON, its name as the attribute `event` for filters. On a
@@ -17,24 +25,9 @@ const topicArn = /^arn:aws[a-z-]*:sns:([a-z0-9-]+):\d{12}:[\w-]{1,256}(\.fifo)?$
  * https://docs.aws.amazon.com/sns/latest/api/API_PublishBatch.html
  */
 export const awsSns = defineDestination({
-  descriptor: {
-    id: 'AWSSNS',
-    label: 'Amazon SNS',
-    status: 'ga',
-    capabilities: { oauth: false, listsAccounts: false, supportsRenamedEvents: true },
-    settings: [
-      {
-        type: 'Text',
-        key: 'topicArn',
-        label: 'Topic ARN',
-        placeholder: 'arn:aws:sns:eu-central-1:123456789012:events',
-        sublabel: 'The credentials need sns:Publish on it.',
-        required: true,
-      },
-      ...awsSettings('sns'),
-    ],
-  },
-  exampleSettings: { topicArn: 'arn:aws:sns:eu-central-1:123456789012:events', ...awsExampleSettings },
+  id: 'AWSSNS',
+  label: 'Amazon SNS',
+  settings,
   exampleSuccess: {
     status: 200,
     body: '<PublishBatchResponse><PublishBatchResult><Failed/><Successful><member><MessageId>m</MessageId><Id>e0</Id></member></Successful></PublishBatchResult></PublishBatchResponse>',
@@ -42,13 +35,13 @@ export const awsSns = defineDestination({
   prepare,
 });
 
-function prepare(settings: JsonObject): PreparedDestination {
-  const arn = textSetting(settings, 'topicArn');
+function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
+  const arn = given.topicArn;
   const [, region, fifo] = topicArn.exec(arn) ?? [];
   if (region === undefined) throw new SettingError('topicArn', 'must be the ARN of a topic');
-  if (region !== settings['region']) throw new SettingError('region', 'must be the one in the ARN of the topic');
+  if (region !== given.region) throw new SettingError('region', 'must be the one in the ARN of the topic');
   const isFifo = fifo !== undefined;
-  const makeRequest = prepareAwsRequests('sns', settings);
+  const makeRequest = prepareAwsRequests('sns', given);
   const headers = { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' };
   return {
     batchEventsMax,

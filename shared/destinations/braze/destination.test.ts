@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { braze } from './destination.ts';
 import { UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundAnswer, OutboundEvent } from '../sdk/destination.ts';
 import { sampleEvent } from '../sdk/sample-event.ts';
+import { braze } from './destination.ts';
 
 const settings = { baseUrl: 'https://rest.fra-01.braze.eu/', apiKey: 'key' };
 const track = { resolved: sampleEvent() };

@@ -1,18 +1,28 @@
 import { isJsonObject } from '../../process/json.ts';
-import type { JsonObject } from '../../process/json.ts';
-import { batchSizeSetting, readBatchSize } from '../sdk/settings.ts';
-import { brazeAttributes, brazeEvent } from './payload.ts';
+import { jsonAnswer, rowOutcomes, rowRefusal } from '../sdk/answers.ts';
 import { defineDestination } from '../sdk/destination.ts';
 import type { OutboundAnswer, OutboundEvent, Outcome, PreparedDestination } from '../sdk/destination.ts';
-import { jsonAnswer } from '../sdk/answers.ts';
-import { postJson } from '../sdk/http.ts';
-import { rowOutcomes, rowRefusal } from '../sdk/answers.ts';
 import { isIdentify } from '../sdk/event.ts';
-import { textSetting } from '../sdk/settings.ts';
-import { tokenSetting } from '../sdk/settings.ts';
-import { readWebUrl } from '../sdk/http.ts';
+import { postJson } from '../sdk/http.ts';
+import { batchSize, readBaseUrl, requiredText, token } from '../sdk/settings.ts';
+import type { SettingsOf } from '../sdk/settings.ts';
+import { brazeAttributes, brazeEvent } from './payload.ts';
 
 const batch = { max: 75, fallback: 75 };
+
+const settings = {
+  baseUrl: requiredText(
+    {
+      label: 'REST endpoint',
+      placeholder: 'https://rest.iad-01.braze.com',
+      sublabel: 'Of the instance your dashboard runs on.',
+      example: 'https://rest.iad-01.braze.com',
+    },
+    readBaseUrl,
+  ),
+  apiKey: token({ label: 'REST API key', sublabel: 'With the permission users.track.', example: 'example-key' }),
+  batchSize: batchSize(batch),
+};
 
 /**
  * Braze: `POST /users/track` with `events`, and `attributes` for $identify, at most 75 in all
@@ -21,40 +31,17 @@ const batch = { max: 75, fallback: 75 };
  * of an event.
  */
 export const braze = defineDestination({
-  descriptor: {
-    id: 'Braze',
-    label: 'Braze',
-    status: 'ga',
-    capabilities: { oauth: false, listsAccounts: false, supportsRenamedEvents: true },
-    settings: [
-      {
-        type: 'Text',
-        key: 'baseUrl',
-        label: 'REST endpoint',
-        placeholder: 'https://rest.iad-01.braze.com',
-        sublabel: 'Of the instance your dashboard runs on.',
-        required: true,
-      },
-      {
-        type: 'Secret',
-        key: 'apiKey',
-        label: 'REST API key',
-        placeholder: '',
-        sublabel: 'With the permission users.track.',
-        required: true,
-      },
-      batchSizeSetting(batch),
-    ],
-  },
-  exampleSettings: { baseUrl: 'https://rest.iad-01.braze.com', apiKey: 'example-key', batchSize: '75' },
+  id: 'Braze',
+  label: 'Braze',
+  settings,
   prepare,
 });
 
-function prepare(settings: JsonObject): PreparedDestination {
-  const url = `${readWebUrl('baseUrl', textSetting(settings, 'baseUrl')).replace(/\/+$/, '')}/users/track`;
-  const headers = { authorization: `Bearer ${tokenSetting(settings, 'apiKey')}` };
+function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
+  const url = `${given.baseUrl}/users/track`;
+  const headers = { authorization: `Bearer ${given.apiKey}` };
   return {
-    batchEventsMax: readBatchSize(settings, batch),
+    batchEventsMax: given.batchSize,
     buildRequest(events) {
       const attributes = events.filter(isIdentify).map(brazeAttributes);
       const tracked = events.filter((event) => !isIdentify(event)).map(brazeEvent);

@@ -1,10 +1,9 @@
 import type { JsonObject } from '../../process/json.ts';
-import { contactIds } from '../sdk/person.ts';
-import { propertiesOf, traitsOf } from '../sdk/event.ts';
 import { UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundEvent } from '../sdk/destination.ts';
+import { propertiesOf, sentEvent, textOf, traitsOf } from '../sdk/event.ts';
 import { renameMembers, withoutMembers } from '../sdk/json.ts';
-import { sentEvent, textOf } from '../sdk/event.ts';
+import { contactIds } from '../sdk/person.ts';
 
 const aliasLabel = 'sluice_visitor_id';
 const nameCharactersMax = 255;

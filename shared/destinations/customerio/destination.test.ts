@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { customerio } from './destination.ts';
 import { UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundAnswer, OutboundEvent } from '../sdk/destination.ts';
 import { sampleEvent } from '../sdk/sample-event.ts';
+import { customerio } from './destination.ts';
 
 const keys = { siteId: 'site', apiKey: 'key' };
 const track = { resolved: sampleEvent() };

@@ -1,21 +1,15 @@
 import { isJsonObject } from '../../process/json.ts';
 import type { JsonObject } from '../../process/json.ts';
-import { baseUrlSetting } from '../sdk/settings.ts';
-import { basicAuthorization } from '../sdk/http.ts';
-import { batchSizeSetting, readBatchSize } from '../sdk/settings.ts';
-import { contactIds } from '../sdk/person.ts';
-import type { ContactIds } from '../sdk/person.ts';
-import { propertiesOf, traitsOf } from '../sdk/event.ts';
+import { jsonAnswer, rowOutcomes, rowRefusal } from '../sdk/answers.ts';
 import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundAnswer, OutboundEvent, Outcome, PreparedDestination } from '../sdk/destination.ts';
 import { eventUlid } from '../sdk/event-ids.ts';
-import { jsonAnswer } from '../sdk/answers.ts';
-import { postJson } from '../sdk/http.ts';
-import { readRegionUrl, regionSetting } from '../sdk/settings.ts';
-import type { Regions } from '../sdk/settings.ts';
-import { rowOutcomes, rowRefusal } from '../sdk/answers.ts';
-import { isIdentify, sentEvent } from '../sdk/event.ts';
-import { textSetting } from '../sdk/settings.ts';
+import { isIdentify, propertiesOf, sentEvent, traitsOf } from '../sdk/event.ts';
+import { basicAuthorization, postJson } from '../sdk/http.ts';
+import { contactIds } from '../sdk/person.ts';
+import type { ContactIds } from '../sdk/person.ts';
+import { batchSize, region, requiredSecret, requiredText, optionalBaseUrl } from '../sdk/settings.ts';
+import type { Regions, SettingsOf } from '../sdk/settings.ts';
 
 const regions: Regions = [
   { value: 'US', label: 'United States', url: 'https://track.customer.io' },
@@ -24,43 +18,37 @@ const regions: Regions = [
 // Customer.io counts bytes only: 500 kB a request, 32 kB a row.
 const batch = { max: 500, fallback: 100 };
 
+const settings = {
+  siteId: requiredText({
+    label: 'Site ID',
+    sublabel: 'Account settings, API credentials, Track API keys.',
+    example: 'example-site',
+  }),
+  apiKey: requiredSecret({ label: 'API key', example: 'example-key' }),
+  region: region(regions),
+  batchSize: batchSize(batch),
+  baseUrl: optionalBaseUrl(regions[0].url),
+};
+
 /**
  * Customer.io, Track API version 2: `POST /api/v2/batch`, https://docs.customer.io/integrations/api/track/#tag/track_v2.
  * Events carry a ULID made of the event's id and time, by which Customer.io recognises what it has; whoever has no name
  * yet goes by an `anonymous_id`, which an $identify ties to the person.
  */
 export const customerio = defineDestination({
-  descriptor: {
-    id: 'Customerio',
-    label: 'Customer.io',
-    status: 'ga',
-    capabilities: { oauth: false, listsAccounts: false, supportsRenamedEvents: true },
-    settings: [
-      {
-        type: 'Text',
-        key: 'siteId',
-        label: 'Site ID',
-        placeholder: '',
-        sublabel: 'Account settings, API credentials, Track API keys.',
-        required: true,
-      },
-      { type: 'Secret', key: 'apiKey', label: 'API key', placeholder: '', sublabel: null, required: true },
-      regionSetting(regions),
-      batchSizeSetting(batch),
-      baseUrlSetting(regions[0].url),
-    ],
-  },
-  exampleSettings: { siteId: 'example-site', apiKey: 'example-key', region: 'EU', batchSize: '100' },
+  id: 'Customerio',
+  label: 'Customer.io',
+  settings,
   prepare,
 });
 
-function prepare(settings: JsonObject): PreparedDestination {
-  const url = `${readRegionUrl(settings, regions)}/api/v2/batch`;
+function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
+  const url = `${given.baseUrl ?? given.region.url}/api/v2/batch`;
   const headers = {
-    authorization: basicAuthorization(textSetting(settings, 'siteId'), textSetting(settings, 'apiKey')),
+    authorization: basicAuthorization(given.siteId, given.apiKey),
   };
   return {
-    batchEventsMax: readBatchSize(settings, batch),
+    batchEventsMax: given.batchSize,
     buildRequest: (events) => postJson({ url, headers, body: { batch: events.map(operation) }, events }),
     readAnswer: (answer, events) => readErrors(answer, events.length),
   };

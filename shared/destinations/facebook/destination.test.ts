@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { OutboundEvent } from '../sdk/destination.ts';
-import { facebook } from './destination.ts';
 import { sampleShopper, sampleStranger } from '../testing/sample-shopper.ts';
+import { facebook } from './destination.ts';
 
 const settings = { pixelId: '1234567890', accessToken: 'example-token' };
 const eventMs = 1_700_000_000_000;

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../process/json.ts';
-import type { OutboundAnswer, Outcome } from '../sdk/destination.ts';
 import { jsonAnswer } from '../sdk/answers.ts';
+import type { OutboundAnswer, Outcome } from '../sdk/destination.ts';
 
 /**
  * What an error of the Graph API means for every event of the request; undefined where it may be the fault of one of

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { OutboundEvent } from '../sdk/destination.ts';
+import { sampleEvent } from '../sdk/sample-event.ts';
 import { ga4MeasurementProtocol } from './destination.ts';
 import { ga4Name, ga4ParameterName } from './names.ts';
-import { sampleEvent } from '../sdk/sample-event.ts';
 
 const prepared = ga4MeasurementProtocol.prepare(ga4MeasurementProtocol.exampleSettings);
 type Body = {

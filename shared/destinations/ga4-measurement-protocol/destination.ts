@@ -1,21 +1,37 @@
 import { isIP } from 'node:net';
 import { isJsonObject } from '../../process/json.ts';
 import type { JsonObject } from '../../process/json.ts';
-import { baseUrlSetting, readBaseUrl } from '../sdk/settings.ts';
-import { withinBytes } from '../sdk/http.ts';
-import { contextOf } from '../sdk/event.ts';
-import { defineDestination, SettingError, UnfitEventError } from '../sdk/destination.ts';
+import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundEvent, PreparedDestination } from '../sdk/destination.ts';
-import { ga4Event } from './payload.ts';
+import { contextOf, isIdentify, sentEvent, textOf } from '../sdk/event.ts';
+import { postJson, withinBytes } from '../sdk/http.ts';
+import { baseUrl, matching, requiredSecret, requiredText } from '../sdk/settings.ts';
+import type { SettingsOf } from '../sdk/settings.ts';
 import { ga4ParameterName } from './names.ts';
-import { postJson } from '../sdk/http.ts';
-import { isIdentify, sentEvent, textOf } from '../sdk/event.ts';
-import { textSetting } from '../sdk/settings.ts';
+import { ga4Event } from './payload.ts';
 
 const standardUrl = 'https://www.google-analytics.com';
 const batchEventsMax = 25;
 const bodyBytesMax = 130_000;
 const userPropertiesMax = 25;
+
+const settings = {
+  measurementId: requiredText(
+    {
+      label: 'Measurement ID',
+      placeholder: 'G-XXXXXXXXXX',
+      sublabel: 'Admin, Data streams, your stream.',
+      example: 'G-EXAMPLE123',
+    },
+    matching(/^G-[A-Z0-9]{4,20}$/, 'must be one such as G-XXXXXXXXXX'),
+  ),
+  apiSecret: requiredSecret({
+    label: 'API secret',
+    sublabel: 'Admin, Data streams, your stream, Measurement Protocol API secrets.',
+    example: 'example-api-secret',
+  }),
+  baseUrl: baseUrl(standardUrl),
+};
 
 /**
  * Google Analytics 4 through the Measurement Protocol, for web streams: up to 25 events of one client in a request.
@@ -26,41 +42,15 @@ const userPropertiesMax = 25;
  * `user_properties` and `consent` are not parameters of the event but said of the request; a mapping sets them.
  */
 export const ga4MeasurementProtocol = defineDestination({
-  descriptor: {
-    id: 'GA4MeasurementProtocol',
-    label: 'Google Analytics 4 (Measurement Protocol)',
-    status: 'ga',
-    capabilities: { oauth: false, listsAccounts: false, supportsRenamedEvents: true },
-    settings: [
-      {
-        type: 'Text',
-        key: 'measurementId',
-        label: 'Measurement ID',
-        placeholder: 'G-XXXXXXXXXX',
-        sublabel: 'Admin, Data streams, your stream.',
-        required: true,
-      },
-      {
-        type: 'Secret',
-        key: 'apiSecret',
-        label: 'API secret',
-        placeholder: '',
-        sublabel: 'Admin, Data streams, your stream, Measurement Protocol API secrets.',
-        required: true,
-      },
-      baseUrlSetting(standardUrl),
-    ],
-  },
-  exampleSettings: { measurementId: 'G-EXAMPLE123', apiSecret: 'example-api-secret' },
+  id: 'GA4MeasurementProtocol',
+  label: 'Google Analytics 4 (Measurement Protocol)',
+  settings,
   prepare,
 });
 
-function prepare(settings: JsonObject): PreparedDestination {
-  const measurementId = textSetting(settings, 'measurementId');
-  if (!/^G-[A-Z0-9]{4,20}$/.test(measurementId))
-    throw new SettingError('measurementId', 'must be one such as G-XXXXXXXXXX');
-  const query = new URLSearchParams({ measurement_id: measurementId, api_secret: textSetting(settings, 'apiSecret') });
-  const url = `${readBaseUrl(settings, standardUrl)}/mp/collect?${query.toString()}`;
+function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
+  const query = new URLSearchParams({ measurement_id: given.measurementId, api_secret: given.apiSecret });
+  const url = `${given.baseUrl}/mp/collect?${query.toString()}`;
   return {
     batchEventsMax,
     takes: (event) => !isIdentify(event),

@@ -2,9 +2,9 @@ import { hash } from 'node:crypto';
 import { isJsonObject } from '../../process/json.ts';
 import type { JsonObject } from '../../process/json.ts';
 import { UnfitEventError } from '../sdk/destination.ts';
-import { ga4Name, ga4ParameterName } from './names.ts';
-import type { SentEvent } from '../sdk/event.ts';
 import { textOf } from '../sdk/event.ts';
+import type { SentEvent } from '../sdk/event.ts';
+import { ga4Name, ga4ParameterName } from './names.ts';
 
 const parametersMax = 25;
 const itemsMax = 200;

@@ -1,14 +1,19 @@
 import { hash } from 'node:crypto';
-import type { JsonObject } from '../../process/json.ts';
-import { baseUrlSetting, readBaseUrl } from '../sdk/settings.ts';
-import { withinBytes } from '../sdk/http.ts';
-import { defineDestination, SettingError } from '../sdk/destination.ts';
+import { defineDestination } from '../sdk/destination.ts';
 import type { OutboundEvent, PreparedDestination } from '../sdk/destination.ts';
-import { eventJson } from '../sdk/event.ts';
+import { eventJson, outboundHead, outboundName } from '../sdk/event.ts';
+import { postJson, withinBytes } from '../sdk/http.ts';
+import {
+  baseUrl,
+  matching,
+  optionalText,
+  requiredSecret,
+  requiredText,
+  SettingError,
+  toggle,
+} from '../sdk/settings.ts';
+import type { SettingsOf } from '../sdk/settings.ts';
 import { exampleServiceAccount, readServiceAccount } from './service-account.ts';
-import { outboundHead, outboundName } from '../sdk/event.ts';
-import { postJson } from '../sdk/http.ts';
-import { optionalTextSetting, textSetting } from '../sdk/settings.ts';
 
 const standardUrl = 'https://pubsub.googleapis.com';
 const audience = 'https://pubsub.googleapis.com/google.pubsub.v1.Publisher';
@@ -16,63 +21,48 @@ const batchEventsMax = 500;
 const bodyBytesMax = 10_000_000;
 const attributeBytesMax = 1_024;
 
+const settings = {
+  topic: requiredText(
+    { label: 'Topic', placeholder: 'events', example: 'events' },
+    matching(/^[A-Za-z][\w.~+%-]{2,254}$/, 'must be the id of a topic'),
+  ),
+  projectId: optionalText({
+    label: 'Project id',
+    placeholder: 'my-project',
+    sublabel: 'Only where the topic is not in the project of the service account.',
+  }),
+  serviceAccountKey: requiredSecret(
+    {
+      label: 'Service account key',
+      placeholder: '{"type": "service_account", …}',
+      sublabel: 'The JSON key file. The account needs the role Pub/Sub Publisher on the topic.',
+      example: exampleServiceAccount,
+    },
+    (text, key) => readServiceAccount(text, key, audience),
+  ),
+  orderByVisitor: toggle({ label: 'Order by visitor', sublabel: 'Gives every message its visitor as ordering key.' }),
+  baseUrl: baseUrl(standardUrl),
+};
+
 /**
  * Google Cloud Pub/Sub: every event with its visitor as one message of JSON, its name and id as attributes for filters.
  * Messages with an ordering key may only travel with those of the same key, so ordered ones go in a request a visitor.
  * https://cloud.google.com/pubsub/docs/reference/rest/v1/projects.topics/publish
  */
 export const googlePubSub = defineDestination({
-  descriptor: {
-    id: 'GooglePubSub',
-    label: 'Google Cloud Pub/Sub',
-    status: 'ga',
-    capabilities: { oauth: false, listsAccounts: false, supportsRenamedEvents: true },
-    settings: [
-      { type: 'Text', key: 'topic', label: 'Topic', placeholder: 'events', sublabel: null, required: true },
-      {
-        type: 'Text',
-        key: 'projectId',
-        label: 'Project id',
-        placeholder: 'my-project',
-        sublabel: 'Only where the topic is not in the project of the service account.',
-        required: null,
-      },
-      {
-        type: 'Secret',
-        key: 'serviceAccountKey',
-        label: 'Service account key',
-        placeholder: '{"type": "service_account", …}',
-        sublabel: 'The JSON key file. The account needs the role Pub/Sub Publisher on the topic.',
-        required: true,
-      },
-      {
-        type: 'Switch',
-        key: 'orderByVisitor',
-        label: 'Order by visitor',
-        sublabel: 'Gives every message its visitor as ordering key.',
-        required: null,
-        defaultValue: false,
-      },
-      baseUrlSetting(standardUrl),
-    ],
-  },
-  get exampleSettings() {
-    return { topic: 'events', serviceAccountKey: exampleServiceAccount(), orderByVisitor: false };
-  },
+  id: 'GooglePubSub',
+  label: 'Google Cloud Pub/Sub',
+  settings,
   prepare,
 });
 
-function prepare(settings: JsonObject): PreparedDestination {
-  const topic = textSetting(settings, 'topic');
-  if (!/^[A-Za-z][\w.~+%-]{2,254}$/.test(topic)) throw new SettingError('topic', 'must be the id of a topic');
-  const account = readServiceAccount(settings, 'serviceAccountKey', audience);
-  const projectId = optionalTextSetting(settings, 'projectId') ?? account.projectId;
+function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
+  const { topic, serviceAccountKey: account, orderByVisitor: isOrdered } = given;
+  const projectId = given.projectId ?? account.projectId;
   if (projectId === undefined || !/^[a-z0-9][a-z0-9.:-]{3,61}$/.test(projectId)) {
     throw new SettingError('projectId', 'must be the id of a project');
   }
-  const isOrdered = settings['orderByVisitor'] === true;
-  const base = readBaseUrl(settings, standardUrl);
-  const url = `${base}/v1/projects/${projectId}/topics/${encodeURIComponent(topic)}:publish`;
+  const url = `${given.baseUrl}/v1/projects/${projectId}/topics/${encodeURIComponent(topic)}:publish`;
   return {
     batchEventsMax,
     ...(isOrdered ? { groupOf: orderingKey } : {}),

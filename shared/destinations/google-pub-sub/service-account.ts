@@ -1,10 +1,9 @@
-import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import jws from 'jws';
+import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { isJsonObject } from '../../process/json.ts';
 import type { JsonObject } from '../../process/json.ts';
-import { SettingError } from '../sdk/destination.ts';
+import { SettingError } from '../sdk/settings.ts';
 import { textOf } from '../sdk/event.ts';
-import { textSetting } from '../sdk/settings.ts';
 
 export type GoogleServiceAccount = {
   readonly projectId: string | undefined;
@@ -21,8 +20,8 @@ const clockSkewSeconds = 60;
  * Reads the JSON key of a service account. Tokens are JSON Web Tokens signed with it, which Google's APIs take as they
  * are: https://google.aip.dev/auth/4111. No other service is asked. Throws SettingError.
  */
-export function readServiceAccount(settings: JsonObject, key: string, audience: string): GoogleServiceAccount {
-  const file = parse(key, textSetting(settings, key));
+export function readServiceAccount(text: string, key: string, audience: string): GoogleServiceAccount {
+  const file = parse(key, text);
   const email = textOf(file['client_email']);
   const privateKey = textOf(file['private_key']);
   const keyId = textOf(file['private_key_id']);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { UnfitEventError } from '../sdk/destination.ts';
-import { httpCustomRequest } from './destination.ts';
 import { sampleEvent } from '../sdk/sample-event.ts';
+import { httpCustomRequest } from './destination.ts';
 
 const url = 'https://example.com/in';
 

@@ -1,16 +1,47 @@
 import type { Subject } from '../../plan/property-path.ts';
-import type { JsonObject } from '../../process/json.ts';
-import { compileBodyTemplate } from '../sdk/templates.ts';
-import { defineDestination, SettingError, UnfitEventError } from '../sdk/destination.ts';
+import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundRequest, PreparedDestination } from '../sdk/destination.ts';
+import { isHeaderValue } from '../sdk/header-rules.ts';
 import { identifyingHeaders } from '../sdk/http.ts';
-import { isHeaderValue, readHeaders } from '../sdk/http.ts';
-import { optionalTextSetting, textSetting } from '../sdk/settings.ts';
-import { templateSetting, templateSubject } from '../sdk/templates.ts';
-import { compileUrlTemplate } from '../sdk/templates.ts';
+import { headerSetting, optionalText, requiredText, SettingError } from '../sdk/settings.ts';
+import type { SettingsOf } from '../sdk/settings.ts';
+import { compileBodyTemplate, compileUrlTemplate, templateSetting, templateSubject } from '../sdk/templates.ts';
 
 const methods = ['POST', 'PUT', 'PATCH', 'GET'] as const;
 const standardContentType = 'application/json';
+
+const settings = {
+  url: requiredText(
+    {
+      label: 'URL',
+      placeholder: 'https://example.com/users/{{visitor.id}}',
+      sublabel: 'Placeholders may stand after the host. Redirects are not followed.',
+      example: 'https://example.com/users/{{visitor.id}}?event={{event.event}}',
+    },
+    compileUrlTemplate,
+  ),
+  method: optionalText(
+    {
+      label: 'Method',
+      placeholder: 'POST',
+      sublabel: `${methods.join(', ')}, or a template that makes one of them.`,
+      example: 'POST',
+    },
+    compileMethod,
+  ),
+  headers: headerSetting({
+    label: 'Headers',
+    placeholder: '{"X-Event": "{{event.event}}"}',
+    sublabel: 'A JSON object of strings; their values may have placeholders.',
+    example: '{"Authorization":"Bearer example","X-Source":"{{event.source_id}}"}',
+  }),
+  body: optionalText({
+    label: 'Body',
+    placeholder: '{"name": "{{event.event}}", "value": {{event.event_properties.value}}}',
+    sublabel: 'Written as its Content-Type says, application/json without one. Empty: no body.',
+    example: '{"name": "{{event.event}}", "at": {{event.time}}, "properties": {{event.event_properties}}}',
+  }),
+};
 
 /**
  * A request of the user's own making: URL, method, headers and body are templates over the event and its visitor, in
@@ -18,64 +49,22 @@ const standardContentType = 'application/json';
  * shape; where a value fits no header, or makes another method or host, the event is refused.
  */
 export const httpCustomRequest = defineDestination({
-  descriptor: {
-    id: 'HTTPCustomRequest',
-    label: 'HTTP Custom Request',
-    status: 'ga',
-    capabilities: { oauth: false, listsAccounts: false, supportsRenamedEvents: true },
-    settings: [
-      {
-        type: 'Text',
-        key: 'url',
-        label: 'URL',
-        placeholder: 'https://example.com/users/{{visitor.id}}',
-        sublabel: 'Placeholders may stand after the host. Redirects are not followed.',
-        required: true,
-      },
-      {
-        type: 'Text',
-        key: 'method',
-        label: 'Method',
-        placeholder: 'POST',
-        sublabel: `${methods.join(', ')}, or a template that makes one of them.`,
-        required: null,
-      },
-      {
-        type: 'Secret',
-        key: 'headers',
-        label: 'Headers',
-        placeholder: '{"X-Event": "{{event.event}}"}',
-        sublabel: 'A JSON object of strings; their values may have placeholders.',
-        required: null,
-      },
-      {
-        type: 'Text',
-        key: 'body',
-        label: 'Body',
-        placeholder: '{"name": "{{event.event}}", "value": {{event.event_properties.value}}}',
-        sublabel: 'Written as its Content-Type says, application/json without one. Empty: no body.',
-        required: null,
-      },
-    ],
-  },
-  exampleSettings: {
-    url: 'https://example.com/users/{{visitor.id}}?event={{event.event}}',
-    method: 'POST',
-    headers: '{"Authorization":"Bearer example","X-Source":"{{event.source_id}}"}',
-    body: '{"name": "{{event.event}}", "at": {{event.time}}, "properties": {{event.event_properties}}}',
-  },
+  id: 'HTTPCustomRequest',
+  label: 'HTTP Custom Request',
+  settings,
   prepare,
 });
 
-function prepare(settings: JsonObject): PreparedDestination {
-  const url = compileUrlTemplate('url', textSetting(settings, 'url'));
-  const method = compileMethod(optionalTextSetting(settings, 'method') ?? 'POST');
-  const given = readHeaders('headers', settings['headers']);
-  const headers = Object.entries(given).map(([name, text]) => ({ name, value: templateSetting('headers', text) }));
-  const contentType = given['content-type'] ?? standardContentType;
+function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
+  const { url } = given;
+  const method = given.method ?? compileMethod('POST', 'method');
+  const headers = Object.entries(given.headers).map(([name, text]) => ({
+    name,
+    value: templateSetting(text, 'headers'),
+  }));
+  const contentType = given.headers['content-type'] ?? standardContentType;
   if (contentType.includes('{{')) throw new SettingError('headers', 'must name the content type without placeholders');
-  const bodyText = optionalTextSetting(settings, 'body');
-  const body = bodyText === undefined ? undefined : compileBodyTemplate('body', bodyText, contentType);
+  const body = given.body === undefined ? undefined : compileBodyTemplate(given.body, 'body', contentType);
   return {
     batchEventsMax: 1,
     buildRequest([event]): OutboundRequest {
@@ -92,11 +81,11 @@ function prepare(settings: JsonObject): PreparedDestination {
 
 type Method = OutboundRequest['method'];
 
-function compileMethod(text: string): (subject: Subject) => Method {
-  const template = templateSetting('method', text);
+function compileMethod(text: string, key: string): (subject: Subject) => Method {
+  const template = templateSetting(text, key);
   const find = (name: string): Method | undefined => methods.find((method) => method === name.trim().toUpperCase());
   if (!text.includes('{{') && find(text) === undefined) {
-    throw new SettingError('method', `must be one of ${methods.join(', ')}`);
+    throw new SettingError(key, `must be one of ${methods.join(', ')}`);
   }
   return (subject) => {
     const method = find(template.renderText(subject));

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { httpDestination } from './destination.ts';
 import { sampleEvent } from '../sdk/sample-event.ts';
+import { httpDestination } from './destination.ts';
 
 const url = 'https://example.com/events';
 const one = [{ resolved: sampleEvent() }];

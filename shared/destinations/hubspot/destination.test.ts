@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundAnswer, OutboundEvent } from '../sdk/destination.ts';
-import { hubspot } from './destination.ts';
 import { sampleEvent } from '../sdk/sample-event.ts';
+import { hubspot } from './destination.ts';
 
 const settings = { accessToken: 'pat-1', hubId: '123' };
 const track = { resolved: sampleEvent() };

@@ -1,18 +1,44 @@
-import type { JsonObject } from '../../process/json.ts';
-import { baseUrlSetting, readBaseUrl } from '../sdk/settings.ts';
-import { batchSizeSetting, readBatchSize } from '../sdk/settings.ts';
-import { defineDestination, SettingError } from '../sdk/destination.ts';
+import { defineDestination } from '../sdk/destination.ts';
 import type { PreparedDestination } from '../sdk/destination.ts';
-import { contactInputs, readContactAnswer } from './payload.ts';
-import { hubspotEvent, isQualified } from './payload.ts';
-import { postJson } from '../sdk/http.ts';
 import { isIdentify, sentEvent } from '../sdk/event.ts';
-import { optionalTextSetting } from '../sdk/settings.ts';
-import { tokenSetting } from '../sdk/settings.ts';
+import { postJson } from '../sdk/http.ts';
+import { baseUrl, batchSize, optionalText, SettingError, token } from '../sdk/settings.ts';
+import type { SettingsOf } from '../sdk/settings.ts';
+import { contactInputs, hubspotEvent, isQualified, readContactAnswer } from './payload.ts';
 
 const standardUrl = 'https://api.hubapi.com';
 // Contacts travel in hundreds; events could in five hundreds.
 const batch = { max: 100, fallback: 100 };
+
+const settings = {
+  accessToken: token({
+    label: 'Access token',
+    placeholder: 'pat-…',
+    sublabel: 'Of a private app with the scopes analytics.behavioral_events.send and crm.objects.contacts.write.',
+    example: 'pat-example',
+  }),
+  hubId: optionalText(
+    {
+      label: 'Hub ID',
+      placeholder: '12345678',
+      sublabel:
+        'With it each event becomes the custom event pe<Hub ID>_<name>, which must be defined in HubSpot; without it only events are sent that a mapping gives such a name.',
+      example: '12345678',
+    },
+    readHubId,
+  ),
+  contactProperties: optionalText(
+    {
+      label: 'Contact properties',
+      placeholder: 'plan, lifetime_value',
+      sublabel: 'Visitor properties to set on contacts beside name, phone, company and place. HubSpot must have them.',
+      example: 'plan',
+    },
+    readContactProperties,
+  ),
+  batchSize: batchSize(batch),
+  baseUrl: baseUrl(standardUrl),
+};
 
 /**
  * HubSpot, with the token of a private app: custom events by `POST /events/v3/send/batch`
@@ -22,53 +48,17 @@ const batch = { max: 100, fallback: 100 };
  * the event's id is its `uuid`, which HubSpot takes once.
  */
 export const hubspot = defineDestination({
-  descriptor: {
-    id: 'Hubspot',
-    label: 'HubSpot',
-    status: 'ga',
-    capabilities: { oauth: false, listsAccounts: false, supportsRenamedEvents: true },
-    settings: [
-      {
-        type: 'Secret',
-        key: 'accessToken',
-        label: 'Access token',
-        placeholder: 'pat-…',
-        sublabel: 'Of a private app with the scopes analytics.behavioral_events.send and crm.objects.contacts.write.',
-        required: true,
-      },
-      {
-        type: 'Text',
-        key: 'hubId',
-        label: 'Hub ID',
-        placeholder: '12345678',
-        sublabel:
-          'With it each event becomes the custom event pe<Hub ID>_<name>, which must be defined in HubSpot; without it only events are sent that a mapping gives such a name.',
-        required: null,
-      },
-      {
-        type: 'Text',
-        key: 'contactProperties',
-        label: 'Contact properties',
-        placeholder: 'plan, lifetime_value',
-        sublabel:
-          'Visitor properties to set on contacts beside name, phone, company and place. HubSpot must have them.',
-        required: null,
-      },
-      batchSizeSetting(batch),
-      baseUrlSetting(standardUrl),
-    ],
-  },
-  exampleSettings: { accessToken: 'pat-example', hubId: '12345678', contactProperties: 'plan', batchSize: '100' },
+  id: 'Hubspot',
+  label: 'HubSpot',
+  settings,
   prepare,
 });
 
-function prepare(settings: JsonObject): PreparedDestination {
-  const baseUrl = readBaseUrl(settings, standardUrl);
-  const headers = { authorization: `Bearer ${tokenSetting(settings, 'accessToken')}` };
-  const hubId = readHubId(settings);
-  const contactProperties = readContactProperties(settings);
+function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
+  const { baseUrl, hubId, contactProperties = [] } = given;
+  const headers = { authorization: `Bearer ${given.accessToken}` };
   return {
-    batchEventsMax: readBatchSize(settings, batch),
+    batchEventsMax: given.batchSize,
     takes: (event) => isIdentify(event) || hubId !== undefined || isQualified(sentEvent(event).name),
     groupOf: (event) => (isIdentify(event) ? 'contacts' : 'events'),
     buildRequest(events) {
@@ -87,17 +77,17 @@ function prepare(settings: JsonObject): PreparedDestination {
   };
 }
 
-function readHubId(settings: JsonObject): string | undefined {
-  const hubId = optionalTextSetting(settings, 'hubId')?.trim();
-  if (hubId !== undefined && !/^\d+$/.test(hubId)) throw new SettingError('hubId', 'must be a number');
+function readHubId(text: string, key: string): string {
+  const hubId = text.trim();
+  if (!/^\d+$/.test(hubId)) throw new SettingError(key, 'must be a number');
   return hubId;
 }
 
-function readContactProperties(settings: JsonObject): readonly string[] {
-  const names = (optionalTextSetting(settings, 'contactProperties') ?? '').split(',').map((name) => name.trim());
+function readContactProperties(text: string, key: string): readonly string[] {
+  const names = text.split(',').map((name) => name.trim());
   const given = names.filter((name) => name !== '');
   if (!given.every((name) => /^[a-z][a-z0-9_]*$/.test(name))) {
-    throw new SettingError('contactProperties', 'must be internal names of properties, separated by commas');
+    throw new SettingError(key, 'must be internal names of properties, separated by commas');
   }
   return given;
 }

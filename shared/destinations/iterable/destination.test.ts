@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundAnswer, OutboundEvent } from '../sdk/destination.ts';
-import { iterable } from './destination.ts';
 import { sampleEvent } from '../sdk/sample-event.ts';
+import { iterable } from './destination.ts';
 
 const key = { apiKey: 'key' };
 const track = { resolved: sampleEvent() };

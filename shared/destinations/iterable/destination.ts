@@ -1,19 +1,13 @@
 import { isJsonObject } from '../../process/json.ts';
-import type { JsonObject } from '../../process/json.ts';
-import { baseUrlSetting } from '../sdk/settings.ts';
-import { batchSizeSetting, readBatchSize } from '../sdk/settings.ts';
+import { jsonAnswer, rowOutcomes, rowRefusal } from '../sdk/answers.ts';
 import { defineDestination } from '../sdk/destination.ts';
 import type { OutboundAnswer, OutboundEvent, Outcome, PreparedDestination } from '../sdk/destination.ts';
-import { iterableEvent, iterableKeys, iterableUser, userKey } from './payload.ts';
-import type { IterableKey } from './payload.ts';
-import { jsonAnswer } from '../sdk/answers.ts';
-import { postJson } from '../sdk/http.ts';
-import { readRegionUrl, regionSetting } from '../sdk/settings.ts';
-import type { Regions } from '../sdk/settings.ts';
-import { rowOutcomes, rowRefusal } from '../sdk/answers.ts';
 import { isIdentify, sentEvent } from '../sdk/event.ts';
-import { choiceSetting } from '../sdk/settings.ts';
-import { tokenSetting } from '../sdk/settings.ts';
+import { postJson } from '../sdk/http.ts';
+import { batchSize, choice, region, token, optionalBaseUrl } from '../sdk/settings.ts';
+import type { Regions, SettingsOf } from '../sdk/settings.ts';
+import { iterableEvent, iterableUser, userKey } from './payload.ts';
+import type { IterableKey } from './payload.ts';
 
 const regions: Regions = [
   { value: 'US', label: 'United States', url: 'https://api.iterable.com' },
@@ -22,53 +16,41 @@ const regions: Regions = [
 // Iterable takes 4 MB and ten requests a second, so that many events in one is what makes it fast.
 const batch = { max: 1_000, fallback: 500 };
 
+const settings = {
+  apiKey: token({ label: 'API key', sublabel: 'Of type server-side.', example: 'example-key' }),
+  identifyBy: choice({
+    label: 'Users are known by',
+    sublabel: 'As the type of your project says. The user id is the external id.',
+    options: [
+      { label: 'E-mail address, else user id', value: 'email' },
+      { label: 'User id, else e-mail address', value: 'userId' },
+    ],
+    fallback: 'email',
+    example: 'userId',
+  }),
+  region: region(regions),
+  batchSize: batchSize(batch),
+  baseUrl: optionalBaseUrl(regions[0].url),
+};
+
 /**
  * Iterable: events by `POST /api/events/trackBulk` (https://api.iterable.com/api/docs#events_trackBulk), users of
  * $identify by `POST /api/users/bulkUpdate` (https://api.iterable.com/api/docs#users_bulkUpdateUser). The event's id is
  * its `id` there: one sent twice is one.
  */
 export const iterable = defineDestination({
-  descriptor: {
-    id: 'Iterable',
-    label: 'Iterable',
-    status: 'ga',
-    capabilities: { oauth: false, listsAccounts: false, supportsRenamedEvents: true },
-    settings: [
-      {
-        type: 'Secret',
-        key: 'apiKey',
-        label: 'API key',
-        placeholder: '',
-        sublabel: 'Of type server-side.',
-        required: true,
-      },
-      {
-        type: 'Select',
-        key: 'identifyBy',
-        label: 'Users are known by',
-        options: [
-          { label: 'E-mail address, else user id', value: 'email' },
-          { label: 'User id, else e-mail address', value: 'userId' },
-        ],
-        sublabel: 'As the type of your project says. The user id is the external id.',
-        required: null,
-        defaultValue: 'email',
-      },
-      regionSetting(regions),
-      batchSizeSetting(batch),
-      baseUrlSetting(regions[0].url),
-    ],
-  },
-  exampleSettings: { apiKey: 'example-key', identifyBy: 'userId', region: 'EU', batchSize: '500' },
+  id: 'Iterable',
+  label: 'Iterable',
+  settings,
   prepare,
 });
 
-function prepare(settings: JsonObject): PreparedDestination {
-  const baseUrl = readRegionUrl(settings, regions);
-  const headers = { 'api-key': tokenSetting(settings, 'apiKey') };
-  const preferred = choiceSetting(settings, 'identifyBy', iterableKeys, 'email');
+function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
+  const baseUrl = given.baseUrl ?? given.region.url;
+  const headers = { 'api-key': given.apiKey };
+  const preferred = given.identifyBy;
   return {
-    batchEventsMax: readBatchSize(settings, batch),
+    batchEventsMax: given.batchSize,
     groupOf: (event) => (isIdentify(event) ? 'users' : 'events'),
     buildRequest(events) {
       const [first] = events;

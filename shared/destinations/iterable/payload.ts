@@ -1,14 +1,12 @@
 import type { JsonObject } from '../../process/json.ts';
-import { contactIds } from '../sdk/person.ts';
-import { propertiesOf, traitsOf } from '../sdk/event.ts';
 import { UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundEvent } from '../sdk/destination.ts';
+import { propertiesOf, sentEvent, traitsOf } from '../sdk/event.ts';
 import { renameMembers, withoutMembers } from '../sdk/json.ts';
-import { sentEvent } from '../sdk/event.ts';
+import { contactIds } from '../sdk/person.ts';
 
 /** What a project may know its users by. */
-export const iterableKeys = ['email', 'userId'] as const;
-export type IterableKey = (typeof iterableKeys)[number];
+export type IterableKey = 'email' | 'userId';
 
 const fieldNames: ReadonlyMap<string, string> = new Map([
   ['first_name', 'firstName'],

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundEvent } from '../sdk/destination.ts';
-import { klaviyo } from './destination.ts';
 import { sampleEvent } from '../sdk/sample-event.ts';
+import { klaviyo } from './destination.ts';
 
 const key = { privateApiKey: 'pk_1' };
 const track = { resolved: sampleEvent() };

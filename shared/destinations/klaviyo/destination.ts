@@ -1,16 +1,14 @@
 import type { JsonObject } from '../../process/json.ts';
-import { baseUrlSetting, readBaseUrl } from '../sdk/settings.ts';
 import { commerceOf } from '../sdk/commerce.ts';
-import { contactIds } from '../sdk/person.ts';
-import type { ContactIds } from '../sdk/person.ts';
-import { propertiesOf, traitsOf } from '../sdk/event.ts';
 import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundEvent, OutboundRequest, PreparedDestination } from '../sdk/destination.ts';
+import { isIdentify, propertiesOf, sentEvent, traitsOf } from '../sdk/event.ts';
 import { postJson } from '../sdk/http.ts';
-import { present } from '../sdk/json.ts';
-import { withoutMembers } from '../sdk/json.ts';
-import { isIdentify, sentEvent } from '../sdk/event.ts';
-import { tokenSetting } from '../sdk/settings.ts';
+import { present, withoutMembers } from '../sdk/json.ts';
+import { contactIds } from '../sdk/person.ts';
+import type { ContactIds } from '../sdk/person.ts';
+import { baseUrl, token } from '../sdk/settings.ts';
+import type { SettingsOf } from '../sdk/settings.ts';
 
 const standardUrl = 'https://a.klaviyo.com';
 /** The revision of the API this kind was written against; Klaviyo serves one for two years. */
@@ -31,6 +29,16 @@ const profileFields: ReadonlySet<string> = new Set([
   'country',
 ]);
 
+const settings = {
+  privateApiKey: token({
+    label: 'Private API key',
+    placeholder: 'pk_…',
+    sublabel: 'With the scopes events:write and profiles:write.',
+    example: 'pk_example',
+  }),
+  baseUrl: baseUrl(standardUrl),
+};
+
 /**
  * Klaviyo, in JSON:API: an event by `POST /api/events` (https://developers.klaviyo.com/en/reference/create_event), the
  * profile of an $identify by `POST /api/profile-import`
@@ -38,31 +46,16 @@ const profileFields: ReadonlySet<string> = new Set([
  * answers before it has looked at them. The event's id is `unique_id`, by which Klaviyo keeps only the first of equals.
  */
 export const klaviyo = defineDestination({
-  descriptor: {
-    id: 'Klaviyo',
-    label: 'Klaviyo',
-    status: 'ga',
-    capabilities: { oauth: false, listsAccounts: false, supportsRenamedEvents: true },
-    settings: [
-      {
-        type: 'Secret',
-        key: 'privateApiKey',
-        label: 'Private API key',
-        placeholder: 'pk_…',
-        sublabel: 'With the scopes events:write and profiles:write.',
-        required: true,
-      },
-      baseUrlSetting(standardUrl),
-    ],
-  },
-  exampleSettings: { privateApiKey: 'pk_example' },
+  id: 'Klaviyo',
+  label: 'Klaviyo',
+  settings,
   prepare,
 });
 
-function prepare(settings: JsonObject): PreparedDestination {
-  const baseUrl = readBaseUrl(settings, standardUrl);
+function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
+  const baseUrl = given.baseUrl;
   const headers = {
-    authorization: `Klaviyo-API-Key ${tokenSetting(settings, 'privateApiKey')}`,
+    authorization: `Klaviyo-API-Key ${given.privateApiKey}`,
     accept: 'application/vnd.api+json',
     'content-type': 'application/vnd.api+json',
     revision,

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { OutboundEvent } from '../sdk/destination.ts';
-import { linkedinAdsCapi } from './destination.ts';
 import { sampleShopper, sampleStranger } from '../testing/sample-shopper.ts';
+import { linkedinAdsCapi } from './destination.ts';
 
 const settings = { conversionId: '104012', accessToken: 'example-token' };
 const nowMs = 1_700_000_060_000;

@@ -1,21 +1,46 @@
-import type { JsonObject } from '../../process/json.ts';
 import { isJsonObject } from '../../process/json.ts';
-import { baseUrlSetting, readBaseUrl } from '../sdk/settings.ts';
-import { defineDestination, SettingError } from '../sdk/destination.ts';
-import type { OutboundAnswer, Outcome, PreparedDestination } from '../sdk/destination.ts';
-import { tokenSetting } from '../sdk/settings.ts';
 import { jsonAnswer, outcomeOfStatus } from '../sdk/answers.ts';
-import { linkedinEvent } from './payload.ts';
+import { defineDestination } from '../sdk/destination.ts';
+import type { OutboundAnswer, Outcome, PreparedDestination } from '../sdk/destination.ts';
+import { sentEvent, takesCustomerEvents } from '../sdk/event.ts';
 import { postJson } from '../sdk/http.ts';
-import { sentEvent } from '../sdk/event.ts';
-import { takesCustomerEvents } from '../sdk/event.ts';
-import { optionalTextSetting, textSetting } from '../sdk/settings.ts';
+import { baseUrl, matching, optionalText, requiredText, SettingError, token } from '../sdk/settings.ts';
+import type { SettingsOf } from '../sdk/settings.ts';
+import { linkedinEvent } from './payload.ts';
 
 const standardUrl = 'https://api.linkedin.com';
 const standardVersion = '202607';
 const conversionUrn = 'urn:lla:llaPartnerConversion:';
 // LinkedIn takes 5,000; a request of these stays well under a megabyte.
 const batchEventsMax = 1_000;
+
+const settings = {
+  conversionId: requiredText(
+    {
+      label: 'Conversion rule ID',
+      placeholder: '104012',
+      sublabel: 'Of a rule with the Conversions API as its method.',
+      example: '104012',
+    },
+    readConversionId,
+  ),
+  accessToken: token({ label: 'Access token', sublabel: 'With the permission rw_conversions.', example: 'example' }),
+  eventNames: optionalText({
+    label: 'Event names',
+    placeholder: 'Order Completed, Signed Up',
+    sublabel: 'The events that are this conversion, separated by commas. Without any, every event is.',
+  }),
+  apiVersion: optionalText(
+    {
+      label: 'API version',
+      placeholder: standardVersion,
+      sublabel: 'LinkedIn ends each version about a year after its month.',
+      example: '202607',
+    },
+    matching(/^20\d{4}$/, `must be a month like ${standardVersion}`),
+  ),
+  baseUrl: baseUrl(standardUrl),
+};
 
 /**
  * LinkedIn Ads, Conversions API: `POST /rest/conversionEvents` as a Rest.li batch.
@@ -24,60 +49,18 @@ const batchEventsMax = 1_000;
  * serves one.
  */
 export const linkedinAdsCapi = defineDestination({
-  descriptor: {
-    id: 'LinkedInAdsCAPI',
-    label: 'LinkedIn Ads Conversions API',
-    status: 'ga',
-    capabilities: { oauth: false, listsAccounts: false, supportsRenamedEvents: true },
-    settings: [
-      {
-        type: 'Text',
-        key: 'conversionId',
-        label: 'Conversion rule ID',
-        placeholder: '104012',
-        sublabel: 'Of a rule with the Conversions API as its method.',
-        required: true,
-      },
-      {
-        type: 'Secret',
-        key: 'accessToken',
-        label: 'Access token',
-        placeholder: '',
-        sublabel: 'With the permission rw_conversions.',
-        required: true,
-      },
-      {
-        type: 'Text',
-        key: 'eventNames',
-        label: 'Event names',
-        placeholder: 'Order Completed, Signed Up',
-        sublabel: 'The events that are this conversion, separated by commas. Without any, every event is.',
-        required: null,
-      },
-      {
-        type: 'Text',
-        key: 'apiVersion',
-        label: 'API version',
-        placeholder: standardVersion,
-        sublabel: 'LinkedIn ends each version about a year after its month.',
-        required: null,
-      },
-      baseUrlSetting(standardUrl),
-    ],
-  },
-  exampleSettings: { conversionId: '104012', accessToken: 'example', apiVersion: '202607' },
+  id: 'LinkedInAdsCAPI',
+  label: 'LinkedIn Ads Conversions API',
+  settings,
   prepare,
 });
 
-function prepare(settings: JsonObject): PreparedDestination {
-  const id = textSetting(settings, 'conversionId').trim().replace(conversionUrn, '');
-  if (!/^\d{1,20}$/.test(id)) throw new SettingError('conversionId', 'must be a number');
-  const version = optionalTextSetting(settings, 'apiVersion') ?? standardVersion;
-  if (!/^20\d{4}$/.test(version)) throw new SettingError('apiVersion', `must be a month like ${standardVersion}`);
-  const names = eventNames(settings);
-  const url = `${readBaseUrl(settings, standardUrl)}/rest/conversionEvents`;
+function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
+  const { conversionId: id, apiVersion: version = standardVersion } = given;
+  const names = eventNames(given.eventNames ?? '');
+  const url = `${given.baseUrl}/rest/conversionEvents`;
   const headers = {
-    authorization: `Bearer ${tokenSetting(settings, 'accessToken')}`,
+    authorization: `Bearer ${given.accessToken}`,
     'linkedin-version': version,
     'x-restli-protocol-version': '2.0.0',
     'x-restli-method': 'BATCH_CREATE',
@@ -98,8 +81,13 @@ function prepare(settings: JsonObject): PreparedDestination {
   };
 }
 
-function eventNames(settings: JsonObject): ReadonlySet<string> {
-  const list = optionalTextSetting(settings, 'eventNames') ?? '';
+function readConversionId(text: string, key: string): string {
+  const id = text.trim().replace(conversionUrn, '');
+  if (!/^\d{1,20}$/.test(id)) throw new SettingError(key, 'must be a number');
+  return id;
+}
+
+function eventNames(list: string): ReadonlySet<string> {
   return new Set(list.split(',').flatMap((name) => name.trim().toLowerCase() || []));
 }
 

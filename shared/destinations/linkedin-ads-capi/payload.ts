@@ -4,10 +4,9 @@ import { browserId } from '../sdk/browser-context.ts';
 import { commerceOf } from '../sdk/commerce.ts';
 import { UnfitEventError } from '../sdk/destination.ts';
 import { checkAge } from '../sdk/event.ts';
-import { hashDatum, isHash, normaliseEmail } from '../sdk/person.ts';
-import { knownPerson } from '../sdk/person.ts';
-import type { KnownPerson } from '../sdk/person.ts';
 import type { SentEvent } from '../sdk/event.ts';
+import { hashDatum, isHash, knownPerson, normaliseEmail } from '../sdk/person.ts';
+import type { KnownPerson } from '../sdk/person.ts';
 
 const daysMax = 90;
 

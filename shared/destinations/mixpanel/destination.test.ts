@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { OutboundAnswer } from '../sdk/destination.ts';
-import { mixpanel } from './destination.ts';
 import { sampleEvent } from '../sdk/sample-event.ts';
+import { mixpanel } from './destination.ts';
 
 const token = { projectToken: 'tok' };
 const track = { resolved: sampleEvent() };

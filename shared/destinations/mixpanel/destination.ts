@@ -1,19 +1,20 @@
 import { isJsonObject } from '../../process/json.ts';
-import type { JsonObject } from '../../process/json.ts';
-import { baseUrlSetting } from '../sdk/settings.ts';
-import { basicAuthorization } from '../sdk/http.ts';
-import { batchSizeSetting, readBatchSize } from '../sdk/settings.ts';
-import { traitsOf } from '../sdk/event.ts';
-import { defineDestination, SettingError } from '../sdk/destination.ts';
+import { jsonAnswer, rowOutcomes, rowRefusal } from '../sdk/answers.ts';
+import { defineDestination } from '../sdk/destination.ts';
 import type { OutboundAnswer, Outcome, PreparedDestination } from '../sdk/destination.ts';
-import { jsonAnswer } from '../sdk/answers.ts';
+import { isIdentify, traitsOf } from '../sdk/event.ts';
+import { basicAuthorization, postJson } from '../sdk/http.ts';
+import {
+  batchSize,
+  optionalSecret,
+  optionalText,
+  region,
+  requiredSecret,
+  SettingError,
+  optionalBaseUrl,
+} from '../sdk/settings.ts';
+import type { Regions, SettingsOf } from '../sdk/settings.ts';
 import { mixpanelEvent, mixpanelProfile } from './payload.ts';
-import { postJson } from '../sdk/http.ts';
-import { readRegionUrl, regionSetting } from '../sdk/settings.ts';
-import type { Regions } from '../sdk/settings.ts';
-import { rowOutcomes, rowRefusal } from '../sdk/answers.ts';
-import { isIdentify } from '../sdk/event.ts';
-import { optionalTextSetting, textSetting } from '../sdk/settings.ts';
 
 const regions: Regions = [
   { value: 'US', label: 'United States', url: 'https://api.mixpanel.com' },
@@ -23,6 +24,24 @@ const regions: Regions = [
 const batch = { max: 2_000, fallback: 500 };
 const serviceAccountKeys = ['serviceAccountUsername', 'serviceAccountSecret', 'projectId'] as const;
 
+const settings = {
+  projectToken: requiredSecret({
+    label: 'Project token',
+    sublabel: 'Project settings, Access keys.',
+    example: 'example-token',
+  }),
+  region: region(regions),
+  serviceAccountUsername: optionalText({
+    label: 'Service account',
+    placeholder: 'sluice.1a2b3c.mp-service-account',
+    sublabel: 'With its secret and the project id events are sent in its name, else with the project token.',
+  }),
+  serviceAccountSecret: optionalSecret({ label: 'Service account secret' }),
+  projectId: optionalText({ label: 'Project id', placeholder: '1234567' }),
+  batchSize: batchSize(batch),
+  baseUrl: optionalBaseUrl(regions[0].url),
+};
+
 /**
  * Mixpanel: events by `POST /import` (https://docs.mixpanel.com/reference/import-events), with `strict=1`, so that the
  * rows it refuses come back one by one; profiles of $identify by `POST /engage` with `$set`
@@ -30,56 +49,22 @@ const serviceAccountKeys = ['serviceAccountUsername', 'serviceAccountSecret', 'p
  * recognises what it has.
  */
 export const mixpanel = defineDestination({
-  descriptor: {
-    id: 'Mixpanel',
-    label: 'Mixpanel',
-    status: 'ga',
-    capabilities: { oauth: false, listsAccounts: false, supportsRenamedEvents: true },
-    settings: [
-      {
-        type: 'Secret',
-        key: 'projectToken',
-        label: 'Project token',
-        placeholder: '',
-        sublabel: 'Project settings, Access keys.',
-        required: true,
-      },
-      regionSetting(regions),
-      {
-        type: 'Text',
-        key: 'serviceAccountUsername',
-        label: 'Service account',
-        placeholder: 'sluice.1a2b3c.mp-service-account',
-        sublabel: 'With its secret and the project id events are sent in its name, else with the project token.',
-        required: null,
-      },
-      {
-        type: 'Secret',
-        key: 'serviceAccountSecret',
-        label: 'Service account secret',
-        placeholder: '',
-        sublabel: null,
-        required: null,
-      },
-      { type: 'Text', key: 'projectId', label: 'Project id', placeholder: '1234567', sublabel: null, required: null },
-      batchSizeSetting(batch),
-      baseUrlSetting(regions[0].url),
-    ],
-  },
-  exampleSettings: { projectToken: 'example-token', region: 'EU', batchSize: '500' },
+  id: 'Mixpanel',
+  label: 'Mixpanel',
+  settings,
   prepare,
 });
 
-function prepare(settings: JsonObject): PreparedDestination {
-  const baseUrl = readRegionUrl(settings, regions);
-  const token = textSetting(settings, 'projectToken');
-  const account = readServiceAccount(settings);
+function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
+  const baseUrl = given.baseUrl ?? given.region.url;
+  const { projectToken: token } = given;
+  const account = readServiceAccount(given);
   const importUrl = `${baseUrl}/import?strict=1${account === undefined ? '' : `&project_id=${account.projectId}`}`;
   // Without ip=0 a profile would move to where this request comes from.
   const engageUrl = `${baseUrl}/engage?ip=0&strict=1&verbose=1`;
   const authorization = account?.authorization ?? basicAuthorization(token, '');
   return {
-    batchEventsMax: readBatchSize(settings, batch),
+    batchEventsMax: given.batchSize,
     takes: (event) => !isIdentify(event) || Object.keys(traitsOf(event)).length > 0,
     groupOf: (event) => (isIdentify(event) ? 'profiles' : 'events'),
     buildRequest(events) {
@@ -95,11 +80,11 @@ function prepare(settings: JsonObject): PreparedDestination {
 
 type ServiceAccount = { readonly projectId: string; readonly authorization: string };
 
-function readServiceAccount(settings: JsonObject): ServiceAccount | undefined {
-  const [username, secret, projectId] = serviceAccountKeys.map((key) => optionalTextSetting(settings, key));
+function readServiceAccount(given: SettingsOf<typeof settings>): ServiceAccount | undefined {
+  const { serviceAccountUsername: username, serviceAccountSecret: secret, projectId } = given;
   if (username === undefined && secret === undefined && projectId === undefined) return undefined;
   if (username === undefined || secret === undefined || projectId === undefined) {
-    const missing = serviceAccountKeys.find((key) => optionalTextSetting(settings, key) === undefined);
+    const missing = serviceAccountKeys.find((key) => given[key] === undefined);
     throw new SettingError(missing ?? 'projectId', 'goes with the other two settings of a service account');
   }
   if (!/^\d+$/.test(projectId)) throw new SettingError('projectId', 'must be a number');

@@ -1,11 +1,10 @@
 import type { JsonObject } from '../../process/json.ts';
-import { contactIds } from '../sdk/person.ts';
-import type { ContactIds } from '../sdk/person.ts';
-import { contextOf, propertiesOf, traitsOf } from '../sdk/event.ts';
 import type { OutboundEvent } from '../sdk/destination.ts';
 import { eventUuid } from '../sdk/event-ids.ts';
+import { contextOf, propertiesOf, sentEvent, traitsOf } from '../sdk/event.ts';
 import { renameMembers } from '../sdk/json.ts';
-import { sentEvent } from '../sdk/event.ts';
+import { contactIds } from '../sdk/person.ts';
+import type { ContactIds } from '../sdk/person.ts';
 
 /** Mixpanel's names for what a browser says, https://docs.mixpanel.com/docs/data-structure/property-reference. */
 const contextNames: ReadonlyMap<string, string> = new Map([

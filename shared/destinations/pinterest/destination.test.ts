@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { OutboundEvent } from '../sdk/destination.ts';
-import { pinterest } from './destination.ts';
 import { sampleShopper, sampleStranger } from '../testing/sample-shopper.ts';
+import { pinterest } from './destination.ts';
 
 const settings = { adAccountId: '549755885175', conversionToken: 'example-token' };
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');

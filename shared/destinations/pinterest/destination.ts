@@ -1,19 +1,34 @@
-import type { JsonObject } from '../../process/json.ts';
 import { isJsonObject } from '../../process/json.ts';
-import { baseUrlSetting, readBaseUrl } from '../sdk/settings.ts';
+import { jsonAnswer } from '../sdk/answers.ts';
 import { defineDestination } from '../sdk/destination.ts';
 import type { OutboundAnswer, Outcome, PreparedDestination } from '../sdk/destination.ts';
-import { tokenSetting } from '../sdk/settings.ts';
-import { jsonAnswer } from '../sdk/answers.ts';
-import { pinterestEvent } from './payload.ts';
+import { sentEvent, takesCustomerEvents } from '../sdk/event.ts';
 import { postJson } from '../sdk/http.ts';
-import { sentEvent } from '../sdk/event.ts';
-import { takesCustomerEvents } from '../sdk/event.ts';
-import { choiceSetting, textSetting } from '../sdk/settings.ts';
+import { baseUrl, choice, requiredText, toggle, token } from '../sdk/settings.ts';
+import type { SettingsOf } from '../sdk/settings.ts';
+import { pinterestEvent } from './payload.ts';
 
 const standardUrl = 'https://api.pinterest.com';
 const actionSources = ['web', 'offline'] as const;
 const batchEventsMax = 1_000;
+
+const settings = {
+  adAccountId: requiredText({ label: 'Ad account ID', placeholder: '549755885175', example: '549755885175' }),
+  conversionToken: token({
+    label: 'Conversion access token',
+    sublabel: 'Generated in Ads Manager, Conversions.',
+    example: 'example',
+  }),
+  actionSource: choice({
+    label: 'Action source',
+    sublabel: 'Where events happen.',
+    options: actionSources,
+    fallback: 'web',
+    example: 'web',
+  }),
+  testMode: toggle({ label: 'Test mode', sublabel: 'Events are checked and shown in Ads Manager, but not recorded.' }),
+  baseUrl: baseUrl(standardUrl),
+};
 
 /**
  * Pinterest API for Conversions: `POST /v5/ad_accounts/{id}/events`, up to 1,000 events, answered row by row.
@@ -21,58 +36,18 @@ const batchEventsMax = 1_000;
  * against the Pinterest tag.
  */
 export const pinterest = defineDestination({
-  descriptor: {
-    id: 'Pinterest',
-    label: 'Pinterest API for Conversions',
-    status: 'ga',
-    capabilities: { oauth: false, listsAccounts: false, supportsRenamedEvents: true },
-    settings: [
-      {
-        type: 'Text',
-        key: 'adAccountId',
-        label: 'Ad account ID',
-        placeholder: '549755885175',
-        sublabel: null,
-        required: true,
-      },
-      {
-        type: 'Secret',
-        key: 'conversionToken',
-        label: 'Conversion access token',
-        placeholder: '',
-        sublabel: 'Generated in Ads Manager, Conversions.',
-        required: true,
-      },
-      {
-        type: 'Select',
-        key: 'actionSource',
-        label: 'Action source',
-        options: actionSources.map((value) => ({ label: value, value })),
-        sublabel: 'Where events happen.',
-        required: null,
-        defaultValue: 'web',
-      },
-      {
-        type: 'Switch',
-        key: 'testMode',
-        label: 'Test mode',
-        required: null,
-        sublabel: 'Events are checked and shown in Ads Manager, but not recorded.',
-        defaultValue: false,
-      },
-      baseUrlSetting(standardUrl),
-    ],
-  },
-  exampleSettings: { adAccountId: '549755885175', conversionToken: 'example', actionSource: 'web', testMode: false },
+  id: 'Pinterest',
+  label: 'Pinterest API for Conversions',
+  settings,
   prepare,
 });
 
-function prepare(settings: JsonObject): PreparedDestination {
-  const account = encodeURIComponent(textSetting(settings, 'adAccountId').trim());
-  const test = settings['testMode'] === true ? '?test=true' : '';
-  const url = `${readBaseUrl(settings, standardUrl)}/v5/ad_accounts/${account}/events${test}`;
-  const headers = { authorization: `Bearer ${tokenSetting(settings, 'conversionToken')}` };
-  const actionSource = choiceSetting(settings, 'actionSource', actionSources, 'web');
+function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
+  const account = encodeURIComponent(given.adAccountId.trim());
+  const test = given.testMode ? '?test=true' : '';
+  const url = `${given.baseUrl}/v5/ad_accounts/${account}/events${test}`;
+  const headers = { authorization: `Bearer ${given.conversionToken}` };
+  const actionSource = given.actionSource;
   return {
     batchEventsMax,
     takes: takesCustomerEvents,

@@ -1,15 +1,12 @@
 import { normaliseText } from '../../plan/modifications/personal-data.ts';
 import type { JsonObject } from '../../process/json.ts';
 import { browserContext, browserId } from '../sdk/browser-context.ts';
-import { commerceOf } from '../sdk/commerce.ts';
+import { commerceOf, createEventNames } from '../sdk/commerce.ts';
 import { UnfitEventError } from '../sdk/destination.ts';
-import { secondsOf } from '../sdk/event.ts';
-import { hashDatum, hashPerson } from '../sdk/person.ts';
-import { knownPerson } from '../sdk/person.ts';
-import { listOf, present } from '../sdk/json.ts';
-import { textOf } from '../sdk/event.ts';
+import { secondsOf, textOf } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
-import { createEventNames } from '../sdk/commerce.ts';
+import { listOf, present } from '../sdk/json.ts';
+import { hashDatum, hashPerson, knownPerson } from '../sdk/person.ts';
 
 /**
  * An event of Pinterest's API for Conversions; event types: https://developers.pinterest.com/docs/conversions/event/.

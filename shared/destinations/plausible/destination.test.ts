@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { plausible } from './destination.ts';
 import { sampleEvent } from '../sdk/sample-event.ts';
+import { plausible } from './destination.ts';
 
 const prepared = plausible.prepare({ domain: 'shop.example.com' });
 const context = { current_url: 'https://shop.example.com/thanks', ip: '203.0.113.7', user_agent: 'Mozilla/5.0 (X11)' };

@@ -1,13 +1,13 @@
 import { isIP } from 'node:net';
 import type { JsonObject } from '../../process/json.ts';
-import { baseUrlSetting, readBaseUrl } from '../sdk/settings.ts';
-import { defineDestination, SettingError, UnfitEventError } from '../sdk/destination.ts';
+import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundAnswer, OutboundEvent, Outcome, PreparedDestination } from '../sdk/destination.ts';
-import { isHeaderValue } from '../sdk/http.ts';
-import { postJson } from '../sdk/http.ts';
 import { isIdentify, numberOf, sentEvent, textOf } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
-import { textSetting } from '../sdk/settings.ts';
+import { isHeaderValue } from '../sdk/header-rules.ts';
+import { postJson } from '../sdk/http.ts';
+import { baseUrl, matching, requiredText } from '../sdk/settings.ts';
+import type { SettingsOf } from '../sdk/settings.ts';
 
 const standardUrl = 'https://plausible.io';
 const nameCharactersMax = 120;
@@ -16,6 +16,19 @@ const propsMax = 30;
 const propNameCharactersMax = 300;
 const propValueCharactersMax = 2_000;
 
+const settings = {
+  domain: requiredText(
+    {
+      label: 'Domain',
+      placeholder: 'example.com',
+      sublabel: 'The site as it is named in Plausible.',
+      example: 'example.com',
+    },
+    matching(/^[a-z0-9][a-z0-9.:/_-]{0,252}$/i, 'must be a domain name'),
+  ),
+  baseUrl: baseUrl(standardUrl),
+};
+
 /**
  * Plausible Analytics, hosted or one's own. https://plausible.io/docs/events-api
  *
@@ -23,31 +36,15 @@ const propValueCharactersMax = 2_000;
  * the event, and an event without a browser is refused. It has no time of events either: one counts when it arrives.
  */
 export const plausible = defineDestination({
-  descriptor: {
-    id: 'Plausible',
-    label: 'Plausible',
-    status: 'ga',
-    capabilities: { oauth: false, listsAccounts: false, supportsRenamedEvents: true },
-    settings: [
-      {
-        type: 'Text',
-        key: 'domain',
-        label: 'Domain',
-        placeholder: 'example.com',
-        sublabel: 'The site as it is named in Plausible.',
-        required: true,
-      },
-      baseUrlSetting(standardUrl),
-    ],
-  },
-  exampleSettings: { domain: 'example.com' },
+  id: 'Plausible',
+  label: 'Plausible',
+  settings,
   prepare,
 });
 
-function prepare(settings: JsonObject): PreparedDestination {
-  const domain = textSetting(settings, 'domain');
-  if (!/^[a-z0-9][a-z0-9.:/_-]{0,252}$/i.test(domain)) throw new SettingError('domain', 'must be a domain name');
-  const url = `${readBaseUrl(settings, standardUrl)}/api/event`;
+function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
+  const { domain } = given;
+  const url = `${given.baseUrl}/api/event`;
   return {
     batchEventsMax: 1,
     takes: (event) => !isIdentify(event),

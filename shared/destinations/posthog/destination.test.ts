@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { OutboundEvent } from '../sdk/destination.ts';
-import { posthog } from './destination.ts';
 import { sampleEvent } from '../sdk/sample-event.ts';
+import { posthog } from './destination.ts';
 
 const key = { projectApiKey: 'phc_1' };
 const track = { resolved: sampleEvent() };

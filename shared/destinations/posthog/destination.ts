@@ -1,17 +1,13 @@
 import type { JsonObject } from '../../process/json.ts';
-import { baseUrlSetting } from '../sdk/settings.ts';
-import { batchSizeSetting, readBatchSize } from '../sdk/settings.ts';
-import { contactIds } from '../sdk/person.ts';
-import { contextOf, propertiesOf, traitsOf } from '../sdk/event.ts';
 import { defineDestination } from '../sdk/destination.ts';
 import type { OutboundEvent, PreparedDestination } from '../sdk/destination.ts';
 import { eventUuid } from '../sdk/event-ids.ts';
+import { contextOf, identifyEvent, isIdentify, propertiesOf, sentEvent, textOf, traitsOf } from '../sdk/event.ts';
 import { postJson } from '../sdk/http.ts';
-import { readRegionUrl, regionSetting } from '../sdk/settings.ts';
-import type { Regions } from '../sdk/settings.ts';
 import { renameMembers } from '../sdk/json.ts';
-import { identifyEvent, isIdentify, sentEvent, textOf } from '../sdk/event.ts';
-import { textSetting } from '../sdk/settings.ts';
+import { contactIds } from '../sdk/person.ts';
+import { batchSize, region, requiredSecret, optionalBaseUrl } from '../sdk/settings.ts';
+import type { Regions, SettingsOf } from '../sdk/settings.ts';
 
 const regions: Regions = [
   { value: 'US', label: 'US Cloud', url: 'https://us.i.posthog.com' },
@@ -37,39 +33,34 @@ const contextNames: ReadonlyMap<string, string> = new Map([
   ['screen_height', '$screen_height'],
 ]);
 
+const settings = {
+  projectApiKey: requiredSecret({
+    label: 'Project API key',
+    placeholder: 'phc_…',
+    sublabel: 'Project settings, General.',
+    example: 'phc_example',
+  }),
+  region: region(regions),
+  batchSize: batchSize(batch),
+  baseUrl: optionalBaseUrl(regions[0].url),
+};
+
 /**
  * PostHog, Cloud or self-hosted: `POST /batch/`, https://posthog.com/docs/api/capture. A UUID made of the event's id is
  * the event's `uuid`; $identify sets person properties and ties what the visitor did before it had a name.
  */
 export const posthog = defineDestination({
-  descriptor: {
-    id: 'PostHog',
-    label: 'PostHog',
-    status: 'ga',
-    capabilities: { oauth: false, listsAccounts: false, supportsRenamedEvents: true },
-    settings: [
-      {
-        type: 'Secret',
-        key: 'projectApiKey',
-        label: 'Project API key',
-        placeholder: 'phc_…',
-        sublabel: 'Project settings, General.',
-        required: true,
-      },
-      regionSetting(regions),
-      batchSizeSetting(batch),
-      baseUrlSetting(regions[0].url),
-    ],
-  },
-  exampleSettings: { projectApiKey: 'phc_example', region: 'EU', batchSize: '250' },
+  id: 'PostHog',
+  label: 'PostHog',
+  settings,
   prepare,
 });
 
-function prepare(settings: JsonObject): PreparedDestination {
-  const url = `${readRegionUrl(settings, regions)}/batch/`;
-  const apiKey = textSetting(settings, 'projectApiKey');
+function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
+  const url = `${given.baseUrl ?? given.region.url}/batch/`;
+  const apiKey = given.projectApiKey;
   return {
-    batchEventsMax: readBatchSize(settings, batch),
+    batchEventsMax: given.batchSize,
     buildRequest: (events) => postJson({ url, body: { api_key: apiKey, batch: events.map(posthogEvent) }, events }),
   };
 }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { OutboundEvent } from '../sdk/destination.ts';
-import { reddit } from './destination.ts';
 import { sampleShopper, sampleStranger } from '../testing/sample-shopper.ts';
+import { reddit } from './destination.ts';
 
 const settings = { pixelId: 'a2_example', conversionToken: 'example-token' };
 const nowMs = 1_700_000_060_000;

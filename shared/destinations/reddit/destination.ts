@@ -1,17 +1,41 @@
-import type { JsonObject } from '../../process/json.ts';
-import { baseUrlSetting, readBaseUrl } from '../sdk/settings.ts';
 import { defineDestination } from '../sdk/destination.ts';
 import type { PreparedDestination } from '../sdk/destination.ts';
-import { tokenSetting } from '../sdk/settings.ts';
+import { sentEvent, takesCustomerEvents } from '../sdk/event.ts';
 import { postJson } from '../sdk/http.ts';
+import { baseUrl, choice, optionalText, requiredText, token } from '../sdk/settings.ts';
+import type { SettingsOf } from '../sdk/settings.ts';
 import { redditEvent } from './payload.ts';
-import { sentEvent } from '../sdk/event.ts';
-import { takesCustomerEvents } from '../sdk/event.ts';
-import { choiceSetting, optionalTextSetting, textSetting } from '../sdk/settings.ts';
 
 const standardUrl = 'https://ads-api.reddit.com';
 const actionSources = ['WEBSITE', 'APP', 'PHYSICAL_STORE', 'OTHER'] as const;
 const batchEventsMax = 1_000;
+
+const settings = {
+  pixelId: requiredText({
+    label: 'Pixel ID',
+    placeholder: 'a2_example',
+    sublabel: 'From Events Manager.',
+    example: 'a2_example',
+  }),
+  conversionToken: token({
+    label: 'Conversion access token',
+    sublabel: 'Generated in Events Manager, Conversions API.',
+    example: 'example',
+  }),
+  actionSource: choice({
+    label: 'Action source',
+    sublabel: 'Where events happen.',
+    options: actionSources,
+    fallback: 'WEBSITE',
+    example: 'WEBSITE',
+  }),
+  testId: optionalText({
+    label: 'Test ID',
+    placeholder: 't2_example',
+    sublabel: 'While it is set events appear in the event testing of Events Manager.',
+  }),
+  baseUrl: baseUrl(standardUrl),
+};
 
 /**
  * Reddit Ads, Conversions API version 3: `POST /api/v3/pixels/{pixel}/conversion_events`, up to 1,000 events, taken or
@@ -19,58 +43,18 @@ const batchEventsMax = 1_000;
  * `conversion_id`, which deduplicates against the pixel in the browser.
  */
 export const reddit = defineDestination({
-  descriptor: {
-    id: 'Reddit',
-    label: 'Reddit Conversions API',
-    status: 'ga',
-    capabilities: { oauth: false, listsAccounts: false, supportsRenamedEvents: true },
-    settings: [
-      {
-        type: 'Text',
-        key: 'pixelId',
-        label: 'Pixel ID',
-        placeholder: 'a2_example',
-        sublabel: 'From Events Manager.',
-        required: true,
-      },
-      {
-        type: 'Secret',
-        key: 'conversionToken',
-        label: 'Conversion access token',
-        placeholder: '',
-        sublabel: 'Generated in Events Manager, Conversions API.',
-        required: true,
-      },
-      {
-        type: 'Select',
-        key: 'actionSource',
-        label: 'Action source',
-        options: actionSources.map((value) => ({ label: value, value })),
-        sublabel: 'Where events happen.',
-        required: null,
-        defaultValue: 'WEBSITE',
-      },
-      {
-        type: 'Text',
-        key: 'testId',
-        label: 'Test ID',
-        placeholder: 't2_example',
-        sublabel: 'While it is set events appear in the event testing of Events Manager.',
-        required: null,
-      },
-      baseUrlSetting(standardUrl),
-    ],
-  },
-  exampleSettings: { pixelId: 'a2_example', conversionToken: 'example', actionSource: 'WEBSITE' },
+  id: 'Reddit',
+  label: 'Reddit Conversions API',
+  settings,
   prepare,
 });
 
-function prepare(settings: JsonObject): PreparedDestination {
-  const pixel = encodeURIComponent(textSetting(settings, 'pixelId').trim());
-  const url = `${readBaseUrl(settings, standardUrl)}/api/v3/pixels/${pixel}/conversion_events`;
-  const headers = { authorization: `Bearer ${tokenSetting(settings, 'conversionToken')}` };
-  const actionSource = choiceSetting(settings, 'actionSource', actionSources, 'WEBSITE');
-  const testId = optionalTextSetting(settings, 'testId');
+function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
+  const pixel = encodeURIComponent(given.pixelId.trim());
+  const url = `${given.baseUrl}/api/v3/pixels/${pixel}/conversion_events`;
+  const headers = { authorization: `Bearer ${given.conversionToken}` };
+  const actionSource = given.actionSource;
+  const testId = given.testId;
   return {
     batchEventsMax,
     takes: takesCustomerEvents,

@@ -1,14 +1,11 @@
 import type { JsonObject } from '../../process/json.ts';
 import { browserContext, browserId } from '../sdk/browser-context.ts';
-import { commerceOf } from '../sdk/commerce.ts';
+import { commerceOf, createEventNames } from '../sdk/commerce.ts';
 import { UnfitEventError } from '../sdk/destination.ts';
-import { checkAge } from '../sdk/event.ts';
-import { hashDatum, normaliseE164, normaliseEmail } from '../sdk/person.ts';
-import { knownPerson } from '../sdk/person.ts';
-import { present } from '../sdk/json.ts';
-import { numberOf } from '../sdk/event.ts';
+import { checkAge, numberOf } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
-import { createEventNames } from '../sdk/commerce.ts';
+import { present } from '../sdk/json.ts';
+import { hashDatum, knownPerson, normaliseE164, normaliseEmail } from '../sdk/person.ts';
 
 const daysMax = 7;
 

@@ -1,14 +1,18 @@
 import { createHash, createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { awsExampleSettings, prepareAwsRequests } from './aws.ts';
+import { awsSettings, prepareAwsRequests } from './aws.ts';
 import type { OutboundRequest } from './destination.ts';
 import { sampleEvent } from './sample-event.ts';
+import { exampleOf, readSettings } from './settings.ts';
 
 const nowMs = Date.parse('2026-01-31T10:20:30.456Z');
 const events = [{ resolved: sampleEvent() }];
 
+const declared = awsSettings('kinesis');
+const example = readSettings(declared, exampleOf(declared));
+
 function request(own: Readonly<Record<string, unknown>> = {}): OutboundRequest {
-  const make = prepareAwsRequests('kinesis', { ...awsExampleSettings, ...own });
+  const make = prepareAwsRequests('kinesis', readSettings(declared, { ...exampleOf(declared), ...own }));
   return make({ headers: { 'content-type': 'application/x-amz-json-1.1' }, body: '{"a":"größe"}', events }, nowMs);
 }
 
@@ -31,7 +35,7 @@ describe('AWS request', () => {
   );
 
   it('signature: follows the time of the attempt', () => {
-    const make = prepareAwsRequests('sns', awsExampleSettings);
+    const make = prepareAwsRequests('sns', example);
     const at = (ms: number) => make({ headers: {}, body: 'a', events }, ms).headers['authorization'];
     expect(at(nowMs)).toBe(at(nowMs));
     expect(at(nowMs)).not.toBe(at(nowMs + 1_000));
@@ -59,7 +63,7 @@ function signatureOf({ url, headers, body = '' }: OutboundRequest): string {
   const toSign = ['AWS4-HMAC-SHA256', wire['x-amz-date'], scope, sha256(canonical)].join('\n');
   const key = scope
     .split('/')
-    .reduce<string | Buffer>((secret, part) => hmac(secret, part), `AWS4${awsExampleSettings.secretAccessKey}`);
+    .reduce<string | Buffer>((secret, part) => hmac(secret, part), `AWS4${example.secretAccessKey}`);
   const signature = hmac(key, toSign).toString('hex');
   return `AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/${scope}, SignedHeaders=${names}, Signature=${signature}`;
 }

@@ -1,40 +1,26 @@
 import aws4 from 'aws4';
-import type { JsonObject } from '../../process/json.ts';
-import { SettingError } from './destination.ts';
-import type { OutboundAnswer, OutboundEvent, OutboundRequest, Outcome, SettingDescriptor } from './destination.ts';
+import type { OutboundAnswer, OutboundEvent, OutboundRequest, Outcome } from './destination.ts';
 import { deliveryHeaders } from './http.ts';
-import { baseUrlSetting, optionalTextSetting, readBaseUrl, textSetting } from './settings.ts';
+import { matching, optionalBaseUrl, optionalSecret, requiredSecret, requiredText } from './settings.ts';
+import type { SettingsOf } from './settings.ts';
+
+const plainText = matching(/^[\x21-\x7e]+$/, 'must be text without spaces and line breaks');
 
 /** The settings every service of AWS asks for. */
-export function awsSettings(service: string): readonly SettingDescriptor[] {
-  return [
-    { type: 'Text', key: 'region', label: 'Region', placeholder: 'eu-central-1', sublabel: null, required: true },
-    { type: 'Text', key: 'accessKeyId', label: 'Access key id', placeholder: 'AKIA…', sublabel: null, required: true },
-    {
-      type: 'Secret',
-      key: 'secretAccessKey',
-      label: 'Secret access key',
-      placeholder: '',
-      sublabel: null,
-      required: true,
-    },
-    {
-      type: 'Secret',
-      key: 'sessionToken',
-      label: 'Session token',
-      placeholder: '',
-      sublabel: 'Only for temporary credentials.',
-      required: null,
-    },
-    baseUrlSetting(`https://${service}.<region>.amazonaws.com`),
-  ];
+export function awsSettings(service: string) {
+  return {
+    region: requiredText(
+      { label: 'Region', placeholder: 'eu-central-1', example: 'eu-central-1' },
+      matching(/^[a-z]{2,4}(-[a-z]+)+-\d{1,2}$/, 'must be one such as eu-central-1'),
+    ),
+    accessKeyId: requiredText({ label: 'Access key id', placeholder: 'AKIA…', example: 'AKIDEXAMPLE' }, plainText),
+    secretAccessKey: requiredSecret({ label: 'Secret access key', example: 'example-secret-access-key' }),
+    sessionToken: optionalSecret({ label: 'Session token', sublabel: 'Only for temporary credentials.' }, plainText),
+    baseUrl: optionalBaseUrl(`https://${service}.<region>.amazonaws.com`),
+  };
 }
 
-export const awsExampleSettings = {
-  region: 'eu-central-1',
-  accessKeyId: 'AKIDEXAMPLE',
-  secretAccessKey: 'example-secret-access-key',
-} as const;
+export type AwsSettings = SettingsOf<ReturnType<typeof awsSettings>>;
 
 export type AwsCall = {
   /** Signed, and what the signature needs is added. Lower-case names. */
@@ -48,21 +34,16 @@ export type AwsCall = {
 export type MakeAwsRequest = (call: AwsCall, nowMs: number) => OutboundRequest;
 
 /**
- * Reads the settings of a service and signs with Signature Version 4,
- * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv.html. Throws SettingError.
+ * Signs for a service with Signature Version 4,
+ * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv.html.
  */
-export function prepareAwsRequests(service: string, settings: JsonObject): MakeAwsRequest {
-  const region = textSetting(settings, 'region');
-  if (!/^[a-z]{2,4}(-[a-z]+)+-\d{1,2}$/.test(region))
-    throw new SettingError('region', 'must be one such as eu-central-1');
-  const sessionToken = optionalTextSetting(settings, 'sessionToken');
-  const credentials = {
-    accessKeyId: headerText('accessKeyId', textSetting(settings, 'accessKeyId')),
-    secretAccessKey: textSetting(settings, 'secretAccessKey'),
-    ...(sessionToken === undefined ? {} : { sessionToken: headerText('sessionToken', sessionToken) }),
-  };
+export function prepareAwsRequests(
+  service: string,
+  { region, accessKeyId, secretAccessKey, sessionToken, baseUrl }: AwsSettings,
+): MakeAwsRequest {
+  const credentials = { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) };
   const domain = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
-  const url = new URL(`${readBaseUrl(settings, `https://${service}.${region}.${domain}`)}/`);
+  const url = new URL(`${baseUrl ?? `https://${service}.${region}.${domain}`}/`);
   return ({ headers, body, events }, nowMs) => {
     const { headers: signed = {} } = aws4.sign(
       {
@@ -94,11 +75,6 @@ function toHeaders(signed: NodeJS.Dict<unknown>): Record<string, string> {
 
 function amzDate(nowMs: number): string {
   return new Date(nowMs).toISOString().replace(/[:-]|\.\d{3}/g, '');
-}
-
-function headerText(key: string, text: string): string {
-  if (!/^[\x21-\x7e]+$/.test(text)) throw new SettingError(key, 'must be text without spaces and line breaks');
-  return text;
 }
 
 /** Codes of trouble that passes, whatever status they come with. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { browserContext, browserId } from './browser-context.ts';
-import { sampleEvent } from './sample-event.ts';
 import { sentEvent } from './event.ts';
+import { sampleEvent } from './sample-event.ts';
 
 const eventWith = (context: object, properties = {}, visitor = {}) => {
   const resolved = sampleEvent({ context: { ...context }, event_properties: properties });

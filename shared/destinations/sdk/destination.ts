@@ -1,36 +1,8 @@
 import type { EventHead } from '../../events/event-head.ts';
 import type { ResolvedEvent } from '../../events/resolved-event.ts';
 import type { JsonObject } from '../../process/json.ts';
-
-/** A setting as the types endpoint describes it; the five kinds of the specification. */
-export type SettingDescriptor =
-  | { readonly type: 'Alert'; readonly key: string; readonly label: string }
-  | {
-      readonly type: 'Select';
-      readonly key: string;
-      readonly label: string;
-      readonly options: readonly { readonly label: string; readonly value: string }[];
-      readonly sublabel: string | null;
-      readonly required: boolean | null;
-      readonly defaultValue: string | null;
-    }
-  | {
-      readonly type: 'Switch';
-      readonly key: string;
-      readonly label: string;
-      readonly required: boolean | null;
-      readonly sublabel: string | null;
-      readonly defaultValue: boolean | null;
-    }
-  | { readonly type: 'GenericOauth'; readonly key: string; readonly label: string; readonly sublabel: string | null }
-  | {
-      readonly type: 'Text' | 'Secret';
-      readonly key: string;
-      readonly label: string;
-      readonly placeholder: string;
-      readonly sublabel: string | null;
-      readonly required: boolean | null;
-    };
+import { describeSettings, exampleOf, readSettings } from './settings.ts';
+import type { SettingDeclarations, SettingDescriptor, SettingsOf } from './settings.ts';
 
 /** Entity of `GET /rest/v1/destinations/types`. */
 export type DestinationDescriptor = {
@@ -105,32 +77,53 @@ export type PreparedDestination = {
   readAnswer?(answer: OutboundAnswer, events: readonly OutboundEvent[]): readonly Outcome[] | undefined;
 };
 
-/** One destination kind: a file, and one line in the registry. */
+/** One destination kind: a folder, and one line in the registry. */
 export type DestinationKind = {
   readonly descriptor: DestinationDescriptor;
-  /** Settings that `prepare` takes, with made-up values: for documents and for the contract test. */
+  /** Settings that `prepare` accepts, with made-up values: for documents and for the contract test. */
   readonly exampleSettings: JsonObject;
   /** What the platform answers when it took one event, where an empty 200 would not say so: for tests. */
   readonly exampleSuccess?: Pick<OutboundAnswer, 'status' | 'body'>;
-  /** Checks what descriptors cannot say (a URL, a JSON object) and prepares. Throws SettingError naming the key. */
+  /** Checks and reads the settings, and prepares. Throws SettingError naming the key. */
   prepare(settings: JsonObject): PreparedDestination;
 };
 
-/** A setting whose value cannot be used. */
-export class SettingError extends Error {
-  readonly code = 'setting_invalid';
-  readonly key: string;
-  constructor(key: string, problem: string) {
-    super(`settings.${key} ${problem}`);
-    this.key = key;
-  }
+/** A kind as its folder declares it. */
+export type DestinationDefinition<Declarations extends SettingDeclarations> = Pick<
+  DestinationKind,
+  'exampleSuccess'
+> & {
+  /** As the specification spells it. */
+  readonly id: string;
+  readonly label: string;
+  readonly settings: Declarations;
+  /** Turns the settings as they were read into functions. Throws SettingError for what only several of them can say. */
+  prepare(settings: SettingsOf<Declarations>): PreparedDestination;
+};
+
+/** Makes a kind of its definition: descriptor, example and validation derive from the settings declared. */
+export function defineDestination<Declarations extends SettingDeclarations>(
+  definition: DestinationDefinition<Declarations>,
+): DestinationKind {
+  const { id, label, settings: declarations, exampleSuccess, prepare } = definition;
+  return {
+    descriptor: {
+      id,
+      label,
+      status: 'ga',
+      capabilities: { oauth: false, listsAccounts: false, supportsRenamedEvents: true },
+      settings: describeSettings(declarations),
+    },
+    // Made when it is asked for: an example may be a key that takes a moment to make.
+    get exampleSettings() {
+      return exampleOf(declarations);
+    },
+    ...(exampleSuccess === undefined ? {} : { exampleSuccess }),
+    prepare: (settings) => prepare(readSettings(declarations, settings)),
+  };
 }
 
 /** An event that the platform cannot take as it is. The message holds no content of the event: it becomes its reason. */
 export class UnfitEventError extends Error {
   readonly code = 'event_unfit';
-}
-
-export function defineDestination(kind: DestinationKind): DestinationKind {
-  return kind;
 }

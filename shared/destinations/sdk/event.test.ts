@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { contactIds } from './person.ts';
 import { contextOf, propertiesOf, traitsOf } from './event.ts';
+import { contactIds } from './person.ts';
 import { sampleEvent } from './sample-event.ts';
 
 const resolved = {

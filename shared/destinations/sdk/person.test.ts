@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { hashDatum, hashPerson, normaliseE164 } from './person.ts';
-import { knownPerson } from './person.ts';
-import { sampleEvent } from './sample-event.ts';
 import { sentEvent } from './event.ts';
+import { hashDatum, hashPerson, knownPerson, normaliseE164 } from './person.ts';
+import { sampleEvent } from './sample-event.ts';
 
 const emailHash = '62a14e44f765419d10fea99367361a727c12365e2520f32218d505ed9aa0f62f';
 

@@ -1,69 +1,220 @@
+import { isJsonObject } from '../../process/json.ts';
 import type { JsonObject } from '../../process/json.ts';
-import { SettingError } from './destination.ts';
-import type { SettingDescriptor } from './destination.ts';
-import { isHeaderValue, readWebUrl } from './http.ts';
+import { isAllowedHeaderName, isHeaderValue } from './header-rules.ts';
 
-/** A setting that must be text. Throws SettingError when it is missing, empty or of another type. */
-export function textSetting(settings: JsonObject, key: string): string {
-  const text = optionalTextSetting(settings, key);
-  if (text === undefined) throw new SettingError(key, 'is required');
-  return text;
-}
+/** A setting as the types endpoint describes it; the five kinds of the specification. */
+export type SettingDescriptor =
+  | { readonly type: 'Alert'; readonly key: string; readonly label: string }
+  | {
+      readonly type: 'Select';
+      readonly key: string;
+      readonly label: string;
+      readonly options: readonly SelectOption[];
+      readonly sublabel: string | null;
+      readonly required: boolean | null;
+      readonly defaultValue: string | null;
+    }
+  | {
+      readonly type: 'Switch';
+      readonly key: string;
+      readonly label: string;
+      readonly required: boolean | null;
+      readonly sublabel: string | null;
+      readonly defaultValue: boolean | null;
+    }
+  | { readonly type: 'GenericOauth'; readonly key: string; readonly label: string; readonly sublabel: string | null }
+  | {
+      readonly type: 'Text' | 'Secret';
+      readonly key: string;
+      readonly label: string;
+      readonly placeholder: string;
+      readonly sublabel: string | null;
+      readonly required: boolean | null;
+    };
 
-/** Text, or undefined when the setting is missing, null or empty. */
-export function optionalTextSetting(settings: JsonObject, key: string): string | undefined {
-  const value = settings[key];
-  if (value === undefined || value === null || value === '') return undefined;
-  if (typeof value !== 'string') throw new SettingError(key, 'must be text');
-  return value;
-}
+type SelectOption = { readonly label: string; readonly value: string };
 
-/** One of the values of a Select. */
-export function choiceSetting<Choice extends string>(
-  settings: JsonObject,
-  key: string,
-  choices: readonly Choice[],
-  fallback: Choice,
-): Choice {
-  const text = optionalTextSetting(settings, key);
-  if (text === undefined) return fallback;
-  const chosen = choices.find((choice) => choice === text);
-  if (chosen === undefined) throw new SettingError(key, `must be one of ${choices.join(', ')}`);
-  return chosen;
-}
-
-/** A whole number written as text, or given as a number. */
-export function countSetting(
-  settings: JsonObject,
-  key: string,
-  limits: { readonly min: number; readonly max: number; readonly fallback: number },
-): number {
-  const value = settings[key];
-  const text = typeof value === 'number' ? String(value) : optionalTextSetting(settings, key);
-  if (text === undefined) return limits.fallback;
-  const count = Number(text);
-  if (!/^\d+$/.test(text.trim()) || count < limits.min || count > limits.max) {
-    throw new SettingError(key, `must be a whole number from ${limits.min} to ${limits.max}`);
+/** A setting whose value cannot be used. */
+export class SettingError extends Error {
+  readonly code = 'setting_invalid';
+  readonly key: string;
+  constructor(key: string, problem: string) {
+    super(`settings.${key} ${problem}`);
+    this.key = key;
   }
-  return count;
 }
 
-/** The setting that sends a platform's requests elsewhere: a regional address, a proxy, a server for tests. */
-export function baseUrlSetting(standard: string): SettingDescriptor {
+/**
+ * A setting of a destination kind, declared once: how the types endpoint describes it, a made-up value for documents
+ * and tests, and how a given value is checked and read.
+ */
+export type Setting<Value> = {
+  describe(key: string): SettingDescriptor;
+  /** Undefined: the example leaves the setting out. */
+  example(): unknown;
+  /** Throws SettingError naming the key. A setting that is missing, null or empty counts as not given. */
+  read(given: unknown, key: string): Value;
+};
+
+/** The settings of a kind, by key, in the order they are shown in. */
+export type SettingDeclarations = Readonly<Record<string, Setting<unknown>>>;
+
+/** The values that a kind's declarations read. */
+export type SettingsOf<Declarations extends SettingDeclarations> = {
+  readonly [Key in keyof Declarations]: Declarations[Key] extends Setting<infer Value> ? Value : never;
+};
+
+export function describeSettings(declarations: SettingDeclarations): readonly SettingDescriptor[] {
+  return Object.entries(declarations).map(([key, setting]) => setting.describe(key));
+}
+
+export function exampleOf(declarations: SettingDeclarations): JsonObject {
+  const examples = Object.entries(declarations).map(([key, setting]) => [key, setting.example()] as const);
+  return Object.fromEntries(examples.filter(([, example]) => example !== undefined));
+}
+
+/** Checks and reads every declared setting. Throws SettingError for the first that cannot be used. */
+export function readSettings<Declarations extends SettingDeclarations>(
+  declarations: Declarations,
+  given: JsonObject,
+): SettingsOf<Declarations> {
+  const values = Object.entries(declarations).map(([key, setting]) => [key, setting.read(given[key], key)] as const);
+  return Object.fromEntries(values) as SettingsOf<Declarations>;
+}
+
+type Parse<Value> = (text: string, key: string) => Value;
+
+type TextDeclaration = {
+  readonly label: string;
+  readonly placeholder?: string;
+  readonly sublabel?: string;
+  readonly example?: string | (() => string);
+};
+
+/** Text, further read by `parse` where that is given. */
+export function optionalText(declared: TextDeclaration): Setting<string | undefined>;
+export function optionalText<Value>(declared: TextDeclaration, parse: Parse<Value>): Setting<Value | undefined>;
+export function optionalText(declared: TextDeclaration, parse: Parse<unknown> = asItIs): Setting<unknown> {
+  return optional('Text', declared, parse);
+}
+
+export function requiredText(declared: TextDeclaration): Setting<string>;
+export function requiredText<Value>(declared: TextDeclaration, parse: Parse<Value>): Setting<Value>;
+export function requiredText(declared: TextDeclaration, parse: Parse<unknown> = asItIs): Setting<unknown> {
+  return required('Text', declared, parse);
+}
+
+/** Text that is stored encrypted and read back masked. */
+export function optionalSecret(declared: TextDeclaration): Setting<string | undefined>;
+export function optionalSecret<Value>(declared: TextDeclaration, parse: Parse<Value>): Setting<Value | undefined>;
+export function optionalSecret(declared: TextDeclaration, parse: Parse<unknown> = asItIs): Setting<unknown> {
+  return optional('Secret', declared, parse);
+}
+
+export function requiredSecret(declared: TextDeclaration): Setting<string>;
+export function requiredSecret<Value>(declared: TextDeclaration, parse: Parse<Value>): Setting<Value>;
+export function requiredSecret(declared: TextDeclaration, parse: Parse<unknown> = asItIs): Setting<unknown> {
+  return required('Secret', declared, parse);
+}
+
+/** A required secret that travels in a header, without the space that comes along when one is pasted. */
+export function token(declared: TextDeclaration): Setting<string> {
+  return requiredSecret(declared, (text, key) => {
+    const trimmed = text.trim();
+    if (trimmed === '') throw new SettingError(key, 'is required');
+    if (!isHeaderValue(trimmed)) throw new SettingError(key, 'must be one line of plain characters');
+    return trimmed;
+  });
+}
+
+/** One of several values; the fallback where none is given. */
+export function choice<Value extends string>(declared: {
+  readonly label: string;
+  readonly sublabel?: string;
+  /** A plain value is its own label. */
+  readonly options: readonly (Value | { readonly label: string; readonly value: Value })[];
+  readonly fallback: Value;
+  readonly example?: Value;
+}): Setting<Value> {
+  const options = declared.options.map((option) =>
+    typeof option === 'string' ? { label: option, value: option } : option,
+  );
   return {
-    type: 'Text',
-    key: 'baseUrl',
-    label: 'Base URL',
-    placeholder: standard,
-    sublabel: `Only where requests must go elsewhere than to ${standard}.`,
-    required: null,
+    describe: (key) => ({
+      type: 'Select',
+      key,
+      label: declared.label,
+      options,
+      sublabel: declared.sublabel ?? null,
+      required: null,
+      defaultValue: declared.fallback,
+    }),
+    example: () => declared.example,
+    read(given, key) {
+      const text = textOrNothing(given, key);
+      if (text === undefined) return declared.fallback;
+      const chosen = options.find(({ value }) => value === text);
+      if (chosen !== undefined) return chosen.value;
+      throw new SettingError(key, `must be one of ${options.map(({ value }) => value).join(', ')}`);
+    },
   };
 }
 
-/** The address requests start with, without a slash at its end. Throws SettingError naming `baseUrl`. */
-export function readBaseUrl(settings: JsonObject, standard: string): string {
-  const given = optionalTextSetting(settings, 'baseUrl');
-  return (given === undefined ? standard : readWebUrl('baseUrl', given)).replace(/\/+$/, '');
+/** On or off; off where it is not given. */
+export function toggle(declared: { readonly label: string; readonly sublabel: string }): Setting<boolean> {
+  return {
+    describe: (key) => ({ type: 'Switch', key, ...declared, required: null, defaultValue: false }),
+    example: () => false,
+    read: (given) => given === true,
+  };
+}
+
+/** How many events a platform takes in one request at most, and how many are sent where the setting is not given. */
+export type BatchLimits = { readonly max: number; readonly fallback: number; readonly sublabel?: string };
+
+/** How many events travel in one request: a whole number, written as text or given as a number. */
+export function batchSize({ max, fallback, sublabel }: BatchLimits): Setting<number> {
+  return {
+    describe: (key) => ({
+      type: 'Text',
+      key,
+      label: 'Batch size',
+      placeholder: String(fallback),
+      sublabel: sublabel ?? `Events a request at most, 1 to ${max}.`,
+      required: null,
+    }),
+    example: () => String(fallback),
+    read(given, key) {
+      const text = typeof given === 'number' ? String(given) : textOrNothing(given, key);
+      if (text === undefined) return fallback;
+      const count = Number(text);
+      if (!/^\d+$/.test(text.trim()) || count < 1 || count > max) {
+        throw new SettingError(key, `must be a whole number from 1 to ${max}`);
+      }
+      return count;
+    },
+  };
+}
+
+/** Where requests go instead of the platform's own address: a regional one, a proxy, a server for tests. No slash at its end. */
+export function optionalBaseUrl(standard: string): Setting<string | undefined> {
+  const declared = {
+    label: 'Base URL',
+    placeholder: standard,
+    sublabel: `Only where requests must go elsewhere than to ${standard}.`,
+  };
+  return optionalText(declared, readBaseUrl);
+}
+
+/** The same, with the platform's own address where none is given. */
+export function baseUrl(standard: string): Setting<string> {
+  const setting = optionalBaseUrl(standard);
+  return { ...setting, read: (given, key) => setting.read(given, key) ?? standard };
+}
+
+/** An absolute http or https address without a slash at its end. Throws SettingError. */
+export function readBaseUrl(text: string, key: string): string {
+  return readWebUrl(text, key).replace(/\/+$/, '');
 }
 
 /** A place a platform keeps its customers' data in, with an address of its own. */
@@ -72,51 +223,126 @@ export type Region = { readonly value: string; readonly label: string; readonly 
 /** The regions of a platform; the first is meant where none is chosen. */
 export type Regions = readonly [Region, ...Region[]];
 
-/** The setting that chooses where the platform keeps the data. */
-export function regionSetting(regions: Regions): SettingDescriptor {
-  return {
-    type: 'Select',
-    key: 'region',
+/** Where the platform keeps the data. */
+export function region(regions: Regions): Setting<Region> {
+  const chosen = choice({
     label: 'Region',
     options: regions.map(({ value, label }) => ({ label, value })),
     sublabel: 'Where your project lives.',
-    required: null,
-    defaultValue: regions[0].value,
-  };
-}
-
-/** The address requests start with: `baseUrl` where it is given, else that of the region. Throws SettingError. */
-export function readRegionUrl(settings: JsonObject, regions: Regions): string {
-  const values = regions.map(({ value }) => value);
-  const chosen = choiceSetting(settings, 'region', values, regions[0].value);
-  const region = regions.find(({ value }) => value === chosen) ?? regions[0];
-  return readBaseUrl(settings, region.url);
-}
-
-/** A required secret that travels in a header, without the space that comes along when one is pasted. */
-export function tokenSetting(settings: JsonObject, key: string): string {
-  const token = textSetting(settings, key).trim();
-  if (token === '') throw new SettingError(key, 'is required');
-  if (!isHeaderValue(token)) throw new SettingError(key, 'must be one line of plain characters');
-  return token;
-}
-
-/** How many events a platform takes in one request at most, and how many are sent where the setting is not given. */
-export type BatchLimits = { readonly max: number; readonly fallback: number };
-
-/** The setting that says how many events travel in one request. */
-export function batchSizeSetting({ max, fallback }: BatchLimits): SettingDescriptor {
+    fallback: regions[0].value,
+    example: (regions[1] ?? regions[0]).value,
+  });
   return {
-    type: 'Text',
-    key: 'batchSize',
-    label: 'Batch size',
-    placeholder: String(fallback),
-    sublabel: `Events a request at most, 1 to ${max}.`,
-    required: null,
+    describe: (key) => chosen.describe(key),
+    example: () => chosen.example(),
+    read(given, key) {
+      const value = chosen.read(given, key);
+      return regions.find((candidate) => candidate.value === value) ?? regions[0];
+    },
   };
 }
 
-/** Throws SettingError naming `batchSize`. */
-export function readBatchSize(settings: JsonObject, limits: BatchLimits): number {
-  return countSetting(settings, 'batchSize', { min: 1, ...limits });
+/** Headers that go with every request. */
+export function headerSetting(declared: TextDeclaration): Setting<Readonly<Record<string, string>>> {
+  return { ...optional('Secret', declared, asItIs), read: readHeaders };
+}
+
+/** Text that a pattern fits. */
+export function matching(pattern: RegExp, problem: string): Parse<string> {
+  return (text, key) => {
+    if (!pattern.test(text)) throw new SettingError(key, problem);
+    return text;
+  };
+}
+
+const urlCharactersMax = 2_048;
+
+/** Checks a URL a user gave: absolute, http or https, no credentials in it. Returns its normal form without a fragment. */
+export function readWebUrl(text: string, key: string): string {
+  if (text.length > urlCharactersMax) throw new SettingError(key, `must have at most ${urlCharactersMax} characters`);
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    throw new SettingError(key, 'must be an absolute http or https URL');
+  }
+  if (url.username !== '' || url.password !== '') throw new SettingError(key, 'must not hold a user name or password');
+  url.hash = '';
+  return url.href;
+}
+
+const headersMax = 50;
+
+/** Reads a JSON object of header strings. Names come back in lower case. */
+function readHeaders(value: unknown, key: string): Readonly<Record<string, string>> {
+  if (value === undefined || value === null || value === '') return {};
+  const given = typeof value === 'string' ? parseJson(value, key) : value;
+  if (!isJsonObject(given)) throw new SettingError(key, 'must be a JSON object of strings');
+  const headers: Record<string, string> = {};
+  for (const [name, text] of Object.entries(given)) {
+    if (!isAllowedHeaderName(name)) throw new SettingError(key, 'names a header that cannot be set');
+    if (typeof text !== 'string' || !isHeaderValue(text)) {
+      throw new SettingError(key, 'must hold strings that fit in a header, without line breaks');
+    }
+    headers[name.toLowerCase()] = text;
+  }
+  if (Object.keys(headers).length > headersMax) throw new SettingError(key, `must hold at most ${headersMax} headers`);
+  return headers;
+}
+
+function parseJson(text: string, key: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new SettingError(key, 'must be a JSON object of strings');
+  }
+}
+
+function optional<Value>(
+  type: 'Text' | 'Secret',
+  declared: TextDeclaration,
+  parse: Parse<Value>,
+): Setting<Value | undefined> {
+  return {
+    ...described(type, declared, null),
+    read(given, key) {
+      const text = textOrNothing(given, key);
+      return text === undefined ? undefined : parse(text, key);
+    },
+  };
+}
+
+function required<Value>(type: 'Text' | 'Secret', declared: TextDeclaration, parse: Parse<Value>): Setting<Value> {
+  return {
+    ...described(type, declared, true),
+    read(given, key) {
+      const text = textOrNothing(given, key);
+      if (text === undefined) throw new SettingError(key, 'is required');
+      return parse(text, key);
+    },
+  };
+}
+
+function described(
+  type: 'Text' | 'Secret',
+  {
+    label,
+    placeholder = '',
+    sublabel = null,
+    example,
+  }: Omit<TextDeclaration, 'sublabel'> & { sublabel?: string | null },
+  isRequired: true | null,
+): Pick<Setting<unknown>, 'describe' | 'example'> {
+  return {
+    describe: (key) => ({ type, key, label, placeholder, sublabel, required: isRequired }),
+    example: () => (typeof example === 'function' ? example() : example),
+  };
+}
+
+function textOrNothing(given: unknown, key: string): string | undefined {
+  if (given === undefined || given === null || given === '') return undefined;
+  if (typeof given !== 'string') throw new SettingError(key, 'must be text');
+  return given;
+}
+
+function asItIs(text: string): string {
+  return text;
 }

@@ -3,13 +3,13 @@ import type { Subject } from '../../plan/property-path.ts';
 import { compileTemplate, templateCharactersMax, writeValue } from '../../plan/template.ts';
 import type { Template } from '../../plan/template.ts';
 import { isJsonObject } from '../../process/json.ts';
-import { SettingError, UnfitEventError } from './destination.ts';
+import { UnfitEventError } from './destination.ts';
 import type { OutboundEvent } from './destination.ts';
-import { readWebUrl } from './http.ts';
+import { readWebUrl, SettingError } from './settings.ts';
 import { sampleEvent } from './sample-event.ts';
 
 /** Compiles the template of a setting. Throws SettingError naming the setting. */
-export function templateSetting(key: string, text: string): Template {
+export function templateSetting(text: string, key: string): Template {
   try {
     return compileTemplate(text, key);
   } catch (error) {
@@ -36,16 +36,16 @@ export type UrlTemplate = (subject: Subject) => string;
  * with it who gets the headers, is what the setting's owner wrote. Throws SettingError; what it returns throws
  * UnfitEventError for values that would lead elsewhere.
  */
-export function compileUrlTemplate(key: string, text: string): UrlTemplate {
-  const template = templateSetting(key, text);
+export function compileUrlTemplate(text: string, key: string): UrlTemplate {
+  const template = templateSetting(text, key);
   const start = fixedStart.exec(text.trim())?.[0];
   if (start === undefined) {
     throw new SettingError(key, 'must begin with http:// or https:// and a host without placeholders');
   }
-  const { origin } = new URL(readWebUrl(key, start));
+  const { origin } = new URL(readWebUrl(start, key));
   const withSamples = template.renderText(sampleEvent(), () => 'x').trim();
   if (dotSegment.test(pathOf(withSamples))) throw new SettingError(key, 'must not have . or .. in its path');
-  readWebUrl(key, withSamples);
+  readWebUrl(withSamples, key);
   return (subject) => {
     const rendered = template.renderText(subject, percentEncode).trim();
     // Dots have no percent-encoding that a URL would not read as dots.
@@ -75,10 +75,10 @@ export type BodyTemplate = (subject: Subject) => string;
  * JSON it becomes a JSON value or a part of a string, in a form it is percent-encoded, in XML and HTML it is escaped;
  * in any other text it stands as it is. Throws SettingError.
  */
-export function compileBodyTemplate(key: string, text: string, contentType: string): BodyTemplate {
+export function compileBodyTemplate(text: string, key: string, contentType: string): BodyTemplate {
   const mediaType = (contentType.split(';')[0] ?? '').trim().toLowerCase();
-  if (mediaType === 'application/json' || mediaType.endsWith('+json')) return compileJson(key, text);
-  const template = templateSetting(key, text);
+  if (mediaType === 'application/json' || mediaType.endsWith('+json')) return compileJson(text, key);
+  const template = templateSetting(text, key);
   if (mediaType === 'application/x-www-form-urlencoded') {
     return (subject) => template.renderText(subject, (value) => encodeURIComponent(writeValue(value).toWellFormed()));
   }
@@ -93,7 +93,7 @@ const bareMark = '\u0000';
 const stringOrPlaceholder = /"(?:[^"\\]|\\.)*"|\{\{[^{}]*\}\}/g;
 
 /** The template is JSON itself, read once: `{"name": "Hello {{visitor.first_name}}", "price": {{event.…}}}`. */
-function compileJson(key: string, text: string): BodyTemplate {
+function compileJson(text: string, key: string): BodyTemplate {
   if (text.length > templateCharactersMax) {
     throw new SettingError(key, `must be at most ${templateCharactersMax} characters`);
   }
@@ -115,7 +115,7 @@ function compileValue(key: string, value: unknown, depth: number): (subject: Sub
   }
   if (!isJsonObject(value)) return () => value;
   const members = Object.entries(value).map(([name, member]) => ({
-    name: templateSetting(key, name),
+    name: templateSetting(name, key),
     member: compileValue(key, member, depth + 1),
   }));
   return (subject) =>
@@ -124,7 +124,7 @@ function compileValue(key: string, value: unknown, depth: number): (subject: Sub
 
 function compileString(key: string, text: string): (subject: Subject) => unknown {
   const isBare = text.startsWith(bareMark);
-  const template = templateSetting(key, isBare ? text.slice(bareMark.length) : text);
+  const template = templateSetting(isBare ? text.slice(bareMark.length) : text, key);
   if (isBare) return (subject) => template.render(subject) ?? null;
   return (subject) => template.renderText(subject);
 }

@@ -3,14 +3,36 @@ import type { ResolvedEvent } from '../../events/resolved-event.ts';
 import type { JsonObject } from '../../process/json.ts';
 import { defineDestination } from '../sdk/destination.ts';
 import type { OutboundEvent, PreparedDestination } from '../sdk/destination.ts';
-import { readHeaders } from '../sdk/http.ts';
 import { postJson } from '../sdk/http.ts';
-import { countSetting, textSetting } from '../sdk/settings.ts';
 import { isSchemaName, syntheticValue } from './payload.ts';
-import { readWebUrl } from '../sdk/http.ts';
+import { batchSize, headerSetting, readWebUrl, requiredText } from '../sdk/settings.ts';
+import type { SettingsOf } from '../sdk/settings.ts';
 
 const batchEventsMax = 1_000;
 const minuteMs = 60_000;
+
+const settings = {
+  url: requiredText(
+    {
+      label: 'URL',
+      placeholder: 'https://example.com/events',
+      sublabel: 'Where made-up events are sent. Redirects are not followed.',
+      example: 'https://example.com/events',
+    },
+    readWebUrl,
+  ),
+  headers: headerSetting({
+    label: 'Headers',
+    placeholder: '{"Authorization": "Bearer …"}',
+    sublabel: 'A JSON object of strings, sent with every request.',
+    example: '{"Authorization":"Bearer example"}',
+  }),
+  batchSize: batchSize({
+    max: batchEventsMax,
+    fallback: 1,
+    sublabel: `Events a request, 1 to ${batchEventsMax}. Above 1 the body is an array.`,
+  }),
+};
 
 /**
  * For trying an integration without anybody's data: for every event one that is made up, in the body HTTPDestination
@@ -18,56 +40,21 @@ const minuteMs = 60_000;
  * the time is only kept to the minute. The same event always makes the same one.
  */
 export const sluiceSyntheticData = defineDestination({
-  descriptor: {
-    id: 'SluiceSyntheticData',
-    label: 'Sluice Synthetic Data',
-    status: 'ga',
-    capabilities: { oauth: false, listsAccounts: false, supportsRenamedEvents: true },
-    settings: [
-      {
-        type: 'Text',
-        key: 'url',
-        label: 'URL',
-        placeholder: 'https://example.com/events',
-        sublabel: 'Where made-up events are sent. Redirects are not followed.',
-        required: true,
-      },
-      {
-        type: 'Secret',
-        key: 'headers',
-        label: 'Headers',
-        placeholder: '{"Authorization": "Bearer …"}',
-        sublabel: 'A JSON object of strings, sent with every request.',
-        required: null,
-      },
-      {
-        type: 'Text',
-        key: 'batchSize',
-        label: 'Batch size',
-        placeholder: '1',
-        sublabel: `Events a request, 1 to ${batchEventsMax}. Above 1 the body is an array.`,
-        required: null,
-      },
-    ],
-  },
-  exampleSettings: {
-    url: 'https://example.com/events',
-    headers: '{"Authorization":"Bearer example"}',
-    batchSize: '10',
-  },
+  id: 'SluiceSyntheticData',
+  label: 'Sluice Synthetic Data',
+  settings,
   prepare,
 });
 
-function prepare(settings: JsonObject): PreparedDestination {
-  const url = readWebUrl('url', textSetting(settings, 'url'));
-  const headers = { ...readHeaders('headers', settings['headers']), 'x-sluice-synthetic': 'true' };
-  const batchSize = countSetting(settings, 'batchSize', { min: 1, max: batchEventsMax, fallback: 1 });
+function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
+  const { url } = given;
+  const headers = { ...given.headers, 'x-sluice-synthetic': 'true' };
   return {
-    batchEventsMax: batchSize,
+    batchEventsMax: given.batchSize,
     buildRequest(events) {
       const made = events.map((event) => ({ resolved: syntheticEvent(event) }));
       const bodies = made.map(({ resolved: { event, visitor } }) => ({ event, visitor }));
-      return postJson({ url, headers, body: batchSize === 1 ? bodies[0] : bodies, events: made });
+      return postJson({ url, headers, body: given.batchSize === 1 ? bodies[0] : bodies, events: made });
     },
   };
 }

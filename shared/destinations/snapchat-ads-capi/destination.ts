@@ -1,18 +1,44 @@
-import type { JsonObject } from '../../process/json.ts';
-import { baseUrlSetting, readBaseUrl } from '../sdk/settings.ts';
 import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
 import type { PreparedDestination } from '../sdk/destination.ts';
-import { postJson } from '../sdk/http.ts';
-import { sentEvent } from '../sdk/event.ts';
+import { sentEvent, takesCustomerEvents } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
-import { takesCustomerEvents } from '../sdk/event.ts';
-import { choiceSetting, textSetting } from '../sdk/settings.ts';
+import { postJson } from '../sdk/http.ts';
 import { snapchatCustomEvents, snapchatEvent, snapchatName } from './payload.ts';
+import { baseUrl, choice, requiredSecret, requiredText } from '../sdk/settings.ts';
+import type { SettingsOf } from '../sdk/settings.ts';
 
 const standardUrl = 'https://tr.snapchat.com';
 const actionSources = ['WEB', 'OFFLINE'] as const;
 const unnamedEvents = ['none', ...snapchatCustomEvents] as const;
 const batchEventsMax = 2_000;
+
+const settings = {
+  pixelId: requiredText({
+    label: 'Pixel ID',
+    placeholder: '00000000-0000-0000-0000-000000000000',
+    example: '1ec32188-754e-4be2-8e55-c949a984a39f',
+  }),
+  accessToken: requiredSecret({
+    label: 'Conversions API token',
+    sublabel: 'Long-lived token from Ads Manager, Business Details.',
+    example: 'example',
+  }),
+  actionSource: choice({
+    label: 'Action source',
+    options: actionSources,
+    sublabel: 'Where events happen.',
+    fallback: 'WEB',
+    example: 'WEB',
+  }),
+  otherEvents: choice({
+    label: 'Other events',
+    options: unnamedEvents,
+    sublabel: 'What events that Snap has no name for are sent as; none leaves them out.',
+    fallback: 'none',
+    example: 'CUSTOM_EVENT_1',
+  }),
+  baseUrl: baseUrl(standardUrl),
+};
 
 /**
  * Snapchat Ads, Conversions API version 3: `POST /v3/{pixel}/events`, up to 2,000 events.
@@ -20,64 +46,17 @@ const batchEventsMax = 2_000;
  * The event's own id is `event_id`, which deduplicates against the pixel in the browser.
  */
 export const snapchatAdsCapi = defineDestination({
-  descriptor: {
-    id: 'SnapchatAdsCapi',
-    label: 'Snapchat Conversions API',
-    status: 'ga',
-    capabilities: { oauth: false, listsAccounts: false, supportsRenamedEvents: true },
-    settings: [
-      {
-        type: 'Text',
-        key: 'pixelId',
-        label: 'Pixel ID',
-        placeholder: '00000000-0000-0000-0000-000000000000',
-        sublabel: null,
-        required: true,
-      },
-      {
-        type: 'Secret',
-        key: 'accessToken',
-        label: 'Conversions API token',
-        placeholder: '',
-        sublabel: 'Long-lived token from Ads Manager, Business Details.',
-        required: true,
-      },
-      {
-        type: 'Select',
-        key: 'actionSource',
-        label: 'Action source',
-        options: actionSources.map((value) => ({ label: value, value })),
-        sublabel: 'Where events happen.',
-        required: null,
-        defaultValue: 'WEB',
-      },
-      {
-        type: 'Select',
-        key: 'otherEvents',
-        label: 'Other events',
-        options: unnamedEvents.map((value) => ({ label: value, value })),
-        sublabel: 'What events that Snap has no name for are sent as; none leaves them out.',
-        required: null,
-        defaultValue: 'none',
-      },
-      baseUrlSetting(standardUrl),
-    ],
-  },
-  exampleSettings: {
-    pixelId: '1ec32188-754e-4be2-8e55-c949a984a39f',
-    accessToken: 'example',
-    actionSource: 'WEB',
-    otherEvents: 'CUSTOM_EVENT_1',
-  },
+  id: 'SnapchatAdsCapi',
+  label: 'Snapchat Conversions API',
+  settings,
   prepare,
 });
 
-function prepare(settings: JsonObject): PreparedDestination {
-  const pixel = encodeURIComponent(textSetting(settings, 'pixelId').trim());
-  const token = encodeURIComponent(textSetting(settings, 'accessToken').trim());
-  const url = `${readBaseUrl(settings, standardUrl)}/v3/${pixel}/events?access_token=${token}`;
-  const actionSource = choiceSetting(settings, 'actionSource', actionSources, 'WEB');
-  const otherEvents = choiceSetting(settings, 'otherEvents', unnamedEvents, 'none');
+function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
+  const pixel = encodeURIComponent(given.pixelId.trim());
+  const token = encodeURIComponent(given.accessToken.trim());
+  const url = `${given.baseUrl}/v3/${pixel}/events?access_token=${token}`;
+  const { actionSource, otherEvents } = given;
   const nameOf = ({ name }: SentEvent): string | undefined =>
     snapchatName(name) ?? (otherEvents === 'none' ? undefined : otherEvents);
   return {

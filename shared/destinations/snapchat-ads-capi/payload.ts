@@ -1,14 +1,11 @@
 import type { JsonObject } from '../../process/json.ts';
 import { browserContext, browserId } from '../sdk/browser-context.ts';
-import { commerceOf } from '../sdk/commerce.ts';
+import { commerceOf, createEventNames } from '../sdk/commerce.ts';
 import { UnfitEventError } from '../sdk/destination.ts';
-import { checkAge, secondsOf } from '../sdk/event.ts';
-import { hashPerson } from '../sdk/person.ts';
-import { knownPerson } from '../sdk/person.ts';
-import { listOf, present } from '../sdk/json.ts';
-import { textOf } from '../sdk/event.ts';
+import { checkAge, secondsOf, textOf } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
-import { createEventNames } from '../sdk/commerce.ts';
+import { listOf, present } from '../sdk/json.ts';
+import { hashPerson, knownPerson } from '../sdk/person.ts';
 
 /** Snap's five names for events that it has no name for. */
 export const snapchatCustomEvents = [

@@ -1,19 +1,43 @@
-import type { JsonObject } from '../../process/json.ts';
-import { baseUrlSetting, readBaseUrl } from '../sdk/settings.ts';
+import { jsonAnswer } from '../sdk/answers.ts';
 import { defineDestination } from '../sdk/destination.ts';
 import type { OutboundAnswer, Outcome, PreparedDestination } from '../sdk/destination.ts';
-import { tokenSetting } from '../sdk/settings.ts';
-import { jsonAnswer } from '../sdk/answers.ts';
+import { sentEvent, takesCustomerEvents } from '../sdk/event.ts';
 import { postJson } from '../sdk/http.ts';
-import { sentEvent } from '../sdk/event.ts';
-import { takesCustomerEvents } from '../sdk/event.ts';
-import { choiceSetting, optionalTextSetting, textSetting } from '../sdk/settings.ts';
 import { tiktokEvent } from './payload.ts';
+import { baseUrl, choice, optionalText, requiredText, token } from '../sdk/settings.ts';
+import type { SettingsOf } from '../sdk/settings.ts';
 
 const standardUrl = 'https://business-api.tiktok.com';
 const eventSources = ['web', 'offline', 'crm'] as const;
 // TikTok takes 1,000. It may refuse all for one without naming it: fewer events share the fate of a bad one.
 const batchEventsMax = 100;
+
+const settings = {
+  pixelCode: requiredText({
+    label: 'Event source ID',
+    placeholder: 'C1A2B3C4D5E6F7',
+    sublabel: 'Pixel code of the web, or ID of an offline or CRM event set.',
+    example: 'C1A2B3C4D5E6F7',
+  }),
+  accessToken: token({
+    label: 'Access token',
+    sublabel: 'Generated in TikTok Events Manager.',
+    example: 'example',
+  }),
+  eventSource: choice({
+    label: 'Event source',
+    options: eventSources,
+    sublabel: 'What the ID above is one of.',
+    fallback: 'web',
+    example: 'web',
+  }),
+  testEventCode: optionalText({
+    label: 'Test event code',
+    placeholder: 'TEST12345',
+    sublabel: 'While it is set events appear in the Test Events tool only.',
+  }),
+  baseUrl: baseUrl(standardUrl),
+};
 
 /**
  * TikTok Events API 2.0: `POST /open_api/v1.3/event/track/`, events of one event source.
@@ -22,60 +46,20 @@ const batchEventsMax = 100;
  * `event_id`, which deduplicates against the pixel in the browser.
  */
 export const tiktok = defineDestination({
-  descriptor: {
-    id: 'TikTok',
-    label: 'TikTok Events API',
-    status: 'ga',
-    capabilities: { oauth: false, listsAccounts: false, supportsRenamedEvents: true },
-    settings: [
-      {
-        type: 'Text',
-        key: 'pixelCode',
-        label: 'Event source ID',
-        placeholder: 'C1A2B3C4D5E6F7',
-        sublabel: 'Pixel code of the web, or ID of an offline or CRM event set.',
-        required: true,
-      },
-      {
-        type: 'Secret',
-        key: 'accessToken',
-        label: 'Access token',
-        placeholder: '',
-        sublabel: 'Generated in TikTok Events Manager.',
-        required: true,
-      },
-      {
-        type: 'Select',
-        key: 'eventSource',
-        label: 'Event source',
-        options: eventSources.map((value) => ({ label: value, value })),
-        sublabel: 'What the ID above is one of.',
-        required: null,
-        defaultValue: 'web',
-      },
-      {
-        type: 'Text',
-        key: 'testEventCode',
-        label: 'Test event code',
-        placeholder: 'TEST12345',
-        sublabel: 'While it is set events appear in the Test Events tool only.',
-        required: null,
-      },
-      baseUrlSetting(standardUrl),
-    ],
-  },
-  exampleSettings: { pixelCode: 'C1A2B3C4D5E6F7', accessToken: 'example', eventSource: 'web' },
+  id: 'TikTok',
+  label: 'TikTok Events API',
+  settings,
   exampleSuccess: { status: 200, body: '{"code":0,"message":"OK"}' },
   prepare,
 });
 
-function prepare(settings: JsonObject): PreparedDestination {
-  const url = `${readBaseUrl(settings, standardUrl)}/open_api/v1.3/event/track/`;
-  const headers = { 'access-token': tokenSetting(settings, 'accessToken') };
+function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
+  const url = `${given.baseUrl}/open_api/v1.3/event/track/`;
+  const headers = { 'access-token': given.accessToken };
   const source = {
-    event_source: choiceSetting(settings, 'eventSource', eventSources, 'web'),
-    event_source_id: textSetting(settings, 'pixelCode').trim(),
-    test_event_code: optionalTextSetting(settings, 'testEventCode'),
+    event_source: given.eventSource,
+    event_source_id: given.pixelCode.trim(),
+    test_event_code: given.testEventCode,
   };
   return {
     batchEventsMax,

@@ -1,16 +1,13 @@
-import type { JsonObject } from '../../process/json.ts';
 import { countryCode } from '../../plan/modifications/countries.ts';
 import { normaliseLetters, normaliseState } from '../../plan/modifications/personal-data.ts';
+import type { JsonObject } from '../../process/json.ts';
 import { browserContext, browserId } from '../sdk/browser-context.ts';
-import { commerceOf } from '../sdk/commerce.ts';
+import { commerceOf, createEventNames } from '../sdk/commerce.ts';
 import { UnfitEventError } from '../sdk/destination.ts';
-import { secondsOf } from '../sdk/event.ts';
-import { hashDatum, hashPerson, isHash, normaliseE164 } from '../sdk/person.ts';
-import { knownPerson } from '../sdk/person.ts';
-import { listOf, present } from '../sdk/json.ts';
-import { textOf } from '../sdk/event.ts';
+import { secondsOf, textOf } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
-import { createEventNames } from '../sdk/commerce.ts';
+import { listOf, present } from '../sdk/json.ts';
+import { hashDatum, hashPerson, isHash, knownPerson, normaliseE164 } from '../sdk/person.ts';
 
 /**
  * An event of TikTok's Events API. Standard events: https://ads.tiktok.com/help/article/standard-events-parameters; other

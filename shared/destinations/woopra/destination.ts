@@ -2,20 +2,32 @@ import { hash } from 'node:crypto';
 import { isIP } from 'node:net';
 import { isJsonObject } from '../../process/json.ts';
 import type { JsonObject } from '../../process/json.ts';
-import { baseUrlSetting, readBaseUrl } from '../sdk/settings.ts';
-import { contextOf, traitsOf } from '../sdk/event.ts';
-import { defineDestination, SettingError, UnfitEventError } from '../sdk/destination.ts';
+import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundEvent, PreparedDestination } from '../sdk/destination.ts';
-import { isHeaderValue } from '../sdk/http.ts';
+import { contextOf, identifyEvent, sentEvent, textOf, traitsOf } from '../sdk/event.ts';
+import { isHeaderValue } from '../sdk/header-rules.ts';
 import { postJson } from '../sdk/http.ts';
-import { identifyEvent, sentEvent, textOf } from '../sdk/event.ts';
-import { textSetting } from '../sdk/settings.ts';
+import { baseUrl, matching, requiredText } from '../sdk/settings.ts';
+import type { SettingsOf } from '../sdk/settings.ts';
 
 const standardUrl = 'https://www.woopra.com';
 const cookieCharactersMax = 24;
 const idCharactersMax = 140;
 const propertiesMax = 200;
 const valueCharactersMax = 2_000;
+
+const settings = {
+  project: requiredText(
+    {
+      label: 'Project',
+      placeholder: 'example.com',
+      sublabel: 'The domain of the project as it is named in Woopra.',
+      example: 'example.com',
+    },
+    matching(/^[a-z0-9][a-z0-9._-]{0,252}$/i, 'must be a domain name'),
+  ),
+  baseUrl: baseUrl(standardUrl),
+};
 
 /**
  * Woopra: an event by `track/ce`, an identify by `track/identify`. https://docs.woopra.com/reference/intro-http-tracking
@@ -25,31 +37,14 @@ const valueCharactersMax = 2_000;
  * project `host`, newer `project`: both are sent. A mapping's properties named `cv_…` are the visitor's.
  */
 export const woopra = defineDestination({
-  descriptor: {
-    id: 'Woopra',
-    label: 'Woopra',
-    status: 'ga',
-    capabilities: { oauth: false, listsAccounts: false, supportsRenamedEvents: true },
-    settings: [
-      {
-        type: 'Text',
-        key: 'project',
-        label: 'Project',
-        placeholder: 'example.com',
-        sublabel: 'The domain of the project as it is named in Woopra.',
-        required: true,
-      },
-      baseUrlSetting(standardUrl),
-    ],
-  },
-  exampleSettings: { project: 'example.com' },
+  id: 'Woopra',
+  label: 'Woopra',
+  settings,
   prepare,
 });
 
-function prepare(settings: JsonObject): PreparedDestination {
-  const project = textSetting(settings, 'project');
-  if (!/^[a-z0-9][a-z0-9._-]{0,252}$/i.test(project)) throw new SettingError('project', 'must be a domain name');
-  const base = readBaseUrl(settings, standardUrl);
+function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
+  const { project, baseUrl: base } = given;
   return {
     batchEventsMax: 1,
     buildRequest(events) {
