@@ -1,15 +1,16 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { condenseResult } from '../result/condense-result.ts';
 import type { StoredResult } from '../result/stored-result.ts';
 import { renderPage } from './page.ts';
 
 const resultsFolder = fileURLToPath(new URL('../results/', import.meta.url));
 
-/** Writes `<date>-<scenario>.json` and returns its path. */
+/** Writes `<date>-<scenario>.json`, with percentiles in the place of readings, and returns its path. */
 export async function saveResult(result: StoredResult, folder = resultsFolder): Promise<string> {
   await mkdir(folder, { recursive: true });
   const path = `${folder}${stamp(result.at)}-${result.scenario}.json`;
-  await writeFile(path, `${JSON.stringify(result, undefined, 1)}\n`);
+  await writeFile(path, `${writeRows(condenseResult(result))}\n`);
   return path;
 }
 
@@ -26,3 +27,10 @@ export async function savePage(
 }
 
 const stamp = (at: string): string => at.slice(0, 19).replaceAll(':', '');
+
+/** JSON with each list of numbers, or of such lists, on one line: a kept result is read in diffs. */
+function writeRows(value: unknown): string {
+  return JSON.stringify(value, undefined, 1).replaceAll(/\[[\s\d.,eE+\-null[\]]*\]/g, (list) =>
+    list.replaceAll(/\s+/g, ''),
+  );
+}

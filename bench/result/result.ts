@@ -8,7 +8,10 @@ export type Figure = {
   readonly value: number;
   /** What each round came to: what a comparison works on. Results of before this was kept have none. */
   readonly values?: readonly number[];
-  /** The readings behind it, second by second where there are such, one list a round. */
+  /**
+   * The readings behind it, second by second where there are such, one list a round; in a kept result their percentiles
+   * where there are many.
+   */
   readonly rounds: readonly (readonly number[])[];
 };
 
