@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
 import { EnvError, commonEnv, commonRules, count, port, readEnv } from '../shared/process/env.ts';
 import { needs, together } from '../shared/process/env-rules.ts';
+import { jsonDepthCeiling } from '../shared/ingest/json-depth.ts';
 import { proxyProblems, splitProxies } from '../shared/admission/trusted-proxies.ts';
 
 const mebibyte = 1024 ** 2;
@@ -43,7 +44,8 @@ const GatewayEnvSchema = Type.Object({
   GZIP_IN_FLIGHT_MAX: count(16),
   /** Bodies that are still arriving, all together. */
   BODIES_BYTES_MAX: count(128 * mebibyte, mebibyte),
-  JSON_DEPTH_MAX: count(64, 4),
+  /** How deep arrays and objects of a body, or of one row of a batch, may nest. */
+  JSON_DEPTH_MAX: Type.Integer({ minimum: 4, maximum: jsonDepthCeiling, default: 64 }),
   /** Object keys of one event. */
   JSON_KEYS_MAX: count(10_000),
   /** Object keys of one batch. */

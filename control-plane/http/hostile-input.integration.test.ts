@@ -40,6 +40,18 @@ test.each([
   expect(answer.headers['x-request-id']).toEqual(expect.any(String));
 });
 
+test.each([
+  // The body and the field are the first two levels.
+  [`{"a":${nested(62)}}`, undefined],
+  [`{"a":${nested(63)}}`, 'probabilisticIdentity must not nest deeper than 64 levels'],
+  [`{"a":${nested(100_000)}}`, 'probabilisticIdentity must not nest deeper than 64 levels'],
+  [`{"a":"${nested(200)}"}`, undefined],
+])('bodies: depth case %#', async (identity, error) => {
+  const raw = `{"type":"NodejsApi","name":"deep","probabilisticIdentity":${identity}}`;
+  const answer = await client.call('POST', '/sources', { raw });
+  expect(answer).toMatchObject(error === undefined ? { status: 200 } : { status: 400, body: { error } });
+});
+
 test.each(['text/plain', 'application/x-www-form-urlencoded', 'application/xml', 'multipart/form-data; boundary=x'])(
   'bodies: %s is 415',
   async (type) => {

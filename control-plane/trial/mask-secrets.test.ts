@@ -92,6 +92,11 @@ test('secrets of settings: each secret, its members, and what a credential is ma
   expect(found).not.toContain('https://example.com/');
 });
 
+test('secrets of settings: one that looks like JSON of 100,000 levels is a secret as a whole', () => {
+  const signingSecret = `${'['.repeat(100_000)}"a"${']'.repeat(100_000)}`;
+  expect(secretSettings(httpDestination, { signingSecret })).toEqual([signingSecret]);
+});
+
 test('secrets of a request: its signature, its credentials, keys and users in its address', () => {
   const found = secretsInRequest({
     method: 'POST',

@@ -1,4 +1,5 @@
 import type { DestinationKind, OutboundRequest } from '../../shared/destinations/sdk/destination.ts';
+import { jsonDepthCeiling, textNestsDeeper } from '../../shared/ingest/json-depth.ts';
 import { isJsonObject } from '../../shared/process/json.ts';
 import type { JsonObject } from '../../shared/process/json.ts';
 import { isSecretName } from './secret-names.ts';
@@ -50,6 +51,8 @@ function membersOf(value: unknown): string[] {
 }
 
 function parse(text: string): unknown {
+  // No kind reads a part of it there, and what lists the parts calls itself once a level.
+  if (textNestsDeeper(text, jsonDepthCeiling)) return undefined;
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' ? value : undefined;

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
+import { cannotStartExitCode } from '../../shared/process/cannot-start.ts';
 import { keepRunning, restartDelayMs } from './keep-running.ts';
 import type { Runnable } from './keep-running.ts';
 
-type Fake = Runnable & { readonly number: number; die(): void };
+type Fake = Runnable & { readonly number: number; die(code?: number): void };
 
 function fakes(): { readonly started: Fake[]; start(): Promise<Fake> } {
   const started: Fake[] = [];
@@ -16,7 +17,7 @@ function fakes(): { readonly started: Fake[]; start(): Promise<Fake> } {
       const fake: Fake = {
         number: started.length,
         exited,
-        die: () => end({ code: null, signal: 'SIGKILL' }),
+        die: (code) => end(code === undefined ? { code: null, signal: 'SIGKILL' } : { code, signal: null }),
         stop: () => {
           end({ code: 0, signal: null });
           return Promise.resolve();
@@ -40,6 +41,19 @@ test('keep running: what dies is started again, with a line that says so', async
   await until(() => lines.includes('✓ gateway is running again'));
   expect(lines[0]).toBe('! gateway ended (signal SIGKILL); starting it again in 0.001 s');
   expect(kept.current.number).toBe(1);
+  await kept.stop();
+  expect(started).toHaveLength(2);
+});
+
+test('keep running: what says that it cannot start is not started again', async () => {
+  const { started, start } = fakes();
+  const lines: string[] = [];
+  const kept = await keepRunning({ name: 'gateway', start, say: (line) => lines.push(line), restartDelayMs: () => 1 });
+  started[0]?.die(1);
+  await until(() => lines.includes('✓ gateway is running again'));
+  started[1]?.die(cannotStartExitCode);
+  await kept.givenUp;
+  expect(lines.at(-1)).toBe('! gateway cannot start; it is not started again');
   await kept.stop();
   expect(started).toHaveLength(2);
 });

@@ -1,3 +1,5 @@
+import { cannotStartExitCode } from '../../shared/process/cannot-start.ts';
+
 /** Something that runs until it exits, by itself or because it was stopped. */
 export type Runnable = {
   readonly exited: Promise<{ readonly code: number | null; readonly signal: string | null }>;
@@ -15,24 +17,38 @@ export type KeepRunningOptions<Running extends Runnable> = {
 export type KeptRunning<Running> = {
   /** The one that runs now. */
   readonly current: Running;
+  /** Settles where it is not started again, as it would only end again. */
+  readonly givenUp: Promise<void>;
   stop(): Promise<void>;
 };
 
 const settledAfterMs = 60_000;
 
-/** Starts something and starts it again whenever it ends without having been asked to. */
+/**
+ * Starts something and starts it again whenever it ends without having been asked to, unless it says that no start of it
+ * can work.
+ */
 export async function keepRunning<Running extends Runnable>(
   options: KeepRunningOptions<Running>,
 ): Promise<KeptRunning<Running>> {
   const delayMs = options.restartDelayMs ?? restartDelayMs;
   const stop = new AbortController();
   let current = await options.start();
+  let giveUp: () => void = () => undefined;
+  const givenUp = new Promise<void>((resolve) => {
+    giveUp = resolve;
+  });
   const watching = (async () => {
     let restarts = 0;
     while (!stop.signal.aborted) {
       const startedMs = performance.now();
       const exit = await current.exited;
       if (stop.signal.aborted) return;
+      if (exit.code === cannotStartExitCode) {
+        options.say(`! ${options.name} cannot start; it is not started again`);
+        giveUp();
+        return;
+      }
       if (performance.now() - startedMs > settledAfterMs) restarts = 0;
       const waitMs = delayMs(restarts);
       restarts += 1;
@@ -46,6 +62,7 @@ export async function keepRunning<Running extends Runnable>(
     get current() {
       return current;
     },
+    givenUp,
     async stop() {
       stop.abort();
       await current.stop();

@@ -1,3 +1,4 @@
+import { CannotStartError, cannotStartExitCode } from '../../shared/process/cannot-start.ts';
 import { EnvError } from '../../shared/process/env.ts';
 import { inheritedEnv, readStackEnv } from './env.ts';
 import type { StackEnv } from './env.ts';
@@ -36,7 +37,7 @@ function readEnvOrExit(): StackEnv {
   } catch (error) {
     if (!(error instanceof EnvError)) throw error;
     process.stderr.write(`the environment is not valid:\n${error.problems.map((p) => `  - ${p}`).join('\n')}\n`);
-    process.exit(1);
+    process.exit(cannotStartExitCode);
   }
 }
 
@@ -45,14 +46,18 @@ process.on('SIGTERM', stopOnSignal);
 process.on('SIGHUP', stopOnSignal);
 
 const env = readEnvOrExit();
+let isReady = false;
 try {
   const stack = await startStack(env, inheritedEnv(), progress, stops);
   progress.line(readyMessage(stack.folder, stack.credentials));
+  isReady = true;
+  await stack.givenUp;
 } catch (error) {
   // A stop that cuts the start short makes it fail; that is no news.
   if (stopping === undefined) {
-    process.stderr.write(`\nsluice did not start: ${error instanceof Error ? error.message : String(error)}\n`);
+    const what = isReady ? 'sluice stops' : 'sluice did not start';
+    process.stderr.write(`\n${what}: ${error instanceof Error ? error.message : String(error)}\n`);
     await stop();
-    process.exit(1);
+    process.exit(error instanceof CannotStartError ? cannotStartExitCode : 1);
   }
 }

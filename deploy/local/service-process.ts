@@ -37,7 +37,8 @@ export function startService(spec: ServiceSpec, onProblem: (line: string) => voi
     detached: true,
   });
   const exited = new Promise<ServiceExit>((resolve) => {
-    child.once('exit', (code, signal) => resolve({ code, signal }));
+    // Not at `exit`: what it said at last is read by then.
+    child.once('close', (code, signal) => resolve({ code, signal }));
     child.once('error', () => resolve({ code: 1, signal: null }));
   });
   follow(child, log, onProblem);

@@ -2,6 +2,7 @@ import { createServer } from 'node:net';
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { cannotStartExitCode } from '../../shared/process/cannot-start.ts';
 import { makeStackFolder } from './testing/make-stack-folder.ts';
 import { buildStack, chooseStackPorts, runFailingStack, runStack } from './testing/running-stack.ts';
 import type { RunningStack, StackPorts } from './testing/running-stack.ts';
@@ -180,6 +181,16 @@ describe('faults', () => {
     await rm(other, { recursive: true, force: true });
     expect(result.code).toBe(1);
     expect(result.output).toContain('SINK_PORT');
+  });
+
+  test('stack: a service that cannot start ends it, and is not tried again', async () => {
+    const other = await makeStackFolder();
+    const result = await runFailingStack(other, { ...(await chooseStackPorts()), JSON_DEPTH_MAX: 'endless' });
+    await rm(other, { recursive: true, force: true });
+    expect(result.code).toBe(cannotStartExitCode);
+    expect(result.output).toMatch(/\[gateway\] +- JSON_DEPTH_MAX must be integer/);
+    expect(result.output).toContain('sluice did not start: gateway cannot start, for the reason above');
+    expect(result.output).not.toContain('starting it again');
   });
 
   test('stack: a second launcher on the same folder is refused', async () => {

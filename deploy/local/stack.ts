@@ -1,7 +1,9 @@
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { loadUws } from '../../gateway/http/uws.ts';
 import { claimFolder } from '../../shared/embedded/folder-claim.ts';
 import { assertPortFree } from '../../shared/embedded/free-port.ts';
+import { CannotStartError } from '../../shared/process/cannot-start.ts';
 import { readOrMakeSecretsKey, writeCredentials } from './credentials.ts';
 import type { Credentials } from './credentials.ts';
 import type { StackEnv } from './env.ts';
@@ -17,13 +19,18 @@ import type { ServiceName, StackService } from './services.ts';
 import { stackUrls } from './stack-urls.ts';
 import { waitReady, waitRevision } from './wait-ready.ts';
 
-export type Stack = { readonly credentials: Credentials; readonly folder: string };
+export type Stack = {
+  readonly credentials: Credentials;
+  readonly folder: string;
+  /** Rejects, with a CannotStartError, once a service is not started again as it would only end again. */
+  readonly givenUp: Promise<never>;
+};
 
 const readyDeadlineMs = 45_000;
 
 /**
  * Starts everything on this machine, each part kept running from then on. What was started is put on `stops` at once,
- * in the order of starting, so that a start cut short can be undone.
+ * in the order of starting, so that a start cut short can be undone. Throws CannotStartError where no start can work.
  */
 export async function startStack(
   env: StackEnv,
@@ -31,6 +38,8 @@ export async function startStack(
   progress: Progress,
   stops: (() => Promise<void>)[],
 ): Promise<Stack> {
+  // The gateway would find out too, behind servers that take a while to start.
+  loadUws();
   const folder = resolve(env.SLUICE_DIR);
   await mkdir(join(folder, 'logs'), { recursive: true });
   const claim = await claimFolder(folder);
@@ -55,8 +64,8 @@ export async function startStack(
     },
     inherited,
   );
-  await startServices(services, createServiceRecord(folder), progress, stops);
-  return { folder, credentials: await writeCredentials(folder, urls) };
+  const { givenUp } = await startServices(services, createServiceRecord(folder), progress, stops);
+  return { folder, credentials: await writeCredentials(folder, urls), givenUp };
 }
 
 async function assertPortsFree(env: StackEnv): Promise<void> {
@@ -76,7 +85,7 @@ async function startServices(
   record: ServiceRecord,
   progress: Progress,
   stops: (() => Promise<void>)[],
-): Promise<void> {
+): Promise<Pick<Stack, 'givenUp'>> {
   stops.push(() => record.clear());
   const start = (name: ServiceName): Promise<KeptRunning<Runnable>> => {
     const spec = services[name];
@@ -91,10 +100,21 @@ async function startServices(
     });
   };
   // Loading the code takes most of a start, so all processes begin at once; readiness is awaited in order.
-  const kept = await Promise.all((['sink', 'control-plane', 'pipeline', 'gateway'] as const).map(start));
+  const names = ['sink', 'control-plane', 'pipeline', 'gateway'] as const;
+  const kept = await Promise.all(names.map(start));
   // The gateway stops first, then those that work off what it stored.
   stops.push(() => Promise.all(kept.slice(0, 3).map((service) => service.stop())).then(() => undefined));
   stops.push(() => kept[3]?.stop() ?? Promise.resolve());
+  const givenUp = Promise.race(kept.map(({ givenUp }, index) => givenUp.then(() => refuse(names[index]))));
+  await Promise.race([awaitReady(services, progress), givenUp]);
+  return { givenUp };
+}
+
+function refuse(name: ServiceName | undefined): never {
+  throw new CannotStartError(`${name} cannot start, for the reason above`);
+}
+
+async function awaitReady(services: Readonly<Record<ServiceName, StackService>>, progress: Progress): Promise<void> {
   const url = (name: ServiceName): string => services[name].metricsUrl ?? '';
   for (const name of ['control-plane', 'gateway', 'pipeline'] as const) {
     await progress.step(name, () => waitReady(name, url(name), readyDeadlineMs));

@@ -1,6 +1,7 @@
 import { access, readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
+import { cannotStartExitCode } from '../../shared/process/cannot-start.ts';
 import { isService, problemsOf, unknownVariables } from '../testing/service-environments.ts';
 import type { ServiceName } from '../testing/service-environments.ts';
 
@@ -54,6 +55,11 @@ async function exampleFile(): Promise<Record<string, string>> {
 test('units: each starts an entry the build makes', async () => {
   expect(units.size).toBe(3);
   for (const entry of [...units.values()].flatMap(entriesOf)) await access(join(top, `${entry}.ts`));
+});
+
+test('units: a service that ends is started again, unless no start of it can work', () => {
+  expect(common('RestartPreventExitStatus')).toEqual([String(cannotStartExitCode)]);
+  for (const each of units.values()) expect(each('Restart')).toEqual(['always']);
 });
 
 test('units: the schema is migrated before a control plane starts, and again when that failed', () => {

@@ -5,6 +5,7 @@ import { describeProblem } from '../../shared/ingest/describe-problem.ts';
 import type { BodyScan, PlainRow, RowScan } from '../../shared/ingest/scan-body.ts';
 import { isWithinWindow } from '../../shared/ingest/time-window.ts';
 import type { TimeWindow } from '../../shared/ingest/time-window.ts';
+import { deepFieldOfRow } from './deep-field.ts';
 import { hasForbiddenKey } from './read-json.ts';
 import type { JsonLimits } from './read-json.ts';
 
@@ -26,7 +27,10 @@ export function checkRow(
 ): CheckedRow {
   const { facts } = scanned;
   if (scanned.end - scanned.start > limits.bytesMax) return { problem: `is larger than ${limits.bytesMax} bytes` };
-  if (facts.depth > limits.depthMax) return { problem: `nests deeper than ${limits.depthMax} levels` };
+  if (facts.depth > limits.depthMax) {
+    const field = deepFieldOfRow(body.subarray(scanned.start, scanned.end));
+    return { problem: `${field === undefined ? '' : `${field} `}nests deeper than ${limits.depthMax} levels` };
+  }
   if (facts.keys > limits.keysMax) return { problem: `has more than ${limits.keysMax} keys` };
   if (facts.nulls) return { problem: 'holds a null character' };
   if (!utf8 && !isUtf8(body.subarray(scanned.start, scanned.end))) return { problem: 'is not valid UTF-8' };

@@ -94,7 +94,7 @@ class Batches {
     const { facts } = this.#scan;
     const problem = scanBody(this.#scan, body, rowsMax);
     if (problem !== undefined) return refuse(exchange, scanRefusal(problem));
-    if (facts.depth > row.depthMax) return refuse(exchange, tooDeep(row.depthMax));
+    if (facts.depth > row.depthMax) return refuse(exchange, tooDeep(this.#scan, body, row.depthMax));
     if (facts.keys > keysMax) return refuse(exchange, tooManyKeys(keysMax));
     if (facts.nulls) return refuse(exchange, holdsNull);
     const utf8 = facts.bits < firstNonAscii || isUtf8(body);

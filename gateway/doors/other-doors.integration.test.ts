@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { track } from '../testing/contract-row.ts';
 import { startDoorRig } from '../testing/door-rig.ts';
 import type { DoorRig } from '../testing/door-rig.ts';
+import { nestedMixed } from '../testing/contract-row.ts';
 import { testSources } from '../testing/test-sources.ts';
 
 let rig: DoorRig;
@@ -85,6 +86,12 @@ test('webhook: the body becomes the properties of an event named as the source',
     fetch(`${address}${id}`, { method: 'POST', body, headers: { 'content-type': type } });
   expect((await send('hook-json', '{"order":{"id":7}}', 'application/json')).status).toBe(200);
   expect((await send('hook-form', 'order=7&tag=a&tag=b', 'application/x-www-form-urlencoded')).status).toBe(200);
+  expect((await send('hook-deep', `{"a":${nestedMixed(63)}}`, 'application/json')).status).toBe(200);
+  const tooDeep = await send('hook-deeper', `{"a":${nestedMixed(64)}}`, 'application/json');
+  expect([tooDeep.status, await tooDeep.json()]).toEqual([
+    400,
+    { success: false, error: 'the body nests deeper than 64 levels' },
+  ]);
   expect((await send('hook-array', '[1]', 'application/json')).status).toBe(400);
   expect((await send('hook-xml', '<a/>', 'application/xml')).status).toBe(415);
   const bodies = new Map((await rig.log.envelopes()).map((envelope) => [envelope.id, envelope.body]));

@@ -7,6 +7,7 @@ import type { BodyScan, ScanProblem } from '../../shared/ingest/scan-body.ts';
 import type { JsonFacts } from '../../shared/ingest/scan-value.ts';
 import { failure, forbiddenKey, holdsNull, malformedJson, notUtf8 } from '../http/reply.ts';
 import type { Reply } from '../http/reply.ts';
+import { deepField } from './deep-field.ts';
 
 /** What a body may hold before parsing it costs too much. */
 export type JsonLimits = { readonly depthMax: number; readonly keysMax: number };
@@ -21,7 +22,7 @@ export function readJson(scan: BodyScan, body: Buffer, limits: JsonLimits): Read
   const problem = scanBody(scan, body);
   if (problem !== undefined) return { refusal: scanRefusal(problem) };
   const { facts } = scan;
-  if (facts.depth > limits.depthMax) return { refusal: tooDeep(limits.depthMax) };
+  if (facts.depth > limits.depthMax) return { refusal: tooDeep(scan, body, limits.depthMax) };
   if (facts.keys > limits.keysMax) return { refusal: tooManyKeys(limits.keysMax) };
   if (facts.nulls) return { refusal: holdsNull };
   if (facts.bits >= firstNonAscii && !isUtf8(body)) return { refusal: notUtf8 };
@@ -68,5 +69,6 @@ export function scanRefusal(problem: ScanProblem): Reply {
   }
 }
 
-export const tooDeep = (depthMax: number): Reply => failure(400, `the body nests deeper than ${depthMax} levels`);
+export const tooDeep = (scan: BodyScan, body: Buffer, depthMax: number): Reply =>
+  failure(400, `${deepField(scan, body) ?? 'the body'} nests deeper than ${depthMax} levels`);
 export const tooManyKeys = (keysMax: number): Reply => failure(400, `the body has more than ${keysMax} keys`);

@@ -1,7 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type * as Uws from 'uWebSockets.js';
+import { CannotStartError } from '../../shared/process/cannot-start.ts';
+import { explainNoEngine } from './explain-no-engine.ts';
+import type { EnginePackage, NoEngine } from './explain-no-engine.ts';
 
 // The types name the listen options in an enum of their own; the module has them at its top.
 export type UwsModule = typeof Uws & { readonly LIBUS_LISTEN_EXCLUSIVE_PORT: Uws.ListenOptions };
@@ -14,29 +17,79 @@ export type LoadedUws = {
   readonly version: string;
 };
 
-export class UwsUnavailableError extends Error {
-  readonly code = 'uws_unavailable';
+/** No build of uWebSockets.js runs here. */
+export class UwsUnavailableError extends CannotStartError {
+  override readonly code = 'uws_unavailable';
+  readonly why: NoEngine;
+  constructor(why: NoEngine) {
+    super(`${why.problem}: ${why.advice}`);
+    this.why = why;
+  }
 }
 
 /** Newest first: the newer one needs a newer C library and Node than the older one. */
-const packageNames = ['uWebSockets.js', 'uWebSockets.js-compat'] as const;
+export const enginePackages = [
+  { packageName: 'uWebSockets.js', glibcMin: '2.38' },
+  { packageName: 'uWebSockets.js-compat', glibcMin: '2.27' },
+] as const;
 
-/** Loads the newest uWebSockets.js that this platform can run. Throws UwsUnavailableError when none can. */
-export function loadUws(): LoadedUws {
-  const require = createRequire(import.meta.url);
-  const reasons: string[] = [];
-  for (const packageName of packageNames) {
+/** Scope of the packages that hold one build each. */
+const buildScope = '@uwsjs';
+
+/**
+ * Loads the newest uWebSockets.js that this platform can run. Throws UwsUnavailableError when none can. `require` is that
+ * of a file whose node_modules are to be used.
+ */
+export function loadUws(require: NodeJS.Require = createRequire(import.meta.url)): LoadedUws {
+  const causes: string[] = [];
+  for (const { packageName } of enginePackages) {
     try {
       const uws = require(packageName) as UwsModule;
       // A package may load without a native part for this platform and fail at first use only.
       uws.App();
       return { uws, packageName, version: nativeVersion(require, packageName) };
     } catch (error) {
-      reasons.push(`${packageName}: ${firstLine(error)}`);
+      causes.push(`${packageName}: ${causeOf(error)}`);
     }
   }
-  const platform = `Node ${process.versions.node} on ${process.platform}-${process.arch}`;
-  throw new UwsUnavailableError(`loading uWebSockets.js: no build runs under ${platform} (${reasons.join('; ')})`);
+  const { platform, arch, versions } = process;
+  const machine = { node: versions.node, platform, arch, glibc: glibcVersion() };
+  const packages = enginePackages.map((each) => ({ ...each, ...readPackage(require, each.packageName) }));
+  const installed = [...new Set(packages.flatMap((each) => each.installed))];
+  throw new UwsUnavailableError(explainNoEngine(machine, packages, installed, causes));
+}
+
+/** Version of the C library this process runs on; undefined where that is not glibc. */
+export function glibcVersion(): string | undefined {
+  const report = process.report.getReport() as { readonly header?: { readonly glibcVersionRuntime?: string } };
+  return report.header?.glibcVersionRuntime;
+}
+
+/** The builds a package knows, by its manifest, and those that lie in node_modules, beside it or below. */
+function readPackage(
+  require: NodeJS.Require,
+  packageName: string,
+): Pick<EnginePackage, 'builds'> & { readonly installed: readonly string[] } {
+  try {
+    // It may be there without a build that loads; its main file is found all the same.
+    const folder = dirname(require.resolve(packageName));
+    const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+      readonly optionalDependencies?: Readonly<Record<string, string>>;
+    };
+    const builds = Object.keys(manifest.optionalDependencies ?? {}).map((name) => name.slice(buildScope.length + 1));
+    const around = [join(folder, 'node_modules', buildScope), join(dirname(folder), buildScope)];
+    return { builds, installed: around.flatMap(namesIn).filter((name) => /^\w+-\w+-\d+$/.test(name)) };
+  } catch {
+    return { builds: [], installed: [] };
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
 }
 
 /** The package that holds the native file names the version; the wrapper's may be newer. */
@@ -55,7 +108,9 @@ function nativeVersion(require: NodeJS.Require, packageName: string): string {
   }
 }
 
-function firstLine(error: unknown): string {
+/** What the system said: uWebSockets.js puts a text about every build in front of it. */
+function causeOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
-  return message.split('\n', 1)[0] ?? '';
+  const [about = '', cause = about] = message.split('\n\n');
+  return cause.split('\n', 1)[0] ?? '';
 }

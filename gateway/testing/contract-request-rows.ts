@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { identify, nested, text, token, track } from './contract-row.ts';
+import { identify, nested, nestedMixed, text, token, track } from './contract-row.ts';
 import type { ContractRow } from './contract-row.ts';
 import { testSources } from './test-sources.ts';
 
@@ -34,12 +34,42 @@ export const requestRows: readonly ContractRow[] = [
     error: /UTF-8/,
   },
   { name: 'json: as deep as allowed', body: `{"token":"${token}","event":"a","x":${nested(63)}}`, status: 200 },
-  { name: 'json: too deep', body: `{"token":"${token}","event":"a","x":${nested(64)}}`, status: 400, error: /deeper/ },
+  {
+    name: 'json: too deep',
+    body: `{"token":"${token}","event":"a","x":${nested(64)}}`,
+    status: 400,
+    error: /^the body nests deeper than 64 levels$/,
+  },
   {
     name: 'json: 100,000 levels',
     body: `{"token":"${token}","event":"a","x":${nested(100_000)}}`,
     status: 400,
-    error: /deeper/,
+    error: /^the body nests deeper than 64 levels$/,
+  },
+  ...['properties', 'eventProperties', 'userProperties', 'custom_properties', 'defaultProperties'].flatMap((field) => [
+    {
+      name: `json: ${field} as deep as allowed`,
+      body: `{"token":"${token}","event":"a","${field}":${nestedMixed(63)}}`,
+      status: 200,
+    },
+    ...[64, 100_000].map((levels) => ({
+      name: `json: ${field} of ${levels} levels`,
+      body: `{"token":"${token}","event":"a","${field}":${nestedMixed(levels)}}`,
+      status: 400,
+      error: new RegExp(`^${field} nests deeper than 64 levels$`),
+    })),
+  ]),
+  {
+    name: 'json: an identify that is too deep',
+    path: 'identify',
+    body: `{"token":"${token}","userProperties":{"custom_properties":${nestedMixed(63)}}}`,
+    status: 400,
+    error: /^userProperties nests deeper than 64 levels$/,
+  },
+  {
+    name: 'json: brackets in texts and keys are no levels',
+    body: track({ eventProperties: { [nested(80)]: nestedMixed(80), 'a\\"[[': '\\"{{' } }),
+    status: 200,
   },
   {
     name: 'json: too many keys',

@@ -25,3 +25,9 @@ export const text = (characters: number): string => 'x'.repeat(characters);
 
 /** JSON of arrays in arrays. */
 export const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
+
+/** JSON of arrays in objects and objects in arrays: an object outside, and so many levels of both. */
+export const nestedMixed = (levels: number): string =>
+  Array.from({ length: levels }, (_, level) => (level % 2 === 0 ? '{"a":' : '[')).join('') +
+  '1' +
+  Array.from({ length: levels }, (_, level) => ((levels - level) % 2 === 1 ? '}' : ']')).join('');

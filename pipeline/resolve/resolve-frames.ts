@@ -1,4 +1,5 @@
-import { frameLines } from '../../shared/events/frame.ts';
+import { frameLines, lineDepthMax } from '../../shared/events/frame.ts';
+import { textNestsDeeper } from '../../shared/ingest/json-depth.ts';
 import type { StoredMessage } from '../../shared/log/unfinished-messages.ts';
 import type { VisitorOutcome } from '../../shared/visitors/visitor-store.ts';
 import type { IngestDeadLetter } from './dead-letters.ts';
@@ -41,7 +42,7 @@ export async function resolveFrames(
     } else if (outcome.kind === 'refused') {
       deadLetters.push(deadLetterOf(candidate, outcome.reason));
     } else {
-      const line = encodeOrReason(candidate, outcome, payloadMax);
+      const line = lineOrReason(candidate, outcome, payloadMax);
       if ('reason' in line) deadLetters.push(deadLetterOf(candidate, line.reason));
       else outgoing.add(candidate.touch.accountId, line.text, line.bytes, candidate.hash);
     }
@@ -51,15 +52,14 @@ export async function resolveFrames(
 
 type Line = { readonly text: string; readonly bytes: number } | { readonly reason: string };
 
-function encodeOrReason(candidate: Candidate, { id, properties }: ResolvedOutcome, bytesMax: number): Line {
-  try {
-    const text = withVisitor(candidate.json, id, properties);
-    const bytes = Buffer.byteLength(text);
-    return bytes > bytesMax ? { reason: 'too large with its visitor' } : { text, bytes };
-  } catch (error) {
-    // Nested deeper than JSON can be written.
-    return { reason: error instanceof Error ? error.message : String(error) };
+function lineOrReason(candidate: Candidate, { id, properties }: ResolvedOutcome, bytesMax: number): Line {
+  // An event that was read is not too deep; what its visitor was given by an earlier build may be.
+  if (textNestsDeeper(properties.text, lineDepthMax - 1)) {
+    return { reason: `nests deeper than ${lineDepthMax} levels with its visitor` };
   }
+  const text = withVisitor(candidate.json, id, properties);
+  const bytes = Buffer.byteLength(text);
+  return bytes > bytesMax ? { reason: 'too large with its visitor' } : { text, bytes };
 }
 
 function deadLetterOf({ origin: { frame, line } }: Candidate, reason: string): IngestDeadLetter {

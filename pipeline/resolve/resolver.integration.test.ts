@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { NatsServer } from '../../shared/embedded/nats-server.ts';
 import type { ResolvedEvent } from '../../shared/events/resolved-event.ts';
 import { publish } from '../../shared/log/publisher.ts';
+import { jsonDepthCeiling } from '../../shared/ingest/json-depth.ts';
 import { ingestSubject } from '../../shared/log/subjects.ts';
 import { streams } from '../../shared/log/topology.ts';
 import { migrate } from '../../shared/storage/migrate.ts';
@@ -185,28 +186,44 @@ describe('resolver', () => {
         msgId: randomUUID(),
         timeoutMs: 5_000,
       });
-      const deep = frameOf(rig.account, [track('deep', { properties: 'XX' })]);
-      const bomb = Buffer.from(deep)
-        .toString('utf8')
-        .replace('"XX"', `{"a":${'['.repeat(9_000)}${']'.repeat(9_000)}}`);
-      await publish(rig.connection, ingestSubject(0), Buffer.from(bomb), { msgId: randomUUID(), timeoutMs: 5_000 });
+      const deepest = (levels: number): string => `${'{"a":['.repeat(levels / 2)}${']}'.repeat(levels / 2)}`;
+      const withDepth = (id: string, field: string, levels: number): Buffer =>
+        Buffer.from(
+          Buffer.from(frameOf(rig.account, [track(id, { [field]: 'XX' })]))
+            .toString('utf8')
+            .replace('"XX"', deepest(levels)),
+        );
+      const tooDeep: readonly [string, number][] = [
+        ['properties', jsonDepthCeiling + 2],
+        ['custom_properties', 9_000],
+        ['userProperties', 100_000],
+      ];
+      for (const [field, levels] of tooDeep) {
+        const frame = withDepth(field, field, levels);
+        await publish(rig.connection, ingestSubject(0), frame, { msgId: randomUUID(), timeoutMs: 5_000 });
+      }
+      // Two levels are around it, as many as a line may have beyond what a client may send.
+      const fits = withDepth('fits', 'properties', jsonDepthCeiling);
+      await publish(rig.connection, ingestSubject(0), fits, { msgId: randomUUID(), timeoutMs: 5_000 });
       await rig.send(0, [track('a'), { ...track('b'), account: 'not-a-uuid' }, track('c')]);
       const resolver = await rig.start(0);
-      await until(resolver, 'dead_letters', 4);
-      await until(resolver, 'resolved', 2);
+      await until(resolver, 'dead_letters', 6);
+      await until(resolver, 'resolved', 3);
       await resolver.stop(5_000);
-      expect(idsOf(await rig.written())).toEqual(['a', 'c']);
+      expect(idsOf(await rig.written())).toEqual(['fits', 'a', 'c']);
       const letters = await rig.deadLetters();
       expect(letters.map(({ text }) => text.slice(0, 15))).toEqual([
         'no frame at all',
         '{"v":9}',
         '{"v":1,"account',
         '{"v":1,"account',
+        '{"v":1,"account',
+        '{"v":1,"account',
       ]);
       expect(letters.map(({ reason }) => reason)).toEqual([
         expect.stringContaining('no end'),
         expect.stringContaining('version 9'),
-        expect.stringContaining('call stack'),
+        ...tooDeep.map(() => 'reading a frame: a line nests deeper than 514 levels'),
         expect.stringContaining('uuid'),
       ]);
     }));

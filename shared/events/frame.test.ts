@@ -1,8 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { sampleEvent } from '../destinations/sample-event.ts';
+import { jsonDepthCeiling } from '../ingest/json-depth.ts';
 import { envelopeHead, envelopePrefix } from './envelope.ts';
 import type { EnvelopeHead } from './envelope.ts';
-import { FrameError, FrameWriter, decodeEnvelopes } from './frame.ts';
+import { FrameError, FrameWriter, decodeEnvelopes, parseLine } from './frame.ts';
+import { encodeResolved, parseResolved } from './resolved-event.ts';
+import { decodeRetryFrame, encodeRetryRecord } from './retry-record.ts';
 
 const text = fc.string({ unit: 'grapheme', maxLength: 60 });
 const optionalText = fc.option(text, { nil: undefined });
@@ -70,3 +74,25 @@ test.each([
 ])('frame: %s is an error, not an event', (_name, bytes) => {
   expect(() => decodeEnvelopes(Buffer.from(bytes))).toThrow(FrameError);
 });
+
+test('frame: what a client may send at the most travels to the end, and one level more is an error on all the way', () => {
+  const ways = [0, 1].map((more) => {
+    // A webhook's body becomes the properties of an event.
+    const properties = JSON.parse(nested(jsonDepthCeiling + more)) as object;
+    const resolved = sampleEvent({ event_properties: properties as Record<string, unknown> });
+    const record = { v: 1, attempts: 1, firstAttemptAt: 1, lastAttemptAt: 1, notBefore: 1, reason: '-' } as const;
+    const writer = new FrameWriter();
+    writer.appendLine(encodeRetryRecord({ ...record, event: resolved }));
+    return {
+      envelope: () => parseLine(`{"v":1,"body":{"event":"e","eventProperties":${JSON.stringify(properties)}}}`),
+      resolved: () => parseResolved(encodeResolved(resolved)),
+      retried: () => decodeRetryFrame(writer.bytes()),
+    };
+  });
+  const [fits, tooDeep] = ways;
+  for (const read of Object.values(fits ?? {})) expect(read).not.toThrow();
+  for (const read of Object.values(tooDeep ?? {})) expect(read).toThrow(/a line nests deeper than 51[45] levels/);
+});
+
+const nested = (levels: number): string =>
+  `${'{"a":['.repeat(levels >> 1)}${levels % 2 === 1 ? '{}' : '1'}${']}'.repeat(levels >> 1)}`;

@@ -1,4 +1,11 @@
+import { jsonDepthCeiling, textNestsDeeper } from '../ingest/json-depth.ts';
 import type { Envelope } from './envelope.ts';
+
+/**
+ * How deep a line may nest that is an envelope or a resolved event: two levels stand around what a client sent, the line
+ * itself and, where a webhook's body became an event's properties, the payload made of it. Resolving adds none.
+ */
+export const lineDepthMax = jsonDepthCeiling + 2;
 
 /**
  * A frame is many events in one message of the log: NDJSON, one object a line, each line ended by `\n`.
@@ -92,8 +99,10 @@ export function decodeEnvelopes(bytes: Uint8Array): Envelope[] {
   });
 }
 
-/** Parses one line of a frame. */
-export function parseLine(line: string): unknown {
+/** Parses one line of a frame. Throws FrameError where it is no JSON, or nests deeper than anything this build writes. */
+export function parseLine(line: string, depthMax = lineDepthMax): unknown {
+  if (textNestsDeeper(line, depthMax))
+    throw new FrameError(`reading a frame: a line nests deeper than ${depthMax} levels`);
   try {
     return JSON.parse(line);
   } catch (error) {

@@ -1,4 +1,4 @@
-import { FrameError, frameLines, parseLine } from './frame.ts';
+import { FrameError, frameLines, lineDepthMax, parseLine } from './frame.ts';
 import type { ResolvedEvent } from './resolved-event.ts';
 import type { RequestSummary } from './dead-letter.ts';
 
@@ -26,7 +26,8 @@ export function encodeRetryRecord(record: RetryRecord): string {
 /** Reads a frame of the retry log. Throws FrameError on what this build does not know. */
 export function decodeRetryFrame(data: Uint8Array): RetryRecord[] {
   return frameLines(data).map((line) => {
-    const record = parseLine(line) as RetryRecord | null;
+    // The event stands within its record.
+    const record = parseLine(line, lineDepthMax + 1) as RetryRecord | null;
     if (record?.v !== 1) throw new FrameError(`reading the retry log: version ${String(record?.v)} is unknown`);
     return record;
   });

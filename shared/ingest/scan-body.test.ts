@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { JsonObject } from '../process/json.ts';
 import { BodyScan, scanBody } from './scan-body.ts';
 
 const scan = new BodyScan();
@@ -105,6 +106,10 @@ test('scanBody: what it says of a whole body agrees with JSON.parse, and the byt
         const { bytes } = scanText(written, 0);
         expect(scan.facts.depth).toBe(depthOf(expected));
         expect(scan.facts.keys).toBe(keysOf(expected));
+        const deepKey = scan.deepStart < 0 ? undefined : bytes.toString('utf8', scan.deepStart, scan.deepEnd);
+        const deepest =
+          deepKey === undefined ? 0 : depthOf((expected as JsonObject)[JSON.parse(`"${deepKey}"`) as string]);
+        expect(deepest).toBe(depthOf(expected) - 1);
         expect(scan.facts.nulls).toBe(hasNull(expected));
         expect(bytes.includes('\n')).toBe(false);
         expect(JSON.parse(bytes.toString('utf8'))).toEqual(expected);

@@ -33,6 +33,9 @@ export class BodyScan {
   /** Where the text of the top-level `token` stands, between its quotes; -1 when it is absent or no string. */
   tokenStart = -1;
   tokenEnd = -1;
+  /** Where the key of the top-level value that nests deepest stands, between its quotes; -1 when none nests. Rows do not count. */
+  deepStart = -1;
+  deepEnd = -1;
   /** Elements of the top-level array `events`; only the first `rowsMax` are in `rows`. */
   rowCount = 0;
   readonly rows: RowScan[] = [];
@@ -62,6 +65,8 @@ export function scanBody(scan: BodyScan, bytes: Buffer, rowsMax = 0): ScanProble
   facts.reset();
   scan.tokenStart = -1;
   scan.tokenEnd = -1;
+  scan.deepStart = -1;
+  scan.deepEnd = -1;
   scan.rowCount = 0;
   scan.rowsStart = -1;
   scan.rowsEnd = -1;
@@ -78,7 +83,8 @@ export function scanBody(scan: BodyScan, bytes: Buffer, rowsMax = 0): ScanProble
     const colonAt = skipSpace(bytes, keyEnd + 1);
     if (bytes[colonAt] !== colon) return 'malformed';
     noteKey(facts, bytes, colonAt);
-    const key = readKey(bytes, facts.stringStart, keyEnd, facts.stringEscaped);
+    const keyStart = facts.stringStart;
+    const key = readKey(bytes, keyStart, keyEnd, facts.stringEscaped);
     at = skipSpace(bytes, colonAt + 1);
     if (key === 'token') {
       if (tokenSeen) return 'duplicate_key';
@@ -96,7 +102,11 @@ export function scanBody(scan: BodyScan, bytes: Buffer, rowsMax = 0): ScanProble
     } else {
       at = scanValue(facts, bytes, at);
     }
-    if (facts.depth > nested) nested = facts.depth;
+    if (facts.depth > nested) {
+      nested = facts.depth;
+      scan.deepStart = keyStart;
+      scan.deepEnd = keyEnd;
+    }
     at = skipSpace(bytes, at);
     if (bytes[at] === comma) at = skipSpace(bytes, at + 1);
     else if (bytes[at] !== closeBrace) return 'malformed';

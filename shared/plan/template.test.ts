@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { sampleEvent } from '../destinations/sdk/sample-event.ts';
 import { PlanError } from './plan-error.ts';
+import { jsonDepthCeiling } from '../ingest/json-depth.ts';
 import { compileTemplate, writeValue } from './template.ts';
 
 const subject = sampleEvent({
@@ -70,10 +71,15 @@ describe('template', () => {
     );
   });
 
-  it('template: a value nested deeper than the stack is written as nothing', () => {
+  it.each([
+    [jsonDepthCeiling, true],
+    [jsonDepthCeiling + 1, false],
+    [100_000, false],
+  ])('template: a value of %i levels is written: %s', (levels, isWritten) => {
     let deep: unknown = 1;
-    for (let level = 0; level < 100_000; level += 1) deep = [deep];
+    for (let level = 0; level < levels; level += 1) deep = level % 2 === 0 ? [deep] : { a: deep };
     const event = sampleEvent({ event_properties: { deep } });
-    expect(compileTemplate('<{{event.event_properties.deep}}>', 'map').render(event)).toBe('<>');
+    const text = compileTemplate('<{{event.event_properties.deep}}>', 'map').renderText(event);
+    expect(text).toBe(isWritten ? `<${JSON.stringify(deep)}>` : '<>');
   });
 });

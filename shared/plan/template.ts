@@ -1,3 +1,4 @@
+import { jsonDepthCeiling, valueNestsDeeper } from '../ingest/json-depth.ts';
 import { PlanError } from './plan-error.ts';
 import { compilePropertyPath } from './property-path.ts';
 import type { ReadProperty, Subject } from './property-path.ts';
@@ -34,16 +35,11 @@ export function compileTemplate(template: string, field: string): Template {
   return { render: isOnePlaceholder ? only : (subject) => renderText(subject), renderText };
 }
 
-/** A value as text: nothing for null and undefined, JSON for lists and objects. */
+/** A value as text: nothing for null and undefined, JSON for lists and objects unless they nest deeper than events may. */
 export function writeValue(value: unknown): string {
   if (typeof value === 'string') return value;
   if (value === null || value === undefined) return '';
-  try {
-    return JSON.stringify(value);
-  } catch {
-    // Nested deeper than the stack: nothing a destination could read.
-    return '';
-  }
+  return valueNestsDeeper(value, jsonDepthCeiling) ? '' : JSON.stringify(value);
 }
 
 /** Literal text, or a function that reads a placeholder's value. */

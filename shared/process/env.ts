@@ -2,14 +2,15 @@ import { Type } from 'typebox';
 import type { Static, TObject, TProperties, TSchema } from 'typebox';
 import { Value } from 'typebox/value';
 import { logEnv, logEnvRules } from '../log/log-env.ts';
+import { CannotStartError } from './cannot-start.ts';
 import type { EnvRule } from './env-rules.ts';
 import { readVariable } from './read-variable.ts';
 import type { VariableSource } from './read-variable.ts';
 import { similarName } from './similar-name.ts';
 
 /** Everything wrong with a process's environment, found in one go. */
-export class EnvError extends Error {
-  readonly code = 'env_invalid';
+export class EnvError extends CannotStartError {
+  override readonly code = 'env_invalid';
   readonly problems: readonly string[];
   constructor(problems: readonly string[]) {
     super(`reading the environment: ${problems.join('; ')}`);

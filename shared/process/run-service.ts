@@ -1,3 +1,4 @@
+import { CannotStartError, cannotStartExitCode } from './cannot-start.ts';
 import { EnvError } from './env.ts';
 import { createLogger } from './logger.ts';
 import type { Logger } from './logger.ts';
@@ -7,8 +8,9 @@ import type { Shutdown } from './shutdown.ts';
 export type ServiceEnv = { readonly LOG_LEVEL: string; readonly SHUTDOWN_DEADLINE_MS: number };
 
 /**
- * The frame of every service's main: reads the environment (all problems listed, exit 1), starts, and ends cleanly
- * on a signal. `start` registers with `shutdown` whatever it starts.
+ * The frame of every service's main: reads the environment (all problems listed), starts, and ends cleanly on a signal.
+ * `start` registers with `shutdown` whatever it starts. A start that fails ends with 1, and with `cannotStartExitCode`
+ * where the next one would fail as well.
  */
 export async function runService<Env extends ServiceEnv>(
   name: string,
@@ -22,9 +24,11 @@ export async function runService<Env extends ServiceEnv>(
   try {
     await start(env, logger, shutdown);
   } catch (error) {
-    logger.fatal({ err: error }, 'start failed');
+    const isFinal = error instanceof CannotStartError;
+    // What is wrong with the machine is in no stack.
+    logger.fatal(isFinal ? { reason: error.message } : { err: error }, isFinal ? 'cannot start' : 'start failed');
     await shutdown.run('start failed');
-    process.exit(1);
+    process.exit(isFinal ? cannotStartExitCode : 1);
   }
 }
 
@@ -35,6 +39,6 @@ function readOrExit<Env>(name: string, read: () => Env): Env {
     if (!(error instanceof EnvError)) throw error;
     const lines = error.problems.map((problem) => `  - ${problem}`);
     process.stderr.write(`${name}: the environment is not valid:\n${lines.join('\n')}\n`);
-    process.exit(1);
+    process.exit(cannotStartExitCode);
   }
 }
