@@ -14,6 +14,7 @@ import type { Logger } from '../shared/process/logger.ts';
 import { PortBusyError } from '../shared/process/observe.ts';
 import type { ReadyCheck } from '../shared/process/observe.ts';
 import type { Shutdown } from '../shared/process/shutdown.ts';
+import { logJump, watchClock } from '../shared/process/watch-clock.ts';
 import { databaseAccess } from '../shared/storage/database-access.ts';
 import { migrate } from '../shared/storage/migrate.ts';
 import { openStorage } from '../shared/storage/open-storage.ts';
@@ -171,12 +172,15 @@ export async function startControlPlane(
   const address = app.server.address();
   const durability = watchDurability(env.NATS_MONITOR_URL);
   shutdown.add('stop reading durability', () => durability.stop());
+  const clock = watchClock(env.CLOCK_JUMP_MS, logJump(logger));
+  shutdown.add('stop watching the clock', () => clock.stop());
   const page = new MetricsPage();
   // Every control plane follows the bucket, whichever of them writes to it.
   showProcess(page, {
     component: 'control-plane',
     connection,
     durability,
+    clock,
     configRevision: () => experimentPlans.revision,
   });
   const pools = {

@@ -31,6 +31,7 @@ const usualCodes: readonly number[] = [200, 400, 401, 429, 500, 503];
 const failureReasons: readonly Exclude<FrameOutcome, 'stored'>[] = [
   'disconnected',
   'timeout',
+  'busy',
   'full',
   'too_large',
   'refused',

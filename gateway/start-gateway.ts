@@ -13,6 +13,7 @@ import { watchDurability } from '../shared/metrics/watch-durability.ts';
 import type { Logger } from '../shared/process/logger.ts';
 import { startObserving } from '../shared/process/observe.ts';
 import type { Shutdown } from '../shared/process/shutdown.ts';
+import { logJump, watchClock } from '../shared/process/watch-clock.ts';
 import { compileAddressRanges } from '../shared/admission/address-ranges.ts';
 import { Admission } from './admission/admission.ts';
 import { createClientAddress } from '../shared/admission/client-address.ts';
@@ -129,10 +130,12 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
 
   const durability = watchDurability(env.NATS_MONITOR_URL);
   shutdown.add('durability', () => durability.stop());
+  const clock = watchClock(env.CLOCK_JUMP_MS, logJump(logger));
+  shutdown.add('clock', () => clock.stop());
   const page = new MetricsPage();
   const openRequests = (): number => server.open;
   const configRevision = (): number => feed.revision;
-  showProcess(page, { component: 'gateway', connection, durability, configRevision });
+  showProcess(page, { component: 'gateway', connection, durability, clock, configRevision });
   const counted = { doors, requests, sources, commit, commitSettings: committing, publishTimes, gate, budget };
   showMetrics(page, { ...counted, uws, openRequests });
   const observer = await startObserving({

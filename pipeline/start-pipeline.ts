@@ -11,6 +11,7 @@ import type { Logger } from '../shared/process/logger.ts';
 import { startObserving } from '../shared/process/observe.ts';
 import type { ReadyCheck } from '../shared/process/observe.ts';
 import type { Shutdown } from '../shared/process/shutdown.ts';
+import { logJump, watchClock } from '../shared/process/watch-clock.ts';
 import type { PipelineEnv } from './env.ts';
 import { actorIdOf } from './host/messages.ts';
 import { watchBacklog } from './backlog/backlog-watch.ts';
@@ -127,6 +128,8 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
   shutdown.add('backlog', () => withDeadline(backlog.stop(), stepMs));
   const durability = watchDurability(env.NATS_MONITOR_URL);
   shutdown.add('durability', () => durability.stop());
+  const clock = watchClock(env.CLOCK_JUMP_MS, logJump(logger));
+  shutdown.add('clock', () => clock.stop());
   const page = showMetrics({
     stats,
     supervisor,
@@ -136,6 +139,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
     retention,
     connection,
     durability,
+    clock,
     configRevision: () => accounts.applied,
     destinationsMax: env.METRICS_DESTINATIONS_MAX,
     destinations: () => accounts.destinations(),

@@ -101,6 +101,7 @@ function testEnv(): ControlPlaneEnv {
     LOG_DEAD_LETTERS_BYTES_MAX: 8 * mebibyte,
     LOG_LEVEL: 'silent',
     SHUTDOWN_DEADLINE_MS: 8_000,
+    CLOCK_JUMP_MS: 1_000,
     CONTROL_PLANE_PORT: 0,
     CONTROL_PLANE_METRICS_PORT: 0,
     CONTROL_PLANE_HOST: '127.0.0.1',

@@ -1,11 +1,11 @@
-import type { PublishFailure } from '../../shared/log/publisher.ts';
+import type { PublishFailure } from '../../shared/log/publish-answer.ts';
 import type { FrameOutcome } from './frame-outcome.ts';
 
 /** How long a refusal of the log keeps the gateway from calling itself ready, in ms. */
 const refusalRememberedMs = 5_000;
 
 /**
- * Whether the log takes frames. It closes when a publish was not answered in time: those that wait would only time out
+ * Whether the log takes frames. It closes when a publish was not answered or decided in time: those that wait would only time out
  * one after the other. It opens again when the log answers anything.
  */
 export class LogGate {
@@ -41,7 +41,7 @@ export class LogGate {
   noteFailure(reason: PublishFailure | 'stalled'): void {
     this.failures.set(reason, (this.failures.get(reason) ?? 0) + 1);
     this.#refusal = { reason, atMs: performance.now() };
-    if (reason === 'timeout') this.close();
+    if (reason === 'timeout' || reason === 'busy') this.close();
   }
 
   /** Fails what waits and refuses what comes, until the log answers again. */

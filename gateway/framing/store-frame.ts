@@ -1,4 +1,5 @@
 import type { FramePublisher } from '../../shared/log/frame-publisher.ts';
+import { isRepeatable } from '../../shared/log/publish-answer.ts';
 import { ingestSubject } from '../../shared/log/subjects.ts';
 import type { StoreFrame } from './group-commit.ts';
 
@@ -9,16 +10,19 @@ export type StoreFrameSettings = {
   readonly timeoutMs: number;
 };
 
-const triesMax = 2;
+const unansweredMax = 2;
 /** Below this a publish is not even tried. */
 const tryMsMin = 20;
-/** Left of the deadline for everything but the publish, and the pause before the second try. */
+/** Left of the deadline for everything but the publish, and the pause before another try. */
 const reservedMs = 200;
 const pauseMs = 100;
+/** Left of the deadline when the last try has failed. */
+const answeringMs = 50;
 
 /**
  * Publishes frames to the log. A try that was not answered is repeated once under the same id, so a frame that did
- * arrive is not stored twice.
+ * arrive is not stored twice. While the log says that it has not decided on the first try, it is asked again until the
+ * deadline: a replicated log that lost its quorum answers so, and takes the frame once it has a leader again.
  */
 export function createStoreFrame(
   publisher: FramePublisher,
@@ -28,19 +32,21 @@ export function createStoreFrame(
   let frames = 0;
   return async (partition, payload, deadlineAtMs) => {
     const startedMs = performance.now();
-    const timeoutMs = Math.min(settings.timeoutMs, Math.floor((deadlineAtMs - startedMs - reservedMs) / triesMax));
+    const timeoutMs = Math.min(settings.timeoutMs, Math.floor((deadlineAtMs - startedMs - reservedMs) / unansweredMax));
     if (timeoutMs < tryMsMin) return 'stalled';
     frames += 1;
     const msgId = `${settings.writerId}-${partition}-${frames}`;
     const subject = ingestSubject(partition);
-    for (let attempt = 1; ; attempt += 1) {
+    const lastTryAtMs = deadlineAtMs - answeringMs - timeoutMs;
+    for (let unanswered = 0; ;) {
       const failure = await publisher.publish(subject, payload, msgId, timeoutMs);
       if (failure === undefined) {
         onSeconds((performance.now() - startedMs) / 1000);
         return 'stored';
       }
-      const repeatable = failure === 'timeout' || failure === 'disconnected';
-      if (!repeatable || attempt === triesMax) return failure;
+      if (!isRepeatable(failure)) return failure;
+      if (failure !== 'busy') unanswered += 1;
+      if (unanswered === unansweredMax || performance.now() + pauseMs > lastTryAtMs) return failure;
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
   };

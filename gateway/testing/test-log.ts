@@ -31,9 +31,9 @@ export type TestLog = {
   close(): Promise<void>;
 };
 
-export async function openTestLog(url: string): Promise<TestLog> {
+export async function openTestLog(url: string, replicas = 1): Promise<TestLog> {
   const connection = await connectLog({ url, name: 'gateway-test' });
-  const { config, health } = await openBuckets(connection, 1);
+  const { config, health } = await openBuckets(connection, replicas);
   const frames = async (): Promise<Uint8Array[]> => {
     const { state } = await connection.jsm.streams.info(streams.ingest);
     const found: Uint8Array[] = [];

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { encodeDeadLetter } from '../../shared/events/dead-letter.ts';
 import type { DeadLetter } from '../../shared/events/dead-letter.ts';
 import type { LogConnection } from '../../shared/log/connection.ts';
-import type { PublishFailure } from '../../shared/log/publisher.ts';
+import type { PublishFailure } from '../../shared/log/publish-answer.ts';
 import { deadLetterSubject } from '../../shared/log/subjects.ts';
 import { publishUntilStored } from './publish-until-stored.ts';
 

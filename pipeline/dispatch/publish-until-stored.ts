@@ -1,6 +1,6 @@
 import type { LogConnection } from '../../shared/log/connection.ts';
 import { PublishError, publish } from '../../shared/log/publisher.ts';
-import type { PublishFailure } from '../../shared/log/publisher.ts';
+import type { PublishFailure } from '../../shared/log/publish-answer.ts';
 
 export type StoreOptions = {
   readonly msgId: string;

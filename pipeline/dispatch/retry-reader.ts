@@ -2,6 +2,8 @@ import type { LogConnection } from '../../shared/log/connection.ts';
 import { purgeSubject, readNext } from '../../shared/log/subject-log.ts';
 import { retrySubject } from '../../shared/log/subjects.ts';
 import { streams } from '../../shared/log/topology.ts';
+import { createDueTimes } from './due-times.ts';
+import type { DueTimes } from './due-times.ts';
 import { retryTierDelaysMs } from './retry-policy.ts';
 import { decodeRetryFrame, replayTier } from '../../shared/events/retry-record.ts';
 import type { RetryRecord } from '../../shared/events/retry-record.ts';
@@ -53,14 +55,15 @@ const tierNumbers: ReadonlySet<number> = new Set([...retryTierDelaysMs.keys(), r
 type Tier = {
   readonly subject: string;
   readonly isReplay: boolean;
+  readonly dueTimes: DueTimes;
   lastFrameMs: number;
   /** Whether the log may hold something at or after `nextSeq`. */
   maybeMore: boolean;
   nextSeq: number;
   /** Frames that were handed back so far: a read that was under way then is void. */
   handBacks: number;
-  /** The head of the tier, read and not yet due. */
-  head: { readonly seq: number; readonly data: Uint8Array; readonly dueMs: number } | undefined;
+  /** The head of the tier, read and not yet due; when it is, is by the monotonic clock. */
+  head: { readonly seq: number; readonly data: Uint8Array; readonly dueAtMs: number } | undefined;
   readonly heldSeqs: Set<number>;
   heldBytes: number;
   /** Finished and not yet removed from the log. */
@@ -121,7 +124,7 @@ class TierReader implements RetryReader {
   #tierOf(number: number): Tier | undefined {
     const known = this.#tiers.get(number);
     if (known !== undefined || !tierNumbers.has(number)) return known;
-    const made = newTier(retrySubject(this.#options.destinationId, number), number === replayTier);
+    const made = newTier(this.#options.destinationId, number);
     this.#tiers.set(number, made);
     return made;
   }
@@ -159,7 +162,7 @@ class TierReader implements RetryReader {
     while (this.#isOpen && tier.heldSeqs.size < framesHeldMax && tier.heldBytes < bytesHeldMax) {
       if (tier.head === undefined) await this.#readHead(tier);
       if (tier.head === undefined) return this.#lingerMs(tier);
-      const waitMs = tier.head.dueMs - Date.now();
+      const waitMs = tier.head.dueAtMs - performance.now();
       if (waitMs > 0) return waitMs;
       const { seq, data } = tier.head;
       tier.head = undefined;
@@ -193,8 +196,9 @@ class TierReader implements RetryReader {
         continue;
       }
       try {
-        const dueMs = Math.max(...decodeRetryFrame(found.data).map(({ notBefore }) => notBefore));
-        tier.head = { seq: found.seq, data: found.data, dueMs };
+        const notBeforeMs = Math.max(...decodeRetryFrame(found.data).map(({ notBefore }) => notBefore));
+        const dueAtMs = tier.dueTimes.dueAtMs(notBeforeMs, { wallMs: Date.now(), monotonicMs: performance.now() });
+        tier.head = { seq: found.seq, data: found.data, dueAtMs };
         return;
       } catch (error) {
         await this.#options.onUnreadable(found.data, error);
@@ -245,10 +249,12 @@ class TierReader implements RetryReader {
   }
 }
 
-function newTier(subject: string, isReplay: boolean): Tier {
+function newTier(destinationId: string, number: number): Tier {
   return {
-    subject,
-    isReplay,
+    subject: retrySubject(destinationId, number),
+    isReplay: number === replayTier,
+    // What is replayed is due as soon as it is there.
+    dueTimes: createDueTimes(retryTierDelaysMs[number] ?? 0),
     lastFrameMs: -Infinity,
     maybeMore: false,
     nextSeq: 1,

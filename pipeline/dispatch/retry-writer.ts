@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { FrameWriter } from '../../shared/events/frame.ts';
 import type { LogConnection } from '../../shared/log/connection.ts';
-import type { PublishFailure } from '../../shared/log/publisher.ts';
+import type { PublishFailure } from '../../shared/log/publish-answer.ts';
 import { retrySubject } from '../../shared/log/subjects.ts';
 import { publishUntilStored } from './publish-until-stored.ts';
 import { encodeRetryRecord } from '../../shared/events/retry-record.ts';

@@ -1,4 +1,5 @@
-import type { Bucket, BucketEntry } from '../../shared/log/bucket.ts';
+import { afterReconnect } from '../../shared/log/after-reconnect.ts';
+import type { Bucket, BucketEntry, BucketWatch } from '../../shared/log/bucket.ts';
 import type { LogConnection } from '../../shared/log/connection.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import { allReplays, decodeReplay, encodeReplay, isOver } from '../../shared/replay/replay-job.ts';
@@ -12,6 +13,8 @@ export type ReplayRunnerOptions = {
   readonly logger: Logger;
   /** Whether the live version of the account has the destination: without it nobody would send anything. */
   isLive(accountId: string, destinationId: string): boolean;
+  /** A replay nobody has noted progress of for this long is taken over, in ms. Default 15,000. */
+  readonly abandonedAfterMs?: number;
 };
 
 export type ReplayRunner = { readonly running: number; stop(): Promise<void> };
@@ -20,17 +23,15 @@ export type ReplayRunner = { readonly running: number; stop(): Promise<void> };
 const runningMax = 32;
 const runningOfAccountMax = 8;
 const lookEveryMs = 1_000;
-/** A replay nobody has noted progress of for this long is taken over, in ms. */
-const abandonedAfterMs = 15_000;
 
 /**
  * Carries out the replays that are asked for, each by one instance at a time, those of a destination one after the
  * other: two that read the same dead letters at once would send them twice.
  */
 export async function startReplayRunner(options: ReplayRunnerOptions): Promise<ReplayRunner> {
-  const { connection, bucket, instanceId, logger, isLive } = options;
+  const { connection, bucket, instanceId, logger, isLive, abandonedAfterMs = 15_000 } = options;
   const abort = new AbortController();
-  const known = new Map<string, BucketEntry>();
+  const known = new Map<string, HeardReplay>();
   const running = new Map<string, { readonly accountId: string; readonly work: Promise<void> }>();
 
   /** Works on a replay; false when somebody else was first. */
@@ -52,10 +53,10 @@ export async function startReplayRunner(options: ReplayRunnerOptions): Promise<R
     return true;
   };
 
-  const mayRun = (key: string, job: ReplayJob, isFirst: boolean): boolean => {
+  const mayRun = ({ key, job, heardAtMs }: OpenJob, isFirst: boolean): boolean => {
     const ofAccount = [...running.values()].filter(({ accountId }) => accountId === job.accountId).length;
     if (running.has(key) || running.size >= runningMax || ofAccount >= runningOfAccountMax) return false;
-    const isFree = job.owner === undefined || Date.now() - job.updatedAtMs > abandonedAfterMs;
+    const isFree = job.owner === undefined || performance.now() - heardAtMs > abandonedAfterMs;
     if (!isFree && job.owner !== instanceId) return false;
     return job.state === 'cancelling' || (isFirst && isLive(job.accountId, job.destinationId));
   };
@@ -63,10 +64,11 @@ export async function startReplayRunner(options: ReplayRunnerOptions): Promise<R
   const look = (): void => {
     if (!connection.connected || abort.signal.aborted) return;
     const begun = new Set<string>();
-    for (const { key, entry, job } of openJobs(known)) {
+    for (const open of openJobs(known)) {
+      const { key, entry, job } = open;
       const isFirst = !begun.has(job.destinationId);
       begun.add(job.destinationId);
-      if (!mayRun(key, job, isFirst)) continue;
+      if (!mayRun(open, isFirst)) continue;
       const work = run(entry, job).then(
         (wasOurs) => {
           running.delete(key);
@@ -82,13 +84,22 @@ export async function startReplayRunner(options: ReplayRunnerOptions): Promise<R
     }
   };
 
-  const watch = await bucket.watch({
-    filter: allReplays,
-    onEntry: (entry) => {
-      if (entry.value === undefined) known.delete(entry.key);
-      else known.set(entry.key, entry);
-      look();
-    },
+  let watch: BucketWatch | undefined;
+  const follow = async (): Promise<void> => {
+    watch?.stop();
+    known.clear();
+    watch = await bucket.watch({
+      filter: allReplays,
+      onEntry: (entry) => {
+        if (entry.value === undefined) known.delete(entry.key);
+        else known.set(entry.key, { entry, heardAtMs: performance.now() });
+        look();
+      },
+    });
+  };
+  await follow();
+  const again = afterReconnect(connection, follow, (error) => {
+    logger.warn({ err: error }, 'following the replays again failed');
   });
   const timer = setInterval(look, lookEveryMs);
   return {
@@ -97,22 +108,25 @@ export async function startReplayRunner(options: ReplayRunnerOptions): Promise<R
     },
     async stop() {
       clearInterval(timer);
-      watch.stop();
+      again.stop();
+      watch?.stop();
       abort.abort(new Error('the process ends'));
       await Promise.all([...running.values()].map(({ work }) => work));
     },
   };
 }
 
-type OpenJob = { readonly key: string; readonly entry: BucketEntry; readonly job: ReplayJob };
+/** An entry, and when it came: by our own clock, which the one who wrote it may not share. */
+type HeardReplay = { readonly entry: BucketEntry; readonly heardAtMs: number };
+type OpenJob = HeardReplay & { readonly key: string; readonly job: ReplayJob };
 
 /** Those that are not over, oldest first; the others are known no longer. */
-function openJobs(known: Map<string, BucketEntry>): OpenJob[] {
+function openJobs(known: Map<string, HeardReplay>): OpenJob[] {
   const open: OpenJob[] = [];
-  for (const [key, entry] of known) {
+  for (const [key, { entry, heardAtMs }] of known) {
     const job = decodeReplay(entry.value);
     if (job === undefined || isOver(job)) known.delete(key);
-    else open.push({ key, entry, job });
+    else open.push({ key, entry, heardAtMs, job });
   }
   // Ids are made in the order of time.
   return open.toSorted((a, b) => (a.job.id < b.job.id ? -1 : 1));

@@ -49,7 +49,7 @@ afterEach(async () => {
   await sink.close();
 });
 
-const run = async (): Promise<void> => {
+const run = async (settings: { readonly abandonedAfterMs?: number } = {}): Promise<void> => {
   const logger = pino({ level: 'silent' });
   runner = await startReplayRunner({
     connection: rig.connection,
@@ -57,6 +57,7 @@ const run = async (): Promise<void> => {
     instanceId: 'test',
     logger,
     isLive: () => isLive,
+    ...settings,
   });
 };
 const replay = (request: ReplayRequest) => desk.start(rig.accountId, rig.destinationId, request);
@@ -252,9 +253,10 @@ describe('replay', () => {
   it('crash: another instance takes over what nobody has noted anything of for a while', async () => {
     const dispatcher = await bury(3);
     const job = await replay({ what: 'dead-letters' });
-    const left: ReplayJob = { ...job, state: 'running', owner: 'gone', updatedAtMs: Date.now() - 60_000 };
+    // By its own clock it was here an hour from now.
+    const left: ReplayJob = { ...job, state: 'running', owner: 'gone', updatedAtMs: Date.now() + 3_600_000 };
     await rig.replays.put(replayKey(rig.destinationId, job.id), encodeReplay(left));
-    await run();
+    await run({ abandonedAfterMs: 300 });
     await until('it is done', () => isDone(job.id));
     expect(await desk.find(rig.destinationId, job.id)).toMatchObject({ owner: 'test', queued: 3 });
     dispatcher.retriesStored(replayTier);

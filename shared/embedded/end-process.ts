@@ -30,8 +30,8 @@ export async function endProcess(target: ProcessFacts, steps: readonly EndStep[]
       }
       throw new EmbeddedServerError('stop_failed', `may not stop process ${target.pid} of an earlier run`, error);
     }
-    const deadline = Date.now() + step.waitMs;
-    while (Date.now() < deadline) {
+    const deadline = performance.now() + step.waitMs;
+    while (performance.now() < deadline) {
       if (!(await isSameProcess(target))) {
         return;
       }

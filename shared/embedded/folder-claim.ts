@@ -104,7 +104,8 @@ async function discardStaleClaim(file: string, stale: string): Promise<boolean> 
 // Left by a process that ended within the few instructions above.
 async function removeOldGuard(guard: string): Promise<void> {
   const found = await stat(guard).catch(() => undefined);
-  if (found !== undefined && Date.now() - found.mtimeMs > GUARD_AGE_MAX_MS) {
+  // One of the future is from before the clock was set back.
+  if (found !== undefined && Math.abs(Date.now() - found.mtimeMs) > GUARD_AGE_MAX_MS) {
     await rmdir(guard).catch(() => undefined);
   }
 }

@@ -124,7 +124,7 @@ interface Started {
 // Two failures pass by themselves: a port found free is taken before the server listens on it, and the sessions of a
 // server that was killed take a moment to notice and let go of its shared memory.
 async function startOnPort(launch: Launch, wantedPort: number | undefined): Promise<Started> {
-  const backendsGoneBy = Date.now() + BACKENDS_GONE_DEADLINE_MS;
+  const backendsGoneBy = performance.now() + BACKENDS_GONE_DEADLINE_MS;
   for (let attempt = 1; ; attempt += 1) {
     const port = await choosePort(wantedPort, 'PostgreSQL');
     try {
@@ -132,7 +132,7 @@ async function startOnPort(launch: Launch, wantedPort: number | undefined): Prom
     } catch (error) {
       const message = error instanceof Error ? error.message : '';
       const hasLostRace = message.includes('Address already in use') && attempt < START_ATTEMPTS_MAX;
-      const hasOldBackends = message.includes('shared memory block') && Date.now() < backendsGoneBy;
+      const hasOldBackends = message.includes('shared memory block') && performance.now() < backendsGoneBy;
       if (!hasLostRace && !hasOldBackends) {
         throw error;
       }

@@ -88,13 +88,13 @@ function supervise(
   const stop = (): Promise<void> => end([...stopSteps, KILL_STEP]);
 
   const waitUntilReady = async (check: () => Promise<boolean>, deadlineMs: number): Promise<void> => {
-    const deadline = Date.now() + deadlineMs;
+    const deadline = performance.now() + deadlineMs;
     while (!(await check())) {
       if (hasExited()) {
         const { code, signal } = await exited;
         throw startFailed(`ended while starting (${signal ?? `exit code ${code}`})`, await logTail());
       }
-      if (Date.now() > deadline) {
+      if (performance.now() > deadline) {
         throw startFailed(`was not ready within ${deadlineMs / 1000} s`, await logTail());
       }
       await delay(POLL_MS);

@@ -1,6 +1,9 @@
 import { KvWatchInclude, StorageType } from 'nats';
 import type { KV, KvEntry } from 'nats';
 import type { LogConnection } from './connection.ts';
+import { PublishError } from './publisher.ts';
+import { isSequence } from './publish-answer.ts';
+import { serverErrorCode, serverErrors } from './server-error.ts';
 import { whileForming } from './while-forming.ts';
 
 export type BucketSettings = {
@@ -61,8 +64,8 @@ export async function openBucket(connection: LogConnection, settings: BucketSett
       const entry = await kv.get(key);
       return entry === null ? undefined : readEntry(entry);
     },
-    put: (key, value) => kv.put(key, value),
-    putIfUnchanged: (key, value, revision) => putIfUnchanged(kv, key, value, revision),
+    put: async (key, value) => storedRevision(settings.name, await kv.put(key, value)),
+    putIfUnchanged: (key, value, revision) => putIfUnchanged(kv, settings.name, key, value, revision),
     delete: (key) => kv.delete(key),
     async keys(filter) {
       const found: string[] = [];
@@ -82,13 +85,31 @@ async function followLimits({ jsm }: LogConnection, settings: BucketSettings): P
   await jsm.streams.update(stream, { ...config, ...limits });
 }
 
-async function putIfUnchanged(kv: KV, key: string, value: Uint8Array, revision: number): Promise<number | undefined> {
+const anotherWasFirst: ReadonlySet<number | undefined> = new Set([
+  serverErrors.wrongLastSequence,
+  // Replicated, and the other write is not decided yet.
+  serverErrors.wrongLastSequenceInProcess,
+]);
+
+async function putIfUnchanged(
+  kv: KV,
+  bucket: string,
+  key: string,
+  value: Uint8Array,
+  revision: number,
+): Promise<number | undefined> {
   try {
-    return revision === 0 ? await kv.create(key, value) : await kv.update(key, value, revision);
+    return storedRevision(bucket, await (revision === 0 ? kv.create(key, value) : kv.update(key, value, revision)));
   } catch (error) {
-    if (error instanceof Error && /wrong last sequence/.test(error.message)) return undefined;
+    if (anotherWasFirst.has(serverErrorCode(error))) return undefined;
     throw error;
   }
+}
+
+/** The client library takes every answer that is no error for one that names a sequence. */
+function storedRevision(bucket: string, revision: number): number {
+  if (isSequence(revision)) return revision;
+  throw new PublishError('refused', `bucket ${bucket}`);
 }
 
 async function watchBucket(kv: KV, options: WatchOptions): Promise<BucketWatch> {

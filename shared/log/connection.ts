@@ -3,6 +3,7 @@ import type { ConnectionOptions, JetStreamClient, JetStreamManager, NatsConnecti
 import { connectFailure } from './connect-failure.ts';
 import { accessOptions } from './log-access.ts';
 import type { LogAccess } from './log-access.ts';
+import { createRedial } from './redial.ts';
 
 /** One connection to the log. It reconnects for ever; `connected` tells whether it is usable now. */
 export type LogConnection = {
@@ -86,13 +87,13 @@ export async function connectLog(options: ConnectLogOptions): Promise<LogConnect
 
 async function dial(options: ConnectLogOptions): Promise<NatsConnection> {
   const connectTimeoutMs = options.connectTimeoutMs ?? 10_000;
+  const redial = createRedial();
   const attempt = {
     ...accessOptions(options),
     name: options.name,
     // The library's own default gives up after ten tries and stays closed.
     maxReconnectAttempts: -1,
-    reconnectTimeWait: 250,
-    reconnectJitter: 250,
+    reconnectDelayHandler: redial.delayMs,
     timeout: Math.min(attemptTimeoutMs, connectTimeoutMs),
     pingInterval: 5_000,
     maxPingOut: 2,
@@ -102,7 +103,9 @@ async function dial(options: ConnectLogOptions): Promise<NatsConnection> {
   const deadline = performance.now() + connectTimeoutMs;
   for (;;) {
     try {
-      return await connect(attempt);
+      const nc = await connect(attempt);
+      redial.attach(nc);
+      return nc;
     } catch (error) {
       const { reason, passes } = connectFailure(await explained(error, attempt));
       if (!passes || performance.now() >= deadline) {

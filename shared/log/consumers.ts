@@ -1,7 +1,7 @@
 import { AckPolicy, DeliverPolicy, ReplayPolicy, nanos } from 'nats';
 import type { ConsumerConfig } from 'nats';
 import type { LogConnection } from './connection.ts';
-import { isNotFound } from './not-found.ts';
+import { isNotFound } from './server-error.ts';
 
 /** Where a new durable consumer begins: the oldest message kept, only what comes next, or a point. */
 export type StartFrom = 'first' | 'next' | { readonly seq: number } | { readonly timeMs: number };

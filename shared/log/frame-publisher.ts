@@ -1,8 +1,8 @@
 import { createInbox, headers as createHeaders } from 'nats';
-import type { Msg } from 'nats';
 import type { LogConnection } from './connection.ts';
-import { failureOfAnswer } from './publisher.ts';
-import type { PublishFailure } from './publisher.ts';
+import { readPublishAnswer } from './publish-answer.ts';
+import type { PublishFailure } from './publish-answer.ts';
+import { streamOf } from './topology.ts';
 
 /** Publishes many messages to the log at little cost each. */
 export type FramePublisher = {
@@ -11,7 +11,11 @@ export type FramePublisher = {
   stop(): void;
 };
 
-type Waiting = { readonly resolve: (failure: PublishFailure | undefined) => void; readonly timer: NodeJS.Timeout };
+type Waiting = {
+  readonly stream: string | undefined;
+  readonly resolve: (failure: PublishFailure | undefined) => void;
+  readonly timer: NodeJS.Timeout;
+};
 
 const msgIdHeader = 'Nats-Msg-Id';
 
@@ -33,7 +37,9 @@ export function createFramePublisher(connection: LogConnection): FramePublisher 
   };
   const subscription = nc.subscribe(`${inbox}.*`, {
     callback: (error, message) => {
-      if (error === null) settle(message.subject, readAnswer(message));
+      if (error !== null) return;
+      const answer = readPublishAnswer(message.data, waiting.get(message.subject)?.stream);
+      settle(message.subject, answer.kind === 'stored' ? undefined : answer.reason);
     },
   });
   return {
@@ -45,7 +51,7 @@ export function createFramePublisher(connection: LogConnection): FramePublisher 
       const reply = `${inbox}.${published}`;
       return new Promise((resolve) => {
         const timer = setTimeout(() => settle(reply, 'timeout'), timeoutMs);
-        waiting.set(reply, { resolve, timer });
+        waiting.set(reply, { stream: streamOf(subject), resolve, timer });
         const headers = createHeaders();
         headers.set(msgIdHeader, msgId);
         try {
@@ -61,13 +67,4 @@ export function createFramePublisher(connection: LogConnection): FramePublisher 
       for (const reply of waiting.keys()) settle(reply, 'disconnected');
     },
   };
-}
-
-type PubAck = { readonly seq?: number; readonly error?: { readonly description?: string } };
-
-function readAnswer(message: Msg): PublishFailure | undefined {
-  // Nobody listens on the subject: the stream does not exist.
-  if (message.data.length === 0) return 'refused';
-  const ack = message.json<PubAck>();
-  return ack.error === undefined ? undefined : failureOfAnswer(ack.error.description ?? '');
 }

@@ -4,7 +4,7 @@ import { isJsonObject } from '../process/json.ts';
 import type { LogConnection } from './connection.ts';
 import { consumerPolicy } from './consumers.ts';
 import { jetStreamFailure } from './jetstream-failure.ts';
-import { isNotFound } from './not-found.ts';
+import { isNotFound } from './server-error.ts';
 import { bucketSettings } from './open-buckets.ts';
 import { TopologyError, streamConfigs, streams } from './topology.ts';
 import type { TopologySettings } from './topology.ts';

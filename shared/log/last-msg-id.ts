@@ -1,5 +1,5 @@
 import type { LogConnection } from './connection.ts';
-import { isNoMessage } from './unfinished-messages.ts';
+import { isNoMessage } from './server-error.ts';
 
 /** The `Nats-Msg-Id` of the newest message on a subject; undefined when there is none. */
 export async function lastMsgId(

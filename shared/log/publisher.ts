@@ -1,6 +1,9 @@
-import { headers as createHeaders } from 'nats';
-import type { NatsError } from 'nats';
+import { ErrorCode, NatsError, headers as createHeaders } from 'nats';
+import type { Msg, MsgHdrs } from 'nats';
 import type { LogConnection } from './connection.ts';
+import { isRepeatable, readPublishAnswer } from './publish-answer.ts';
+import type { PublishFailure } from './publish-answer.ts';
+import { streamOf } from './topology.ts';
 
 export type PublishOptions = {
   /** `Nats-Msg-Id`: the same id inside the stream's duplicate window lands once, so a publish may be repeated. */
@@ -13,9 +16,6 @@ export type PublishOptions = {
 };
 
 export type Published = { readonly seq: number; readonly duplicate: boolean };
-
-/** Why the log did not take a message. `full`: the stream is at its limit. */
-export type PublishFailure = 'disconnected' | 'timeout' | 'full' | 'too_large' | 'refused';
 
 export class PublishError extends Error {
   readonly code = 'publish_failed';
@@ -39,8 +39,7 @@ export async function publish(
       return await publishOnce(connection, subject, payload, options);
     } catch (error) {
       const failure = asPublishError(subject, error);
-      const repeatable = failure.reason === 'timeout' || failure.reason === 'disconnected';
-      if (!repeatable || attempt >= attemptsMax) throw failure;
+      if (!isRepeatable(failure.reason) || attempt >= attemptsMax) throw failure;
       await new Promise((resolve) => setTimeout(resolve, Math.min(50 * 2 ** attempt, 1_000)));
     }
   }
@@ -54,30 +53,29 @@ async function publishOnce(
 ): Promise<Published> {
   // The client keeps no reconnect buffer worth the name: what is written while down is dropped.
   if (!connection.connected) throw new PublishError('disconnected', subject);
-  const publishOptions = { msgID: options.msgId, timeout: options.timeoutMs };
-  if (options.headers === undefined) {
-    const { seq, duplicate } = await connection.js.publish(subject, payload, publishOptions);
-    return { seq, duplicate };
-  }
-  const headers = createHeaders();
-  for (const [name, value] of Object.entries(options.headers)) headers.set(name, value);
-  const { seq, duplicate } = await connection.js.publish(subject, payload, { ...publishOptions, headers });
-  return { seq, duplicate };
+  const headers = publishHeaders(options);
+  const message: Msg = await connection.nc.request(subject, payload, { timeout: options.timeoutMs, headers });
+  const answer = readPublishAnswer(message.data, streamOf(subject));
+  if (answer.kind === 'stored') return { seq: answer.seq, duplicate: answer.duplicate };
+  throw new PublishError(answer.reason, subject, new Error(message.string()));
 }
+
+function publishHeaders({ msgId, headers = {} }: PublishOptions): MsgHdrs {
+  const written = createHeaders();
+  written.set('Nats-Msg-Id', msgId);
+  for (const [name, value] of Object.entries(headers)) written.set(name, value);
+  return written;
+}
+
+const failureOfClientCode: ReadonlyMap<string, PublishFailure> = new Map([
+  [ErrorCode.Timeout, 'timeout'],
+  [ErrorCode.MaxPayloadExceeded, 'too_large'],
+  [ErrorCode.ConnectionClosed, 'disconnected'],
+  [ErrorCode.ConnectionDraining, 'disconnected'],
+]);
 
 function asPublishError(subject: string, error: unknown): PublishError {
   if (error instanceof PublishError) return error;
-  const natsError = error as Partial<NatsError>;
-  const description = natsError.api_error?.description ?? '';
-  if (natsError.code === 'TIMEOUT') return new PublishError('timeout', subject, error);
-  if (natsError.code === 'MAX_PAYLOAD_EXCEEDED') return new PublishError('too_large', subject, error);
-  if (natsError.code === 'CONNECTION_CLOSED' || natsError.code === 'CONNECTION_DRAINING') {
-    return new PublishError('disconnected', subject, error);
-  }
-  return new PublishError(failureOfAnswer(description), subject, error);
-}
-
-/** What a refusal in the server's words means. */
-export function failureOfAnswer(description: string): 'full' | 'refused' {
-  return /maximum (bytes|messages)|insufficient (resources|storage)/i.test(description) ? 'full' : 'refused';
+  const reason = error instanceof NatsError ? failureOfClientCode.get(error.code) : undefined;
+  return new PublishError(reason ?? 'refused', subject, error);
 }

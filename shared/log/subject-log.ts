@@ -1,5 +1,5 @@
 import type { LogConnection } from './connection.ts';
-import { isNoMessage } from './unfinished-messages.ts';
+import { isNoMessage } from './server-error.ts';
 
 export type StoredMessage = {
   readonly seq: number;

@@ -2,7 +2,7 @@ import { DiscardPolicy, RetentionPolicy, StorageType, nanos } from 'nats';
 import type { StreamConfig } from 'nats';
 import type { LogConnection } from './connection.ts';
 import { jetStreamFailure } from './jetstream-failure.ts';
-import { isNotFound } from './not-found.ts';
+import { isNotFound, serverErrorCode, serverErrors } from './server-error.ts';
 import { whileForming } from './while-forming.ts';
 
 /** Limits of the log. Bytes are bytes on disk before replication. */
@@ -22,6 +22,19 @@ export const streams = {
   deadLetters: 'DEAD_LETTERS',
   canary: 'CANARY',
 } as const;
+
+const streamOfHead: Readonly<Record<string, string>> = {
+  ingest: streams.ingest,
+  events: streams.events,
+  retry: streams.retry,
+  dead: streams.deadLetters,
+  canary: streams.canary,
+};
+
+/** The stream that keeps a subject. */
+export function streamOf(subject: string): string | undefined {
+  return streamOfHead[subject.slice(0, subject.indexOf('.'))];
+}
 
 export const buckets = { config: 'CONFIG', health: 'HEALTH', leases: 'LEASES', replays: 'REPLAYS' } as const;
 
@@ -112,7 +125,7 @@ async function makeOrAdjust({ jsm }: LogConnection, config: Partial<StreamConfig
     return true;
   } catch (error) {
     // Two processes that start together both find it missing; the second one finds it made.
-    if (error instanceof Error && /already in use/.test(error.message)) return false;
+    if (serverErrorCode(error) === serverErrors.streamNameInUse) return false;
     throw error;
   }
 }

@@ -1,5 +1,6 @@
 import type { LogConnection } from './connection.ts';
 import type { DurableConsumer } from './consumers.ts';
+import { isNoMessage } from './server-error.ts';
 
 export type StoredMessage = { readonly seq: number; readonly data: Uint8Array; readonly storedAtMs: number };
 
@@ -49,9 +50,4 @@ async function nextMessage(
     if (isNoMessage(error)) return undefined;
     throw error;
   }
-}
-
-/** Whether the server's answer says that there is no such message. */
-export function isNoMessage(error: unknown): boolean {
-  return error instanceof Error && /no message found|message not found/i.test(error.message);
 }

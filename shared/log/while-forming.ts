@@ -1,12 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ErrorCode, NatsError } from 'nats';
-import { isNotFound } from './not-found.ts';
+import { isNotFound, serverErrorCode, serverErrors } from './server-error.ts';
 
 const formingDeadlineMs = 30_000;
 const pollMs = 200;
 const unanswered: string = ErrorCode.Timeout;
 // "no suitable peers for placement", before the leader has heard of every node; "temporarily unavailable", before there is one.
-const forming = new Set([10_005, 10_008]);
+const forming: ReadonlySet<number | undefined> = new Set([
+  serverErrors.noSuitablePeers,
+  serverErrors.temporarilyUnavailable,
+]);
 
 /**
  * Does `work` again while it fails as things do that a cluster is just making, for this process or another one: its
@@ -26,5 +29,4 @@ export async function whileForming<Result>(work: () => Promise<Result>): Promise
 }
 
 const isForming = (error: unknown): boolean =>
-  isNotFound(error) ||
-  (error instanceof NatsError && (error.code === unanswered || forming.has(error.api_error?.err_code ?? 0)));
+  isNotFound(error) || forming.has(serverErrorCode(error)) || (error instanceof NatsError && error.code === unanswered);

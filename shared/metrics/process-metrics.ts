@@ -3,6 +3,7 @@ import { performance } from 'node:perf_hooks';
 import { collectDefaultMetrics } from 'prom-client';
 import type { Registry } from 'prom-client';
 import type { LogConnection } from '../log/connection.ts';
+import type { ClockWatch } from '../process/watch-clock.ts';
 import type { DurabilityWatch } from './watch-durability.ts';
 import { counter, gauge } from './define-metric.ts';
 import type { MetricsPage } from './metrics-page.ts';
@@ -20,6 +21,11 @@ export const processMetrics = {
     '1 for the mode in force: fsync where the log syncs every write, interval where a power cut may cost some, unknown where NATS_MONITOR_URL does not tell',
     ['mode', 'server_version'],
   ),
+  clockJumps: counter('sluice_clock_jumps_total', 'Times the wall clock was set by CLOCK_JUMP_MS or more'),
+  clockLastJump: gauge(
+    'sluice_clock_last_jump_seconds',
+    'By how much the wall clock was set last; below 0 it was set back, 0 before the first time',
+  ),
 };
 
 export type ProcessSources = {
@@ -28,6 +34,7 @@ export type ProcessSources = {
     readonly nc: { readonly info?: { readonly version: string } | undefined };
   };
   readonly durability: Pick<DurabilityWatch, 'mode'>;
+  readonly clock: Pick<ClockWatch, 'jumps' | 'lastJumpMs'>;
   configRevision(): number;
 };
 
@@ -37,7 +44,7 @@ const misnamed = ['nodejs_active_handles_total', 'nodejs_active_requests_total',
 /** Shows what every service shows; readiness is added by whoever serves the page. */
 export function showProcess(
   page: MetricsPage,
-  { component, connection, durability, configRevision }: ProcessSources,
+  { component, connection, durability, clock, configRevision }: ProcessSources,
 ): void {
   collectDefaultMetrics({ register: page.registry });
   removeMisnamed(page.registry);
@@ -52,6 +59,8 @@ export function showProcess(
     for (const mode of ['fsync', 'interval', 'unknown'])
       add(mode === durability.mode ? 1 : 0, { mode, server_version });
   });
+  page.show(processMetrics.clockJumps, (add) => add(clock.jumps));
+  page.show(processMetrics.clockLastJump, (add) => add(clock.lastJumpMs / 1_000));
 }
 
 /** Takes those of Node's own figures off a page whose names say they are something else. */

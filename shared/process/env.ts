@@ -94,6 +94,8 @@ export const commonEnv = {
   LOG_LEVEL: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], { default: 'info' }),
   /** How long a stop may take before the process ends anyway, in ms. */
   SHUTDOWN_DEADLINE_MS: count(8_000, 100),
+  /** A wall clock that is set by at least this much is counted and told of, in ms. */
+  CLOCK_JUMP_MS: count(1_000, 10),
   /** Name of this process among its peers; made up at start when absent. */
   INSTANCE_ID: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$' })),
 };

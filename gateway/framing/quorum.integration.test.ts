@@ -1,0 +1,120 @@
+import { afterEach, expect, test } from 'vitest';
+import { findFreePort } from '../../shared/embedded/free-port.ts';
+import type { NatsServer } from '../../shared/embedded/nats-server.ts';
+import { streams } from '../../shared/log/topology.ts';
+import { createNatsFolder, startTestNats } from '../../shared/testing/servers.ts';
+import { startGatewayHere } from '../testing/gateway-here.ts';
+import type { GatewayUnderTest } from '../testing/gateway-here.ts';
+import { until } from '../testing/poll.ts';
+import { openTestLog } from '../testing/test-log.ts';
+import type { TestLog } from '../testing/test-log.ts';
+import { allTestSources, testSources } from '../testing/test-sources.ts';
+
+const { token } = testSources.server;
+
+const cleanUps: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const step of cleanUps.splice(0).toReversed()) await step();
+});
+
+type Node = { readonly name: string; kill(): Promise<void>; start(): Promise<void> };
+
+/** Three nodes that can be killed and started again on what they stored. */
+async function startNodes(): Promise<{ urls: string; node: (name: string) => Node; others: (name: string) => Node[] }> {
+  const routes = await Promise.all([findFreePort(), findFreePort(), findFreePort()]);
+  const started = await Promise.all(
+    routes.map(async (port, index) => {
+      const name = `node-${index + 1}`;
+      const options = { storeDir: await createNatsFolder(), serverName: name, cluster: { name: 'test', port, routes } };
+      let server: NatsServer = await startTestNats(options);
+      cleanUps.push(() => server.stop());
+      const node: Node = {
+        name,
+        kill: () => server.kill(),
+        async start() {
+          server = await startTestNats({ ...options, port: server.port });
+        },
+      };
+      return { url: server.url, node };
+    }),
+  );
+  const nodes = started.map(({ node }) => node);
+  return {
+    urls: started.map(({ url }) => url).join(','),
+    node(name) {
+      const found = nodes.find((each) => each.name === name);
+      if (found === undefined) throw new Error(`no node is called ${name}`);
+      return found;
+    },
+    others: (name) => nodes.filter((each) => each.name !== name),
+  };
+}
+
+/** Clients that send one track after the other, and what became of each. */
+function startLoad(gateway: GatewayUnderTest, clients = 8) {
+  const accepted: { readonly id: string; readonly sentAtMs: number }[] = [];
+  const refused = new Map<number, number>();
+  const state = { stopped: false, sent: 0 };
+  const client = async (): Promise<void> => {
+    while (!state.stopped) {
+      state.sent += 1;
+      const id = `load-${state.sent}`;
+      const sentAtMs = performance.now();
+      const answer = await fetch(`${gateway.url}/api/v1/track`, {
+        method: 'POST',
+        body: JSON.stringify({ token, event: 'Counted', distinctId: id, userId: id }),
+      });
+      await answer.arrayBuffer();
+      if (answer.status === 200) accepted.push({ id, sentAtMs });
+      else refused.set(answer.status, (refused.get(answer.status) ?? 0) + 1);
+      // Refusals come at once: without a pause they would be all that this machine does.
+      if (answer.status !== 200) await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  };
+  const running = Promise.all(Array.from({ length: clients }, client));
+  return {
+    accepted,
+    refused,
+    async stop() {
+      state.stopped = true;
+      await running;
+    },
+  };
+}
+
+const leaderOf = async (log: TestLog): Promise<string> =>
+  (await log.connection.jsm.streams.info(streams.ingest)).cluster?.leader ?? '';
+
+test('quorum: with two of three nodes dead nothing is answered 200, and all that was is there once they are back', async () => {
+  const { urls, node, others } = await startNodes();
+  const log = await openTestLog(urls, 3);
+  cleanUps.push(() => log.close());
+  await log.publishSources(allTestSources);
+  const gateway = await startGatewayHere(urls, { LOG_REPLICAS: '3' });
+  cleanUps.push(() => gateway.stop());
+  const load = startLoad(gateway);
+  cleanUps.push(() => load.stop());
+  for (let round = 1; round <= 3; round += 1) {
+    const taken = load.accepted.length;
+    await until('tracks are taken', () => load.accepted.length > taken + 200);
+    let leader = '';
+    await until('the log has a leader', async () => (leader = await leaderOf(log).catch(() => '')) !== '');
+    const followers = others(leader);
+    await Promise.all(followers.map((follower) => follower.kill()));
+    const withoutQuorumMs = performance.now();
+    const refusedBefore = load.refused.get(503) ?? 0;
+    // Long enough for every client to have been refused after the tries of one frame, and then at once.
+    await until('tracks are refused', () => (load.refused.get(503) ?? 0) > refusedBefore + 100);
+    await until('some seconds have passed', () => performance.now() > withoutQuorumMs + 4_000);
+    expect(load.accepted.filter(({ sentAtMs }) => sentAtMs > withoutQuorumMs)).toEqual([]);
+    await node(leader).kill();
+    await Promise.all(followers.map((follower) => follower.start()));
+    const before = load.accepted.length;
+    await until('tracks are taken by two nodes', () => load.accepted.length > before + 200);
+    await node(leader).start();
+  }
+  await load.stop();
+  expect([...load.refused.keys()]).toEqual([503]);
+  const stored = new Set((await log.envelopes()).map(({ id }) => id));
+  expect(load.accepted.filter(({ id }) => !stored.has(id))).toEqual([]);
+}, 180_000);

@@ -1,0 +1,69 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { PublishFailure } from '../../shared/log/publish-answer.ts';
+import { createStoreFrame } from './store-frame.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** A log that answers at once with what `answer` says of the n-th try; silence takes the whole timeout. */
+function createRig(answer: (nth: number) => PublishFailure | undefined) {
+  const tries: { readonly msgId: string; readonly timeoutMs: number }[] = [];
+  const publisher = {
+    async publish(_subject: string, _payload: Uint8Array, msgId: string, timeoutMs: number) {
+      tries.push({ msgId, timeoutMs });
+      const given = answer(tries.length);
+      if (given === 'timeout') await new Promise((resolve) => setTimeout(resolve, timeoutMs));
+      return given;
+    },
+    stop: () => undefined,
+  };
+  const store = createStoreFrame(publisher, { writerId: 'w', timeoutMs: 800 }, () => undefined);
+  const run = async (): Promise<{ outcome: string; tookMs: number }> => {
+    const startedMs = performance.now();
+    const storing = store(0, Buffer.from('x'), startedMs + 2_000);
+    await vi.runAllTimersAsync();
+    const outcome = await storing;
+    return { outcome, tookMs: performance.now() - startedMs };
+  };
+  return { run, tries };
+}
+
+test('store frame: while the log has not decided on a try, it is asked again under the same id', async () => {
+  const rig = createRig((nth) => (nth < 6 ? 'busy' : undefined));
+  expect((await rig.run()).outcome).toBe('stored');
+  expect(rig.tries).toHaveLength(6);
+  expect(new Set(rig.tries.map(({ msgId }) => msgId)).size).toBe(1);
+});
+
+test('store frame: what the log never decides on is not stored, before the deadline', async () => {
+  const rig = createRig(() => 'busy');
+  const { outcome, tookMs } = await rig.run();
+  expect(outcome).toBe('busy');
+  expect(tookMs).toBeLessThan(2_000);
+});
+
+test('store frame: an answer that is lost, and then none that names a sequence, is not stored', async () => {
+  const rig = createRig((nth) => (nth === 1 ? 'timeout' : 'busy'));
+  const { outcome, tookMs } = await rig.run();
+  expect(outcome).toBe('busy');
+  expect(rig.tries.length).toBeGreaterThan(1);
+  expect(tookMs).toBeLessThan(2_000);
+});
+
+test('store frame: silence is tried twice, within the deadline', async () => {
+  const rig = createRig(() => 'timeout');
+  const { outcome, tookMs } = await rig.run();
+  expect(outcome).toBe('timeout');
+  expect(rig.tries).toHaveLength(2);
+  expect(tookMs).toBeLessThan(2_000);
+});
+
+test('store frame: a refusal is final', async () => {
+  const rig = createRig(() => 'full');
+  expect((await rig.run()).outcome).toBe('full');
+  expect(rig.tries).toHaveLength(1);
+});

@@ -1,0 +1,46 @@
+/** What the wall clock did, against the monotonic one that nobody sets. */
+export type ClockWatch = {
+  readonly jumps: number;
+  /** The last jump, in ms; below 0 the clock was set back. 0 before the first. */
+  readonly lastJumpMs: number;
+  stop(): void;
+};
+
+const everyMs = 1_000;
+
+/**
+ * Compares the two clocks each second, and tells of every change of more than `jumpMinMs`. What waits here goes by the
+ * monotonic clock; times that are data (of events, health, expiry) are the wall clock's, and wrong while it is.
+ */
+export function watchClock(jumpMinMs: number, onJump: (jumpMs: number) => void): ClockWatch {
+  let apartMs = Date.now() - performance.now();
+  let jumps = 0;
+  let lastJumpMs = 0;
+  const timer = setInterval(() => {
+    const nowApartMs = Date.now() - performance.now();
+    const jumpMs = nowApartMs - apartMs;
+    apartMs = nowApartMs;
+    if (Math.abs(jumpMs) < jumpMinMs) return;
+    jumps += 1;
+    lastJumpMs = jumpMs;
+    onJump(jumpMs);
+  }, everyMs);
+  timer.unref();
+  return {
+    get jumps() {
+      return jumps;
+    },
+    get lastJumpMs() {
+      return lastJumpMs;
+    },
+    stop: () => clearInterval(timer),
+  };
+}
+
+/** Tells of a jump in the process's log. */
+export function logJump(logger: { warn(fields: object, message: string): void }): (jumpMs: number) => void {
+  return (jumpMs) => {
+    const seconds = Math.round(jumpMs) / 1_000;
+    logger.warn({ seconds }, jumpMs < 0 ? 'the wall clock was set back' : 'the wall clock was set forward');
+  };
+}
