@@ -20,10 +20,10 @@ export type MetricsSources = ThreadSources &
 
 /** The page of the process: what the threads reported last, and what the log holds. */
 export function showMetrics(from: MetricsSources): MetricsPage {
-  const { stats, destinationsMax, destinations, connection, durability, configRevision } = from;
+  const { stats, destinationsMax, destinations, connection, logServers, configRevision } = from;
   const page = new MetricsPage();
   const shown = showDestinations({ destinationsMax, stats, published: destinations });
-  showProcess(page, { component: 'pipeline', connection, durability, configRevision });
+  showProcess(page, { component: 'pipeline', connection, logServers, configRevision });
   showActors(page, stats, shown);
   showBacklog(page, from.backlog, from.retention, shown);
   showThreads(page, from);
