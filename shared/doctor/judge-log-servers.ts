@@ -8,10 +8,15 @@ export function judgeLogServer(server: LogServer): Finding[] {
   return [judgeNatsServer(server.version, server.name), ...judgeHealth(server), ...judgeStorageLimit(server)];
 }
 
+/**
+ * Whether a server that complains of this has to be started again. From 2.14 on a stream that met a full disk, or another
+ * error of it, takes nothing more, and a node of a cluster turns JetStream off; neither heals by itself.
+ */
+export const needsRestart = (complaint: string): boolean => /write error|JetStream not enabled/i.test(complaint);
+
 function judgeHealth({ name, complaint }: LogServer): Finding[] {
   if (complaint === undefined) return [];
-  // A stream that could not be written to once takes nothing more until its server is started again.
-  const advice = /write error|no space left|not enabled/i.test(complaint)
+  const advice = needsRestart(complaint)
     ? 'make room on its disk, then restart that nats-server: it does not write again by itself'
     : 'wait while it catches up; look at its log if it does not';
   return [fail(`health of ${name}`, complaint, advice)];
