@@ -9,7 +9,7 @@ import { logAccess } from '../shared/log/log-access.ts';
 import { poolFigures } from '../shared/metrics/database-metrics.ts';
 import { MetricsPage } from '../shared/metrics/metrics-page.ts';
 import { showProcess } from '../shared/metrics/process-metrics.ts';
-import { watchDurability } from '../shared/metrics/watch-durability.ts';
+import { watchLogServers } from '../shared/metrics/watch-log-servers.ts';
 import type { Logger } from '../shared/process/logger.ts';
 import { PortBusyError } from '../shared/process/observe.ts';
 import type { ReadyCheck } from '../shared/process/observe.ts';
@@ -92,7 +92,7 @@ export async function startControlPlane(
 
   const connection = await connectLog({ ...logAccess(env), name: 'sluice control plane' });
   shutdown.add('close log', () => connection.close());
-  void checkAtStart({ natsVersion: connection.nc.info?.version, monitorUrls: env.NATS_MONITOR_URL, logger });
+  void checkAtStart({ connection, monitorUrls: env.NATS_MONITOR_URL, logger });
   const liveValues = createLiveValues();
   const leases = createLeaseMirror();
   const experimentPlans = createExperimentPlans(logger);
@@ -170,8 +170,8 @@ export async function startControlPlane(
     throw new PortBusyError(`port ${env.CONTROL_PLANE_PORT} is in use: set CONTROL_PLANE_PORT to a free one`);
   });
   const address = app.server.address();
-  const durability = watchDurability(env.NATS_MONITOR_URL);
-  shutdown.add('stop reading durability', () => durability.stop());
+  const logServers = watchLogServers(env.NATS_MONITOR_URL);
+  shutdown.add('stop watching the log servers', () => logServers.stop());
   const clock = watchClock(env.CLOCK_JUMP_MS, logJump(logger));
   shutdown.add('stop watching the clock', () => clock.stop());
   const page = new MetricsPage();
@@ -179,7 +179,7 @@ export async function startControlPlane(
   showProcess(page, {
     component: 'control-plane',
     connection,
-    durability,
+    logServers,
     clock,
     configRevision: () => experimentPlans.revision,
   });
@@ -191,7 +191,7 @@ export async function startControlPlane(
   showMetrics(page, { http, publisher, trials, pools, leading: () => lock.leading });
   const log: ReadyCheck = {
     name: 'log',
-    check: () => (connection.connected ? { ok: true } : { ok: false, detail: 'NATS at NATS_URL is not connected' }),
+    check: () => (connection.problem === undefined ? { ok: true } : { ok: false, detail: connection.problem }),
   };
   return {
     port: typeof address === 'object' && address !== null ? address.port : env.CONTROL_PLANE_PORT,

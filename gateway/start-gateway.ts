@@ -9,7 +9,7 @@ import { ensureTopology } from '../shared/log/topology.ts';
 import { BucketCounts } from '../shared/metrics/bucket-counts.ts';
 import { MetricsPage } from '../shared/metrics/metrics-page.ts';
 import { showProcess } from '../shared/metrics/process-metrics.ts';
-import { watchDurability } from '../shared/metrics/watch-durability.ts';
+import { watchLogServers } from '../shared/metrics/watch-log-servers.ts';
 import type { Logger } from '../shared/process/logger.ts';
 import { startObserving } from '../shared/process/observe.ts';
 import type { Shutdown } from '../shared/process/shutdown.ts';
@@ -53,7 +53,7 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
 
   const connection = await connectLog({ ...logAccess(env), name: instanceId });
   shutdown.add('log', () => connection.close(stepMs));
-  void checkAtStart({ natsVersion: connection.nc.info?.version, monitorUrls: env.NATS_MONITOR_URL, logger });
+  void checkAtStart({ connection, monitorUrls: env.NATS_MONITOR_URL, logger });
   const topology = topologySettings(env);
   const { partitions } = await ensureTopology(connection, topology);
   const buckets = await openBuckets(connection, env.LOG_REPLICAS);
@@ -128,21 +128,21 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
   const canary = startCanary(connection, canarySettings, () => gate.noteAlive());
   shutdown.add('canary', () => canary.stop());
 
-  const durability = watchDurability(env.NATS_MONITOR_URL);
-  shutdown.add('durability', () => durability.stop());
+  const logServers = watchLogServers(env.NATS_MONITOR_URL);
+  shutdown.add('log servers', () => logServers.stop());
   const clock = watchClock(env.CLOCK_JUMP_MS, logJump(logger));
   shutdown.add('clock', () => clock.stop());
   const page = new MetricsPage();
   const openRequests = (): number => server.open;
   const configRevision = (): number => feed.revision;
-  showProcess(page, { component: 'gateway', connection, durability, clock, configRevision });
+  showProcess(page, { component: 'gateway', connection, logServers, clock, configRevision });
   const counted = { doors, requests, sources, commit, commitSettings: committing, publishTimes, gate, budget };
   showMetrics(page, { ...counted, uws, openRequests });
   const observer = await startObserving({
     port: env.GATEWAY_METRICS_PORT,
     portVariable: 'GATEWAY_METRICS_PORT',
     page,
-    checks: readinessChecks({ canary, gate, feed, shutdown }),
+    checks: readinessChecks({ connection, canary, gate, feed, logServers, shutdown }),
   });
   shutdown.add('observer', () => observer.close());
   shutdown.add('answers', async () => {

@@ -6,7 +6,7 @@ import { connectLog, withDeadline } from '../shared/log/connection.ts';
 import { logAccess } from '../shared/log/log-access.ts';
 import { openBuckets } from '../shared/log/open-buckets.ts';
 import { ensureTopology } from '../shared/log/topology.ts';
-import { watchDurability } from '../shared/metrics/watch-durability.ts';
+import { watchLogServers } from '../shared/metrics/watch-log-servers.ts';
 import type { Logger } from '../shared/process/logger.ts';
 import { startObserving } from '../shared/process/observe.ts';
 import type { ReadyCheck } from '../shared/process/observe.ts';
@@ -44,7 +44,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
   const instanceId = instanceIdOf(env);
   const connection = await connectLog({ ...logAccess(env), name: `pipeline-${instanceId}` });
   shutdown.add('log', () => connection.close(stepMs));
-  void checkAtStart({ natsVersion: connection.nc.info?.version, monitorUrls: env.NATS_MONITOR_URL, logger });
+  void checkAtStart({ connection, monitorUrls: env.NATS_MONITOR_URL, logger });
   const { partitions, created } = await ensureTopology(connection, topologySettings(env));
   if (created.length > 0) logger.info({ streams: created }, 'made the streams that were missing');
   const buckets = await openBuckets(connection, env.LOG_REPLICAS);
@@ -126,8 +126,8 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
     readSoFar: () => stats.readSoFar(),
   });
   shutdown.add('backlog', () => withDeadline(backlog.stop(), stepMs));
-  const durability = watchDurability(env.NATS_MONITOR_URL);
-  shutdown.add('durability', () => durability.stop());
+  const logServers = watchLogServers(env.NATS_MONITOR_URL);
+  shutdown.add('log servers', () => logServers.stop());
   const clock = watchClock(env.CLOCK_JUMP_MS, logJump(logger));
   shutdown.add('clock', () => clock.stop());
   const page = showMetrics({
@@ -138,7 +138,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
     backlog,
     retention,
     connection,
-    durability,
+    logServers,
     clock,
     configRevision: () => accounts.applied,
     destinationsMax: env.METRICS_DESTINATIONS_MAX,
@@ -149,7 +149,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
     portVariable: 'PIPELINE_METRICS_PORT',
     page,
     checks: [
-      readyWhen('log', () => (connection.connected ? undefined : 'not connected')),
+      readyWhen('log', () => connection.problem),
       readyWhen('threads', () =>
         supervisor.threadsReady === threads ? undefined : `${supervisor.threadsReady} of ${threads} at work`,
       ),

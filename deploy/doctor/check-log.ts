@@ -1,11 +1,13 @@
 import { judgeClock } from '../../shared/doctor/judge-machine.ts';
 import { judgeDurability } from '../../shared/doctor/judge-durability.ts';
 import { judgeIngestDeadLetters } from '../../shared/doctor/judge-dead-letters.ts';
+import { judgeLogServer } from '../../shared/doctor/judge-log-servers.ts';
 import { judgeLog } from '../../shared/doctor/judge-log.ts';
 import { judgeNatsServer } from '../../shared/doctor/judge-versions.ts';
 import { ok } from '../../shared/doctor/finding.ts';
 import type { Finding } from '../../shared/doctor/finding.ts';
 import { readDurability } from '../../shared/doctor/read-durability.ts';
+import { readLogServers } from '../../shared/doctor/read-log-servers.ts';
 import { monitorUrls, readMonitor } from '../../shared/doctor/read-monitor.ts';
 import { connectLog } from '../../shared/log/connection.ts';
 import type { LogConnection } from '../../shared/log/connection.ts';
@@ -19,7 +21,12 @@ import type { DoctorEnv } from './env.ts';
 
 /** Connects to the log as a service does and reads it back. */
 export async function checkLog(env: DoctorEnv, connectTimeoutMs: number): Promise<Finding[]> {
-  const connection = await connectLog({ ...logAccess(env), name: 'sluice doctor', connectTimeoutMs });
+  const connection = await connectLog({
+    ...logAccess(env),
+    name: 'sluice doctor',
+    connectTimeoutMs,
+    takesOldServer: true,
+  });
   try {
     const info = connection.nc.info;
     const server = `${connection.nc.getServer()}${info?.tls_required === true ? ' over TLS' : ''}`;
@@ -50,11 +57,14 @@ async function checkDeadLetters(connection: LogConnection, { streams: found }: L
   return [judgeIngestDeadLetters(counts.get(subject) ?? 0)];
 }
 
-/** What only the monitor ports tell: whether writes are synced, and what time it is there. */
+/** What only the monitor ports tell: whether writes are synced, what each server is and stores, and what time it is there. */
 export async function checkMonitors(env: DoctorEnv, timeoutMs: number): Promise<Finding[]> {
   const durability = judgeDurability(await readDurability(env.NATS_MONITOR_URL, timeoutMs));
-  const clocks = await Promise.all(monitorUrls(env.NATS_MONITOR_URL).map((url) => readClock(url, timeoutMs)));
-  return [durability, ...clocks.flat()];
+  const [servers, clocks] = await Promise.all([
+    readLogServers(env.NATS_MONITOR_URL, timeoutMs),
+    Promise.all(monitorUrls(env.NATS_MONITOR_URL).map((url) => readClock(url, timeoutMs))),
+  ]);
+  return [durability, ...servers.flatMap(judgeLogServer), ...clocks.flat()];
 }
 
 async function readClock(url: string, timeoutMs: number): Promise<Finding[]> {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
+import { DEFAULT_NATS_MEMORY_LIMIT } from '../../shared/embedded/nats-server.ts';
 import { commonEnv, port, readEnv } from '../../shared/process/env.ts';
 
 const schema = Type.Object({
@@ -16,10 +17,22 @@ const schema = Type.Object({
   NATS_PORT: port(4222),
   NATS_MONITOR_PORT: port(8222),
   POSTGRES_PORT: port(5432),
+  /** Bytes that the streams of the embedded nats-server may take together. Default: three quarters of the disk. */
+  NATS_STORE_BYTES_MAX: Type.Optional(Type.Integer({ minimum: 1024 ** 2 })),
+  /**
+   * Memory that the embedded nats-server tries to stay below: Go's own variable, as `512MiB`, or `off`. No hard limit: what
+   * it needs it takes, and works more for it.
+   */
+  GOMEMLIMIT: Type.String({ pattern: '^(off|[0-9]+(B|[KMGT]iB)?)$', default: DEFAULT_NATS_MEMORY_LIMIT }),
   /** Servers of one's own instead of the embedded ones. */
   NATS_URL: Type.Optional(Type.String({ minLength: 1 })),
   DATABASE_URL: Type.Optional(Type.String({ minLength: 1 })),
   LOG_LEVEL: commonEnv.LOG_LEVEL,
+  /** What the streams may take, which the embedded nats-server has to have room for. */
+  LOG_INGEST_BYTES_MAX: commonEnv.LOG_INGEST_BYTES_MAX,
+  LOG_EVENTS_BYTES_MAX: commonEnv.LOG_EVENTS_BYTES_MAX,
+  LOG_RETRY_BYTES_MAX: commonEnv.LOG_RETRY_BYTES_MAX,
+  LOG_DEAD_LETTERS_BYTES_MAX: commonEnv.LOG_DEAD_LETTERS_BYTES_MAX,
 });
 
 export type StackEnv = Static<typeof schema>;

@@ -1,11 +1,16 @@
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { chooseFileStoreBytes } from '../../shared/embedded/file-store-limit.ts';
 import { findFreePort } from '../../shared/embedded/free-port.ts';
 import { defaultEmbeddedCacheDir, findNatsServer } from '../../shared/embedded/nats-binary.ts';
 import { endLeftNatsServer, startNatsServer } from '../../shared/embedded/nats-server.ts';
 import { endLeftPostgresServer, startPostgresServer } from '../../shared/embedded/postgres-server.ts';
+import { bucketSettings } from '../../shared/log/open-buckets.ts';
+import { streamConfigs } from '../../shared/log/topology.ts';
 import type { StackEnv } from './env.ts';
 import { keepRunning } from './keep-running.ts';
 import type { Progress } from './progress.ts';
+import { restartWhenRoom } from './restart-when-room.ts';
 
 export type StackServer = { readonly url: string; stop(): Promise<void> };
 
@@ -23,13 +28,25 @@ export async function startLog(env: StackEnv, folder: string, progress: Progress
     const port = await findFreePort(env.NATS_PORT);
     const monitorPort = await findFreePort(env.NATS_MONITOR_PORT);
     if (port !== env.NATS_PORT) note(`port ${env.NATS_PORT} is in use, taking ${port} (NATS_PORT)`);
+    await mkdir(storeDir, { recursive: true });
+    const maxFileStoreBytes = env.NATS_STORE_BYTES_MAX ?? (await chooseFileStoreBytes(storeDir, streamsBytesMax(env)));
+    const options = { binaryPath: binary.path, storeDir, port, monitorPort, maxFileStoreBytes };
     const kept = await keepRunning({
       name: 'nats-server',
       say: progress.line,
-      start: () => startNatsServer({ binaryPath: binary.path, storeDir, port, monitorPort }),
+      start: () => startNatsServer({ ...options, memoryLimit: env.GOMEMLIMIT }),
     });
-    note(`nats-server ${binary.version}, JetStream on file, every write synced`);
-    return { url: kept.current.url, monitorUrl: kept.current.monitorUrl, stop: kept.stop };
+    const healing = restartWhenRoom({ current: () => kept.current, storeDir, say: progress.line });
+    const gibibytes = (maxFileStoreBytes / 1024 ** 3).toFixed(1);
+    note(`nats-server ${binary.version}, JetStream on file, every write synced, up to ${gibibytes} GiB`);
+    return {
+      url: kept.current.url,
+      monitorUrl: kept.current.monitorUrl,
+      stop() {
+        healing.stop();
+        return kept.stop();
+      },
+    };
   });
 }
 
@@ -48,6 +65,23 @@ export async function startDatabase(env: StackEnv, folder: string, progress: Pro
     });
     return { url: kept.current.url, stop: kept.stop };
   });
+}
+
+/** What streams and buckets may take together, by their own limits. */
+function streamsBytesMax(env: StackEnv): number {
+  const replicas = 1;
+  const limits = [
+    ...streamConfigs({
+      partitions: 1,
+      replicas,
+      ingestBytesMax: env.LOG_INGEST_BYTES_MAX,
+      eventsBytesMax: env.LOG_EVENTS_BYTES_MAX,
+      retryBytesMax: env.LOG_RETRY_BYTES_MAX,
+      deadLetterBytesMax: env.LOG_DEAD_LETTERS_BYTES_MAX,
+    }).map((stream) => stream.max_bytes ?? 0),
+    ...Object.values(bucketSettings(replicas)).map((bucket) => bucket.bytesMax),
+  ];
+  return limits.reduce((sum, bytesMax) => sum + bytesMax, 0);
 }
 
 const external = (url: string): StackServer => ({ url, stop: () => Promise.resolve() });

@@ -13,6 +13,11 @@ const env = {
   NATS_MONITOR_PORT: 8,
   POSTGRES_PORT: 9,
   LOG_LEVEL: 'info',
+  GOMEMLIMIT: '320MiB',
+  LOG_INGEST_BYTES_MAX: 1,
+  LOG_EVENTS_BYTES_MAX: 1,
+  LOG_RETRY_BYTES_MAX: 1,
+  LOG_DEAD_LETTERS_BYTES_MAX: 1,
 } as const;
 const at = {
   folder: '/x',

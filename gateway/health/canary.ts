@@ -1,4 +1,5 @@
 import type { LogConnection } from '../../shared/log/connection.ts';
+import { jetStreamFailure } from '../../shared/log/jetstream-failure.ts';
 import { PublishError, publish } from '../../shared/log/publisher.ts';
 import { canarySubject } from '../../shared/log/subjects.ts';
 
@@ -38,7 +39,7 @@ export function startCanary(connection: LogConnection, settings: CanarySettings,
       storedAtMs = performance.now();
       onAlive();
     } catch (error) {
-      failure = error instanceof PublishError ? error.reason : 'refused';
+      failure = failureOf(error);
       // A refusal is an answer and says more than silence: count it as not stored at once.
       storedAtMs = Number.NEGATIVE_INFINITY;
     }
@@ -54,4 +55,11 @@ export function startCanary(connection: LogConnection, settings: CanarySettings,
       clearTimeout(timer);
     },
   };
+}
+
+/** A refusal in the words of the server; other failures have none. */
+function failureOf(error: unknown): string {
+  if (!(error instanceof PublishError)) return 'refused';
+  const isRefusal = error.reason === 'full' || error.reason === 'refused';
+  return isRefusal && error.cause !== undefined ? `the log refuses: ${jetStreamFailure(error.cause)}` : error.reason;
 }

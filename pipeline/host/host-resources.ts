@@ -39,7 +39,9 @@ export type HostResources = {
 
 export async function openHostResources(settings: HostSettings, logger: Logger): Promise<HostResources> {
   const { instanceId, thread, dispatcher } = settings;
-  const connection = await connectLog({ ...settings.log, name: `pipeline-${instanceId}-${thread}` });
+  const name = `pipeline-${instanceId}-${thread}`;
+  // Whether the log will do was decided when the pipeline started: a thread that starts again goes on with what there is.
+  const connection = await connectLog({ ...settings.log, name, takesOldServer: true });
   const { health } = await openBuckets(connection, settings.replicas);
   const pool = createVisitorPool({
     ...settings.database,

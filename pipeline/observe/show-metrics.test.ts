@@ -48,7 +48,7 @@ function rig(destinations: Destinations, destinationsMax = 10) {
     },
     retention: { removed: new Map() },
     connection: { connected: true, reconnects: 0, nc: {} },
-    durability: { mode: 'fsync' },
+    logServers: { mode: 'fsync', servers: [] },
     clock: { jumps: 1, lastJumpMs: -3_600_000 },
     configRevision: () => 7,
     destinationsMax,

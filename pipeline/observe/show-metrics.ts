@@ -20,10 +20,10 @@ export type MetricsSources = ThreadSources &
 
 /** The page of the process: what the threads reported last, and what the log holds. */
 export function showMetrics(from: MetricsSources): MetricsPage {
-  const { stats, destinationsMax, destinations, connection, durability, clock, configRevision } = from;
+  const { stats, destinationsMax, destinations, connection, logServers, clock, configRevision } = from;
   const page = new MetricsPage();
   const shown = showDestinations({ destinationsMax, stats, published: destinations });
-  showProcess(page, { component: 'pipeline', connection, durability, clock, configRevision });
+  showProcess(page, { component: 'pipeline', connection, logServers, clock, configRevision });
   showActors(page, stats, shown);
   showBacklog(page, from.backlog, from.retention, shown);
   showThreads(page, from);

@@ -1,13 +1,17 @@
+import type { LogConnection } from '../log/connection.ts';
 import type { Logger } from '../process/logger.ts';
 import { judgeDurability } from './judge-durability.ts';
 import { judgeOpenFiles } from './judge-machine.ts';
-import { judgeNatsServer, judgeNode } from './judge-versions.ts';
+import { judgeLogServer } from './judge-log-servers.ts';
+import { judgeNode } from './judge-versions.ts';
 import { openFilesLimit } from './open-files-limit.ts';
 import { readDurability } from './read-durability.ts';
+import { readLogServers } from './read-log-servers.ts';
+
+const readTimeoutMs = 2_000;
 
 export type StartCheckOptions = {
-  /** As the server greeted with it. */
-  readonly natsVersion: string | undefined;
+  readonly connection: Pick<LogConnection, 'nc' | 'problem' | 'onReconnect'>;
   /** NATS_MONITOR_URL. */
   readonly monitorUrls: string | undefined;
   readonly logger: Logger;
@@ -15,15 +19,25 @@ export type StartCheckOptions = {
 
 /**
  * The cheap part of the doctor, for a service that starts: one line that says what an acknowledged event survives, and
- * one for each thing that is not as it should be. Takes as long as the monitor port takes to answer; never throws.
+ * one for each thing that is not as it should be. Says it again when the connection
+ * comes back to a server that is too old. Takes as long as the monitor port takes to answer; never throws.
  */
-export async function checkAtStart({ natsVersion, monitorUrls, logger }: StartCheckOptions): Promise<void> {
-  const durability = await readDurability(monitorUrls);
+export async function checkAtStart({ connection, monitorUrls, logger }: StartCheckOptions): Promise<void> {
+  connection.onReconnect(() => {
+    // Nobody ends a service that runs because of it: readiness says the same.
+    const { problem } = connection;
+    if (problem !== undefined) logger.error({ problem }, 'the log came back, not as it should be');
+  });
+  const natsVersion = connection.nc.info?.version;
+  const [durability, servers] = await Promise.all([
+    readDurability(monitorUrls),
+    readLogServers(monitorUrls, readTimeoutMs),
+  ]);
   const { mode, detail: meaning } = durability;
   logger.info({ durability: mode, meaning, natsVersion }, 'what an acknowledged event survives');
   const findings = [
     judgeDurability(durability),
-    judgeNatsServer(natsVersion),
+    ...servers.flatMap(judgeLogServer),
     judgeNode(process.versions.node),
     judgeOpenFiles(openFilesLimit()),
   ];

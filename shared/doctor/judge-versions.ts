@@ -1,13 +1,10 @@
+import { isNewEnough, NATS_VERSION_MIN, upgradeAdvice } from '../log/server-version.ts';
 import { fail, ok, warn } from './finding.ts';
 import type { Finding } from './finding.ts';
 
 type Version = readonly [major: number, minor: number, patch: number];
 
 const nodeMin: Version = [20, 19, 0];
-/** The first that knows `sync_interval: always`. */
-const natsMin: Version = [2, 10, 0];
-/** Before it, whoever may publish to the JetStream interface could delete other accounts' streams (CVE-2025-30215). */
-const natsSafe: Version = [2, 10, 27];
 const postgresMajorMin = 14;
 
 export function judgeNode(version: string): Finding {
@@ -17,16 +14,11 @@ export function judgeNode(version: string): Finding {
 }
 
 /** `version` as the server greets with it; undefined if it did not. */
-export function judgeNatsServer(version: string | undefined): Finding {
-  const about = 'nats-server';
-  if (version === undefined) return warn(about, 'it did not say its version', `use ${text(natsSafe)} or newer`);
-  if (isOlder(version, natsMin)) {
-    return fail(about, version, `it cannot sync every write: use ${text(natsSafe)} or newer`);
-  }
-  if (isOlder(version, natsSafe)) {
-    return warn(about, version, `it has a known weakness (CVE-2025-30215): use ${text(natsSafe)} or newer`);
-  }
-  return ok(about, version);
+export function judgeNatsServer(version: string | undefined, name = ''): Finding {
+  const about = name === '' ? 'nats-server' : `nats-server ${name}`;
+  if (version === undefined) return warn(about, 'it did not say its version', `use ${NATS_VERSION_MIN} or newer`);
+  if (isNewEnough(version)) return ok(about, version);
+  return fail(about, `${version}: no service starts on one older than ${NATS_VERSION_MIN}`, upgradeAdvice);
 }
 
 /** `versionNumber` as `server_version_num` has it: 170005 is 17.5. */

@@ -8,6 +8,8 @@ const monitorPage = Type.Object({
   version: Type.String(),
   /** The server's clock, RFC 3339. */
   now: Type.Optional(Type.String()),
+  /** GOMEMLIMIT, in bytes; left out where it was not set. */
+  gomemlimit: Type.Optional(Type.Number()),
   jetstream: Type.Object({
     config: Type.Optional(
       Type.Object({
@@ -17,7 +19,8 @@ const monitorPage = Type.Object({
         sync_always: Type.Optional(Type.Boolean()),
       }),
     ),
-    stats: Type.Optional(Type.Object({ storage: Type.Number() })),
+    /** Of all streams on this server: what they take now, and what they may take by their own limits. */
+    stats: Type.Optional(Type.Object({ storage: Type.Number(), reserved_storage: Type.Optional(Type.Number()) })),
   }),
 });
 
@@ -31,18 +34,35 @@ export class MonitorError extends Error {
 
 /** Reads `/varz` of a nats-server's monitor port. Throws MonitorError, which says where and why. */
 export async function readMonitor(baseUrl: string, timeoutMs: number): Promise<MonitorPage> {
-  const { url, headers } = addressOf(baseUrl);
+  const { status, body, doing } = await ask(baseUrl, 'varz', timeoutMs);
+  if (status !== 200) throw new MonitorError(`${doing}: status ${status}`);
+  if (!compiled.Check(body)) throw new MonitorError(`${doing}: it is not the monitor page of a nats-server`);
+  return body;
+}
+
+const healthPage = Compile(Type.Object({ status: Type.String(), error: Type.Optional(Type.String()) }));
+
+/** What a nats-server's own health page, `/healthz`, complains of; undefined if it is well. Throws as `readMonitor`. */
+export async function readComplaint(baseUrl: string, timeoutMs: number): Promise<string | undefined> {
+  const { status, body, doing } = await ask(baseUrl, 'healthz', timeoutMs);
+  if (!healthPage.Check(body)) throw new MonitorError(`${doing}: it is not the health page of a nats-server`);
+  return status === 200 ? undefined : (body.error ?? body.status);
+}
+
+async function ask(
+  baseUrl: string,
+  page: 'varz' | 'healthz',
+  timeoutMs: number,
+): Promise<{ readonly status: number; readonly body: unknown; readonly doing: string }> {
+  const { url, headers } = addressOf(baseUrl, page);
   const doing = `reading the monitor page at ${url.origin}`;
-  let page: unknown;
   try {
     const answer = await fetch(url, { headers, signal: AbortSignal.timeout(timeoutMs), redirect: 'error' });
-    if (!answer.ok) throw new Error(`status ${answer.status}`);
-    page = await answer.json();
+    const text = await answer.text();
+    return { status: answer.status, body: text.startsWith('{') ? JSON.parse(text) : text, doing };
   } catch (error) {
     throw new MonitorError(`${doing}: ${reasonOf(error)}`, { cause: error });
   }
-  if (!compiled.Check(page)) throw new MonitorError(`${doing}: it is not the monitor page of a nats-server`);
-  return page;
 }
 
 /** The addresses in NATS_MONITOR_URL: one for each server of a cluster. */
@@ -54,9 +74,12 @@ export function monitorUrls(list: string | undefined): readonly string[] {
 }
 
 // A proxy before the monitor port may want a password; fetch takes none in an address.
-function addressOf(baseUrl: string): { readonly url: URL; readonly headers: Readonly<Record<string, string>> } {
+function addressOf(
+  baseUrl: string,
+  page: string,
+): { readonly url: URL; readonly headers: Readonly<Record<string, string>> } {
   if (!URL.canParse(baseUrl)) throw new MonitorError('reading the monitor page: NATS_MONITOR_URL holds no address');
-  const url = new URL('varz', baseUrl.endsWith('/') ? baseUrl : `${baseUrl}/`);
+  const url = new URL(page, baseUrl.endsWith('/') ? baseUrl : `${baseUrl}/`);
   if (url.username === '' && url.password === '') return { url, headers: {} };
   const pair = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
   url.username = '';

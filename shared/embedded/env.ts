@@ -8,6 +8,11 @@ export function readEmbeddedEnv(): EmbeddedEnv {
   };
 }
 
+/** What a server inherits beside what it is told. */
+export function inheritedEnv(): NodeJS.ProcessEnv {
+  return process.env;
+}
+
 export interface EmbeddedEnv {
   readonly XDG_CACHE_HOME: string | undefined;
   readonly HOME: string | undefined;

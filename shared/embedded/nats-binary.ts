@@ -3,12 +3,13 @@ import { chmod, copyFile, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 
+import { NATS_VERSION_MIN } from '../log/server-version.ts';
 import { EmbeddedServerError } from './embedded-server-error.ts';
 import { readEmbeddedEnv } from './env.ts';
 import { isThere } from './is-there.ts';
 import { fetchDebianPackages } from './debian-package.ts';
 import { fetchNatsRelease, NATS_RELEASE, type NatsRelease } from './nats-release.ts';
-import { NATS_VERSION_MIN, requireNatsVersion } from './nats-version.ts';
+import { requireNatsVersion } from './nats-version.ts';
 
 export { defaultEmbeddedCacheDir } from './cache-dir.ts';
 

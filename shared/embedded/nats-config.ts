@@ -6,8 +6,8 @@ export interface NatsConfig {
   readonly pidFile: string;
   readonly storeDir: string;
   readonly maxPayloadBytes: number;
-  /** Undefined leaves nats-server its default: three quarters of the free disk. */
-  readonly maxFileStoreBytes: number | undefined;
+  /** Always given: what nats-server chooses by itself is too little when it starts on a full disk, and stays so. */
+  readonly maxFileStoreBytes: number;
   /** True makes every acknowledged publish survive a power cut; false leaves the server's two minutes between flushes. */
   readonly syncAlways: boolean;
   readonly cluster: NatsClusterConfig | undefined;
@@ -26,7 +26,7 @@ export interface NatsClusterConfig {
 export function renderNatsConfig(config: NatsConfig): string {
   const jetstream = [
     `  store_dir: ${quote(config.storeDir)}`,
-    ...(config.maxFileStoreBytes === undefined ? [] : [`  max_file_store: ${config.maxFileStoreBytes}`]),
+    `  max_file_store: ${config.maxFileStoreBytes}`,
     ...(config.syncAlways ? ['  sync_interval: always'] : []),
   ];
   return [

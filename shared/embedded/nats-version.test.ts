@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { isNewEnough, parseNatsVersion } from './nats-version.ts';
+import { parseNatsVersion } from './nats-version.ts';
 
 test.each([
   ['nats-server: v2.15.1\n', '2.15.1'],
@@ -11,16 +11,4 @@ test.each([
   ['', undefined],
 ])('nats version: %j is read as %s', (output, version) => {
   expect(parseNatsVersion(output)).toBe(version);
-});
-
-test.each([
-  ['2.14.0', true],
-  ['2.15.1-binary', true],
-  ['2.15.1', true],
-  ['3.0.0', true],
-  ['2.10.27', false],
-  ['2.12.15', false],
-  ['1.20.0', false],
-])('nats version: %s is new enough: %s', (version, answer) => {
-  expect(isNewEnough(version)).toBe(answer);
 });

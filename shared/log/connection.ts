@@ -3,6 +3,7 @@ import type { ConnectionOptions, JetStreamClient, JetStreamManager, NatsConnecti
 import { connectFailure } from './connect-failure.ts';
 import { accessOptions } from './log-access.ts';
 import type { LogAccess } from './log-access.ts';
+import { versionProblem } from './server-version.ts';
 import { createRedial } from './redial.ts';
 
 /** One connection to the log. It reconnects for ever; `connected` tells whether it is usable now. */
@@ -11,6 +12,8 @@ export type LogConnection = {
   readonly js: JetStreamClient;
   readonly jsm: JetStreamManager;
   readonly connected: boolean;
+  /** Why the log cannot be relied on over it now, in words: there is no server, or one that is too old. */
+  readonly problem: string | undefined;
   /** Times the connection came back after a loss. */
   readonly reconnects: number;
   /** Calls `listener` after every reconnect; the function returned takes it back. */
@@ -27,6 +30,8 @@ export type ConnectLogOptions = LogAccess & {
   readonly name: string;
   /** How long the first connection may take, in ms. Default 10,000. */
   readonly connectTimeoutMs?: number;
+  /** For whoever only looks, or has looked before: a server that is too old is taken as well. Default false. */
+  readonly takesOldServer?: boolean;
 };
 
 const requestTimeoutMs = 5_000;
@@ -39,9 +44,13 @@ export class LogConnectError extends Error {
   readonly code = 'log_connect';
 }
 
-/** Connects to nats-server; waits for a server that is still starting, not for one that refuses us. */
+/**
+ * Connects to nats-server; waits for a server that is still starting, not for one that refuses us or is too old. In a
+ * cluster that is the node that answered; of a node of another version behind it the doctor and the metrics tell.
+ */
 export async function connectLog(options: ConnectLogOptions): Promise<LogConnection> {
   const nc = await dial(options);
+  if (options.takesOldServer !== true) await refuseOldServer(nc);
   let connected = true;
   let reconnects = 0;
   const reconnected = new Set<() => void>();
@@ -71,6 +80,11 @@ export async function connectLog(options: ConnectLogOptions): Promise<LogConnect
     get connected() {
       return connected && !nc.isClosed();
     },
+    get problem() {
+      if (!connected || nc.isClosed()) return 'NATS at NATS_URL is not connected';
+      // The server that came back may be another one.
+      return versionProblem(nc.info?.version);
+    },
     get reconnects() {
       return reconnects;
     },
@@ -83,6 +97,14 @@ export async function connectLog(options: ConnectLogOptions): Promise<LogConnect
       await withDeadline(nc.close(), deadlineMs);
     },
   };
+}
+
+async function refuseOldServer(nc: NatsConnection): Promise<void> {
+  const problem = versionProblem(nc.info?.version);
+  if (problem === undefined) return;
+  const server = nc.getServer();
+  await nc.close();
+  throw new LogConnectError(`connecting to NATS at NATS_URL: ${problem} (${server} answered)`);
 }
 
 async function dial(options: ConnectLogOptions): Promise<NatsConnection> {

@@ -2,9 +2,11 @@ import { readFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { collectDefaultMetrics } from 'prom-client';
 import type { Registry } from 'prom-client';
+import type { LogServer, LogServerStorage } from '../doctor/read-log-servers.ts';
 import type { LogConnection } from '../log/connection.ts';
+import { isNewEnough } from '../log/server-version.ts';
+import type { LogServersWatch } from './watch-log-servers.ts';
 import type { ClockWatch } from '../process/watch-clock.ts';
-import type { DurabilityWatch } from './watch-durability.ts';
 import { counter, gauge } from './define-metric.ts';
 import type { MetricsPage } from './metrics-page.ts';
 
@@ -21,6 +23,19 @@ export const processMetrics = {
     '1 for the mode in force: fsync where the log syncs every write, interval where a power cut may cost some, unknown where NATS_MONITOR_URL does not tell',
     ['mode', 'server_version'],
   ),
+  logServerCheck: gauge(
+    'sluice_log_server_check',
+    '1 while it holds of a nats-server, else 0. version: new enough; health: its health page says so; limit_given: it was told how much it may store; limit_enough: that is as much as its streams may take',
+    ['server', 'check'],
+  ),
+  logServerLimit: gauge('sluice_log_server_limit_bytes', 'What all streams on a nats-server may take together', [
+    'server',
+  ]),
+  logServerReserved: gauge(
+    'sluice_log_server_reserved_bytes',
+    'What the streams on a nats-server may take by their own limits',
+    ['server'],
+  ),
   clockJumps: counter('sluice_clock_jumps_total', 'Times the wall clock was set by CLOCK_JUMP_MS or more'),
   clockLastJump: gauge(
     'sluice_clock_last_jump_seconds',
@@ -31,9 +46,9 @@ export const processMetrics = {
 export type ProcessSources = {
   readonly component: 'gateway' | 'pipeline' | 'control-plane';
   readonly connection: Pick<LogConnection, 'connected' | 'reconnects'> & {
-    readonly nc: { readonly info?: { readonly version: string } | undefined };
+    readonly nc: { readonly info?: { readonly version: string; readonly server_name?: string } | undefined };
   };
-  readonly durability: Pick<DurabilityWatch, 'mode'>;
+  readonly logServers: Pick<LogServersWatch, 'mode' | 'servers'>;
   readonly clock: Pick<ClockWatch, 'jumps' | 'lastJumpMs'>;
   configRevision(): number;
 };
@@ -44,7 +59,7 @@ const misnamed = ['nodejs_active_handles_total', 'nodejs_active_requests_total',
 /** Shows what every service shows; readiness is added by whoever serves the page. */
 export function showProcess(
   page: MetricsPage,
-  { component, connection, durability, clock, configRevision }: ProcessSources,
+  { component, connection, logServers, clock, configRevision }: ProcessSources,
 ): void {
   collectDefaultMetrics({ register: page.registry });
   removeMisnamed(page.registry);
@@ -57,11 +72,48 @@ export function showProcess(
   page.show(processMetrics.durabilityInfo, (add) => {
     const server_version = connection.nc.info?.version ?? 'unknown';
     for (const mode of ['fsync', 'interval', 'unknown'])
-      add(mode === durability.mode ? 1 : 0, { mode, server_version });
+      add(mode === logServers.mode ? 1 : 0, { mode, server_version });
+  });
+  showLogServers(page, connection, logServers);
+}
+
+function showLogServers(
+  page: MetricsPage,
+  connection: ProcessSources['connection'],
+  logServers: ProcessSources['logServers'],
+): void {
+  page.show(processMetrics.logServerCheck, (add) => {
+    for (const [server, check, holds] of checksOf(connection, logServers.servers))
+      add(holds ? 1 : 0, { server, check });
+  });
+  page.show(processMetrics.logServerLimit, (add) => {
+    for (const { name, storage } of logServers.servers) if (storage) add(storage.limitBytes, { server: name });
+  });
+  page.show(processMetrics.logServerReserved, (add) => {
+    for (const { name, storage } of logServers.servers) if (storage) add(storage.reservedBytes, { server: name });
   });
   page.show(processMetrics.clockJumps, (add) => add(clock.jumps));
   page.show(processMetrics.clockLastJump, (add) => add(clock.lastJumpMs / 1_000));
 }
+
+type ServerCheck = readonly [server: string, check: string, holds: boolean];
+
+function checksOf({ nc: { info } }: ProcessSources['connection'], servers: readonly LogServer[]): ServerCheck[] {
+  const checks = servers.flatMap(({ name, version, complaint, storage }): ServerCheck[] => [
+    [name, 'version', isNewEnough(version)],
+    [name, 'health', complaint === undefined],
+    ...(storage === undefined ? [] : limitChecks(name, storage)),
+  ]);
+  // The one we talk to says its version without a monitor port.
+  const connected = info?.server_name;
+  if (connected === undefined || servers.some(({ name }) => name === connected)) return checks;
+  return [...checks, [connected, 'version', isNewEnough(info?.version ?? '')]];
+}
+
+const limitChecks = (name: string, { isLimitGiven, limitBytes, reservedBytes }: LogServerStorage): ServerCheck[] => [
+  [name, 'limit_given', isLimitGiven],
+  [name, 'limit_enough', limitBytes >= reservedBytes],
+];
 
 /** Takes those of Node's own figures off a page whose names say they are something else. */
 export function removeMisnamed(registry: Registry): void {

@@ -1,0 +1,55 @@
+import { statfs } from 'node:fs/promises';
+import { needsRestart } from '../../shared/doctor/judge-log-servers.ts';
+import { readComplaint } from '../../shared/doctor/read-monitor.ts';
+
+export type RestartWhenRoomOptions = {
+  /** The server that runs now. */
+  current(): { readonly monitorUrl: string; stop(): Promise<void> };
+  readonly storeDir: string;
+  say(line: string): void;
+};
+
+const everyMs = 1_000;
+const answerMs = 2_000;
+/** Below this a server that starts would fill what is left at once: it is a few of the largest messages. */
+const roomBytesMin = 32 * 1024 ** 2;
+
+/**
+ * A nats-server that met a full disk writes no more to the stream that was hit, also when there is room again, until it
+ * is started anew; its health page says so. This ends it once there is room; whoever keeps it running starts it again.
+ */
+export function restartWhenRoom({ current, storeDir, say }: RestartWhenRoomOptions): { stop(): void } {
+  let isTold = false;
+  let isLooking = false;
+  const look = async (): Promise<void> => {
+    const server = current();
+    const complaint = await readComplaint(server.monitorUrl, answerMs);
+    if (complaint === undefined || !needsRestart(complaint)) {
+      isTold = false;
+      return;
+    }
+    if ((await freeBytes(storeDir)) >= roomBytesMin) {
+      say('! nats-server cannot write any more, though its disk has room: restarting it');
+      await server.stop();
+    } else if (!isTold) {
+      isTold = true;
+      say(`! nats-server cannot write any more (${complaint}): it is restarted once ${storeDir} has room`);
+    }
+  };
+  const timer = setInterval(() => {
+    if (isLooking) return;
+    isLooking = true;
+    // One that does not answer is ending or starting, which is not ours to judge.
+    void look()
+      .catch(() => undefined)
+      .finally(() => {
+        isLooking = false;
+      });
+  }, everyMs);
+  return { stop: () => clearInterval(timer) };
+}
+
+async function freeBytes(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize;
+}

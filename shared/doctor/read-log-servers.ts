@@ -1,0 +1,56 @@
+import { monitorUrls, readComplaint, readMonitor } from './read-monitor.ts';
+import type { MonitorPage } from './read-monitor.ts';
+
+/** One nats-server, as its monitor port tells. */
+export type LogServer = {
+  readonly name: string;
+  readonly version: string;
+  /** What its own health page says is wrong; undefined where nothing is. */
+  readonly complaint: string | undefined;
+  /** Undefined: JetStream is not enabled there. */
+  readonly storage: LogServerStorage | undefined;
+};
+
+export type LogServerStorage = {
+  /** What all streams there may take together: `max_file_store`, or what the server chose without it. */
+  readonly limitBytes: number;
+  readonly isLimitGiven: boolean;
+  /** What the streams there may take by their own limits. */
+  readonly reservedBytes: number;
+  readonly usedBytes: number;
+};
+
+/** Reads every server in NATS_MONITOR_URL. Those that do not answer are left out; never throws. */
+export async function readLogServers(
+  monitorUrlList: string | undefined,
+  timeoutMs: number,
+): Promise<readonly LogServer[]> {
+  const read = monitorUrls(monitorUrlList).map((url) => readServer(url, timeoutMs).catch(() => undefined));
+  return (await Promise.all(read)).filter((server) => server !== undefined);
+}
+
+async function readServer(url: string, timeoutMs: number): Promise<LogServer> {
+  const [page, complaint] = await Promise.all([readMonitor(url, timeoutMs), readComplaint(url, timeoutMs)]);
+  return { name: page.server_name ?? 'nats-server', version: page.version, complaint, storage: storageOf(page) };
+}
+
+function storageOf({ jetstream: { config, stats } }: MonitorPage): LogServerStorage | undefined {
+  if (config?.max_storage === undefined) return undefined;
+  return {
+    limitBytes: config.max_storage,
+    isLimitGiven: looksGiven(config.max_storage),
+    reservedBytes: stats?.reserved_storage ?? 0,
+    usedBytes: stats?.storage ?? 0,
+  };
+}
+
+const wholeUnits = [1024 ** 2, 1000 ** 2];
+
+/**
+ * No page says whether the limit was given, but a server that chooses takes three quarters, rounded down, of the bytes
+ * it finds at its start, free or its own already, whereas people write whole megabytes.
+ */
+export function looksGiven(limitBytes: number): boolean {
+  if (limitBytes <= 0) return false;
+  return wholeUnits.some((unit) => limitBytes % unit === 0) || limitBytes % 3 !== 0;
+}

@@ -1,0 +1,70 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { type FileHandle, open } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** A file system of a few megabytes in memory, which can really be full. */
+export interface SmallDisk {
+  /** Its top folder, for processes of this user. */
+  readonly folder: string;
+  /** Takes all room there is, again where some came free. */
+  fill(): Promise<void>;
+  /** Gives back what `fill` took. */
+  makeRoom(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const MEBIBYTE = 1024 ** 2;
+const UP = 'mounted';
+
+/**
+ * Mounts one in a namespace of its own, for which Linux wants no root; the process that holds the namespace also shows
+ * its folder to others. Throws where the system does not allow it, as most containers do not.
+ */
+export async function mountSmallDisk(mebibytes: number): Promise<SmallDisk> {
+  const mount = `mount -t tmpfs -o size=${mebibytes}m,mode=0711 none /mnt && echo ${UP} && exec sleep infinity`;
+  const holder = spawn('unshare', ['--user', '--map-root-user', '--mount', 'sh', '-c', mount]);
+  let said = '';
+  const mounted = new Promise<void>((resolve, reject) => {
+    const hear = (text: Buffer): void => {
+      said += text.toString();
+      if (said.includes(UP)) resolve();
+    };
+    holder.stdout.on('data', hear);
+    holder.stderr.on('data', hear);
+    holder.once('error', reject);
+    holder.once('close', () => reject(new Error(`no small disk can be mounted here: ${said.trim()}`)));
+  });
+  await mounted;
+  const folder = `/proc/${holder.pid}/root/mnt`;
+  const filler = await open(join(folder, 'filler'), 'w');
+  return {
+    folder,
+    fill: () => fill(filler),
+    makeRoom: () => filler.truncate(0),
+    async close() {
+      await filler.close();
+      holder.removeAllListeners('close');
+      const closed = once(holder, 'close');
+      holder.kill('SIGKILL');
+      await closed;
+    },
+  };
+}
+
+async function fill(filler: FileHandle): Promise<void> {
+  for (const bytes of [MEBIBYTE, 4_096, 1]) {
+    const piece = Buffer.alloc(bytes, 1);
+    // Behind what is there: the file was cut off, and its handle does not know.
+    for (let at = (await filler.stat()).size; await writeAt(filler, piece, at); at += bytes);
+  }
+}
+
+async function writeAt(filler: FileHandle, piece: Buffer, at: number): Promise<boolean> {
+  try {
+    return (await filler.write(piece, 0, piece.length, at)).bytesWritten === piece.length;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOSPC') return false;
+    throw error;
+  }
+}
