@@ -105,6 +105,7 @@ export async function startControlPlane(
       eventsBytesMax: env.LOG_EVENTS_BYTES_MAX,
       retryBytesMax: env.LOG_RETRY_BYTES_MAX,
       deadLetterBytesMax: env.LOG_DEAD_LETTERS_BYTES_MAX,
+      deduplicationBytesMax: env.LOG_DEDUPLICATION_BYTES_MAX,
     },
     logger,
     async onOpened({ config, health, leases: leaseBucket }) {

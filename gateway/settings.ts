@@ -15,6 +15,7 @@ export const topologySettings = (env: GatewayEnv): TopologySettings => ({
   eventsBytesMax: env.LOG_EVENTS_BYTES_MAX,
   retryBytesMax: env.LOG_RETRY_BYTES_MAX,
   deadLetterBytesMax: env.LOG_DEAD_LETTERS_BYTES_MAX,
+  deduplicationBytesMax: env.LOG_DEDUPLICATION_BYTES_MAX,
 });
 
 /** Undefined: the gateway speaks plain HTTP. */

@@ -34,6 +34,12 @@ const PipelineEnvSchema = Type.Object({
   /** How long a repeated event id is recognised, in ms, and how many ids a partition remembers at most. */
   RESOLVER_DEDUPLICATION_WINDOW_MS: Type.Integer({ minimum: 0, maximum: 7 * 24 * hourMs, default: 24 * hourMs }),
   RESOLVER_DEDUPLICATION_IDS_MAX: count(8_000_000, 1_000),
+  /**
+   * How often a resolver writes down the ids it remembers, in ms, and with how many bytes at the latest: 8 an event.
+   * A start reads what was written, and of EVENTS only what came after.
+   */
+  RESOLVER_CHECKPOINT_EVERY_MS: count(10_000, 100),
+  RESOLVER_CHECKPOINT_BYTES_MAX: Type.Integer({ minimum: 1_024, maximum: mebibyte / 2, default: mebibyte / 4 }),
   /** Frames a resolver works on in one go. */
   RESOLVER_FRAMES_PER_TAKE: count(16),
   /** Least time between two takes that are not full, in ms; 0 takes each frame as it comes. */

@@ -25,6 +25,7 @@ export function topologySettings(env: PipelineEnv): TopologySettings {
     eventsBytesMax: env.LOG_EVENTS_BYTES_MAX,
     retryBytesMax: env.LOG_RETRY_BYTES_MAX,
     deadLetterBytesMax: env.LOG_DEAD_LETTERS_BYTES_MAX,
+    deduplicationBytesMax: env.LOG_DEDUPLICATION_BYTES_MAX,
   };
 }
 
@@ -45,6 +46,8 @@ export function hostSettings(env: PipelineEnv, instanceId: string): Omit<HostSet
         windowMs: env.RESOLVER_DEDUPLICATION_WINDOW_MS,
         idsMax: env.RESOLVER_DEDUPLICATION_IDS_MAX,
       },
+      checkpointEveryMs: env.RESOLVER_CHECKPOINT_EVERY_MS,
+      checkpointBytesMax: env.RESOLVER_CHECKPOINT_BYTES_MAX,
       framesPerTake: env.RESOLVER_FRAMES_PER_TAKE,
       takeEveryMs: env.RESOLVER_TAKE_EVERY_MS,
       ackWaitMs: env.RESOLVER_ACK_WAIT_MS,

@@ -37,6 +37,7 @@ export async function checkLog(env: DoctorEnv, connectTimeoutMs: number): Promis
       eventsBytesMax: env.LOG_EVENTS_BYTES_MAX,
       retryBytesMax: env.LOG_RETRY_BYTES_MAX,
       deadLetterBytesMax: env.LOG_DEAD_LETTERS_BYTES_MAX,
+      deduplicationBytesMax: env.LOG_DEDUPLICATION_BYTES_MAX,
     });
     return [
       ok('log', `connected to ${server}`),

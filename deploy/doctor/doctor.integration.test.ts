@@ -24,6 +24,7 @@ const topology = {
   eventsBytesMax: 8 * mebibyte,
   retryBytesMax: 8 * mebibyte,
   deadLetterBytesMax: 8 * mebibyte,
+  deduplicationBytesMax: 8 * mebibyte,
 };
 const secretsKey = randomBytes(32).toString('base64');
 
@@ -54,6 +55,7 @@ beforeAll(async () => {
     LOG_EVENTS_BYTES_MAX: String(topology.eventsBytesMax),
     LOG_RETRY_BYTES_MAX: String(topology.retryBytesMax),
     LOG_DEAD_LETTERS_BYTES_MAX: String(topology.deadLetterBytesMax),
+    LOG_DEDUPLICATION_BYTES_MAX: String(topology.deduplicationBytesMax),
   };
 });
 

@@ -38,6 +38,7 @@ beforeAll(async () => {
     eventsBytesMax: bytesMax,
     retryBytesMax: bytesMax,
     deadLetterBytesMax: bytesMax,
+    deduplicationBytesMax: bytesMax,
   });
 });
 

@@ -22,7 +22,8 @@ beforeAll(async () => {
   connection = await connectLog({ url: nats.url, name: 'retry-reader-test' });
   const bytesMax = 64 * 1024 * 1024;
   const limits = { ingestBytesMax: bytesMax, eventsBytesMax: bytesMax, retryBytesMax: bytesMax };
-  await ensureTopology(connection, { partitions: 1, replicas: 1, deadLetterBytesMax: bytesMax, ...limits });
+  const otherLimits = { deadLetterBytesMax: bytesMax, deduplicationBytesMax: bytesMax };
+  await ensureTopology(connection, { partitions: 1, replicas: 1, ...limits, ...otherLimits });
 });
 afterAll(async () => {
   await connection?.close();

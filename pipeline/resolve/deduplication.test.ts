@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createDeduplication } from './deduplication.ts';
-import { hashEvent } from './event-hash.ts';
+import { encodeHashes, hashEvent } from './event-hash.ts';
 
 const windowMs = 25_600;
 const stepMs = 100;
@@ -56,6 +56,27 @@ describe('deduplication', () => {
     const stillKnown = total - 1 - windowNow;
     expect(table.add(hashEvent('a', String(stillKnown)), nowMs)).toBe(false);
     expect(table.add(hashEvent('a', '10'), nowMs)).toBe(true);
+  });
+
+  it('deduplication: a table filled with packed ids is the table they were added to one by one', () => {
+    const steps = fc.array(fc.tuple(fc.nat(6_000), fc.array(fc.nat(400), { maxLength: 60 })), { maxLength: 40 });
+    fc.assert(
+      fc.property(steps, (runs) => {
+        const [one, packed] = [0, 1].map(() => createDeduplication({ windowMs, idsMax: 16 * 20 }));
+        let timeMs = 1_000_000;
+        for (const [afterMs, ids] of runs) {
+          timeMs += afterMs;
+          const hashes = ids.map((id) => hashEvent('a', String(id)));
+          for (const hash of hashes) one?.add(hash, timeMs);
+          packed?.addPacked(Buffer.from(encodeHashes(hashes), 'base64'), timeMs);
+        }
+        expect(packed?.size).toBe(one?.size);
+        for (let id = 0; id <= 400; id += 1) {
+          const hash = hashEvent('a', String(id));
+          expect(packed?.add(hash, timeMs)).toBe(one?.add(hash, timeMs));
+        }
+      }),
+    );
   });
 
   it('deduplication: ids that expired give their place back', () => {

@@ -1,3 +1,4 @@
+import { bytesPerHash } from './event-hash.ts';
 import type { EventHash } from './event-hash.ts';
 import { HashSet } from './hash-set.ts';
 
@@ -5,6 +6,10 @@ import { HashSet } from './hash-set.ts';
 export type Deduplication = {
   /** Notes an event; false when it was there already. `timeMs` is when the log stored it and never goes back. */
   add(hash: EventHash, timeMs: number): boolean;
+  /** Notes events by their packed hashes, see `encodeHashes`. */
+  addPacked(hashes: Uint8Array, timeMs: number): void;
+  /** The latest time an event was noted with. */
+  readonly timeMs: number;
   readonly size: number;
   readonly bytes: number;
   /** How far back an event is recognised for certain, in ms: the window, or less where the count is what bounds it. */
@@ -22,15 +27,32 @@ const parts = 16;
 /** Ids are forgotten in steps of this part of the window, so one may be held that much longer. */
 const stepsPerWindow = 256;
 
+/** How exactly the table knows when it saw an event, in ms. */
+export function deduplicationStepMs({ windowMs }: DeduplicationSettings): number {
+  return Math.max(1, Math.floor(windowMs / stepsPerWindow));
+}
+
 /** Makes an empty deduplication table, bounded by time and by count. */
 export function createDeduplication(settings: DeduplicationSettings): Deduplication {
-  const stepMs = Math.max(1, Math.floor(settings.windowMs / stepsPerWindow));
+  const stepMs = deduplicationStepMs(settings);
   const sets = Array.from({ length: parts }, () => new AgingSet(settings, stepMs));
   let nowMs = 0;
   return {
-    add(hash, timeMs) {
+    add({ high, low }, timeMs) {
       nowMs = Math.max(nowMs, timeMs);
-      return part(sets, hash.low % parts).add(hash, nowMs);
+      return part(sets, low % parts).add(high, low, nowMs);
+    },
+    addPacked(hashes, timeMs) {
+      nowMs = Math.max(nowMs, timeMs);
+      // Of millions of hashes none is made an object.
+      const view = new DataView(hashes.buffer, hashes.byteOffset, hashes.byteLength);
+      for (let at = 0; at + bytesPerHash <= view.byteLength; at += bytesPerHash) {
+        const low = view.getUint32(at + 4);
+        part(sets, low % parts).add(view.getUint32(at), low, nowMs);
+      }
+    },
+    get timeMs() {
+      return nowMs;
     },
     get size() {
       return sets.reduce((sum, set) => sum + set.size, 0);
@@ -68,7 +90,7 @@ class AgingSet {
     return this.#set.bytes;
   }
 
-  add({ high, low }: EventHash, nowMs: number): boolean {
+  add(high: number, low: number, nowMs: number): boolean {
     this.#expire(nowMs);
     if (this.#set.has(high, low)) return false;
     const last = this.#steps.at(-1);

@@ -11,7 +11,8 @@ export function hashEvent(accountId: string, eventId: string): EventHash {
   return { high: murmur3(eventId, murmur3(accountId, 1)), low: murmur3(eventId, murmur3(accountId, 2)) };
 }
 
-const bytesPerHash = 8;
+/** What a packed hash takes. */
+export const bytesPerHash = 8;
 
 /** Packs hashes for a message header. */
 export function encodeHashes(hashes: readonly EventHash[]): string {

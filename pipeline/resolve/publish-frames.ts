@@ -5,10 +5,22 @@ import type { OutgoingFrame } from './outgoing-frames.ts';
 import { publishSurely } from './publish-surely.ts';
 import type { ResolverContext } from './resolver-context.ts';
 
+/** A frame of resolved events that is in the log. */
+export type WrittenFrame = Pick<OutgoingFrame, 'ids' | 'msgId'> & {
+  /** Its sequence in EVENTS. */
+  readonly seq: number;
+};
+
 const accountsAtOnceMax = 16;
 
-/** Writes resolved frames to the logs of their accounts: one after the other within an account, several accounts at once. */
-export async function publishFrames(context: ResolverContext, frames: readonly OutgoingFrame[]): Promise<void> {
+/**
+ * Writes resolved frames to the logs of their accounts: one after the other within an account, several accounts at once.
+ * Returns them in the order of the log.
+ */
+export async function publishFrames(
+  context: ResolverContext,
+  frames: readonly OutgoingFrame[],
+): Promise<readonly WrittenFrame[]> {
   const accounts = new Map<string, OutgoingFrame[]>();
   for (const frame of frames) {
     const row = accounts.get(frame.accountId);
@@ -16,14 +28,19 @@ export async function publishFrames(context: ResolverContext, frames: readonly O
     else row.push(frame);
   }
   const rows = accounts.values();
+  const written: WrittenFrame[] = [];
   const work = async (): Promise<void> => {
-    for (const row of rows) for (const frame of row) await publishFrame(context, frame);
+    for (const row of rows) {
+      for (const frame of row)
+        written.push({ ids: frame.ids, msgId: frame.msgId, seq: await publishFrame(context, frame) });
+    }
   };
   await Promise.all(Array.from({ length: Math.min(accountsAtOnceMax, accounts.size) }, work));
+  return written.toSorted((a, b) => a.seq - b.seq);
 }
 
-async function publishFrame(context: ResolverContext, frame: OutgoingFrame): Promise<void> {
-  await publishSurely(context, {
+async function publishFrame(context: ResolverContext, frame: OutgoingFrame): Promise<number> {
+  const seq = await publishSurely(context, {
     stream: streams.events,
     subject: eventsSubject(frame.accountId, context.partition),
     payload: frame.payload,
@@ -32,4 +49,5 @@ async function publishFrame(context: ResolverContext, frame: OutgoingFrame): Pro
   });
   context.counts.output_frames += 1;
   context.counts.resolved += frame.events;
+  return seq;
 }

@@ -1,4 +1,4 @@
-import { lastMsgId } from '../../shared/log/last-msg-id.ts';
+import { lastStored } from '../../shared/log/last-stored.ts';
 import { PublishError, publish } from '../../shared/log/publisher.ts';
 import { persist } from './persist.ts';
 import type { ResolverContext } from './resolver-context.ts';
@@ -14,17 +14,23 @@ export type OutgoingMessage = {
 
 /**
  * Publishes until the log has it, once. The server forgets message ids after two minutes, so before another try
- * we look whether the one before, whose answer was lost, is the newest message of the subject.
+ * we look whether the one before, whose answer was lost, is the newest message of the subject. Returns its sequence.
  */
-export async function publishSurely(context: ResolverContext, message: OutgoingMessage): Promise<void> {
+export async function publishSurely(context: ResolverContext, message: OutgoingMessage): Promise<number> {
   const { connection, logger, counts, settings, signal } = context;
   const { stream, subject, payload, msgId, headers } = message;
-  await persist(
+  return persist(
     async (attempt) => {
       // A request written while disconnected is lost, and its deadline would be waited for in vain.
       if (!connection.connected) throw new PublishError('disconnected', subject);
-      if (attempt > 1 && (await lastMsgId(connection, stream, subject)) === msgId) return;
-      await publish(connection, subject, payload, { msgId, headers, timeoutMs: settings.publishTimeoutMs });
+      const last = attempt > 1 ? await lastStored(connection, stream, subject) : undefined;
+      if (last?.msgId === msgId) return last.seq;
+      const { seq } = await publish(connection, subject, payload, {
+        msgId,
+        headers,
+        timeoutMs: settings.publishTimeoutMs,
+      });
+      return seq;
     },
     {
       signal,

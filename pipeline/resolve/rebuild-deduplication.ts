@@ -1,32 +1,60 @@
 import { idsHeader } from '../../shared/events/resolved-event.ts';
 import type { DurableConsumer } from '../../shared/log/consumers.ts';
-import { readHeaders } from '../../shared/log/read-headers.ts';
+import { storedAt } from '../../shared/log/last-stored.ts';
+import { readMessages } from '../../shared/log/read-messages.ts';
+import { readStreamState } from '../../shared/log/stream-progress.ts';
 import { eventsOfPartition } from '../../shared/log/subjects.ts';
 import { streams } from '../../shared/log/topology.ts';
 import { oldestUnfinishedAtMs } from '../../shared/log/unfinished-messages.ts';
-import { decodeHashes } from './event-hash.ts';
+import { CheckpointWriter } from './checkpoint-writer.ts';
+import { readCheckpoints } from './read-checkpoints.ts';
 import type { ResolverContext } from './resolver-context.ts';
+
+const messagesPerPull = 2_000;
+
+export type Rebuilt = {
+  /** Takes the ids of what is written from now on. */
+  readonly checkpoints: CheckpointWriter;
+  /** Frames of EVENTS that had to be read, since no checkpoint has their ids. */
+  readonly frames: number;
+  readonly tookMs: number;
+};
 
 /**
  * Fills an empty deduplication table with the events this partition has written already, so that a frame that is
- * delivered again after a crash adds only what it had not added. The window counts back from the oldest frame that
- * waits, which may be older than now after a long stop.
+ * delivered again after a crash adds only what it had not added: from the checkpoints, and what those do not have from
+ * the headers of EVENTS. The window counts back from the oldest frame that waits, which may be older than now after a
+ * long stop.
  */
-export async function rebuildDeduplication(context: ResolverContext, consumer: DurableConsumer): Promise<void> {
+export async function rebuildDeduplication(context: ResolverContext, consumer: DurableConsumer): Promise<Rebuilt> {
   const { connection, deduplication, settings, partition, logger, signal } = context;
   const startedMs = performance.now();
+  // Its end as it is before anything is read: all up to there will have been.
+  const events = await readStreamState(connection, streams.events);
+  const read = await readCheckpoints(context, events);
+  const { coveredTo, witness, held } = read;
+  const checkpoints = new CheckpointWriter(context, { ...read, log: events.createdAt, coveredTo: coveredTo ?? 0 });
   const oldestMs = await oldestUnfinishedAtMs(connection, consumer);
-  const frames = await readHeaders(connection, {
+  const sinceMs = Math.max(0, Math.min(oldestMs ?? Infinity, Date.now()) - settings.deduplication.windowMs);
+  const frames = await readMessages(connection, {
     stream: streams.events,
     filterSubject: eventsOfPartition(partition),
-    sinceMs: Math.max(0, Math.min(oldestMs ?? Number.POSITIVE_INFINITY, Date.now()) - settings.deduplication.windowMs),
-    header: idsHeader,
+    from: coveredTo === undefined ? { timeMs: sinceMs } : { seq: coveredTo + 1 },
+    content: 'headers',
+    messagesPerPull,
     silenceMaxMs: settings.rebuildSilenceMaxMs,
     signal,
-    onValue: (ids, storedAtMs) => {
-      for (const hash of decodeHashes(ids)) deduplication.add(hash, storedAtMs);
+    onMessage(message) {
+      const ids = Buffer.from(message.header(idsHeader) ?? '', 'base64');
+      const { seq, storedAtMs: timeMs } = message;
+      deduplication.addPacked(ids, timeMs);
+      checkpoints.note({ seq, msgId: message.header('Nats-Msg-Id') ?? '', ids, timeMs });
     },
   });
+  const end = await storedAt(connection, streams.events, events.lastSeq);
+  await checkpoints.take(events.lastSeq, end ?? witness);
   const tookMs = Math.round(performance.now() - startedMs);
-  logger.info({ partition, frames, ids: deduplication.size, tookMs }, 'deduplication rebuilt');
+  const ids = deduplication.size;
+  logger.info({ partition, checkpoints: held.length, frames, ids, tookMs }, 'deduplication rebuilt');
+  return { checkpoints, frames, tookMs };
 }

@@ -17,6 +17,9 @@ export type ResolverSettings = {
   readonly ackWaitMs: number;
   /** How long one try of a publish may take, in ms. */
   readonly publishTimeoutMs: number;
+  /** Ids of what was resolved are written down this often, in ms, and when they have become so many bytes. */
+  readonly checkpointEveryMs: number;
+  readonly checkpointBytesMax: number;
   /** Rebuilding deduplication gives up when the log sends nothing for this long, in ms. */
   readonly rebuildSilenceMaxMs: number;
 };
@@ -28,6 +31,8 @@ export const resolverDefaults: ResolverSettings = {
   frameBytesMax: 512 * 1024,
   ackWaitMs: 30_000,
   publishTimeoutMs: 5_000,
+  checkpointEveryMs: 10_000,
+  checkpointBytesMax: 256 * 1024,
   rebuildSilenceMaxMs: 30_000,
 };
 

@@ -15,6 +15,8 @@ export const resolverCounters = {
   visitors_merged: 'Visitors that turned out to be another one',
   visitors_oversized: 'Times properties were left out since the visitor would have become too large',
   publish_retries: 'Times a write to the log was tried again',
+  checkpoints: 'Checkpoints of deduplication written, from which a start knows what was resolved',
+  checkpoint_failures: 'Times the log did not take a checkpoint; a start then has to read more',
   visitor_retries: 'Times the visitors could not be read or written and it was tried again',
 } as const;
 
@@ -22,6 +24,8 @@ export const resolverCounters = {
 export const resolverGauges = {
   deduplication_ids: 'Event ids held for deduplication',
   deduplication_bytes: 'Memory of the deduplication table',
+  rebuild_seconds: 'How long the start of the resolver took to fill the deduplication table',
+  rebuild_frames: 'Frames of EVENTS the start of the resolver had to read, since no checkpoint had their ids',
   deduplication_window_seconds: 'How far back a repeated event is recognised for certain',
 } as const;
 

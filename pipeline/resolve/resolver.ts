@@ -15,6 +15,7 @@ import { createDeduplication } from './deduplication.ts';
 import { persist } from './persist.ts';
 import { publishFrames } from './publish-frames.ts';
 import { rebuildDeduplication } from './rebuild-deduplication.ts';
+import type { Rebuilt } from './rebuild-deduplication.ts';
 import { resolveFrames } from './resolve-frames.ts';
 import type { ResolvedFrames } from './resolve-frames.ts';
 import type { ResolverContext } from './resolver-context.ts';
@@ -48,8 +49,7 @@ export async function startResolver(options: ResolverOptions): Promise<Actor> {
     ackPendingMax: bufferedFramesMax + options.settings.framesPerTake * 2,
   };
   await ensureConsumer(options.connection, consumer);
-  await rebuildDeduplication(context, consumer);
-  const resolver = new Resolver(context, consumer);
+  const resolver = new Resolver(context, consumer, await rebuildDeduplication(context, consumer));
   return {
     done: resolver.done,
     stop: async (deadlineMs) => {
@@ -65,20 +65,24 @@ class Resolver {
   readonly done: Promise<void>;
   readonly #context: ResolverContext;
   readonly #consumer: DurableConsumer;
+  readonly #rebuilt: Rebuilt;
   readonly #inWork = new Set<Delivery>();
   #cursor: Cursor | undefined;
   #stopping = false;
   #tookAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(context: ResolverContext, consumer: DurableConsumer) {
+  constructor(context: ResolverContext, consumer: DurableConsumer, rebuilt: Rebuilt) {
     this.#context = context;
     this.#consumer = consumer;
+    this.#rebuilt = rebuilt;
     this.done = this.#run();
   }
 
   gauges(): Record<ResolverGauge, number> {
     const { deduplication } = this.#context;
     return {
+      rebuild_seconds: this.#rebuilt.tookMs / 1_000,
+      rebuild_frames: this.#rebuilt.frames,
       deduplication_ids: deduplication.size,
       deduplication_bytes: deduplication.bytes,
       deduplication_window_seconds: deduplication.effectiveWindowMs / 1_000,
@@ -93,6 +97,8 @@ class Resolver {
 
   async #run(): Promise<void> {
     const { settings, signal, connection } = this.#context;
+    const { checkpoints } = this.#rebuilt;
+    const writing = setInterval(() => void checkpoints.write(), settings.checkpointEveryMs);
     // However long the log or the database is away, the frames in work stay ours.
     const pulse = setInterval(() => {
       for (const delivery of this.#inWork) delivery.working();
@@ -109,9 +115,12 @@ class Resolver {
       if (!signal.aborted) throw error;
     } finally {
       clearInterval(pulse);
+      clearInterval(writing);
       offReconnect();
       await this.endTaking();
       for (const delivery of this.#inWork) delivery.nak();
+      // Whoever resolves the partition next has nothing of ours to read but this.
+      if (!signal.aborted) await checkpoints.write();
     }
   }
 
@@ -181,7 +190,10 @@ class Resolver {
 
   async #publish(resolved: ResolvedFrames, deliveries: readonly Delivery[] = []): Promise<void> {
     await keepDeadLetters(this.#context, resolved.deadLetters);
-    await publishFrames(this.#context, resolved.frames);
+    const { timeMs } = this.#context.deduplication;
+    for (const { seq, msgId, ids } of await publishFrames(this.#context, resolved.frames)) {
+      this.#rebuilt.checkpoints.note({ seq, msgId, ids: Buffer.from(ids, 'base64'), timeMs });
+    }
     for (const delivery of deliveries) {
       delivery.ack();
       this.#inWork.delete(delivery);

@@ -26,7 +26,11 @@ export function finishedSeq(
  * `triedFrom` is what the time before said: where that did not bring it down, since somebody has not finished with what
  * lies there, younger history has to go.
  */
-export function keepFromBySize(state: StreamState, { high, low }: WaterMarks, triedFrom: number): number {
+export function keepFromBySize(
+  state: Omit<StreamState, 'createdAt'>,
+  { high, low }: WaterMarks,
+  triedFrom: number,
+): number {
   if (state.bytesMax === undefined || state.messages === 0 || state.bytes <= state.bytesMax * high)
     return state.firstSeq;
   const share = (state.bytes - state.bytesMax * low) / state.bytes;

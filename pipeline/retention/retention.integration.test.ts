@@ -39,6 +39,7 @@ beforeEach(async () => {
     eventsBytesMax: bytesMax,
     retryBytesMax: bytesMax,
     deadLetterBytesMax: bytesMax,
+    deduplicationBytesMax: bytesMax,
   };
   await ensureTopology(connection, { partitions: 2, replicas: 1, ...limits });
 });

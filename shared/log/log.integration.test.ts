@@ -18,6 +18,7 @@ const settings = {
   eventsBytesMax: 64 * 1024 * 1024,
   retryBytesMax: 16 * 1024 * 1024,
   deadLetterBytesMax: 16 * 1024 * 1024,
+  deduplicationBytesMax: 16 * 1024 * 1024,
 };
 
 let server: NatsServer;

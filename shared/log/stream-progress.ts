@@ -8,11 +8,14 @@ export type StreamState = {
   readonly messages: number;
   readonly firstSeq: number;
   readonly lastSeq: number;
+  /** When the stream was made; a stream of that name made anew says another time. */
+  readonly createdAt: string;
 };
 
 export async function readStreamState(connection: LogConnection, stream: string): Promise<StreamState> {
-  const { config, state } = await connection.jsm.streams.info(stream);
+  const { config, state, created: createdAt } = await connection.jsm.streams.info(stream);
   return {
+    createdAt,
     bytes: state.bytes,
     bytesMax: config.max_bytes > 0 ? config.max_bytes : undefined,
     messages: state.messages,

@@ -36,6 +36,9 @@ export const retriesOfDestination = (destinationId: string): string => `retry.${
 /** Events a destination will not take. */
 export const deadLetterSubject = (destinationId: string): string => `dead.${assertId(destinationId)}`;
 
+/** What the resolver of a partition remembers for deduplication. */
+export const deduplicationSubject = (partition: number): string => `deduplication.${assertIndex(partition)}`;
+
 /** The readiness probe writes here. */
 export const canarySubject = (instanceId: string): string => `canary.${assertId(instanceId)}`;
 

@@ -13,6 +13,7 @@ export type TopologySettings = {
   readonly eventsBytesMax: number;
   readonly retryBytesMax: number;
   readonly deadLetterBytesMax: number;
+  readonly deduplicationBytesMax: number;
 };
 
 export const streams = {
@@ -20,6 +21,7 @@ export const streams = {
   events: 'EVENTS',
   retry: 'RETRY',
   deadLetters: 'DEAD_LETTERS',
+  deduplication: 'DEDUPLICATION',
   canary: 'CANARY',
 } as const;
 
@@ -67,6 +69,11 @@ export function streamConfigs(settings: TopologySettings): readonly Partial<Stre
     kept(streams.events, ['events.*.*'], settings.eventsBytesMax),
     kept(streams.retry, ['retry.*.*'], settings.retryBytesMax),
     kept(streams.deadLetters, ['dead.*'], settings.deadLetterBytesMax),
+    {
+      ...kept(streams.deduplication, ['deduplication.*'], settings.deduplicationBytesMax),
+      // All of it stands in EVENTS as well: what is missing costs a resolver a longer start and no event.
+      discard: DiscardPolicy.Old,
+    },
     {
       ...kept(streams.canary, ['canary.*'], 1024 * 1024),
       discard: DiscardPolicy.Old,

@@ -24,6 +24,7 @@ async function shown(
     component: 'gateway',
     connection: { connected: true, reconnects: 0, nc: { info: connectedTo } },
     logServers: { mode: 'fsync', servers: known },
+    clock: { jumps: 0, lastJumpMs: 0 },
     configRevision: () => 1,
   });
   return page.text();

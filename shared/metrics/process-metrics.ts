@@ -75,6 +75,8 @@ export function showProcess(
       add(mode === logServers.mode ? 1 : 0, { mode, server_version });
   });
   showLogServers(page, connection, logServers);
+  page.show(processMetrics.clockJumps, (add) => add(clock.jumps));
+  page.show(processMetrics.clockLastJump, (add) => add(clock.lastJumpMs / 1_000));
 }
 
 function showLogServers(
@@ -92,8 +94,6 @@ function showLogServers(
   page.show(processMetrics.logServerReserved, (add) => {
     for (const { name, storage } of logServers.servers) if (storage) add(storage.reservedBytes, { server: name });
   });
-  page.show(processMetrics.clockJumps, (add) => add(clock.jumps));
-  page.show(processMetrics.clockLastJump, (add) => add(clock.lastJumpMs / 1_000));
 }
 
 type ServerCheck = readonly [server: string, check: string, holds: boolean];

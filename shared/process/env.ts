@@ -91,6 +91,8 @@ export const commonEnv = {
   LOG_EVENTS_BYTES_MAX: count(4 * 1024 ** 3, 1024 ** 2),
   LOG_RETRY_BYTES_MAX: count(1024 ** 3, 1024 ** 2),
   LOG_DEAD_LETTERS_BYTES_MAX: count(1024 ** 3, 1024 ** 2),
+  /** Eight bytes for each id that a partition remembers (RESOLVER_DEDUPLICATION_IDS_MAX), and a tenth more. */
+  LOG_DEDUPLICATION_BYTES_MAX: count(1024 ** 3, 1024 ** 2),
   LOG_LEVEL: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], { default: 'info' }),
   /** How long a stop may take before the process ends anyway, in ms. */
   SHUTDOWN_DEADLINE_MS: count(8_000, 100),

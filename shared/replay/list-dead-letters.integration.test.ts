@@ -28,6 +28,7 @@ beforeAll(async () => {
     eventsBytesMax: bytesMax,
     retryBytesMax: bytesMax,
     deadLetterBytesMax: bytesMax,
+    deduplicationBytesMax: bytesMax,
   });
   for (let n = 0; n < 8; n += 1) {
     // Another destination's lie between them.

@@ -52,6 +52,7 @@ export async function createDispatcherRig(natsUrl: string) {
     eventsBytesMax: bytesMax,
     retryBytesMax: bytesMax,
     deadLetterBytesMax: bytesMax,
+    deduplicationBytesMax: bytesMax,
   });
   const { health, replays } = await openBuckets(connection, 1);
   const accountId = randomUUID();

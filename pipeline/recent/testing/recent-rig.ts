@@ -46,6 +46,7 @@ export async function createRecentRig() {
     eventsBytesMax: bytesMax,
     retryBytesMax: bytesMax,
     deadLetterBytesMax: bytesMax,
+    deduplicationBytesMax: bytesMax,
   });
   const pool = new pg.Pool({ connectionString: database.url, max: 6 });
   // A connection that breaks while idle is replaced by the pool.

@@ -45,6 +45,7 @@ export async function createResolverRig(natsUrl: string, databaseUrl: string) {
     eventsBytesMax: bytesMax,
     retryBytesMax: bytesMax,
     deadLetterBytesMax: bytesMax,
+    deduplicationBytesMax: bytesMax,
   });
   const pool = createVisitorPool({
     databaseUrl,

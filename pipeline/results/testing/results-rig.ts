@@ -35,6 +35,7 @@ export async function createResultsRig() {
     eventsBytesMax: bytesMax,
     retryBytesMax: bytesMax,
     deadLetterBytesMax: bytesMax,
+    deduplicationBytesMax: bytesMax,
   });
   const pool = new pg.Pool({ connectionString: database.url, max: 6 });
   // A connection that breaks while idle is replaced by the pool.

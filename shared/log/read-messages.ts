@@ -4,33 +4,35 @@ import type { LogConnection } from './connection.ts';
 import { readDelivery } from './delivery.ts';
 import type { Delivery } from './delivery.ts';
 
-export type ReadHeadersOptions = {
+export type ReadMessagesOptions = {
   readonly stream: string;
   readonly filterSubject: string;
-  /** Messages stored before this are skipped, in ms since the epoch. */
-  readonly sinceMs: number;
-  readonly header: string;
-  /** Called in the order of the stream, once a message that carries the header. */
-  onValue(value: string, storedAtMs: number): void;
+  /** The first message read: stored at this time, in ms since the epoch, or of this sequence, or the next one after. */
+  readonly from: { readonly timeMs: number } | { readonly seq: number };
+  /** What the server sends of each message. */
+  readonly content: 'headers' | 'all';
+  /** Messages asked for at once; twice as many are on their way at most. */
+  readonly messagesPerPull: number;
+  /** Called in the order of the stream, once a message. `false` ends the reading. */
+  onMessage(message: Delivery): boolean | void;
   /** Gives up when the server sends nothing for this long though messages wait, in ms. */
   readonly silenceMaxMs: number;
   readonly signal?: AbortSignal;
 };
 
-export class ReadHeadersError extends Error {
-  readonly code = 'read_headers';
+export class ReadMessagesError extends Error {
+  readonly code = 'read_messages';
 }
 
-const messagesPerPull = 2_000;
 const pullExpiresMs = 5_000;
 /** A pull that brings nothing for this long is given up. */
 const pullSilenceMs = pullExpiresMs + 2_000;
 
 /**
- * Reads one header of every message of a stream from a point in time up to now, without the messages themselves.
- * Returns how many messages there were. A loss of the connection on the way is made up for.
+ * Reads what a stream holds of a subject, up to now. Returns how many messages there were. A loss of the connection on
+ * the way is made up for. Nothing is acknowledged.
  */
-export async function readHeaders(connection: LogConnection, options: ReadHeadersOptions): Promise<number> {
+export async function readMessages(connection: LogConnection, options: ReadMessagesOptions): Promise<number> {
   let messages = 0;
   let lastSeq: number | undefined;
   let lastProgressMs = performance.now();
@@ -38,34 +40,36 @@ export async function readHeaders(connection: LogConnection, options: ReadHeader
     options.signal?.throwIfAborted();
     let failure: unknown;
     try {
-      const caughtUp = await readOnce(connection, options, lastSeq, (message) => {
+      const from = lastSeq === undefined ? options.from : { seq: lastSeq + 1 };
+      const ended = await readOnce(connection, { ...options, from }, (message) => {
         lastSeq = message.seq;
         messages += 1;
         lastProgressMs = performance.now();
-        const value = message.header(options.header);
-        if (value !== undefined) options.onValue(value, message.storedAtMs);
+        return options.onMessage(message);
       });
-      if (caughtUp) return messages;
+      if (ended) return messages;
     } catch (error) {
+      if (error instanceof ReadMessagesError) throw error;
       failure = error;
       await new Promise((resolve) => setTimeout(resolve, 250));
     }
     if (performance.now() - lastProgressMs > options.silenceMaxMs) {
-      throw new ReadHeadersError(`reading headers of ${options.filterSubject}: nothing came`, { cause: failure });
+      throw new ReadMessagesError(`reading ${options.filterSubject}: nothing came`, { cause: failure });
     }
   }
 }
 
+type OnMessage = ReadMessagesOptions['onMessage'];
+
 /** Reads with one ephemeral consumer; true when it reached the end, false when it was cut off. */
 async function readOnce(
   connection: LogConnection,
-  options: ReadHeadersOptions,
-  afterSeq: number | undefined,
-  onMessage: (message: Delivery) => void,
+  options: ReadMessagesOptions,
+  onMessage: OnMessage,
 ): Promise<boolean> {
-  const info = await connection.jsm.consumers.add(options.stream, consumerConfig(options, afterSeq));
+  const info = await connection.jsm.consumers.add(options.stream, consumerConfig(options));
   try {
-    return info.num_pending === 0 || (await pullAll(connection, info, options.signal, onMessage));
+    return info.num_pending === 0 || (await pullAll(connection, info, options, onMessage));
   } finally {
     // Without a connection the server removes it by itself.
     if (connection.connected) await connection.jsm.consumers.delete(options.stream, info.name).catch(() => false);
@@ -80,8 +84,8 @@ async function readOnce(
 function pullAll(
   connection: LogConnection,
   { stream_name: stream, name }: ConsumerInfo,
-  signal: AbortSignal | undefined,
-  onMessage: (message: Delivery) => void,
+  { signal, messagesPerPull }: ReadMessagesOptions,
+  onMessage: OnMessage,
 ): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const inbox = createInbox();
@@ -114,9 +118,15 @@ function pullAll(
       silence.refresh();
       requested -= 1;
       try {
-        onMessage(delivery);
+        if (onMessage(delivery) === false) {
+          end(() => resolve(true));
+          return;
+        }
       } catch (error) {
-        end(() => reject(error instanceof Error ? error : new Error(String(error))));
+        // Reading it again would not help.
+        end(() =>
+          reject(new ReadMessagesError(`reading ${delivery.subject}: a message cannot be read`, { cause: error })),
+        );
         return;
       }
       if (ended) return;
@@ -128,17 +138,17 @@ function pullAll(
   });
 }
 
-function consumerConfig(options: ReadHeadersOptions, afterSeq: number | undefined): Partial<ConsumerConfig> {
+function consumerConfig({ from, filterSubject, content }: ReadMessagesOptions): Partial<ConsumerConfig> {
   const start =
-    afterSeq === undefined
-      ? { deliver_policy: DeliverPolicy.StartTime, opt_start_time: new Date(options.sinceMs).toISOString() }
-      : { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: afterSeq + 1 };
+    'seq' in from
+      ? { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: Math.max(1, from.seq) }
+      : { deliver_policy: DeliverPolicy.StartTime, opt_start_time: new Date(from.timeMs).toISOString() };
   return {
     ...start,
-    filter_subject: options.filterSubject,
+    filter_subject: filterSubject,
     ack_policy: AckPolicy.None,
     replay_policy: ReplayPolicy.Instant,
-    headers_only: true,
+    headers_only: content === 'headers',
     mem_storage: true,
     num_replicas: 1,
     max_deliver: 1,

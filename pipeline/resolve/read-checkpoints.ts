@@ -1,0 +1,141 @@
+import { isNotFound } from '../../shared/log/not-found.ts';
+import { storedAt } from '../../shared/log/last-stored.ts';
+import { readMessages } from '../../shared/log/read-messages.ts';
+import type { StreamState } from '../../shared/log/stream-progress.ts';
+import { deleteMessage, purgeSubject } from '../../shared/log/subject-log.ts';
+import { deduplicationSubject } from '../../shared/log/subjects.ts';
+import { streams } from '../../shared/log/topology.ts';
+import { isNoMessage } from '../../shared/log/unfinished-messages.ts';
+import { checkpointHeader, decodeRuns, parseCheckpointHead } from './checkpoint.ts';
+import type { CheckpointHead } from './checkpoint.ts';
+import type { HeldCheckpoint } from './checkpoint-writer.ts';
+import { bytesPerHash } from './event-hash.ts';
+import type { ResolverContext } from './resolver-context.ts';
+
+/** What the checkpoints of a partition have told. */
+export type ReadCheckpoints = {
+  /** Up to here in EVENTS they have the ids of the partition; undefined: they say nothing. */
+  readonly coveredTo: number | undefined;
+  readonly witness: CheckpointHead['witness'];
+  readonly held: readonly HeldCheckpoint[];
+  /** Sequence of the newest one that is left, 0 without one. */
+  readonly lastSeq: number;
+};
+
+const nothing: ReadCheckpoints = { coveredTo: undefined, witness: undefined, held: [], lastSeq: 0 };
+
+/** About 4 MiB at the default size of a checkpoint. */
+const messagesPerPull = 16;
+
+/**
+ * Fills an empty deduplication table from the checkpoints of a partition, as far as EVENTS still has what they are of.
+ * An id that is in the table and not in the log would take a later event for a repeated one, and lose it: so they count
+ * up to the newest one whose witness is there, and only while each follows the one before. The others are removed.
+ */
+export async function readCheckpoints(context: ResolverContext, events: StreamState): Promise<ReadCheckpoints> {
+  try {
+    const newest = await newestIntact(context, events);
+    if (newest === undefined) return nothing;
+    const { first = newest.seq, windowMs, idsMax } = newest.head;
+    const { deduplication } = context.settings;
+    // A table that may hold more than before is filled from EVENTS, and written down anew.
+    const isEnough = windowMs >= deduplication.windowMs && idsMax >= deduplication.idsMax;
+    const read = isEnough ? await readChain(context, events, first) : nothing;
+    if (read.lastSeq !== newest.seq) await removeAfter(context, read.lastSeq);
+    return read;
+  } catch (error) {
+    if (isNotFound(error)) return nothing;
+    throw error;
+  }
+}
+
+type Found = { readonly seq: number; readonly head: CheckpointHead };
+
+/** Removes those whose witness is gone. What is older than one that is intact is intact as well: a log loses its end. */
+async function newestIntact(context: ResolverContext, events: StreamState): Promise<Found | undefined> {
+  const { connection, partition, logger } = context;
+  let removed = 0;
+  try {
+    for (;;) {
+      const last = await lastCheckpoint(context);
+      if (last === undefined) return undefined;
+      const { seq, head } = last;
+      if (head !== undefined && head.log !== events.createdAt) {
+        removed += await purgeSubject(connection, streams.deduplication, deduplicationSubject(partition));
+        return undefined;
+      }
+      if (head !== undefined && (await isIntact(context, head, events))) return { seq, head };
+      await deleteMessage(connection, streams.deduplication, seq);
+      removed += 1;
+    }
+  } finally {
+    if (removed > 0) logger.warn({ partition, removed }, 'removed checkpoints of frames that EVENTS no longer has');
+  }
+}
+
+async function isIntact({ connection }: ResolverContext, head: CheckpointHead, events: StreamState): Promise<boolean> {
+  const { to, witness } = head;
+  if (to > events.lastSeq) return false;
+  if (witness === undefined) return true;
+  // Retention removes the oldest, never all.
+  if (witness.seq < events.firstSeq) return events.messages > 0;
+  const found = await storedAt(connection, streams.events, witness.seq);
+  return found?.msgId === witness.msgId;
+}
+
+async function lastCheckpoint(
+  context: ResolverContext,
+): Promise<{ readonly seq: number; readonly head: CheckpointHead | undefined } | undefined> {
+  const { connection, partition } = context;
+  try {
+    const place = { last_by_subj: deduplicationSubject(partition) };
+    const { seq, header } = await connection.jsm.streams.getMessage(streams.deduplication, place);
+    return { seq, head: parseCheckpointHead(header.get(checkpointHeader)) };
+  } catch (error) {
+    if (isNoMessage(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Reads them from `first` on, while each follows the one before. */
+async function readChain(context: ResolverContext, events: StreamState, first: number): Promise<ReadCheckpoints> {
+  const { connection, deduplication, partition, settings, signal } = context;
+  const held: HeldCheckpoint[] = [];
+  let last: CheckpointHead | undefined;
+  await readMessages(connection, {
+    stream: streams.deduplication,
+    filterSubject: deduplicationSubject(partition),
+    from: { seq: first },
+    content: 'all',
+    messagesPerPull,
+    silenceMaxMs: settings.rebuildSilenceMaxMs,
+    signal,
+    onMessage({ seq, data, header }) {
+      const head = parseCheckpointHead(header(checkpointHeader));
+      const runs = decodeRuns(data);
+      const follows = last === undefined ? seq === first : head !== undefined && head.from <= last.to + 1;
+      if (head === undefined || runs === undefined || head.log !== events.createdAt || !follows) return false;
+      for (const { ids, timeMs } of runs) deduplication.addPacked(ids, timeMs);
+      const ids = runs.reduce((sum, run) => sum + run.ids.length / bytesPerHash, 0);
+      held.push({ seq, ids, timeMs: runs.at(-1)?.timeMs ?? deduplication.timeMs });
+      last = head;
+      return true;
+    },
+  });
+  if (last === undefined) return nothing;
+  return { coveredTo: last.to, witness: last.witness, held, lastSeq: held.at(-1)?.seq ?? 0 };
+}
+
+/** Those that follow none would stand between the others and what is written next. */
+async function removeAfter(context: ResolverContext, seq: number): Promise<void> {
+  const { connection, partition, logger } = context;
+  logger.warn({ partition }, 'checkpoints are missing, reading EVENTS instead');
+  if (seq === 0) {
+    await purgeSubject(connection, streams.deduplication, deduplicationSubject(partition));
+    return;
+  }
+  for (let last = await lastCheckpoint(context); last !== undefined && last.seq > seq;) {
+    await deleteMessage(connection, streams.deduplication, last.seq);
+    last = await lastCheckpoint(context);
+  }
+}
