@@ -20,6 +20,9 @@ test.each([
   ['a type', `import type { A } from '../high/a.ts';`],
   ['an export', `export { a } from '../high/a.ts';`],
   ['all of it', `export * from '../high/a.ts';`],
+  ['an import of its effect', `import '../high/a.ts';`],
+  ['one over several lines', `import {\n  a,\n  type B,\n} from '../high/a.ts';`],
+  ['the type of a dynamic import', `type A = import('../high/a.ts').A;`],
   ['a dynamic import', `const a = await import('../high/a.ts');`],
 ])('layers: %s that goes up is named', (_, text) => {
   expect(findLayerViolations([{ path: 'app/low/c.ts', text }], layers)).toEqual([

@@ -1,5 +1,4 @@
 import { posix } from 'node:path';
-import { parseSync } from 'oxc-parser';
 
 export type SourceFile = {
   /** From the top of the repository. */
@@ -50,19 +49,16 @@ function isForTests(path: string): boolean {
   return path.endsWith('.test.ts') || posix.dirname(path).split('/').includes('testing');
 }
 
+// Formatted code has one way to write each of these.
+const importing =
+  /^(?:import|export)\b[^'"]*?\bfrom\s+'(?<from>[^']+)'|^import\s+'(?<effect>[^']+)'|\bimport\(\s*'(?<dynamic>[^']+)'\s*\)/gm;
+
 /** The files of the repository that a file imports, types included. */
 function importedFiles(path: string, text: string): readonly string[] {
-  const { module } = parseSync(path, text);
-  const specifiers = [
-    ...module.staticImports.map(({ moduleRequest }) => moduleRequest.value),
-    ...module.staticExports.flatMap(({ entries }) => entries.flatMap((entry) => entry.moduleRequest?.value ?? [])),
-    ...module.dynamicImports.flatMap(({ moduleRequest: { start, end } }) => literalOf(text.slice(start, end)) ?? []),
-  ];
+  const specifiers = [...text.matchAll(importing)].map(
+    ({ groups }) => groups?.['from'] ?? groups?.['effect'] ?? groups?.['dynamic'] ?? '',
+  );
   return specifiers
     .filter((specifier) => specifier.startsWith('.'))
     .map((specifier) => posix.normalize(posix.join(posix.dirname(path), specifier)));
-}
-
-function literalOf(source: string): string | undefined {
-  return /^(['"])(.*)\1$/.exec(source)?.[2];
 }

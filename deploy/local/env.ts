@@ -33,6 +33,7 @@ const schema = Type.Object({
   LOG_EVENTS_BYTES_MAX: commonEnv.LOG_EVENTS_BYTES_MAX,
   LOG_RETRY_BYTES_MAX: commonEnv.LOG_RETRY_BYTES_MAX,
   LOG_DEAD_LETTERS_BYTES_MAX: commonEnv.LOG_DEAD_LETTERS_BYTES_MAX,
+  LOG_DEDUPLICATION_BYTES_MAX: commonEnv.LOG_DEDUPLICATION_BYTES_MAX,
 });
 
 export type StackEnv = Static<typeof schema>;

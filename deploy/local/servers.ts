@@ -78,6 +78,7 @@ function streamsBytesMax(env: StackEnv): number {
       eventsBytesMax: env.LOG_EVENTS_BYTES_MAX,
       retryBytesMax: env.LOG_RETRY_BYTES_MAX,
       deadLetterBytesMax: env.LOG_DEAD_LETTERS_BYTES_MAX,
+      deduplicationBytesMax: env.LOG_DEDUPLICATION_BYTES_MAX,
     }).map((stream) => stream.max_bytes ?? 0),
     ...Object.values(bucketSettings(replicas)).map((bucket) => bucket.bytesMax),
   ];

@@ -1,14 +1,13 @@
-import { isNotFound } from '../../shared/log/not-found.ts';
 import { storedAt } from '../../shared/log/last-stored.ts';
 import { readMessages } from '../../shared/log/read-messages.ts';
+import { isNoMessage, isNotFound } from '../../shared/log/server-error.ts';
 import type { StreamState } from '../../shared/log/stream-progress.ts';
 import { deleteMessage, purgeSubject } from '../../shared/log/subject-log.ts';
 import { deduplicationSubject } from '../../shared/log/subjects.ts';
 import { streams } from '../../shared/log/topology.ts';
-import { isNoMessage } from '../../shared/log/unfinished-messages.ts';
+import type { HeldCheckpoint } from './checkpoint-writer.ts';
 import { checkpointHeader, decodeRuns, parseCheckpointHead } from './checkpoint.ts';
 import type { CheckpointHead } from './checkpoint.ts';
-import type { HeldCheckpoint } from './checkpoint-writer.ts';
 import { bytesPerHash } from './event-hash.ts';
 import type { ResolverContext } from './resolver-context.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { sampleEvent } from '../destinations/sample-event.ts';
+import { sampleEvent } from '../destinations/sdk/sample-event.ts';
 import { jsonDepthCeiling } from '../ingest/json-depth.ts';
 import { envelopeHead, envelopePrefix } from './envelope.ts';
 import type { EnvelopeHead } from './envelope.ts';

@@ -1,5 +1,5 @@
 import type { LogConnection } from './connection.ts';
-import { isNoMessage } from './unfinished-messages.ts';
+import { isNoMessage } from './server-error.ts';
 
 /** Where a message stands and the `Nats-Msg-Id` it was published under. */
 export type StoredId = { readonly seq: number; readonly msgId: string };
