@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { readGatewayEnv } from '../../gateway/env.ts';
-import { readHere } from './testing/read-compose.ts';
+import { readCompose, readHere } from './testing/read-compose.ts';
 
 let nginx: string;
 let nats: string;
@@ -41,6 +41,13 @@ test('nats: syncs every write, and its nodes know each other', () => {
     'nats-2',
     'nats-3',
   ]);
+});
+
+test('nats: is told how much it may store and what memory to stay below', async () => {
+  const given = (await readCompose()).services['nats-1']?.environment;
+  expect(nats).toMatch(/^ {2}max_file_store: \$NATS_STORE_BYTES_MAX$/m);
+  expect(Number(given?.['NATS_STORE_BYTES_MAX'])).toBeGreaterThan(8 * 1024 ** 3);
+  expect(given?.['GOMEMLIMIT']).toMatch(/^\d+MiB$/);
 });
 
 test('prometheus: the jobs are those of the local scrape configuration, which rules may name', async () => {

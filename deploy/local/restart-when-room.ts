@@ -4,7 +4,7 @@ import { readComplaint } from '../../shared/doctor/read-monitor.ts';
 
 export type RestartWhenRoomOptions = {
   /** The server that runs now. */
-  current(): { readonly monitorUrl: string; stop(): Promise<void> };
+  current(): { readonly monitorUrl: string; kill(): Promise<void> };
   readonly storeDir: string;
   say(line: string): void;
 };
@@ -30,7 +30,8 @@ export function restartWhenRoom({ current, storeDir, say }: RestartWhenRoomOptio
     }
     if ((await freeBytes(storeDir)) >= roomBytesMin) {
       say('! nats-server cannot write any more, though its disk has room: restarting it');
-      await server.stop();
+      // Asked to stop it may hang, waiting for the stream that cannot be written to. Every write it acknowledged is synced.
+      await server.kill();
     } else if (!isTold) {
       isTold = true;
       say(`! nats-server cannot write any more (${complaint}): it is restarted once ${storeDir} has room`);

@@ -18,6 +18,7 @@ const env = {
   LOG_EVENTS_BYTES_MAX: 1,
   LOG_RETRY_BYTES_MAX: 1,
   LOG_DEAD_LETTERS_BYTES_MAX: 1,
+  LOG_DEDUPLICATION_BYTES_MAX: 1,
 } as const;
 const at = {
   folder: '/x',

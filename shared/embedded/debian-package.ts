@@ -15,7 +15,7 @@ const DOWNLOAD_TIMEOUT_MS = 60_000;
 const EXTRACT_TIMEOUT_MS = 30_000;
 
 /**
- * Takes packages from the Debian mirror apt uses already, but of a later suite, and returns the folder they are unpacked
+ * Takes packages from the Debian mirror apt uses already, but of another suite, and returns the folder they are unpacked
  * in, which stands for `/`. Works below `folder` alone, so it needs no root, installs nothing and changes none of apt's
  * files. What the packages depend on is not fetched.
  */
@@ -23,10 +23,11 @@ export async function fetchDebianPackages(
   names: readonly string[],
   folder: string,
   signal: AbortSignal,
+  suite = SUITE,
 ): Promise<string> {
   const keyring = await findKeyring();
   const mirror = await findMirror(signal);
-  const aptConfig = await writeAptConfig(folder, mirror, keyring);
+  const aptConfig = await writeAptConfig(folder, `deb [signed-by=${keyring}] ${mirror} ${suite} main\n`);
   const apt = (args: readonly string[], timeoutMs: number): Promise<unknown> =>
     runCommand('apt-get', ['-q', '-c', aptConfig, ...args], { timeoutMs, signal, cwd: folder });
   await apt(['update'], UPDATE_TIMEOUT_MS);
@@ -36,7 +37,7 @@ export async function fetchDebianPackages(
   for (const name of names) {
     const archive = archives.find((file) => file.startsWith(`${name}_`) && file.endsWith('.deb'));
     if (archive === undefined) {
-      throw new Error(`apt-get downloaded no ${name} of ${SUITE} from ${mirror}`);
+      throw new Error(`apt-get downloaded no ${name} of ${suite} from ${mirror}`);
     }
     await runCommand('dpkg', ['-x', join(folder, archive), contents], { timeoutMs: EXTRACT_TIMEOUT_MS, signal });
   }
@@ -107,11 +108,11 @@ async function findMirror(signal: AbortSignal): Promise<string> {
   return mirror;
 }
 
-async function writeAptConfig(folder: string, mirror: string, keyring: string): Promise<string> {
+async function writeAptConfig(folder: string, source: string): Promise<string> {
   for (const name of ['state/lists/partial', 'cache/archives/partial']) {
     await mkdir(join(folder, name), { recursive: true });
   }
-  await writeFile(join(folder, 'sources.list'), `deb [signed-by=${keyring}] ${mirror} ${SUITE} main\n`);
+  await writeFile(join(folder, 'sources.list'), source);
   const config = join(folder, 'apt.conf');
   await writeFile(config, renderAptConfig(folder, process.getuid?.() === 0));
   return config;

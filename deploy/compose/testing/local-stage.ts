@@ -110,9 +110,12 @@ async function startNode(
     name,
     // Compose reads $$ as one $.
     words.map((word) => place.here(word.replaceAll('$$', '$'), name)),
-    { PATH: `${bin}:/usr/bin:/bin` },
+    { ...textsOf(service?.environment), PATH: `${bin}:/usr/bin:/bin` },
   );
 }
+
+const textsOf = (environment: ComposeService['environment'] = {}): Record<string, string> =>
+  Object.fromEntries(Object.entries(environment).map(([variable, value]) => [variable, String(value)]));
 
 /** Puts the password of the address where services are told to find it, and answers the address without. */
 async function hidePassword(address: string, secretFile: string): Promise<string> {

@@ -1,0 +1,89 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { inheritedEnv } from '../local/env.ts';
+
+const read = (name: string): Promise<string> => readFile(join(import.meta.dirname, name), 'utf8');
+const writeError = `{"status":"unavailable","error":"JetStream stream '$G > INGEST' write error: no space left on device"}`;
+
+let folder: string;
+let monitor: Server;
+let answer: { status: number; body: string };
+let server: ChildProcess;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sluice-healthcheck-'));
+  answer = { status: 200, body: '{"status":"ok"}' };
+  monitor = createServer((_, reply) => reply.writeHead(answer.status).end(answer.body)).listen(0, '127.0.0.1');
+  await once(monitor, 'listening');
+  server = spawn('sleep', ['600']);
+  await once(server, 'spawn');
+  await writeFile(join(folder, 'pid'), String(server.pid));
+});
+
+afterEach(async () => {
+  monitor.closeAllConnections();
+  monitor.close();
+  server.kill('SIGKILL');
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Runs it beside a `df` that tells of so much room; its exit code. */
+async function check(freeKib: number): Promise<number> {
+  const df = `#!/bin/sh\nprintf 'Filesystem 1024-blocks Used Available\\nx 1 1 ${freeKib}\\n'\n`;
+  await writeFile(join(folder, 'df'), df);
+  await chmod(join(folder, 'df'), 0o755);
+  const env = {
+    PATH: `${folder}:${inheritedEnv()['PATH'] ?? ''}`,
+    NATS_MONITOR_PORT: String((monitor.address() as AddressInfo).port),
+    NATS_STORE_DIR: folder,
+    NATS_PID_FILE: join(folder, 'pid'),
+  };
+  const child = execFile('/bin/sh', [join(import.meta.dirname, 'healthcheck')], { env });
+  const [code] = (await once(child, 'close')) as [number];
+  return code;
+}
+
+const isAlive = (): boolean => server.exitCode === null && server.signalCode === null;
+
+test('nats healthcheck: a server that is well passes, one that catches up does not and is left alone', async () => {
+  expect(await check(1_000_000)).toBe(0);
+  answer = { status: 503, body: '{"status":"unavailable","error":"JetStream is not current with the meta leader"}' };
+  expect(await check(1_000_000)).toBe(1);
+  expect(isAlive()).toBe(true);
+});
+
+test.each([
+  ['that could not write', writeError],
+  ['that turned JetStream off', '{"status":"unavailable","error":"JetStream not enabled"}'],
+])('nats healthcheck: a server %s is ended once its disk has room, not before', async (_, body) => {
+  answer = { status: 503, body };
+  expect(await check(100)).toBe(1);
+  expect(isAlive()).toBe(true);
+  const ended = once(server, 'exit');
+  expect(await check(1_000_000)).toBe(1);
+  expect(await ended).toEqual([null, 'SIGKILL']);
+});
+
+test('nats unit: starts again whatever ended it, with a memory limit, and is waited for while it hands over', async () => {
+  const [unit, conf] = await Promise.all([read('nats-server.service'), read('nats-server.conf')]);
+  expect(unit).toMatch(/^Restart=always$/m);
+  expect(unit).toMatch(/^Environment=GOMEMLIMIT=\d+[MG]iB$/m);
+  const seconds = (text: string, pattern: RegExp): number => Number(pattern.exec(text)?.[1]);
+  const handOver = seconds(conf, /lame_duck_duration: (\d+)s/) + seconds(conf, /lame_duck_grace_period: (\d+)s/);
+  expect(seconds(unit, /^TimeoutStopSec=(\d+)$/m)).toBeGreaterThan(handOver);
+});
+
+test('nats configuration: syncs every write and says how much may be stored', async () => {
+  const conf = await read('nats-server.conf');
+  expect(conf).toMatch(/^ {2}sync_interval: always$/m);
+  expect(conf).toMatch(/^ {2}max_file_store: \d+GB$/m);
+  const watch = await read('nats-server-watch.service');
+  expect(watch).toContain(`NATS_STORE_DIR=${/store_dir: (\S+)/.exec(conf)?.[1]}`);
+  expect(watch).toContain(`NATS_PID_FILE=${/pid_file: (\S+)/.exec(conf)?.[1]}`);
+});

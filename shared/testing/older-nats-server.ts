@@ -1,0 +1,42 @@
+import { chmod, copyFile, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+import { defaultEmbeddedCacheDir } from '../embedded/cache-dir.ts';
+import { fetchDebianPackages } from '../embedded/debian-package.ts';
+import { isThere } from '../embedded/is-there.ts';
+import { parseNatsVersion } from '../embedded/nats-version.ts';
+import { runCommand } from '../embedded/run-command.ts';
+
+export interface OlderNatsServer {
+  readonly path: string;
+  readonly version: string;
+}
+
+/** The suite whose nats-server is 2.10, the version that logs were made with before. */
+const SUITE = 'trixie';
+const FETCH_DEADLINE_MS = 180_000;
+const VERSION_TIMEOUT_MS = 10_000;
+
+/** nats-server 2.10, to make data folders with that a newer one takes over. Throws where it cannot be fetched. */
+export async function fetchOlderNatsServer(): Promise<OlderNatsServer> {
+  const cached = join(defaultEmbeddedCacheDir(), `nats-server-${SUITE}-${process.platform}-${process.arch}`);
+  if (!(await isThere(cached))) await fetchInto(cached);
+  const { stdout } = await runCommand(cached, ['--version'], { timeoutMs: VERSION_TIMEOUT_MS });
+  return { path: cached, version: parseNatsVersion(stdout) ?? '' };
+}
+
+async function fetchInto(cached: string): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-older-nats-'));
+  const aside = `${cached}.${process.pid}`;
+  try {
+    const contents = await fetchDebianPackages(['nats-server'], folder, AbortSignal.timeout(FETCH_DEADLINE_MS), SUITE);
+    await mkdir(dirname(cached), { recursive: true });
+    await copyFile(join(contents, 'usr', 'sbin', 'nats-server'), aside);
+    await chmod(aside, 0o755);
+    await rename(aside, cached);
+  } finally {
+    await rm(aside, { force: true });
+    await rm(folder, { recursive: true, force: true });
+  }
+}
