@@ -109,6 +109,10 @@ test('doctor: servers that are well are well', async () => {
   // The database of the tests gives up syncing for speed, which no other may.
   expect(about(findings, 'database durability')).toEqual(['fail']);
   expect(about(findings, 'disk space')).toHaveLength(1);
+  expect(about(findings, 'room for the log')).toHaveLength(1);
+  const { port } = nats;
+  expect(about(findings, `nats-server sluice-${port}`)).toEqual(['ok']);
+  expect(about(findings, `storage of sluice-${port}`)).toEqual(['ok']);
 });
 
 test('doctor: looking changes nothing', async () => {

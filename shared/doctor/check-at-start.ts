@@ -11,7 +11,9 @@ import { readLogServers } from './read-log-servers.ts';
 const readTimeoutMs = 2_000;
 
 export type StartCheckOptions = {
-  readonly connection: Pick<LogConnection, 'nc' | 'problem' | 'onReconnect'>;
+  readonly connection: Pick<LogConnection, 'problem' | 'onReconnect'> & {
+    readonly nc: { readonly info?: { readonly version: string } | undefined };
+  };
   /** NATS_MONITOR_URL. */
   readonly monitorUrls: string | undefined;
   readonly logger: Logger;

@@ -43,6 +43,17 @@ export function judgeDiskSpace(folder: string, freeBytes: number, totalBytes: nu
   return ok(about, detail);
 }
 
+/** `untakenBytes`: what the streams on that disk may still take by their own limits. */
+export function judgeLogRoom(folder: string, freeBytes: number, untakenBytes: number): Finding {
+  const about = 'room for the log';
+  const gib = (bytes: number): string => `${(bytes / gibibyte).toFixed(1)} GiB`;
+  const detail = `its streams may take ${gib(untakenBytes)} more, ${gib(freeBytes)} are free in ${folder}`;
+  if (freeBytes >= untakenBytes) return ok(about, detail);
+  const advice =
+    'a disk that is full stops a stream until its nats-server is restarted: free some, or lower LOG_*_BYTES_MAX';
+  return warn(about, detail, advice);
+}
+
 /** `medianMs`: what writing a few kilobytes and syncing them takes. */
 export function judgeSyncSpeed(folder: string, medianMs: number): Finding {
   const about = 'disk speed';

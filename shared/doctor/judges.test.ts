@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { fail, ok, warn, worstLevel } from './finding.ts';
 import type { Finding } from './finding.ts';
 import { judgeDurability } from './judge-durability.ts';
-import { judgeClock, judgeDiskSpace, judgeOpenFiles, judgeSyncSpeed } from './judge-machine.ts';
+import { judgeClock, judgeDiskSpace, judgeLogRoom, judgeOpenFiles, judgeSyncSpeed } from './judge-machine.ts';
 import { judgeNatsServer, judgeNode, judgePostgres } from './judge-versions.ts';
 import { parseOpenFilesLimit } from './open-files-limit.ts';
 
@@ -32,6 +32,8 @@ test.each<[string, Finding, Finding['level']]>([
   ['room enough', judgeDiskSpace('/x', 50 * gibibyte, 100 * gibibyte), 'ok'],
   ['little room', judgeDiskSpace('/x', 10 * gibibyte, 100 * gibibyte), 'warn'],
   ['no room', judgeDiskSpace('/x', gibibyte / 2, gibibyte), 'fail'],
+  ['room for all that the streams may take', judgeLogRoom('/x', 5 * gibibyte, 4 * gibibyte), 'ok'],
+  ['less room than the streams may take', judgeLogRoom('/x', 3 * gibibyte, 4 * gibibyte), 'warn'],
   ['a fast disk', judgeSyncSpeed('/x', 0.4), 'ok'],
   ['a slow disk', judgeSyncSpeed('/x', 25), 'warn'],
   ['a disk that will not do', judgeSyncSpeed('/x', 250), 'fail'],

@@ -115,7 +115,9 @@ async function contentsOf({ jsm }: LogConnection, { config, state }: StreamInfo)
   const hash = createHash('sha256');
   for (let seq = state.first_seq; seq <= state.last_seq; seq += 1) {
     const message = await jsm.streams.getMessage(config.name, { seq }).catch(() => undefined);
-    if (message !== undefined) hash.update(`${seq} ${message.subject} ${message.header}`).update(message.data);
+    if (message === undefined) continue;
+    const headers = message.header.keys().map((name) => [name, message.header.get(name)]);
+    hash.update(JSON.stringify([seq, message.subject, headers])).update(message.data);
   }
   return hash.digest('hex');
 }
