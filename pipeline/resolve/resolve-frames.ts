@@ -1,5 +1,5 @@
 import { frameLines } from '../../shared/events/frame.ts';
-import type { StoredMessage } from '../../shared/log/unfinished-messages.ts';
+import type { StoredFrame } from './read-candidates.ts';
 import type { VisitorOutcome } from '../../shared/visitors/visitor-store.ts';
 import type { IngestDeadLetter } from './dead-letters.ts';
 import { withVisitor } from './encode-event.ts';
@@ -24,7 +24,7 @@ const messageOverheadBytes = 4_096;
 /** Turns ingest frames into resolved events: each new, wanted event with its visitor, in order. */
 export async function resolveFrames(
   context: ResolverContext,
-  ingested: readonly StoredMessage[],
+  ingested: readonly StoredFrame[],
 ): Promise<ResolvedFrames> {
   const deadLetters: IngestDeadLetter[] = [];
   const candidates = ingested.flatMap((frame) => readCandidates(context, frame, deadLetters));
