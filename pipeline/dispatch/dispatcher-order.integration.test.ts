@@ -122,7 +122,8 @@ describe('order over every end of a dispatcher', () => {
     sink.answer(({ body }) => (body.includes('"v0-0"') ? 'hang' : 200));
     const own = await connectLog({ url: nats.url, name: 'mortal' });
     const mortal = await rig.start({ concurrency: 64, healthFlushMs: 20 }, 'one', own);
-    for (let frame = 0; frame < 150; frame += 1) await rig.send(ledger.next(20).filter(({ visitor }) => visitor !== 'v0'));
+    for (let frame = 0; frame < 150; frame += 1)
+      await rig.send(ledger.next(20).filter(({ visitor }) => visitor !== 'v0'));
     await until('all but one are delivered', () => sink.taken().length >= 150 * 19);
     await until('that is noted', async () => ((await rig.health('one'))?.place?.above.length ?? 0) === 150);
     await own.nc.close();
