@@ -8,8 +8,8 @@ import type { ScriptedSink } from '../testing/scripted-sink.ts';
 import { until } from '../testing/until.ts';
 import { createDispatcherRig } from './testing/dispatcher-rig.ts';
 import type { DispatcherRig } from './testing/dispatcher-rig.ts';
-import { createLedger } from './testing/ledger.ts';
-import type { Ledger } from './testing/ledger.ts';
+import { createLedger } from '../testing/ledger.ts';
+import type { Ledger } from '../testing/ledger.ts';
 
 const concurrency = 8;
 const visitors = 20;

@@ -1,5 +1,5 @@
-import type { ScriptedSink } from '../../testing/scripted-sink.ts';
-import { idsOf } from '../../testing/scripted-sink.ts';
+import type { ScriptedSink } from './scripted-sink.ts';
+import { idsOf } from './scripted-sink.ts';
 
 /** Events of numbered visitors: `<visitor>-<n>`, n counting up from 0 for each visitor. */
 export type Ledger = {
