@@ -26,6 +26,18 @@ const PipelineEnvSchema = Type.Object({
    * small would do so each second.
    */
   PIPELINE_THREAD_HEAP_FLOOR_MIB: count(128),
+  /** How often an instance says that it is alive, in ms. */
+  PIPELINE_LEASE_RENEW_MS: count(500, 50),
+  /**
+   * An instance that says nothing for this long is taken for dead, in ms: the others then take over what it ran. Taking
+   * over from one that is alive after all disorders and loses nothing; what it had in flight is sent twice.
+   */
+  PIPELINE_LEASE_SILENT_MS: count(2_000, 2_000),
+  /**
+   * How long an actor may take to end when it moves to another thread or instance, in ms. Requests that are not answered by
+   * then are sent again by the next one.
+   */
+  PIPELINE_HAND_OVER_MS: count(1_500, 0),
   /** Connections to PostgreSQL of one thread. */
   PIPELINE_DATABASE_CONNECTIONS_MAX: count(4),
   /** Memory of one thread's cache of visitors. */
@@ -55,6 +67,8 @@ const PipelineEnvSchema = Type.Object({
   DISPATCH_EVENTS_HELD_MAX: count(4_096),
   DISPATCH_BYTES_HELD_MAX: count(16 * mebibyte, mebibyte),
   DISPATCH_FRAMES_BUFFERED_MAX: count(32),
+  /** Frames handed out above the oldest one that is not finished: with so many the destination waits for that one. */
+  DISPATCH_FRAMES_AHEAD_MAX: count(4_096, 64),
   /** After this long without a word a frame is given to a dispatcher again, in ms. */
   DISPATCH_ACK_WAIT_MS: count(10_000, 1_000),
   /** Health windows are stored at most this often, in ms. */
@@ -96,6 +110,9 @@ export function readPipelineEnv(source: Readonly<Record<string, string | undefin
   const problems: string[] = [];
   if (ranges === undefined) problems.push('EGRESS_ALLOW must hold CIDR ranges, such as 10.0.0.0/8');
   if (Buffer.from(env.SECRETS_KEY, 'base64').length !== 32) problems.push('SECRETS_KEY must be 32 bytes in base64');
+  if (env.PIPELINE_LEASE_SILENT_MS < env.PIPELINE_LEASE_RENEW_MS * 3) {
+    problems.push('PIPELINE_LEASE_SILENT_MS must be three times PIPELINE_LEASE_RENEW_MS at least');
+  }
   if (env.RETENTION_LOW_PERCENT >= env.RETENTION_HIGH_PERCENT) {
     problems.push('RETENTION_LOW_PERCENT must be below RETENTION_HIGH_PERCENT');
   }

@@ -7,6 +7,7 @@ import { resolverDefaults } from './resolve/resolver-context.ts';
 import type { PipelineEnv } from './env.ts';
 import type { HostSettings } from './host/host-settings.ts';
 import type { RetentionSettings } from './retention/retention.ts';
+import type { MembershipTimes } from './supervisor/membership.ts';
 
 /**
  * The process's name among its peers. Health windows are kept under it, so without INSTANCE_ID it is one that a
@@ -59,6 +60,7 @@ export function hostSettings(env: PipelineEnv, instanceId: string): Omit<HostSet
       eventsHeldMax: env.DISPATCH_EVENTS_HELD_MAX,
       bytesHeldMax: env.DISPATCH_BYTES_HELD_MAX,
       framesBufferedMax: env.DISPATCH_FRAMES_BUFFERED_MAX,
+      framesAheadMax: env.DISPATCH_FRAMES_AHEAD_MAX,
       ackWaitMs: env.DISPATCH_ACK_WAIT_MS,
       healthFlushMs: env.DISPATCH_HEALTH_FLUSH_MS,
       retryWindowMs: env.RETRY_WINDOW_MS,
@@ -69,6 +71,10 @@ export function hostSettings(env: PipelineEnv, instanceId: string): Omit<HostSet
       },
     },
   };
+}
+
+export function membershipTimes(env: PipelineEnv): MembershipTimes {
+  return { silentForMs: env.PIPELINE_LEASE_SILENT_MS, handOverMs: env.PIPELINE_HAND_OVER_MS };
 }
 
 export function retentionSettings(env: PipelineEnv): RetentionSettings {

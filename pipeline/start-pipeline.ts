@@ -18,7 +18,7 @@ import { watchBacklog } from './backlog/backlog-watch.ts';
 import { showMetrics } from './observe/show-metrics.ts';
 import { startReplayRunner } from './replay/replay-runner.ts';
 import { startRetention } from './retention/retention.ts';
-import { hostSettings, instanceIdOf, retentionSettings, topologySettings } from './settings.ts';
+import { hostSettings, instanceIdOf, membershipTimes, retentionSettings, topologySettings } from './settings.ts';
 import { followAccounts } from './supervisor/follow-accounts.ts';
 import type { AccountActor } from './supervisor/follow-accounts.ts';
 import { createPool } from './supervisor/pool.ts';
@@ -70,17 +70,34 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
   const stats = createStatsLedger();
   const threads = env.PIPELINE_THREADS;
   const settings = hostSettings(env, instanceId);
-  const supervisor = new Supervisor({ pool, threads, settings, stats, logger });
+  const supervisor = new Supervisor({
+    pool,
+    threads,
+    settings,
+    stats,
+    logger,
+    stopDeadlineMs: env.PIPELINE_HAND_OVER_MS,
+  });
   shutdown.add('threads', () => pool.destroy());
   supervisor.start();
 
-  const lease = holdProcessLease(buckets.leases, { kind: 'pipeline', instanceId }, (error) =>
-    logger.warn({ err: error }, 'renewing the lease failed'),
+  const lease = holdProcessLease(
+    buckets.leases,
+    { kind: 'pipeline', instanceId },
+    (error) => logger.warn({ err: error }, 'renewing the lease failed'),
+    env.PIPELINE_LEASE_RENEW_MS,
   );
   // Others know of us from here on.
   lease.report(0);
-  const shared = await shareActors({ bucket: buckets.leases, connection, instanceId, supervisor, logger });
-  const { assignments, membership, leases } = shared;
+  const { assignments, membership } = await shareActors({
+    bucket: buckets.leases,
+    connection,
+    instanceId,
+    times: membershipTimes(env),
+    lease,
+    supervisor,
+    logger,
+  });
 
   const retention = startRetention(connection, retentionSettings(env), logger);
   shutdown.add('retention', () => withDeadline(retention.stop(), stepMs));
@@ -154,8 +171,10 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
         supervisor.threadsReady === threads ? undefined : `${supervisor.threadsReady} of ${threads} at work`,
       ),
       readyWhen('configuration', () => (accounts.ready ? undefined : 'not loaded yet')),
-      readyWhen('partitions', () =>
-        leases.waiting === 0 ? undefined : `${leases.waiting} are resolved by an instance that is to hand them over`,
+      readyWhen('sharing', () =>
+        assignments.waiting === 0
+          ? undefined
+          : `${assignments.waiting} actors wait for other instances to let go of them`,
       ),
       readyWhen('actors', () => {
         const { starting, waiting } = supervisor.states;
@@ -164,12 +183,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
     ],
   });
   shutdown.add('observer', () => observer.close());
-  shutdown.add('lease', () =>
-    withDeadline(
-      leases.stop().then(() => lease.release()),
-      stepMs,
-    ),
-  );
+  shutdown.add('lease', () => withDeadline(lease.release(), stepMs));
   shutdown.add('actors', () =>
     supervisor.stop(Math.max(env.SHUTDOWN_DEADLINE_MS / 2, env.SHUTDOWN_DEADLINE_MS - closingMs)),
   );
@@ -177,6 +191,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
     clearInterval(forgottenTimer);
     accounts.stop();
     membership.stop();
+    lease.leave();
   });
 
   void connection.closed.then((error) => endWithoutLog(error, logger, shutdown));

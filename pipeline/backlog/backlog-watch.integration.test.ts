@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { NatsServer } from '../../shared/embedded/nats-server.ts';
 import { connectLog } from '../../shared/log/connection.ts';
 import type { LogConnection } from '../../shared/log/connection.ts';
-import { ensureConsumer } from '../../shared/log/consumers.ts';
+import { claimConsumer } from '../../shared/log/consumers.ts';
 import { openCursor } from '../../shared/log/cursor.ts';
 import { publish } from '../../shared/log/publisher.ts';
 import {
@@ -69,9 +69,9 @@ function start(own: Partial<BacklogWatchOptions> = {}): BacklogWatch {
 
 test('backlog: frames, events and the oldest of each reader, whether somebody runs it or not', async () => {
   const [late, done] = [dispatcherConsumer('late'), dispatcherConsumer('done')];
-  await ensureConsumer(connection, consumer(streams.ingest, resolverConsumer(1), ingestSubject(1)));
-  await ensureConsumer(connection, consumer(streams.events, late, eventsOfAccount('a')));
-  await ensureConsumer(connection, consumer(streams.events, done, eventsOfAccount('b')));
+  await claimConsumer(connection, consumer(streams.ingest, resolverConsumer(1), ingestSubject(1)));
+  await claimConsumer(connection, consumer(streams.events, late, eventsOfAccount('a')));
+  await claimConsumer(connection, consumer(streams.events, done, eventsOfAccount('b')));
   const beforeMs = Date.now();
   for (let i = 0; i < 3; i += 1) await store(ingestSubject(1));
   for (let i = 0; i < 4; i += 1) await store(eventsSubject('a', 0));

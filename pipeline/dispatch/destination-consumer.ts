@@ -9,7 +9,7 @@ export class DestinationConsumer implements DurableConsumer {
   readonly name: string;
   readonly filterSubject: string;
   readonly ackWaitMs: number;
-  readonly ackPendingMax = 4_096;
+  readonly ackPendingMax: number;
   readonly #publishedAtMs: number;
   #nextSeq: number | undefined;
 
@@ -17,6 +17,7 @@ export class DestinationConsumer implements DurableConsumer {
     this.name = dispatcherConsumer(destinationId);
     this.filterSubject = eventsOfAccount(accountId);
     this.ackWaitMs = settings.ackWaitMs;
+    this.ackPendingMax = settings.framesAheadMax;
     this.#publishedAtMs = publishedAtMs;
   }
 

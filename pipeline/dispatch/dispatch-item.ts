@@ -26,6 +26,8 @@ export type ReadEvent = {
 export class DispatchItem implements LaneItem, OutboundEvent, Subject {
   readonly frame: HeldFrame;
   readonly lane: LaneClass;
+  /** Which line of its frame it is; undefined for one of the retry log. */
+  readonly index: number | undefined;
   readonly head: EventHead;
   readonly attempts: number;
   readonly firstAttemptAtMs: number | undefined;
@@ -35,9 +37,16 @@ export class DispatchItem implements LaneItem, OutboundEvent, Subject {
   readonly line: string;
   #resolved: ResolvedEvent | undefined;
 
-  constructor(frame: HeldFrame, lane: LaneClass, { head, line, resolved }: ReadEvent, attempted: Attempted) {
+  constructor(
+    frame: HeldFrame,
+    lane: LaneClass,
+    { head, line, resolved }: ReadEvent,
+    attempted: Attempted,
+    index?: number,
+  ) {
     this.frame = frame;
     this.lane = lane;
+    this.index = index;
     this.head = head;
     this.attempts = attempted.attempts;
     this.firstAttemptAtMs = attempted.firstAttemptAtMs;

@@ -1,6 +1,7 @@
 import type { Sender } from '../../shared/egress/sender.ts';
 import type { Cursor } from '../../shared/log/cursor.ts';
 import type { DeadLetterWriter } from './dead-letter-writer.ts';
+import type { SettledPart } from './dispatch-place.ts';
 import type { DispatcherOptions } from './dispatcher-context.ts';
 import type { DispatcherCounts } from './dispatcher-stats.ts';
 import type { HealthKeeper } from './health-keeper.ts';
@@ -18,5 +19,7 @@ export type DispatchParts = {
   readonly sender: Sender;
   readonly retryWriter: RetryWriter;
   readonly retryReader: () => RetryReader;
+  /** What an earlier dispatcher had settled of frames it did not finish. */
+  readonly settledBefore: Map<number, SettledPart>;
   onAcknowledged(seq: number): void;
 };

@@ -3,6 +3,7 @@ import { BatchLinger } from './batch-linger.ts';
 import { deliver } from './deliver.ts';
 import type { Delivered } from './deliver.ts';
 import type { DispatchItem } from './dispatch-item.ts';
+import type { DispatchPlace } from './dispatch-place.ts';
 import type { DispatcherOptions } from './dispatcher-context.ts';
 import type { DispatchParts } from './dispatch-parts.ts';
 import type { DispatcherGauge } from './dispatcher-stats.ts';
@@ -34,6 +35,8 @@ export class DispatchRun {
   readonly #linger: BatchLinger;
   readonly #settling: SettlingContext;
   readonly #intake: Intake;
+  /** Events sent and not settled. */
+  #unsettled = 0;
   #isStopping = false;
   #ending: Promise<void> | undefined;
   #onIdle: (() => void) | undefined;
@@ -49,7 +52,6 @@ export class DispatchRun {
     this.#held = new HeldFrames(settings.ackWaitMs / 3);
     this.#gate = new RequestGate(settings.concurrency, () => this.wake());
     this.#linger = new BatchLinger(settings.lingerMs, () => this.#pump());
-    const onSettled = (frame: HeldFrame): void => this.#settle(frame);
     const onFailed = (error: unknown): void => this.#fail(error);
     this.#settling = {
       keeper,
@@ -61,7 +63,10 @@ export class DispatchRun {
       note,
       noteAge: (ageMs) => this.#timings().eventAge.observe(ageMs / 1_000),
       onFailed,
-      onSettled: ({ frame }) => onSettled(frame),
+      onSettled: ({ frame, index }) => {
+        this.#unsettled -= 1;
+        this.#settle(frame, index);
+      },
     };
     this.#intake = new Intake({
       target,
@@ -71,7 +76,9 @@ export class DispatchRun {
       lanes: this.#lanes,
       held: this.#held,
       note,
-      onSettled,
+      handedOutSeq: parts.cursor.handedOutSeq,
+      settledBefore: parts.settledBefore,
+      onSettled: (frame, line) => this.#settle(frame, line),
       onFailed,
       acknowledge: (delivery) => {
         delivery.ack();
@@ -114,12 +121,27 @@ export class DispatchRun {
     this.wake();
   }
 
-  /** Finishes the frames that are begun, for at most `deadlineMs`; everything else is handed back. */
+  /** What is settled, for the next dispatcher. */
+  place(): DispatchPlace {
+    const parts = this.#held.begun.map(({ seq, storedAtMs, settled: lines = new Uint8Array() }) => ({
+      seq,
+      storedAtMs,
+      lines,
+    }));
+    return { finished: this.#parts.cursor.finished, parts };
+  }
+
+  /**
+   * Sends nothing more of the account's log, and waits at most `deadlineMs` for answers to what is in flight: with all of
+   * them the next dispatcher sends nothing twice. Frames of the retry log that are begun are finished.
+   */
   async stop(deadlineMs: number): Promise<void> {
     if (!this.#isStopping) {
       this.#isStopping = true;
       this.#regulate();
       this.#handBackUnstarted();
+      this.#intake.forgetUnopened();
+      this.#lanes.remove(({ lane }) => lane === 'fresh');
       const closing = this.#parts.cursor.close();
       const idle = new Promise<void>((resolve) => {
         this.#onIdle = resolve;
@@ -138,10 +160,8 @@ export class DispatchRun {
     for (;;) {
       const deliveries = await this.#parts.cursor.take(framesPerTake);
       if (deliveries.length === 0) return;
-      for (const delivery of deliveries) {
-        if (this.#isStopping) delivery.nak();
-        else this.#intake.takeFrame(delivery);
-      }
+      if (this.#isStopping) return;
+      for (const delivery of deliveries) this.#intake.takeFrame(delivery);
       this.wake();
     }
   }
@@ -161,9 +181,17 @@ export class DispatchRun {
   }
 
   #pump(): void {
-    const { abort, sender } = this.#parts;
+    const { abort, sender, cursor } = this.#parts;
     const prepared = this.#parts.options.target()?.prepared;
     if (prepared === undefined) return;
+    if (!cursor.isCurrent) {
+      // It stood still: another one may be sending the same by now.
+      cursor.confirm().then(
+        () => this.wake(),
+        (error: unknown) => this.#fail(error),
+      );
+      return;
+    }
     while (!abort.signal.aborted && this.#gate.room > 0) {
       const lane = this.#nextLane();
       if (lane === undefined) return;
@@ -171,6 +199,7 @@ export class DispatchRun {
       if (!this.#isStopping && this.#linger.shouldWait(this.#lanes.readyCount(lane), max, this.#gate.inFlight)) return;
       const items = this.#lanes.take(lane, max);
       this.#linger.sent();
+      this.#unsettled += items.length;
       const startedMs = this.#gate.started(lane);
       for (const { frame } of items) frame.isStarted = true;
       deliver(prepared, sender, items).then(
@@ -230,8 +259,9 @@ export class DispatchRun {
     else cursor.pause();
   }
 
-  #settle(frame: HeldFrame): void {
-    this.#held.settle(frame);
+  #settle(frame: HeldFrame, line: number | undefined): void {
+    this.#parts.keeper.moved();
+    this.#held.settle(frame, line);
     this.#reportIdle();
   }
 
@@ -248,16 +278,17 @@ export class DispatchRun {
     for (const item of this.#lanes.remove(() => true)) {
       if (item.lane === 'fresh') {
         this.#parts.counts.skipped += 1;
-        this.#settle(item.frame);
+        this.#settle(item.frame, item.index);
       } else {
+        this.#unsettled += 1;
         putBack(this.#settling, item);
       }
     }
   }
 
-  /** When stopping: nothing is left to wait for once every frame that was begun is finished, or cannot be. */
+  /** When stopping: nothing is left to wait for once all that was sent is settled, and no more may be sent. */
   #reportIdle(): void {
-    if (this.#held.size === 0 || (this.#gate.inFlight === 0 && this.#gate.isShut)) this.#onIdle?.();
+    if (this.#unsettled === 0 && (this.#lanes.size === 0 || this.#gate.isShut)) this.#onIdle?.();
   }
 
   /** Whoever wakes it, the thread most of all, is not to fall with it. */
@@ -287,9 +318,13 @@ export class DispatchRun {
     abort.abort(new Error('the dispatcher ended'));
     this.#gate.stop();
     this.#linger.stop();
-    this.#held.abandonAll();
     await Promise.allSettled([cursor.close(), sender.close()]);
+    const storing = async (): Promise<void> => {
+      await keeper.stop();
+      this.#held.abandonAll();
+      await retryReader().stop();
+    };
     // Without the log what is not stored yet is not acknowledged either, and comes again.
-    await withDeadline(Promise.allSettled([keeper.stop(), retryReader().stop()]), storingMs);
+    await withDeadline(storing(), storingMs);
   }
 }

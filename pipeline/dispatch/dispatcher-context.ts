@@ -20,6 +20,8 @@ export type DispatcherSettings = {
   readonly bytesHeldMax: number;
   /** Frames pulled ahead, at most. */
   readonly framesBufferedMax: number;
+  /** Frames above the oldest one that is not finished, at most. */
+  readonly framesAheadMax: number;
   /** After this long without a word from us the server delivers a frame again, in ms. */
   readonly ackWaitMs: number;
   readonly healthFlushMs: number;
@@ -33,6 +35,7 @@ export const dispatcherDefaults: DispatcherSettings = {
   eventsHeldMax: 4_096,
   bytesHeldMax: 16 * 1024 * 1024,
   framesBufferedMax: 32,
+  framesAheadMax: 4_096,
   ackWaitMs: 10_000,
   healthFlushMs: 250,
   retryWindowMs: 4 * 3_600_000,

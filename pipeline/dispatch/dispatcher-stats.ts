@@ -6,6 +6,8 @@ export const dispatcherCounters = {
   frames: 'Frames of resolved events taken',
   redelivered_frames: 'Frames taken that had been delivered before',
   frame_events: 'Events in the frames taken',
+  repeated_events:
+    'Events of frames an earlier dispatcher had taken and not noted as settled: so many, at most, were sent twice',
   events: 'Events read from frames, retries included',
   requests: 'Requests sent to the destination',
   delivered: 'Events delivered',

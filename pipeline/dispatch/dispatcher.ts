@@ -1,4 +1,5 @@
 import { openCursor } from '../../shared/log/cursor.ts';
+import type { Cursor } from '../../shared/log/cursor.ts';
 import { logCursorTrouble } from '../../shared/log/log-cursor-trouble.ts';
 import { retriesOfDestination } from '../../shared/log/subjects.ts';
 import { countBySubject } from '../../shared/log/subject-log.ts';
@@ -6,10 +7,12 @@ import { streams } from '../../shared/log/topology.ts';
 import type { Actor } from '../host/actor.ts';
 import { createDeadLetterWriter } from './dead-letter-writer.ts';
 import { DestinationConsumer } from './destination-consumer.ts';
+import { joinParts, writePlace } from './dispatch-place.ts';
 import { DispatchRun } from './dispatch-run.ts';
 import type { DispatcherOptions } from './dispatcher-context.ts';
 import { createDispatcherCounts } from './dispatcher-stats.ts';
 import { openHealthKeeper } from './health-keeper.ts';
+import { readPlaces } from './read-places.ts';
 import { createRetryReader } from './retry-reader.ts';
 import { createRetryWriter } from './retry-writer.ts';
 
@@ -27,14 +30,38 @@ export type DispatcherActor = Actor & {
  */
 export async function startDispatcher(options: DispatcherOptions): Promise<DispatcherActor> {
   const { connection, destinationId, settings, logger } = options;
+  const consumer = new DestinationConsumer(options);
+  // From here on the dispatcher before is given nothing, so what it has noted is what counts.
+  const cursor = await openCursor(connection, {
+    consumer,
+    bufferedMax: settings.framesBufferedMax,
+    onTrouble: logCursorTrouble(logger, { destinationId }),
+  });
+  try {
+    return await startOn(cursor, consumer, options);
+  } catch (error) {
+    await cursor.close();
+    throw error;
+  }
+}
+
+async function startOn(
+  cursor: Cursor,
+  consumer: DestinationConsumer,
+  options: DispatcherOptions,
+): Promise<DispatcherActor> {
+  const { connection, destinationId, settings, logger } = options;
   const abort = new AbortController();
   const counts = createDispatcherCounts();
   const onError = (error: unknown): void => logger.warn({ destinationId, err: error }, 'dispatcher: the log failed');
+  const places = cursor.isTakenOver ? await readPlaces(connection, destinationId) : [];
+  for (const { finished } of places) cursor.restore(finished);
   const keeper = await openHealthKeeper({
     bucket: options.health,
     destinationId,
     instanceId: options.instanceId,
     flushEveryMs: settings.healthFlushMs,
+    place: () => writePlace(run.place()),
     onError,
   });
   const storing = {
@@ -47,12 +74,6 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
     },
   };
   const retriesWaiting = await countBySubject(connection, streams.retry, retriesOfDestination(destinationId));
-  const consumer = new DestinationConsumer(options);
-  const cursor = await openCursor(connection, {
-    consumer,
-    bufferedMax: settings.framesBufferedMax,
-    onTrouble: logCursorTrouble(logger, { destinationId }),
-  });
   const deadLetters = createDeadLetterWriter(storing);
   const run: DispatchRun = new DispatchRun({
     options,
@@ -64,6 +85,7 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
     sender: options.createSender(settings.concurrency),
     retryWriter: createRetryWriter(storing, (tier) => reader.stored(tier)),
     retryReader: () => reader,
+    settledBefore: joinParts(places),
     onAcknowledged: (seq) => consumer.acknowledged(seq),
   });
   const reader = createRetryReader({

@@ -35,7 +35,14 @@ beforeEach(() => {
 afterEach(() => void vi.useRealTimers());
 
 const open = (bucket = health): Promise<HealthKeeper> =>
-  openHealthKeeper({ bucket, destinationId, instanceId: 'test', flushEveryMs: 1, onError: () => undefined });
+  openHealthKeeper({
+    bucket,
+    destinationId,
+    instanceId: 'test',
+    place: () => ({ upTo: 0, above: [], storedUntilMs: 0, parts: [] }),
+    flushEveryMs: 1,
+    onError: () => undefined,
+  });
 
 const committed = (keeper: HealthKeeper): Promise<void> => new Promise((resolve) => keeper.commit(resolve));
 

@@ -1,5 +1,5 @@
 import { joinHealth, pastHealthKey, recentHealthKey } from '../../shared/health/health-record.ts';
-import type { HealthRecord } from '../../shared/health/health-record.ts';
+import type { HealthRecord, WrittenPlace } from '../../shared/health/health-record.ts';
 import type { Bucket } from '../../shared/log/bucket.ts';
 import { createHealthWindow, minuteOf } from './health-window.ts';
 import type { HealthCount, HealthWindow } from './health-window.ts';
@@ -7,6 +7,8 @@ import type { HealthCount, HealthWindow } from './health-window.ts';
 /** The health window of one destination, stored before what it counts is acknowledged. */
 export type HealthKeeper = {
   record(count: HealthCount, events: number): void;
+  /** The place has changed: it is stored before long, though nothing waits for it. */
+  moved(): void;
   /** Calls `acknowledge` once everything recorded so far is stored. */
   commit(acknowledge: () => void): void;
   /** Stores what is left. */
@@ -19,6 +21,8 @@ export type HealthKeeperOptions = {
   readonly instanceId: string;
   /** Writes are at least this far apart, in ms. */
   readonly flushEveryMs: number;
+  /** What is settled, for the next dispatcher: stored with each write. */
+  readonly place: () => WrittenPlace;
   onError(error: unknown): void;
 };
 
@@ -42,8 +46,11 @@ class WindowKeeper implements HealthKeeper {
   #pastUntil: number;
   #waiting: (() => void)[] = [];
   #isDirty = false;
+  #isStopped = false;
   #lastFlushMs = -Infinity;
   #timer: NodeJS.Timeout | undefined;
+  /** Whether the timer may wait for more: no ack waits for it. */
+  #isPatient = false;
   #flushing: Promise<void> | undefined;
 
   constructor(options: HealthKeeperOptions, key: string, recent = nothing, past?: HealthRecord) {
@@ -59,7 +66,12 @@ class WindowKeeper implements HealthKeeper {
     this.#window.record(count, events, nowMs);
     // Only a clock that was set back counts in the past.
     this.#pastUntil = Math.min(this.#pastUntil, minuteOf(nowMs));
+    this.moved();
+  }
+
+  moved(): void {
     this.#isDirty = true;
+    this.#schedule(true);
   }
 
   commit(acknowledge: () => void): void {
@@ -68,26 +80,30 @@ class WindowKeeper implements HealthKeeper {
       return;
     }
     this.#waiting.push(acknowledge);
-    this.#schedule();
+    this.#schedule(false);
   }
 
   async stop(): Promise<void> {
+    this.#isStopped = true;
     clearTimeout(this.#timer);
-    // Keeps a flush that ends now from planning another one.
-    this.#timer = setTimeout(() => undefined, 0);
     await this.#flushing;
-    clearTimeout(this.#timer);
     await this.#flush();
   }
 
-  #schedule(): void {
-    if (this.#timer !== undefined || this.#flushing !== undefined) return;
-    const waitMs = Math.max(0, this.#lastFlushMs + this.#options.flushEveryMs - performance.now());
+  #schedule(isPatient: boolean): void {
+    if (this.#flushing !== undefined || this.#isStopped) return;
+    if (this.#timer !== undefined) {
+      if (isPatient || !this.#isPatient) return;
+      clearTimeout(this.#timer);
+    }
+    this.#isPatient = isPatient;
+    const { flushEveryMs } = this.#options;
+    const waitMs = isPatient ? flushEveryMs : Math.max(0, this.#lastFlushMs + flushEveryMs - performance.now());
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       this.#flushing = this.#flush().finally(() => {
         this.#flushing = undefined;
-        if (this.#isDirty || this.#waiting.length > 0) this.#schedule();
+        if (this.#isDirty || this.#waiting.length > 0) this.#schedule(this.#waiting.length === 0);
       });
     }, waitMs);
   }
@@ -125,7 +141,8 @@ class WindowKeeper implements HealthKeeper {
         throw error;
       }
     }
-    await bucket.put(this.#key, encode(this.#window.toRecord(Date.now(), this.#pastUntil)));
+    const record = this.#window.toRecord(Date.now(), this.#pastUntil);
+    await bucket.put(this.#key, encode({ ...record, place: this.#options.place() }));
   }
 }
 

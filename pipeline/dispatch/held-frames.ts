@@ -1,7 +1,14 @@
+import { setBit } from './line-bits.ts';
+
 /** A frame some of whose events are not settled yet: of the account's log, or of the retry log. */
 export type HeldFrame = {
+  /** Where it is in the account's log, and when it was stored there, in ms since the epoch; 0 for one of the retry log. */
+  readonly seq: number;
+  readonly storedAtMs: number;
   /** Events not settled yet. */
   left: number;
+  /** Which of its lines are settled, a bit each; undefined as long as none is. */
+  settled: Uint8Array | undefined;
   /** Whether an event of it was sent or counted: it is then finished here rather than handed back. */
   isStarted: boolean;
   readonly bytes: number;
@@ -9,13 +16,13 @@ export type HeldFrame = {
   slot: number;
   /** Everything in it is settled and counted. */
   finished(): void;
-  /** Nothing of it was done: somebody may have it again at once. */
+  /** Nothing of it was done: it is wanted again. */
   abandoned(): void;
   /** Still at work on it. */
   touch(): void;
 };
 
-/** The frames in the dispatcher's hands; keeps the server from giving them to somebody else meanwhile. */
+/** The frames in the dispatcher's hands; keeps the server from giving them out again meanwhile. */
 export class HeldFrames {
   /** Not a Set: one with constant coming and going leaves copies in the old heap that keep what was in them. */
   readonly #frames: HeldFrame[] = [];
@@ -35,6 +42,11 @@ export class HeldFrames {
     return this.#frames.length;
   }
 
+  /** Frames of the account's log a part of which is settled. */
+  get begun(): readonly HeldFrame[] {
+    return this.#frames.filter(({ seq, settled }) => seq > 0 && settled !== undefined);
+  }
+
   add(frame: HeldFrame): void {
     frame.slot = this.#frames.push(frame) - 1;
     this.#bytes += frame.bytes;
@@ -43,16 +55,25 @@ export class HeldFrames {
     }, this.#touchEveryMs);
   }
 
-  /** One event of the frame is settled. */
-  settle(frame: HeldFrame): void {
+  /** One event of the frame is settled: the one of that line, or none when all were read. */
+  settle(frame: HeldFrame, line?: number): void {
     frame.left -= 1;
-    if (frame.left > 0 || !this.#drop(frame)) return;
-    frame.finished();
+    if (frame.left > 0) {
+      if (line !== undefined) frame.settled = setBit(frame.settled, line);
+      return;
+    }
+    if (this.#drop(frame)) frame.finished();
   }
 
-  /** Hands back frames nothing was done with, and says which. */
+  /**
+   * Hands back frames nothing was done with, and says which. Those of the account's log that are older than one that was
+   * begun stay: what that one has of a visitor may go only behind what they have.
+   */
   abandonUnstarted(): ReadonlySet<HeldFrame> {
-    const abandoned = new Set(this.#frames.filter((frame) => !frame.isStarted));
+    const newestBegun = Math.max(0, ...this.#frames.map(({ seq, isStarted }) => (isStarted ? seq : 0)));
+    const abandoned = new Set(
+      this.#frames.filter(({ seq, isStarted }) => !isStarted && (seq === 0 || seq > newestBegun)),
+    );
     for (const frame of abandoned) if (this.#drop(frame)) frame.abandoned();
     return abandoned;
   }

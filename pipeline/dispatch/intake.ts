@@ -7,6 +7,8 @@ import type { DispatcherCounts } from './dispatcher-stats.ts';
 import type { HealthKeeper } from './health-keeper.ts';
 import type { HeldFrame, HeldFrames } from './held-frames.ts';
 import type { RetryFrame } from './retry-reader.ts';
+import { countBits, hasBit } from './line-bits.ts';
+import type { SettledPart } from './dispatch-place.ts';
 import type { SettlingContext } from './settle-attempts.ts';
 import type { VisitorLanes } from './visitor-lanes.ts';
 
@@ -18,9 +20,13 @@ export type IntakeParts = {
   readonly lanes: VisitorLanes<DispatchItem>;
   readonly held: HeldFrames;
   readonly note: SettlingContext['note'];
+  /** Frames up to here had been handed out to an earlier dispatcher; */
+  readonly handedOutSeq: number;
+  /** what it had settled of them, by the sequence of the frame. */
+  readonly settledBefore: Map<number, SettledPart>;
   /** Health has counted all of the frame. */
   acknowledge(delivery: Delivery): void;
-  onSettled(frame: HeldFrame): void;
+  onSettled(frame: HeldFrame, line: number): void;
   onFailed(error: unknown): void;
 };
 
@@ -28,6 +34,8 @@ export type IntakeParts = {
 type UnopenedFrame = {
   readonly frame: HeldFrame;
   readonly data: Uint8Array;
+  /** Lines an earlier dispatcher had settled. */
+  readonly settledBefore: Uint8Array | undefined;
   lines: readonly string[] | undefined;
   next: number;
 };
@@ -53,7 +61,7 @@ export class Intake {
   takeFrame(delivery: Delivery): void {
     const { counts, keeper } = this.#parts;
     counts.frames += 1;
-    if (delivery.deliveries > 1) counts.redelivered_frames += 1;
+    if (delivery.deliveries > 1 || delivery.seq <= this.#parts.handedOutSeq) counts.redelivered_frames += 1;
     const target = this.#parts.target();
     // A destination that is switched off moves on with its account and is sent nothing, then or later: what it missed
     // can be replayed by command.
@@ -62,15 +70,29 @@ export class Intake {
       return;
     }
     if (target?.prepared === undefined) {
-      delivery.nak();
+      delivery.release();
       return;
     }
-    const frame = this.#hold(0, delivery.data.length, {
-      finished: () => keeper.commit(() => this.#parts.acknowledge(delivery)),
-      abandoned: () => delivery.nak(),
+    const frame = this.#hold(0, {
+      seq: delivery.seq,
+      storedAtMs: delivery.storedAtMs,
+      settled: this.#settledOf(delivery),
+      bytes: delivery.data.length,
+      finished: () => {
+        // What is noted as finished is stored before it is acknowledged.
+        delivery.finish();
+        keeper.commit(() => this.#parts.acknowledge(delivery));
+      },
+      abandoned: () => delivery.release(),
       touch: () => delivery.working(),
     });
-    this.#unopened.push({ frame, data: delivery.data, lines: undefined, next: 0 });
+    this.#unopened.push({
+      frame,
+      data: delivery.data,
+      settledBefore: frame.settled?.slice(),
+      lines: undefined,
+      next: 0,
+    });
   }
 
   /** Reads events in order as long as more are wanted. */
@@ -80,7 +102,7 @@ export class Intake {
       if (first === undefined || !isMoreWanted()) return;
       const lines = (first.lines ??= this.#open(first));
       const line = lines[first.next];
-      if (line !== undefined) this.#read(first.frame, line);
+      if (line !== undefined && !hasBit(first.settledBefore, first.next)) this.#read(first.frame, line, first.next);
       first.next += 1;
       if (first.next < lines.length) continue;
       this.#unopened.shift();
@@ -93,13 +115,22 @@ export class Intake {
     this.#unopened = this.#unopened.filter(({ frame }) => !abandoned.has(frame));
   }
 
+  /** What was not read yet is left to the next dispatcher. */
+  forgetUnopened(): void {
+    this.#unopened = [];
+  }
+
   /** Takes a frame of the retry log. The rules that apply now decide anew. */
   takeRetries({ records, bytes, finished, abandoned }: RetryFrame): void {
     if (this.#parts.target()?.plan === undefined) {
       abandoned();
       return;
     }
-    const frame = this.#hold(records.length, bytes, {
+    const frame = this.#hold(records.length, {
+      seq: 0,
+      storedAtMs: 0,
+      settled: undefined,
+      bytes,
       finished: () => this.#parts.keeper.commit(finished),
       abandoned,
       // It stays in the retry log until it is finished.
@@ -112,31 +143,41 @@ export class Intake {
     this.#parts.held.settle(frame);
   }
 
-  #open({ frame, data }: UnopenedFrame): readonly string[] {
+  #open({ frame, data, settledBefore }: UnopenedFrame): readonly string[] {
     const lines = resolvedLines(data);
+    const unsettled = lines.length - countBits(settledBefore, lines.length);
     this.#parts.counts.frame_events += lines.length;
-    frame.left += lines.length;
+    if (frame.seq <= this.#parts.handedOutSeq) this.#parts.counts.repeated_events += unsettled;
+    frame.left += unsettled;
     return lines;
   }
 
-  #read(frame: HeldFrame, line: string): void {
+  /** What an earlier dispatcher had settled of a frame. */
+  #settledOf({ seq, storedAtMs }: Delivery): Uint8Array | undefined {
+    const part = this.#parts.settledBefore.get(seq);
+    if (part === undefined) return undefined;
+    this.#parts.settledBefore.delete(seq);
+    return part.storedAtMs === storedAtMs ? part.lines : undefined;
+  }
+
+  #read(frame: HeldFrame, line: string, index: number): void {
     const event = readResolvedLine(line);
     if (event === undefined) {
-      this.#bury(frame, line);
+      this.#bury(frame, line, index);
       return;
     }
-    const item = new DispatchItem(frame, 'fresh', event, notAttempted);
+    const item = new DispatchItem(frame, 'fresh', event, notAttempted, index);
     try {
       this.#admit(item);
     } catch (error) {
       if (item.isReadable) throw error;
-      this.#bury(frame, line);
+      this.#bury(frame, line, index);
     }
   }
 
   /** Holds a frame, with one count more than it has events: settled when all of them are admitted. */
-  #hold(events: number, bytes: number, ends: Pick<HeldFrame, 'finished' | 'abandoned' | 'touch'>): HeldFrame {
-    const frame: HeldFrame = { left: events + 1, isStarted: false, bytes, slot: -1, ...ends };
+  #hold(events: number, about: Omit<HeldFrame, 'left' | 'isStarted' | 'slot'>): HeldFrame {
+    const frame: HeldFrame = { left: events + 1, isStarted: false, slot: -1, ...about };
     this.#parts.held.add(frame);
     return frame;
   }
@@ -174,11 +215,11 @@ export class Intake {
         counts.skipped += 1;
         break;
     }
-    held.settle(item.frame);
+    held.settle(item.frame, item.index);
   }
 
-  #bury(frame: HeldFrame, line: string): void {
+  #bury(frame: HeldFrame, line: string, index: number): void {
     const { onSettled, onFailed } = this.#parts;
-    buryUnreadable(this.#parts, line).then(() => onSettled(frame), onFailed);
+    buryUnreadable(this.#parts, line).then(() => onSettled(frame, index), onFailed);
   }
 }

@@ -21,7 +21,8 @@ export class FramesInWork {
 
   /**
    * Runs an actor's work to its end: however long it waits for something, what was taken stays ours meanwhile. Then
-   * closes what the work needed and hands back what is left. A failure after `signal` was aborted is the end asked for.
+   * closes what the work needed; what is left comes first with the next actor. A failure after `signal` was aborted is
+   * the end asked for.
    */
   async during(work: () => Promise<void>, signal: AbortSignal, close: () => Promise<unknown>): Promise<void> {
     const pulse = setInterval(() => {
@@ -34,7 +35,6 @@ export class FramesInWork {
     } finally {
       clearInterval(pulse);
       await close();
-      for (const delivery of this.#frames) delivery.nak();
     }
   }
 }

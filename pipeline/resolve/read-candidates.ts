@@ -1,7 +1,7 @@
 import type { Envelope } from '../../shared/events/envelope.ts';
 import { frameLines } from '../../shared/events/frame.ts';
 import { isStoppedAsBot } from '../../shared/ingest/bot-score.ts';
-import type { StoredMessage } from '../../shared/log/unfinished-messages.ts';
+import type { Delivery } from '../../shared/log/delivery.ts';
 import type { VisitorTouch } from '../../shared/visitors/visitor-store.ts';
 import type { IngestDeadLetter } from './dead-letters.ts';
 import { encodeEvent } from './encode-event.ts';
@@ -18,8 +18,11 @@ import type { ResolverContext } from './resolver-context.ts';
  * An event on its way through the resolver. It waits for its visitor as a text: hundreds of parsed events that wait
  * would be copied around by every garbage collection.
  */
+/** An accepted frame as the log has it. */
+export type StoredFrame = Pick<Delivery, 'seq' | 'data' | 'storedAtMs'>;
+
 export type Candidate = {
-  readonly origin: { readonly frame: StoredMessage; readonly line: number };
+  readonly origin: { readonly frame: StoredFrame; readonly line: number };
   readonly hash: EventHash;
   /** The event's part of the resolved event, as JSON. */
   readonly json: string;
@@ -32,7 +35,7 @@ export type Candidate = {
  */
 export function readCandidates(
   context: ResolverContext,
-  ingested: StoredMessage,
+  ingested: StoredFrame,
   deadLetters: IngestDeadLetter[],
 ): Candidate[] {
   const { seq, data } = ingested;

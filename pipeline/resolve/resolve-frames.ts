@@ -1,13 +1,12 @@
 import { frameLines, lineDepthMax } from '../../shared/events/frame.ts';
 import { textNestsDeeper } from '../../shared/ingest/json-depth.ts';
-import type { StoredMessage } from '../../shared/log/unfinished-messages.ts';
 import type { VisitorOutcome } from '../../shared/visitors/visitor-store.ts';
 import type { IngestDeadLetter } from './dead-letters.ts';
 import { withVisitor } from './encode-event.ts';
 import { OutgoingFrames } from './outgoing-frames.ts';
 import type { OutgoingFrame } from './outgoing-frames.ts';
 import { readCandidates } from './read-candidates.ts';
-import type { Candidate } from './read-candidates.ts';
+import type { Candidate, StoredFrame } from './read-candidates.ts';
 import { resolveVisitors } from './resolve-visitors.ts';
 import type { ResolverContext } from './resolver-context.ts';
 
@@ -25,7 +24,7 @@ const messageOverheadBytes = 4_096;
 /** Turns ingest frames into resolved events: each new, wanted event with its visitor, in order. */
 export async function resolveFrames(
   context: ResolverContext,
-  ingested: readonly StoredMessage[],
+  ingested: readonly StoredFrame[],
 ): Promise<ResolvedFrames> {
   const deadLetters: IngestDeadLetter[] = [];
   const candidates = ingested.flatMap((frame) => readCandidates(context, frame, deadLetters));

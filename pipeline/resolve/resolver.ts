@@ -1,6 +1,4 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { LogConnectError } from '../../shared/log/connection.ts';
-import { ensureConsumer } from '../../shared/log/consumers.ts';
 import type { DurableConsumer } from '../../shared/log/consumers.ts';
 import { openCursor } from '../../shared/log/cursor.ts';
 import type { Cursor } from '../../shared/log/cursor.ts';
@@ -8,11 +6,9 @@ import { logCursorTrouble } from '../../shared/log/log-cursor-trouble.ts';
 import type { Delivery } from '../../shared/log/delivery.ts';
 import { ingestSubject, resolverConsumer } from '../../shared/log/subjects.ts';
 import { streams } from '../../shared/log/topology.ts';
-import { readUnfinished } from '../../shared/log/unfinished-messages.ts';
 import type { Actor } from '../host/actor.ts';
 import { keepDeadLetters } from './dead-letters.ts';
 import { createDeduplication } from './deduplication.ts';
-import { persist } from './persist.ts';
 import { publishFrames } from './publish-frames.ts';
 import { rebuildDeduplication } from './rebuild-deduplication.ts';
 import type { Rebuilt } from './rebuild-deduplication.ts';
@@ -48,8 +44,17 @@ export async function startResolver(options: ResolverOptions): Promise<Actor> {
     ackWaitMs: options.settings.ackWaitMs,
     ackPendingMax: bufferedFramesMax + options.settings.framesPerTake * 2,
   };
-  await ensureConsumer(options.connection, consumer);
-  const resolver = new Resolver(context, consumer, await rebuildDeduplication(context, consumer));
+  // First nobody else is given frames any more, then what was written is read.
+  const cursor = await openCursor(options.connection, {
+    consumer,
+    bufferedMax: bufferedFramesMax,
+    onTrouble: logCursorTrouble(options.logger, { partition: options.partition }),
+  });
+  const rebuilt = await rebuildDeduplication(context, consumer).catch(async (error: unknown) => {
+    await cursor.close();
+    throw error;
+  });
+  const resolver = new Resolver(context, cursor, rebuilt);
   return {
     done: resolver.done,
     stop: async (deadlineMs) => {
@@ -64,16 +69,14 @@ export async function startResolver(options: ResolverOptions): Promise<Actor> {
 class Resolver {
   readonly done: Promise<void>;
   readonly #context: ResolverContext;
-  readonly #consumer: DurableConsumer;
+  readonly #cursor: Cursor;
   readonly #rebuilt: Rebuilt;
   readonly #inWork = new Set<Delivery>();
-  #cursor: Cursor | undefined;
-  #stopping = false;
   #tookAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(context: ResolverContext, consumer: DurableConsumer, rebuilt: Rebuilt) {
+  constructor(context: ResolverContext, cursor: Cursor, rebuilt: Rebuilt) {
     this.#context = context;
-    this.#consumer = consumer;
+    this.#cursor = cursor;
     this.#rebuilt = rebuilt;
     this.done = this.#run();
   }
@@ -90,91 +93,47 @@ class Resolver {
   }
 
   /** Takes nothing more; what was taken is finished. */
-  async endTaking(): Promise<void> {
-    this.#stopping = true;
-    await this.#cursor?.close();
+  endTaking(): Promise<void> {
+    return this.#cursor.close();
   }
 
   async #run(): Promise<void> {
-    const { settings, signal, connection } = this.#context;
+    const { settings, signal } = this.#context;
     const { checkpoints } = this.#rebuilt;
     const writing = setInterval(() => void checkpoints.write(), settings.checkpointEveryMs);
     // However long the log or the database is away, the frames in work stay ours.
     const pulse = setInterval(() => {
       for (const delivery of this.#inWork) delivery.working();
     }, settings.ackWaitMs / 3);
-    // What the server sent while the connection broke comes again late, behind newer frames: start over.
-    const offReconnect = connection.onReconnect(() => void this.#cursor?.close());
     try {
-      while (!this.#stopping) {
-        await this.#finishUnfinished();
-        this.#cursor = await this.#open();
-        if (!this.#stopping) await this.#work(this.#cursor);
-      }
+      await this.#work();
     } catch (error) {
       if (!signal.aborted) throw error;
     } finally {
       clearInterval(pulse);
       clearInterval(writing);
-      offReconnect();
       await this.endTaking();
-      for (const delivery of this.#inWork) delivery.nak();
       // Whoever resolves the partition next has nothing of ours to read but this.
       if (!signal.aborted) await checkpoints.write();
     }
   }
 
-  /** Works on the frames that were handed out and not acknowledged, before any newer one: order is kept over a crash. */
-  async #finishUnfinished(): Promise<void> {
-    const { connection, settings } = this.#context;
-    const frames = await this.#surely(() => readUnfinished(connection, this.#consumer));
-    for (let at = 0; at < frames.length && !this.#stopping; at += settings.framesPerTake) {
-      await this.#publish(await resolveFrames(this.#context, frames.slice(at, at + settings.framesPerTake)));
-    }
-  }
-
-  #open(): Promise<Cursor> {
-    const { connection, logger, partition } = this.#context;
-    return this.#surely(() =>
-      openCursor(connection, {
-        consumer: this.#consumer,
-        bufferedMax: bufferedFramesMax,
-        onTrouble: logCursorTrouble(logger, { partition }),
-      }),
-    );
-  }
-
-  /** Asks the log until it answers. */
-  #surely<Result>(work: () => Promise<Result>): Promise<Result> {
-    const { connection, signal, logger, partition } = this.#context;
-    const ask = (): Promise<Result> => {
-      if (!connection.connected) throw new LogConnectError('reading the ingest log: not connected');
-      return work();
-    };
-    return persist(ask, {
-      signal,
-      isPassing: () => true,
-      onRetry: (error, attempt) => {
-        if (attempt === 3) logger.warn({ partition, err: error }, 'the ingest log cannot be read, trying on');
-      },
-    });
-  }
-
   /** While one take is being published the next is resolved. Takes are published in order, so acknowledged in order. */
-  async #work(cursor: Cursor): Promise<void> {
+  async #work(): Promise<void> {
     let publishing: Promise<void> = Promise.resolve();
     for (;;) {
-      const deliveries = await this.#take(cursor);
+      const deliveries = await this.#take();
       if (deliveries.length === 0) return publishing;
       const [resolved] = await Promise.all([resolveFrames(this.#context, deliveries), publishing]);
       publishing = this.#publish(resolved, deliveries);
       // A failure ends the wait for more; it is thrown from the next turn.
-      publishing.catch(() => cursor.close());
+      publishing.catch(() => this.#cursor.close());
     }
   }
 
-  async #take(cursor: Cursor): Promise<readonly Delivery[]> {
+  async #take(): Promise<readonly Delivery[]> {
     const { counts, settings } = this.#context;
+    const cursor = this.#cursor;
     const earlyMs = this.#tookAtMs + settings.takeEveryMs - performance.now();
     // What comes meanwhile shares a visitor query, a frame and a write to disk with what is here.
     if (earlyMs >= 1 && cursor.buffered < settings.framesPerTake) await wait(earlyMs);
@@ -183,12 +142,14 @@ class Resolver {
     counts.frames += deliveries.length;
     for (const delivery of deliveries) {
       this.#inWork.add(delivery);
-      if (delivery.deliveries > 1) counts.redelivered_frames += 1;
+      if (delivery.deliveries > 1 || delivery.seq <= cursor.handedOutSeq) counts.redelivered_frames += 1;
     }
     return deliveries;
   }
 
-  async #publish(resolved: ResolvedFrames, deliveries: readonly Delivery[] = []): Promise<void> {
+  async #publish(resolved: ResolvedFrames, deliveries: readonly Delivery[]): Promise<void> {
+    // After a standstill another resolver may have written the same already.
+    await this.#cursor.confirm();
     await keepDeadLetters(this.#context, resolved.deadLetters);
     const { timeMs } = this.#context.deduplication;
     for (const { seq, msgId, ids } of await publishFrames(this.#context, resolved.frames)) {

@@ -75,7 +75,7 @@ test('results: neither test events nor rollouts nor what names no experiment cou
   await expect.poll(() => rig.results(account), slow).toEqual([{ variantId: 'b', visitors: 1, conversions: 0 }]);
 });
 
-test('results: the same events again, in another order and to several counters at once, change nothing', async () => {
+test('results: the same events again, in another order and to one counter after the other, change nothing', async () => {
   const account = randomUUID();
   const { shown, bought } = of(account);
   const ids = Array.from({ length: 40 }, (_, index) => `v-${index}`);
@@ -86,8 +86,9 @@ test('results: the same events again, in another order and to several counters a
     ...(index % 4 === 0 ? [bought(id, 0)] : []),
     ...(index % 2 === 0 ? [bought(id, 3)] : []),
   ]);
-  await Promise.all([rig.start(account), rig.start(account), rig.start(account)]);
   for (const order of [events, events.toReversed(), events.toSorted((a, b) => (a.event.id < b.event.id ? -1 : 1))]) {
+    // It takes over from the one before, in the middle of its work.
+    await rig.start(account);
     for (let start = 0; start < order.length; start += 5) {
       await rig.send(account, order.slice(start, start + 5), start % 2);
     }

@@ -23,9 +23,8 @@ const handBackMs = 250;
 
 /**
  * Starts counting the results of an account's experiments: reads its resolved events with a cursor of its own and keeps
- * in PostgreSQL who was exposed and who converted. A frame is acknowledged once that is written; it may come again, and
- * to several counters at once, since what is written twice is written once. While the database is away the log holds
- * what comes. It holds up nothing else.
+ * in PostgreSQL who was exposed and who converted. A frame is acknowledged once that is written; it may come again, since
+ * what is written twice is written once. While the database is away the log holds what comes. It holds up nothing else.
  */
 export async function startResultsCounter(options: ResultsCounterOptions): Promise<Actor> {
   const abort = new AbortController();

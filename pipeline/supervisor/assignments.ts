@@ -1,13 +1,14 @@
 import type { Logger } from '../../shared/process/logger.ts';
 import { actorIdOf } from '../host/messages.ts';
 import type { ActorSpec } from '../host/messages.ts';
-import type { PartitionLeases } from './partition-leases.ts';
+import type { Membership } from './membership.ts';
 import type { Supervisor } from './supervisor.ts';
 
 export type AssignmentsOptions = {
   readonly supervisor: Pick<Supervisor, 'run' | 'remove'>;
-  readonly owns: (actorId: string) => boolean;
-  readonly leases: Pick<PartitionLeases, 'want' | 'giveBack'>;
+  readonly membership: Pick<Membership, 'owns' | 'untilShared'>;
+  /** Among these instances, none but our own actors run here. */
+  readonly onLetGo: (instances: readonly string[]) => void;
   readonly logger: Logger;
 };
 
@@ -15,56 +16,55 @@ export type AssignmentsOptions = {
 export class Assignments {
   readonly #options: AssignmentsOptions;
   readonly #wanted = new Map<string, ActorSpec>();
+  #waiting = 0;
+  #changes = 0;
 
   constructor(options: AssignmentsOptions) {
     this.#options = options;
+  }
+
+  /** Actors of ours that other instances are to let go of first. */
+  get waiting(): number {
+    return this.#waiting;
   }
 
   /** An actor some instance has to run; settles when it runs, or is not ours. */
   async want(spec: ActorSpec): Promise<void> {
     const actorId = actorIdOf(spec);
     this.#wanted.set(actorId, spec);
-    await this.#assign(actorId, spec);
+    await this.#assign(actorId);
   }
 
   /** Nobody has to run it any more. Settles when it does not run here; says whether it was ours. */
   async drop(actorId: string): Promise<boolean> {
     this.#wanted.delete(actorId);
     await this.#options.supervisor.remove(actorId);
-    return this.#options.owns(actorId);
+    return this.#options.membership.owns(actorId);
   }
 
-  /** Instances have come or gone. */
-  reassign(): void {
-    for (const [actorId, spec] of this.#wanted) {
-      this.#assign(actorId, spec).catch((error: unknown) => {
-        this.#options.logger.error({ actor: actorId, err: error }, 'assigning an actor failed');
-      });
+  /** Instances have come or gone: lets go of what is not ours, says so, and starts what is. */
+  async reassign(instances: readonly string[]): Promise<void> {
+    const { supervisor, membership, onLetGo, logger } = this.#options;
+    this.#changes += 1;
+    const change = this.#changes;
+    const starting: Promise<void>[] = [];
+    const ending: Promise<void>[] = [];
+    for (const actorId of this.#wanted.keys()) {
+      if (membership.owns(actorId)) starting.push(this.#assign(actorId));
+      else ending.push(supervisor.remove(actorId));
     }
+    await Promise.all(ending);
+    if (change === this.#changes) onLetGo(instances);
+    await Promise.all(starting).catch((error: unknown) => logger.error({ err: error }, 'assigning actors failed'));
   }
 
-  /** The lease of a partition is ours. */
-  leaseHeld(partition: number): void {
-    const spec: ActorSpec = { kind: 'resolver', partition };
-    if (this.#options.owns(actorIdOf(spec))) void this.#options.supervisor.run(spec);
-  }
-
-  /** The lease of a partition is somebody else's. */
-  leaseLost(partition: number): void {
-    const actorId = actorIdOf({ kind: 'resolver', partition });
-    this.#options.logger.warn({ actor: actorId }, 'lost the lease of a partition, its resolver stops');
-    void this.#options.supervisor.remove(actorId);
-  }
-
-  async #assign(actorId: string, spec: ActorSpec): Promise<void> {
-    const { supervisor, owns, leases } = this.#options;
-    if (!owns(actorId)) {
-      await supervisor.remove(actorId);
-      if (spec.kind === 'resolver') await leases.giveBack(spec.partition);
-    } else if (spec.kind === 'resolver') {
-      leases.want(spec.partition);
-    } else {
-      await supervisor.run(spec);
-    }
+  async #assign(actorId: string): Promise<void> {
+    const { supervisor, membership } = this.#options;
+    this.#waiting += 1;
+    await membership.untilShared().finally(() => {
+      this.#waiting -= 1;
+    });
+    const spec = this.#wanted.get(actorId);
+    if (spec !== undefined && membership.owns(actorId)) await supervisor.run(spec);
   }
 }

@@ -1,46 +1,76 @@
+import type { ProcessReport } from '../../shared/config/process-lease.ts';
 import type { Bucket } from '../../shared/log/bucket.ts';
 import type { LogConnection } from '../../shared/log/connection.ts';
 import { followHeard } from './heard-entries.ts';
+import type { HeardEntry } from './heard-entries.ts';
 import { ownerOf } from './ownership.ts';
 
 /** The pipeline instances alive, and who of them runs what. */
 export type Membership = {
   readonly instances: readonly string[];
   owns(actorId: string): boolean;
+  /**
+   * Settles when actors that are ours may start: every other instance has let go of what is not its own among these
+   * instances, or has had its time to. It is about order in peace only: the log gives a consumer to whoever came last.
+   */
+  untilShared(): Promise<void>;
   stop(): void;
+};
+
+export type MembershipTimes = {
+  /** An instance that says nothing for this long is taken for dead, in ms. */
+  readonly silentForMs: number;
+  /** What an instance may take to let go of the actors that are not its own any more, in ms. */
+  readonly handOverMs: number;
 };
 
 export type MembershipOptions = {
   readonly bucket: Bucket;
   readonly connection: LogConnection;
   readonly instanceId: string;
+  readonly times: MembershipTimes;
   onChanged(instances: readonly string[]): void;
   onError(error: unknown): void;
 };
 
-/** Leases are renewed every 3 s: one not renewed for this long is taken for dead, in ms. */
-export const silentForMs = 6_500;
-const lookEveryMs = 500;
+const lookEveryMs = 100;
+/** For what the other one's time ends later than ours, in ms. */
+const handOverMarginMs = 1_000;
 const prefix = 'pipeline.';
 
 /** Follows the leases of pipeline instances; this one counts from the start. */
 export async function followMembership(options: MembershipOptions): Promise<Membership> {
-  const { bucket, connection, instanceId, onChanged, onError } = options;
+  const { bucket, connection, instanceId, times, onChanged, onError } = options;
   let instances: readonly string[] = [instanceId];
+  let others: readonly ProcessReport[] = [];
+  let changedAtMs = performance.now();
+  let lookedAtMs = performance.now();
   let isKnown = false;
+  let waiting: (() => void)[] = [];
+  const isShared = (): boolean =>
+    performance.now() - changedAtMs > times.handOverMs + handOverMarginMs ||
+    others.every(({ peers, isLeaving }) => isLeaving !== true && peers?.join() === instances.join());
   const look = (): void => {
     if (!isKnown) return;
-    if (!connection.connected) {
-      heard.forgive();
-      return;
-    }
     const nowMs = performance.now();
-    const alive = [...heard.entries].filter(([, { heardAtMs }]) => nowMs - heardAtMs < silentForMs);
-    const found = new Set([instanceId, ...alive.map(([key]) => key.slice(prefix.length))]);
-    const next = [...found].toSorted((a, b) => (a < b ? -1 : 1));
-    if (next.join() === instances.join()) return;
-    instances = next;
-    onChanged(instances);
+    const stoodStill = nowMs - lookedAtMs > times.silentForMs / 2;
+    lookedAtMs = nowMs;
+    // Silence while we were away or did not listen says nothing of others.
+    if (!connection.connected || stoodStill) heard.forgive();
+    if (!connection.connected) return;
+    others = [...heard.entries]
+      .filter(([key, { heardAtMs }]) => key !== prefix + instanceId && nowMs - heardAtMs < times.silentForMs)
+      .flatMap(([, entry]) => readReport(entry) ?? []);
+    const found = [instanceId, ...others.flatMap((report) => (report.isLeaving === true ? [] : report.instanceId))];
+    const next = found.toSorted((a, b) => (a < b ? -1 : 1));
+    if (next.join() !== instances.join()) {
+      instances = next;
+      changedAtMs = nowMs;
+      onChanged(instances);
+    }
+    if (!isShared()) return;
+    for (const settle of waiting) settle();
+    waiting = [];
   };
   const heard = await followHeard({ bucket, connection, filter: `${prefix}*`, onChanged: look, onError });
   isKnown = true;
@@ -51,9 +81,18 @@ export async function followMembership(options: MembershipOptions): Promise<Memb
       return instances;
     },
     owns: (actorId) => ownerOf(actorId, instances) === instanceId,
+    untilShared: () => (isShared() ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
     stop() {
       clearInterval(timer);
       heard.stop();
     },
   };
+}
+
+function readReport({ value }: HeardEntry): ProcessReport | undefined {
+  try {
+    return JSON.parse(Buffer.from(value).toString('utf8')) as ProcessReport;
+  } catch {
+    return undefined;
+  }
 }

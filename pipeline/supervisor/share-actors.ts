@@ -1,17 +1,18 @@
+import type { ProcessLease } from '../../shared/config/process-lease.ts';
 import type { Bucket } from '../../shared/log/bucket.ts';
 import type { LogConnection } from '../../shared/log/connection.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import { Assignments } from './assignments.ts';
 import { followMembership } from './membership.ts';
-import type { Membership } from './membership.ts';
-import { openPartitionLeases } from './partition-leases.ts';
-import type { PartitionLeases } from './partition-leases.ts';
+import type { Membership, MembershipTimes } from './membership.ts';
 import type { Supervisor } from './supervisor.ts';
 
 export type ShareActorsOptions = {
   readonly bucket: Bucket;
   readonly connection: LogConnection;
   readonly instanceId: string;
+  readonly times: MembershipTimes;
+  readonly lease: Pick<ProcessLease, 'letGo'>;
   readonly supervisor: Supervisor;
   readonly logger: Logger;
 };
@@ -19,32 +20,25 @@ export type ShareActorsOptions = {
 export type SharedActors = {
   readonly assignments: Assignments;
   readonly membership: Membership;
-  readonly leases: PartitionLeases;
 };
 
 /** Shares all actors with the other pipeline instances: each runs those it owns, and takes over when one goes. */
 export async function shareActors(options: ShareActorsOptions): Promise<SharedActors> {
-  const { bucket, connection, instanceId, supervisor, logger } = options;
-  const onError = (error: unknown): void => logger.warn({ err: error }, 'sharing actors with other instances failed');
+  const { bucket, connection, instanceId, times, lease, supervisor, logger } = options;
   let assignments: Assignments | undefined;
   const membership = await followMembership({
     bucket,
     connection,
     instanceId,
+    times,
     onChanged: (instances) => {
       logger.info({ instances }, 'pipeline instances changed');
-      assignments?.reassign();
+      void assignments?.reassign(instances);
     },
-    onError,
+    onError: (error) => logger.warn({ err: error }, 'sharing actors with other instances failed'),
   });
-  const leases = await openPartitionLeases({
-    bucket,
-    connection,
-    instanceId,
-    onHeld: (partition) => assignments?.leaseHeld(partition),
-    onLost: (partition) => assignments?.leaseLost(partition),
-    onError,
-  });
-  assignments = new Assignments({ supervisor, leases, logger, owns: (actorId) => membership.owns(actorId) });
-  return { assignments, membership, leases };
+  assignments = new Assignments({ supervisor, membership, logger, onLetGo: (instances) => lease.letGo(instances) });
+  // Nothing runs here yet.
+  lease.letGo(membership.instances);
+  return { assignments, membership };
 }

@@ -14,13 +14,13 @@ import type { ThreadDeath, ThreadPool } from './thread-slot.ts';
 export type SupervisorOptions = {
   readonly pool: ThreadPool;
   readonly threads: number;
+  /** What an actor may take to end where it moves or its destination goes, in ms. */
+  readonly stopDeadlineMs: number;
   readonly settings: Omit<HostSettings, 'thread'>;
   readonly stats: StatsLedger;
   readonly logger: Logger;
 };
 
-/** Actors are stopped one by one only when their destination goes: they may take this long, in ms. */
-const stopDeadlineMs = 20_000;
 /** Actors move back to a thread that died once it has been there for this long, in ms. */
 const rebalanceAfterMs = 5_000;
 /** Hosts report every second; one that says nothing for this long hangs, in ms. */
@@ -120,7 +120,7 @@ export class Supervisor {
     const isThere = record.state === 'running' || record.state === 'starting' || record.state === 'moving';
     const slot = record.thread === undefined ? undefined : this.#slots[record.thread];
     record.state = 'stopping';
-    if (!isThere || slot?.tell({ kind: 'stop', actorId, deadlineMs: stopDeadlineMs }) !== true) {
+    if (!isThere || slot?.tell({ kind: 'stop', actorId, deadlineMs: this.#options.stopDeadlineMs }) !== true) {
       this.#forget(record);
       return Promise.resolve();
     }
@@ -184,7 +184,11 @@ export class Supervisor {
   #move(actorId: string): void {
     const record = this.#actors.get(actorId);
     const slot = record?.thread === undefined ? undefined : this.#slots[record.thread];
-    if (record === undefined || slot?.tell({ kind: 'stop', actorId, deadlineMs: stopDeadlineMs }) !== true) return;
+    if (
+      record === undefined ||
+      slot?.tell({ kind: 'stop', actorId, deadlineMs: this.#options.stopDeadlineMs }) !== true
+    )
+      return;
     record.state = 'moving';
   }
 

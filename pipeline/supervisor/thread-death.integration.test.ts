@@ -15,6 +15,7 @@ function superviseReal() {
   const deaths: string[] = [];
   const logger = pino({ level: 'error' }, { write: (line: string) => void deaths.push(line) });
   const supervisor = new Supervisor({
+    stopDeadlineMs: 20_000,
     pool,
     threads: 2,
     settings: hostSettingsForTests,

@@ -9,26 +9,39 @@ export type ProcessReport = {
   readonly startedAt: string;
   /** The configuration revision it runs. */
   readonly revision: number;
+  /** The instances of its kind it shares work with: it has let go of all that is not its own among them. */
+  readonly peers?: readonly string[];
+  /** It is letting go of everything, to end. */
+  readonly isLeaving?: boolean;
 };
 
 /** An entry not renewed for this long is gone, in ms. */
 export const leaseTtlMs = 10_000;
-const renewEveryMs = 3_000;
+const defaultRenewEveryMs = 3_000;
 
 /** Registers a process and renews its lease; `report` is called again after each applied revision. */
-export type ProcessLease = { report(revision: number): void; release(): Promise<void> };
+export type ProcessLease = {
+  report(revision: number): void;
+  /** Tells the others of its kind that it runs nothing but its own among these instances. */
+  letGo(peers: readonly string[]): void;
+  /** Tells them that it is about to end. */
+  leave(): void;
+  release(): Promise<void>;
+};
 
 export function holdProcessLease(
   bucket: Bucket,
   process: { readonly kind: ProcessKind; readonly instanceId: string },
   onError: (error: unknown) => void,
+  renewEveryMs = defaultRenewEveryMs,
 ): ProcessLease {
   const key = `${process.kind}.${process.instanceId}`;
   const startedAt = new Date().toISOString();
   let revision = 0;
+  let about: Pick<ProcessReport, 'peers' | 'isLeaving'> = {};
   let writing: Promise<void> = Promise.resolve();
   const write = (): void => {
-    const report: ProcessReport = { ...process, startedAt, revision };
+    const report: ProcessReport = { ...process, startedAt, revision, ...about };
     writing = writing.then(async () => {
       await bucket.put(key, Buffer.from(JSON.stringify(report)));
     });
@@ -38,6 +51,14 @@ export function holdProcessLease(
   return {
     report(applied) {
       revision = applied;
+      write();
+    },
+    letGo(peers) {
+      about = { ...about, peers };
+      write();
+    },
+    leave() {
+      about = { ...about, isLeaving: true };
       write();
     },
     async release() {

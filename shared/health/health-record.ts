@@ -10,6 +10,20 @@ export type HealthRecord = {
   readonly minutes: readonly HealthMinute[];
   /** Ms since the epoch. */
   readonly lastDispatchedAt: number | null;
+  /** In the recent entry: what the dispatcher has settled. For the one that takes over from it. */
+  readonly place?: WrittenPlace;
+};
+
+/** Frames of the account's log a dispatcher has settled, by their sequence. */
+export type WrittenPlace = {
+  /** All up to here are. */
+  readonly upTo: number;
+  /** Those above, each by how far it is from the one before. */
+  readonly above: readonly number[];
+  /** When the newest of all was stored, in ms since the epoch. */
+  readonly storedUntilMs: number;
+  /** Frames that are in part: sequence, when stored, and the lines that are, a bit each, in base64. */
+  readonly parts: readonly (readonly [number, number, string])[];
 };
 
 /**
@@ -19,6 +33,8 @@ export type HealthRecord = {
 export const recentHealthKey = (destinationId: string, instanceId: string): string =>
   `destination.${assertId(destinationId)}.${assertId(instanceId)}`;
 export const pastHealthKey = (recentKey: string): string => `${recentKey}.past`;
+/** Matches the recent entries of a destination, one an instance. */
+export const recentHealthOfAll = (destinationId: string): string => `destination.${assertId(destinationId)}.*`;
 export const allHealth = 'destination.*.>';
 
 /**

@@ -13,23 +13,44 @@ export type Delivery = {
   readonly storedAtMs: number;
   /** Messages of this consumer that wait behind this one. */
   readonly pending: number;
+  /** Counts what the consumer has handed out since it was last reset, redeliveries too. */
+  readonly consumerSeq: number;
   header(name: string): string | undefined;
   /** Done with it. Lost if the connection is down: it is then delivered again. */
   ack(): void;
   /** Done with it, and the server has said so. False when it did not within the deadline. */
   ackConfirmed(deadlineMs: number): Promise<boolean>;
-  /** Hands it back to be delivered again, after `delayMs`. */
-  nak(delayMs?: number): void;
+  /** All of it is done, and the ack follows: from now on it counts as finished. */
+  finish(): void;
+  /** Nothing is done with it: it comes again, in order, before anything newer. */
+  release(): void;
   /** Still working on it: restarts the wait for the ack. */
   working(): void;
 };
 
 const ackPrefix = '$JS.ACK.';
 const encode = (text: string): Uint8Array => Buffer.from(text);
-const verbs = { ack: encode('+ACK'), nak: encode('-NAK'), working: encode('+WPI') };
+const verbs = { ack: encode('+ACK'), working: encode('+WPI') };
+
+/** Who keeps account of the messages a reader has. */
+export type DeliveryKeeper = {
+  acknowledged(delivery: Delivery): void;
+  finished(delivery: Delivery): void;
+  released(delivery: Delivery): void;
+};
+
+const nobody: DeliveryKeeper = {
+  acknowledged: () => undefined,
+  finished: () => undefined,
+  released: () => undefined,
+};
 
 /** Reads a pulled message; undefined for a status message of the server. */
-export function readDelivery(connection: LogConnection, message: Msg): Delivery | undefined {
+export function readDelivery(
+  connection: LogConnection,
+  message: Msg,
+  keeper: DeliveryKeeper = nobody,
+): Delivery | undefined {
   const reply = message.reply;
   if (reply === undefined || !reply.startsWith(ackPrefix)) return undefined;
   const tokens = reply.split('.');
@@ -41,27 +62,34 @@ export function readDelivery(connection: LogConnection, message: Msg): Delivery 
   const answer = (verb: Uint8Array): void => {
     if (!connection.nc.isClosed()) connection.nc.publish(reply, verb);
   };
-  return {
+  const delivery: Delivery = {
     subject: message.subject,
     data: message.data,
     deliveries: number(0),
     seq: number(1),
     storedAtMs: Math.floor(number(3) / 1e6),
+    consumerSeq: number(2),
     pending: number(4),
     header: (name) => {
       const value = headers?.get(name);
       return value === undefined || value === '' ? undefined : value;
     },
-    ack: () => answer(verbs.ack),
+    ack() {
+      keeper.acknowledged(delivery);
+      answer(verbs.ack);
+    },
     async ackConfirmed(deadlineMs) {
       try {
+        keeper.acknowledged(delivery);
         await connection.nc.request(reply, verbs.ack, { timeout: deadlineMs });
         return true;
       } catch {
         return false;
       }
     },
-    nak: (delayMs) => answer(delayMs === undefined ? verbs.nak : encode(`-NAK {"delay":${Math.round(delayMs * 1e6)}}`)),
+    finish: () => keeper.finished(delivery),
+    release: () => keeper.released(delivery),
     working: () => answer(verbs.working),
   };
+  return delivery;
 }

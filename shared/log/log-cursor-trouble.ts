@@ -22,6 +22,10 @@ export function logCursorTrouble(
       logger.warn(fields, 'cursor: its consumer was gone, it is made anew');
       return;
     }
+    if (trouble.kind === 'missed') {
+      logger.warn(fields, 'cursor: messages were sent that did not come here, asking for them again');
+      return;
+    }
     const { kind, lastsMs } = trouble;
     const about = {
       ...fields,

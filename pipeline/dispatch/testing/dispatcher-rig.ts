@@ -88,15 +88,20 @@ export async function createDispatcherRig(natsUrl: string) {
       plans.configure(accountId, Buffer.from(JSON.stringify(config)));
       for (const dispatcher of running) dispatcher.reconfigured();
     },
-    async start(own: Partial<DispatcherSettings> = {}, instanceId = 'test'): Promise<DispatcherActor> {
+    /** On a connection of its own, where one is given: a dispatcher that can be cut off from the log. */
+    async start(
+      own: Partial<DispatcherSettings> = {},
+      instanceId = 'test',
+      ownConnection = connection,
+    ): Promise<DispatcherActor> {
       const settings = { ...dispatcherDefaults, ...own };
       const dispatcher = await startDispatcher({
         accountId,
         destinationId,
         publishedAtMs,
         instanceId,
-        connection,
-        health,
+        connection: ownConnection,
+        health: ownConnection === connection ? health : (await openBuckets(ownConnection, 1)).health,
         settings,
         target: () => plans.target(accountId, destinationId),
         createSender: (connectionsMax) =>
@@ -114,6 +119,7 @@ export async function createDispatcherRig(natsUrl: string) {
       );
       return dispatcher;
     },
+    running: () => [...running],
     /** Puts events into one frame of the account's log. */
     send: (events: readonly TestEvent[]) => store(frameOf(accountId, events)),
     sendRaw: (text: string) => store(Buffer.from(text)),

@@ -60,6 +60,7 @@ export async function createResultsRig() {
         plan: () => plan,
       });
       running.add(actor);
+      actor.done.catch(() => running.delete(actor));
       return actor;
     },
     /** As the control plane does before it tells a visitor its variant. */

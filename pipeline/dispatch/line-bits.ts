@@ -1,0 +1,31 @@
+/** Lines of a frame, a bit each; the array ends with the last bit that is set. Undefined: none is. */
+export type LineBits = Uint8Array | undefined;
+
+export function hasBit(bits: LineBits, line: number): boolean {
+  return (((bits?.[line >>> 3] ?? 0) >>> (line & 7)) & 1) === 1;
+}
+
+/** The bits with one more set; may be the same array. */
+export function setBit(bits: LineBits, line: number): Uint8Array {
+  const byte = line >>> 3;
+  let into = bits;
+  if (into === undefined || into.length <= byte) {
+    into = new Uint8Array(Math.max(byte + 1, (bits?.length ?? 0) * 2));
+    if (bits !== undefined) into.set(bits);
+  }
+  into[byte] = (into[byte] ?? 0) | (1 << (line & 7));
+  return into;
+}
+
+export function joinBits(one: Uint8Array, other: Uint8Array): Uint8Array {
+  const joined = new Uint8Array(Math.max(one.length, other.length));
+  for (let byte = 0; byte < joined.length; byte += 1) joined[byte] = (one[byte] ?? 0) | (other[byte] ?? 0);
+  return joined;
+}
+
+/** How many of the first `lines` are set. */
+export function countBits(bits: LineBits, lines: number): number {
+  let count = 0;
+  for (let line = 0; line < Math.min(lines, (bits?.length ?? 0) * 8); line += 1) if (hasBit(bits, line)) count += 1;
+  return count;
+}

@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { NatsServer } from '../shared/embedded/nats-server.ts';
+import { migrate } from '../shared/storage/migrate.ts';
+import { createTestDatabase, startTestNats } from '../shared/testing/servers.ts';
+import type { TestDatabase } from '../shared/testing/servers.ts';
+import { httpEntity } from './testing/account-config.ts';
+import { createLedger } from './testing/ledger.ts';
+import type { Comparison } from './testing/ledger.ts';
+import { openRig, startOn } from './testing/open-rig.ts';
+import { runAsProcess } from './testing/run-as-process.ts';
+import { idsOf } from './testing/scripted-sink.ts';
+import { until } from './testing/until.ts';
+
+const visitors = 20;
+const destinations = 4;
+/** In flight are at most as many as there are visitors; what was answered just before an end may not be noted yet. */
+const repeatedMax = visitors * 4;
+
+let nats: NatsServer;
+let database: TestDatabase;
+
+beforeAll(async () => {
+  [nats, database] = await Promise.all([startTestNats(), createTestDatabase()]);
+  await migrate(database.url);
+});
+afterAll(async () => {
+  await nats?.stop();
+  await database?.drop();
+});
+
+/** A pipeline under load: destinations that take their time, and a ledger of what was sent and what came. */
+async function underLoad() {
+  const { rig, sink } = await openRig(nats.url, database.url);
+  const account = randomUUID();
+  const ledger = createLedger(visitors);
+  const paths = Array.from({ length: destinations }, (_, i) => `/${i}`);
+  sink.answer(() => ({ status: 200, delayMs: 150 }));
+  await rig.configure(account, { destinations: paths.map((path) => httpEntity(randomUUID(), sink.url + path)) });
+  const requestsOf = (path: string): number => sink.requests.filter((request) => request.path === path).length;
+  const compare = (): Comparison[] => paths.map((path) => ledger.compare(sink, path));
+  return {
+    rig,
+    sink,
+    /** Frames of one to eleven events, each visitor in its partition. */
+    async accept(frames: number): Promise<void> {
+      for (let frame = 0; frame < frames; frame += 1) {
+        const events = ledger.next(1 + (frame % 11));
+        for (const partition of [0, 1]) {
+          const own = events.filter(({ visitor }) => Number(visitor.slice(1)) % 2 === partition);
+          if (own.length > 0) await rig.accept(account, own, partition);
+        }
+      }
+    },
+    /** Every destination was asked for as many events more. */
+    progress: async (count: number): Promise<void> => {
+      const before = paths.map(requestsOf);
+      await until(`${count} more were sent everywhere`, () =>
+        paths.every((path, i) => requestsOf(path) >= (before[i] ?? 0) + count),
+      );
+    },
+    async expectOrder(repeated: number): Promise<void> {
+      sink.answer(() => 200);
+      await until('all arrived everywhere', () => compare().every(({ missing }) => missing === 0), 90_000);
+      for (const compared of compare()) {
+        expect(compared).toMatchObject({ missing: 0, outOfOrder: [] });
+        expect(compared.repeated).toBeLessThanOrEqual(repeated);
+      }
+    },
+    ids: () => sink.requests.flatMap(({ body }) => idsOf(body)),
+  };
+}
+
+describe('order over every death', () => {
+  it('a thread dies: its actors run elsewhere, and what they had comes first', async () => {
+    const { rig, accept, progress, expectOrder } = await underLoad();
+    const { pool } = await startOn(rig);
+    await accept(60);
+    await progress(40);
+    await pool.threads[0]?.terminate();
+    await progress(40);
+    await pool.threads[1]?.terminate();
+    await accept(20);
+    await expectOrder(repeatedMax);
+  });
+
+  it('SIGTERM: answers are waited for, and nothing is sent twice', async () => {
+    const { rig, accept, progress, expectOrder } = await underLoad();
+    const first = runAsProcess(rig);
+    await accept(60);
+    await progress(40);
+    first.kill('SIGTERM');
+    const { code, log } = await first.ended;
+    expect({ code, log }).toEqual({ code: 0, log });
+    await startOn(rig);
+    await accept(20);
+    await expectOrder(0);
+  });
+
+  it('instances come, stand still, go on, and are killed', async () => {
+    const { rig, accept, progress, expectOrder } = await underLoad();
+    const survivor = await startOn(rig, 'survivor');
+    const alone = survivor.supervisor.states.running;
+    await accept(40);
+    await progress(20);
+    const victim = runAsProcess(rig, 'victim');
+    const shared = (): Promise<void> =>
+      until('they have shared', () => {
+        const { running, waiting, starting, stopping } = survivor.supervisor.states;
+        return running < alone && waiting + starting + stopping === 0;
+      });
+    const isAlone = (): boolean => survivor.supervisor.states.running === alone;
+    await shared();
+    await accept(60);
+    await progress(20);
+    victim.kill('SIGSTOP');
+    await until('the other one has taken over', isAlone);
+    await accept(10);
+    await progress(20);
+    victim.kill('SIGCONT');
+    await shared();
+    await accept(30);
+    await progress(20);
+    victim.kill('SIGKILL');
+    await until('the other one has taken over', isAlone);
+    await accept(10);
+    await expectOrder(repeatedMax * 3);
+  });
+});

@@ -1,0 +1,52 @@
+import type { ScriptedSink } from './scripted-sink.ts';
+import { idsOf } from './scripted-sink.ts';
+
+/** Events of numbered visitors: `<visitor>-<n>`, n counting up from 0 for each visitor. */
+export type Ledger = {
+  /** The next `count` events, of one visitor after the other. */
+  next(count: number): { readonly id: string; readonly visitor: string }[];
+  /** What came to the sink's path against what was made. */
+  compare(sink: ScriptedSink, path?: string): Comparison;
+};
+
+export type Comparison = {
+  readonly missing: number;
+  /** Requests for an event beyond its first. */
+  readonly repeated: number;
+  /** Events that were first asked for behind a later one of their visitor. */
+  readonly outOfOrder: readonly string[];
+};
+
+export function createLedger(visitors: number): Ledger {
+  let made = 0;
+  const idOf = (at: number): string => `v${at % visitors}-${Math.floor(at / visitors)}`;
+  return {
+    next: (count) =>
+      Array.from({ length: count }, () => {
+        const id = idOf(made);
+        made += 1;
+        return { id, visitor: visitorOf(id) };
+      }),
+    compare(sink, path) {
+      const seen = new Set<string>();
+      const newest = new Map<string, number>();
+      const outOfOrder: string[] = [];
+      let repeated = 0;
+      // The sink notes a request when it comes, so this is the order of the attempts.
+      const asked = sink.requests.filter((request) => path === undefined || request.path === path);
+      for (const id of asked.flatMap(({ body }) => idsOf(body))) {
+        if (seen.has(id)) {
+          repeated += 1;
+          continue;
+        }
+        seen.add(id);
+        const n = Number(id.split('-')[1]);
+        if (n < (newest.get(visitorOf(id)) ?? -1)) outOfOrder.push(id);
+        newest.set(visitorOf(id), Math.max(n, newest.get(visitorOf(id)) ?? -1));
+      }
+      return { missing: made - seen.size, repeated, outOfOrder };
+    },
+  };
+}
+
+const visitorOf = (id: string): string => id.slice(0, id.indexOf('-'));

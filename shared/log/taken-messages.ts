@@ -1,0 +1,147 @@
+/** What a reader has to do with a message that comes from its consumer. */
+export type Received =
+  /** It was not here before, or was released. */
+  | 'new'
+  /** It is being worked on, or its ack is about to be sent: this copy is none of our business. */
+  | 'held'
+  /** It was acknowledged, which the server does not know: it is told again. */
+  | 'acknowledged';
+
+/** What a reader has finished, for the one that comes after it. */
+export type FinishedMessages = {
+  /** Everything up to here is finished. */
+  readonly upTo: number;
+  /** What is finished above, ascending. */
+  readonly above: readonly number[];
+  /** When the newest of them was stored, in ms since the epoch: the same sequence stored later is another message. */
+  readonly storedUntilMs: number;
+};
+
+const released = 0;
+const held = 1;
+const finished = 2;
+const acknowledged = 3;
+type State = typeof released | typeof held | typeof finished | typeof acknowledged;
+
+/**
+ * The messages one reader was given, by their sequence in the stream. A consumer that is reset hands out everything above
+ * its oldest unacknowledged message anew, and a server that was killed may have forgotten the last acknowledgements:
+ * this tells which of them are in hand or done. Everything up to a point is done; above it each message has its state.
+ */
+export class TakenMessages {
+  /** Ascending, with a state each. Plain numbers: nothing that garbage collection would have to follow. */
+  readonly #seqs: number[] = [];
+  readonly #states: State[] = [];
+  #doneUpTo: number;
+  /** Up to here the server has handed out everything since it was last reset, so there is nothing unknown in between. */
+  #receivedUpTo: number;
+  #storedUntilMs = 0;
+
+  /** `ackedSeq`: everything up to there is acknowledged. */
+  constructor(ackedSeq: number) {
+    this.#doneUpTo = ackedSeq;
+    this.#receivedUpTo = ackedSeq;
+  }
+
+  /** Messages between the oldest one that is not done and the newest. */
+  get size(): number {
+    return this.#seqs.length;
+  }
+
+  get finished(): FinishedMessages {
+    const above = this.#seqs.filter((_, at) => (this.#states[at] ?? released) >= finished);
+    return { upTo: this.#doneUpTo, above, storedUntilMs: this.#storedUntilMs };
+  }
+
+  /** Takes over what another reader has finished: the server is told when it hands that out. */
+  restore({ upTo, above, storedUntilMs }: FinishedMessages): void {
+    this.#doneUpTo = Math.max(this.#doneUpTo, upTo);
+    this.#storedUntilMs = Math.max(this.#storedUntilMs, storedUntilMs);
+    for (const seq of above) if (seq > this.#doneUpTo) this.#set(seq, acknowledged);
+    this.#advance();
+  }
+
+  /** The server begins again behind what is acknowledged. */
+  rewound(ackedSeq: number): void {
+    this.#receivedUpTo = ackedSeq;
+    this.#doneUpTo = Math.max(this.#doneUpTo, ackedSeq);
+    this.#advance();
+  }
+
+  /** A message came. It is held from now on if it is new. */
+  received(seq: number, storedAtMs: number): Received {
+    this.#receivedUpTo = Math.max(this.#receivedUpTo, seq);
+    const isKnownTime = storedAtMs <= this.#storedUntilMs;
+    const at = this.#find(seq);
+    const state = this.#seqs[at] === seq ? this.#states[at] : undefined;
+    let answer: Received = 'new';
+    if (state === held || state === finished) answer = 'held';
+    else if (isKnownTime && (state === acknowledged || seq <= this.#doneUpTo)) answer = 'acknowledged';
+    else this.#set(seq, held);
+    this.#advance();
+    return answer;
+  }
+
+  /** All of it is done; the ack follows. */
+  finish(seq: number, storedAtMs: number): void {
+    this.#storedUntilMs = Math.max(this.#storedUntilMs, storedAtMs);
+    this.#move(seq, finished);
+  }
+
+  /** It is done and the ack is sent. */
+  acknowledge(seq: number, storedAtMs: number): void {
+    this.#storedUntilMs = Math.max(this.#storedUntilMs, storedAtMs);
+    this.#move(seq, acknowledged);
+    this.#advance();
+  }
+
+  /** Nothing is done with it: it is wanted again. */
+  release(seq: number): void {
+    this.#move(seq, released);
+  }
+
+  #move(seq: number, state: State): void {
+    const at = this.#find(seq);
+    if (this.#seqs[at] === seq) this.#states[at] = state;
+  }
+
+  #set(seq: number, state: State): void {
+    const at = this.#find(seq);
+    if (this.#seqs[at] === seq) {
+      this.#states[at] = state;
+      return;
+    }
+    this.#seqs.splice(at, 0, seq);
+    this.#states.splice(at, 0, state);
+  }
+
+  #advance(): void {
+    let done = 0;
+    for (; done < this.#seqs.length; done += 1) {
+      const seq = this.#seqs[done] ?? 0;
+      if (seq > this.#doneUpTo) {
+        if (this.#states[done] !== acknowledged || seq > this.#receivedUpTo) break;
+        this.#doneUpTo = seq;
+      } else if (this.#states[done] === held || this.#states[done] === finished) {
+        // Acknowledged by somebody else, and still in work here.
+        break;
+      }
+    }
+    if (done === 0) return;
+    this.#seqs.splice(0, done);
+    this.#states.splice(0, done);
+  }
+
+  /** Where a sequence is, or would be: nearly always at the end. */
+  #find(seq: number): number {
+    let low = 0;
+    let high = this.#seqs.length;
+    if (high === 0 || seq > (this.#seqs[high - 1] ?? 0)) return high;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#seqs[middle] ?? 0) < seq) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
