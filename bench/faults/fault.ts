@@ -1,3 +1,4 @@
+import type { Verdict } from './judge.ts';
 import type { FaultStack, StackShape } from './stack.ts';
 
 /** What a fault is given once its stack is under load. */
@@ -15,22 +16,22 @@ export type Fault = {
   readonly shape: StackShape;
   /** What it takes beside an ordinary account; it is skipped, with a word, where that is missing. */
   readonly needs?: 'root';
-  /** Gives the log's first node a file system of its own, of so many MiB. */
+  /** Gives the streams of the log's first node a file system of their own, of so many MiB. */
   readonly logDiskMib?: number;
   /** How long both destinations take to answer while there is load, in ms. */
   readonly answerAfterMs?: number;
   /** Does the harm and, where it does not heal by itself, undoes it: when it resolves the fault is over. */
   run(context: FaultContext): Promise<void>;
   /** What is wrong beyond loss, doubles and disorder; undefined: nothing. Asked when all that will come has come. */
-  check?(context: FaultContext): Promise<string | undefined>;
+  check?(context: FaultContext, verdict: Verdict): Promise<string | undefined>;
 };
 
 export type FaultDefinition = Omit<Fault, 'shape'> & Partial<StackShape>;
 
 /** Declares a fault: on one node, one pipeline and one gateway unless it says otherwise. */
 export function defineFault(definition: FaultDefinition): Fault {
-  const { nodes = 1, pipelines = 1, gateways = 1, env = {}, nodeArgs = [], ...fault } = definition;
-  return { ...fault, shape: { nodes, pipelines, gateways, env, nodeArgs } };
+  const { nodes = 1, pipelines = 1, gateways = 1, env = {}, hasMovableClocks = false, ...fault } = definition;
+  return { ...fault, shape: { nodes, pipelines, gateways, env, hasMovableClocks } };
 }
 
 /** Why a fault cannot be run by this account on this machine; undefined: it can. */

@@ -5,6 +5,15 @@ import {
   destinationThrottling,
 } from './families/destination-faults.ts';
 import { gatewayKilled, gatewayPaused, nothing } from './families/gateway-faults.ts';
+import { clockBackNatsKilled } from './families/clock-faults.ts';
+import {
+  clusterAllKilled,
+  clusterFollowerKilled,
+  clusterLeaderKilled,
+  clusterQuorumLost,
+} from './families/cluster-faults.ts';
+import { diskFullRestart, logCut } from './families/disk-faults.ts';
+import { rollingRestart } from './families/restart-faults.ts';
 import {
   pipelineKilled,
   pipelineKilledSlow,
@@ -42,6 +51,14 @@ export const faults: readonly Fault[] = [
   postgresKilled,
   controlPlaneKilled,
   allKilled,
+  rollingRestart,
+  clusterFollowerKilled,
+  clusterLeaderKilled,
+  clusterQuorumLost,
+  clusterAllKilled,
+  diskFullRestart,
+  logCut,
+  clockBackNatsKilled,
   destinationRefusing,
   destinationHanging,
   destinationFlapping,

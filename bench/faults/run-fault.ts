@@ -6,6 +6,7 @@ import type { Fault, FaultContext } from './fault.ts';
 import { judge } from './judge.ts';
 import type { Evidence, Verdict } from './judge.ts';
 import { mountLogDisk } from './log-disk.ts';
+import { storeDirOf } from './stack-parts.ts';
 import { servicesOf, withStack } from './stack.ts';
 import type { FaultStack } from './stack.ts';
 import { startLoad } from './visitors.ts';
@@ -58,7 +59,8 @@ export async function runFault(fault: Fault, options: FaultOptions, around: Surr
   const why = obstacleTo(fault);
   if (why !== undefined) return { kind: 'skipped', why };
   const { shape, logDiskMib } = fault;
-  const prepare = logDiskMib === undefined ? {} : { prepare: (folder: string) => mountLogDisk(folder, logDiskMib) };
+  const prepare =
+    logDiskMib === undefined ? {} : { prepare: (folder: string) => mountLogDisk(storeDirOf(folder, 0), logDiskMib) };
   try {
     const run = await withStack({ ...around, ...prepare, shape, isKept: options.isKept }, (stack) =>
       runOn(stack, fault, options, around),
@@ -104,8 +106,8 @@ async function runOn(stack: FaultStack, fault: Fault, options: FaultOptions, { s
     });
     const drainMs = await drain(evidence);
     await sleep(settleMs);
-    const problem = await fault.check?.(context);
     const verdict = judge(evidence());
+    const problem = await fault.check?.(context, verdict);
     return { verdict, faultMs: overMs - beganMs, drainMs, peakMemoryBytes: await memory.stop(), problem };
   } finally {
     await load.stop();

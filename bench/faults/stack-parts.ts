@@ -33,8 +33,11 @@ export type DatabasePart = Part & { readonly url: string };
 const clusterName = 'faults';
 const askMs = 1_000;
 
-/** The folder of a node's data: a file system of its own may be put there before it is started. */
+/** The folder of a node's data and configuration. */
 export const storeDirOf = (folder: string, index: number): string => join(folder, `nats-${index + 1}`);
+
+/** Where in it nats-server has its streams: a file system of its own may be put there before it is started. */
+export const streamsFolder = (storeDir: string): string => join(storeDir, 'jetstream');
 
 /** Starts one node, or several as a cluster, each on a folder and ports that it keeps. */
 export async function startLogNodes(folder: string, nodes: number, binaryPath: string, say: Say): Promise<LogNode[]> {

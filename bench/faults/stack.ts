@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rename } from 'node:fs/promises';
+import { mkdtemp, rename, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { waitRevision } from '../../deploy/local/wait-ready.ts';
 import { createRunFolder } from '../../shared/testing/run-folder.ts';
+import { clockFileVariable } from '../env.ts';
 import type { Code } from '../system/code.ts';
 import { openControl } from '../system/control-client.ts';
 import type { ControlAccess } from '../system/control-client.ts';
@@ -24,7 +25,8 @@ export type StackShape = {
   /** Several share one port. */
   readonly gateways: number;
   readonly env: Readonly<Record<string, string>>;
-  readonly nodeArgs: readonly string[];
+  /** Lets the wall clock of the services be set with `setClocks`. */
+  readonly hasMovableClocks: boolean;
 };
 
 /** Everything an event passes, each part kept running on ports and folders of its own. */
@@ -42,6 +44,8 @@ export type FaultStack = {
   readonly steady: FaultDestination;
   /** Does what the fault wants of it. */
   readonly troubled: FaultDestination;
+  /** Sets the wall clock of every service off by so many ms. */
+  setClocks(offMs: number): Promise<void>;
 };
 
 export type StackOptions = {
@@ -103,17 +107,20 @@ async function startStack(
   await waitUntil('the log to be ready', readyDeadlineMs, () => unhealthyNode(log));
 
   const [gatewayPort = 0, controlPort = 0] = await findPorts(2);
+  const clock = join(folder, 'clock');
+  const nodeArgs = shape.hasMovableClocks ? ['--import', code.pathOf('bench/faults/movable-clock')] : [];
   const common = {
     NATS_URL: log.map(({ url }) => url).join(','),
     NATS_MONITOR_URL: log.map(({ monitorUrl }) => monitorUrl).join(','),
     LOG_REPLICAS: String(shape.nodes),
+    [clockFileVariable]: clock,
     ...shape.env,
   };
   const stored = { ...common, DATABASE_URL: postgres.url, SECRETS_KEY: randomBytes(32).toString('base64') };
   const local = { EGRESS_ALLOW: '127.0.0.0/8' };
   const credentials = join(folder, 'bootstrap.json');
   const start = (name: string, service: string, metricsVariable: string, env: Record<string, string>) =>
-    startServicePart(code, folder, { name, service, metricsVariable, env, nodeArgs: shape.nodeArgs }, say);
+    startServicePart(code, folder, { name, service, metricsVariable, env, nodeArgs }, say);
   const numbered = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
   // All at once, as a machine that comes up would.
   const [controlPlane, pipelines, gateways] = await Promise.all([
@@ -162,6 +169,11 @@ async function startStack(
     postgres,
     steady,
     troubled,
+    async setClocks(offMs) {
+      // In one step: half a number would be another one.
+      await writeFile(`${clock}.new`, String(offMs));
+      await rename(`${clock}.new`, clock);
+    },
   };
 }
 
