@@ -9,6 +9,7 @@ import { runFault } from './run-fault.ts';
 import { servicesOf } from './stack.ts';
 
 const pids = new Set<number>();
+const deadlineMs = 240_000;
 
 /** As the fault of that name, and looks at what runs. */
 const pipelineKilled = defineFault({
@@ -24,18 +25,22 @@ const pipelineKilled = defineFault({
   },
 });
 
-test('faults: a pipeline that is killed under load loses and doubles nothing, and nothing of the stack is left', async () => {
-  const said: string[] = [];
-  const around = { code: sourceCode, natsPath: await natsBinaryPath(), say: (line: string) => void said.push(line) };
-  const options = { seconds: 3, ratePerS: 60, seed: 1, isKept: false };
-  const outcome = await runFault(pipelineKilled, options, around);
-  expect(outcome).toMatchObject({ kind: 'ran', run: { problem: undefined } });
-  const { rows, measured } = resultOf([{ name: pipelineKilled.name, outcome }], options);
-  expect(measured).toMatchObject({ lost: 0, doubled: 0, invented: 0 });
-  expect(rows[0]?.figures['acknowledged']?.value).toBeGreaterThan(50);
-  expect(rows[0]?.figures['delivered']?.value).toBe(rows[0]?.figures['acknowledged']?.value);
-  expect(rows[0]?.figures['first delivery']?.value).toBeGreaterThan(0);
-  expect(said.join('\n')).toContain('pipeline-1 is running again');
-  expect(pids.size).toBe(6);
-  expect(await Promise.all([...pids].map((pid) => readProcessFacts(pid)))).toEqual([...pids].map(() => undefined));
-});
+test(
+  'faults: a pipeline that is killed under load loses and doubles nothing, and nothing of the stack is left',
+  async () => {
+    const said: string[] = [];
+    const around = { code: sourceCode, natsPath: await natsBinaryPath(), say: (line: string) => void said.push(line) };
+    const options = { seconds: 3, ratePerS: 60, seed: 1, isKept: false };
+    const outcome = await runFault(pipelineKilled, options, around);
+    expect(outcome).toMatchObject({ kind: 'ran', run: { problem: undefined } });
+    const { rows, measured } = resultOf([{ name: pipelineKilled.name, outcome }], options);
+    expect(measured).toMatchObject({ lost: 0, doubled: 0, invented: 0 });
+    expect(rows[0]?.figures['acknowledged']?.value).toBeGreaterThan(50);
+    expect(rows[0]?.figures['delivered']?.value).toBe(rows[0]?.figures['acknowledged']?.value);
+    expect(rows[0]?.figures['first delivery']?.value).toBeGreaterThan(0);
+    expect(said.join('\n')).toContain('pipeline-1 is running again');
+    expect(pids.size).toBe(6);
+    expect(await Promise.all([...pids].map((pid) => readProcessFacts(pid)))).toEqual([...pids].map(() => undefined));
+  },
+  deadlineMs,
+);
