@@ -31,7 +31,10 @@ function ran(troubled: Partial<Delivered>, own: Partial<Verdict> = {}, run: Part
     delayMs: { p50: 5, p99: 9 },
     ...own,
   };
-  return { kind: 'ran', run: { verdict, faultMs: 1, drainMs: 2, peakMemoryBytes: 3, problem: undefined, ...run } };
+  return {
+    kind: 'ran',
+    run: { verdict, faultMs: 1, drainMs: 2, stuck: 0, peakMemoryBytes: 3, problem: undefined, ...run },
+  };
 }
 
 const unmet = (outcome: FaultOutcome): string[] => {
@@ -63,6 +66,7 @@ describe('fault results', () => {
     const outcome = ran({}, { firstAcknowledgementMs: Number.NaN }, { problem: 'no service says so' });
     expect(faultsOf(outcome)).toEqual(['nothing was acknowledged after it', 'no service says so']);
     expect(unmet(outcome)).toEqual(['broken']);
+    expect(faultsOf(ran({}, {}, { stuck: 7 }))).toEqual(['7 came only after everything was restarted by hand']);
   });
 
   test('fault results: of two destinations the worse one stands in the row', () => {

@@ -23,7 +23,7 @@ export function faultsOf(outcome: FaultOutcome): readonly string[] {
     case 'failed':
       return [outcome.why];
     case 'ran': {
-      const { verdict, problem } = outcome.run;
+      const { verdict, stuck, problem } = outcome.run;
       const counted = [
         [worstOf(verdict, 'lost'), 'lost'],
         [worstOf(verdict, 'doubled'), 'doubled under another key'],
@@ -33,6 +33,7 @@ export function faultsOf(outcome: FaultOutcome): readonly string[] {
       return [
         ...counted.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`),
         ...(Number.isNaN(verdict.firstAcknowledgementMs) ? ['nothing was acknowledged after it'] : []),
+        ...(stuck === 0 ? [] : [`${stuck} came only after everything was restarted by hand`]),
         ...(problem === undefined ? [] : [problem]),
       ];
     }

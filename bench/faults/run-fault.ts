@@ -1,6 +1,7 @@
 import type { Code } from '../system/code.ts';
 import { processMemoryBytes } from '../system/process-memory.ts';
 import { sleep } from '../system/wait-until.ts';
+import { kill } from './actions.ts';
 import { obstacleTo } from './fault.ts';
 import type { Fault, FaultContext } from './fault.ts';
 import { judge } from './judge.ts';
@@ -26,6 +27,8 @@ export type FaultRun = {
   readonly faultMs: number;
   /** From the end of the load until everything had arrived; NaN where not everything did. */
   readonly drainMs: number;
+  /** Events that came only once every process had been ended by hand: stored, and stuck. */
+  readonly stuck: number;
   /** The most our processes had resident, all together. */
   readonly peakMemoryBytes: number;
   /** What the fault's own check found. */
@@ -106,9 +109,21 @@ async function runOn(stack: FaultStack, fault: Fault, options: FaultOptions, { s
     });
     const drainMs = await drain(evidence);
     await sleep(settleMs);
-    const verdict = judge(evidence());
-    const problem = await fault.check?.(context, verdict);
-    return { verdict, faultMs: overMs - beganMs, drainMs, peakMemoryBytes: await memory.stop(), problem };
+    const problem = await fault.check?.(context, judge(evidence()));
+    const missing = countLost(evidence());
+    if (missing > 0) {
+      say(`${missing} have not come: every process is ended and started again, to see whether they are stored`);
+      kill(...stack.log, stack.postgres, ...servicesOf(stack));
+      await drain(evidence);
+    }
+    return {
+      verdict: judge(evidence()),
+      faultMs: overMs - beganMs,
+      drainMs,
+      stuck: missing - countLost(evidence()),
+      peakMemoryBytes: await memory.stop(),
+      problem,
+    };
   } finally {
     await load.stop();
     await memory.stop();
@@ -136,6 +151,11 @@ async function drain(evidence: () => Evidence): Promise<number> {
     if (nowMs - lastMs > drainQuietMs || nowMs - beganMs > drainDeadlineMs) return Number.NaN;
     await sleep(pollMs);
   }
+}
+
+/** At the destination that lacks most. */
+function countLost(evidence: Evidence): number {
+  return Math.max(...Object.values(judge(evidence).destinations).map(({ lost }) => lost));
 }
 
 /** Looks at what our processes have resident; `stop` returns the most there was. */
