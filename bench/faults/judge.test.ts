@@ -27,6 +27,7 @@ const evidence = (ledger: Ledger, arrivals: readonly Arrival[], own: Partial<Evi
   answers: ledger.answers,
   arrivals: { there: arrivals },
   overMs: 0,
+  stoppedMs: ledger.answers.at(-1)?.atMs ?? 0,
   ...own,
 });
 
@@ -154,6 +155,12 @@ describe('judge', () => {
     });
     const undelivered = judge(evidence(ledgerOf(2, 1), [arrival('1/1')]));
     expect(undelivered.everyVisitorMs).toBeNaN();
+  });
+
+  test('judge: a silence that lasts until the visitors stop counts', () => {
+    const ledger = ledgerOf(1, 3);
+    expect(judge(evidence(ledger, [])).longestSilenceMs).toBe(10);
+    expect(judge(evidence(ledger, [], { stoppedMs: 532 })).longestSilenceMs).toBe(500);
   });
 
   test('judge: refusals are counted by what they were', () => {

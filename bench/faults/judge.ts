@@ -17,6 +17,8 @@ export type Evidence = {
   readonly arrivals: Readonly<Record<string, readonly Arrival[]>>;
   /** When the fault was over: from here on recovery counts. */
   readonly overMs: number;
+  /** When visitors stopped: until then silence counts. */
+  readonly stoppedMs: number;
   /** Events acknowledged before this may be missing: the fault destroyed what was stored. */
   readonly mayMissUntilMs?: number;
 };
@@ -60,7 +62,15 @@ const examplesMax = 10;
 
 /** Compares what clients were promised with what destinations got. */
 export function judge(evidence: Evidence): Verdict {
-  const { entries, refusals, answers, arrivals, overMs, mayMissUntilMs = Number.NEGATIVE_INFINITY } = evidence;
+  const {
+    entries,
+    refusals,
+    answers,
+    arrivals,
+    overMs,
+    stoppedMs,
+    mayMissUntilMs = Number.NEGATIVE_INFINITY,
+  } = evidence;
   const byName = new Map(entries.map((entry) => [nameOf(entry), entry]));
   const acknowledged = entries.filter(isAcknowledged);
   const firsts = Object.values(arrivals).map(firstArrivals);
@@ -77,7 +87,7 @@ export function judge(evidence: Evidence): Verdict {
       Object.entries(arrivals).map(([name, took]) => [name, judgeOne(took, byName, acknowledged, mayMissUntilMs)]),
     ),
     refused: countBy(refusals.map(({ kind }) => kind)),
-    longestSilenceMs: longestGap(answers.map(({ atMs }) => atMs)),
+    longestSilenceMs: longestGap([...answers.map(({ atMs }) => atMs), stoppedMs]),
     firstAcknowledgementMs: finite(Math.min(...sentAfter)),
     ...recovered,
     delayMs: percentiles(delays.filter(Number.isFinite)),

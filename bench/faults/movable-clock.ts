@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { clockFile } from '../env.ts';
 
 // Loaded before a service's own code, in every thread of it: `Date` is off by what a file says, as after somebody has
-// set the machine's clock. Monotonic time and timers go on as they are. Other processes keep the clock they have.
+// set the machine's clock. Monotonic time and timers go on as they are. Other processes keep the clock they have, and so
+// do threads where services run from their sources.
 
 const everyMs = 20;
 const file = clockFile();

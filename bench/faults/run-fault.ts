@@ -96,6 +96,7 @@ async function runOn(stack: FaultStack, fault: Fault, options: FaultOptions, { s
     const overMs = performance.now();
     await sleep(seconds * 1_000 * (1 - beforeShare));
     await untilAcknowledged(load, overMs);
+    const stoppedMs = performance.now();
     await load.stop();
     for (const each of destinations) each.behave({ kind: 'take' });
     const { entries, refusals, answers } = load.ledger;
@@ -105,6 +106,7 @@ async function runOn(stack: FaultStack, fault: Fault, options: FaultOptions, { s
       answers,
       arrivals: Object.fromEntries(destinations.map(({ name, taken }) => [name, taken])),
       overMs,
+      stoppedMs,
       ...(mayMissUntilMs === undefined ? {} : { mayMissUntilMs }),
     });
     const drainMs = await drain(evidence);

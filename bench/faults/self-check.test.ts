@@ -50,7 +50,7 @@ async function verdictOn(path: Path, answer: (count: number) => number = () => 2
   await expect.poll(() => load.ledger.entries.length).toBeGreaterThan(enough);
   await load.stop();
   const { entries, refusals, answers } = load.ledger;
-  return judge({ entries, refusals, answers, arrivals: { checked: destination.taken }, overMs: 0 });
+  return judge({ entries, refusals, answers, arrivals: { checked: destination.taken }, overMs: 0, stoppedMs: 0 });
 }
 
 /** The events of a visitor's request as a destination gets them. */
