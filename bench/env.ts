@@ -8,3 +8,10 @@ export function inheritedEnv(): Readonly<Record<string, string>> {
   const pairs = needed.map((name) => [name, process.env[name]] as const);
   return Object.fromEntries(pairs.filter((pair): pair is readonly [string, string] => pair[1] !== undefined));
 }
+
+/** Names the file that says how far the wall clock of a process with a clock that can be moved is off, in ms. */
+export const clockFileVariable = 'FAULT_CLOCK_FILE';
+
+export function clockFile(): string | undefined {
+  return process.env[clockFileVariable];
+}

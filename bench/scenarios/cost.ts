@@ -6,11 +6,10 @@ import { plainFigure } from '../result/figure.ts';
 import type { Figure, ResultRow } from '../result/result.ts';
 import type { Scenario, ScenarioContext } from '../scenario.ts';
 import { assertNoneRefused } from '../system/assert-none-refused.ts';
-import { processFamilyCpuMs } from '../system/process-cpu.ts';
+import { cpuMsOf, cpuNsAnEvent } from '../system/path-cpu.ts';
 import { peakMemoryBytes } from '../system/process-memory.ts';
 import { waitUntil } from '../system/wait-until.ts';
 import { startWholePath } from '../system/whole-path.ts';
-import type { WholePath } from '../system/whole-path.ts';
 
 const group = 'in';
 const connections = 128;
@@ -113,19 +112,8 @@ function measureOnce(context: ScenarioContext, subject: Subject, round: number):
     const events = await send(seconds * 1000);
     const after = await cpuMsOf(path);
     await assertNoneRefused(path.pipeline);
-    const cpuNs = Object.fromEntries(
-      Object.entries(after).map(([process, ms]) => [process, ((ms - (before[process] ?? 0)) * 1e6) / events]),
-    );
+    const cpuNs = cpuNsAnEvent(before, after, events);
     const memoryBytes = (await peakMemoryBytes(path.gateway.pid)) + (await peakMemoryBytes(path.pipeline.pid));
     return { cpuNs, memoryBytes };
   });
-}
-
-async function cpuMsOf({ gateway, pipeline, natsPid, postgresPid }: WholePath): Promise<Record<string, number>> {
-  return {
-    gateway: await processFamilyCpuMs(gateway.pid),
-    log: await processFamilyCpuMs(natsPid),
-    pipeline: await processFamilyCpuMs(pipeline.pid),
-    PostgreSQL: await processFamilyCpuMs(postgresPid),
-  };
 }

@@ -11,6 +11,7 @@ import { latency } from './latency.ts';
 import { metrics } from './metrics.ts';
 import { micro } from './micro.ts';
 import { publish } from './publish.ts';
+import { replicated } from './replicated.ts';
 import { scaling } from './scaling.ts';
 import { soak } from './soak.ts';
 import { track } from './track.ts';
@@ -23,6 +24,7 @@ export const scenarios: readonly Scenario[] = [
   latency,
   dispatch,
   endToEnd,
+  replicated,
   cost,
   isolation,
   actors,

@@ -14,11 +14,15 @@ export type ChildOptions = {
   readonly nodeArgs?: readonly string[];
 };
 
+export type ChildExit = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
+
 /** A process of the bench's: a service, a peer, a sink or a load generator. */
 export type Child = {
   readonly pid: number;
   /** Rejects once the process ends without having been told to; never resolves. */
   readonly failed: Promise<never>;
+  /** Both null where it could not even be started. */
+  readonly exited: Promise<ChildExit>;
   onMessage(take: (message: unknown) => void): void;
   send(message: unknown): void;
   /** The next message; rejects if the process ends first. */
@@ -44,13 +48,18 @@ export async function startChild(code: Code, folder: string, options: ChildOptio
   });
   await log.close();
   let isStopping = false;
-  const exited = new Promise<string>((resolve) => {
-    child.once('exit', (exitCode, signal) => resolve(signal ?? `exit code ${exitCode}`));
-    child.once('error', (error) => resolve(error.message));
+  let notStarted: string | undefined;
+  const exited = new Promise<ChildExit>((resolve) => {
+    child.once('exit', (code, signal) => resolve({ code, signal }));
+    child.once('error', (error) => {
+      notStarted = error.message;
+      resolve({ code: null, signal: null });
+    });
   });
-  const failed = exited.then(async (how) => {
+  const failed = exited.then(async ({ code, signal }) => {
     if (isStopping) return new Promise<never>(() => undefined);
     const words = (await readFile(logPath, 'utf8').catch(() => '')).trim().slice(-lastWordsCharacters);
+    const how = notStarted ?? signal ?? `exit code ${code}`;
     throw new Error(`${options.name} ended early (${how})${words === '' ? '' : `:\n${words}`}`);
   });
   // Whoever waits for something of the process hears of it; nobody has to.
@@ -58,6 +67,7 @@ export async function startChild(code: Code, folder: string, options: ChildOptio
   return {
     pid: child.pid ?? 0,
     failed,
+    exited,
     onMessage: (take) => void child.on('message', take),
     send: (message) => {
       if (child.connected) child.send(message as object);

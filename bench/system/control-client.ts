@@ -6,9 +6,8 @@ import type { Stage } from './stage.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** A control plane with an account of its own, and what an operator does with it. */
-export type ControlClient = {
-  readonly service: Service;
+/** What an operator does with the account a control plane made at its first start. */
+export type ControlAccess = {
   /** Of the account's first source. */
   readonly sourceToken: string;
   /** One call of the configuration interface; throws on anything but 2xx. */
@@ -17,6 +16,9 @@ export type ControlClient = {
   publish(onSend?: () => void): Promise<void>;
 };
 
+/** A control plane with an account of its own. */
+export type ControlClient = ControlAccess & { readonly service: Service };
+
 const deadlineMs = 60_000;
 let planes = 0;
 
@@ -24,9 +26,14 @@ export async function startControlClient(stage: Stage, natsUrl: string, database
   planes += 1;
   const file = join(stage.folder, `credentials-${planes}.json`);
   const service = await startControlPlane(stage, natsUrl, databaseUrl, { env: { BOOTSTRAP_FILE: file } });
+  return { service, ...(await openControl(service.url, file)) };
+}
+
+/** `file` is the control plane's BOOTSTRAP_FILE. */
+export async function openControl(url: string, file: string): Promise<ControlAccess> {
   const { apiKey, sourceToken } = JSON.parse(await readFile(file, 'utf8')) as Readonly<Record<string, string>>;
-  const call: ControlClient['call'] = async (method, path, body) => {
-    const answer = await fetch(`${service.url}/rest/v1/${path}`, {
+  const call: ControlAccess['call'] = async (method, path, body) => {
+    const answer = await fetch(`${url}/rest/v1/${path}`, {
       method,
       signal: AbortSignal.timeout(deadlineMs),
       headers: {
@@ -40,7 +47,6 @@ export async function startControlClient(stage: Stage, natsUrl: string, database
     return JSON.parse(text) as Json;
   };
   return {
-    service,
     sourceToken: sourceToken ?? '',
     call,
     async publish(onSend) {

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findNatsServer, defaultEmbeddedCacheDir } from '../../shared/embedded/nats-binary.ts';
 import type { NatsBinary } from '../../shared/embedded/nats-binary.ts';
+import { startNatsCluster } from '../../shared/embedded/nats-cluster.ts';
 import { startNatsServer } from '../../shared/embedded/nats-server.ts';
 import type { NatsServer, NatsServerOptions } from '../../shared/embedded/nats-server.ts';
 import { startPostgresServer } from '../../shared/embedded/postgres-server.ts';
@@ -24,6 +25,8 @@ export type Stage = {
   readonly started: ReadonlySet<string>;
   /** An empty nats-server on a free port, every write synced unless told otherwise. */
   startLog(options?: Partial<NatsServerOptions>): Promise<NatsServer>;
+  /** Several empty nodes that form a cluster, every write of each synced. */
+  startCluster(nodes: number): Promise<readonly NatsServer[]>;
   /** An empty database; the server behind it starts with the first one and syncs every commit. */
   createDatabase(): Promise<string>;
   /** Of the server behind the databases. */
@@ -82,6 +85,15 @@ function createLazyPostgres(folder: string, stops: Stops): () => Promise<Postgre
   };
 }
 
+function endWith(stops: Stops, server: NatsServer): NatsServer {
+  const stop = stops.add(async () => {
+    await server.stop();
+    // Full logs of several rounds would fill a small disk.
+    await rm(server.storeDir, { recursive: true, force: true });
+  });
+  return { ...server, stop };
+}
+
 let databases = 0;
 
 function createStage(shared: Shared, stops: Stops): Stage {
@@ -95,12 +107,12 @@ function createStage(shared: Shared, stops: Stops): Stage {
     async startLog(options = {}) {
       const storeDir = await mkdtemp(join(folder, 'nats-'));
       const server = await startNatsServer({ binaryPath: nats.path, storeDir, ...options });
-      const stop = stops.add(async () => {
-        await server.stop();
-        // Full logs of several rounds would fill a small disk.
-        await rm(storeDir, { recursive: true, force: true });
-      });
-      return { ...server, stop };
+      return endWith(stops, server);
+    },
+    async startCluster(nodes) {
+      const storeDirs = await Promise.all(Array.from({ length: nodes }, () => mkdtemp(join(folder, 'nats-'))));
+      const options = storeDirs.map((storeDir) => ({ binaryPath: nats.path, storeDir }));
+      return (await startNatsCluster('bench', options)).map((server) => endWith(stops, server));
     },
     async createDatabase() {
       databases += 1;

@@ -12,7 +12,8 @@ import type { Stage } from './stage.ts';
 /** A gateway, a log, a pipeline with its database, and a sink: everything an event passes. */
 export type WholePath = {
   readonly natsUrl: string;
-  readonly natsPid: number;
+  /** Of each node. */
+  readonly natsPids: readonly number[];
   readonly databaseUrl: string;
   readonly postgresPid: number;
   readonly accountId: string;
@@ -30,26 +31,41 @@ export type WholePathOptions = {
   otherAccounts?(sink: Sink): readonly BenchAccount[];
   readonly env?: Readonly<Record<string, string>>;
   readonly syncAlways?: boolean;
+  /** Of the log; each keeps every stream. */
+  readonly nodes?: number;
   /** One that runs already. */
   readonly sink?: Sink;
 };
 
 export async function startWholePath(stage: Stage, options: WholePathOptions): Promise<WholePath> {
   const sink = options.sink ?? (await startSink(stage));
-  const log = await stage.startLog(options.syncAlways === undefined ? {} : { syncAlways: options.syncAlways });
+  const log = await startLog(stage, options);
   const token = `src_live_${randomBytes(16).toString('hex')}`;
-  await publishAccounts(log.url, [
+  const accounts = [
     { accountId: benchAccountId, token, destinations: options.destinations(sink) },
     ...(options.otherAccounts?.(sink) ?? []),
-  ]);
+  ];
+  await publishAccounts(log.url, accounts, log.pids.length);
   const databaseUrl = await stage.createDatabase();
   await migrate(databaseUrl);
-  const env = options.env ?? {};
+  const env = { LOG_REPLICAS: String(log.pids.length), ...options.env };
   const gateway = await startGateway(stage, log.url, { env });
   const startedMs = performance.now();
   const pipeline = await startPipeline(stage, log.url, databaseUrl, { env });
   const pipelineStartMs = performance.now() - startedMs;
   const postgresPid = await stage.postgresPid();
-  const servers = { natsUrl: log.url, natsPid: log.pid, databaseUrl, postgresPid };
+  const servers = { natsUrl: log.url, natsPids: log.pids, databaseUrl, postgresPid };
   return { ...servers, accountId: benchAccountId, token, gateway, pipeline, sink, pipelineStartMs };
+}
+
+/** A log of one node, or of several that replicate to one another. */
+export async function startLog(
+  stage: Stage,
+  { nodes = 1, syncAlways }: Pick<WholePathOptions, 'nodes' | 'syncAlways'>,
+): Promise<{ readonly url: string; readonly pids: readonly number[] }> {
+  const servers =
+    nodes === 1
+      ? [await stage.startLog(syncAlways === undefined ? {} : { syncAlways })]
+      : await stage.startCluster(nodes);
+  return { url: servers.map(({ url }) => url).join(','), pids: servers.map(({ pid }) => pid) };
 }

@@ -1,0 +1,67 @@
+import { streams } from '../../../shared/log/topology.ts';
+import { sleep, waitUntil } from '../../system/wait-until.ts';
+import { kill, startedAgain } from '../actions.ts';
+import { defineFault } from '../fault.ts';
+import type { LogNode } from '../stack-parts.ts';
+import { findStreamLeader } from '../stream-leader.ts';
+
+const nodes = 3;
+const withoutQuorumMs = 6_000;
+const electionDeadlineMs = 30_000;
+
+export const clusterFollowerKilled = defineFault({
+  name: 'cluster-follower-killed',
+  about: 'of three nodes one that does not lead INGEST gets SIGKILL',
+  nodes,
+  async run({ stack }) {
+    const { followers } = await rolesIn(stack.log);
+    kill(...followers.slice(0, 1));
+  },
+});
+
+export const clusterLeaderKilled = defineFault({
+  name: 'cluster-leader-killed',
+  about: 'of three nodes the one that leads INGEST gets SIGKILL',
+  nodes,
+  async run({ stack }) {
+    const { leader } = await rolesIn(stack.log);
+    kill(leader);
+  },
+});
+
+export const clusterQuorumLost = defineFault({
+  name: 'cluster-quorum-lost',
+  about: 'both followers of INGEST are killed, its leader 6 s later; the followers come back, and then the leader',
+  nodes,
+  async run({ stack, say }) {
+    const { leader, followers } = await rolesIn(stack.log);
+    const starts = followers.map((follower) => follower.starts);
+    for (const node of stack.log) node.hold();
+    kill(...followers);
+    await sleep(withoutQuorumMs);
+    kill(leader);
+    for (const follower of followers) follower.release();
+    await Promise.all(followers.map((follower, index) => startedAgain(follower, starts[index] ?? 0)));
+    await waitUntil('the followers to lead', electionDeadlineMs, async () => {
+      const leaders = [streams.ingest, streams.events].map((stream) => findStreamLeader(followers, stream));
+      return (await Promise.all(leaders)).includes(undefined) ? 'a stream has no leader' : undefined;
+    });
+    say('both streams have a leader among the followers; the old one comes back');
+    leader.release();
+  },
+});
+
+export const clusterAllKilled = defineFault({
+  name: 'cluster-all-killed',
+  about: 'all three nodes get SIGKILL in one moment',
+  nodes,
+  async run({ stack }) {
+    kill(...stack.log);
+  },
+});
+
+async function rolesIn(log: readonly LogNode[]): Promise<{ leader: LogNode; followers: readonly LogNode[] }> {
+  const leader = await findStreamLeader(log, streams.ingest);
+  if (leader === undefined) throw new Error('the stream INGEST has no leader to begin with');
+  return { leader, followers: log.filter((node) => node !== leader) };
+}

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { readProcessFacts } from '../../shared/embedded/process-facts.ts';
+import { natsBinaryPath } from '../../shared/testing/servers.ts';
+import { sourceCode } from '../system/code.ts';
+import { kill, only } from './actions.ts';
+import { defineFault } from './fault.ts';
+import { resultOf } from './result-of.ts';
+import { runFault } from './run-fault.ts';
+import { servicesOf } from './stack.ts';
+
+const pids = new Set<number>();
+const deadlineMs = 240_000;
+
+/** As the fault of that name, and looks at what runs. */
+const pipelineKilled = defineFault({
+  name: 'pipeline-killed',
+  about: 'the only pipeline gets SIGKILL',
+  async run({ stack }) {
+    for (const { pid } of [...stack.log, stack.postgres, ...servicesOf(stack)]) pids.add(pid);
+    kill(only(stack.pipelines));
+  },
+  async check({ stack }) {
+    pids.add(only(stack.pipelines).pid);
+    return only(stack.pipelines).starts === 2 ? undefined : 'the pipeline was not started again';
+  },
+});
+
+test(
+  'faults: a pipeline that is killed under load loses and doubles nothing, and nothing of the stack is left',
+  async () => {
+    const said: string[] = [];
+    const around = { code: sourceCode, natsPath: await natsBinaryPath(), say: (line: string) => void said.push(line) };
+    const options = { seconds: 3, ratePerS: 60, seed: 1, isKept: false };
+    const outcome = await runFault(pipelineKilled, options, around);
+    expect(outcome).toMatchObject({ kind: 'ran', run: { problem: undefined } });
+    const { rows, measured } = resultOf([{ name: pipelineKilled.name, outcome }], options);
+    expect(measured).toMatchObject({ lost: 0, doubled: 0, invented: 0 });
+    expect(rows[0]?.figures['acknowledged']?.value).toBeGreaterThan(50);
+    expect(rows[0]?.figures['delivered']?.value).toBe(rows[0]?.figures['acknowledged']?.value);
+    expect(rows[0]?.figures['first delivery']?.value).toBeGreaterThan(0);
+    expect(said.join('\n')).toContain('pipeline-1 is running again');
+    expect(pids.size).toBe(6);
+    expect(await Promise.all([...pids].map((pid) => readProcessFacts(pid)))).toEqual([...pids].map(() => undefined));
+  },
+  deadlineMs,
+);

@@ -1,0 +1,189 @@
+import type { LedgerEntry, Refusal } from './ledger.ts';
+
+/** An event in a request that a destination answered 2xx: it has it from then on, whatever became of the answer. */
+export type Arrival = {
+  readonly visitor: number;
+  readonly number: number;
+  /** Its Idempotency-Key. */
+  readonly key: string;
+  readonly atMs: number;
+};
+
+export type Evidence = {
+  readonly entries: readonly LedgerEntry[];
+  readonly refusals: readonly Refusal[];
+  readonly answers: readonly { readonly sentMs: number; readonly atMs: number }[];
+  /** What each destination took, in the order in which it came. */
+  readonly arrivals: Readonly<Record<string, readonly Arrival[]>>;
+  /** When the fault was over: from here on recovery counts. */
+  readonly overMs: number;
+  /** When visitors stopped: until then silence counts. */
+  readonly stoppedMs: number;
+  /** Events acknowledged before this may be missing: the fault destroyed what was stored. */
+  readonly mayMissUntilMs?: number;
+};
+
+/** What became of the acknowledged events at one destination. */
+export type Delivered = {
+  readonly delivered: number;
+  readonly lost: number;
+  /** Missing, and acknowledged before what the fault is allowed to destroy. */
+  readonly destroyed: number;
+  /** Deliveries beyond the first one under the same Idempotency-Key. */
+  readonly repeated: number;
+  /** Keys beyond the first one under which one event came. */
+  readonly doubled: number;
+  /** Events whose first delivery came after that of a later one of their visitor. */
+  readonly disordered: number;
+  /** Came, and nobody sent them. */
+  readonly invented: number;
+  /** Up to ten of those lost or disordered, as `visitor/number`, to look for in the logs. */
+  readonly examples: { readonly lost: readonly string[]; readonly disordered: readonly string[] };
+};
+
+export type Verdict = {
+  readonly sent: number;
+  readonly acknowledged: number;
+  readonly destinations: Readonly<Record<string, Delivered>>;
+  readonly refused: Readonly<Record<string, number>>;
+  /** Longest time without a 200 to any request. */
+  readonly longestSilenceMs: number;
+  /** From the end of the fault to the first 200 of a request sent after it. NaN: none. */
+  readonly firstAcknowledgementMs: number;
+  /** From the end of the fault until each destination had an event first sent after it. NaN: one never had. */
+  readonly firstDeliveryMs: number;
+  /** Until each destination had one of each visitor that was answered after the fault. */
+  readonly everyVisitorMs: number;
+  /** From sending the request that was answered 200 to the first delivery, over all destinations. */
+  readonly delayMs: { readonly p50: number; readonly p99: number };
+};
+
+const examplesMax = 10;
+
+/** Compares what clients were promised with what destinations got. */
+export function judge(evidence: Evidence): Verdict {
+  const {
+    entries,
+    refusals,
+    answers,
+    arrivals,
+    overMs,
+    stoppedMs,
+    mayMissUntilMs = Number.NEGATIVE_INFINITY,
+  } = evidence;
+  const byName = new Map(entries.map((entry) => [nameOf(entry), entry]));
+  const acknowledged = entries.filter(isAcknowledged);
+  const firsts = Object.values(arrivals).map(firstArrivals);
+  const recovered = recoveryOf(acknowledged, firsts, overMs);
+  const delays = acknowledged.flatMap((entry) =>
+    // One whose answer was lost may be delivered before it is sent again and answered.
+    firsts.map((first) => Math.max(0, (first.get(nameOf(entry))?.atMs ?? Number.NaN) - entry.acknowledgedSentMs)),
+  );
+  const sentAfter = answers.filter(({ sentMs }) => sentMs >= overMs).map(({ atMs }) => atMs - overMs);
+  return {
+    sent: entries.length,
+    acknowledged: acknowledged.length,
+    destinations: Object.fromEntries(
+      Object.entries(arrivals).map(([name, took]) => [name, judgeOne(took, byName, acknowledged, mayMissUntilMs)]),
+    ),
+    refused: countBy(refusals.map(({ kind }) => kind)),
+    longestSilenceMs: longestGap([...answers.map(({ atMs }) => atMs), stoppedMs]),
+    firstAcknowledgementMs: finite(Math.min(...sentAfter)),
+    ...recovered,
+    delayMs: percentiles(delays.filter(Number.isFinite)),
+  };
+}
+
+type Acknowledged = LedgerEntry & Required<Pick<LedgerEntry, 'acknowledgedSentMs' | 'acknowledgedMs' | 'order'>>;
+type Named = { readonly visitor: number; readonly number: number };
+
+const nameOf = ({ visitor, number }: Named): string => `${visitor}/${number}`;
+const isAcknowledged = (entry: LedgerEntry): entry is Acknowledged => entry.acknowledgedMs !== undefined;
+
+function firstArrivals(arrivals: readonly Arrival[]): ReadonlyMap<string, Arrival> {
+  const first = new Map<string, Arrival>();
+  for (const arrival of arrivals) if (!first.has(nameOf(arrival))) first.set(nameOf(arrival), arrival);
+  return first;
+}
+
+function judgeOne(
+  arrivals: readonly Arrival[],
+  byName: ReadonlyMap<string, LedgerEntry>,
+  acknowledged: readonly Acknowledged[],
+  mayMissUntilMs: number,
+): Delivered {
+  const keys = new Map<string, Set<string>>();
+  const newest = new Map<number, number>();
+  const disordered: string[] = [];
+  let repeated = 0;
+  let invented = 0;
+  for (const arrival of arrivals) {
+    const name = nameOf(arrival);
+    const entry = byName.get(name);
+    const before = keys.get(name);
+    if (entry === undefined) invented += 1;
+    if (before !== undefined) {
+      if (before.has(arrival.key)) repeated += 1;
+      before.add(arrival.key);
+      continue;
+    }
+    keys.set(name, new Set([arrival.key]));
+    // Where an event that nobody was promised lies among the others is not known.
+    if (entry?.order === undefined) continue;
+    const last = newest.get(entry.visitor) ?? 0;
+    if (entry.order < last) disordered.push(name);
+    newest.set(entry.visitor, Math.max(last, entry.order));
+  }
+  const missing = acknowledged.filter((entry) => !keys.has(nameOf(entry)));
+  const lost = missing.filter(({ acknowledgedMs }) => acknowledgedMs >= mayMissUntilMs).map(nameOf);
+  return {
+    delivered: acknowledged.length - missing.length,
+    lost: lost.length,
+    destroyed: missing.length - lost.length,
+    repeated,
+    doubled: [...keys.values()].reduce((sum, { size }) => sum + size - 1, 0),
+    disordered: disordered.length,
+    invented,
+    examples: { lost: lost.slice(0, examplesMax), disordered: disordered.slice(0, examplesMax) },
+  };
+}
+
+function recoveryOf(
+  acknowledged: readonly Acknowledged[],
+  firsts: readonly ReadonlyMap<string, Arrival>[],
+  overMs: number,
+): Pick<Verdict, 'firstDeliveryMs' | 'everyVisitorMs'> {
+  const sentAfter = acknowledged.filter(({ sentMs }) => sentMs >= overMs);
+  const waits = firsts.map((first) => {
+    const byVisitor = new Map<number, number>();
+    for (const entry of sentAfter) {
+      const atMs = first.get(nameOf(entry))?.atMs ?? Number.POSITIVE_INFINITY;
+      byVisitor.set(entry.visitor, Math.min(byVisitor.get(entry.visitor) ?? Number.POSITIVE_INFINITY, atMs - overMs));
+    }
+    return [...byVisitor.values()];
+  });
+  return {
+    firstDeliveryMs: finite(Math.max(...waits.map((waited) => Math.min(...waited)))),
+    everyVisitorMs: finite(Math.max(...waits.map((waited) => Math.max(...waited)))),
+  };
+}
+
+function longestGap(times: readonly number[]): number {
+  const sorted = times.toSorted((a, b) => a - b);
+  return sorted.reduce((longest, at, index) => Math.max(longest, at - (sorted[index - 1] ?? at)), 0);
+}
+
+const finite = (value: number): number => (Number.isFinite(value) ? value : Number.NaN);
+
+function percentiles(values: readonly number[]): { readonly p50: number; readonly p99: number } {
+  const sorted = values.toSorted((a, b) => a - b);
+  const at = (share: number): number =>
+    sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
+  return { p50: at(0.5), p99: at(0.99) };
+}
+
+function countBy(kinds: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const kind of kinds) counts[kind] = (counts[kind] ?? 0) + 1;
+  return counts;
+}

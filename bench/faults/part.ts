@@ -1,0 +1,77 @@
+import { keepRunning } from '../../deploy/local/keep-running.ts';
+import type { Runnable } from '../../deploy/local/keep-running.ts';
+
+/** A process of the stack, started again whenever it ends, as the launcher or a unit would. */
+export type Part = {
+  readonly name: string;
+  /** Of the process that runs now; 0 while none does. */
+  readonly pid: number;
+  /** How many of its processes have been started. */
+  readonly starts: number;
+  /** Sends a signal to the process, if there is one. */
+  signal(signal: NodeJS.Signals): void;
+  /** Keeps it from being started again, until `release`. */
+  hold(): void;
+  release(): void;
+  /** Ends it for good. */
+  stop(): Promise<void>;
+};
+
+export type PartOptions = {
+  readonly name: string;
+  start(): Promise<Runnable & { readonly pid: number }>;
+  say(line: string): void;
+};
+
+export async function startPart({ name, start, say }: PartOptions): Promise<Part> {
+  const stopping = new AbortController();
+  let pid = 0;
+  let starts = 0;
+  let held: Promise<void> | undefined;
+  let release: () => void = () => undefined;
+  const kept = await keepRunning({
+    name,
+    say,
+    start: async () => {
+      await held;
+      stopping.signal.throwIfAborted();
+      const running = await start();
+      starts += 1;
+      pid = running.pid;
+      void running.exited.then(() => {
+        if (pid === running.pid) pid = 0;
+      });
+      return running;
+    },
+  });
+  const signal = (which: NodeJS.Signals): void => {
+    // Ours until its end has been told to us, so nobody else has its id.
+    if (pid !== 0) process.kill(pid, which);
+  };
+  return {
+    name,
+    get pid() {
+      return pid;
+    },
+    get starts() {
+      return starts;
+    },
+    signal,
+    hold() {
+      held ??= new Promise((resolve) => {
+        release = () => {
+          held = undefined;
+          resolve();
+        };
+      });
+    },
+    release: () => release(),
+    async stop() {
+      stopping.abort();
+      release();
+      // One that stands still does not hear that it is to end.
+      signal('SIGCONT');
+      await kept.stop();
+    },
+  };
+}

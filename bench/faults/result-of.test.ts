@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'vitest';
+import type { Delivered, Verdict } from './judge.ts';
+import { describeOutcome, faultBars, faultsOf, resultOf } from './result-of.ts';
+import { isBarMet } from '../result/result.ts';
+import type { FaultOutcome, FaultRun } from './run-fault.ts';
+
+const options = { seconds: 1, ratePerS: 10, seed: 1, isKept: false };
+
+const delivered = (own: Partial<Delivered> = {}): Delivered => ({
+  delivered: 100,
+  lost: 0,
+  destroyed: 0,
+  repeated: 0,
+  doubled: 0,
+  disordered: 0,
+  invented: 0,
+  examples: { lost: [], disordered: [] },
+  ...own,
+});
+
+function ran(troubled: Partial<Delivered>, own: Partial<Verdict> = {}, run: Partial<FaultRun> = {}): FaultOutcome {
+  const verdict: Verdict = {
+    sent: 100,
+    acknowledged: 100,
+    destinations: { steady: delivered(), troubled: delivered(troubled) },
+    refused: {},
+    longestSilenceMs: 10,
+    firstAcknowledgementMs: 20,
+    firstDeliveryMs: 30,
+    everyVisitorMs: 40,
+    delayMs: { p50: 5, p99: 9 },
+    ...own,
+  };
+  return {
+    kind: 'ran',
+    run: { verdict, faultMs: 1, drainMs: 2, stuck: 0, peakMemoryBytes: 3, problem: undefined, ...run },
+  };
+}
+
+const unmet = (outcome: FaultOutcome): string[] => {
+  const { measured } = resultOf([{ name: 'one', outcome }], options);
+  return faultBars.filter((bar) => !isBarMet(bar, measured[bar.id] ?? Number.NaN)).map(({ id }) => id);
+};
+
+describe('fault results', () => {
+  test('fault results: a run without loss, doubles or disorder is well, whatever was refused or repeated', () => {
+    const outcome = ran({ repeated: 30, destroyed: 2 }, { refused: { '503': 7 } });
+    expect(faultsOf(outcome)).toEqual([]);
+    expect(unmet(outcome)).toEqual([]);
+    expect(describeOutcome(outcome)).toContain('✓ 100 acknowledged, 100 delivered, 0 lost, 30 repeated');
+  });
+
+  test.each([
+    ['lost', { lost: 1 }, '1 lost'],
+    ['doubled', { doubled: 2 }, '2 doubled under another key'],
+    ['disordered', { disordered: 3 }, '3 out of order'],
+    ['invented', { invented: 4 }, '4 that nobody sent'],
+  ])('fault results: %s at one of two destinations breaks a promise', (bar, counts, words) => {
+    const outcome = ran(counts);
+    expect(faultsOf(outcome)).toEqual([words]);
+    expect(unmet(outcome)).toEqual([bar, 'broken']);
+    expect(describeOutcome(outcome)).toMatch(/^✗/);
+  });
+
+  test('fault results: a stack that takes nothing more, and what a fault finds itself, are broken promises', () => {
+    const outcome = ran({}, { firstAcknowledgementMs: Number.NaN }, { problem: 'no service says so' });
+    expect(faultsOf(outcome)).toEqual(['nothing was acknowledged after it', 'no service says so']);
+    expect(unmet(outcome)).toEqual(['broken']);
+    expect(faultsOf(ran({}, {}, { stuck: 7 }))).toEqual(['7 came only after everything was restarted by hand']);
+  });
+
+  test('fault results: of two destinations the worse one stands in the row', () => {
+    const outcome = ran({ delivered: 90, lost: 10 });
+    const { rows, measured } = resultOf([{ name: 'one', outcome }], options);
+    expect(rows[0]?.figures).toMatchObject({ delivered: { value: 90 }, lost: { value: 10 } });
+    expect(measured).toMatchObject({ lost: 10, broken: 1 });
+  });
+
+  test('fault results: one that could not be run is broken, one that was skipped is not measured', () => {
+    const failed: FaultOutcome = { kind: 'failed', why: 'the log did not start' };
+    expect(faultsOf(failed)).toEqual(['the log did not start']);
+    const skipped: FaultOutcome = { kind: 'skipped', why: 'it takes root' };
+    expect(faultsOf(skipped)).toEqual([]);
+    const { rows, measured } = resultOf([{ name: 'one', outcome: skipped }], options);
+    expect(measured).toEqual({});
+    expect(rows[0]?.note).toBe('skipped: it takes root');
+  });
+});

@@ -1,0 +1,125 @@
+import { plainFigure } from '../result/figure.ts';
+import { formatValue } from '../result/format-value.ts';
+import type { Bar, Figure, ResultRow, ScenarioResult, Unit } from '../result/result.ts';
+import type { FaultOptions, FaultOutcome, FaultRun } from './run-fault.ts';
+import type { Delivered, Verdict } from './judge.ts';
+
+export type NamedOutcome = { readonly name: string; readonly outcome: FaultOutcome };
+
+/** What no fault may do, each with its count over all faults of a run, of two destinations the worse one. */
+export const faultBars: readonly Bar[] = [
+  { id: 'lost', text: 'acknowledged events that never came', limit: 0, unit: 'count', ask: 'at-most' },
+  { id: 'doubled', text: 'events that came under a second key', limit: 0, unit: 'count', ask: 'at-most' },
+  { id: 'disordered', text: 'first deliveries out of order', limit: 0, unit: 'count', ask: 'at-most' },
+  { id: 'invented', text: 'events that nobody had sent', limit: 0, unit: 'count', ask: 'at-most' },
+  { id: 'broken', text: 'faults that broke a promise, or could not be run', limit: 0, unit: 'count', ask: 'at-most' },
+];
+
+/** Why a run is not what was promised, in words; empty: it is. */
+export function faultsOf(outcome: FaultOutcome): readonly string[] {
+  switch (outcome.kind) {
+    case 'skipped':
+      return [];
+    case 'failed':
+      return [outcome.why];
+    case 'ran': {
+      const { verdict, stuck, problem } = outcome.run;
+      const counted = [
+        [worstOf(verdict, 'lost'), 'lost'],
+        [worstOf(verdict, 'doubled'), 'doubled under another key'],
+        [worstOf(verdict, 'disordered'), 'out of order'],
+        [worstOf(verdict, 'invented'), 'that nobody sent'],
+      ] as const;
+      return [
+        ...counted.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`),
+        ...(Number.isNaN(verdict.firstAcknowledgementMs) ? ['nothing was acknowledged after it'] : []),
+        ...(stuck === 0 ? [] : [`${stuck} came only after everything was restarted by hand`]),
+        ...(problem === undefined ? [] : [problem]),
+      ];
+    }
+  }
+}
+
+/** The table of a run of faults, a line each, with what is asked of all. */
+export function resultOf(outcomes: readonly NamedOutcome[], options: FaultOptions): ScenarioResult {
+  const ran = outcomes.flatMap(({ outcome }) => (outcome.kind === 'ran' ? [outcome.run] : []));
+  const sum = (count: Count): number => ran.reduce((total, { verdict }) => total + worstOf(verdict, count), 0);
+  return {
+    settings: { ratePerS: options.ratePerS, seed: options.seed, syncInterval: 'always', destinations: 2 },
+    rows: outcomes.map(({ name, outcome }) => rowOf(name, outcome)),
+    measured:
+      ran.length === 0
+        ? {}
+        : {
+            lost: sum('lost'),
+            doubled: sum('doubled'),
+            disordered: sum('disordered'),
+            invented: sum('invented'),
+            broken: outcomes.filter(({ outcome }) => faultsOf(outcome).length > 0).length,
+          },
+  };
+}
+
+/** A run in a line. */
+export function describeOutcome(outcome: FaultOutcome): string {
+  if (outcome.kind !== 'ran') return `${outcome.kind}: ${outcome.why}`;
+  const { verdict } = outcome.run;
+  const mark = faultsOf(outcome).length === 0 ? '✓' : '✗';
+  const counts = (['lost', 'repeated', 'doubled', 'disordered'] as const).map(
+    (count) => `${worstOf(verdict, count)} ${count}`,
+  );
+  const firstDelivery = formatValue(verdict.firstDeliveryMs, 'ms');
+  return `${mark} ${verdict.acknowledged} acknowledged, ${leastDelivered(verdict)} delivered, ${counts.join(', ')}; first delivery ${firstDelivery} after it`;
+}
+
+/** Of two destinations the worse one stands in the row. */
+export function rowOf(name: string, outcome: FaultOutcome): ResultRow {
+  if (outcome.kind !== 'ran') return { name, figures: {}, note: `${outcome.kind}: ${outcome.why}` };
+  const { verdict, peakMemoryBytes, drainMs }: FaultRun = outcome.run;
+  const worst = (count: Count): Figure => figure('count', 'less', worstOf(verdict, count));
+  const seconds = (ms: number): Figure => figure('s', 'less', ms / 1_000);
+  return {
+    name,
+    figures: {
+      acknowledged: figure('count', 'more', verdict.acknowledged),
+      delivered: figure('count', 'more', leastDelivered(verdict)),
+      lost: worst('lost'),
+      repeated: worst('repeated'),
+      doubled: worst('doubled'),
+      'out of order': worst('disordered'),
+      refused: figure(
+        'count',
+        'less',
+        Object.values(verdict.refused).reduce((total, count) => total + count, 0),
+      ),
+      silence: seconds(verdict.longestSilenceMs),
+      'first 200': seconds(verdict.firstAcknowledgementMs),
+      'first delivery': seconds(verdict.firstDeliveryMs),
+      'every visitor': seconds(verdict.everyVisitorMs),
+      'p99 to delivered': seconds(verdict.delayMs.p99),
+      drained: seconds(drainMs),
+      memory: figure('bytes', 'less', peakMemoryBytes),
+    },
+    note: [...faultsOf(outcome), ...remarksOn(outcome.run)].join('; '),
+  };
+}
+
+function remarksOn({ verdict }: FaultRun): readonly string[] {
+  const destroyed = worstOf(verdict, 'destroyed');
+  const refused = Object.entries(verdict.refused).map(([kind, count]) => `${count} × ${kind}`);
+  return [
+    ...(destroyed === 0 ? [] : [`${destroyed} destroyed with the log, as was to be expected`]),
+    ...(refused.length === 0 ? [] : [`refused: ${refused.join(', ')}`]),
+  ];
+}
+
+type Count = Exclude<keyof Delivered, 'examples' | 'delivered'>;
+
+/** At the destination where it is highest. */
+const worstOf = ({ destinations }: Verdict, count: Count): number =>
+  Math.max(0, ...Object.values(destinations).map((one) => one[count]));
+
+const leastDelivered = ({ destinations }: Verdict): number =>
+  Math.min(...Object.values(destinations).map(({ delivered }) => delivered));
+
+const figure = (unit: Unit, better: Figure['better'], value: number): Figure => plainFigure(unit, better, [value]);

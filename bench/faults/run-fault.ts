@@ -1,0 +1,184 @@
+import type { Code } from '../system/code.ts';
+import { processMemoryBytes } from '../system/process-memory.ts';
+import { sleep } from '../system/wait-until.ts';
+import { kill } from './actions.ts';
+import { obstacleTo } from './fault.ts';
+import type { Fault, FaultContext } from './fault.ts';
+import { judge } from './judge.ts';
+import type { Evidence, Verdict } from './judge.ts';
+import { mountLogDisk } from './log-disk.ts';
+import { storeDirOf } from './stack-parts.ts';
+import { servicesOf, withStack } from './stack.ts';
+import type { FaultStack } from './stack.ts';
+import { startLoad } from './visitors.ts';
+import type { Load } from './visitors.ts';
+
+export type FaultOptions = {
+  /** How long there is load beside the time the fault itself takes: a third before it, the rest after. */
+  readonly seconds: number;
+  readonly ratePerS: number;
+  readonly seed: number;
+  readonly isKept: boolean;
+};
+
+export type FaultRun = {
+  readonly verdict: Verdict;
+  /** How long the fault lasted, in ms. */
+  readonly faultMs: number;
+  /** From the end of the load until everything had arrived; NaN where not everything did. */
+  readonly drainMs: number;
+  /** Events that came only once every process had been ended by hand: stored, and stuck. */
+  readonly stuck: number;
+  /** The most our processes had resident, all together. */
+  readonly peakMemoryBytes: number;
+  /** What the fault's own check found. */
+  readonly problem: string | undefined;
+};
+
+export type FaultOutcome =
+  | { readonly kind: 'ran'; readonly run: FaultRun }
+  | { readonly kind: 'skipped'; readonly why: string }
+  /** The stack did not start, or the fault could not be done: nothing is known. */
+  | { readonly kind: 'failed'; readonly why: string };
+
+export type Surroundings = {
+  readonly code: Code;
+  readonly natsPath: string;
+  say(line: string): void;
+};
+
+const visitors = 40;
+const beforeShare = 1 / 3;
+const recoverDeadlineMs = 60_000;
+const drainDeadlineMs = 180_000;
+/** Retries may be this far apart. */
+const drainQuietMs = 45_000;
+const settleMs = 2_000;
+const pollMs = 250;
+const memoryEveryMs = 250;
+
+/** Runs a fault on a stack of its own, from nothing to the last delivery, and judges what came of it. */
+export async function runFault(fault: Fault, options: FaultOptions, around: Surroundings): Promise<FaultOutcome> {
+  const why = obstacleTo(fault);
+  if (why !== undefined) return { kind: 'skipped', why };
+  const { shape, logDiskMib } = fault;
+  const prepare =
+    logDiskMib === undefined ? {} : { prepare: (folder: string) => mountLogDisk(storeDirOf(folder, 0), logDiskMib) };
+  try {
+    const run = await withStack({ ...around, ...prepare, shape, isKept: options.isKept }, (stack) =>
+      runOn(stack, fault, options, around),
+    );
+    return { kind: 'ran', run };
+  } catch (error) {
+    return { kind: 'failed', why: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+async function runOn(stack: FaultStack, fault: Fault, options: FaultOptions, { say }: Surroundings): Promise<FaultRun> {
+  const { seconds, ratePerS, seed } = options;
+  const { url, token, steady, troubled } = stack;
+  const destinations = [steady, troubled];
+  for (const each of destinations) each.behave({ kind: 'take', afterMs: fault.answerAfterMs ?? 0 });
+  const load = startLoad({ url, token, visitors, ratePerS, seed });
+  const memory = watchMemory(stack);
+  let mayMissUntilMs: number | undefined;
+  const context: FaultContext = {
+    stack,
+    say,
+    mayMissUntilNow() {
+      mayMissUntilMs = performance.now();
+    },
+  };
+  try {
+    await sleep(seconds * 1_000 * beforeShare);
+    const beganMs = performance.now();
+    await fault.run(context);
+    const overMs = performance.now();
+    await sleep(seconds * 1_000 * (1 - beforeShare));
+    await untilAcknowledged(load, overMs);
+    const stoppedMs = performance.now();
+    await load.stop();
+    for (const each of destinations) each.behave({ kind: 'take' });
+    const { entries, refusals, answers } = load.ledger;
+    const evidence = (): Evidence => ({
+      entries,
+      refusals,
+      answers,
+      arrivals: Object.fromEntries(destinations.map(({ name, taken }) => [name, taken])),
+      overMs,
+      stoppedMs,
+      ...(mayMissUntilMs === undefined ? {} : { mayMissUntilMs }),
+    });
+    const drainMs = await drain(evidence);
+    await sleep(settleMs);
+    const problem = await fault.check?.(context, judge(evidence()));
+    const missing = countLost(evidence());
+    if (missing > 0) {
+      say(`${missing} have not come: every process is ended and started again, to see whether they are stored`);
+      kill(...stack.log, stack.postgres, ...servicesOf(stack));
+      await drain(evidence);
+    }
+    return {
+      verdict: judge(evidence()),
+      faultMs: overMs - beganMs,
+      drainMs,
+      stuck: missing - countLost(evidence()),
+      peakMemoryBytes: await memory.stop(),
+      problem,
+    };
+  } finally {
+    await load.stop();
+    await memory.stop();
+  }
+}
+
+/** Visitors go on until one is answered again, or that has taken too long. */
+async function untilAcknowledged({ ledger }: Load, overMs: number): Promise<void> {
+  const deadline = overMs + recoverDeadlineMs;
+  while (performance.now() < deadline && !ledger.answers.some(({ sentMs }) => sentMs >= overMs)) await sleep(pollMs);
+}
+
+/** Waits until every acknowledged event is everywhere, or nothing has come for long. */
+async function drain(evidence: () => Evidence): Promise<number> {
+  const beganMs = performance.now();
+  let came = 0;
+  let lastMs = beganMs;
+  for (;;) {
+    const now = evidence();
+    const nowMs = performance.now();
+    const isComplete = Object.values(judge(now).destinations).every(({ lost, destroyed }) => lost + destroyed === 0);
+    if (isComplete) return nowMs - beganMs;
+    const count = Object.values(now.arrivals).reduce((sum, { length }) => sum + length, 0);
+    if (count > came) [came, lastMs] = [count, nowMs];
+    if (nowMs - lastMs > drainQuietMs || nowMs - beganMs > drainDeadlineMs) return Number.NaN;
+    await sleep(pollMs);
+  }
+}
+
+/** At the destination that lacks most. */
+function countLost(evidence: Evidence): number {
+  return Math.max(...Object.values(judge(evidence).destinations).map(({ lost }) => lost));
+}
+
+/** Looks at what our processes have resident; `stop` returns the most there was. */
+function watchMemory(stack: FaultStack): { stop(): Promise<number> } {
+  let peak = 0;
+  const stopping = new AbortController();
+  const watching = (async () => {
+    while (!stopping.signal.aborted) {
+      const resident = await Promise.all(servicesOf(stack).map(({ pid }) => processMemoryBytes(pid)));
+      peak = Math.max(
+        peak,
+        resident.reduce((sum, bytes) => sum + bytes, 0),
+      );
+      await sleep(memoryEveryMs);
+    }
+  })();
+  return {
+    async stop() {
+      stopping.abort();
+      await watching;
+      return peak;
+    },
+  };
+}

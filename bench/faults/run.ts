@@ -1,0 +1,26 @@
+import { CompileError } from '../system/code.ts';
+import { readFaultOrder } from './options.ts';
+import { faults } from './registry.ts';
+import { runFaults } from './run-faults.ts';
+
+const order = readFaultOrder(process.argv.slice(2), faults);
+
+// A terminal that is closed must not keep what was started from being ended.
+process.stdout.on('error', () => undefined);
+
+if (order.kind === 'said') {
+  say(order.text);
+  process.exitCode = order.exitCode;
+} else {
+  try {
+    process.exitCode = await runFaults(order.faults, order.options, say);
+  } catch (error) {
+    if (!(error instanceof CompileError)) throw error;
+    say(`error: ${error.message}`);
+    process.exitCode = 1;
+  }
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`);
+}

@@ -1,0 +1,149 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { startFaultDestination } from './destination.ts';
+import type { FaultDestination } from './destination.ts';
+import { judge } from './judge.ts';
+import type { Verdict } from './judge.ts';
+import { startLoad } from './visitors.ts';
+
+/** What visitors send becomes of, between a gateway's answer and a destination: what a broken pipeline would do. */
+type Path = (events: readonly Delivery[], send: (event: Delivery, key?: string) => Promise<void>) => Promise<void>;
+type Delivery = { readonly body: string; readonly key: string; readonly count: number };
+
+const enough = 400;
+let destination: FaultDestination;
+let server: Server;
+
+beforeEach(async () => {
+  destination = await startFaultDestination('checked');
+});
+afterEach(async () => {
+  await destination.close();
+  server.close();
+  server.closeAllConnections();
+});
+
+/** Visitors, a path that does as it is told in place of a stack, and the verdict on it. */
+async function verdictOn(path: Path, answer: (count: number) => number = () => 200): Promise<Verdict> {
+  let requests = 0;
+  let events = 0;
+  const send = async ({ body, key }: Delivery, other = key): Promise<void> => {
+    await fetch(destination.url, { method: 'POST', body, headers: { 'idempotency-key': other } });
+  };
+  server = createServer((request, response) => {
+    void readEvents(request).then(async (found) => {
+      requests += 1;
+      const status = answer(requests);
+      const deliveries = found.map((event) => ({ ...event, count: (events += 1) }));
+      // In the order in which they were taken, as each visitor waits for its answer.
+      if (status === 200) await path(deliveries, send);
+      response.writeHead(status).end();
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const load = startLoad({ url: `http://127.0.0.1:${port}`, token: 'token', visitors: 8, ratePerS: 4_000, seed: 7 });
+  await expect.poll(() => load.ledger.entries.length).toBeGreaterThan(enough);
+  await load.stop();
+  const { entries, refusals, answers } = load.ledger;
+  return judge({ entries, refusals, answers, arrivals: { checked: destination.taken }, overMs: 0, stoppedMs: 0 });
+}
+
+/** The events of a visitor's request as a destination gets them. */
+async function readEvents(request: IncomingMessage): Promise<Omit<Delivery, 'count'>[]> {
+  let text = '';
+  request.setEncoding('utf8');
+  for await (const chunk of request as AsyncIterable<string>) text += chunk;
+  const { pathname, searchParams } = new URL(request.url ?? '', 'http://gateway');
+  const delivery = (fields: Fields): Omit<Delivery, 'count'> => ({
+    key: fields.distinctId ?? `made-${Math.random()}`,
+    body: JSON.stringify({
+      event: { event: fields.event ?? '$identify', event_properties: fields.properties ?? {} },
+      visitor: { external_id: fields.externalId, ...fields.userProperties },
+    }),
+  });
+  if (pathname.startsWith('/pixel/')) {
+    const { number, ...fields } = Object.fromEntries(searchParams);
+    return [delivery({ ...fields, properties: { number } })];
+  }
+  const body = JSON.parse(text) as Fields & { readonly events?: readonly Fields[] };
+  return (body.events ?? [body]).map(delivery);
+}
+
+type Fields = {
+  readonly event?: string;
+  readonly externalId?: string;
+  readonly distinctId?: string;
+  readonly properties?: object;
+  readonly userProperties?: object;
+};
+
+const inOrder: Path = async (events, send) => {
+  for (const event of events) await send(event);
+};
+
+const counted = (verdict: Verdict) => ({ ...verdict.destinations['checked'], examples: undefined });
+
+test('self-check: a path that keeps its promises is found to, over every door', async () => {
+  const verdict = await verdictOn(inOrder);
+  expect(verdict.acknowledged).toBeGreaterThan(enough);
+  expect(counted(verdict)).toMatchObject({ lost: 0, repeated: 0, doubled: 0, disordered: 0, invented: 0 });
+  expect(verdict.refused).toEqual({});
+});
+
+test('self-check: a path that forgets one in fifty after its 200 is found to, event by event', async () => {
+  let forgotten = 0;
+  const verdict = await verdictOn(async (events, send) => {
+    for (const event of events) {
+      if (event.count % 50 === 0) forgotten += 1;
+      else await send(event);
+    }
+  });
+  expect(forgotten).toBeGreaterThan(0);
+  expect(counted(verdict)).toMatchObject({ lost: forgotten, doubled: 0, disordered: 0 });
+});
+
+test('self-check: a path that delivers again is told apart from one that does so under another key', async () => {
+  let [repeated, doubled] = [0, 0];
+  const verdict = await verdictOn(async (events, send) => {
+    for (const event of events) {
+      await send(event);
+      if (event.count % 50 === 0) {
+        repeated += 1;
+        await send(event);
+      } else if (event.count % 50 === 25) {
+        doubled += 1;
+        await send(event, `${event.key}-again`);
+      }
+    }
+  });
+  expect(repeated * doubled).toBeGreaterThan(0);
+  expect(counted(verdict)).toMatchObject({ lost: 0, repeated, doubled, disordered: 0 });
+});
+
+test('self-check: rows of a batch that come in another order are found', async () => {
+  let turned = 0;
+  const verdict = await verdictOn(async (events, send) => {
+    if (events.length > 1) turned += events.length - 1;
+    await inOrder(events.toReversed(), send);
+  });
+  expect(turned).toBeGreaterThan(0);
+  expect(counted(verdict)).toMatchObject({ lost: 0, disordered: turned });
+});
+
+test('self-check: what is refused is counted, and lost is only what was promised', async () => {
+  const verdict = await verdictOn(inOrder, (count) => (count % 10 === 0 ? 503 : 200));
+  expect(verdict.refused['503']).toBeGreaterThan(0);
+  expect(verdict.sent).toBeGreaterThan(verdict.acknowledged);
+  expect(counted(verdict)).toMatchObject({ lost: 0, invented: 0, disordered: 0 });
+});
+
+test('self-check: a destination that refuses has nothing, one that hangs neither', async () => {
+  destination.behave({ kind: 'refuse', status: 503 });
+  const refused = await verdictOn(inOrder);
+  expect(counted(refused)).toMatchObject({ delivered: 0, lost: refused.acknowledged });
+});

@@ -1,0 +1,133 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { findFreePort } from '../../shared/embedded/free-port.ts';
+import { startNatsServer } from '../../shared/embedded/nats-server.ts';
+import { startPostgresServer } from '../../shared/embedded/postgres-server.ts';
+import { startChild } from '../system/child.ts';
+import type { Code } from '../system/code.ts';
+import { startPart } from './part.ts';
+import type { Part } from './part.ts';
+
+type Env = Readonly<Record<string, string>>;
+type Say = (line: string) => void;
+
+/** One node of the log. */
+export type LogNode = Part & {
+  readonly serverName: string;
+  readonly url: string;
+  readonly monitorUrl: string;
+  readonly storeDir: string;
+};
+
+/** A process of ours, with its page of metrics. */
+export type ServicePart = Part & {
+  readonly metricsUrl: string;
+  /** Where its inspector listens once SIGUSR1 has opened it. */
+  readonly inspectPort: number;
+  /** Whether it says that it is ready. */
+  isReady(): Promise<boolean>;
+};
+
+export type DatabasePart = Part & { readonly url: string };
+
+const clusterName = 'faults';
+const askMs = 1_000;
+
+/** The folder of a node's data and configuration. */
+export const storeDirOf = (folder: string, index: number): string => join(folder, `nats-${index + 1}`);
+
+/** Where in it nats-server has its streams: a file system of its own may be put there before it is started. */
+export const streamsFolder = (storeDir: string): string => join(storeDir, 'jetstream');
+
+/** Starts one node, or several as a cluster, each on a folder and ports that it keeps. */
+export async function startLogNodes(folder: string, nodes: number, binaryPath: string, say: Say): Promise<LogNode[]> {
+  const ports = await findPorts(nodes * 3);
+  const routes = ports.slice(nodes * 2);
+  return Promise.all(
+    Array.from({ length: nodes }, async (_, index): Promise<LogNode> => {
+      const [port = 0, monitorPort = 0, route = 0] = [ports[index], ports[nodes + index], routes[index]];
+      const storeDir = storeDirOf(folder, index);
+      const serverName = `${clusterName}-${index + 1}`;
+      const cluster = nodes === 1 ? {} : { serverName, cluster: { name: clusterName, port: route, routes } };
+      const part = await startPart({
+        name: nodes === 1 ? 'nats-server' : `nats-server ${index + 1}`,
+        say,
+        start: () => startNatsServer({ binaryPath, storeDir, port, monitorPort, ...cluster }),
+      });
+      const addresses = { url: `nats://127.0.0.1:${port}`, monitorUrl: `http://127.0.0.1:${monitorPort}` };
+      return extend(part, { ...addresses, serverName, storeDir });
+    }),
+  );
+}
+
+export async function startDatabase(folder: string, say: Say): Promise<DatabasePart> {
+  const port = await findFreePort();
+  let url = '';
+  const part = await startPart({
+    name: 'PostgreSQL',
+    say,
+    start: async () => {
+      const server = await startPostgresServer({ dataDir: join(folder, 'postgres'), port });
+      url = server.url;
+      return server;
+    },
+  });
+  return extend(part, { url });
+}
+
+export type ServiceOptions = {
+  readonly name: string;
+  /** Such as `gateway`: its folder. */
+  readonly service: string;
+  readonly metricsVariable: string;
+  readonly env: Env;
+  readonly nodeArgs: readonly string[];
+};
+
+/** Starts a service under the settings it has by default; resolves once it exists, which is before it is ready. */
+export async function startServicePart(
+  code: Code,
+  folder: string,
+  { name, service, metricsVariable, env, nodeArgs }: ServiceOptions,
+  say: Say,
+): Promise<ServicePart> {
+  const [metricsPort = 0, inspectPort = 0] = await findPorts(2);
+  const logs = logsFolder(folder);
+  await mkdir(logs, { recursive: true });
+  const part = await startPart({
+    name,
+    say,
+    start: () =>
+      startChild(code, logs, {
+        name,
+        entry: `${service}/main`,
+        env: { ...env, [metricsVariable]: String(metricsPort), INSTANCE_ID: name },
+        nodeArgs: [`--inspect-port=127.0.0.1:${inspectPort}`, ...nodeArgs],
+      }),
+  });
+  const metricsUrl = `http://127.0.0.1:${metricsPort}`;
+  return extend(part, {
+    metricsUrl,
+    inspectPort,
+    isReady: () =>
+      fetch(`${metricsUrl}/readyz`, { signal: AbortSignal.timeout(askMs) }).then(
+        ({ ok }) => ok,
+        () => false,
+      ),
+  });
+}
+
+/** Where the services' output is, a file for each of their processes. */
+export const logsFolder = (folder: string): string => join(folder, 'logs');
+
+/** Adds to a part without losing what it looks up when asked. */
+function extend<Own extends object>(part: Part, own: Own): Part & Own {
+  return Object.defineProperties(own, Object.getOwnPropertyDescriptors(part)) as Part & Own;
+}
+
+/** All different, also where the same one is found twice. */
+export async function findPorts(count: number): Promise<number[]> {
+  const ports = new Set<number>();
+  while (ports.size < count) ports.add(await findFreePort());
+  return [...ports];
+}

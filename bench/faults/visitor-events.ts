@@ -1,0 +1,77 @@
+/** The ways in which an event is sent. */
+export type Route = 'track' | 'batch' | 'pixel' | 'identify';
+
+/** One request of a numbered visitor. */
+export type VisitorRequest = {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly body?: string;
+};
+
+export type VisitorEvents = {
+  readonly token: string;
+  readonly route: Route;
+  readonly visitor: number;
+  readonly numbers: readonly number[];
+  /** Whether the client names its events itself, so that it may send them again. */
+  readonly isNamed: boolean;
+};
+
+const prefix = 'visitor-';
+const batchPrefix = 'row';
+
+/** A request whose events say at the destination which ones they are. */
+export function visitorRequest({ token, route, visitor, numbers, isNamed }: VisitorEvents): VisitorRequest {
+  const externalId = `${prefix}${visitor}`;
+  const number = numbers[0] ?? 0;
+  const keyOf = (which: number): string => `${batchPrefix}-${visitor}-${which}`;
+  const named = isNamed ? { distinctId: keyOf(number) } : {};
+  const post = (path: string, fields: object): VisitorRequest => ({
+    method: 'POST',
+    path: `/api/v1/${path}`,
+    body: JSON.stringify({ token, ...fields }),
+  });
+  switch (route) {
+    case 'track':
+      return post('track', { event: 'Numbered', externalId, properties: { number }, ...named });
+    case 'batch':
+      return post('batch', {
+        events: numbers.map((each) => ({
+          event: 'Numbered',
+          externalId,
+          distinctId: keyOf(each),
+          properties: { number: each },
+        })),
+      });
+    case 'pixel': {
+      const query = new URLSearchParams({ event: 'Numbered', externalId, number: String(number), ...named });
+      return { method: 'GET', path: `/pixel/${token}.gif?${query.toString()}` };
+    }
+    case 'identify':
+      return post('identify', { externalId, userProperties: { custom_properties: { number } } });
+  }
+}
+
+type Payload = {
+  readonly event?: {
+    readonly event?: unknown;
+    readonly event_properties?: { readonly number?: unknown };
+  };
+  readonly visitor?: {
+    readonly external_id?: unknown;
+    readonly custom_properties?: { readonly number?: unknown };
+  };
+};
+
+/** Which event of which visitor a delivered body is; zeros, which nobody sends, where it does not say. */
+export function readVisitorName(body: string): { readonly visitor: number; readonly number: number } {
+  const { event, visitor } = JSON.parse(body) as Payload;
+  // An identify says it of its visitor, as that was right after it.
+  const number = event?.event === '$identify' ? visitor?.custom_properties?.number : event?.event_properties?.number;
+  return { visitor: wholeOr0(String(visitor?.external_id).slice(prefix.length)), number: wholeOr0(number) };
+}
+
+function wholeOr0(value: unknown): number {
+  const number = Number(value);
+  return Number.isInteger(number) ? number : 0;
+}

@@ -1,0 +1,128 @@
+import { Agent, request } from 'undici';
+import { createRandom } from '../testing/random.ts';
+import { sleep } from '../system/wait-until.ts';
+import { Ledger } from './ledger.ts';
+import type { LedgerEntry } from './ledger.ts';
+import { visitorRequest } from './visitor-events.ts';
+import type { Route, VisitorRequest } from './visitor-events.ts';
+
+export type LoadOptions = {
+  readonly url: string;
+  readonly token: string;
+  readonly visitors: number;
+  /** Events a second, all visitors together, as long as they are answered. */
+  readonly ratePerS: number;
+  readonly seed: number;
+};
+
+/** Visitors that send until they are told to stop. */
+export type Load = {
+  readonly ledger: Ledger;
+  /** No new requests; resolves when those under way were answered, or given up. */
+  stop(): Promise<void>;
+};
+
+const answerDeadlineMs = 5_000;
+const againAfterMs = 100;
+const batchRows = 3;
+
+/**
+ * Numbered visitors, each sending its events one after the other. Those with even numbers name their events and send one
+ * that was not answered 200 again; the others give it up and leave naming to the gateway where they may: two kinds of
+ * clients.
+ */
+export function startLoad({ url, token, visitors, ratePerS, seed }: LoadOptions): Load {
+  const ledger = new Ledger();
+  const stopping = new AbortController();
+  const agent = new Agent({ connections: visitors, pipelining: 1, connect: { timeout: answerDeadlineMs } });
+  const everyMs = (visitors * 1_000) / ratePerS;
+  const isOver = (): boolean => stopping.signal.aborted;
+
+  const deliver = async (
+    events: VisitorRequest,
+    entries: readonly LedgerEntry[],
+    isRepeated: boolean,
+  ): Promise<void> => {
+    let open = entries;
+    while (!isOver()) {
+      const sentMs = performance.now();
+      const answer = await send(agent, url, events);
+      const atMs = performance.now();
+      const accepted = open.filter((entry) => answer.accepted(entries.indexOf(entry)));
+      if (accepted.length > 0) ledger.acknowledged(accepted, sentMs, atMs);
+      open = open.filter((entry) => !accepted.includes(entry));
+      if (open.length === 0) return;
+      ledger.refused(answer.kind, atMs);
+      await sleep(againAfterMs);
+      if (!isRepeated) return;
+    }
+  };
+
+  const visit = async (visitor: number): Promise<void> => {
+    const random = createRandom(seed * 1_000 + visitor);
+    const isNamed = visitor % 2 === 0;
+    let dueMs = performance.now() + random() * everyMs;
+    for (let next = 1; !isOver();) {
+      await sleep(Math.max(0, dueMs - performance.now()));
+      if (isOver()) return;
+      const route = chooseRoute(random());
+      const numbers = Array.from({ length: route === 'batch' ? batchRows : 1 }, (_, index) => next + index);
+      const sentMs = performance.now();
+      const entries = numbers.map((number) => ledger.sent(visitor, number, sentMs));
+      await deliver(
+        visitorRequest({ token, route, visitor, numbers, isNamed }),
+        entries,
+        // An identify has no name of its own: sent again it would be another one.
+        isNamed && route !== 'identify',
+      );
+      next += numbers.length;
+      // What could not be sent while nobody answered is not made up for.
+      dueMs = Math.max(dueMs + everyMs * numbers.length, performance.now());
+    }
+  };
+
+  const visiting = Promise.all(Array.from({ length: visitors }, (_, index) => visit(index + 1)));
+  return {
+    ledger,
+    async stop() {
+      stopping.abort();
+      await visiting;
+      await agent.destroy();
+    },
+  };
+}
+
+function chooseRoute(random: number): Route {
+  if (random < 0.6) return 'track';
+  if (random < 0.8) return 'pixel';
+  return random < 0.95 ? 'batch' : 'identify';
+}
+
+type Answer = { readonly kind: string; accepted(row: number): boolean };
+
+async function send(agent: Agent, url: string, { method, path, body }: VisitorRequest): Promise<Answer> {
+  try {
+    const answer = await request(url + path, {
+      dispatcher: agent,
+      method,
+      headers: body === undefined ? {} : { 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body }),
+      signal: AbortSignal.timeout(answerDeadlineMs),
+    });
+    const kind = String(answer.statusCode);
+    if (answer.statusCode !== 207) {
+      await answer.body.dump();
+      return { kind, accepted: () => answer.statusCode === 200 };
+    }
+    const { results } = (await answer.body.json()) as { readonly results: readonly { readonly success?: boolean }[] };
+    return { kind, accepted: (row) => results[row]?.success === true };
+  } catch (error) {
+    return { kind: describe(error), accepted: () => false };
+  }
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error.name === 'TimeoutError') return 'no answer';
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+}
