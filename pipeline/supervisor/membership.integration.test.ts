@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { holdProcessLease } from '../../shared/config/process-lease.ts';
+import type { ProcessLease } from '../../shared/config/process-lease.ts';
+import type { NatsServer } from '../../shared/embedded/nats-server.ts';
+import { connectLog } from '../../shared/log/connection.ts';
+import type { LogConnection } from '../../shared/log/connection.ts';
+import { openBuckets } from '../../shared/log/open-buckets.ts';
+import type { Buckets } from '../../shared/log/open-buckets.ts';
+import { startTestNats } from '../../shared/testing/servers.ts';
+import { until } from '../testing/until.ts';
+import { followMembership } from './membership.ts';
+import type { Membership } from './membership.ts';
+
+let nats: NatsServer;
+let connection: LogConnection;
+let buckets: Buckets;
+
+beforeAll(async () => {
+  nats = await startTestNats();
+  connection = await connectLog({ url: nats.url, name: 'test' });
+  buckets = await openBuckets(connection, 1);
+});
+afterAll(async () => {
+  await connection.close();
+  await nats.stop();
+});
+
+const noError = (error: unknown): void => expect(error).toBeUndefined();
+
+async function join(
+  instanceId: string,
+  handOverMs: number,
+): Promise<{ readonly membership: Membership; readonly lease: ProcessLease }> {
+  const lease = holdProcessLease(buckets.leases, { kind: 'pipeline', instanceId }, noError, 200);
+  lease.report(0);
+  const membership = await followMembership({
+    bucket: buckets.leases,
+    connection,
+    instanceId,
+    times: { silentForMs: 5_000, handOverMs },
+    onChanged: () => undefined,
+    onError: noError,
+  });
+  onTestFinished(async () => {
+    membership.stop();
+    await lease.release();
+  });
+  return { membership, lease };
+}
+
+const knows = (membership: Membership, instances: string): Promise<void> =>
+  until(`it knows ${instances}`, () => membership.instances.join() === instances);
+
+async function isOver(waiting: Promise<void>): Promise<boolean> {
+  let over = false;
+  void waiting.then(() => (over = true));
+  await new Promise((resolve) => setImmediate(resolve));
+  return over;
+}
+
+describe('membership', () => {
+  it('what is ours starts once the others have let go of it', async () => {
+    const one = await join('one', 60_000);
+    await one.membership.untilShared();
+    const two = await join('two', 60_000);
+    await knows(one.membership, 'one,two');
+    await knows(two.membership, 'one,two');
+    const waiting = two.membership.untilShared();
+    expect(await isOver(waiting)).toBe(false);
+    one.lease.letGo(['one', 'three']);
+    one.lease.letGo(['one']);
+    expect(await isOver(waiting)).toBe(false);
+    one.lease.letGo(one.membership.instances);
+    await waiting;
+  });
+
+  it('one that leaves owns nothing any more, and is waited for until it has ended', async () => {
+    const one = await join('one', 60_000);
+    const two = await join('two', 60_000);
+    await knows(two.membership, 'one,two');
+    one.lease.letGo(['one', 'two']);
+    await two.membership.untilShared();
+    one.lease.leave();
+    await knows(two.membership, 'two');
+    const waiting = two.membership.untilShared();
+    expect(await isOver(waiting)).toBe(false);
+    await one.lease.release();
+    await waiting;
+  });
+
+  it('one that does not let go is not waited for beyond its time', async () => {
+    const one = await join('one', 60_000);
+    const two = await join('two', 0);
+    await knows(two.membership, 'one,two');
+    await two.membership.untilShared();
+    expect(one.membership.instances).toContain('one');
+  });
+});
