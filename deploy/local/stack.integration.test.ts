@@ -190,7 +190,7 @@ describe('faults', () => {
     expect(result.code).toBe(cannotStartExitCode);
     expect(result.output).toMatch(/\[gateway\] +- JSON_DEPTH_MAX must be integer/);
     expect(result.output).toContain('sluice did not start: gateway cannot start, for the reason above');
-    expect(result.output).not.toContain('starting it again');
+    expect(result.output).not.toContain('! gateway ended');
   });
 
   test('stack: a second launcher on the same folder is refused', async () => {
