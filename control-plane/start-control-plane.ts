@@ -6,6 +6,7 @@ import { readRanges } from '../shared/egress/egress-rules.ts';
 import { checkAtStart } from '../shared/doctor/check-at-start.ts';
 import { connectLog } from '../shared/log/connection.ts';
 import { logAccess } from '../shared/log/log-access.ts';
+import { refuseFewerCopies } from '../shared/log/refuse-fewer-copies.ts';
 import { poolFigures } from '../shared/metrics/database-metrics.ts';
 import { MetricsPage } from '../shared/metrics/metrics-page.ts';
 import { showProcess } from '../shared/metrics/process-metrics.ts';
@@ -16,6 +17,7 @@ import type { ReadyCheck } from '../shared/process/observe.ts';
 import type { Shutdown } from '../shared/process/shutdown.ts';
 import { logJump, watchClock } from '../shared/process/watch-clock.ts';
 import { databaseAccess } from '../shared/storage/database-access.ts';
+import { readDeploymentId } from '../shared/storage/deployment-id.ts';
 import { migrate } from '../shared/storage/migrate.ts';
 import { openStorage } from '../shared/storage/open-storage.ts';
 import { createSecretBox } from '../shared/storage/secrets.ts';
@@ -93,11 +95,13 @@ export async function startControlPlane(
   const connection = await connectLog({ ...logAccess(env), name: 'sluice control plane' });
   shutdown.add('close log', () => connection.close());
   void checkAtStart({ connection, monitorUrls: env.NATS_MONITOR_URL, logger });
+  await refuseFewerCopies(connection, env.LOG_REPLICAS);
   const liveValues = createLiveValues();
   const leases = createLeaseMirror();
   const experimentPlans = createExperimentPlans(logger);
   const logLink = await openLogLink({
     connection,
+    deploymentId: await readDeploymentId(access),
     topology: {
       partitions: env.LOG_PARTITIONS,
       replicas: env.LOG_REPLICAS,

@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
+import { claimInstanceId } from '../shared/config/instance-claim.ts';
 import { holdProcessLease } from '../shared/config/process-lease.ts';
 import { checkAtStart } from '../shared/doctor/check-at-start.ts';
 import { connectLog } from '../shared/log/connection.ts';
 import { logAccess } from '../shared/log/log-access.ts';
 import { createFramePublisher } from '../shared/log/frame-publisher.ts';
-import { openBuckets } from '../shared/log/open-buckets.ts';
+import { openBuckets, openLeases } from '../shared/log/open-buckets.ts';
+import { refuseFewerCopies } from '../shared/log/refuse-fewer-copies.ts';
 import { ensureTopology } from '../shared/log/topology.ts';
 import { BucketCounts } from '../shared/metrics/bucket-counts.ts';
 import { MetricsPage } from '../shared/metrics/metrics-page.ts';
@@ -54,6 +56,9 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
   const connection = await connectLog({ ...logAccess(env), name: instanceId });
   shutdown.add('log', () => connection.close(stepMs));
   void checkAtStart({ connection, monitorUrls: env.NATS_MONITOR_URL, logger });
+  await refuseFewerCopies(connection, env.LOG_REPLICAS);
+  const instance = { kind: 'gateway', instanceId } as const;
+  const holder = await claimInstanceId(await openLeases(connection, env.LOG_REPLICAS), instance);
   const topology = topologySettings(env);
   const { partitions } = await ensureTopology(connection, topology);
   const buckets = await openBuckets(connection, env.LOG_REPLICAS);
@@ -77,7 +82,7 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
     logger.warn({ err: error }, 'writing source activity failed'),
   );
   shutdown.add('source activity', () => within(stepMs, activity.stop()));
-  const lease = holdProcessLease(buckets.leases, { kind: 'gateway', instanceId }, (error) =>
+  const lease = holdProcessLease(buckets.leases, { ...instance, holder }, (error) =>
     logger.warn({ err: error }, 'renewing the lease failed'),
   );
   shutdown.add('lease', () => within(stepMs, lease.release()));

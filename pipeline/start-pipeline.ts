@@ -1,17 +1,21 @@
 import type { Piscina } from 'piscina';
+import { claimInstanceId, watchInstanceId } from '../shared/config/instance-claim.ts';
 import { holdProcessLease } from '../shared/config/process-lease.ts';
 import { checkAtStart } from '../shared/doctor/check-at-start.ts';
 import { afterReconnect } from '../shared/log/after-reconnect.ts';
 import { connectLog, withDeadline } from '../shared/log/connection.ts';
 import { logAccess } from '../shared/log/log-access.ts';
-import { openBuckets } from '../shared/log/open-buckets.ts';
-import { ensureTopology } from '../shared/log/topology.ts';
+import { openBuckets, openLeases } from '../shared/log/open-buckets.ts';
+import { refuseFewerCopies } from '../shared/log/refuse-fewer-copies.ts';
+import { ForeignLogError, ensureTopology } from '../shared/log/topology.ts';
 import { watchLogServers } from '../shared/metrics/watch-log-servers.ts';
 import type { Logger } from '../shared/process/logger.ts';
 import { startObserving } from '../shared/process/observe.ts';
 import type { ReadyCheck } from '../shared/process/observe.ts';
 import type { Shutdown } from '../shared/process/shutdown.ts';
 import { logJump, watchClock } from '../shared/process/watch-clock.ts';
+import { databaseAccess } from '../shared/storage/database-access.ts';
+import { awaitDeploymentId, readDeploymentId } from '../shared/storage/deployment-id.ts';
 import type { PipelineEnv } from './env.ts';
 import { actorIdOf } from './host/messages.ts';
 import { watchBacklog } from './backlog/backlog-watch.ts';
@@ -32,6 +36,7 @@ const closingMs = 3_000;
 /** What one step of closing may take, in ms. */
 const stepMs = 400;
 const forgottenEveryMs = 60_000;
+const deploymentEveryMs = 5_000;
 
 export type RunningPipeline = {
   readonly metricsPort: number;
@@ -45,19 +50,38 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
   const connection = await connectLog({ ...logAccess(env), name: `pipeline-${instanceId}` });
   shutdown.add('log', () => connection.close(stepMs));
   void checkAtStart({ connection, monitorUrls: env.NATS_MONITOR_URL, logger });
-  const { partitions, created } = await ensureTopology(connection, topologySettings(env));
+  await refuseFewerCopies(connection, env.LOG_REPLICAS);
+  const instance = { kind: 'pipeline', instanceId } as const;
+  const holder = await claimInstanceId(await openLeases(connection, env.LOG_REPLICAS), instance);
+  const topology = topologySettings(env);
+  let deploymentId = await readDeploymentId(databaseAccess(env));
+  const { partitions, created } = await ensureTopology(connection, topology, deploymentId);
   if (created.length > 0) logger.info({ streams: created }, 'made the streams that were missing');
   const buckets = await openBuckets(connection, env.LOG_REPLICAS);
+  const claim = watchInstanceId(buckets.leases, instance, holder, () => {
+    logger.fatal({ instanceId }, 'another process has taken the INSTANCE_ID: this one was silent and held for dead');
+    // In good order it would give back what the other one holds.
+    process.exit(1);
+  });
+  shutdown.add('instance id', () => claim.stop());
   const reopening = afterReconnect(
     connection,
     async () => {
-      const made = (await ensureTopology(connection, topologySettings(env))).created;
+      const made = (await ensureTopology(connection, topology, deploymentId)).created;
       await openBuckets(connection, env.LOG_REPLICAS);
       if (made.length > 0) logger.error({ streams: made }, 'the log came back without streams it had, made them anew');
     },
     (error) => logger.warn({ err: error }, 'opening the log again failed'),
   );
   shutdown.add('reopening', () => reopening.stop());
+  if (deploymentId === undefined) {
+    // Without the database everything but new visitors goes on; whose log it is can wait.
+    const awaiting = awaitDeploymentId(databaseAccess(env), deploymentEveryMs, (id) => {
+      deploymentId = id;
+      ensureTopology(connection, topology, id).catch((error: unknown) => endOnForeignLog(error, logger, shutdown));
+    });
+    shutdown.add('deployment', () => awaiting.stop());
+  }
 
   const pool = createPool({
     threads: env.PIPELINE_THREADS,
@@ -83,7 +107,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
 
   const lease = holdProcessLease(
     buckets.leases,
-    { kind: 'pipeline', instanceId },
+    { ...instance, holder },
     (error) => logger.warn({ err: error }, 'renewing the lease failed'),
     env.PIPELINE_LEASE_RENEW_MS,
   );
@@ -215,5 +239,13 @@ async function endWithoutLog(error: Error | undefined, logger: Logger, shutdown:
   if (shutdown.stopping) return;
   logger.fatal({ err: error }, 'the connection to the log is closed for good');
   await shutdown.run('log closed');
+  process.exit(1);
+}
+
+async function endOnForeignLog(error: unknown, logger: Logger, shutdown: Shutdown): Promise<void> {
+  // Any other failure is one of a log that is away: the next reconnect checks again.
+  if (!(error instanceof ForeignLogError) || shutdown.stopping) return;
+  logger.fatal({ err: error }, 'the log is not that of this database');
+  await shutdown.run('foreign log');
   process.exit(1);
 }

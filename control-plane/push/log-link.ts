@@ -19,6 +19,8 @@ export type LogLink = {
 export type LogLinkOptions = {
   readonly connection: LogConnection;
   readonly topology: TopologySettings;
+  /** Of the database; the log has to be of the same. */
+  readonly deploymentId: string | undefined;
   readonly logger: Logger;
   /** Called with the buckets at the start and after each reopening. */
   onOpened(buckets: Buckets): Promise<void>;
@@ -26,10 +28,10 @@ export type LogLinkOptions = {
 
 /** Makes the log's streams and buckets and keeps them there: a server that comes back empty gets them again. */
 export async function openLogLink(options: LogLinkOptions): Promise<LogLink> {
-  const { connection, topology, logger } = options;
+  const { connection, topology, deploymentId, logger } = options;
   let partitions = topology.partitions;
   const open = async (): Promise<Buckets> => {
-    const { created, partitions: inForce } = await ensureTopology(connection, topology);
+    const { created, partitions: inForce } = await ensureTopology(connection, topology, deploymentId);
     partitions = inForce;
     if (created.length > 0) logger.warn({ created }, 'streams created: the log was empty');
     const opened = await openBuckets(connection, topology.replicas);

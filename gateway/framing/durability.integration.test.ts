@@ -227,3 +227,18 @@ test('start: a busy port is an error that names its variable', async () => {
   cleanUps.push(() => gateway.stop());
   await expect(startGatewayHere(nats.url, { GATEWAY_PORT: String(gateway.port) })).rejects.toThrow(/GATEWAY_PORT/);
 });
+
+test('start: an INSTANCE_ID that is alive is an error that names it, and one that was killed is free', async () => {
+  const { nats } = await startLog();
+  const gateway = await startGatewayProcess(nats.url, { INSTANCE_ID: 'one' });
+  await expect(startGatewayHere(nats.url, { INSTANCE_ID: 'one' })).rejects.toThrow(/INSTANCE_ID one: process \d+/);
+  await gateway.kill();
+  const next = await startGatewayHere(nats.url, { INSTANCE_ID: 'one' });
+  cleanUps.push(() => next.stop());
+  expect(await track(next, 'next')).toMatchObject({ status: 200 });
+});
+
+test('start: copies that the server cannot keep are an error that names LOG_REPLICAS', async () => {
+  const { nats } = await startLog();
+  await expect(startGatewayHere(nats.url, { LOG_REPLICAS: '3' })).rejects.toThrow(/LOG_REPLICAS is 3/);
+});

@@ -2,10 +2,21 @@ import type { Bucket } from '../log/bucket.ts';
 
 export type ProcessKind = 'gateway' | 'pipeline';
 
+export type ProcessName = { readonly kind: ProcessKind; readonly instanceId: string };
+
+/** The process that goes by an instance id, beyond that id. Where it runs is told on Linux only. */
+export type InstanceHolder = {
+  /** Of this life of the process. */
+  readonly nonce: string;
+  readonly pid: number;
+  /** Within which ids of processes mean the same: the machine, or the container. */
+  readonly machine?: string;
+  /** Tells it from a process that had its id before; begins with the id of the running system. */
+  readonly startedAt?: string;
+};
+
 /** What a live process says of itself in the LEASES bucket, under `<kind>.<instance>`. */
-export type ProcessReport = {
-  readonly kind: ProcessKind;
-  readonly instanceId: string;
+export type ProcessReport = ProcessName & {
   readonly startedAt: string;
   /** The configuration revision it runs. */
   readonly revision: number;
@@ -13,6 +24,8 @@ export type ProcessReport = {
   readonly peers?: readonly string[];
   /** It is letting go of everything, to end. */
   readonly isLeaving?: boolean;
+  /** Tells it from another process of the same id. */
+  readonly holder?: InstanceHolder;
 };
 
 /** An entry not renewed for this long is gone, in ms. */
@@ -31,7 +44,7 @@ export type ProcessLease = {
 
 export function holdProcessLease(
   bucket: Bucket,
-  process: { readonly kind: ProcessKind; readonly instanceId: string },
+  process: ProcessName & { readonly holder?: InstanceHolder },
   onError: (error: unknown) => void,
   renewEveryMs = defaultRenewEveryMs,
 ): ProcessLease {

@@ -80,7 +80,8 @@ export async function openBucket(connection: LogConnection, settings: BucketSett
 async function followLimits({ jsm }: LogConnection, settings: BucketSettings): Promise<void> {
   const stream = `KV_${settings.name}`;
   const { config } = await jsm.streams.info(stream);
-  const limits = { num_replicas: settings.replicas, max_bytes: settings.bytesMax };
+  // A start never makes the log survive less: copies only become more.
+  const limits = { num_replicas: Math.max(config.num_replicas, settings.replicas), max_bytes: settings.bytesMax };
   if (config.num_replicas === limits.num_replicas && config.max_bytes === limits.max_bytes) return;
   await jsm.streams.update(stream, { ...config, ...limits });
 }

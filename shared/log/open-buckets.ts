@@ -29,6 +29,11 @@ export const bucketSettings = (replicas: number): Readonly<Record<keyof Buckets,
   replays: { name: buckets.replays, replicas, bytesMax: 8 * mebibyte, ttlMs: healthTtlMs },
 });
 
+/** Opens the one that names the processes alive: for a process that has to know before it changes anything. */
+export function openLeases(connection: LogConnection, replicas: number): Promise<Bucket> {
+  return openBucket(connection, bucketSettings(replicas).leases);
+}
+
 /** Opens the buckets, making those that are missing. */
 export async function openBuckets(connection: LogConnection, replicas: number): Promise<Buckets> {
   const settings = bucketSettings(replicas);

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { DiscardPolicy, RetentionPolicy, StorageType, nanos } from 'nats';
 import type { StreamConfig } from 'nats';
 import type { LogConnection } from './connection.ts';
@@ -46,8 +47,10 @@ export class TopologyError extends Error {
   readonly code = 'topology';
 }
 
+const deploymentEntry = 'sluice.deployment';
+
 /** The streams as the code wants them. */
-export function streamConfigs(settings: TopologySettings): readonly Partial<StreamConfig>[] {
+export function streamConfigs(settings: TopologySettings, deploymentId?: string): readonly Partial<StreamConfig>[] {
   const kept = (name: string, subjects: readonly string[], bytesMax: number): Partial<StreamConfig> => ({
     name,
     subjects: [...subjects],
@@ -64,7 +67,10 @@ export function streamConfigs(settings: TopologySettings): readonly Partial<Stre
   return [
     {
       ...kept(streams.ingest, ['ingest.*'], settings.ingestBytesMax),
-      metadata: { 'sluice.partitions': String(settings.partitions) },
+      metadata: {
+        'sluice.partitions': String(settings.partitions),
+        ...(deploymentId === undefined ? {} : { [deploymentEntry]: deploymentId }),
+      },
     },
     kept(streams.events, ['events.*.*'], settings.eventsBytesMax),
     kept(streams.retry, ['retry.*.*'], settings.retryBytesMax),
@@ -83,16 +89,21 @@ export function streamConfigs(settings: TopologySettings): readonly Partial<Stre
   ];
 }
 
+/** The log is that of another deployment. */
+export class ForeignLogError extends TopologyError {}
+
 /**
- * Makes the streams that are missing and brings the limits of the others to `settings`.
- * The number of partitions is fixed when INGEST is made; the number in force is returned.
+ * Makes the streams that are missing and brings the limits of the others to `settings`; copies only become more. The
+ * number of partitions is fixed when INGEST is made; the number in force is returned. A log that bears the id of
+ * another deployment is a ForeignLogError before anything is changed, one that bears none is this one's from now on.
  */
 export async function ensureTopology(
   connection: LogConnection,
   settings: TopologySettings,
+  deploymentId?: string,
 ): Promise<{ readonly partitions: number; readonly created: readonly string[] }> {
   const created: string[] = [];
-  for (const config of streamConfigs(settings)) {
+  for (const config of streamConfigs(settings, deploymentId)) {
     if (await ensureStream(connection, config)) created.push(config.name ?? '');
   }
   const info = await whileForming(() => connection.jsm.streams.info(streams.ingest));
@@ -107,6 +118,7 @@ async function ensureStream(connection: LogConnection, config: Partial<StreamCon
   try {
     return await whileForming(() => makeOrAdjust(connection, config));
   } catch (error) {
+    if (error instanceof TopologyError) throw error;
     throw new TopologyError(`ensuring stream ${config.name}: ${jetStreamFailure(error)}`, { cause: error });
   }
 }
@@ -116,13 +128,8 @@ async function makeOrAdjust({ jsm }: LogConnection, config: Partial<StreamConfig
   const name = config.name ?? '';
   try {
     const found = await jsm.streams.info(name);
-    if (found.config.max_bytes !== config.max_bytes || found.config.num_replicas !== config.num_replicas) {
-      await jsm.streams.update(name, {
-        ...found.config,
-        max_bytes: config.max_bytes ?? -1,
-        num_replicas: config.num_replicas ?? 1,
-      });
-    }
+    const adjusted = adjust(found.config, config);
+    if (!isDeepStrictEqual(adjusted, found.config)) await jsm.streams.update(name, adjusted);
     return false;
   } catch (error) {
     if (!isNotFound(error)) throw error;
@@ -135,4 +142,23 @@ async function makeOrAdjust({ jsm }: LogConnection, config: Partial<StreamConfig
     if (serverErrorCode(error) === serverErrors.streamNameInUse) return false;
     throw error;
   }
+}
+
+function adjust(found: StreamConfig, wanted: Partial<StreamConfig>): StreamConfig {
+  const [foundId, wantedId] = [found, wanted].map(({ metadata }) => metadata?.[deploymentEntry]);
+  if (foundId !== undefined && wantedId !== undefined && foundId !== wantedId) throw foreignLog(foundId, wantedId);
+  return {
+    ...found,
+    max_bytes: wanted.max_bytes ?? -1,
+    num_replicas: Math.max(found.num_replicas, wanted.num_replicas ?? 1),
+    ...(wantedId === undefined ? {} : { metadata: { ...found.metadata, [deploymentEntry]: wantedId } }),
+  };
+}
+
+function foreignLog(foundId: string, wantedId: string): ForeignLogError {
+  return new ForeignLogError(
+    `the log at NATS_URL is that of deployment ${foundId}, the database at DATABASE_URL that of ${wantedId}: two ` +
+      'deployments on one log would take each other’s events. Set NATS_URL or DATABASE_URL to what belongs together; ' +
+      `if the database was made anew for this log, tell it: update deployment set id = '${foundId}'`,
+  );
 }

@@ -4,6 +4,7 @@ import { NumberVisitorWrites } from './0003-number-visitor-writes.ts';
 import { CreateRecentEventTables } from './0004-create-recent-event-tables.ts';
 import { CreateExperimentAssignments } from './0005-create-experiment-assignments.ts';
 import { CreateExperimentVisitors } from './0006-create-experiment-visitors.ts';
+import { CreateDeployment } from './0007-create-deployment.ts';
 
 /**
  * Every migration, oldest first. The list is written down rather than found on disk, so that it is the same under
@@ -16,4 +17,5 @@ export const migrationList = [
   { name: '0004-create-recent-event-tables', class: CreateRecentEventTables },
   { name: '0005-create-experiment-assignments', class: CreateExperimentAssignments },
   { name: '0006-create-experiment-visitors', class: CreateExperimentVisitors },
+  { name: '0007-create-deployment', class: CreateDeployment },
 ];

@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import type { NatsServer } from '../shared/embedded/nats-server.ts';
+import { ForeignLogError } from '../shared/log/topology.ts';
+import { migrate } from '../shared/storage/migrate.ts';
+import { createTestDatabase, startTestNats } from '../shared/testing/servers.ts';
+import type { TestDatabase } from '../shared/testing/servers.ts';
+import { httpEntity } from './testing/account-config.ts';
+import { openRig, startOn } from './testing/open-rig.ts';
+import { runAsProcess } from './testing/run-as-process.ts';
+import { until } from './testing/until.ts';
+
+let nats: NatsServer;
+let database: TestDatabase;
+let otherDatabase: TestDatabase;
+
+beforeAll(async () => {
+  [nats, database, otherDatabase] = await Promise.all([startTestNats(), createTestDatabase(), createTestDatabase()]);
+  await Promise.all([migrate(database.url), migrate(otherDatabase.url)]);
+});
+afterAll(async () => {
+  await nats?.stop();
+  await Promise.all([database?.drop(), otherDatabase?.drop()]);
+});
+
+test('two stacks: a pipeline whose INSTANCE_ID is alive is refused, and the one that has it goes on', async () => {
+  const { rig, sink } = await openRig(nats.url, database.url);
+  const account = randomUUID();
+  await rig.configure(account, { destinations: [httpEntity(randomUUID(), sink.url)] });
+  const first = await startOn(rig, 'local');
+  await expect(rig.start('local')).rejects.toThrow(/INSTANCE_ID local: process \d+ on this machine is a pipeline/);
+  await rig.accept(account, [{ id: 'one' }]);
+  await until('it goes on', () => sink.taken().includes('one'));
+  await first.stop();
+  // Given back.
+  await (await startOn(rig, 'local')).stop();
+});
+
+test('two stacks: a pipeline that was killed leaves its INSTANCE_ID free', async () => {
+  const { rig, sink } = await openRig(nats.url, database.url);
+  const account = randomUUID();
+  await rig.configure(account, { destinations: [httpEntity(randomUUID(), sink.url)] });
+  const first = runAsProcess(rig, 'killed');
+  await rig.accept(account, [{ id: 'one' }]);
+  await until('it delivers', () => sink.taken().includes('one'));
+  first.kill('SIGKILL');
+  await first.ended;
+  const next = await startOn(rig, 'killed');
+  await rig.accept(account, [{ id: 'two' }]);
+  await until('the next one delivers', () => sink.taken().includes('two'));
+  await next.stop();
+});
+
+test('two stacks: a pipeline with the database of another deployment is refused', async () => {
+  const { rig } = await openRig(nats.url, database.url);
+  const first = await startOn(rig, 'a');
+  const { rig: other } = await openRig(nats.url, otherDatabase.url);
+  await expect(other.start('b')).rejects.toBeInstanceOf(ForeignLogError);
+  await first.stop();
+});
+
+test('two stacks: one whose database was away at its start ends once that says it is of another deployment', async () => {
+  const { rig: own } = await openRig(nats.url, database.url);
+  await (await startOn(own, 'c')).stop();
+  const late = await createTestDatabase();
+  onTestFinished(() => late.drop());
+  // Not migrated: it says nothing yet.
+  const { rig } = await openRig(nats.url, late.url);
+  const pipeline = runAsProcess(rig, 'd');
+  await until('it has started', async () => (await rig.instances()).includes('pipeline.d'));
+  await migrate(late.url);
+  const { code, log } = await pipeline.ended;
+  expect(code).toBe(1);
+  expect(log).toContain('two deployments on one log');
+});
