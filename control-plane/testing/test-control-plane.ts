@@ -101,6 +101,9 @@ function testEnv(): ControlPlaneEnv {
     LOG_DEAD_LETTERS_BYTES_MAX: 8 * mebibyte,
     LOG_LEVEL: 'silent',
     SHUTDOWN_DEADLINE_MS: 8_000,
+    SHUTDOWN_ACCEPT_MS: 0,
+    // Tests leave connections behind that nobody asks on any more.
+    SHUTDOWN_IDLE_MS: 0,
     CONTROL_PLANE_PORT: 0,
     CONTROL_PLANE_METRICS_PORT: 0,
     CONTROL_PLANE_HOST: '127.0.0.1',

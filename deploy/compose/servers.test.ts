@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { readGatewayEnv } from '../../gateway/env.ts';
-import { readHere } from './testing/read-compose.ts';
+import { readCompose, readHere } from './testing/read-compose.ts';
 
 let nginx: string;
 let nats: string;
@@ -20,6 +20,14 @@ test('nginx: lets go of idle connections well before a gateway does', () => {
   expect(Number.parseInt(directive('keepalive_timeout', 'upstream gateways') ?? '', 10)).toBeLessThan(gatewayIdleS - 2);
   expect(directive('proxy_http_version')).toBe('1.1');
   expect(directive('proxy_set_header Connection')).toBe('""');
+});
+
+test('nginx: lets go of idle connections before a gateway that ends cuts them', async () => {
+  const { services } = await readCompose();
+  const keepMs = Number.parseInt(directive('keepalive_timeout', 'upstream gateways') ?? '', 10) * 1_000;
+  for (const name of ['gateway-1', 'gateway-2']) {
+    expect(Number(services[name]?.environment?.['SHUTDOWN_IDLE_MS'])).toBeGreaterThan(keepMs);
+  }
 });
 
 test('nginx: lets through whatever a gateway takes, and waits longer than a gateway does', () => {
