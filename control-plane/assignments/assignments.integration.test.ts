@@ -185,6 +185,28 @@ test('failures: every body says success false', async () => {
   expect(await post(path, body, { headers: { 'content-type': 'application/xml' } })).toEqual(failed(415));
 });
 
+test.each(['x'.repeat(2_000), 'a%00b', '%00', 'a%2Fb', '__proto__', '%F0%9F%8E%89'.repeat(400)])(
+  'experiment keys: nobody is in one that is not there, whatever it is called: %s',
+  async (key) => {
+    const answer = await post(`/experiments/assignments/${key}`, { token, visitor_id: 'v' });
+    expect(answer).toMatchObject({ status: 200, body: { success: true, in_experiment: false } });
+  },
+);
+
+test.each(['%FF%FE', '%ED%A0%80', '%E0%A4%A'])('experiment keys: one that is no text is malformed: %s', async (key) => {
+  expect(await post(`/experiments/assignments/${key}`, { token, visitor_id: 'v' })).toMatchObject({
+    status: 400,
+    body: { success: false },
+  });
+});
+
+test.each(['a\0b', '\0', '\ud800'])('visitors: an id that cannot be stored is malformed: %j', async (visitor) => {
+  for (const path of ['/experiments/assignments/button', '/experiments/personalization']) {
+    const answer = await post(path, { token, visitor_id: visitor });
+    expect(answer).toMatchObject({ status: 400, body: { success: false } });
+  }
+});
+
 test('source keys: the lists of their source are kept to, and a source that is disabled opens nothing', async () => {
   const set = async (fields: object): Promise<void> => {
     expect((await client.patch(`/sources/${sourceId}`, fields)).status).toBe(200);
