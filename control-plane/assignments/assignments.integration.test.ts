@@ -160,13 +160,32 @@ test('impression: none when it is not asked for, when nobody is assigned, and fo
 
 test('personalization: reads what is there and writes nothing', async () => {
   const visitor = visitorWith(ids.green, 'reader');
-  expect((await personalize(visitor)).body).toEqual({ success: true, properties: { title: 'Hello' } });
-  expect(await storedOf(visitor)).toEqual([]);
-  await ask(visitor);
+  const always = {
+    experiment_id: ids.banner,
+    experiment_key: 'banner',
+    experiment_name: 'Banner',
+    variant_name: 'All',
+  };
   expect((await personalize(visitor)).body).toEqual({
     success: true,
-    properties: { title: 'Hello', colour: 'green' },
+    properties: { title: 'Hello' },
+    personalizations: [{ ...always, variant_id: expect.any(String), assigned_at: null }],
   });
+  expect(await storedOf(visitor)).toEqual([]);
+  await ask(visitor);
+  const { body } = await personalize(visitor);
+  expect(body).toMatchObject({ success: true, properties: { title: 'Hello', colour: 'green' } });
+  expect(body['personalizations']).toEqual([
+    expect.objectContaining(always),
+    {
+      experiment_id: ids.experiment,
+      experiment_key: 'button',
+      experiment_name: 'Button',
+      variant_id: ids.green,
+      variant_name: 'Green',
+      assigned_at: expect.stringMatching(/^\d{4}-\d{2}-\d{2}T.*Z$/),
+    },
+  ]);
 });
 
 test('failures: every body says success false', async () => {
