@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { proxyProblems } from '../shared/admission/trusted-proxies.ts';
 import { readRanges } from '../shared/egress/egress-rules.ts';
-import { EnvError, commonEnv, commonRules, count, port, readEnv } from '../shared/process/env.ts';
+import { EnvError, commonEnv, commonRules, count, port, readEnv, servingEnv } from '../shared/process/env.ts';
 import { needs, together } from '../shared/process/env-rules.ts';
 import { databaseEnv, databaseRules } from '../shared/storage/database-env.ts';
 
@@ -18,6 +18,7 @@ const secretsEnv = {
 
 const schema = Type.Object({
   ...commonEnv,
+  ...servingEnv,
   ...databaseEnv,
   ...secretsEnv,
   CONTROL_PLANE_PORT: port(8081),

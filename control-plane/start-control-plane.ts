@@ -12,6 +12,7 @@ import { MetricsPage } from '../shared/metrics/metrics-page.ts';
 import { showProcess } from '../shared/metrics/process-metrics.ts';
 import { watchLogServers } from '../shared/metrics/watch-log-servers.ts';
 import type { Logger } from '../shared/process/logger.ts';
+import { createDrainServer } from '../shared/process/drain-server.ts';
 import { PortBusyError } from '../shared/process/observe.ts';
 import type { ReadyCheck } from '../shared/process/observe.ts';
 import type { Shutdown } from '../shared/process/shutdown.ts';
@@ -60,6 +61,9 @@ export type ControlPlane = {
 const visitorConnectionsMax = 4;
 /** Connections for assignments to experiments, which must not wait for those who look at events. */
 const assignmentConnectionsMax = 4;
+
+/** Part of the stop deadline that is left for what comes behind the last answers, in ms. */
+const closingMs = 2_000;
 
 /** Builds the control plane from its environment and starts it; what it starts is stopped by `shutdown`. */
 export async function startControlPlane(
@@ -167,7 +171,15 @@ export async function startControlPlane(
       serveExperiments(instance, { desk, clientAddress, counts: http, logger });
     },
   });
-  shutdown.add('stop answering', () => app.close());
+  const drain = createDrainServer(app.server);
+  shutdown.add('stop answering', async () => {
+    await drain({
+      acceptMs: env.SHUTDOWN_ACCEPT_MS,
+      idleMs: env.SHUTDOWN_IDLE_MS,
+      deadlineMs: Math.max(env.SHUTDOWN_DEADLINE_MS - closingMs, env.SHUTDOWN_DEADLINE_MS / 2),
+    });
+    await app.close();
+  });
   // Before that: an answer would wait for a test that is under way.
   shutdown.add('stop tests of destinations', () => trials.stop());
   await app.listen({ port: env.CONTROL_PLANE_PORT, host: env.CONTROL_PLANE_HOST }).catch((error: unknown) => {

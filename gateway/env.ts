@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
-import { EnvError, commonEnv, commonRules, count, port, readEnv } from '../shared/process/env.ts';
+import { EnvError, commonEnv, commonRules, count, port, readEnv, servingEnv } from '../shared/process/env.ts';
 import { needs, together } from '../shared/process/env-rules.ts';
 import { jsonDepthCeiling } from '../shared/ingest/json-depth.ts';
 import { proxyProblems, splitProxies } from '../shared/admission/trusted-proxies.ts';
@@ -10,6 +10,7 @@ const dayMs = 86_400_000;
 
 const GatewayEnvSchema = Type.Object({
   ...commonEnv,
+  ...servingEnv,
   GATEWAY_PORT: port(8080),
   GATEWAY_HOST: Type.String({ minLength: 1, default: '0.0.0.0' }),
   GATEWAY_METRICS_PORT: port(9080),

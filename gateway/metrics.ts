@@ -17,6 +17,7 @@ export const gatewayMetrics = {
     ['route'],
   ),
   requestsOpen: gauge('sluice_gateway_requests_open', 'Requests that wait for their answer'),
+  connections: gauge('sluice_gateway_connections', 'Connections of clients, idle ones included'),
   bodyBytes: gauge('sluice_gateway_body_bytes', 'Bytes of bodies still arriving'),
   bodyBytesLimit: gauge('sluice_gateway_body_limit_bytes', 'Bytes of bodies that may be arriving at a time'),
   events: counter(

@@ -39,7 +39,7 @@ function rig() {
     gate,
     budget: new BodyBudget(500),
     uws: loadUws(),
-    openRequests: () => 3,
+    server: { open: 3, connections: 5 },
   });
   return { page, requests, gate, commit };
 }
@@ -79,4 +79,5 @@ test('gateway metrics: frames the log did not take, by reason, and limits beside
   expect(text).toContain('sluice_gateway_queue_limit_events 10\n');
   expect(text).toContain('sluice_gateway_body_limit_bytes 500\n');
   expect(text).toContain('sluice_gateway_requests_open 3\n');
+  expect(text).toContain('sluice_gateway_connections 5\n');
 });

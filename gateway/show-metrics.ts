@@ -8,6 +8,7 @@ import type { FrameOutcome } from './framing/frame-outcome.ts';
 import type { GroupCommit, GroupCommitSettings } from './framing/group-commit.ts';
 import type { LogGate } from './framing/log-gate.ts';
 import type { BodyBudget } from './http/body-budget.ts';
+import type { Server } from './http/server.ts';
 import type { LoadedUws } from './http/uws.ts';
 import { gatewayMetrics } from './metrics.ts';
 import type { RequestCounts } from './request-counts.ts';
@@ -23,7 +24,7 @@ export type MetricsSources = {
   readonly gate: LogGate;
   readonly budget: BodyBudget;
   readonly uws: LoadedUws;
-  openRequests(): number;
+  readonly server: Pick<Server, 'open' | 'connections'>;
 };
 
 /** Shown from the start, so that a rate is right from the first one on. */
@@ -48,7 +49,7 @@ export function showMetrics(page: MetricsPage, from: MetricsSources): void {
   page.show(gatewayMetrics.engineInfo, (add) => add(1, { package: packageName, version }));
 }
 
-function showRequests(page: MetricsPage, { doors, requests, budget, openRequests }: MetricsSources): void {
+function showRequests(page: MetricsPage, { doors, requests, budget, server }: MetricsSources): void {
   const names = [...doors.map((door) => door.name), 'none'];
   page.show(gatewayMetrics.requests, (add) =>
     requests.forEach(usualCodes, (door, code, count) => add(count, { route: names[door] ?? 'none', code })),
@@ -56,7 +57,8 @@ function showRequests(page: MetricsPage, { doors, requests, budget, openRequests
   page.showHistogram(gatewayMetrics.requestDuration, (add) =>
     names.forEach((route, door) => add(requests.times(door), { route })),
   );
-  page.show(gatewayMetrics.requestsOpen, (add) => add(openRequests()));
+  page.show(gatewayMetrics.requestsOpen, (add) => add(server.open));
+  page.show(gatewayMetrics.connections, (add) => add(server.connections));
   page.show(gatewayMetrics.bodyBytes, (add) => add(budget.bytes));
   page.show(gatewayMetrics.bodyBytesLimit, (add) => add(budget.bytesMax));
 }

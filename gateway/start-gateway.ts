@@ -138,11 +138,10 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
   const clock = watchClock(env.CLOCK_JUMP_MS, logJump(logger));
   shutdown.add('clock', () => clock.stop());
   const page = new MetricsPage();
-  const openRequests = (): number => server.open;
   const configRevision = (): number => feed.revision;
   showProcess(page, { component: 'gateway', connection, logServers, clock, configRevision });
   const counted = { doors, requests, sources, commit, commitSettings: committing, publishTimes, gate, budget };
-  showMetrics(page, { ...counted, uws, openRequests });
+  showMetrics(page, { ...counted, uws, server });
   const observer = await startObserving({
     port: env.GATEWAY_METRICS_PORT,
     portVariable: 'GATEWAY_METRICS_PORT',
@@ -151,8 +150,11 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
   });
   shutdown.add('observer', () => observer.close());
   shutdown.add('answers', async () => {
-    server.refuseNew();
-    await server.answered(env.SHUTDOWN_DEADLINE_MS - closingMs);
+    await server.drain({
+      acceptMs: env.SHUTDOWN_ACCEPT_MS,
+      idleMs: env.SHUTDOWN_IDLE_MS,
+      deadlineMs: Math.max(env.SHUTDOWN_DEADLINE_MS - closingMs, env.SHUTDOWN_DEADLINE_MS / 2),
+    });
     await within(stepMs, commit.drained());
   });
 

@@ -3,7 +3,8 @@ import type { Pool } from 'pg';
 import { uuidv7 } from 'uuidv7';
 import { assign } from '../../shared/experiments/assign.ts';
 import type { AssignmentDecision, AssignmentRequest, Assignments } from '../../shared/experiments/assign.ts';
-import { accumulateProperties } from '../../shared/experiments/personalization.ts';
+import { personalizeVisitor } from '../../shared/experiments/personalization.ts';
+import type { Personalization } from '../../shared/experiments/personalization.ts';
 import type { PageContext } from '../../shared/experiments/page.ts';
 import { readAssignments, storeAssignments } from './assignment-store.ts';
 import type { FirstAssignment, VisitorAsked } from './assignment-store.ts';
@@ -20,12 +21,13 @@ export type Assigner = {
    * in the experiment. Throws PublishError when the impression could not be stored.
    */
   assign(opened: OpenedPlan, request: AssignmentRequest): Promise<Assigned | undefined>;
-  /** The properties of the visitor's variants. Writes nothing. */
-  personalize(
-    opened: OpenedPlan,
-    visitorId: string,
-    context: PageContext | undefined,
-  ): Promise<Readonly<Record<string, string>>>;
+  /** The visitor's variants and their properties. Writes nothing. */
+  personalize(opened: OpenedPlan, visitorId: string, context: PageContext | undefined): Promise<Personalized>;
+};
+
+export type Personalized = Personalization & {
+  /** When the visitor was assigned, by experiment id; those that are everybody's are not there. */
+  readonly assignedAt: ReadonlyMap<string, Date>;
 };
 
 export type AssignerOptions = { readonly pool: Pool; readonly impressions: ImpressionLog; now(): Date };
@@ -80,14 +82,15 @@ export function createAssigner({ pool, impressions, now }: AssignerOptions): Ass
       return decision;
     },
     async personalize({ plan }, visitorId, context) {
-      if (plan.withProperties.length === 0) return {};
+      if (plan.inOrder.length === 0) return nothing;
       // Past the cache: what another process assigned a moment ago belongs to the answer.
-      const { erased: gone, assignments } = await read({ accountId: plan.accountId, visitorId });
-      return gone ? {} : accumulateProperties(plan, visitorId, assignments, context);
+      const { erased: gone, assignments, assignedAt } = await read({ accountId: plan.accountId, visitorId });
+      return gone ? nothing : { ...personalizeVisitor(plan, visitorId, assignments, context), assignedAt };
     },
   };
 }
 
+const nothing: Personalized = { properties: {}, by: [], assignedAt: new Map() };
 // Nothing may be recorded of an erased visitor, so it takes part in nothing.
 const erased: AssignmentDecision = { assigned: false, reason: 'notEligible' };
 

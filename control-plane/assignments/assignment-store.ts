@@ -11,6 +11,8 @@ export type StoredAssignments = {
   /** An erased visitor has no assignments and gets none. */
   readonly erased: boolean;
   readonly assignments: Assignments;
+  /** When each was made, by experiment id. */
+  readonly assignedAt: ReadonlyMap<string, Date>;
 };
 
 /** A visitor of an account, by any of its ids. */
@@ -29,15 +31,22 @@ export async function readAssignments(
     text: statement,
     values: [asked.map(({ accountId }) => accountId), asked.map(({ visitorId }) => visitorId)],
   });
-  const found = asked.map(({ visitorId }) => ({ visitorId, erased: false, assignments: new Map<string, string>() }));
+  const found = asked.map(({ visitorId }) => ({
+    visitorId,
+    erased: false,
+    assignments: new Map<string, string>(),
+    assignedAt: new Map<string, Date>(),
+  }));
   for (const row of rows) {
     const visitor = found[row.place - 1];
     if (visitor === undefined) continue;
     visitor.visitorId = row.visitor_id;
     visitor.erased = row.erased;
-    const { experiment_id: experimentId, variant_id: variantId } = row;
-    if (row.erased || experimentId === null || variantId === null) continue;
-    if (!visitor.assignments.has(experimentId)) visitor.assignments.set(experimentId, variantId);
+    const { experiment_id: experimentId, variant_id: variantId, assigned_at: at } = row;
+    if (row.erased || experimentId === null || variantId === null || at === null) continue;
+    if (visitor.assignments.has(experimentId)) continue;
+    visitor.assignments.set(experimentId, variantId);
+    visitor.assignedAt.set(experimentId, at);
   }
   return found;
 }
@@ -89,7 +98,8 @@ const statement = `
     from unnest($1::uuid[], $2::text[]) with ordinality as k (account_id, id, place)
     left join visitors v on v.account_id = k.account_id and v.id = k.id
   )
-  select own.place::int as place, own.id as visitor_id, v.erased_at is not null as erased, a.experiment_id, a.variant_id
+  select own.place::int as place, own.id as visitor_id, v.erased_at is not null as erased, a.experiment_id, a.variant_id,
+    a.assigned_at
   from own
   left join visitors v on v.account_id = own.account_id and v.id = own.id
   left join lateral (
@@ -108,4 +118,5 @@ type AssignmentRecord = {
   erased: boolean;
   experiment_id: string | null;
   variant_id: string | null;
+  assigned_at: Date | null;
 };

@@ -160,13 +160,32 @@ test('impression: none when it is not asked for, when nobody is assigned, and fo
 
 test('personalization: reads what is there and writes nothing', async () => {
   const visitor = visitorWith(ids.green, 'reader');
-  expect((await personalize(visitor)).body).toEqual({ success: true, properties: { title: 'Hello' } });
-  expect(await storedOf(visitor)).toEqual([]);
-  await ask(visitor);
+  const always = {
+    experiment_id: ids.banner,
+    experiment_key: 'banner',
+    experiment_name: 'Banner',
+    variant_name: 'All',
+  };
   expect((await personalize(visitor)).body).toEqual({
     success: true,
-    properties: { title: 'Hello', colour: 'green' },
+    properties: { title: 'Hello' },
+    personalizations: [{ ...always, variant_id: expect.any(String), assigned_at: null }],
   });
+  expect(await storedOf(visitor)).toEqual([]);
+  await ask(visitor);
+  const { body } = await personalize(visitor);
+  expect(body).toMatchObject({ success: true, properties: { title: 'Hello', colour: 'green' } });
+  expect(body['personalizations']).toEqual([
+    expect.objectContaining(always),
+    {
+      experiment_id: ids.experiment,
+      experiment_key: 'button',
+      experiment_name: 'Button',
+      variant_id: ids.green,
+      variant_name: 'Green',
+      assigned_at: expect.stringMatching(/^\d{4}-\d{2}-\d{2}T.*Z$/),
+    },
+  ]);
 });
 
 test('failures: every body says success false', async () => {
@@ -183,6 +202,28 @@ test('failures: every body says success false', async () => {
   expect(await post('/experiments/personalization', { ...body, token: 'exp_unknown' })).toEqual(failed(401));
   expect(await post(path, 'x'.repeat(70_000))).toEqual(failed(413));
   expect(await post(path, body, { headers: { 'content-type': 'application/xml' } })).toEqual(failed(415));
+});
+
+test.each(['x'.repeat(2_000), 'a%00b', '%00', 'a%2Fb', '__proto__', '%F0%9F%8E%89'.repeat(400)])(
+  'experiment keys: nobody is in one that is not there, whatever it is called: %s',
+  async (key) => {
+    const answer = await post(`/experiments/assignments/${key}`, { token, visitor_id: 'v' });
+    expect(answer).toMatchObject({ status: 200, body: { success: true, in_experiment: false } });
+  },
+);
+
+test.each(['%FF%FE', '%ED%A0%80', '%E0%A4%A'])('experiment keys: one that is no text is malformed: %s', async (key) => {
+  expect(await post(`/experiments/assignments/${key}`, { token, visitor_id: 'v' })).toMatchObject({
+    status: 400,
+    body: { success: false },
+  });
+});
+
+test.each(['a\0b', '\0', '\ud800'])('visitors: an id that cannot be stored is malformed: %j', async (visitor) => {
+  for (const path of ['/experiments/assignments/button', '/experiments/personalization']) {
+    const answer = await post(path, { token, visitor_id: visitor });
+    expect(answer).toMatchObject({ status: 400, body: { success: false } });
+  }
 });
 
 test('source keys: the lists of their source are kept to, and a source that is disabled opens nothing', async () => {

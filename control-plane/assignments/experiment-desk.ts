@@ -4,7 +4,7 @@ import { assignmentBody, personalizationBody } from '../../shared/experiments/as
 import type { ExperimentVariant } from '../../shared/experiments/experiment-bodies.ts';
 import { ApiError, badRequest, unauthorized } from '../http/api-error.ts';
 import { readJson } from '../http/checked-json.ts';
-import type { Assigned, Assigner } from './assigner.ts';
+import type { Assigned, Assigner, Personalized } from './assigner.ts';
 import type { ExperimentPlans, OpenedPlan } from './experiment-plans.ts';
 
 /** A request for a variant, whatever it came over. */
@@ -55,8 +55,9 @@ export function createExperimentDesk(plans: ExperimentPlans, assigner: Assigner)
       const body = readJson(call.body);
       if (!isPersonalization.Check(body)) throw badRequest('the body is not a request for a personalization');
       const opened = open(plans, body.token, call);
-      const properties = await assigner.personalize(opened, body.visitor_id, body.context ?? undefined);
-      return encodeAnswer({ success: true, properties });
+      return encodeAnswer(
+        viewPersonalized(await assigner.personalize(opened, body.visitor_id, body.context ?? undefined)),
+      );
     },
   };
 }
@@ -100,5 +101,20 @@ function viewAssigned({ experiment, variant }: Assigned): object {
     is_control: variant.isControl,
     type: experiment.type,
     ...(variant.redirect === null ? {} : { redirect: variant.redirect }),
+  };
+}
+
+function viewPersonalized({ properties, by, assignedAt }: Personalized): object {
+  return {
+    success: true,
+    properties,
+    personalizations: by.map(({ experiment, variant }) => ({
+      experiment_id: experiment.id,
+      experiment_key: experiment.key,
+      experiment_name: experiment.name,
+      variant_id: variant.id,
+      variant_name: variant.name,
+      assigned_at: assignedAt.get(experiment.id)?.toISOString() ?? null,
+    })),
   };
 }

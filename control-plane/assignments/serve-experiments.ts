@@ -41,10 +41,6 @@ export function serveExperiments(app: FastifyInstance, options: ServeExperiments
   };
   const asPersonalization: Route = { name: personalizationPath, answer: (call) => options.desk.personalize(call) };
   for (const { name } of [asAssignment, asPersonalization]) counts.expect(name, 'POST');
-  let isClosing = false;
-  app.addHook('preClose', async () => {
-    isClosing = true;
-  });
   app.options('/experiments/*', (_request, reply) => reply.code(204).headers(preflight).send());
 
   const rest = app.server.listeners('request') as RequestListener[];
@@ -52,9 +48,9 @@ export function serveExperiments(app: FastifyInstance, options: ServeExperiments
   app.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const path = request.method === 'POST' ? pathOf(request.url ?? '') : '';
     if (path.startsWith(assignmentsPath) && !path.includes('/', assignmentsPath.length)) {
-      void serve(asAssignment, path.slice(assignmentsPath.length), request, response, options, isClosing);
+      void serve(asAssignment, path.slice(assignmentsPath.length), request, response, options);
     } else if (path === personalizationPath) {
-      void serve(asPersonalization, '', request, response, options, isClosing);
+      void serve(asPersonalization, '', request, response, options);
     } else {
       for (const listener of rest) listener(request, response);
     }
@@ -74,7 +70,6 @@ async function serve(
   request: IncomingMessage,
   response: ServerResponse,
   { clientAddress, counts, logger }: ServeExperiments,
-  isClosing: boolean,
 ): Promise<void> {
   const startedMs = performance.now();
   const { headers, socket } = request;
@@ -87,13 +82,13 @@ async function serve(
       referer: headers.referer ?? '',
       clientAddress: () => clientAddress.ofText(socket.remoteAddress ?? '', String(headers['x-forwarded-for'] ?? '')),
     };
-    send(response, status, await route.answer(call, decodeKey(key)), isClosing ? ['connection', 'close'] : []);
+    send(response, status, await route.answer(call, decodeKey(key)));
   } catch (error) {
     const failure = error instanceof PublishError ? unavailable(error) : failureOf(error);
     ({ status } = failure);
     const more = status === 503 ? ['retry-after', '1'] : [];
     // What is left of the body is not read.
-    if (!request.complete || isClosing) more.push('connection', 'close');
+    if (!request.complete) more.push('connection', 'close');
     if (status >= 500) {
       const requestId = uuidv7();
       more.push('x-request-id', requestId);
@@ -111,7 +106,7 @@ function send(
   response: ServerResponse,
   status: number,
   { text, bytes }: ExperimentAnswer,
-  more: readonly string[],
+  more: readonly string[] = [],
 ): void {
   // The client may be gone.
   if (response.destroyed) return;

@@ -69,7 +69,7 @@ async function createAccount(em: EntityManager, options: BootstrapOptions): Prom
           settings: { httpDestinationUrl: demoUrl(sinkUrl), method: 'POST' },
         });
   await em.flush();
-  const version = await createVersion(editing, { name: 'First version' });
+  const version = await createVersion(editing, { name: 'First version' }, { secretBox, toPublish: false });
   await publishVersion(editing, version.id, Number.POSITIVE_INFINITY);
   const tokens = await readSourceTokens(em, secretBox, source);
   return { apiKey: key, ...credentialsOf(source.id, tokens, destination?.id) };

@@ -4,16 +4,20 @@ import { assignmentPaths } from '../assignments/describe-assignments.ts';
 import type { Endpoint } from '../http/define-endpoint.ts';
 
 const failures: Readonly<Record<number, string>> = {
-  400: 'The request is not valid; the message names the field and what was expected.',
+  400: 'The request is not valid; the message names the field, or the query parameter that is not known, and what was expected.',
   401: 'The API key is missing, unknown, revoked or expired.',
   403: 'The API key lacks the scope.',
   404: 'There is no such thing in this account.',
-  409: 'A unique name or the one entity of its kind is taken.',
+  409: 'A unique name or the one entity of its kind is taken, or there is nothing to publish. With `x-should-retry: false` where trying again cannot help.',
   413: 'The body is larger than 1 MiB.',
   415: 'The body is not application/json.',
   429: 'Too much of this is under way; try again.',
   500: 'Internal error; the answer carries x-request-id.',
   503: 'The database or the log cannot be reached; try again.',
+};
+
+const shouldRetry = {
+  'x-should-retry': { description: '`false` where trying again cannot help.', schema: { type: 'string' } },
 };
 
 /** The OpenAPI 3.1 document of the endpoints: made from the schemas that validate. */
@@ -80,7 +84,11 @@ function describeOperation(endpoint: Endpoint): JsonObject {
       ...Object.fromEntries(
         Object.entries(failures).map(([status, description]) => [
           status,
-          { description, content: json({ $ref: '#/components/schemas/Error' }) },
+          {
+            description,
+            ...(status === '409' ? { headers: shouldRetry } : {}),
+            content: json({ $ref: '#/components/schemas/Error' }),
+          },
         ]),
       ),
     },

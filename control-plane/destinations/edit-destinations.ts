@@ -6,12 +6,16 @@ import type { SecretBox } from '../../shared/storage/secrets.ts';
 import { createEntity, patchEntity } from '../draft/edit-entities.ts';
 import type { Editing } from '../draft/edit-entities.ts';
 import { sealerFor } from './destination-view.ts';
+import { lacksSettings } from './incomplete.ts';
 import { offeredKind } from './prepare-destination.ts';
-import { mergeSettings } from './settings.ts';
+import { mergeSettings, missingSettings } from './settings.ts';
 
 type NewDestination = Partial<DestinationBody> & { readonly type: string };
 
-/** Adds a destination to the draft, its settings checked by its kind. */
+/**
+ * Adds a destination to the draft, its settings checked by its kind. One that lacks required settings is Disabled until
+ * they are there; it can be patched, not enabled and not published.
+ */
 export function createDestination(
   editing: Editing,
   secretBox: SecretBox,
@@ -20,7 +24,10 @@ export function createDestination(
   const kind = offeredKind(fields.type);
   return createEntity(editing, destinations, fields, (id, body) => {
     const sealer = sealerFor(secretBox, editing.actor.accountId, id);
-    return { ...body, settings: mergeSettings(kind, null, fields.settings ?? null, sealer) };
+    const settings = mergeSettings(kind, null, fields.settings ?? null, sealer);
+    const missing = missingSettings(kind, settings ?? {}, sealer);
+    if (missing.length > 0 && fields.status === 'Enabled') throw lacksSettings(missing);
+    return { ...body, settings, ...(missing.length > 0 ? { status: 'Disabled' } : {}) };
   });
 }
 
@@ -34,10 +41,15 @@ export function patchDestination(
   const { settings: sent, status, ...others } = fields;
   // A null status is one that is left out: a destination always has a status.
   const given = status === null || status === undefined ? others : { ...others, status };
-  return patchEntity(editing, destinations, id, given, (body) => {
-    if (sent === undefined) return body;
-    const { type, settings: stored } = body as DestinationBody;
+  return patchEntity(editing, destinations, id, given, (body, before) => {
+    const { type, status: next, settings: stored } = body as DestinationBody;
+    const isEnabledNow = next === 'Enabled' && before['status'] !== 'Enabled';
+    if (sent === undefined && !isEnabledNow) return body;
+    const kind = offeredKind(type);
     const sealer = sealerFor(secretBox, editing.actor.accountId, id);
-    return { ...body, settings: mergeSettings(offeredKind(type), stored, sent as JsonObject | null, sealer) };
+    const settings = sent === undefined ? stored : mergeSettings(kind, stored, sent as JsonObject | null, sealer);
+    const missing = missingSettings(kind, settings ?? {}, sealer);
+    if (missing.length > 0 && next === 'Enabled') throw lacksSettings(missing);
+    return { ...body, settings };
   });
 }

@@ -15,7 +15,7 @@ const textCharsMax = 16_384;
 
 /**
  * Merges settings from a client into the stored ones, key by key; null clears a key. Defaults are applied, secrets
- * sealed. Throws a 400 that names the key. Null when nothing is set.
+ * sealed. Throws a 400 that names the key. Null when nothing is set; whether all is there, `missingSettings` says.
  */
 export function mergeSettings(
   kind: DestinationKind,
@@ -38,11 +38,27 @@ export function mergeSettings(
   for (const descriptor of descriptors) {
     const fallback = 'defaultValue' in descriptor ? descriptor.defaultValue : null;
     if (merged[descriptor.key] === undefined && fallback !== null) merged[descriptor.key] = fallback;
-    const required = 'required' in descriptor && descriptor.required === true;
-    if (required && merged[descriptor.key] === undefined) throw badRequest(`settings.${descriptor.key} is required`);
   }
-  checkTogether(kind, merged, sealer);
   return Object.keys(merged).length === 0 ? null : merged;
+}
+
+/**
+ * The required settings that are not there, by key. Throws a 400 for settings that are there and cannot be used: what
+ * descriptors cannot say, such as a URL that is none.
+ */
+export function missingSettings(kind: DestinationKind, settings: JsonObject, sealer: SettingSealer): readonly string[] {
+  const missing = kind.descriptor.settings.filter(
+    (descriptor) => 'required' in descriptor && descriptor.required === true && settings[descriptor.key] === undefined,
+  );
+  if (missing.length > 0) return missing.map(({ key }) => key);
+  try {
+    kind.prepare(openSettings(settings, sealer));
+    return [];
+  } catch (error) {
+    if (!(error instanceof SettingError)) throw error;
+    if (settings[error.key] === undefined) return [error.key];
+    throw badRequest(error.message);
+  }
 }
 
 /** Settings as a client may read them. */
@@ -100,14 +116,4 @@ function takeSecret(key: string, value: string, stored: unknown, sealer: Setting
 
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value.length <= textCharsMax;
-}
-
-// What descriptors cannot say: a URL that is one, headers that are a JSON object.
-function checkTogether(kind: DestinationKind, merged: JsonObject, sealer: SettingSealer): void {
-  try {
-    kind.prepare(openSettings(merged, sealer));
-  } catch (error) {
-    if (error instanceof SettingError) throw badRequest(error.message);
-    throw error;
-  }
 }

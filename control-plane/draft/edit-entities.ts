@@ -44,7 +44,7 @@ export async function patchEntity(
   collection: Collection,
   id: string,
   fields: JsonObject,
-  change: (body: JsonObject) => JsonObject = (body) => body,
+  change: (body: JsonObject, before: JsonObject) => JsonObject = (body) => body,
 ): Promise<ConfigEntityRow> {
   const { accountId } = actor;
   const row = await findEntity(em, accountId, collection.name, id);
@@ -52,7 +52,7 @@ export async function patchEntity(
   const ignored = new Set(['id', 'createdAt', 'updatedAt', ...collection.fixed, ...collection.readOnly]);
   const given = Object.entries(withoutUndefined(fields)).filter(([field]) => !ignored.has(field));
   const before = row.body;
-  const body = change({ ...before, ...Object.fromEntries(given) });
+  const body = change({ ...before, ...Object.fromEntries(given) }, before);
   await checkBody(em, accountId, collection, id, body, before);
   await checkTogether(em, accountId, collection.name, { id, before, after: body });
   if (replaceBody(row, body, now)) {

@@ -18,7 +18,8 @@ export const createDestination = defineEndpoint({
   scope: 'destination:create',
   id: 'createDestination',
   tag: 'Destinations',
-  summary: 'Add a destination to the draft',
+  summary:
+    'Add a destination to the draft; without its required settings it is Disabled, and cannot be enabled or published',
   body: Type.Object(
     {
       ...createSchema(destinations).properties,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { destinationKinds } from '../../shared/destinations/registry.ts';
 import { ConfigEntity } from '../../shared/storage/entities/config-entity.ts';
 import type { Client } from '../testing/client.ts';
 import { startTestControlPlane } from '../testing/test-control-plane.ts';
@@ -36,7 +37,11 @@ test.each([
   ['an unknown type', { type: 'Nothing' }, /type must be one of/],
   ['a type that is not offered', { type: 'Zendesk', settings: {} }, /Zendesk is not offered/],
   ['a kind that is read-only', { type: 'AWSS3' }, /type must be one of/],
-  ['a missing required setting', { type: 'HTTPDestination' }, /settings\.httpDestinationUrl is required/],
+  [
+    'to be Enabled without a required setting',
+    { type: 'HTTPDestination', status: 'Enabled' },
+    /settings\.httpDestinationUrl is required/,
+  ],
   ['settings that are an array', { type: 'HTTPDestination', settings: [] }, /settings must be an object or null/],
   [
     'an unknown setting',
@@ -75,6 +80,63 @@ test.each([
   expect(answer.status).toBe(400);
   expect(answer.body.error).toMatch(message);
 });
+
+test('drafts: a destination without required settings is Disabled, and neither enabled nor published before they are there', async () => {
+  const account = await plane.newAccount();
+  const created = await account.post('/destinations', { type: 'HTTPDestination', name: 'Draft' });
+  expect(created).toMatchObject({ status: 200, body: { status: 'Disabled', settings: { method: 'POST' } } });
+  const { id } = created.body;
+  const path = `/destinations/${id}`;
+  // All but what it lacks can be changed.
+  expect((await account.patch(path, { name: 'Still a draft', settings: { method: 'PUT' } })).status).toBe(200);
+  const lacking = { status: 400, body: { error: 'settings.httpDestinationUrl is required' } };
+  expect(await account.patch(path, { status: 'Enabled' })).toMatchObject(lacking);
+  expect(await account.patch(path, { status: 'Enabled', settings: { method: 'POST' } })).toMatchObject(lacking);
+  expect(await account.patch(path, { settings: { httpDestinationUrl: 'nowhere' } })).toMatchObject({
+    status: 400,
+    body: { error: expect.stringMatching(/settings\.httpDestinationUrl/) },
+  });
+  expect((await account.post(`${path}/test`)).body.error).toMatch(/settings\.httpDestinationUrl/);
+  expect((await account.post('/versions')).body).toMatchObject({
+    error: `destination Still a draft (${id}) cannot be published: settings.httpDestinationUrl is required`,
+  });
+  expect((await account.get('/versions')).body.entities).toEqual([]);
+  // Others can be published beside it.
+  const { body: other } = await account.post('/destinations', { type: 'HTTPDestination', settings });
+  expect((await account.publish({ includeDestinations: [other.id] })).isPublished).toBe(true);
+  const complete = await account.patch(path, { status: 'Enabled', settings });
+  expect(complete).toMatchObject({ status: 200, body: { status: 'Enabled' } });
+  expect((await account.publish()).isPublished).toBe(true);
+});
+
+test('drafts: a destination that is Enabled keeps its required settings, one that is Disabled may lose them', async () => {
+  const { body: created } = await client.post('/destinations', { type: 'HTTPDestination', settings });
+  const path = `/destinations/${created.id}`;
+  const cleared = { httpDestinationUrl: null };
+  expect((await client.patch(path, { settings: cleared })).body.error).toBe('settings.httpDestinationUrl is required');
+  expect((await client.patch(path, { settings: null })).status).toBe(400);
+  expect((await client.get(path)).body.settings).toMatchObject(settings);
+  expect((await client.patch(path, { status: 'Disabled', settings: cleared })).body).toMatchObject({
+    status: 'Disabled',
+  });
+  await client.delete(path);
+});
+
+test.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const))(
+  'drafts: %s can be created with nothing but its type, and completed',
+  async (type, kind) => {
+    const account = await plane.newAccount();
+    const created = await account.post('/destinations', { type });
+    expect(created.status).toBe(200);
+    const path = `/destinations/${created.body.id}`;
+    const lacks = created.body.status === 'Disabled';
+    expect((await account.patch(path, { status: 'Enabled' })).status).toBe(lacks ? 400 : 200);
+    expect((await account.post('/versions')).status).toBe(lacks ? 400 : 200);
+    const complete = await account.patch(path, { status: 'Enabled', settings: kind.exampleSettings });
+    expect(complete).toMatchObject({ status: 200, body: { status: 'Enabled' } });
+    expect((await account.post('/versions')).status).toBe(200);
+  },
+);
 
 test('destination secrets: sealed at rest, masked on read, untouched when the mask comes back', async () => {
   const secret = JSON.stringify({ 'X-Token': 'very-secret-canary' });
@@ -128,7 +190,7 @@ test('patch destination: changes what is sent, clears what is null, leaves the r
   // A setting with a default falls back to it.
   expect(cleared.body.settings).toMatchObject({ ...settings, method: 'POST' });
   expect(cleared.body.settings).not.toHaveProperty('headers');
-  const refused = await client.patch(path, { settings: { httpDestinationUrl: null } });
+  const refused = await client.patch(path, { status: 'Enabled', settings: { httpDestinationUrl: null } });
   expect([refused.status, refused.body.error]).toEqual([400, 'settings.httpDestinationUrl is required']);
   expect((await client.patch(path, { nmae: 'x' })).body.error).toBe('nmae is not a known field');
   expect((await client.patch(path, { status: 'Off' })).status).toBe(400);

@@ -29,8 +29,11 @@ export function notFound(what: string): ApiError {
   return new ApiError(404, 'not_found', `${what} not found`);
 }
 
+export const conflictCode = 'conflict';
+
+/** What is there already forbids it, and will the next time: clients that retry a 409 are told not to. */
 export function conflict(message: string): ApiError {
-  return new ApiError(409, 'conflict', message);
+  return new ApiError(409, conflictCode, message);
 }
 
 export function tooMany(message: string): ApiError {

@@ -44,6 +44,8 @@ export function createApp(options: AppOptions): FastifyInstance {
     bodyLimit: bodyBytesMax,
     requestTimeout: requestTimeoutMs,
     exposeHeadRoutes: false,
+    // What comes on a connection that is still open is answered while the service ends, as anything else is.
+    return503OnClosing: false,
     routerOptions: { maxParamLength: pathParameterCharsMax, ignoreTrailingSlash: true },
     frameworkErrors: (error, request, reply) => void fail(failureOf(error), request, reply),
     clientErrorHandler: answerMalformedHttp,

@@ -1,10 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ConnectionException, UniqueConstraintViolationException } from '@mikro-orm/core';
 import type { Logger } from '../../shared/process/logger.ts';
-import { ApiError, conflict } from './api-error.ts';
+import { ApiError, conflictCode } from './api-error.ts';
 import { loggableError } from './loggable-error.ts';
 
 const internal = new ApiError(500, 'internal', 'internal server error');
+// Unlike a name that was seen to be taken: a name or id made by the service is another one next time.
+const collision = new ApiError(409, 'collision', 'another request has just taken the same name or id');
 const noDatabase = new ApiError(503, 'unavailable', 'the database cannot be reached or is busy, try again');
 /** Codes of Node.js and of PostgreSQL for a session that was lost, refused, or waited too long. */
 const passing = new Set(
@@ -16,14 +18,14 @@ const ofFramework: Readonly<Record<string, ApiError>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: new ApiError(413, 'too_large', 'the body must be at most 1 MiB'),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: new ApiError(400, 'bad_request', 'Content-Length must be the size of the body'),
   FST_ERR_BAD_URL: new ApiError(400, 'bad_request', 'the address holds a malformed escape'),
-  FST_ERR_MAX_PARAM_LENGTH_EXCEEDED: new ApiError(404, 'not_found', 'this address is not found'),
+  FST_ERR_MAX_PARAM_LENGTH: new ApiError(404, 'not_found', 'this address is not found'),
 };
 
 /** What a thrown value tells the client. Everything unforeseen is the same 500. */
 export function failureOf(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof UniqueConstraintViolationException) {
-    return withCause(conflict('another request has just taken the same name or id'), error);
+    return withCause(collision, error);
   }
   if (error instanceof ConnectionException || isPassing(error)) return withCause(noDatabase, error);
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
@@ -42,6 +44,7 @@ export function answerFailure(
     logger.error(fields, 'request failed');
   }
   if (failure.status === 503 || failure.status === 429) void reply.header('retry-after', '1');
+  if (failure.code === conflictCode) void reply.header('x-should-retry', 'false');
   const details = failure.details === undefined ? {} : { details: failure.details };
   return reply.code(failure.status).send({ error: failure.message, ...details });
 }

@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { endpoints } from '../endpoints/registry.ts';
 import type { Client } from '../testing/client.ts';
 import { startTestControlPlane } from '../testing/test-control-plane.ts';
 import type { TestControlPlane } from '../testing/test-control-plane.ts';
@@ -107,11 +108,56 @@ test.each([
   ['/sources?limit=0', 200],
   ['/sources?limit=-5', 200],
   ['/sources?limit=99999999999999999999999', 200],
-  ['/sources?unknown=1', 200],
 ])('queries: %s is %i', async (path, status) => {
   const answer = await client.get(path);
   expect(answer.status).toBe(status);
 });
+
+test.each([
+  ['/sources?unknown=1', 'unknown', /limit, cursor/],
+  ['/sources?limit=1&Limit=2', 'Limit', /limit, cursor/],
+  ['/destinations/types?limit=5', 'limit', /none/],
+  ['/versions/draft/diff?__proto__=1', '__proto__', /against/],
+  [`/sources?${'x'.repeat(5_000)}`, 'x'.repeat(100), /limit/],
+])('queries: %s is refused, naming what is not known', async (path, name, details) => {
+  const answer = await client.get(path);
+  expect(answer).toMatchObject({ status: 400, body: { error: `${name} is not a query parameter of this address` } });
+  expect(answer.body.details).toMatch(details);
+});
+
+test('queries: one that is not known is refused before anything is changed', async () => {
+  const { body: source } = await client.post('/sources', { type: 'NodejsApi' });
+  expect((await client.delete(`/sources/${source.id}?force=true`)).status).toBe(400);
+  expect((await client.get(`/sources/${source.id}`)).status).toBe(200);
+});
+
+const hostileSegments = {
+  'of 2,000 characters': 'x'.repeat(2_000),
+  'of 1,024 characters': 'x'.repeat(1_024),
+  'of 400 characters beyond the basic plane': '%F0%9F%8E%89'.repeat(400),
+  'with a NUL': 'a%00b',
+  'that is a NUL': '%00',
+  'that is not UTF-8': '%FF%FE',
+  'with half a surrogate pair': '%ED%A0%80',
+  'with an escape cut short': '%E0%A4%A',
+  'with a slash': 'a%2Fb',
+  'with wildcards of the log': 'a.*.%3E',
+  'with a space': 'a%20b',
+  'named as what every object has': '__proto__',
+};
+
+test.each(Object.entries(hostileSegments))(
+  'addresses: an id %s is a 4xx, wherever there is one',
+  async (_case, segment) => {
+    for (const endpoint of endpoints) {
+      if (!endpoint.path.includes(':')) continue;
+      const path = endpoint.path.replaceAll(/:\w+/g, segment).replace('/rest/v1', '');
+      const { status, body } = await client.call(endpoint.method, path, endpoint.method === 'GET' ? {} : { body: {} });
+      const refused = status >= 400 && status < 500 && typeof body.error === 'string';
+      expect({ endpoint: endpoint.id, refused, status }).toEqual({ endpoint: endpoint.id, refused: true, status });
+    }
+  },
+);
 
 test('methods: one that an address does not know is a 404 with an error', async () => {
   const answer = await client.call('PUT', '/destinations', { body: {} });

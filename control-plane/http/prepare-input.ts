@@ -1,10 +1,14 @@
 import type { FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { TSchema } from 'typebox';
-import { badRequest } from './api-error.ts';
+import { badRequest, notFound } from './api-error.ts';
+import { isStorable } from './checked-json.ts';
 import type { Endpoint, EndpointInput } from './define-endpoint.ts';
 import { explain } from './explain.ts';
 import { readQuery } from './read-query.ts';
+
+const noQuery = Type.Object({});
 
 type Prepared = Omit<EndpointInput<never, never>, 'actor'>;
 
@@ -13,13 +17,15 @@ export function prepareInput(endpoint: Endpoint): (request: FastifyRequest) => P
   const checkQuery = endpoint.query === undefined ? undefined : compileCheck(endpoint.query);
   const checkBody = endpoint.body === undefined ? undefined : compileCheck(endpoint.body);
   return (request) => {
-    const query =
-      endpoint.query === undefined ? {} : readQuery(endpoint.query, request.query as Record<string, unknown>);
+    const params = request.params as Record<string, string>;
+    // Nothing is called so: what cannot be stored cannot be looked up either.
+    if (!Object.values(params).every(isStorable)) throw notFound('address');
+    const query = readQuery(endpoint.query ?? noQuery, request.query as Record<string, unknown>);
     checkQuery?.(query);
     const body = endpoint.bodyOptional ? (request.body ?? emptyBody(request)) : request.body;
     if (checkBody !== undefined && body === undefined) throw badRequest('a JSON body is required');
     checkBody?.(body);
-    return { params: request.params as Record<string, string>, query: query as never, body: body as never };
+    return { params, query: query as never, body: body as never };
   };
 }
 

@@ -103,6 +103,9 @@ function testEnv(): ControlPlaneEnv {
     LOG_LEVEL: 'silent',
     SHUTDOWN_DEADLINE_MS: 8_000,
     CLOCK_JUMP_MS: 1_000,
+    SHUTDOWN_ACCEPT_MS: 0,
+    // Tests leave connections behind that nobody asks on any more.
+    SHUTDOWN_IDLE_MS: 0,
     CONTROL_PLANE_PORT: 0,
     CONTROL_PLANE_METRICS_PORT: 0,
     CONTROL_PLANE_HOST: '127.0.0.1',

@@ -2,16 +2,32 @@ import type { VersionRow } from '../../shared/storage/entities/version.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import type { Editing } from '../draft/edit-entities.ts';
 import { loadDraft } from '../draft/entity-store.ts';
+import { refuseIncomplete } from '../destinations/incomplete.ts';
+import { conflict } from '../http/api-error.ts';
+import type { SecretBox } from '../../shared/storage/secrets.ts';
+import { diffSnapshots } from './diff.ts';
 import { composeSnapshot } from './scoped-snapshot.ts';
 import type { Allowlists } from './scoped-snapshot.ts';
 import { insertVersion, liveContent } from './version-store.ts';
 
 export type VersionRequest = Allowlists & { readonly name?: string | null; readonly notes?: string | null };
 
-/** Takes a snapshot of the draft, or of the part of it the allowlists name. */
-export async function createVersion({ em, actor, now }: Editing, request: VersionRequest): Promise<VersionRow> {
+/**
+ * Takes a snapshot of the draft, or of the part of it the allowlists name. Throws a 400 where a destination in it cannot
+ * be published, and a 409 where it is `toPublish` and would change nothing.
+ */
+export async function createVersion(
+  { em, actor, now }: Editing,
+  request: VersionRequest,
+  { secretBox, toPublish }: { readonly secretBox: SecretBox; readonly toPublish: boolean },
+): Promise<VersionRow> {
   const { accountId } = actor;
-  const content = composeSnapshot(await liveContent(em, accountId), await loadDraft(em, accountId), request);
+  const live = await liveContent(em, accountId);
+  const content = composeSnapshot(live, await loadDraft(em, accountId), request);
+  if (toPublish && diffSnapshots(live, content).count === 0) {
+    throw conflict('there is nothing to publish: the version would not differ from what is live');
+  }
+  refuseIncomplete(content, live, accountId, secretBox);
   const { name, notes } = request;
   const row = await insertVersion(em, accountId, { name: name ?? undefined, notes: notes ?? null, content }, now);
   const details = { versionNumber: row.versionNumber };

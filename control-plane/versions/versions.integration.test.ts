@@ -126,6 +126,52 @@ test('diff and status: follow the draft, and any two versions can be compared', 
   expect((await client.get('/versions/draft/diff?against=00000000-0000-7000-8000-000000000000')).status).toBe(404);
 });
 
+test('publish on create: the version is live at once, of what the allowlists name', async () => {
+  const client = await plane.newAccount();
+  const [a, b] = [await addDestination(client, 'a'), await addDestination(client, 'b')];
+  const first = await client.post('/versions', { name: 'one', publish: true, includeDestinations: [a] });
+  expect(first).toMatchObject({
+    status: 200,
+    body: { name: 'one', isPublished: true, publishedAt: expect.any(String), publishedByUserId: client.keyId },
+  });
+  expect(await statusOf(client, 'destinations', a)).toBeNull();
+  expect(await statusOf(client, 'destinations', b)).toBe('added');
+  const { body: unpublished } = await client.post('/versions', { publish: false });
+  expect(unpublished).toMatchObject({ versionNumber: 2, isPublished: false });
+  expect((await client.post('/versions', { publish: true })).body).toMatchObject({
+    versionNumber: 3,
+    isPublished: true,
+  });
+  expect((await client.get(`/versions/${first.body.id}`)).body.isPublished).toBe(false);
+});
+
+test('publish on create: with nothing to publish it is a 409 that no retry cures, and there is no version of it', async () => {
+  const client = await plane.newAccount();
+  const nothing = {
+    status: 409,
+    body: { error: 'there is nothing to publish: the version would not differ from what is live' },
+    headers: { 'x-should-retry': 'false' },
+  };
+  expect(await client.post('/versions', { publish: true })).toMatchObject(nothing);
+  await addDestination(client, 'a');
+  await client.post('/versions', { publish: true });
+  expect(await client.post('/versions', { publish: true })).toMatchObject(nothing);
+  expect((await client.get('/versions')).body.entities).toHaveLength(1);
+  // Of ten at once one finds something to publish.
+  await addDestination(client, 'b');
+  const answers = await Promise.all(Array.from({ length: 10 }, () => client.post('/versions', { publish: true })));
+  const statuses = answers.map(({ status }) => status);
+  expect(statuses.toSorted((a, b) => a - b)).toEqual([200, ...Array.from({ length: 9 }, () => 409)]);
+});
+
+test('publish on create: takes the right to publish', async () => {
+  const client = await plane.newAccount(['version:create', 'destination:create']);
+  await addDestination(client, 'a');
+  const refused = await client.post('/versions', { publish: true });
+  expect(refused).toMatchObject({ status: 403, body: { error: expect.stringMatching(/version:publish/) } });
+  expect((await client.post('/versions')).status).toBe(200);
+});
+
 test('a change that is taken back is no change', async () => {
   const client = await plane.newAccount();
   const id = await addDestination(client, 'same');

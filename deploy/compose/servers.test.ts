@@ -22,6 +22,14 @@ test('nginx: lets go of idle connections well before a gateway does', () => {
   expect(directive('proxy_set_header Connection')).toBe('""');
 });
 
+test('nginx: lets go of idle connections before a gateway that ends cuts them', async () => {
+  const { services } = await readCompose();
+  const keepMs = Number.parseInt(directive('keepalive_timeout', 'upstream gateways') ?? '', 10) * 1_000;
+  for (const name of ['gateway-1', 'gateway-2']) {
+    expect(Number(services[name]?.environment?.['SHUTDOWN_IDLE_MS'])).toBeGreaterThan(keepMs);
+  }
+});
+
 test('nginx: lets through whatever a gateway takes, and waits longer than a gateway does', () => {
   const bodyBytesMax = Number.parseInt(directive('client_max_body_size') ?? '', 10) * 1024 ** 2;
   expect(bodyBytesMax).toBeGreaterThan(Math.max(gateway.BATCH_BODY_BYTES_MAX, gateway.TRACK_BODY_BYTES_MAX));

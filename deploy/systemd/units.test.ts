@@ -112,3 +112,12 @@ test('units: gateways of one machine share a port and have metrics of their own'
   const gateway = units.get('sluice-gateway@.service');
   expect(gateway?.('Environment').join(' ')).toMatch(/GATEWAY_REUSE_PORT=true GATEWAY_METRICS_PORT=\d+%i\b/);
 });
+
+test('units: a gateway that ends cuts no connection that it would not have cut for being idle', () => {
+  const unit = units.get('sluice-gateway@.service');
+  if (unit === undefined) throw new Error('there is no unit of the gateway');
+  const { SHUTDOWN_IDLE_MS: idleMs, SHUTDOWN_DEADLINE_MS: deadlineMs } = environmentOf(unit);
+  // The engine looks every 4 s for connections that are idle for 10 s.
+  expect(Number(idleMs)).toBeGreaterThanOrEqual(12_000);
+  expect(Number(deadlineMs)).toBeGreaterThan(Number(idleMs) + 2_000);
+});

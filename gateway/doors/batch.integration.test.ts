@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { nested, text, token } from '../testing/contract-row.ts';
 import { startDoorRig } from '../testing/door-rig.ts';
 import type { DoorRig } from '../testing/door-rig.ts';
+import { testSources } from '../testing/test-sources.ts';
 
 let rig: DoorRig;
 beforeAll(async () => {
@@ -110,6 +111,40 @@ test.each([
   const answer = await rig.post('batch', body);
   expect(answer.status).toBe(400);
   expect(answer.body['error']).toMatch(error);
+});
+
+const refusals = [
+  { name: 'an unknown key', fields: { token: 'nobody' }, headers: {}, status: 401 },
+  { name: 'the key of a disabled source', fields: { token: testSources.disabled.token }, headers: {}, status: 401 },
+  {
+    name: 'a page that is not listed',
+    fields: { token: testSources.domains.token },
+    headers: { origin: 'https://other.test' },
+    status: 403,
+  },
+  { name: 'an address that is not listed', fields: { token: testSources.addresses.token }, headers: {}, status: 403 },
+  { name: 'a form', fields: {}, headers: { 'content-type': 'application/x-www-form-urlencoded' }, status: 415 },
+];
+
+test.each(refusals)(
+  'batch: $name is $status, with an error and without results',
+  async ({ fields, headers, status }) => {
+    const events = [{ event: 'a', distinctId: 'refused' }];
+    const answer = await rig.post('batch', { token, events, ...fields }, headers);
+    expect(answer.status).toBe(status);
+    expect(answer.body).toEqual({ success: false, error: expect.any(String) as string });
+  },
+);
+
+test('batch: the id of a row is required, also where a track may leave it out', async () => {
+  const events = [{ event: 'a', distinctId: null }, { event: 'a' }, { event: 'a', distinctId: 'row-with-id' }];
+  const answer = await rig.post('batch', { token, events });
+  expect(answer).toMatchObject({ status: 207, body: { accepted: 1, failed: 2 } });
+  expect(answer.body['results']).toMatchObject([
+    { index: 0, success: false, code: 'invalid_event', message: expect.stringMatching(/distinctId/) as string },
+    { index: 1, success: false, code: 'invalid_event', message: expect.stringMatching(/distinctId/) as string },
+    { index: 2, success: true },
+  ]);
 });
 
 test('batch: more rows than allowed are 413 with the limit in rows', async () => {

@@ -100,6 +100,57 @@ test('webhook: the body becomes the properties of an event named as the source',
   expect(bodies.has('hook-array')).toBe(false);
 });
 
+const segments = {
+  'of 2,000 characters': 'x'.repeat(2_000),
+  'with a NUL': 'a%00b',
+  'that is not UTF-8': '%FF%FE',
+  'with half a surrogate pair': '%ED%A0%80',
+  'with an escape cut short': '%E0%A4%A',
+  'with a slash': 'a%2Fb',
+  'named as what every object has': '__proto__',
+};
+
+test.each(Object.entries(segments))('addresses: a key %s is a 4xx at every door', async (_case, segment) => {
+  const asked: [path: string, body?: string][] = [
+    [`/pixel/${segment}.gif?event=a`],
+    [`/redirect/${segment}`],
+    [`/webhook/${segment}`, '{}'],
+    [`/api/v1/experiments/assignments/${segment}`, '{}'],
+    [`/api/v1/${segment}`],
+    [`/${segment}`, '{}'],
+  ];
+  for (const [path, body] of asked) {
+    const answer = await fetch(`${rig.gateway.url}${path}`, body === undefined ? {} : { method: 'POST', body });
+    expect({ path, clients: Math.floor(answer.status / 100), body: await answer.json() }).toMatchObject({
+      path,
+      clients: 4,
+      body: { success: false },
+    });
+  }
+});
+
+test.each([
+  ['a null character in the query', `/pixel/${testSources.web.token}.gif?event=a&externalId=a%00b`, undefined],
+  ['a null character among the properties', `/pixel/${testSources.web.token}.gif?event=a&note=%00`, undefined],
+  ['a null character in a form', `/webhook/${testSources.hook.token}`, 'note=%00'],
+])('addresses: %s is a 400', async (_case, path, form) => {
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+  const answer = await fetch(
+    `${rig.gateway.url}${path}`,
+    form === undefined ? {} : { method: 'POST', body: form, headers },
+  );
+  expect(answer.status).toBe(400);
+  expect(await answer.json()).toEqual({ success: false, error: 'the event holds a null character' });
+});
+
+test('addresses: a query longer than a head may be is a 431, bytes that are not UTF-8 are replaced', async () => {
+  const address = `${rig.gateway.url}/pixel/${testSources.web.token}.gif?event=a`;
+  expect((await fetch(`${address}&note=${'x'.repeat(20_000)}`)).status).toBe(431);
+  expect((await fetch(`${address}&distinctId=not-utf8&note=%FF&u0000=%5Cu0000`)).status).toBe(200);
+  const stored = (await rig.log.envelopes()).find(({ id }) => id === 'not-utf8');
+  expect(stored?.body).toMatchObject({ eventProperties: { note: '\ufffd', u0000: '\\u0000' } });
+});
+
 test('openapi: describes every door, for everyone', async () => {
   const answer = await fetch(`${rig.gateway.url}/api/v1/openapi`, { headers: { origin: 'https://shop.test' } });
   expect(answer.status).toBe(200);

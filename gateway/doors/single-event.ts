@@ -1,7 +1,7 @@
 import { describeProblem } from '../../shared/ingest/describe-problem.ts';
 import { identifyPayload } from '../../shared/ingest/identify-payload.ts';
 import { PlainEvent } from '../../shared/ingest/plain-event.ts';
-import { BodyScan } from '../../shared/ingest/scan-body.ts';
+import { BodyScan, scanBody } from '../../shared/ingest/scan-body.ts';
 import { isWithinWindow } from '../../shared/ingest/time-window.ts';
 import { trackPayload } from '../../shared/ingest/track-payload.ts';
 import type { TrackPayload } from '../../shared/ingest/track-payload.ts';
@@ -56,7 +56,11 @@ export class SingleEvent {
   made(exchange: Exchange, source: PublishedSource, payload: TrackPayload): void {
     if (!trackPayload.Check(payload)) return this.#refuse(exchange, source, describeProblem(trackPayload, payload));
     if (!this.#isTimely(exchange, source, payload)) return;
-    this.#storeTrack(exchange, source, payload, Buffer.from(JSON.stringify(payload)));
+    const body = Buffer.from(JSON.stringify(payload));
+    scanBody(this.#scan, body);
+    // A query or a form can say it too, and PostgreSQL would not take it of any of them.
+    if (this.#scan.facts.nulls) return this.#refuse(exchange, source, 'the event holds a null character');
+    this.#storeTrack(exchange, source, payload, body);
   }
 
   /** A track that is not plain: there is something to look at, or wrong. */
@@ -102,7 +106,7 @@ export class SingleEvent {
   #storeTrack(
     exchange: Exchange,
     source: PublishedSource,
-    payload: Identity & { readonly distinctId?: string | undefined },
+    payload: Identity & { readonly distinctId?: string | null | undefined },
     body: Buffer,
   ): void {
     const id = payload.distinctId ?? this.#intake.newEventId(exchange.admittedAtMs);

@@ -32,9 +32,10 @@ test('stored: an event rests in the log as it came, without its key', async () =
   for (const source of allTestSources) expect(raw).not.toContain(source.token);
 });
 
-test('stored: an event without an id gets one', async () => {
-  await rig.post('track', track({ event: 'Nameless', userId: 'nameless' }));
-  const found = (await rig.log.envelopes()).find((envelope) => envelope.body['userId'] === 'nameless');
+test.each([undefined, null])('stored: an event whose distinctId is %j gets an id', async (distinctId) => {
+  const userId = `nameless-${distinctId}`;
+  await rig.post('track', track({ event: 'Nameless', userId, distinctId }));
+  const found = (await rig.log.envelopes()).find((envelope) => envelope.body['userId'] === userId);
   expect(found?.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
 });
 

@@ -108,9 +108,11 @@ export const clientGone = 499;
 let sending: { response: HttpResponse; reply: Reply; shared: boolean; close: boolean };
 const writeAnswer = (): void => {
   const { response, reply, shared, close } = sending;
-  if (reply.code !== 200) response.writeStatus(reply.status);
+  // The engine ends a connection only behind a length, which a 204 must not have: a 200 without content says the same.
+  const bare = reply.code === 204 && !close;
+  if (reply.code !== 200 && (reply.code !== 204 || bare)) response.writeStatus(reply.status);
   for (const [name, value] of reply.headers) response.writeHeader(name, value);
   if (shared) response.writeHeader('access-control-allow-origin', '*');
-  if (reply.code === 204) response.endWithoutBody();
+  if (bare) response.endWithoutBody();
   else response.end(reply.body, close);
 };

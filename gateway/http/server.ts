@@ -6,6 +6,8 @@ import type { ExchangeOwner } from './exchange.ts';
 import { IncomingBody } from './incoming-body.ts';
 import { createReply, failure, hostileFraming, notFound } from './reply.ts';
 import type { Reply } from './reply.ts';
+import { drainConnections } from '../../shared/process/drain-connections.ts';
+import type { DrainOptions, Drainable } from '../../shared/process/drain-connections.ts';
 import { readHead } from './request-head.ts';
 import { checkTlsFiles } from './tls-files.ts';
 import type { TlsFiles } from './tls-files.ts';
@@ -30,10 +32,10 @@ export type Server = {
   readonly port: number;
   /** Requests that wait for their answer. */
   readonly open: number;
-  /** Takes no new connections, and ends the others behind their next answer. */
-  refuseNew(): void;
-  /** Resolves once every request is answered, or after `deadlineMs`. */
-  answered(deadlineMs: number): Promise<void>;
+  /** Clients' connections, idle ones included. */
+  readonly connections: number;
+  /** Lets the clients go. Resolves when no request waits for its answer any more, at the latest after `deadlineMs`. */
+  drain(options: DrainOptions): Promise<void>;
   /** Cuts what is left. */
   close(): void;
 };
@@ -62,17 +64,29 @@ export async function startServer(uws: UwsModule, options: ServerOptions): Promi
     }
   });
   app.any('/*', (response, request) => state.plain(response, request, noDoor, notFound));
+  app.filter((_response, change) => state.connectionChanged(Number(change)));
   const socket = await listen(uws, app, options);
+  const drainable: Drainable = {
+    get open() {
+      return state.open;
+    },
+    get connections() {
+      return state.connections;
+    },
+    endConnections() {
+      state.closing = true;
+    },
+    refuseNew: () => uws.us_listen_socket_close(socket),
+  };
   return {
     port: uws.us_socket_local_port(socket),
     get open() {
       return state.open;
     },
-    refuseNew() {
-      state.closing = true;
-      uws.us_listen_socket_close(socket);
+    get connections() {
+      return state.connections;
     },
-    answered: (deadlineMs) => state.answered(deadlineMs),
+    drain: (drainOptions) => drainConnections(drainable, drainOptions),
     close: () => void app.close(),
   };
 }
@@ -91,28 +105,20 @@ function createEngine(uws: UwsModule, tls: TlsFiles | undefined): TemplatedApp {
 class ServerState implements ExchangeOwner {
   closing = false;
   open = 0;
-  #lastAnswered: (() => void) | undefined;
+  connections = 0;
   readonly #options: ServerOptions;
 
   constructor(options: ServerOptions) {
     this.#options = options;
   }
 
+  connectionChanged(change: number): void {
+    this.connections += change;
+  }
+
   exchangeEnded(exchange: Exchange, code: number): void {
     this.open -= 1;
     this.#options.onEnded(exchange.door, code, performance.now() - exchange.startedAtMs);
-    if (this.open === 0) this.#lastAnswered?.();
-  }
-
-  async answered(deadlineMs: number): Promise<void> {
-    if (this.open === 0) return;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, deadlineMs);
-      this.#lastAnswered = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
   }
 
   post(response: HttpResponse, request: HttpRequest, door: PostDoor, index: number, named: boolean): void {

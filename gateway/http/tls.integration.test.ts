@@ -1,5 +1,5 @@
 import { mkdtemp, writeFile } from 'node:fs/promises';
-import { request } from 'node:https';
+import { Agent, request } from 'node:https';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest';
 import { generate } from 'selfsigned';
@@ -8,6 +8,7 @@ import { createTestAuthority } from '../../shared/testing/certificates.ts';
 import type { TestAuthority } from '../../shared/testing/certificates.ts';
 import { startTestNats } from '../../shared/testing/servers.ts';
 import { startGatewayHere } from '../testing/gateway-here.ts';
+import { until } from '../testing/poll.ts';
 
 let nats: NatsServer;
 let authority: TestAuthority;
@@ -33,13 +34,21 @@ async function certificateFiles(name: string): Promise<Record<string, string>> {
   };
 }
 
+type Answered = { readonly status: number; readonly connection: string | undefined; readonly localPort: number };
+
 /** Posts an event without a key and answers with the status. */
-function post(port: number, ca: string): Promise<number> {
+async function post(port: number, ca: string): Promise<number> {
+  return (await postOver(port, ca, false)).status;
+}
+
+function postOver(port: number, ca: string, agent: Agent | false): Promise<Answered> {
   return new Promise((resolve, reject) => {
-    const options = { port, host: '127.0.0.1', path: '/api/v1/track', method: 'POST', ca, agent: false };
+    const options = { port, host: '127.0.0.1', path: '/api/v1/track', method: 'POST', ca, agent };
     const asked = request(options, (answer) => {
+      const { statusCode: status = 0, headers, socket } = answer;
+      const { localPort = 0 } = socket;
       answer.resume();
-      answer.once('end', () => resolve(answer.statusCode ?? 0));
+      answer.once('end', () => resolve({ status, connection: headers.connection, localPort }));
     });
     asked.once('error', reject);
     asked.end('{"token":"none","event":"e","externalId":"v"}');
@@ -83,4 +92,18 @@ test('tls: a key of another certificate, and a file that is not there, keep the 
   await expect(startGatewayHere(nats.url, { GATEWAY_TLS_KEY_FILE: one['GATEWAY_TLS_KEY_FILE'] ?? '' })).rejects.toThrow(
     /GATEWAY_TLS_CERT_FILE is missing: GATEWAY_TLS_KEY_FILE alone does nothing/,
   );
+});
+
+test('tls: a gateway that ends answers a kept connection once more, says that it ends, and ends it', async () => {
+  const gateway = await startGatewayHere(nats.url, { ...(await certificateFiles('drain')), SHUTDOWN_IDLE_MS: '20000' });
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  onTestFinished(() => agent.destroy());
+  const ask = () => postOver(gateway.port, authority.ca, agent);
+  const first = await ask();
+  expect(first).toMatchObject({ status: 401, connection: undefined });
+  const stopped = gateway.stop();
+  await until('readiness says no', async () => (await gateway.readiness()).status === 503);
+  const last = await ask();
+  expect(last).toMatchObject({ status: 401, connection: 'close', localPort: first.localPort });
+  await stopped;
 });

@@ -54,6 +54,7 @@ export const fieldRows: readonly ContractRow[] = [
     status: 400,
     error: /distinctId/,
   },
+  { name: 'track: distinctId null', body: track({ distinctId: null }), status: 200 },
   { name: 'track: distinctId empty', body: track({ distinctId: '' }), status: 400, error: /distinctId/ },
   {
     name: 'track: eventProperties and properties',

@@ -27,6 +27,8 @@ export async function startGatewayHere(
     GATEWAY_METRICS_PORT: String(metricsPort),
     LOG_LEVEL: 'silent',
     CANARY_EVERY_MS: '200',
+    // Tests leave connections behind that nobody asks on any more.
+    SHUTDOWN_IDLE_MS: '0',
     ...variables,
   });
   const logger = createLogger('gateway', env.LOG_LEVEL);

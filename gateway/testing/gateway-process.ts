@@ -18,7 +18,8 @@ export async function startGatewayProcess(
   natsUrl: string,
   variables: Readonly<Record<string, string>> = {},
 ): Promise<GatewayProcess> {
-  const [port, metricsPort] = [await findFreePort(), await findFreePort()];
+  const port = Number(variables['GATEWAY_PORT'] ?? (await findFreePort()));
+  const metricsPort = await findFreePort();
   const child = fork(fileURLToPath(new URL('../main.ts', import.meta.url)), [], {
     execArgv: ['--import', 'tsx'],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
@@ -31,6 +32,7 @@ export async function startGatewayProcess(
       GATEWAY_METRICS_PORT: String(metricsPort),
       LOG_LEVEL: 'warn',
       CANARY_EVERY_MS: '200',
+      SHUTDOWN_IDLE_MS: '0',
       ...variables,
     },
   });

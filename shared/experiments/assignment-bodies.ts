@@ -43,6 +43,19 @@ export const assignmentReply = Type.Union([
 export const personalizationReply = Type.Object({
   success: Type.Literal(true),
   properties: Type.Record(Type.String(), Type.String()),
+  personalizations: Type.Array(
+    Type.Object({
+      experiment_id: Type.String(),
+      experiment_key: Type.String(),
+      experiment_name: Type.String(),
+      variant_id: Type.String(),
+      variant_name: Type.String(),
+      assigned_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
+        description: 'Null where nothing is stored: of personalizations, which are always on, and of rollouts.',
+      }),
+    }),
+    { description: "The visitor's variants, whose properties these are; where two name the same one the later wins." },
+  ),
 });
 
 export const failureReply = Type.Object({ success: Type.Literal(false) });

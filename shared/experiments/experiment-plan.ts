@@ -13,8 +13,8 @@ export type ExperimentPlan = {
   readonly versionId: string;
   readonly tokens: ExperimentTokens;
   readonly byKey: ReadonlyMap<string, PlannedExperiment>;
-  /** Those with properties to accumulate, in the order in which a later one wins: personalizations first, then by id. */
-  readonly withProperties: readonly PlannedExperiment[];
+  /** In the order in which the properties of a later one win: personalizations first, then by id. */
+  readonly inOrder: readonly PlannedExperiment[];
   /** Empty in a healthy system: publishing checks experiments by the same rules. */
   readonly unplanned: readonly UnplannedExperiment[];
 };
@@ -49,7 +49,7 @@ export function compileExperimentPlan(config: AccountConfig): ExperimentPlan {
     versionId: config.versionId,
     tokens: planTokens(config),
     byKey,
-    withProperties: [...byKey.values()].filter(hasProperties).sort(byPrecedence),
+    inOrder: [...byKey.values()].sort(byPrecedence),
     unplanned,
   };
 }
@@ -65,10 +65,6 @@ function groupBy(
     else group.push(entity);
   }
   return groups;
-}
-
-function hasProperties({ variants }: PlannedExperiment): boolean {
-  return [...variants.values()].some(({ properties }) => Object.keys(properties).length > 0);
 }
 
 function byPrecedence(a: PlannedExperiment, b: PlannedExperiment): number {

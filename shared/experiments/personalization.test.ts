@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
 import { planForTests } from './config-for-tests.ts';
-import { accumulateProperties } from './personalization.ts';
+import { personalizeVisitor } from './personalization.ts';
+
+const accumulateProperties = (...asked: Parameters<typeof personalizeVisitor>) =>
+  personalizeVisitor(...asked).properties;
 
 const variants = (properties: Readonly<Record<string, string>>, weight = 100) => [
   { id: 'control', name: 'Control', isControl: true, weight: null },
@@ -61,6 +64,19 @@ test('personalization: of two with one property a test wins, then the greater id
     ['e5', 'new'],
   ]);
   expect(accumulateProperties(plan, 'v', assignments, undefined)).toEqual({ a: 'e5', b: 'e5', c: 'e9' });
+});
+
+test('personalization: says whose properties they are, in the order in which a later one wins, also where they are none', () => {
+  const plan = planForTests(
+    { id: 'e5', variants: variants({}) },
+    { id: 'e9', type: 'personalization', variants: variants({ a: 'e9' }) },
+    { id: 'e7', variants: variants({ a: 'e7' }) },
+  );
+  const { by } = personalizeVisitor(plan, 'v', new Map([['e5', 'control']]), undefined);
+  expect(by.map(({ experiment, variant }) => [experiment.id, variant.id])).toEqual([
+    ['e9', 'new'],
+    ['e5', 'control'],
+  ]);
 });
 
 test('personalization: a page that is not eligible leaves out', () => {

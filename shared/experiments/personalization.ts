@@ -1,27 +1,37 @@
 import { placeVisitor } from './assign.ts';
 import type { Assignments } from './assign.ts';
+import type { ExperimentVariant } from './experiment-bodies.ts';
 import type { ExperimentPlan } from './experiment-plan.ts';
 import { readPage } from './page.ts';
 import type { PageContext } from './page.ts';
+import type { PlannedExperiment } from './plan-experiment.ts';
+
+/** A variant that counts for a visitor. */
+export type PersonalizedBy = { readonly experiment: PlannedExperiment; readonly variant: ExperimentVariant };
+
+export type Personalization = {
+  /** The properties a page is to have. Where two variants give one of the same name, the later of `by` wins. */
+  readonly properties: Readonly<Record<string, string>>;
+  readonly by: readonly PersonalizedBy[];
+};
 
 /**
- * The properties a page is to have for a visitor, gathered from the visitor's variants: of running personalizations,
- * which are always on, of assignments made before, and of variants rolled out to everybody. It makes no assignment.
- * Where two experiments give a property of the same name, one that is no personalization wins, then the greater id.
+ * The visitor's variants and their properties: of running personalizations, which are always on, of assignments made
+ * before, and of variants rolled out to everybody. It makes no assignment. A test wins over a personalization, then the
+ * greater id.
  */
-export function accumulateProperties(
+export function personalizeVisitor(
   plan: ExperimentPlan,
   visitorId: string,
   assignments: Assignments,
   context: PageContext | undefined,
-): Readonly<Record<string, string>> {
+): Personalization {
   const page = readPage(context);
-  const properties = new Map<string, string>();
-  for (const experiment of plan.withProperties) {
+  const by = plan.inOrder.flatMap((experiment): PersonalizedBy[] => {
     const placement = placeVisitor(experiment, visitorId, assignments.get(experiment.id), page);
-    if (!placement.assigned) continue;
-    if (placement.origin === 'new' && experiment.type !== 'personalization') continue;
-    for (const [name, value] of Object.entries(placement.variant.properties)) properties.set(name, value);
-  }
-  return Object.fromEntries(properties);
+    if (!placement.assigned) return [];
+    if (placement.origin === 'new' && experiment.type !== 'personalization') return [];
+    return [{ experiment, variant: placement.variant }];
+  });
+  return { properties: Object.fromEntries(by.flatMap(({ variant }) => Object.entries(variant.properties))), by };
 }

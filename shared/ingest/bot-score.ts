@@ -14,7 +14,10 @@ const noUserAgentScore = 50;
 export function botScore(defaultProperties: object, userAgent: string): number {
   const { bot_score: said, is_bot: isBot } = defaultProperties as JsonObject;
   if (typeof said === 'number' && Number.isFinite(said)) return Math.round(Math.min(Math.max(said, 0), 100));
-  if (typeof isBot === 'boolean') return isBot ? 100 : 0;
+  // Some libraries send it as text.
+  const saysBot = typeof isBot === 'string' ? isBot.trim().toLowerCase() : isBot;
+  if (saysBot === true || saysBot === 'true') return 100;
+  if (saysBot === false || saysBot === 'false') return 0;
   if (userAgent === '') return noUserAgentScore;
   return isbot(userAgent) ? 100 : 0;
 }

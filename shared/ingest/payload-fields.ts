@@ -68,6 +68,7 @@ const visitorProperties = () =>
 export const tokenField = text(textCharactersMax.token);
 export const eventField = text(textCharactersMax.event);
 export const distinctIdField = text(textCharactersMax.distinctId);
+export const nullableDistinctIdField = nullableText(textCharactersMax.distinctId);
 export const timeField = Type.Union([Type.Number(), Type.Null()], {
   description: 'must be a number of milliseconds since 1970 or null',
 });

@@ -38,6 +38,11 @@ test('botScore: what the client says comes before its User-Agent', () => {
   const crawler = 'Googlebot/2.1 (+http://www.google.com/bot.html)';
   expect(botScore({}, crawler)).toBe(100);
   expect(botScore({ is_bot: false }, crawler)).toBe(0);
+  expect(
+    [' True', 'true', 'FALSE', 'perhaps'].map((said) => botScore({ is_bot: said }, 'Mozilla/5.0 Firefox/140')),
+  ).toEqual([100, 100, 0, 0]);
+  expect(botScore({ is_bot: 'false' }, crawler)).toBe(0);
+  expect(botScore({ is_bot: 'perhaps' }, crawler)).toBe(100);
   expect(botScore({ bot_score: 42.4, is_bot: true }, crawler)).toBe(42);
   expect(botScore({ bot_score: 1e9 }, '')).toBe(100);
   expect(botScore({}, '')).toBe(50);

@@ -3,10 +3,10 @@ import type { Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import {
   contextFields,
-  distinctIdField,
   eventField,
   eventPropertiesFields,
   identityFields,
+  nullableDistinctIdField,
   nullableUserPropertiesField,
   timeField,
   tokenField,
@@ -18,7 +18,7 @@ export const TrackPayload = Type.Object({
   event: eventField,
   ...identityFields,
   time: Type.Optional(timeField),
-  distinctId: Type.Optional(distinctIdField),
+  distinctId: Type.Optional(nullableDistinctIdField),
   ...eventPropertiesFields,
   userProperties: Type.Optional(nullableUserPropertiesField),
   ...contextFields,

@@ -102,5 +102,13 @@ export const commonEnv = {
   INSTANCE_ID: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$' })),
 };
 
+/** Variables of a service that clients keep connections to. */
+export const servingEnv = {
+  /** How long a service that ends still takes connections, in ms: until a load balancer that reads `/readyz` sends no more. */
+  SHUTDOWN_ACCEPT_MS: count(0, 0),
+  /** How long after that connections may stay open on which nothing is asked, in ms. All of it within SHUTDOWN_DEADLINE_MS. */
+  SHUTDOWN_IDLE_MS: count(2_000, 0),
+};
+
 /** What must hold between the variables of `commonEnv`. */
 export const commonRules: readonly EnvRule[] = logEnvRules;

@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { Server, ServerResponse } from 'node:http';
 import type { MetricsPage } from '../metrics/metrics-page.ts';
 import { processMetrics } from '../metrics/process-metrics.ts';
+import { createDrainServer } from './drain-server.ts';
 
 /** One thing readiness depends on. `detail` says why not, in words an operator can act on. */
 export type ReadyCheck = { readonly name: string; check(): { readonly ok: boolean; readonly detail?: string } };
@@ -20,6 +21,9 @@ export class PortBusyError extends Error {
   readonly code = 'port_busy';
 }
 
+/** How long a stop waits for a page that is being read, in ms. */
+const answersMs = 400;
+
 /** Serves /metrics, /livez and /readyz on a port of their own. `close` stops it. */
 export async function startObserving(
   options: ObserveOptions,
@@ -34,14 +38,14 @@ export async function startObserving(
     else if (path === '/metrics') sendMetrics(response, options.page);
     else send(response, 404, 'text/plain', 'not found\n');
   });
+  const drain = createDrainServer(server);
   const port = await listen(server, options.port, options.host ?? '0.0.0.0', options.portVariable);
   return {
     port,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    async close() {
+      await drain({ acceptMs: 0, idleMs: 0, deadlineMs: answersMs });
+      server.closeAllConnections();
+    },
   };
 }
 

@@ -1,0 +1,39 @@
+import { textOf } from '../../shared/collections/define.ts';
+import type { Snapshot } from '../../shared/config/account-config.ts';
+import { findDestinationKind } from '../../shared/destinations/registry.ts';
+import { isJsonObject } from '../../shared/process/json.ts';
+import type { SecretBox } from '../../shared/storage/secrets.ts';
+import { badRequest } from '../http/api-error.ts';
+import type { ApiError } from '../http/api-error.ts';
+import { indexById, sameEntity } from '../versions/snapshot.ts';
+import { sealerFor } from './destination-view.ts';
+import { missingSettings } from './settings.ts';
+
+/** Throws a 400 for destinations of `content` that lack required settings, but for those `live` has just so. */
+export function refuseIncomplete(content: Snapshot, live: Snapshot, accountId: string, secretBox: SecretBox): void {
+  const known = indexById(live.destinations);
+  for (const entity of content.destinations) {
+    const before = known.get(entity.id);
+    const kind = findDestinationKind(String(entity['type']));
+    if (kind === undefined || (before !== undefined && sameEntity(before, entity))) continue;
+    const settings = isJsonObject(entity['settings']) ? entity['settings'] : {};
+    const missing = missingSettings(kind, settings, sealerFor(secretBox, accountId, entity.id));
+    if (missing.length === 0) continue;
+    const name = textOf(entity['name']) || kind.descriptor.label;
+    throw badRequest(
+      `destination ${name} (${entity.id}) cannot be published: ${named(missing)} required`,
+      'set them, delete the destination, or leave it out by includeDestinations',
+    );
+  }
+}
+
+/** What those are told who want it Enabled. */
+export function lacksSettings(missing: readonly string[]): ApiError {
+  return badRequest(
+    `${named(missing)} required`,
+    'without them a destination is a draft: its status can only be Disabled, and it cannot be published',
+  );
+}
+
+const named = (keys: readonly string[]): string =>
+  `${keys.map((key) => `settings.${key}`).join(', ')} ${keys.length === 1 ? 'is' : 'are'}`;
