@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { SettingError } from '../../shared/destinations/define.ts';
-import type { DestinationKind, SettingDescriptor } from '../../shared/destinations/define.ts';
+import type { DestinationKind } from '../../shared/destinations/sdk/destination.ts';
+import { SettingError } from '../../shared/destinations/sdk/settings.ts';
+import type { SettingDescriptor } from '../../shared/destinations/sdk/settings.ts';
 import { mergeSettings, missingSettings, openSettings, secretMask } from './settings.ts';
 
 const named = { sublabel: null, required: null };
