@@ -1,4 +1,4 @@
-import type { PreparedDestination } from '../../shared/destinations/define.ts';
+import type { OfferedDestination } from '../../shared/destinations/common-settings.ts';
 import type { Bucket } from '../../shared/log/bucket.ts';
 import type { LogConnection } from '../../shared/log/connection.ts';
 import type { DispatchPlan } from '../../shared/plan/dispatch-plan.ts';
@@ -45,7 +45,7 @@ export const dispatcherDefaults: DispatcherSettings = {
 
 /** A destination as it is published now: its rules and how to send to it, or why neither can be used. */
 export type DispatchTarget = { readonly destination: PublishedDestination } & (
-  | { readonly plan: DispatchPlan; readonly prepared: PreparedDestination; readonly problem: undefined }
+  | { readonly plan: DispatchPlan; readonly prepared: OfferedDestination; readonly problem: undefined }
   /** `problem` never holds a value of a setting. */
   | { readonly plan: undefined; readonly prepared: undefined; readonly problem: string }
 );

@@ -59,6 +59,7 @@ function prepare(settings: JsonObject): PreparedDestination {
   };
   return {
     batchEventsMax,
+    retriesRows: true,
     buildRequest(events, nowMs) {
       const body = JSON.stringify({ StreamName: streamName, Records: events.map(recordOf) });
       return withinBytes(makeRequest({ headers, body, events }, nowMs), bodyBytesMax);

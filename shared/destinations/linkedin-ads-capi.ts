@@ -84,6 +84,7 @@ function prepare(settings: JsonObject): PreparedDestination {
   };
   return {
     batchEventsMax,
+    retriesRows: true,
     takes: (event) =>
       takesCustomerEvents(event) && (names.size === 0 || names.has(sentEvent(event).name.toLowerCase())),
     buildRequest(events, nowMs) {
