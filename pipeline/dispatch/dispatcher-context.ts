@@ -10,6 +10,16 @@ import type { DeliveryTimings } from './delivery-timings.ts';
 import type { RetryPolicy } from './retry-policy.ts';
 import type { SourceActivity } from './source-activity.ts';
 
+/** What may wait for a destination to keep the order of its visitors. */
+export type OrderLimits = {
+  /** Visitors with an event that failed. */
+  readonly visitorsMax: number;
+  /** Events behind those. */
+  readonly eventsMax: number;
+  /** Bytes they take in the retry log. */
+  readonly bytesMax: number;
+};
+
 export type DispatcherSettings = {
   /** Requests in flight to one destination, at most. */
   readonly concurrency: number;
@@ -27,6 +37,8 @@ export type DispatcherSettings = {
   readonly ackWaitMs: number;
   readonly healthFlushMs: number;
   readonly retryWindowMs: number;
+  /** Past any of them no fresh events are taken. */
+  readonly order: OrderLimits;
   readonly sender: Pick<SenderLimits, 'connectTimeoutMs' | 'headersTimeoutMs' | 'totalTimeoutMs'>;
 };
 
@@ -40,6 +52,7 @@ export const dispatcherDefaults: DispatcherSettings = {
   ackWaitMs: 10_000,
   healthFlushMs: 250,
   retryWindowMs: 4 * 3_600_000,
+  order: { visitorsMax: 100_000, eventsMax: 200_000, bytesMax: 256 * 1024 * 1024 },
   sender: { connectTimeoutMs: 3_000, headersTimeoutMs: 10_000, totalTimeoutMs: 15_000 },
 };
 
