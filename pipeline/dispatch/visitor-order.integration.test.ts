@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { sampleEvent } from '../../shared/destinations/sample-event.ts';
 import type { NatsServer } from '../../shared/embedded/nats-server.ts';
 import { encodeRetryRecord, parkedTier, replayTier } from '../../shared/events/retry-record.ts';
+import { connectLog } from '../../shared/log/connection.ts';
 import { publish } from '../../shared/log/publisher.ts';
 import { retrySubject } from '../../shared/log/subjects.ts';
 import { startTestNats } from '../../shared/testing/servers.ts';
@@ -246,6 +247,29 @@ describe('order over retries', () => {
     for (const visitor of visitors)
       expect(takenOf(visitor)).toEqual(events(visitor, 0, 1, 2, 3, 4).map(({ id }) => id));
     await retryLogIsEmpty();
+  });
+
+  it('cut off from the log, as by a kill, again and again while it flaps: each visitor comes in order', async () => {
+    sink.answer(() => (Math.random() < 0.3 ? 503 : { status: 200, delayMs: 3 }));
+    const visitors = Array.from({ length: 10 }, (_, i) => `v${i}`);
+    for (let n = 0; n < 12; n += 1) await rig.send(visitors.map((visitor) => event(visitor, n)));
+    for (let life = 1; life <= 3; life += 1) {
+      const before = sink.requests.length;
+      const own = await connectLog({ url: nats.url, name: `life-${life}` });
+      const mortal = await rig.start({ concurrency: 4, healthFlushMs: 50 }, 'test', own);
+      await until('some were asked for', () => sink.requests.length > before + 25);
+      await own.nc.close();
+      mortal.done.catch(() => undefined);
+      void mortal.stop(0);
+    }
+    sink.answer(() => ({ status: 200, delayMs: 3 }));
+    const last = await rig.start({ concurrency: 4 });
+    await until('all arrived', () => new Set(sink.taken()).size === 120);
+    await idle();
+    await retryLogIsEmpty();
+    const firstOf = (visitor: string): string[] => [...new Set(takenOf(visitor))];
+    for (const visitor of visitors) expect(firstOf(visitor)).toEqual(firstOf(visitor).toSorted());
+    expect(last.stats()).toMatchObject({ visitors_waiting: 0, events_parked: 0, parked_lost: 0 });
   });
 
   it('restart: an event that was being moved when the process died is sent once', async () => {
