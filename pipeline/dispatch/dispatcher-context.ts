@@ -52,7 +52,7 @@ export const dispatcherDefaults: DispatcherSettings = {
   ackWaitMs: 10_000,
   healthFlushMs: 250,
   retryWindowMs: 4 * 3_600_000,
-  order: { visitorsMax: 100_000, eventsMax: 200_000, bytesMax: 256 * 1024 * 1024 },
+  order: { visitorsMax: 100_000, eventsMax: 200_000, bytesMax: 64 * 1024 * 1024 },
   sender: { connectTimeoutMs: 3_000, headersTimeoutMs: 10_000, totalTimeoutMs: 15_000 },
 };
 

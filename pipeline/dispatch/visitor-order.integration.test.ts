@@ -320,6 +320,20 @@ describe('order over retries', () => {
     await retryLogIsEmpty();
   });
 
+  it('another process: several events of a visitor that it put into the tiers are all sent, before what is fresh', async () => {
+    const dispatcher = await rig.start();
+    await putIntoTier(0, ['a:000', 'a:001'], 1);
+    await putIntoTier(1, ['a:002'], 2);
+    sink.answer(({ body }) => (has(body, 'a:000') && sink.requests.length < 2 ? 503 : 200));
+    for (const tier of [0, 1]) dispatcher.retriesStored(tier);
+    await until('one is known to wait', () => dispatcher.stats()['visitors_waiting'] === 1);
+    await rig.send(events('a', 3));
+    await until('all arrived', () => sink.taken().length === 4);
+    expect(sink.taken().at(-1)).toBe('a:003');
+    await retryLogIsEmpty();
+    await until('nothing waits', () => dispatcher.stats()['visitors_waiting'] === 0);
+  });
+
   it('replay: its events join the end of their visitor’s line, in their own order', async () => {
     let isDown = true;
     sink.answer(({ body }) => (isDown && has(body, 'a:005') ? 503 : 200));

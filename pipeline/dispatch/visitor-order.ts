@@ -130,8 +130,9 @@ export class VisitorOrder {
     const { waiting, lanes } = this.#options;
     if (waiting.isHead(head.visitorId, head.id)) return;
     waiting.addHead(head.visitorId, head.id);
-    const isOfVisitor = ({ visitorId }: DispatchItem): boolean => visitorId === head.visitorId;
-    for (const item of lanes.remove(isOfVisitor)) this.#putBehind(item);
+    const isFollower = (item: DispatchItem): boolean =>
+      item.visitorId === head.visitorId && !waiting.isHead(item.visitorId, item.head.id);
+    for (const item of lanes.remove(isFollower)) this.#putBehind(item);
   }
 
   /** An attempt failed and is to be made again: whether the event is the one its visitor waits for. */
