@@ -79,6 +79,14 @@ const PipelineEnvSchema = Type.Object({
   DISPATCH_TOTAL_TIMEOUT_MS: count(15_000, 10),
   /** How long an event is tried before it becomes a dead letter, in ms. */
   RETRY_WINDOW_MS: count(4 * hourMs, 1_000),
+  /**
+   * What may wait for one destination with order `visitor`: visitors with an event that is to be tried again, events
+   * parked behind those, and bytes these take in the retry log, which all destinations share (LOG_RETRY_BYTES_MAX). Past
+   * any of them it takes no fresh events until its retries have made room.
+   */
+  DISPATCH_VISITORS_WAITING_MAX: count(100_000),
+  DISPATCH_PARKED_EVENTS_MAX: count(200_000),
+  DISPATCH_PARKED_BYTES_MAX: count(64 * mebibyte, mebibyte),
   /** CIDR ranges destinations may be in although they are not public, comma separated. */
   EGRESS_ALLOW: Type.String({ default: '' }),
 

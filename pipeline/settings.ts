@@ -64,6 +64,11 @@ export function hostSettings(env: PipelineEnv, instanceId: string): Omit<HostSet
       ackWaitMs: env.DISPATCH_ACK_WAIT_MS,
       healthFlushMs: env.DISPATCH_HEALTH_FLUSH_MS,
       retryWindowMs: env.RETRY_WINDOW_MS,
+      order: {
+        visitorsMax: env.DISPATCH_VISITORS_WAITING_MAX,
+        eventsMax: env.DISPATCH_PARKED_EVENTS_MAX,
+        bytesMax: env.DISPATCH_PARKED_BYTES_MAX,
+      },
       sender: {
         connectTimeoutMs: env.DISPATCH_CONNECT_TIMEOUT_MS,
         headersTimeoutMs: env.DISPATCH_HEADERS_TIMEOUT_MS,

@@ -15,7 +15,8 @@ export const startReplay = defineEndpoint({
   tag: 'Destinations',
   summary:
     'Send dead letters, or a range of the log, to the destination again, each event with the idempotency key it always ' +
-    'had; the same request while such a replay is not over answers that one',
+    'had; the same request while such a replay is not over answers that one. Replayed events arrive after what was ' +
+    'delivered since, in their own order for each visitor; where earlier events of a visitor wait, they wait behind those',
   body: replayBody,
   reply: replayReply,
   async handle({ params, body, actor }, services) {

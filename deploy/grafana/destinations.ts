@@ -152,6 +152,18 @@ export const destinations = dashboard(
           ],
         },
         {
+          title: 'Waiting to keep the order',
+          description:
+            'Visitors with an event that is to be tried again, the events that wait behind those, and destinations that take no fresh events since too many wait.',
+          kind: 'timeseries',
+          unit: 'short',
+          queries: [
+            { expr: `sum(sluice_dispatcher_visitors_waiting${of})`, legend: 'visitors' },
+            { expr: `sum(sluice_dispatcher_events_parked${of})`, legend: 'events parked' },
+            { expr: `sum(sluice_dispatcher_order_paused${of})`, legend: 'destinations paused' },
+          ],
+        },
+        {
           title: 'Dead letters',
           description: 'New ones by reason, and how many are kept.',
           kind: 'timeseries',

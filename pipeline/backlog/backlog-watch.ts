@@ -1,3 +1,4 @@
+import { settledNoteTier } from '../../shared/events/retry-record.ts';
 import type { LogConnection } from '../../shared/log/connection.ts';
 import { listConsumerProgress, readStreamState } from '../../shared/log/stream-progress.ts';
 import type { ConsumerProgress, StreamState } from '../../shared/log/stream-progress.ts';
@@ -137,7 +138,8 @@ async function countByDestination(
 ): Promise<Map<string, number>> {
   const counts = new Map<string, number>();
   for (const [subject, messages] of await countBySubject(connection, stream, filter)) {
-    const destinationId = subject.split('.')[1] ?? '';
+    const [, destinationId = '', tier] = subject.split('.');
+    if (tier === String(settledNoteTier)) continue;
     counts.set(destinationId, (counts.get(destinationId) ?? 0) + messages);
   }
   return counts;

@@ -1,6 +1,6 @@
 import type { AccountConfig } from '../../shared/config/account-config.ts';
 import { SettingError } from '../../shared/destinations/sdk/settings.ts';
-import type { PreparedDestination } from '../../shared/destinations/sdk/destination.ts';
+import type { OfferedDestination } from '../../shared/destinations/common-settings.ts';
 import { findDestinationKind } from '../../shared/destinations/registry.ts';
 import { compileDispatchPlan } from '../../shared/plan/dispatch-plan.ts';
 import { PlanError } from '../../shared/plan/plan-error.ts';
@@ -27,7 +27,7 @@ export function compileTarget(
   }
 }
 
-function prepare(destination: PublishedDestination, secrets: SecretBox): PreparedDestination {
+function prepare(destination: PublishedDestination, secrets: SecretBox): OfferedDestination {
   const kind = findDestinationKind(destination.type);
   if (kind === undefined) throw new SettingError('type', `${destination.type} is not delivered to by this build`);
   return kind.prepare(openSettings(destination, secrets));

@@ -24,9 +24,9 @@ export type DeadLetterWriterOptions = {
 export function createDeadLetterWriter(options: DeadLetterWriterOptions): DeadLetterWriter {
   const { connection, destinationId, signal, onRetry } = options;
   const subject = deadLetterSubject(destinationId);
-  const store = (payload: Uint8Array, identity: string): Promise<void> => {
+  const store = async (payload: Uint8Array, identity: string): Promise<void> => {
     const msgId = createHash('sha256').update(`dead\n${destinationId}\n${identity}`).digest('base64url');
-    return publishUntilStored(connection, subject, payload, { msgId, signal, onRetry });
+    await publishUntilStored(connection, subject, payload, { msgId, signal, onRetry });
   };
   return {
     add: (letter) =>

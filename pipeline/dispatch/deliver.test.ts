@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { UnfitEventError } from '../../shared/destinations/sdk/destination.ts';
-import type { OutboundAnswer, OutboundEvent, PreparedDestination } from '../../shared/destinations/sdk/destination.ts';
+import type { OfferedDestination } from '../../shared/destinations/common-settings.ts';
+import type { OutboundAnswer, OutboundEvent } from '../../shared/destinations/sdk/destination.ts';
 import { sampleEvent } from '../../shared/destinations/sdk/sample-event.ts';
 import { deliver } from './deliver.ts';
 import { splitGroups } from './split-groups.ts';
@@ -15,7 +16,8 @@ const idsOf = (events: readonly OutboundEvent[]): string => events.map(({ resolv
 const firstLetter = ({ resolved }: OutboundEvent): string => resolved.event.id.charAt(0);
 
 /** A kind whose body is the events' ids; an id's first letter is its group. */
-const byLetter: PreparedDestination = {
+const byLetter: OfferedDestination = {
+  order: 'none',
   batchEventsMax: 100,
   groupOf: firstLetter,
   buildRequest(events) {
@@ -25,7 +27,7 @@ const byLetter: PreparedDestination = {
 };
 
 async function deliverTo(
-  prepared: PreparedDestination,
+  prepared: OfferedDestination,
   events: readonly OutboundEvent[],
   answer: (body: string) => Partial<OutboundAnswer>,
 ) {
@@ -39,7 +41,7 @@ async function deliverTo(
     close: async () => undefined,
   };
   const delivered = await deliver(prepared, sender, events);
-  return { bodies, delivered, kinds: delivered.attempts.map(({ outcome }) => outcome.kind) };
+  return { bodies, delivered, kinds: delivered.attempts.map((attempt) => attempt?.outcome.kind) };
 }
 
 describe('deliver', () => {
@@ -75,7 +77,8 @@ describe('deliver', () => {
   });
 
   it('rows: a destination that puts every row off is not up', async () => {
-    const rows: PreparedDestination = {
+    const rows: OfferedDestination = {
+      order: 'none',
       batchEventsMax: 10,
       buildRequest: byLetter.buildRequest,
       readAnswer: ({ body }) => body.split(',').map((kind) => (kind === 'ok' ? { kind: 'delivered' } : later)),
@@ -92,13 +95,35 @@ describe('deliver', () => {
     ['every row', 'no,no', false],
   ])('rows: a destination that says with a 200 that %s is too much is overloaded', async (_what, body, isUp) => {
     const throttled = { kind: 'retry', reason: 'later', isThrottled: true } as const;
-    const rows: PreparedDestination = {
+    const rows: OfferedDestination = {
+      order: 'none',
       batchEventsMax: 10,
       buildRequest: byLetter.buildRequest,
       readAnswer: (answer) => answer.body.split(',').map((kind) => (kind === 'ok' ? { kind: 'delivered' } : throttled)),
     };
     const { delivered } = await deliverTo(rows, [event('1'), event('2')], () => ({ body }));
     expect(delivered).toMatchObject({ isUp, isOverloaded: true });
+  });
+
+  it('order visitor: what follows an event that is to be sent again is not sent in a later request', async () => {
+    const ordered = { ...byLetter, order: 'visitor' } as const;
+    const events = [event('a1', 'v'), event('b1', 'v'), event('b2', 'w'), event('a2', 'v'), event('c1', 'w')];
+    const later = (body: string) => ({ status: body.startsWith('a1') ? 503 : 200 });
+    const { bodies, kinds } = await deliverTo(ordered, events, later);
+    expect(bodies).toEqual(['a1', 'b2', 'c1']);
+    expect(kinds).toEqual(['retry', undefined, 'delivered', undefined, 'delivered']);
+    const unordered = await deliverTo(byLetter, events, later);
+    expect(unordered.kinds).toEqual(['retry', 'delivered', 'delivered', 'delivered', 'delivered']);
+  });
+
+  it('order visitor: nor is it in the second half of a request that is halved', async () => {
+    const ordered = { ...byLetter, order: 'visitor' } as const;
+    const events = [event('a1', 'v'), event('a2', 'w'), event('a3', 'v'), event('a4', 'w')];
+    const { bodies, kinds } = await deliverTo(ordered, events, (body) => ({
+      status: body === 'a1,a2,a3,a4' ? 400 : body === 'a1,a2' ? 429 : 200,
+    }));
+    expect(bodies).toEqual(['a1,a2,a3,a4', 'a1,a2']);
+    expect(kinds).toEqual(['retry', 'retry', undefined, undefined]);
   });
 });
 

@@ -1,10 +1,7 @@
 import { UnfitEventError } from '../../shared/destinations/sdk/destination.ts';
-import type {
-  OutboundEvent,
-  OutboundRequest,
-  Outcome,
-  PreparedDestination,
-} from '../../shared/destinations/sdk/destination.ts';
+import type { OfferedDestination } from '../../shared/destinations/common-settings.ts';
+import type { OutboundEvent, OutboundRequest, Outcome } from '../../shared/destinations/sdk/destination.ts';
+import { outboundHead } from '../../shared/destinations/sdk/event.ts';
 import type { RequestSummary } from '../../shared/events/dead-letter.ts';
 import { classifyAnswer } from '../../shared/egress/classify-answer.ts';
 import { parseUrl } from '../../shared/egress/parsed-url.ts';
@@ -14,9 +11,12 @@ import { splitGroups } from './split-groups.ts';
 /** What became of one event in one attempt. */
 export type Attempt = { readonly outcome: Outcome; readonly request?: RequestSummary };
 
-/** The attempts, one an event in order, and what the requests say about the destination itself. */
+/**
+ * The attempts, one an event in order, and what the requests say about the destination itself. None for an event that was
+ * not sent, since an earlier one of its visitor failed in the same go and is to be sent again.
+ */
 export type Delivered = {
-  readonly attempts: readonly Attempt[];
+  readonly attempts: readonly (Attempt | undefined)[];
   readonly requests: number;
   /** It answers, whatever it says of the events. */
   readonly isUp: boolean;
@@ -30,32 +30,44 @@ const perhapsOneEvent: ReadonlySet<number> = new Set([400, 413, 422]);
 /**
  * Sends events in one request; in one a group, one after the other, should they be of several: those held while a new
  * version changed the groups. Where the platform refuses a whole request for what may be one event in it, the halves are
- * tried by themselves, so that only the events at fault are refused.
+ * tried by themselves, so that only the events at fault are refused. With order `visitor` what follows a failed event of
+ * the same visitor in a later one of these requests is not sent.
  */
 export function deliver(
-  prepared: PreparedDestination,
+  prepared: OfferedDestination,
   sender: Sender,
   events: readonly OutboundEvent[],
 ): Promise<Delivered> {
   const groupOf = prepared.groupOf?.bind(prepared);
   if (groupOf === undefined || events.length < 2) return deliverGroup(prepared, sender, events);
-  return deliverGroups(prepared, sender, events, groupOf);
+  return deliverInTurn(prepared, sender, events, splitGroups(groupOf, events));
 }
 
-async function deliverGroups(
-  prepared: PreparedDestination,
+/** Sends parts of a batch, given as indexes, one after the other. */
+async function deliverInTurn(
+  prepared: OfferedDestination,
   sender: Sender,
   events: readonly OutboundEvent[],
-  groupOf: (event: OutboundEvent) => string,
+  parts: readonly (readonly number[])[],
 ): Promise<Delivered> {
-  const attempts: Attempt[] = [];
+  const attempts: (Attempt | undefined)[] = events.map(() => undefined);
+  const waiting = new Set<string>();
   let said: Said = { requests: 0, isUp: true, isOverloaded: false };
-  for (const indexes of splitGroups(groupOf, events)) {
+  const visitorAt = (index: number): string => {
+    const event = events[index];
+    return event === undefined ? '' : outboundHead(event).visitorId;
+  };
+  for (const part of parts) {
+    const indexes = waiting.size === 0 ? part : part.filter((index) => !waiting.has(visitorAt(index)));
+    if (indexes.length === 0) continue;
     const group = indexes.flatMap((index) => events[index] ?? []);
     const delivered = await deliverGroup(prepared, sender, group);
-    delivered.attempts.forEach((attempt, i) => {
-      attempts[indexes[i] ?? -1] = attempt;
-    });
+    for (const [i, index] of indexes.entries()) {
+      const attempt = delivered.attempts[i];
+      attempts[index] = attempt;
+      const isWaiting = attempt === undefined || attempt.outcome.kind === 'retry';
+      if (isWaiting && prepared.order === 'visitor') waiting.add(visitorAt(index));
+    }
     said = both(said, delivered);
   }
   return { attempts, ...said };
@@ -63,7 +75,7 @@ async function deliverGroups(
 
 /** Sends events of one group. One promise more than the sender's own: nearly every request needs no other. */
 function deliverGroup(
-  prepared: PreparedDestination,
+  prepared: OfferedDestination,
   sender: Sender,
   events: readonly OutboundEvent[],
 ): Promise<Delivered> {
@@ -78,7 +90,7 @@ function deliverGroup(
 
 /** What the answer means for each event; where it tells too little, what the halves come to. */
 function readResult(
-  prepared: PreparedDestination,
+  prepared: OfferedDestination,
   sender: Sender,
   events: readonly OutboundEvent[],
   request: OutboundRequest,
@@ -114,15 +126,14 @@ function readResult(
   return { attempts: events.map(() => attempt), ...said };
 }
 
-async function deliverHalves(
-  prepared: PreparedDestination,
+function deliverHalves(
+  prepared: OfferedDestination,
   sender: Sender,
   events: readonly OutboundEvent[],
 ): Promise<Delivered> {
+  const indexes = [...events.keys()];
   const middle = Math.ceil(events.length / 2);
-  const first = await deliverGroup(prepared, sender, events.slice(0, middle));
-  const second = await deliverGroup(prepared, sender, events.slice(middle));
-  return { attempts: [...first.attempts, ...second.attempts], ...both(first, second) };
+  return deliverInTurn(prepared, sender, events, [indexes.slice(0, middle), indexes.slice(middle)]);
 }
 
 type Said = Omit<Delivered, 'attempts'>;
@@ -136,7 +147,7 @@ function both(first: Said, second: Said): Said {
 }
 
 /** The request, or why there can be none: a payload a kind cannot make a request of is a fault of that event alone. */
-function build(prepared: PreparedDestination, events: readonly OutboundEvent[]): OutboundRequest | string {
+function build(prepared: OfferedDestination, events: readonly OutboundEvent[]): OutboundRequest | string {
   try {
     const request = prepared.buildRequest(events, Date.now());
     return parseUrl(request.url) !== undefined ? request : 'the request has no usable URL';

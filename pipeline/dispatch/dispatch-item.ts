@@ -6,10 +6,9 @@ import type { ResolvedEvent } from '../../shared/events/resolved-event.ts';
 import type { OutboundEvent } from '../../shared/destinations/sdk/destination.ts';
 import type { Subject } from '../../shared/plan/property-path.ts';
 import type { HeldFrame } from './held-frames.ts';
+import type { Attempted } from './retry-policy.ts';
+import type { Follower } from './waiting-visitors.ts';
 import type { LaneClass, LaneItem } from './visitor-lanes.ts';
-
-/** How often an event was attempted before, and when first, in ms since the epoch; 0 and undefined for a fresh one. */
-export type Attempted = { readonly attempts: number; readonly firstAttemptAtMs: number | undefined };
 
 /** An event as it was read: its head, and the line that has the rest, or the whole of it. */
 export type ReadEvent = {
@@ -33,6 +32,8 @@ export class DispatchItem implements LaneItem, OutboundEvent, Subject {
   readonly firstAttemptAtMs: number | undefined;
   mapped: OutboundEvent['mapped'];
   group: string | undefined;
+  /** Set where it was parked. */
+  follower: Follower | undefined;
   /** As it came from the log; empty where the event came otherwise, parsed. */
   readonly line: string;
   #resolved: ResolvedEvent | undefined;

@@ -1,4 +1,5 @@
 import type { Sender } from '../../shared/egress/sender.ts';
+import type { DeliveryOrder } from '../../shared/destinations/common-settings.ts';
 import type { Cursor } from '../../shared/log/cursor.ts';
 import type { DeadLetterWriter } from './dead-letter-writer.ts';
 import type { SettledPart } from './dispatch-place.ts';
@@ -6,7 +7,12 @@ import type { DispatcherOptions } from './dispatcher-context.ts';
 import type { DispatcherCounts } from './dispatcher-stats.ts';
 import type { HealthKeeper } from './health-keeper.ts';
 import type { RetryReader } from './retry-reader.ts';
+import type { ParkedFrames } from './parked-frames.ts';
 import type { RetryWriter } from './retry-writer.ts';
+import type { WaitingVisitors } from './waiting-visitors.ts';
+
+/** The index of what waits, and the frames of the retry log it points into. */
+export type Waits = { readonly waiting: WaitingVisitors; readonly frames: ParkedFrames };
 
 /** What the work of a dispatcher is put together from. */
 export type DispatchParts = {
@@ -21,5 +27,10 @@ export type DispatchParts = {
   readonly retryReader: () => RetryReader;
   /** What an earlier dispatcher had settled of frames it did not finish. */
   readonly settledBefore: Map<number, SettledPart>;
+  readonly order: DeliveryOrder;
+  /** What waits of each visitor; undefined where the destination keeps no order over failed attempts. */
+  readonly waits: Waits | undefined;
   onAcknowledged(seq: number): void;
+  /** The version that runs says otherwise than `order`. */
+  onOrderChanged(): void;
 };

@@ -1,5 +1,6 @@
 import { withDeadline } from '../../shared/log/connection.ts';
 import { BatchLinger } from './batch-linger.ts';
+import { buryUnreadable } from './bury-unreadable.ts';
 import { deliver } from './deliver.ts';
 import type { Delivered } from './deliver.ts';
 import type { DispatchItem } from './dispatch-item.ts';
@@ -13,13 +14,20 @@ import { Intake } from './intake.ts';
 import type { RetryFrame } from './retry-reader.ts';
 import { nextLane } from './next-lane.ts';
 import { createOutcomeNoter } from './outcome-noter.ts';
+import type { NoteOutcome } from './outcome-noter.ts';
 import { RequestGate } from './request-gate.ts';
 import { putBack, settleAttempts } from './settle-attempts.ts';
 import type { SettlingContext } from './settle-attempts.ts';
 import { VisitorLanes } from './visitor-lanes.ts';
 import type { LaneClass } from './visitor-lanes.ts';
+import { VisitorOrder } from './visitor-order.ts';
 
 const framesPerTake = 16;
+/** Parked events of one visitor that are sent one after the other before the log is asked for more. */
+const releasedTogetherMin = 16;
+const releasedTogetherMax = 256;
+/** Fresh events that may be parked in search of one a destination can be tried out with. */
+const parkedForProbeMax = 256;
 /** Frames that wait to be read while no more are asked for. */
 const framesUnopenedMax = 16;
 /** How long the end may wait for the log to store the last counts, in ms. */
@@ -37,6 +45,9 @@ export class DispatchRun {
   readonly #intake: Intake;
   /** Events sent and not settled. */
   #unsettled = 0;
+  readonly #order: VisitorOrder | undefined;
+  /** Events parked when the breaker opened last. */
+  #parkedAtProbe = 0;
   #isStopping = false;
   #ending: Promise<void> | undefined;
   #onIdle: (() => void) | undefined;
@@ -53,6 +64,7 @@ export class DispatchRun {
     this.#gate = new RequestGate(settings.concurrency, () => this.wake());
     this.#linger = new BatchLinger(settings.lingerMs, () => this.#pump());
     const onFailed = (error: unknown): void => this.#fail(error);
+    this.#order = this.#createOrder(note);
     this.#settling = {
       keeper,
       retryPolicy,
@@ -61,6 +73,7 @@ export class DispatchRun {
       sourceActivity,
       counts,
       note,
+      order: this.#order,
       noteAge: (ageMs) => this.#timings().eventAge.observe(ageMs / 1_000),
       onFailed,
       onSettled: ({ frame, index }) => {
@@ -78,6 +91,7 @@ export class DispatchRun {
       note,
       handedOutSeq: parts.cursor.handedOutSeq,
       settledBefore: parts.settledBefore,
+      order: this.#order,
       onSettled: (frame, line) => this.#settle(frame, line),
       onFailed,
       acknowledge: (delivery) => {
@@ -92,6 +106,7 @@ export class DispatchRun {
   }
 
   start(): void {
+    this.#order?.start();
     this.wake();
     this.#takeFrames().catch((error: unknown) => this.#fail(error));
   }
@@ -112,8 +127,16 @@ export class DispatchRun {
       concurrency: this.#gate.concurrency,
       breaker_open: this.#gate.isBreakerClosed ? 0 : 1,
       breaker_probing: this.#gate.isProbing ? 1 : 0,
+      visitors_waiting: this.#order?.visitorsWaiting ?? 0,
+      events_parked: this.#order?.eventsParked ?? 0,
+      order_paused: this.#order?.isPaused === true ? 1 : 0,
       misconfigured: this.#problem === undefined ? 0 : 1,
     };
+  }
+
+  /** Somebody put something into the tier of parked events. */
+  parkedStored(): void {
+    this.#order?.parkedStored();
   }
 
   takeRetries(frame: RetryFrame): void {
@@ -156,6 +179,33 @@ export class DispatchRun {
     this.#resolve();
   }
 
+  #createOrder(note: NoteOutcome): VisitorOrder | undefined {
+    const { waits, options, counts, keeper, retryWriter, deadLetters } = this.#parts;
+    if (waits === undefined) return undefined;
+    const { settings, destinationId, logger, target } = options;
+    return new VisitorOrder({
+      ...waits,
+      limits: settings.order,
+      counts,
+      keeper,
+      retryWriter,
+      note,
+      lanes: this.#lanes,
+      held: this.#held,
+      releaseMax: () =>
+        Math.min(releasedTogetherMax, Math.max(releasedTogetherMin, target()?.prepared?.batchEventsMax ?? 1)),
+      onReleased: (released) => this.#guard(() => this.#intake.takeReleased(released)),
+      wake: () => this.wake(),
+      onUnreadable: (line) => buryUnreadable({ counts, deadLetters }, line),
+      onSettled: ({ frame, index }) => {
+        this.#settle(frame, index);
+        this.wake();
+      },
+      onFailed: (error) => this.#fail(error),
+      onError: (error) => logger.warn({ destinationId, err: error }, 'dispatcher: reading parked events failed'),
+    });
+  }
+
   async #takeFrames(): Promise<void> {
     for (;;) {
       const deliveries = await this.#parts.cursor.take(framesPerTake);
@@ -168,7 +218,10 @@ export class DispatchRun {
 
   /** Whether too few events are ready for the requests that may be made now. What is read earlier only takes memory. */
   #wantsEvents(): boolean {
-    if (this.#lanes.size >= this.#parts.options.settings.eventsHeldMax) return false;
+    if (this.#lanes.size >= this.#parts.options.settings.eventsHeldMax || this.#order?.isFull() === true) return false;
+    // While it is tried out, a search for an event of a visitor that does not wait would park all others.
+    const { counts } = this.#parts;
+    if (!this.#gate.isBreakerClosed && counts.parked - this.#parkedAtProbe > parkedForProbeMax) return false;
     const prepared = this.#parts.options.target()?.prepared;
     // A batch of one group is picked out of many events.
     const requests = prepared?.groupOf === undefined ? this.#gate.room : this.#gate.concurrency;
@@ -197,7 +250,7 @@ export class DispatchRun {
       if (lane === undefined) return;
       const max = prepared.batchEventsMax;
       if (!this.#isStopping && this.#linger.shouldWait(this.#lanes.readyCount(lane), max, this.#gate.inFlight)) return;
-      const items = this.#lanes.take(lane, max);
+      const items = this.#lanes.take(lane, max, this.#order !== undefined && prepared.retriesRows === true);
       this.#linger.sent();
       this.#unsettled += items.length;
       const startedMs = this.#gate.started(lane);
@@ -228,6 +281,7 @@ export class DispatchRun {
     this.#lanes.release(items);
     if (hasOpened) {
       counts.breaker_opened += 1;
+      this.#parkedAtProbe = counts.parked;
       this.#handBackUnstarted();
     }
     this.wake();
@@ -236,9 +290,10 @@ export class DispatchRun {
 
   /** Takes more only while there is room for it and somebody to send it to. */
   #regulate(): void {
-    const { options, cursor, retryReader } = this.#parts;
+    const { options, cursor, retryReader, order, onOrderChanged } = this.#parts;
     const { settings, destinationId, logger } = options;
     const target = options.target();
+    if ((target?.prepared?.order ?? order) !== order) onOrderChanged();
     if (this.#problem !== target?.problem) {
       this.#problem = target?.problem;
       if (this.#problem !== undefined) {
@@ -250,9 +305,15 @@ export class DispatchRun {
     const hasRoom =
       this.#intake.unopened < framesUnopenedMax &&
       this.#lanes.size < settings.eventsHeldMax &&
-      this.#held.bytes < settings.bytesHeldMax;
-    if (canSend && !this.#isStopping) retryReader().open();
-    else retryReader().close();
+      this.#held.bytes < settings.bytesHeldMax &&
+      this.#order?.isFull() !== true;
+    if (canSend && !this.#isStopping) {
+      retryReader().open();
+      this.#order?.open();
+    } else {
+      retryReader().close();
+      this.#order?.close();
+    }
     const passes = target?.destination.isEnabled === false;
     if (passes) this.#passOver();
     if ((passes || (canSend && hasRoom)) && !this.#isStopping) cursor.resume();
@@ -279,6 +340,8 @@ export class DispatchRun {
       if (item.lane === 'fresh') {
         this.#parts.counts.skipped += 1;
         this.#settle(item.frame, item.index);
+      } else if (item.follower !== undefined) {
+        this.#held.abandon(item.frame);
       } else {
         this.#unsettled += 1;
         putBack(this.#settling, item);
@@ -288,7 +351,8 @@ export class DispatchRun {
 
   /** When stopping: nothing is left to wait for once all that was sent is settled, and no more may be sent. */
   #reportIdle(): void {
-    if (this.#unsettled === 0 && (this.#lanes.size === 0 || this.#gate.isShut)) this.#onIdle?.();
+    if (this.#unsettled === 0 && this.#order?.isStoring !== true && (this.#lanes.size === 0 || this.#gate.isShut))
+      this.#onIdle?.();
   }
 
   /** Whoever wakes it, the thread most of all, is not to fall with it. */
@@ -322,7 +386,7 @@ export class DispatchRun {
     const storing = async (): Promise<void> => {
       await keeper.stop();
       this.#held.abandonAll();
-      await retryReader().stop();
+      await Promise.all([retryReader().stop(), this.#order?.stop()]);
     };
     // Without the log what is not stored yet is not acknowledged either, and comes again.
     await withDeadline(storing(), storingMs);

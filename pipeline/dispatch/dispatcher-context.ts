@@ -1,4 +1,4 @@
-import type { PreparedDestination } from '../../shared/destinations/sdk/destination.ts';
+import type { OfferedDestination } from '../../shared/destinations/common-settings.ts';
 import type { Sender, SenderLimits } from '../../shared/egress/sender.ts';
 import type { Bucket } from '../../shared/log/bucket.ts';
 import type { LogConnection } from '../../shared/log/connection.ts';
@@ -8,6 +8,16 @@ import type { Logger } from '../../shared/process/logger.ts';
 import type { DeliveryTimings } from './delivery-timings.ts';
 import type { RetryPolicy } from './retry-policy.ts';
 import type { SourceActivity } from './source-activity.ts';
+
+/** What may wait for a destination to keep the order of its visitors. */
+export type OrderLimits = {
+  /** Visitors with an event that failed. */
+  readonly visitorsMax: number;
+  /** Events behind those. */
+  readonly eventsMax: number;
+  /** Bytes they take in the retry log. */
+  readonly bytesMax: number;
+};
 
 export type DispatcherSettings = {
   /** Requests in flight to one destination, at most. */
@@ -26,6 +36,8 @@ export type DispatcherSettings = {
   readonly ackWaitMs: number;
   readonly healthFlushMs: number;
   readonly retryWindowMs: number;
+  /** Past any of them no fresh events are taken. */
+  readonly order: OrderLimits;
   readonly sender: Pick<SenderLimits, 'connectTimeoutMs' | 'headersTimeoutMs' | 'totalTimeoutMs'>;
 };
 
@@ -39,12 +51,13 @@ export const dispatcherDefaults: DispatcherSettings = {
   ackWaitMs: 10_000,
   healthFlushMs: 250,
   retryWindowMs: 4 * 3_600_000,
+  order: { visitorsMax: 100_000, eventsMax: 200_000, bytesMax: 64 * 1024 * 1024 },
   sender: { connectTimeoutMs: 3_000, headersTimeoutMs: 10_000, totalTimeoutMs: 15_000 },
 };
 
 /** A destination as it is published now: its rules and how to send to it, or why neither can be used. */
 export type DispatchTarget = { readonly destination: PublishedDestination } & (
-  | { readonly plan: DispatchPlan; readonly prepared: PreparedDestination; readonly problem: undefined }
+  | { readonly plan: DispatchPlan; readonly prepared: OfferedDestination; readonly problem: undefined }
   /** `problem` never holds a value of a setting. */
   | { readonly plan: undefined; readonly prepared: undefined; readonly problem: string }
 );

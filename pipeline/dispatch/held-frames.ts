@@ -74,14 +74,19 @@ export class HeldFrames {
     const abandoned = new Set(
       this.#frames.filter(({ seq, isStarted }) => !isStarted && (seq === 0 || seq > newestBegun)),
     );
-    for (const frame of abandoned) if (this.#drop(frame)) frame.abandoned();
+    for (const frame of abandoned) this.abandon(frame);
     return abandoned;
+  }
+
+  /** Hands back one frame. */
+  abandon(frame: HeldFrame): void {
+    if (this.#drop(frame)) frame.abandoned();
   }
 
   /** Hands back everything. */
   abandonAll(): void {
     for (let frame = this.#frames.at(-1); frame !== undefined; frame = this.#frames.at(-1)) {
-      if (this.#drop(frame)) frame.abandoned();
+      this.abandon(frame);
     }
   }
 

@@ -6,11 +6,12 @@ import type { DispatcherOptions } from './dispatcher-context.ts';
 import type { DispatcherCounts } from './dispatcher-stats.ts';
 import type { HealthKeeper } from './health-keeper.ts';
 import type { HeldFrame, HeldFrames } from './held-frames.ts';
+import type { NoteOutcome } from './outcome-noter.ts';
 import type { RetryFrame } from './retry-reader.ts';
 import { countBits, hasBit } from './line-bits.ts';
 import type { SettledPart } from './dispatch-place.ts';
-import type { SettlingContext } from './settle-attempts.ts';
 import type { VisitorLanes } from './visitor-lanes.ts';
+import type { ReleasedEvent, VisitorOrder } from './visitor-order.ts';
 
 export type IntakeParts = {
   readonly target: DispatcherOptions['target'];
@@ -19,11 +20,13 @@ export type IntakeParts = {
   readonly deadLetters: DeadLetterWriter;
   readonly lanes: VisitorLanes<DispatchItem>;
   readonly held: HeldFrames;
-  readonly note: SettlingContext['note'];
+  readonly note: NoteOutcome;
   /** Frames up to here had been handed out to an earlier dispatcher; */
   readonly handedOutSeq: number;
   /** what it had settled of them, by the sequence of the frame. */
   readonly settledBefore: Map<number, SettledPart>;
+  /** Undefined where the destination keeps no order over failed attempts. */
+  readonly order: VisitorOrder | undefined;
   /** Health has counted all of the frame. */
   acknowledge(delivery: Delivery): void;
   onSettled(frame: HeldFrame, line: number): void;
@@ -39,6 +42,9 @@ type UnopenedFrame = {
   lines: readonly string[] | undefined;
   next: number;
 };
+
+/** What a frame of the retry log has nothing of: it stays there until it is finished. */
+const ofRetryLog = { seq: 0, storedAtMs: 0, settled: undefined, touch: () => undefined };
 
 const notAttempted = { attempts: 0, firstAttemptAtMs: undefined };
 
@@ -121,25 +127,34 @@ export class Intake {
   }
 
   /** Takes a frame of the retry log. The rules that apply now decide anew. */
-  takeRetries({ records, bytes, finished, abandoned }: RetryFrame): void {
+  takeRetries({ isReplay, records, bytes, finished, abandoned }: RetryFrame): void {
     if (this.#parts.target()?.plan === undefined) {
       abandoned();
       return;
     }
     const frame = this.#hold(records.length, {
-      seq: 0,
-      storedAtMs: 0,
-      settled: undefined,
+      ...ofRetryLog,
       bytes,
       finished: () => this.#parts.keeper.commit(finished),
       abandoned,
-      // It stays in the retry log until it is finished.
-      touch: () => undefined,
     });
     for (const { event: resolved, attempts, firstAttemptAt } of records) {
       const firstAttemptAtMs = attempts === 0 ? undefined : firstAttemptAt;
-      this.#admit(new DispatchItem(frame, 'retried', wholeEvent(resolved), { attempts, firstAttemptAtMs }));
+      const item = new DispatchItem(frame, 'retried', wholeEvent(resolved), { attempts, firstAttemptAtMs });
+      if (!isReplay) this.#parts.order?.returned(item);
+      this.#admit(item, isReplay);
     }
+    this.#parts.held.settle(frame);
+  }
+
+  /** Takes a parked event whose turn has come. The rules that apply now decide anew. */
+  takeReleased({ record, follower, bytes, finished, abandoned }: ReleasedEvent): void {
+    const frame = this.#hold(1, { ...ofRetryLog, bytes, finished, abandoned });
+    const { event, attempts, firstAttemptAt } = record;
+    const said = { attempts, firstAttemptAtMs: attempts === 0 ? undefined : firstAttemptAt };
+    const item = new DispatchItem(frame, 'retried', wholeEvent(event), follower.attempted ?? said);
+    item.follower = follower;
+    this.#admit(item, false);
     this.#parts.held.settle(frame);
   }
 
@@ -168,7 +183,7 @@ export class Intake {
     }
     const item = new DispatchItem(frame, 'fresh', event, notAttempted, index);
     try {
-      this.#admit(item);
+      this.#admit(item, true);
     } catch (error) {
       if (item.isReadable) throw error;
       this.#bury(frame, line, index);
@@ -182,8 +197,9 @@ export class Intake {
     return frame;
   }
 
-  #admit(item: DispatchItem): void {
-    const { counts, keeper, lanes, held } = this.#parts;
+  /** `isLast`: whatever waits of its visitor goes before it. */
+  #admit(item: DispatchItem, isLast: boolean): void {
+    const { counts, keeper, lanes, held, order } = this.#parts;
     counts.events += 1;
     const target = this.#parts.target();
     const decision = target?.plan?.decide(item.head, item);
@@ -194,6 +210,7 @@ export class Intake {
           counts.skipped += 1;
           break;
         }
+        if (isLast && order?.admits(item) === false) return;
         item.group = target?.prepared?.groupOf?.(item);
         lanes.add(item);
         return;
@@ -215,6 +232,7 @@ export class Intake {
         counts.skipped += 1;
         break;
     }
+    if (item.lane === 'retried') order?.done(item);
     held.settle(item.frame, item.index);
   }
 

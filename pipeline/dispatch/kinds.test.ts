@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { IncomingHttpHeaders, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { DestinationKind, PreparedDestination } from '../../shared/destinations/sdk/destination.ts';
+import type { OfferedDestination, OfferedKind } from '../../shared/destinations/common-settings.ts';
 import { destinationKinds } from '../../shared/destinations/registry.ts';
 import { sampleEvent } from '../../shared/destinations/sdk/sample-event.ts';
 import { createEgressRules } from '../../shared/egress/egress-rules.ts';
@@ -69,7 +69,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
       'content-type': expect.stringContaining('/'),
       'idempotency-key': expect.any(String),
     });
-    expect(attempts.map(({ outcome }) => outcome)).toEqual([{ kind: 'delivered' }]);
+    expect(attempts.map((attempt) => attempt?.outcome)).toEqual([{ kind: 'delivered' }]);
     expect(said).toEqual({ requests: 1, isUp: true, isOverloaded: false });
   });
 
@@ -115,7 +115,7 @@ describe('kinds that say otherwise than by a 429 that too much is asked', () => 
 });
 
 /** The kind with its example settings, sending to `url`. */
-function prepareFor({ descriptor, exampleSettings, prepare }: DestinationKind, url: string): PreparedDestination {
+function prepareFor({ descriptor, exampleSettings, prepare }: OfferedKind, url: string): OfferedDestination {
   const place = ['baseUrl', 'url', 'httpDestinationUrl'].find((key) =>
     descriptor.settings.some((setting) => setting.key === key),
   );

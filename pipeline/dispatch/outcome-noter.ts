@@ -1,12 +1,19 @@
-import type { DispatcherOptions } from './dispatcher-context.ts';
-import type { SettlingContext } from './settle-attempts.ts';
+import type { DispatchItem } from './dispatch-item.ts';
+import type { DispatcherOptions, OutcomeNote } from './dispatcher-context.ts';
+
+export type NoteOutcome = (
+  item: DispatchItem,
+  outcome: OutcomeNote['outcome'],
+  attempts: number,
+  reason?: string,
+) => void;
 
 /** Tells those who look on what became of an event at this destination. */
 export function createOutcomeNoter({
   accountId,
   destinationId,
   noteOutcome,
-}: Pick<DispatcherOptions, 'accountId' | 'destinationId' | 'noteOutcome'>): SettlingContext['note'] {
+}: Pick<DispatcherOptions, 'accountId' | 'destinationId' | 'noteOutcome'>): NoteOutcome {
   return ({ head }, outcome, attempts, reason) =>
     noteOutcome({
       accountId,

@@ -13,18 +13,18 @@ const timeoutMs = 5_000;
 const waitMinMs = 100;
 const waitMaxMs = 5_000;
 
-/** Publishes until the log has taken the message, however long it is full or away. */
+/** Publishes until the log has taken the message, however long it is full or away. Returns its sequence. */
 export async function publishUntilStored(
   connection: LogConnection,
   subject: string,
   payload: Uint8Array,
   options: StoreOptions,
-): Promise<void> {
+): Promise<number> {
   for (let tries = 1; ; tries += 1) {
     options.signal.throwIfAborted();
     try {
-      await publish(connection, subject, payload, { msgId: options.msgId, timeoutMs });
-      return;
+      const { seq } = await publish(connection, subject, payload, { msgId: options.msgId, timeoutMs });
+      return seq;
     } catch (error) {
       if (!(error instanceof PublishError)) throw error;
       options.onRetry(error.reason, tries);

@@ -3,6 +3,9 @@ export type RetryPolicy = {
   next(failure: FailedAttempt, random: number): RetryDecision;
 };
 
+/** How often an event was attempted before, and when first, in ms since the epoch; 0 and undefined for a fresh one. */
+export type Attempted = { readonly attempts: number; readonly firstAttemptAtMs: number | undefined };
+
 export type FailedAttempt = {
   /** Attempts made so far, the failed one included. */
   readonly attempts: number;

@@ -50,6 +50,7 @@ function read(
   const reader = createRetryReader({
     connection,
     destinationId,
+    isParkedDue: false,
     onFrame: (frame) => onFrame(frame.records[0]?.event.event.id ?? '', frame),
     onUnreadable: async (data) => onUnreadable(data),
     onError: () => undefined,

@@ -5,7 +5,7 @@ import { streams } from '../../shared/log/topology.ts';
 import { createDueTimes } from './due-times.ts';
 import type { DueTimes } from './due-times.ts';
 import { retryTierDelaysMs } from './retry-policy.ts';
-import { decodeRetryFrame, replayTier } from '../../shared/events/retry-record.ts';
+import { decodeRetryFrame, parkedTier, replayTier } from '../../shared/events/retry-record.ts';
 import type { RetryRecord } from '../../shared/events/retry-record.ts';
 
 /**
@@ -25,6 +25,8 @@ export type RetryReader = {
 };
 
 export type RetryFrame = {
+  /** Of a replay, and not of events that failed. */
+  readonly isReplay: boolean;
   readonly records: readonly RetryRecord[];
   readonly bytes: number;
   /** All of it is settled: it may leave the log. */
@@ -36,6 +38,8 @@ export type RetryFrame = {
 export type RetryReaderOptions = {
   readonly connection: LogConnection;
   readonly destinationId: string;
+  /** Whether parked events are read like those that wait for a time: somebody who keeps no order has them go on. */
+  readonly isParkedDue: boolean;
   /** A frame is due and was taken. */
   onFrame(frame: RetryFrame): void;
   onUnreadable(data: Uint8Array, error: unknown): Promise<void>;
@@ -50,7 +54,7 @@ const errorWaitMs = 1_000;
 const replayLingerMs = 10_000;
 const replayLookEveryMs = 100;
 
-const tierNumbers: ReadonlySet<number> = new Set([...retryTierDelaysMs.keys(), replayTier]);
+const tierNumbers: ReadonlySet<number> = new Set([...retryTierDelaysMs.keys(), parkedTier, replayTier]);
 
 type Tier = {
   readonly subject: string;
@@ -124,6 +128,7 @@ class TierReader implements RetryReader {
   #tierOf(number: number): Tier | undefined {
     const known = this.#tiers.get(number);
     if (known !== undefined || !tierNumbers.has(number)) return known;
+    if (number === parkedTier && !this.#options.isParkedDue) return undefined;
     const made = newTier(this.#options.destinationId, number);
     this.#tiers.set(number, made);
     return made;
@@ -214,6 +219,7 @@ class TierReader implements RetryReader {
       this.#wake();
     };
     this.#options.onFrame({
+      isReplay: tier.isReplay,
       records: decodeRetryFrame(data),
       bytes: data.length,
       finished: () => {

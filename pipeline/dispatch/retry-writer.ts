@@ -13,7 +13,15 @@ export type RetryWriter = {
    * Settles once the log has the record; rejects when the dispatcher ended before that. `attemptId` is the same for an
    * attempt that is made again since its frame was, and for no other attempt.
    */
-  add(tier: number, record: RetryRecord, attemptId: string): Promise<void>;
+  add(tier: number, record: RetryRecord, attemptId: string): Promise<StoredRecord>;
+};
+
+/** Where the log has a record: the line `index` of the frame `seq`, which has `records` in all. */
+export type StoredRecord = {
+  readonly seq: number;
+  readonly index: number;
+  readonly records: number;
+  readonly bytes: number;
 };
 
 export type RetryWriterOptions = {
@@ -25,7 +33,12 @@ export type RetryWriterOptions = {
 
 const frameBytesMax = 256 * 1024;
 
-type Waiting = { readonly line: string; readonly id: string; resolve(): void; reject(error: unknown): void };
+type Waiting = {
+  readonly line: string;
+  readonly id: string;
+  resolve(stored: StoredRecord): void;
+  reject(error: unknown): void;
+};
 
 /**
  * Group commit: while a frame of a tier is on its way to the log the next one grows, so a storm of failures costs few
@@ -38,13 +51,15 @@ export function createRetryWriter(options: RetryWriterOptions, onStored: (tier: 
     while (waiting.length > 0) {
       const frame = takeFrame(waiting);
       try {
-        await publishUntilStored(options.connection, retrySubject(options.destinationId, tier), bytesOf(frame), {
+        const payload = bytesOf(frame);
+        const seq = await publishUntilStored(options.connection, retrySubject(options.destinationId, tier), payload, {
           msgId: idOf(options.destinationId, tier, frame),
           signal: options.signal,
           onRetry: options.onRetry,
         });
         onStored(tier);
-        for (const { resolve } of frame) resolve();
+        const stored = { seq, records: frame.length, bytes: payload.length };
+        for (const [index, { resolve }] of frame.entries()) resolve({ ...stored, index });
       } catch (error) {
         for (const { reject } of frame) reject(error);
       }

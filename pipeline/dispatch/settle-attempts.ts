@@ -3,13 +3,14 @@ import { buryUnreadable } from './bury-unreadable.ts';
 import type { Attempt } from './deliver.ts';
 import type { DeadLetterWriter } from './dead-letter-writer.ts';
 import type { DispatchItem } from './dispatch-item.ts';
-import type { OutcomeNote } from './dispatcher-context.ts';
+import type { NoteOutcome } from './outcome-noter.ts';
 import type { RetryRecord } from '../../shared/events/retry-record.ts';
 import type { DeadLetterReason, DispatcherCounts } from './dispatcher-stats.ts';
 import type { HealthKeeper } from './health-keeper.ts';
 import type { RetryPolicy } from './retry-policy.ts';
 import type { RetryWriter } from './retry-writer.ts';
 import type { SourceActivity } from './source-activity.ts';
+import type { VisitorOrder } from './visitor-order.ts';
 
 export type SettlingContext = {
   readonly keeper: HealthKeeper;
@@ -18,7 +19,9 @@ export type SettlingContext = {
   readonly deadLetters: DeadLetterWriter;
   readonly sourceActivity: SourceActivity;
   readonly counts: DispatcherCounts;
-  note(item: DispatchItem, outcome: OutcomeNote['outcome'], attempts: number, reason?: string): void;
+  /** Undefined where the destination keeps no order over failed attempts. */
+  readonly order: VisitorOrder | undefined;
+  readonly note: NoteOutcome;
   /** An event was delivered so long after it was accepted, in ms. */
   noteAge(ageMs: number): void;
   /** The event is where it belongs; its frame may be done. */
@@ -27,20 +30,23 @@ export type SettlingContext = {
   onFailed(error: unknown): void;
 };
 
-/** Counts what became of each event and brings it where it goes next: nowhere, the retry log, or the dead letters. */
+/**
+ * Counts what became of each event and brings it where it goes next: nowhere, the retry log, or the dead letters. Events
+ * without an attempt were not sent, since an earlier one of their visitor failed.
+ */
 export function settleAttempts(
   context: SettlingContext,
   items: readonly DispatchItem[],
-  attempts: readonly Attempt[],
+  attempts: readonly (Attempt | undefined)[],
 ): void {
   const nowMs = Date.now();
   let succeeded = 0;
   let failed = 0;
-  const following: Promise<void>[] = [];
   for (const [index, item] of items.entries()) {
     const attempt = attempts[index];
-    if (attempt !== undefined) context.counts[`attempts_${attemptOutcome(attempt)}`] += 1;
-    if (attempt?.outcome.kind === 'delivered') {
+    if (attempt === undefined) continue;
+    context.counts[`attempts_${attemptOutcome(attempt)}`] += 1;
+    if (attempt.outcome.kind === 'delivered') {
       succeeded += 1;
       context.noteAge(nowMs - item.head.receivedAtMs);
       context.sourceActivity.dispatched(item.head.sourceId, nowMs);
@@ -54,18 +60,34 @@ export function settleAttempts(
   context.counts.delivered += succeeded;
   context.counts.failed_attempts += failed;
   // Only now: what is settled counts as recorded.
+  const following: Promise<void>[] = [];
   for (const [index, item] of items.entries()) {
     const attempt = attempts[index];
-    if (attempt === undefined || attempt.outcome.kind === 'delivered') context.onSettled(item);
-    else following.push(moveOn(context, item, attempt, nowMs).then(() => context.onSettled(item)));
+    if (attempt?.outcome.kind === 'delivered') {
+      context.order?.done(item);
+      context.onSettled(item);
+    } else {
+      following.push(moveOn(context, item, attempt, nowMs).then(() => context.onSettled(item)));
+    }
   }
+  context.order?.requestSettled();
   if (following.length > 0) void Promise.all(following).catch(context.onFailed);
 }
 
-function moveOn(context: SettlingContext, item: DispatchItem, attempt: Attempt, nowMs: number): Promise<void> {
+function moveOn(
+  context: SettlingContext,
+  item: DispatchItem,
+  attempt: Attempt | undefined,
+  nowMs: number,
+): Promise<unknown> {
+  const { order } = context;
+  if (attempt === undefined) {
+    return order?.waitsBehind(item, item, 'waits behind an earlier event of its visitor') ?? Promise.resolve();
+  }
   const { outcome, request } = attempt;
   if (outcome.kind === 'delivered') return Promise.resolve();
-  if (!item.isReadable) return buryUnreadable(context, item.line);
+  const isOver = (): void => order?.done(item);
+  if (!item.isReadable) return buryUnreadable(context, item.line).then(isOver);
   const attempts = item.attempts + 1;
   const firstAttemptAt = item.firstAttemptAtMs ?? nowMs;
   const made = {
@@ -80,21 +102,27 @@ function moveOn(context: SettlingContext, item: DispatchItem, attempt: Attempt, 
     context.counts.dead_letters += 1;
     context.counts[`dead_letters_${why}`] += 1;
     context.note(item, 'rejected', attempts, reason);
-    return context.deadLetters.add({ ...made, reason });
+    return context.deadLetters.add({ ...made, reason }).then(isOver);
   };
   if (outcome.kind === 'reject') return bury('refused', outcome.reason);
   const { afterMs } = outcome;
   const failure = { attempts, firstAttemptAtMs: firstAttemptAt, nowMs, afterMs };
   const decision = context.retryPolicy.next(failure, Math.random());
   if (decision.kind === 'give-up') return bury('exhausted', `no attempt left: ${outcome.reason}`);
+  if (order?.isNext(item) === false) {
+    return order.waitsBehind(item, { attempts, firstAttemptAtMs: firstAttemptAt }, outcome.reason);
+  }
   context.counts.retries += 1;
   context.note(item, 'retrying', attempts, outcome.reason);
   const record = { v: 1, ...made, notBefore: decision.notBeforeMs } as const;
-  return context.retryWriter.add(decision.tier, record, attemptIdOf(item, record));
+  const stored = context.retryWriter.add(decision.tier, record, attemptIdOf(item, record));
+  order?.storing(item, stored);
+  return stored;
 }
 
 /** Puts an event of the retry log back there: it may not be sent now, and nothing was tried. */
-export function putBack({ retryWriter, onSettled, onFailed }: SettlingContext, item: DispatchItem): void {
+export function putBack({ retryWriter, order, onSettled, onFailed }: SettlingContext, item: DispatchItem): void {
+  order?.waitsAgain(item);
   const nowMs = Date.now();
   const { attempts, firstAttemptAtMs = nowMs, resolved: event } = item;
   const times = { firstAttemptAt: firstAttemptAtMs, lastAttemptAt: nowMs, notBefore: nowMs };

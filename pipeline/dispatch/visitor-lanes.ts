@@ -46,17 +46,21 @@ export class VisitorLanes<Item extends LaneItem> {
     }
   }
 
-  /** Takes up to `max` items that may travel in one request; each is given back with `release`. */
-  take(lane: LaneClass, max: number): Item[] {
+  /**
+   * Takes up to `max` items that may travel in one request, one of a visitor at most if `isOneEach`; each is given back
+   * with `release`.
+   */
+  take(lane: LaneClass, max: number, isOneEach = false): Item[] {
     const taken: Item[] = [];
     const first = this.#shift(lane);
     if (first === undefined) return taken;
-    this.#takeAlong(taken, first, max);
-    if (first.group !== undefined) this.#takeGroup(taken, lane, max);
+    const alongMax = isOneEach ? 0 : max;
+    this.#takeAlong(taken, first, alongMax);
+    if (first.group !== undefined) this.#takeGroup(taken, lane, max, alongMax);
     while (first.group === undefined && taken.length < max) {
       const item = this.#shift(lane);
       if (item === undefined) break;
-      this.#takeAlong(taken, item, max);
+      this.#takeAlong(taken, item, alongMax);
     }
     return taken;
   }
@@ -67,6 +71,16 @@ export class VisitorLanes<Item extends LaneItem> {
     const [only] = items;
     if (items.length === 1 && only !== undefined) this.#releaseVisitor(only.visitorId);
     else for (const visitorId of new Set(items.map((item) => item.visitorId))) this.#releaseVisitor(visitorId);
+  }
+
+  /** Takes out what waits behind the items of a visitor that are in flight, and fits; returns it in order. */
+  removeBehind(visitorId: string, fits: (item: Item) => boolean): Item[] {
+    const behind = this.#waiting.get(visitorId);
+    if (behind === undefined) return [];
+    const removed = behind.filter(fits);
+    this.#waiting.set(visitorId, removed.length === behind.length ? undefined : behind.filter((item) => !fits(item)));
+    this.#size -= removed.length;
+    return removed;
   }
 
   /** Takes out every item that is not in flight and fits; returns them. */
@@ -105,7 +119,7 @@ export class VisitorLanes<Item extends LaneItem> {
   /** Takes an item, and what follows it of its visitor as far as it may travel along. */
   #takeAlong(taken: Item[], item: Item, max: number): void {
     taken.push(item);
-    if (taken.length === max) return;
+    if (taken.length >= max) return;
     const behind = this.#waiting.get(item.visitorId);
     if (behind === undefined) return;
     while (taken.length < max && behind[0]?.lane === item.lane && behind[0].group === item.group) {
@@ -115,7 +129,7 @@ export class VisitorLanes<Item extends LaneItem> {
   }
 
   /** Takes more of the group of what is taken. Those passed over keep their place: the head always goes first. */
-  #takeGroup(taken: Item[], lane: LaneClass, max: number): void {
+  #takeGroup(taken: Item[], lane: LaneClass, max: number, alongMax: number): void {
     const items = this.#readyItems(lane);
     const passed: Item[] = [];
     let looked = 0;
@@ -123,7 +137,7 @@ export class VisitorLanes<Item extends LaneItem> {
       const item = items[looked];
       looked += 1;
       if (item === undefined) break;
-      if (item.group === taken[0]?.group) this.#takeAlong(taken, item, max);
+      if (item.group === taken[0]?.group) this.#takeAlong(taken, item, alongMax);
       else passed.push(item);
     }
     if (passed.length === looked) return;

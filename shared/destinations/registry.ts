@@ -22,9 +22,11 @@ import { sluiceSyntheticData } from './sluice-synthetic-data/destination.ts';
 import { snapchatAdsCapi } from './snapchat-ads-capi/destination.ts';
 import { tiktok } from './tiktok/destination.ts';
 import { woopra } from './woopra/destination.ts';
+import { withCommonSettings } from './common-settings.ts';
+import type { OfferedKind } from './common-settings.ts';
 
 /** Every kind this build delivers to: one line a kind. */
-export const destinationKinds: readonly DestinationKind[] = [
+const defined: readonly DestinationKind[] = [
   amplitude,
   awsKinesis,
   awsSns,
@@ -50,9 +52,11 @@ export const destinationKinds: readonly DestinationKind[] = [
   woopra,
 ];
 
-const byId: ReadonlyMap<string, DestinationKind> = new Map(destinationKinds.map((kind) => [kind.descriptor.id, kind]));
+export const destinationKinds: readonly OfferedKind[] = defined.map(withCommonSettings);
+
+const byId: ReadonlyMap<string, OfferedKind> = new Map(destinationKinds.map((kind) => [kind.descriptor.id, kind]));
 
 /** The kind of a destination's `type`; undefined when this build does not offer it. */
-export function findDestinationKind(id: string): DestinationKind | undefined {
+export function findDestinationKind(id: string): OfferedKind | undefined {
   return byId.get(id);
 }

@@ -5,10 +5,16 @@ import type { RequestSummary } from './dead-letter.ts';
 /** The tier of replayed events: beside those of back-off, so that a replay does not stand in the way of retries. */
 export const replayTier = 99;
 
+/** The tier of parked events: each waits behind an earlier event of its visitor, and not for a time. */
+export const parkedTier = 98;
+
+/** Not a tier of events: it says which parked events of frames that are still waited for are settled. */
+export const settledNoteTier = 97;
+
 /** An event that waits for another attempt: one line of a frame in the retry log. */
 export type RetryRecord = {
   readonly v: 1;
-  /** Attempts made so far; 0 for a replay, whose times say when it was asked for. */
+  /** Attempts made so far; 0 for a replay, and for an event that was parked before any: their times say when that was. */
   readonly attempts: number;
   /** Ms since the epoch, as are the others. */
   readonly firstAttemptAt: number;
@@ -25,10 +31,13 @@ export function encodeRetryRecord(record: RetryRecord): string {
 
 /** Reads a frame of the retry log. Throws FrameError on what this build does not know. */
 export function decodeRetryFrame(data: Uint8Array): RetryRecord[] {
-  return frameLines(data).map((line) => {
-    // The event stands within its record.
-    const record = parseLine(line, lineDepthMax + 1) as RetryRecord | null;
-    if (record?.v !== 1) throw new FrameError(`reading the retry log: version ${String(record?.v)} is unknown`);
-    return record;
-  });
+  return frameLines(data).map(parseRetryRecord);
+}
+
+/** Reads one line of such a frame. Throws FrameError on what this build does not know. */
+export function parseRetryRecord(line: string): RetryRecord {
+  // The event stands within its record.
+  const record = parseLine(line, lineDepthMax + 1) as RetryRecord | null;
+  if (record?.v !== 1) throw new FrameError(`reading the retry log: version ${String(record?.v)} is unknown`);
+  return record;
 }

@@ -53,6 +53,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   };
   return {
     batchEventsMax,
+    retriesRows: true,
     buildRequest(events, nowMs) {
       const body = JSON.stringify({ StreamName: streamName, Records: events.map(recordOf) });
       return withinBytes(makeRequest({ headers, body, events }, nowMs), bodyBytesMax);

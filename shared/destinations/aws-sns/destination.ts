@@ -45,6 +45,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   const headers = { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' };
   return {
     batchEventsMax,
+    retriesRows: true,
     buildRequest(events, nowMs) {
       const form = new URLSearchParams({ Action: 'PublishBatch', Version: '2010-03-31', TopicArn: arn });
       events.forEach((event, index) => addEntry(form, event, index, isFifo));

@@ -67,6 +67,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   };
   return {
     batchEventsMax,
+    retriesRows: true,
     takes: (event) =>
       takesCustomerEvents(event) && (names.size === 0 || names.has(sentEvent(event).name.toLowerCase())),
     buildRequest(events, nowMs) {

@@ -66,6 +66,11 @@ export type PreparedDestination = {
   /** Events of different groups do not travel in one request: for platforms that take them at different addresses. */
   groupOf?(event: OutboundEvent): string;
   /**
+   * The platform may take an event of a request and ask for an earlier one of it to be sent again: then a request holds
+   * one event of a visitor at most, where the destination keeps their order.
+   */
+  readonly retriesRows?: true;
+  /**
    * Builds the request for up to `batchEventsMax` events of one group. Pure. `nowMs` is the time of the attempt, in ms
    * since the epoch, for signatures. Throws UnfitEventError where an event lacks what the platform demands.
    */

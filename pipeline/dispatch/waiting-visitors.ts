@@ -1,0 +1,168 @@
+import type { Attempted } from './retry-policy.ts';
+
+/** Where the retry log has an event: the sequence of its frame, and its line there. */
+export type RetryPlace = { readonly seq: number; readonly index: number };
+
+/** An event that is parked: it waits behind an earlier one of its visitor. */
+export type Follower = {
+  readonly visitorId: string;
+  readonly eventId: string;
+  /** Its turn among all that were parked; those of one visitor go in this order. */
+  readonly turn: number;
+  /** Undefined until the log has it. */
+  place: RetryPlace | undefined;
+  /** The attempts made of it, where the log does not say so. */
+  attempted: Attempted | undefined;
+};
+
+type Waiting = {
+  /** Events that failed and wait for their next attempt, or are being tried again. Nearly always one. */
+  readonly heads: string[];
+  /** Events that were parked and are on their way. */
+  readonly released: Follower[];
+  /** Those that wait, in order, from `first` on. */
+  parked: Follower[];
+  first: number;
+  /** Ids of `parked`, once they are too many to look through. */
+  ids: Set<string> | undefined;
+};
+
+/** From so many parked events of a visitor on their ids are kept apart. */
+const lookThroughMax = 32;
+/** Released events leave a hole behind; the holes go together. */
+const holesMax = 256;
+
+/**
+ * Which visitors of a destination wait, and what waits of them. A visitor waits from the moment an attempt of one of its
+ * events fails until that event, its head, and all that were parked behind it are settled. Meanwhile every other event
+ * of it is parked. Without a head that waits the parked ones are released, a few at a time and in order; one that fails
+ * then is the head, and those released behind it are parked again.
+ */
+export class WaitingVisitors {
+  readonly #visitors = new Map<string, Waiting>();
+  #parked = 0;
+  #turns = 0;
+
+  /** Visitors that wait. */
+  get size(): number {
+    return this.#visitors.size;
+  }
+
+  /** Events parked, those on their way included. */
+  get parked(): number {
+    return this.#parked;
+  }
+
+  visitorIds(): Iterable<string> {
+    return this.#visitors.keys();
+  }
+
+  isWaiting(visitorId: string): boolean {
+    return this.#visitors.has(visitorId);
+  }
+
+  /** Whether the event waits already, in whatever way: it may have come a second time. */
+  knows(visitorId: string, eventId: string): boolean {
+    const waiting = this.#visitors.get(visitorId);
+    if (waiting === undefined) return false;
+    if (waiting.heads.includes(eventId) || waiting.released.some((follower) => follower.eventId === eventId))
+      return true;
+    if (waiting.parked.length <= lookThroughMax) {
+      return waiting.parked.some((follower, i) => i >= waiting.first && follower.eventId === eventId);
+    }
+    waiting.ids ??= new Set(waiting.parked.slice(waiting.first).map((follower) => follower.eventId));
+    return waiting.ids.has(eventId);
+  }
+
+  isHead(visitorId: string, eventId: string): boolean {
+    return this.#visitors.get(visitorId)?.heads.includes(eventId) === true;
+  }
+
+  hasHead(visitorId: string): boolean {
+    return (this.#visitors.get(visitorId)?.heads.length ?? 0) > 0;
+  }
+
+  /** The event waits for its next attempt; one that was released is no follower any more. */
+  addHead(visitorId: string, eventId: string, follower?: Follower): void {
+    const waiting = this.#of(visitorId);
+    if (follower !== undefined) this.#dropReleased(waiting, follower);
+    if (!waiting.heads.includes(eventId)) waiting.heads.push(eventId);
+  }
+
+  /** Parks an event behind all others of its visitor. */
+  park(visitorId: string, eventId: string, place?: RetryPlace): Follower {
+    const turn = (this.#turns += 1);
+    const follower = { visitorId, eventId, turn, place, attempted: undefined };
+    const waiting = this.#of(visitorId);
+    waiting.parked.push(follower);
+    waiting.ids?.add(eventId);
+    this.#parked += 1;
+    return follower;
+  }
+
+  /** Whether the next events of a visitor may go: none is before them, and the log has the first. */
+  canRelease(visitorId: string): boolean {
+    const waiting = this.#visitors.get(visitorId);
+    if (waiting === undefined || waiting.heads.length > 0 || waiting.released.length > 0) return false;
+    return waiting.parked[waiting.first]?.place !== undefined;
+  }
+
+  /** Releases up to `max` events of a visitor, in order. */
+  release(visitorId: string, max: number): readonly Follower[] {
+    const waiting = this.#visitors.get(visitorId);
+    if (waiting === undefined || !this.canRelease(visitorId)) return [];
+    while (waiting.released.length < max) {
+      const next = waiting.parked[waiting.first];
+      if (next?.place === undefined) break;
+      waiting.first += 1;
+      waiting.ids?.delete(next.eventId);
+      waiting.released.push(next);
+    }
+    if (waiting.first >= holesMax || waiting.first === waiting.parked.length) {
+      waiting.parked = waiting.parked.slice(waiting.first);
+      waiting.first = 0;
+    }
+    return [...waiting.released];
+  }
+
+  /** A released event is parked again, where it was. */
+  giveBack(follower: Follower): void {
+    const waiting = this.#visitors.get(follower.visitorId);
+    const at = waiting?.released.indexOf(follower) ?? -1;
+    if (waiting === undefined || at === -1) return;
+    waiting.released.splice(at, 1);
+    const isBehind = ({ turn }: Follower): boolean => turn > follower.turn;
+    const behind = waiting.parked.findIndex((other, i) => i >= waiting.first && isBehind(other));
+    waiting.parked.splice(behind === -1 ? waiting.parked.length : behind, 0, follower);
+    waiting.ids?.add(follower.eventId);
+  }
+
+  /** The event is where it belongs, and not tried any more: a head, or one that was released. */
+  settle(visitorId: string, eventId: string, follower?: Follower): void {
+    const waiting = this.#visitors.get(visitorId);
+    if (waiting === undefined) return;
+    if (follower !== undefined) {
+      this.#dropReleased(waiting, follower);
+    } else {
+      const at = waiting.heads.indexOf(eventId);
+      if (at !== -1) waiting.heads.splice(at, 1);
+    }
+    const isOver = waiting.heads.length + waiting.released.length + waiting.parked.length - waiting.first === 0;
+    if (isOver) this.#visitors.delete(visitorId);
+  }
+
+  #of(visitorId: string): Waiting {
+    const found = this.#visitors.get(visitorId);
+    if (found !== undefined) return found;
+    const made = { heads: [], released: [], parked: [], first: 0, ids: undefined };
+    this.#visitors.set(visitorId, made);
+    return made;
+  }
+
+  #dropReleased(waiting: Waiting, follower: Follower): void {
+    const at = waiting.released.indexOf(follower);
+    if (at === -1) return;
+    waiting.released.splice(at, 1);
+    this.#parked -= 1;
+  }
+}

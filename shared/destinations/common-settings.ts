@@ -1,0 +1,39 @@
+import type { JsonObject } from '../process/json.ts';
+import type { DestinationKind, PreparedDestination } from './sdk/destination.ts';
+import { choice } from './sdk/settings.ts';
+
+/**
+ * What a destination keeps in order while events wait for another attempt. `visitor`: later events of a visitor wait
+ * behind an earlier one that waits. `none`: they go on, and the one that failed arrives after them.
+ */
+export type DeliveryOrder = 'visitor' | 'none';
+
+export const orderSetting = choice<DeliveryOrder>({
+  label: 'Order',
+  options: [
+    { label: 'Each visitor in order', value: 'visitor' },
+    { label: 'No order when retrying', value: 'none' },
+  ],
+  sublabel:
+    'While an event waits for another attempt, later events of its visitor wait behind it. Without order they go on.',
+  fallback: 'visitor',
+});
+
+/** A destination made ready, with what the settings that every kind has say. */
+export type OfferedDestination = PreparedDestination & { readonly order: DeliveryOrder };
+
+/** A kind with the settings that every kind has. */
+export type OfferedKind = Omit<DestinationKind, 'prepare'> & { prepare(settings: JsonObject): OfferedDestination };
+
+/** Adds to a kind the settings that every kind has, behind its own. */
+export function withCommonSettings(kind: DestinationKind): OfferedKind {
+  const { descriptor, exampleSuccess } = kind;
+  return {
+    descriptor: { ...descriptor, settings: [...descriptor.settings, orderSetting.describe('order')] },
+    get exampleSettings() {
+      return kind.exampleSettings;
+    },
+    ...(exampleSuccess === undefined ? {} : { exampleSuccess }),
+    prepare: (settings) => ({ ...kind.prepare(settings), order: orderSetting.read(settings['order'], 'order') }),
+  };
+}
