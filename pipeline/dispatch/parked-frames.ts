@@ -3,7 +3,7 @@ import { FrameError, frameLines } from '../../shared/events/frame.ts';
 import { parkedTier, settledNoteTier } from '../../shared/events/retry-record.ts';
 import type { LogConnection } from '../../shared/log/connection.ts';
 import { publish } from '../../shared/log/publisher.ts';
-import { deleteMessage, readNext } from '../../shared/log/subject-log.ts';
+import { deleteMessage, readNext, readStored } from '../../shared/log/subject-log.ts';
 import type { StoredMessage } from '../../shared/log/subject-log.ts';
 import { retrySubject } from '../../shared/log/subjects.ts';
 import { streams } from '../../shared/log/topology.ts';
@@ -16,7 +16,7 @@ export type ParkedFramesOptions = {
   onError(error: unknown): void;
 };
 
-const linesBytesMax = 4 * 1024 * 1024;
+const linesBytesMax = 8 * 1024 * 1024;
 /** How often finished frames are removed, and what is settled of the others is noted. */
 const workEveryMs = 1_000;
 /** What one note holds at most; it has to fit into a message. */
@@ -39,6 +39,8 @@ export class ParkedFrames {
   /** Lines of the frames read last. */
   readonly #lines = new Map<number, { readonly lines: readonly string[]; readonly bytes: number }>();
   #linesBytes = 0;
+  /** Frames that are being read. */
+  readonly #reading = new Map<number, Promise<readonly string[] | undefined>>();
   /** Finished and not yet removed. */
   readonly #finished = new Set<number>();
   /** Notes in the log; the newest says all. */
@@ -83,11 +85,20 @@ export class ParkedFrames {
       this.#lines.set(seq, known);
       return known.lines[index];
     }
-    const found = await readNext(this.#options.connection, streams.retry, this.#subject, seq);
-    if (found?.seq !== seq) return undefined;
-    const lines = parkedLines(found.data);
-    this.#remember(seq, lines, found.data.length);
-    return lines[index];
+    let reading = this.#reading.get(seq);
+    if (reading === undefined) {
+      reading = this.#readFrame(seq).finally(() => this.#reading.delete(seq));
+      this.#reading.set(seq, reading);
+    }
+    return (await reading)?.[index];
+  }
+
+  async #readFrame(seq: number): Promise<readonly string[] | undefined> {
+    const data = await readStored(this.#options.connection, streams.retry, seq);
+    if (data === undefined) return undefined;
+    const lines = parkedLines(data);
+    this.#remember(seq, lines, data.length);
+    return lines;
   }
 
   /** The next frame of parked events behind a sequence. */
@@ -196,7 +207,6 @@ export class ParkedFrames {
   }
 
   #remember(seq: number, lines: readonly string[], bytes: number): void {
-    // Two reads of one frame may have been under way.
     this.#forget(seq);
     this.#lines.set(seq, { lines, bytes });
     this.#linesBytes += bytes;

@@ -4,7 +4,7 @@ import type { LogConnection } from '../../shared/log/connection.ts';
 import type { PublishFailure } from '../../shared/log/publish-answer.ts';
 import { retrySubject } from '../../shared/log/subjects.ts';
 import { publishUntilStored } from './publish-until-stored.ts';
-import { encodeRetryRecord } from '../../shared/events/retry-record.ts';
+import { encodeRetryRecord, parkedTier } from '../../shared/events/retry-record.ts';
 import type { RetryRecord } from '../../shared/events/retry-record.ts';
 
 /** Writes events that wait for another attempt to the retry log of one destination. */
@@ -32,6 +32,8 @@ export type RetryWriterOptions = {
 };
 
 const frameBytesMax = 256 * 1024;
+/** Of parked events: a frame is read for one visitor after the other, each time the turn of one comes. */
+const parkedFrameBytesMax = 16 * 1024;
 
 type Waiting = {
   readonly line: string;
@@ -49,7 +51,7 @@ export function createRetryWriter(options: RetryWriterOptions, onStored: (tier: 
   const tiers = new Map<number, Waiting[]>();
   const drain = async (tier: number, waiting: Waiting[]): Promise<void> => {
     while (waiting.length > 0) {
-      const frame = takeFrame(waiting);
+      const frame = takeFrame(waiting, tier === parkedTier ? parkedFrameBytesMax : frameBytesMax);
       try {
         const payload = bytesOf(frame);
         const seq = await publishUntilStored(options.connection, retrySubject(options.destinationId, tier), payload, {
@@ -87,12 +89,12 @@ export function createRetryWriter(options: RetryWriterOptions, onStored: (tier: 
   };
 }
 
-function takeFrame(waiting: Waiting[]): Waiting[] {
+function takeFrame(waiting: Waiting[], bytesMax: number): Waiting[] {
   let bytes = 0;
   let events = 0;
   for (const { line } of waiting) {
     bytes += line.length + 1;
-    if (events > 0 && bytes > frameBytesMax) break;
+    if (events > 0 && bytes > bytesMax) break;
     events += 1;
   }
   return waiting.splice(0, events);

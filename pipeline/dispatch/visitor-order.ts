@@ -314,11 +314,11 @@ export class VisitorOrder {
 
   /** Hands out events that were released, all at once: one that fails has those behind it given back. */
   async #handOut(followers: readonly Follower[]): Promise<void> {
-    const lines: (string | undefined)[] = [];
+    const read = ({ place }: Follower): Promise<string | undefined> =>
+      place === undefined ? Promise.resolve(undefined) : this.#options.frames.read(place);
+    let lines: readonly (string | undefined)[];
     try {
-      for (const { place } of followers) {
-        lines.push(place === undefined ? undefined : await this.#options.frames.read(place));
-      }
+      lines = await Promise.all(followers.map(read));
     } catch (error) {
       for (const follower of followers) this.#giveBack(follower);
       throw error;

@@ -10,6 +10,8 @@ export type StoredMessage = {
   header(name: string): string | undefined;
 };
 
+const copyTimeoutMs = 2_000;
+
 /** The first message at or after `fromSeq` on a subject (wildcards allowed), asked of the stream's leader. */
 export async function readNext(
   connection: LogConnection,
@@ -34,6 +36,38 @@ export async function readNext(
   } catch (error) {
     if (isNoMessage(error)) return undefined;
     throw error;
+  }
+}
+
+/**
+ * What the message with a sequence holds; undefined if the stream does not have it. A server that has a copy is asked
+ * first, since it answers with the bytes as they are: they never change. That there is no such message only the leader
+ * knows.
+ */
+export async function readStored(
+  connection: LogConnection,
+  stream: string,
+  seq: number,
+): Promise<Uint8Array | undefined> {
+  const copy = await readCopy(connection, stream, seq);
+  if (copy !== undefined) return copy;
+  try {
+    return (await connection.jsm.streams.getMessage(stream, { seq })).data;
+  } catch (error) {
+    if (isNoMessage(error)) return undefined;
+    throw error;
+  }
+}
+
+async function readCopy({ nc }: LogConnection, stream: string, seq: number): Promise<Uint8Array | undefined> {
+  try {
+    const answer = await nc.request(`$JS.API.DIRECT.GET.${stream}`, JSON.stringify({ seq }), {
+      timeout: copyTimeoutMs,
+    });
+    // A status in place of a message: it has none, or not yet.
+    return (answer.headers?.code ?? 0) === 0 ? answer.data : undefined;
+  } catch {
+    return undefined;
   }
 }
 
