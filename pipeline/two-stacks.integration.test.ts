@@ -47,7 +47,7 @@ test('two stacks: a pipeline that was killed leaves its INSTANCE_ID free', async
   await first.ended;
   const next = await startOn(rig, 'killed');
   await rig.accept(account, [{ id: 'two' }]);
-  await until('the next one delivers', () => sink.taken().includes('two'));
+  await expect.poll(() => sink.taken()).toContain('two');
   await next.stop();
 });
 
