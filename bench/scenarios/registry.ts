@@ -13,6 +13,7 @@ import { micro } from './micro.ts';
 import { publish } from './publish.ts';
 import { scaling } from './scaling.ts';
 import { soak } from './soak.ts';
+import { startWithHistory } from './start-with-history.ts';
 import { track } from './track.ts';
 import { tune } from './tune.ts';
 
@@ -34,4 +35,5 @@ export const scenarios: readonly Scenario[] = [
   micro,
   tune,
   soak,
+  startWithHistory,
 ];

@@ -5,6 +5,7 @@ import type { AttemptOutcome } from './attempt-outcome.ts';
 export const dispatcherCounters = {
   frames: 'Frames of resolved events taken',
   redelivered_frames: 'Frames taken that had been delivered before',
+  lost_frames: 'Times a frame was missing that the log had acknowledged to the resolver',
   frame_events: 'Events in the frames taken',
   events: 'Events read from frames, retries included',
   requests: 'Requests sent to the destination',

@@ -1,4 +1,5 @@
 import { openCursor } from '../../shared/log/cursor.ts';
+import { noticeLosses } from '../../shared/log/notice-losses.ts';
 import { logCursorTrouble } from '../../shared/log/log-cursor-trouble.ts';
 import { retriesOfDestination } from '../../shared/log/subjects.ts';
 import { countBySubject } from '../../shared/log/subject-log.ts';
@@ -52,6 +53,9 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
     consumer,
     bufferedMax: settings.framesBufferedMax,
     onTrouble: logCursorTrouble(logger, { destinationId }),
+    losses: noticeLosses({ connection, stream: streams.events, logger, fields: { destinationId } }, () => {
+      counts.lost_frames += 1;
+    }),
   });
   const deadLetters = createDeadLetterWriter(storing);
   const run: DispatchRun = new DispatchRun({

@@ -4,6 +4,9 @@ import { ensureConsumer } from '../../shared/log/consumers.ts';
 import type { DurableConsumer } from '../../shared/log/consumers.ts';
 import { openCursor } from '../../shared/log/cursor.ts';
 import type { Cursor } from '../../shared/log/cursor.ts';
+import { noticeLosses } from '../../shared/log/notice-losses.ts';
+import { createPredecessors } from '../../shared/log/predecessors.ts';
+import type { LossWatch } from '../../shared/log/predecessors.ts';
 import { logCursorTrouble } from '../../shared/log/log-cursor-trouble.ts';
 import type { Delivery } from '../../shared/log/delivery.ts';
 import { ingestSubject, resolverConsumer } from '../../shared/log/subjects.ts';
@@ -11,6 +14,7 @@ import { streams } from '../../shared/log/topology.ts';
 import { readUnfinished } from '../../shared/log/unfinished-messages.ts';
 import type { Actor } from '../host/actor.ts';
 import { keepDeadLetters } from './dead-letters.ts';
+import { EventsLostError } from './checkpoint-writer.ts';
 import { createDeduplication } from './deduplication.ts';
 import { persist } from './persist.ts';
 import { publishFrames } from './publish-frames.ts';
@@ -22,7 +26,7 @@ import type { ResolverContext } from './resolver-context.ts';
 import { createResolverCounts } from './resolver-stats.ts';
 import type { ResolverGauge } from './resolver-stats.ts';
 
-export type ResolverOptions = Omit<ResolverContext, 'deduplication' | 'counts' | 'signal'>;
+export type ResolverOptions = Omit<ResolverContext, 'deduplication' | 'predecessors' | 'counts' | 'signal'>;
 
 /** Frames pulled ahead of the one take being worked on and the one being published. */
 const bufferedFramesMax = 32;
@@ -37,6 +41,7 @@ export async function startResolver(options: ResolverOptions): Promise<Actor> {
   const context: ResolverContext = {
     ...options,
     deduplication: createDeduplication(options.settings.deduplication),
+    predecessors: createPredecessors(),
     counts: createResolverCounts(),
     signal: abort.signal,
   };
@@ -66,6 +71,7 @@ class Resolver {
   readonly #context: ResolverContext;
   readonly #consumer: DurableConsumer;
   readonly #rebuilt: Rebuilt;
+  readonly #losses: LossWatch;
   readonly #inWork = new Set<Delivery>();
   #cursor: Cursor | undefined;
   #stopping = false;
@@ -75,6 +81,10 @@ class Resolver {
     this.#context = context;
     this.#consumer = consumer;
     this.#rebuilt = rebuilt;
+    const { connection, logger, partition } = context;
+    this.#losses = noticeLosses({ connection, stream: streams.ingest, logger, fields: { partition } }, () => {
+      context.counts.lost_frames += 1;
+    });
     this.done = this.#run();
   }
 
@@ -107,6 +117,7 @@ class Resolver {
     const offReconnect = connection.onReconnect(() => void this.#cursor?.close());
     try {
       while (!this.#stopping) {
+        await this.#surely(() => checkpoints.verify());
         await this.#finishUnfinished();
         this.#cursor = await this.#open();
         if (!this.#stopping) await this.#work(this.#cursor);
@@ -120,7 +131,7 @@ class Resolver {
       await this.endTaking();
       for (const delivery of this.#inWork) delivery.nak();
       // Whoever resolves the partition next has nothing of ours to read but this.
-      if (!signal.aborted) await checkpoints.write();
+      await checkpoints.close(!signal.aborted);
     }
   }
 
@@ -140,6 +151,7 @@ class Resolver {
         consumer: this.#consumer,
         bufferedMax: bufferedFramesMax,
         onTrouble: logCursorTrouble(logger, { partition }),
+        losses: this.#losses,
       }),
     );
   }
@@ -153,7 +165,7 @@ class Resolver {
     };
     return persist(ask, {
       signal,
-      isPassing: () => true,
+      isPassing: (error) => !(error instanceof EventsLostError),
       onRetry: (error, attempt) => {
         if (attempt === 3) logger.warn({ partition, err: error }, 'the ingest log cannot be read, trying on');
       },
@@ -194,6 +206,7 @@ class Resolver {
     for (const { seq, msgId, ids } of await publishFrames(this.#context, resolved.frames)) {
       this.#rebuilt.checkpoints.note({ seq, msgId, ids: Buffer.from(ids, 'base64'), timeMs });
     }
+    await this.#surely(() => this.#rebuilt.checkpoints.verify());
     for (const delivery of deliveries) {
       delivery.ack();
       this.#inWork.delete(delivery);

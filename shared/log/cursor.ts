@@ -6,6 +6,7 @@ import { ensureConsumer } from './consumers.ts';
 import type { DurableConsumer } from './consumers.ts';
 import { readDelivery } from './delivery.ts';
 import type { Delivery } from './delivery.ts';
+import type { LossWatch } from './predecessors.ts';
 
 /**
  * A durable consumer being read: pulls only what the reader has room for, so nothing piles up in the client,
@@ -29,6 +30,8 @@ export type CursorOptions = {
   readonly bufferedMax: number;
   /** Told whenever pulling does not go as it should; the cursor helps itself. */
   readonly onTrouble?: (trouble: CursorTrouble) => void;
+  /** Is told of every message as it comes. */
+  readonly losses?: LossWatch;
 };
 
 /** What keeps a cursor from its messages, and for how long it has by now: 0 for the first of what belongs together. */
@@ -153,6 +156,7 @@ class PullCursor implements Cursor {
       return;
     }
     this.#troubleSinceMs = undefined;
+    this.#options.losses?.note(delivery);
     this.#buffer.push(delivery);
     this.#requested = Math.max(0, this.#requested - 1);
     this.#waiting?.();

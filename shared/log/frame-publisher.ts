@@ -1,6 +1,7 @@
 import { createInbox, headers as createHeaders } from 'nats';
 import type { Msg } from 'nats';
 import type { LogConnection } from './connection.ts';
+import { createPredecessors, predecessorHeader } from './predecessors.ts';
 import { failureOfAnswer } from './publisher.ts';
 import type { PublishFailure } from './publisher.ts';
 
@@ -11,7 +12,11 @@ export type FramePublisher = {
   stop(): void;
 };
 
-type Waiting = { readonly resolve: (failure: PublishFailure | undefined) => void; readonly timer: NodeJS.Timeout };
+type Waiting = {
+  readonly subject: string;
+  readonly resolve: (failure: PublishFailure | undefined) => void;
+  readonly timer: NodeJS.Timeout;
+};
 
 const msgIdHeader = 'Nats-Msg-Id';
 
@@ -23,6 +28,7 @@ export function createFramePublisher(connection: LogConnection): FramePublisher 
   const { nc } = connection;
   const inbox = createInbox();
   const waiting = new Map<string, Waiting>();
+  const predecessors = createPredecessors();
   let published = 0;
   const settle = (reply: string, failure: PublishFailure | undefined): void => {
     const found = waiting.get(reply);
@@ -33,7 +39,11 @@ export function createFramePublisher(connection: LogConnection): FramePublisher 
   };
   const subscription = nc.subscribe(`${inbox}.*`, {
     callback: (error, message) => {
-      if (error === null) settle(message.subject, readAnswer(message));
+      if (error !== null) return;
+      const answer = readAnswer(message);
+      const subject = waiting.get(message.subject)?.subject;
+      if (typeof answer === 'number' && subject !== undefined) predecessors.stored(subject, answer);
+      settle(message.subject, typeof answer === 'number' ? undefined : answer);
     },
   });
   return {
@@ -45,9 +55,10 @@ export function createFramePublisher(connection: LogConnection): FramePublisher 
       const reply = `${inbox}.${published}`;
       return new Promise((resolve) => {
         const timer = setTimeout(() => settle(reply, 'timeout'), timeoutMs);
-        waiting.set(reply, { resolve, timer });
+        waiting.set(reply, { subject, resolve, timer });
         const headers = createHeaders();
         headers.set(msgIdHeader, msgId);
+        headers.set(predecessorHeader, predecessors.next(subject));
         try {
           nc.publish(subject, payload, { reply, headers });
         } catch {
@@ -65,9 +76,10 @@ export function createFramePublisher(connection: LogConnection): FramePublisher 
 
 type PubAck = { readonly seq?: number; readonly error?: { readonly description?: string } };
 
-function readAnswer(message: Msg): PublishFailure | undefined {
+/** The sequence it has, or why it was not stored. */
+function readAnswer(message: Msg): number | PublishFailure {
   // Nobody listens on the subject: the stream does not exist.
   if (message.data.length === 0) return 'refused';
   const ack = message.json<PubAck>();
-  return ack.error === undefined ? undefined : failureOfAnswer(ack.error.description ?? '');
+  return ack.error === undefined ? (ack.seq ?? 0) : failureOfAnswer(ack.error.description ?? '');
 }
