@@ -222,12 +222,14 @@ export class CheckpointWriter {
   #message(frames: readonly NotedFrame[], to: number, witness: CheckpointHead['witness']): Unanswered {
     const { deduplication } = this.#context.settings;
     const first = this.#held[0]?.seq;
+    const ids = frames.reduce((sum, frame) => sum + frame.ids.length / bytesPerHash, 0);
     const head: CheckpointHead = {
       log: this.#log,
       from: this.#coveredTo + 1,
       to,
       ...(witness === undefined ? {} : { witness }),
       ...(first === undefined ? {} : { first }),
+      ids: this.#heldIds + ids,
       windowMs: deduplication.windowMs,
       idsMax: deduplication.idsMax,
     };
@@ -236,7 +238,7 @@ export class CheckpointWriter {
       msgId: `${this.#name}.${this.#written}`,
       head,
       payload: encodeRuns(runsOf(frames, deduplicationStepMs(deduplication))),
-      ids: frames.reduce((sum, { ids }) => sum + ids.length / bytesPerHash, 0),
+      ids,
       timeMs: frames.at(-1)?.timeMs ?? this.#context.deduplication.timeMs,
     };
   }

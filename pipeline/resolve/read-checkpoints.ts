@@ -41,6 +41,7 @@ export async function readCheckpoints(context: ResolverContext, events: StreamSt
     const { deduplication } = context.settings;
     // A table that may hold more than before is filled from EVENTS, and written down anew.
     const isEnough = windowMs >= deduplication.windowMs && idsMax >= deduplication.idsMax;
+    if (isEnough) context.deduplication.reserve(newest.head.ids);
     const read = isEnough ? await readChain(context, events, first) : nothing;
     if (read.lastSeq !== newest.seq) await removeAfter(context, read.lastSeq);
     return read;
