@@ -24,6 +24,7 @@ const partitions = 4;
 const idsPerFrame = 1_000;
 const fillEvents = 1_000;
 const resolvedDeadlineMs = 300_000;
+const duplicateWindowNs = 1e9;
 
 type Start = { readonly name: string; readonly figures: Readonly<Record<string, Figure>>; readonly resolvingS: number };
 
@@ -111,6 +112,9 @@ async function makeStreams(natsUrl: string, eventsBytesMax: number): Promise<voi
     deadLetterBytesMax: otherBytesMax,
     deduplicationBytesMax: otherBytesMax,
   });
+  // A server that starts reads the messages of this window. A day's history is filled in within it, which is no day.
+  const { config } = await connection.jsm.streams.info(streams.events);
+  await connection.jsm.streams.update(streams.events, { ...config, duplicate_window: duplicateWindowNs });
   await connection.close();
 }
 
