@@ -110,6 +110,11 @@ export const pipelineMetrics = {
   logLimitBytes: gauge('sluice_log_limit_bytes', 'Bytes a stream may hold; the log refuses more', ['stream']),
   logMessages: gauge('sluice_log_messages', 'Messages a stream holds', ['stream']),
   logLastSequence: gauge('sluice_log_last_sequence', 'Sequence of the newest message of a stream', ['stream']),
+  logLostBytes: gauge(
+    'sluice_log_lost_bytes',
+    'Bytes of a stream that nats-server, since its start, has found damaged or missing',
+    ['stream'],
+  ),
   logRemoved: counter('sluice_log_removed_messages_total', 'Messages removed since everybody had finished with them', [
     'stream',
   ]),

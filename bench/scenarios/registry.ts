@@ -14,6 +14,7 @@ import { publish } from './publish.ts';
 import { replicated } from './replicated.ts';
 import { scaling } from './scaling.ts';
 import { soak } from './soak.ts';
+import { startWithHistory } from './start-with-history.ts';
 import { track } from './track.ts';
 import { tune } from './tune.ts';
 
@@ -36,4 +37,5 @@ export const scenarios: readonly Scenario[] = [
   micro,
   tune,
   soak,
+  startWithHistory,
 ];

@@ -3,6 +3,7 @@ import { judgeDurability } from '../../shared/doctor/judge-durability.ts';
 import { judgeIngestDeadLetters } from '../../shared/doctor/judge-dead-letters.ts';
 import { judgeLogServer } from '../../shared/doctor/judge-log-servers.ts';
 import { judgeLog } from '../../shared/doctor/judge-log.ts';
+import { judgeLosses } from '../../shared/doctor/judge-losses.ts';
 import { judgeNatsServer } from '../../shared/doctor/judge-versions.ts';
 import { ok } from '../../shared/doctor/finding.ts';
 import type { Finding } from '../../shared/doctor/finding.ts';
@@ -14,6 +15,9 @@ import type { LogConnection } from '../../shared/log/connection.ts';
 import { inspectLog } from '../../shared/log/inspect-log.ts';
 import type { LogReport } from '../../shared/log/inspect-log.ts';
 import { logAccess } from '../../shared/log/log-access.ts';
+import { listLosses } from '../../shared/log/lost-messages.ts';
+import { readStreamLoss } from '../../shared/log/stream-progress.ts';
+import type { StreamLoss } from '../../shared/log/stream-progress.ts';
 import { countBySubject } from '../../shared/log/subject-log.ts';
 import { deadLetterSubject } from '../../shared/log/subjects.ts';
 import { streams } from '../../shared/log/topology.ts';
@@ -44,6 +48,7 @@ export async function checkLog(env: DoctorEnv, connectTimeoutMs: number): Promis
       judgeNatsServer(info?.version),
       ...judgeLog(report),
       ...(await checkDeadLetters(connection, report)),
+      ...(await checkLosses(connection, report)),
     ];
   } finally {
     await connection.close();
@@ -56,6 +61,15 @@ async function checkDeadLetters(connection: LogConnection, { streams: found }: L
   const subject = deadLetterSubject('ingest');
   const counts = await countBySubject(connection, streams.deadLetters, subject);
   return [judgeIngestDeadLetters(counts.get(subject) ?? 0)];
+}
+
+async function checkLosses(connection: LogConnection, { streams: found }: LogReport): Promise<Finding[]> {
+  const byServer = new Map<string, StreamLoss>();
+  for (const { name, differences } of found) {
+    const loss = differences === undefined ? undefined : await readStreamLoss(connection, name);
+    if (loss !== undefined) byServer.set(name, loss);
+  }
+  return judgeLosses(byServer, await listLosses(connection));
 }
 
 /** What only the monitor ports tell: whether writes are synced, what each server is and stores, and what time it is there. */

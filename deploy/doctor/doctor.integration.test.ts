@@ -4,6 +4,7 @@ import pg from 'pg';
 import type { Finding } from '../../shared/doctor/finding.ts';
 import type { NatsServer } from '../../shared/embedded/nats-server.ts';
 import { connectLog } from '../../shared/log/connection.ts';
+import { keepLoss } from '../../shared/log/lost-messages.ts';
 import { openBuckets } from '../../shared/log/open-buckets.ts';
 import { publish } from '../../shared/log/publisher.ts';
 import { deadLetterSubject } from '../../shared/log/subjects.ts';
@@ -96,6 +97,7 @@ test('doctor: servers that are well are well', async () => {
     'nats-server',
     'streams',
     'unreadable events',
+    'lost messages',
     'durability',
     'database',
     'PostgreSQL',
@@ -131,6 +133,16 @@ test('doctor: looking changes nothing', async () => {
     await empty.stop();
     await bare.drop();
   }
+});
+
+test('doctor: a message that a reader was never given is named', async () => {
+  const lost = { stream: streams.ingest, subject: 'ingest.0', seq: 61 };
+  await onLog((connection) => keepLoss(connection, lost));
+  const findings = await examine(source, deadlineMs);
+  expect(findings.find((finding) => finding.about === 'lost messages')).toMatchObject({
+    level: 'fail',
+    detail: expect.stringMatching(/^of INGEST sequences 61 \(ingest\.0\) were gone/) as string,
+  });
 });
 
 test('doctor: what no resolver could read is counted, and how to read it is said', async () => {

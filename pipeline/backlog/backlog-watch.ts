@@ -6,6 +6,7 @@ import { countBySubject } from '../../shared/log/subject-log.ts';
 import { streams } from '../../shared/log/topology.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import { createEventsPerFrame } from './events-per-frame.ts';
+import { createLostBytes } from './lost-bytes.ts';
 import { createOldestFrames } from './oldest-frames.ts';
 
 /** What one reader of the log has not finished. */
@@ -24,6 +25,8 @@ export type BacklogWatch = {
   /** By id of the actor that reads: `resolver-<partition>`, `dispatcher-<destination>`. */
   readonly backlogs: ReadonlyMap<string, Backlog>;
   readonly streams: ReadonlyMap<string, StreamState>;
+  /** What nats-server has found damaged or missing since it started, by stream. */
+  readonly lostBytes: ReadonlyMap<string, number>;
   /** Frames of the retry log, and dead letters, by destination. */
   readonly retries: ReadonlyMap<string, number>;
   readonly deadLetters: ReadonlyMap<string, number>;
@@ -41,7 +44,7 @@ export type BacklogWatchOptions = {
   readonly logger: Logger;
 };
 
-const watched = [streams.ingest, streams.events, streams.retry, streams.deadLetters];
+const watched = [streams.ingest, streams.events, streams.retry, streams.deadLetters, streams.deduplication];
 
 /**
  * Looks at the log itself again and again, not at what its readers say: a reader that hangs, or that nobody runs, is the
@@ -53,6 +56,7 @@ export function watchBacklog({ connection, everyMs, owns, readSoFar, logger }: B
     stream,
     oldest: createOldestFrames(connection, stream),
   }));
+  const lostBytes = createLostBytes({ connection, streams: watched, logger });
   const seen: Seen = { ...nothing(), looks: { ok: 0, failed: 0 } };
   const look = async (): Promise<void> => {
     for (const { actorId, frames, events } of readSoFar()) eventsPerFrame.note(actorId, frames, events);
@@ -69,7 +73,7 @@ export function watchBacklog({ connection, everyMs, owns, readSoFar, logger }: B
     const retries = await countByDestination(connection, streams.retry, 'retry.*.*');
     const deadLetters = await countByDestination(connection, streams.deadLetters, 'dead.*');
     // All at once: a page shows one look, not the middle of the next.
-    Object.assign(seen, { backlogs, streams: states, retries, deadLetters });
+    Object.assign(seen, { backlogs, streams: states, lostBytes: await lostBytes.look(), retries, deadLetters });
   };
   const work = async (): Promise<void> => {
     if (!owns()) {
@@ -103,6 +107,9 @@ export function watchBacklog({ connection, everyMs, owns, readSoFar, logger }: B
     get streams() {
       return seen.streams;
     },
+    get lostBytes() {
+      return seen.lostBytes;
+    },
     get retries() {
       return seen.retries;
     },
@@ -118,10 +125,16 @@ export function watchBacklog({ connection, everyMs, owns, readSoFar, logger }: B
   };
 }
 
-type Maps = Pick<BacklogWatch, 'backlogs' | 'streams' | 'retries' | 'deadLetters'>;
+type Maps = Pick<BacklogWatch, 'backlogs' | 'streams' | 'lostBytes' | 'retries' | 'deadLetters'>;
 type Seen = Maps & { readonly looks: { ok: number; failed: number } };
 
-const nothing = (): Maps => ({ backlogs: new Map(), streams: new Map(), retries: new Map(), deadLetters: new Map() });
+const nothing = (): Maps => ({
+  backlogs: new Map(),
+  streams: new Map(),
+  lostBytes: new Map(),
+  retries: new Map(),
+  deadLetters: new Map(),
+});
 
 function backlogOf(consumer: ConsumerProgress, eventsPerFrame: number, oldestAtMs: number | undefined): Backlog {
   const { waiting, unacknowledged, unacknowledgedMax } = consumer;

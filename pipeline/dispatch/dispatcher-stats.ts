@@ -5,6 +5,7 @@ import type { AttemptOutcome } from './attempt-outcome.ts';
 export const dispatcherCounters = {
   frames: 'Frames of resolved events taken',
   redelivered_frames: 'Frames taken that had been delivered before',
+  lost_frames: 'Times a frame was missing that the log had acknowledged to the resolver',
   frame_events: 'Events in the frames taken',
   repeated_events:
     'Events of frames an earlier dispatcher had taken and not noted as settled: so many, at most, were sent twice',

@@ -2,6 +2,7 @@ import type { DeliveryOrder } from '../../shared/destinations/common-settings.ts
 import { parkedTier } from '../../shared/events/retry-record.ts';
 import { openCursor } from '../../shared/log/cursor.ts';
 import type { Cursor } from '../../shared/log/cursor.ts';
+import { noticeLosses } from '../../shared/log/notice-losses.ts';
 import { logCursorTrouble } from '../../shared/log/log-cursor-trouble.ts';
 import { retriesOfDestination } from '../../shared/log/subjects.ts';
 import { countBySubject } from '../../shared/log/subject-log.ts';
@@ -119,6 +120,9 @@ async function startRun(
     consumer,
     bufferedMax: settings.framesBufferedMax,
     onTrouble: logCursorTrouble(logger, { destinationId }),
+    losses: noticeLosses({ connection, stream: streams.events, logger, fields: { destinationId } }, () => {
+      counts.lost_frames += 1;
+    }),
   });
   try {
     return await startOn(cursor, consumer, options, counts, onOrderChanged);

@@ -28,6 +28,9 @@ export function showBacklog(
   stream(pipelineMetrics.logLimitBytes, ({ bytesMax }) => bytesMax);
   stream(pipelineMetrics.logMessages, ({ messages }) => messages);
   stream(pipelineMetrics.logLastSequence, ({ lastSeq }) => lastSeq);
+  page.show(pipelineMetrics.logLostBytes, (add) => {
+    for (const [name, bytes] of watch.lostBytes) add(bytes, { stream: name });
+  });
   page.show(pipelineMetrics.logRemoved, (add) => {
     for (const name of ['INGEST', 'EVENTS']) add(retention.removed.get(name) ?? 0, { stream: name });
   });

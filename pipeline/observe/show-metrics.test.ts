@@ -41,6 +41,7 @@ function rig(destinations: Destinations, destinationsMax = 10) {
         ['resolver-0', { frames: 0, events: 0, oldestAtMs: undefined, unacknowledged: 0, unacknowledgedMax: 9 }],
       ]),
       streams: new Map([['INGEST', { bytes: 5, bytesMax: 10, messages: 1, firstSeq: 1, lastSeq: 1, createdAt: '' }]]),
+      lostBytes: new Map(),
       retries: new Map(),
       deadLetters: new Map(),
       looks: { ok: 1, failed: 0 },

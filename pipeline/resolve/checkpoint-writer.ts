@@ -1,7 +1,11 @@
-import { lastStored } from '../../shared/log/last-stored.ts';
+import type { LogConnection } from '../../shared/log/connection.ts';
+import { lastStored, storedAt } from '../../shared/log/last-stored.ts';
+import { reportLoss } from '../../shared/log/notice-losses.ts';
 import { PublishError, publish } from '../../shared/log/publisher.ts';
 import { purgeSubject } from '../../shared/log/subject-log.ts';
-import { deduplicationSubject } from '../../shared/log/subjects.ts';
+import { readStreamState } from '../../shared/log/stream-progress.ts';
+import type { StreamState } from '../../shared/log/stream-progress.ts';
+import { deduplicationSubject, eventsOfPartition } from '../../shared/log/subjects.ts';
 import { streams } from '../../shared/log/topology.ts';
 import { checkpointHeader, encodeRuns } from './checkpoint.ts';
 import type { CheckpointHead, IdRun } from './checkpoint.ts';
@@ -36,9 +40,16 @@ export type CheckpointStart = {
   readonly lastSeq: number;
 };
 
+/** What was written to EVENTS is gone, and deduplication still has its ids: it has to be filled anew. */
+export class EventsLostError extends Error {
+  readonly code = 'events_lost';
+}
+
 export class CheckpointsTakenOverError extends Error {
   readonly code = 'checkpoints_taken_over';
 }
+
+type Witness = NonNullable<CheckpointHead['witness']>;
 
 type Unanswered = {
   readonly msgId: string;
@@ -48,8 +59,8 @@ type Unanswered = {
   readonly timeMs: number;
 };
 
-/** What may wait to be written, in checkpoints: when the log takes none for long, a start has to read more of EVENTS. */
-const waitingMax = 64;
+/** Frames that may wait to be written. When the log takes no checkpoint for long, a start has to read more of EVENTS. */
+const framesWaitingMax = 500_000;
 /** Checkpoints nobody needs any more are removed so many at a time. */
 const removedAtOnce = 64;
 /** Ids are kept for so much longer than the table needs them, that one which is filled from them is no smaller. */
@@ -77,7 +88,13 @@ export class CheckpointWriter {
   #failures = 0;
   #unanswered: Unanswered | undefined;
   #writing: Promise<void> | undefined;
-  #takenOver = false;
+  #isLeft = false;
+  readonly #firstStored: Promise<void>;
+  #onFirstStored: () => void = () => undefined;
+  /** The newest frame that is known to have been in EVENTS, and the one that was when the connection broke. */
+  #newest: Witness | undefined;
+  #atStake: Witness | undefined;
+  readonly #offDisconnect: () => void;
 
   constructor(context: ResolverContext, start: CheckpointStart) {
     this.#context = context;
@@ -88,15 +105,26 @@ export class CheckpointWriter {
     this.#held = [...start.held];
     this.#heldIds = start.held.reduce((sum, { ids }) => sum + ids, 0);
     this.#lastSeq = start.lastSeq;
+    this.#newest = start.witness;
+    this.#firstStored = new Promise((resolve) => {
+      this.#onFirstStored = resolve;
+    });
+    this.#offDisconnect = context.connection.onDisconnect(() => {
+      this.#atStake ??= this.#newest;
+    });
   }
 
   /** Takes note of a frame that was written to EVENTS; what fills a checkpoint is written at once. */
   note(frame: NotedFrame): void {
-    if (this.#takenOver) return;
+    // A log that gives out a sequence for the second time has lost what had it.
+    if (this.#newest !== undefined && frame.seq <= this.#newest.seq) this.#atStake ??= this.#newest;
+    this.#newest = { seq: frame.seq, msgId: frame.msgId };
+    if (this.#isLeft) return;
     this.#waiting.push(frame);
     this.#waitingBytes += frame.ids.length;
-    const { checkpointBytesMax } = this.#context.settings;
-    while (this.#waitingBytes > checkpointBytesMax * waitingMax) this.#leaveOut();
+    const { checkpointBytesMax, deduplication } = this.#context.settings;
+    const bytesMax = Math.max(checkpointBytesMax * 2, deduplication.idsMax * bytesPerHash * (1 + spare));
+    if (this.#waiting.length > framesWaitingMax || this.#waitingBytes > bytesMax) this.#leaveOut();
     if (this.#waitingBytes >= checkpointBytesMax && this.#failures === 0) void this.write();
   }
 
@@ -109,24 +137,57 @@ export class CheckpointWriter {
   }
 
   /**
-   * Writes what waits, and if that is nothing a checkpoint without ids: from then on another resolver, which does not
-   * know that the partition has moved, can add none. `seq` is the end of EVENTS, all of which was looked through.
+   * Begins to write what waits, and if that is nothing a checkpoint without ids. From the first one on another resolver,
+   * which does not know that the partition has moved, can add none. `seq` is the end of EVENTS, all of which was looked
+   * through. Throws CheckpointsTakenOverError when it is us who do not know.
    */
-  async take(seq: number, witness: CheckpointHead['witness']): Promise<void> {
-    await this.write();
-    if (this.#waiting.length === 0 && !this.#takenOver) {
-      this.#unanswered = this.#message([], Math.max(seq, this.#coveredTo), witness ?? this.#witness);
-      await this.write();
+  async take(seq: number, witness: Witness | undefined): Promise<void> {
+    if (this.#waiting.length === 0) {
+      this.#unanswered ??= this.#message([], Math.max(seq, this.#coveredTo), witness ?? this.#witness);
     }
-    if (this.#takenOver)
+    await Promise.race([this.write(), this.#firstStored]);
+    if (this.#isLeft) {
       throw new CheckpointsTakenOverError(`taking over ${this.#subject}: another resolver writes to it`);
+    }
+  }
+
+  /**
+   * Where there is reason to, such as a connection that was lost: makes sure that EVENTS still has what it had before.
+   * Throws EventsLostError when not: an event that comes again would be dropped as a repeated one.
+   */
+  async verify(): Promise<void> {
+    const { connection } = this.#context;
+    const witness = this.#atStake;
+    if (witness === undefined) return;
+    const events = await readStreamState(connection, streams.events);
+    if ((await whereIs(connection, witness, events)) === 'lost') this.#lost(witness);
+    this.#atStake = undefined;
+  }
+
+  /** Writes what waits, unless told to leave it to the next start. */
+  async close(isWriting: boolean): Promise<void> {
+    this.#offDisconnect();
+    if (isWriting) await this.write();
+  }
+
+  #lost({ seq }: Witness): never {
+    const { counts, connection, logger, partition } = this.#context;
+    counts.lost_frames += 1;
+    this.#leave();
+    reportLoss(
+      { connection, logger, fields: { partition } },
+      { stream: streams.events, subject: eventsOfPartition(partition), seq },
+    );
+    throw new EventsLostError(
+      `writing to ${eventsOfPartition(partition)}: the log has lost sequence ${seq}, which it had acknowledged`,
+    );
   }
 
   async #writeAll(): Promise<void> {
-    const { counts, connection, logger, partition } = this.#context;
+    const { counts, connection, logger, partition, signal } = this.#context;
     try {
       for (let message = this.#next(); message !== undefined; message = this.#next()) {
-        if (!connection.connected) return;
+        if (!connection.connected || signal.aborted) return;
         this.#unanswered = message;
         const seq = await this.#store(message);
         this.#unanswered = undefined;
@@ -161,12 +222,14 @@ export class CheckpointWriter {
   #message(frames: readonly NotedFrame[], to: number, witness: CheckpointHead['witness']): Unanswered {
     const { deduplication } = this.#context.settings;
     const first = this.#held[0]?.seq;
+    const ids = frames.reduce((sum, frame) => sum + frame.ids.length / bytesPerHash, 0);
     const head: CheckpointHead = {
       log: this.#log,
       from: this.#coveredTo + 1,
       to,
       ...(witness === undefined ? {} : { witness }),
       ...(first === undefined ? {} : { first }),
+      ids: this.#heldIds + ids,
       windowMs: deduplication.windowMs,
       idsMax: deduplication.idsMax,
     };
@@ -175,7 +238,7 @@ export class CheckpointWriter {
       msgId: `${this.#name}.${this.#written}`,
       head,
       payload: encodeRuns(runsOf(frames, deduplicationStepMs(deduplication))),
-      ids: frames.reduce((sum, { ids }) => sum + ids.length / bytesPerHash, 0),
+      ids,
       timeMs: frames.at(-1)?.timeMs ?? this.#context.deduplication.timeMs,
     };
   }
@@ -207,6 +270,7 @@ export class CheckpointWriter {
 
   #stored(seq: number, { head, ids, timeMs }: Unanswered): void {
     this.#failures = 0;
+    this.#onFirstStored();
     this.#context.counts.checkpoints += 1;
     this.#lastSeq = seq;
     this.#coveredTo = head.to;
@@ -243,22 +307,38 @@ export class CheckpointWriter {
     this.#removable = 0;
   }
 
-  /** What is left out is read from EVENTS by the next start. */
+  /** The older half of what waits is read from EVENTS by the next start. */
   #leaveOut(): void {
-    const left = this.#waiting.shift();
-    if (left === undefined) return;
-    this.#waitingBytes -= left.ids.length;
-    this.#coveredTo = left.seq;
+    for (const { seq, ids } of this.#waiting.splice(0, Math.ceil(this.#waiting.length / 2))) {
+      this.#waitingBytes -= ids.length;
+      this.#coveredTo = seq;
+    }
     this.#unanswered = undefined;
   }
 
   #giveUp(): void {
     const { logger, partition } = this.#context;
-    this.#takenOver = true;
-    this.#waiting.length = 0;
-    this.#waitingBytes = 0;
+    this.#leave();
     logger.warn({ partition }, 'another resolver writes the checkpoints of this partition, leaving them to it');
   }
+
+  #leave(): void {
+    this.#isLeft = true;
+    this.#unanswered = undefined;
+    this.#waiting.length = 0;
+    this.#waitingBytes = 0;
+  }
+}
+
+/** What became of a frame that was in EVENTS: it may have been removed with all before it, which retention does. */
+export async function whereIs(
+  connection: LogConnection,
+  witness: Witness,
+  events: StreamState,
+): Promise<'there' | 'removed' | 'lost'> {
+  if (witness.seq < events.firstSeq) return 'removed';
+  const found = await storedAt(connection, streams.events, witness.seq);
+  return found?.msgId === witness.msgId ? 'there' : 'lost';
 }
 
 /** Ids in the order of the log; those noted within a step share their time. */

@@ -32,7 +32,7 @@ describe('checkpoint', () => {
   });
 
   it('checkpoint: a head that this build cannot work on is none', () => {
-    const head = { log: '2026-01-01T00:00:00Z', from: 1, to: 2, windowMs: 1, idsMax: 1 };
+    const head = { log: '2026-01-01T00:00:00Z', from: 1, to: 2, ids: 3, windowMs: 1, idsMax: 1 };
     expect(parseCheckpointHead(JSON.stringify(head))).toEqual(head);
     expect(parseCheckpointHead(JSON.stringify({ ...head, to: 'x' }))).toBeUndefined();
     expect(parseCheckpointHead('{')).toBeUndefined();

@@ -15,6 +15,8 @@ const CheckpointHeadSchema = Type.Object({
   witness: Type.Optional(Type.Object({ seq: Seq, msgId: Type.String() })),
   /** Sequence of the oldest checkpoint that was needed when this one was written; missing where that is this one. */
   first: Type.Optional(Seq),
+  /** Ids of all checkpoints that are needed. */
+  ids: Seq,
   /** What the table that the checkpoints are of was allowed to hold. */
   windowMs: Type.Number(),
   idsMax: Type.Number(),

@@ -277,6 +277,24 @@ describe('checkpoints of frames that the log lost', () => {
       expect(await resend(rig, 0, 10)).toMatchObject({ resolved: 10, duplicates: 0 });
     }));
 
+  it('checkpoints: a resolver whose last frames are gone after a reconnect ends, and the next takes them again', () =>
+    withOwnLog(async ({ rig, restart }, events, copy) => {
+      const resolver = await rig.start(0, { settings: { ...often, framesPerTake: 1 } });
+      const failure = resolver.done.then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      await sendEach(rig, 0, 10);
+      await until(resolver, 'resolved', 10);
+      await restart(replaceBy(events, copy));
+      await sendEach(rig, 10, 20);
+      await until(resolver, 'resolved', 20);
+      await restart(replaceBy(copy, events));
+      expect(await failure).toMatchObject({ code: 'events_lost' });
+      expect(resolver.stats()).toMatchObject({ lost_frames: 1 });
+      expect(await resend(rig, 0, 20)).toMatchObject({ resolved: 10, duplicates: 10 });
+    }));
+
   it('checkpoints: what retention has removed from EVENTS is still known', () =>
     withOwnLog(async ({ rig }) => {
       await sendEach(rig, 0, 10);

@@ -8,6 +8,8 @@ export type Deduplication = {
   add(hash: EventHash, timeMs: number): boolean;
   /** Notes events by their packed hashes, see `encodeHashes`. */
   addPacked(hashes: Uint8Array, timeMs: number): void;
+  /** Makes room for so many events at once, rather than in steps. */
+  reserve(ids: number): void;
   /** The latest time an event was noted with. */
   readonly timeMs: number;
   readonly size: number;
@@ -24,6 +26,7 @@ export type DeduplicationSettings = {
 
 /** Growing one part at a time keeps the pause of a growth short. */
 const parts = 16;
+const unevenness = 1 / 64;
 /** Ids are forgotten in steps of this part of the window, so one may be held that much longer. */
 const stepsPerWindow = 256;
 
@@ -51,6 +54,10 @@ export function createDeduplication(settings: DeduplicationSettings): Deduplicat
         part(sets, low % parts).add(view.getUint32(at), low, nowMs);
       }
     },
+    reserve(ids) {
+      // Hashes are not spread quite evenly.
+      for (const set of sets) set.reserve(Math.ceil((ids / parts) * (1 + unevenness)));
+    },
     get timeMs() {
       return nowMs;
     },
@@ -75,6 +82,7 @@ class AgingSet {
   readonly #steps: { readonly from: number; readonly timeMs: number }[] = [];
   /** The hash up to which the count, not the window, has forgotten. */
   #evictedTo = 0;
+  #addedAtMs: number | undefined;
 
   constructor({ windowMs, idsMax }: DeduplicationSettings, stepMs: number) {
     this.#set = new HashSet(Math.max(1, Math.ceil(idsMax / parts)));
@@ -91,17 +99,18 @@ class AgingSet {
   }
 
   add(high: number, low: number, nowMs: number): boolean {
-    this.#expire(nowMs);
-    if (this.#set.has(high, low)) return false;
-    const last = this.#steps.at(-1);
-    if (last === undefined || nowMs - last.timeMs >= this.#stepMs) {
-      this.#steps.push({ from: this.#set.added, timeMs: nowMs });
-    }
-    const oldest = this.#set.added - this.#set.size;
-    this.#set.add(high, low);
-    const oldestNow = this.#set.added - this.#set.size;
-    if (oldestNow > oldest) this.#evictedTo = oldestNow;
+    const set = this.#set;
+    const isLater = nowMs !== this.#addedAtMs;
+    if (isLater) this.#expire(nowMs);
+    const before = set.size;
+    if (!set.add(high, low)) return false;
+    if (isLater) this.#step(nowMs);
+    if (set.size === before) this.#evictedTo = set.added - before;
     return true;
+  }
+
+  reserve(ids: number): void {
+    this.#set.reserve(ids);
   }
 
   effectiveWindowMs(nowMs: number): number {
@@ -109,6 +118,14 @@ class AgingSet {
     if (this.#evictedTo !== oldest || oldest === 0) return this.#windowMs;
     const step = this.#steps.find((step) => step.from >= oldest);
     return Math.min(this.#windowMs, step === undefined ? 0 : nowMs - step.timeMs);
+  }
+
+  /** The hash added last is the first of `nowMs`. */
+  #step(nowMs: number): void {
+    this.#addedAtMs = nowMs;
+    const last = this.#steps.at(-1);
+    if (last !== undefined && nowMs - last.timeMs < this.#stepMs) return;
+    this.#steps.push({ from: this.#set.added - 1, timeMs: nowMs });
   }
 
   #expire(nowMs: number): void {

@@ -38,6 +38,7 @@ const half = fc.oneof(
 const step = fc.oneof(
   { weight: 9, arbitrary: fc.record({ high: half, low: half }) },
   { weight: 1, arbitrary: fc.record({ drop: fc.integer({ min: 1, max: 9 }) }) },
+  { weight: 1, arbitrary: fc.record({ reserve: fc.integer({ min: 1, max: 60 }) }) },
 );
 
 describe('HashSet', () => {
@@ -52,6 +53,10 @@ describe('HashSet', () => {
           const naive = new NaiveSet(max);
           const seen = new Set<string>();
           for (const next of steps) {
+            if ('reserve' in next) {
+              set.reserve(next.reserve);
+              continue;
+            }
             if ('drop' in next) {
               set.dropOldest(next.drop);
               naive.dropOldest(next.drop);
@@ -60,9 +65,8 @@ describe('HashSet', () => {
             const key = `${next.high} ${next.low}`;
             seen.add(key);
             expect(set.has(next.high, next.low)).toBe(naive.has(key));
-            if (naive.has(key)) continue;
-            set.add(next.high, next.low);
-            naive.add(key);
+            expect(set.add(next.high, next.low)).toBe(!naive.has(key));
+            if (!naive.has(key)) naive.add(key);
           }
           expect(set.size).toBe(naive.size);
           for (const key of seen) {

@@ -42,10 +42,19 @@ export class HashSet {
     return this.#cellOf(high, low) >= 0;
   }
 
-  /** Adds a hash that is not there; when full, the oldest goes. */
-  add(high: number, low: number): void {
-    if (this.#size === this.#capacity) {
-      if (this.#capacity < this.#capacityMax) this.#grow();
+  /** Adds a hash; when full, the oldest goes. False when it was there already. */
+  add(high: number, low: number): boolean {
+    const cells = this.#cells;
+    const tag = this.#tag(high);
+    // Looks for it and for its place at once: of a table that is filled with millions this is the whole time.
+    let cell = this.#home(low);
+    for (let content = cells[cell] ?? 0; content !== 0; content = cells[cell] ?? 0) {
+      if (this.#isAt(content, tag, high, low)) return false;
+      cell = cell + 1 === cells.length ? 0 : cell + 1;
+    }
+    const isFull = this.#size === this.#capacity;
+    if (isFull) {
+      if (this.#capacity < this.#capacityMax) this.#resize(Math.min(this.#capacity * 2, this.#capacityMax));
       else this.dropOldest(1);
     }
     const position = this.#added % this.#capacity;
@@ -53,7 +62,15 @@ export class HashSet {
     this.#ringLow[position] = low;
     this.#added += 1;
     this.#size += 1;
-    this.#occupy(position);
+    if (isFull) this.#occupy(position);
+    else cells[cell] = tag + position + 1;
+    return true;
+  }
+
+  /** Makes room for so many hashes, or for as many as it may hold. */
+  reserve(size: number): void {
+    const capacity = Math.min(size, this.#capacityMax);
+    if (capacity > this.#capacity) this.#resize(capacity);
   }
 
   dropOldest(count: number): void {
@@ -79,10 +96,14 @@ export class HashSet {
     for (let cell = this.#home(low); ; cell = cell + 1 === cells.length ? 0 : cell + 1) {
       const content = cells[cell] ?? 0;
       if (content === 0) return -1;
-      const position = (content & this.#positionMask) - 1;
-      const tagged = content - position - 1 === tag;
-      if (tagged && this.#ringHigh[position] === high && this.#ringLow[position] === low) return cell;
+      if (this.#isAt(content, tag, high, low)) return cell;
     }
+  }
+
+  #isAt(content: number, tag: number, high: number, low: number): boolean {
+    const position = (content & this.#positionMask) - 1;
+    if (content - position - 1 !== tag) return false;
+    return this.#ringHigh[position] === high && this.#ringLow[position] === low;
   }
 
   #occupy(position: number): void {
@@ -110,8 +131,7 @@ export class HashSet {
     cells[hole] = 0;
   }
 
-  #grow(): void {
-    const capacity = Math.min(this.#capacity * 2, this.#capacityMax);
+  #resize(capacity: number): void {
     const high = new Uint32Array(capacity);
     const low = new Uint32Array(capacity);
     for (let index = this.#added - this.#size; index < this.#added; index += 1) {

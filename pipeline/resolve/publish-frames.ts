@@ -1,4 +1,5 @@
 import { idsHeader } from '../../shared/events/resolved-event.ts';
+import { predecessorHeader } from '../../shared/log/predecessors.ts';
 import { eventsSubject } from '../../shared/log/subjects.ts';
 import { streams } from '../../shared/log/topology.ts';
 import type { OutgoingFrame } from './outgoing-frames.ts';
@@ -40,13 +41,15 @@ export async function publishFrames(
 }
 
 async function publishFrame(context: ResolverContext, frame: OutgoingFrame): Promise<number> {
+  const subject = eventsSubject(frame.accountId, context.partition);
   const seq = await publishSurely(context, {
     stream: streams.events,
-    subject: eventsSubject(frame.accountId, context.partition),
+    subject,
     payload: frame.payload,
     msgId: frame.msgId,
-    headers: { [idsHeader]: frame.ids },
+    headers: { [idsHeader]: frame.ids, [predecessorHeader]: context.predecessors.next(subject) },
   });
+  context.predecessors.stored(subject, seq);
   context.counts.output_frames += 1;
   context.counts.resolved += frame.events;
   return seq;

@@ -1,13 +1,14 @@
-import { storedAt } from '../../shared/log/last-stored.ts';
+import { reportLoss } from '../../shared/log/notice-losses.ts';
 import { readMessages } from '../../shared/log/read-messages.ts';
 import { isNoMessage, isNotFound } from '../../shared/log/server-error.ts';
 import type { StreamState } from '../../shared/log/stream-progress.ts';
 import { deleteMessage, purgeSubject } from '../../shared/log/subject-log.ts';
-import { deduplicationSubject } from '../../shared/log/subjects.ts';
+import { deduplicationSubject, eventsOfPartition } from '../../shared/log/subjects.ts';
 import { streams } from '../../shared/log/topology.ts';
 import type { HeldCheckpoint } from './checkpoint-writer.ts';
 import { checkpointHeader, decodeRuns, parseCheckpointHead } from './checkpoint.ts';
 import type { CheckpointHead } from './checkpoint.ts';
+import { whereIs } from './checkpoint-writer.ts';
 import { bytesPerHash } from './event-hash.ts';
 import type { ResolverContext } from './resolver-context.ts';
 
@@ -39,6 +40,7 @@ export async function readCheckpoints(context: ResolverContext, events: StreamSt
     const { deduplication } = context.settings;
     // A table that may hold more than before is filled from EVENTS, and written down anew.
     const isEnough = windowMs >= deduplication.windowMs && idsMax >= deduplication.idsMax;
+    if (isEnough) context.deduplication.reserve(newest.head.ids);
     const read = isEnough ? await readChain(context, events, first) : nothing;
     if (read.lastSeq !== newest.seq) await removeAfter(context, read.lastSeq);
     return read;
@@ -52,34 +54,44 @@ type Found = { readonly seq: number; readonly head: CheckpointHead };
 
 /** Removes those whose witness is gone. What is older than one that is intact is intact as well: a log loses its end. */
 async function newestIntact(context: ResolverContext, events: StreamState): Promise<Found | undefined> {
-  const { connection, partition, logger } = context;
-  let removed = 0;
-  try {
-    for (;;) {
-      const last = await lastCheckpoint(context);
-      if (last === undefined) return undefined;
-      const { seq, head } = last;
-      if (head !== undefined && head.log !== events.createdAt) {
-        removed += await purgeSubject(connection, streams.deduplication, deduplicationSubject(partition));
-        return undefined;
-      }
-      if (head !== undefined && (await isIntact(context, head, events))) return { seq, head };
-      await deleteMessage(connection, streams.deduplication, seq);
-      removed += 1;
+  const { connection, partition, logger, counts } = context;
+  let lostSeq: number | undefined;
+  let newest: Found | undefined;
+  for (;;) {
+    const last = await lastCheckpoint(context);
+    if (last === undefined) break;
+    const { seq, head } = last;
+    if (head !== undefined && head.log !== events.createdAt) {
+      logger.warn({ partition }, 'EVENTS was made anew, its checkpoints are removed');
+      await purgeSubject(connection, streams.deduplication, deduplicationSubject(partition));
+      break;
     }
-  } finally {
-    if (removed > 0) logger.warn({ partition, removed }, 'removed checkpoints of frames that EVENTS no longer has');
+    const state = head === undefined ? 'unreadable' : await stateOf(context, head, events);
+    if (head !== undefined && state === 'intact') {
+      newest = { seq, head };
+      break;
+    }
+    if (state === 'lost') lostSeq ??= head?.witness?.seq;
+    await deleteMessage(connection, streams.deduplication, seq);
   }
+  if (lostSeq !== undefined) {
+    counts.lost_frames += 1;
+    const lost = { stream: streams.events, subject: eventsOfPartition(partition), seq: lostSeq };
+    reportLoss({ connection, logger, fields: { partition } }, lost);
+  }
+  return newest;
 }
 
-async function isIntact({ connection }: ResolverContext, head: CheckpointHead, events: StreamState): Promise<boolean> {
-  const { to, witness } = head;
-  if (to > events.lastSeq) return false;
-  if (witness === undefined) return true;
-  // Retention removes the oldest, never all.
-  if (witness.seq < events.firstSeq) return events.messages > 0;
-  const found = await storedAt(connection, streams.events, witness.seq);
-  return found?.msgId === witness.msgId;
+async function stateOf(
+  { connection }: ResolverContext,
+  { to, witness }: CheckpointHead,
+  events: StreamState,
+): Promise<'intact' | 'lost' | 'emptied'> {
+  if (to > events.lastSeq) return 'lost';
+  if (witness === undefined) return 'intact';
+  const place = await whereIs(connection, witness, events);
+  if (place === 'removed') return events.messages > 0 ? 'intact' : 'emptied';
+  return place === 'there' ? 'intact' : 'lost';
 }
 
 async function lastCheckpoint(

@@ -1,4 +1,5 @@
 import type { LogConnection } from '../../shared/log/connection.ts';
+import type { Predecessors } from '../../shared/log/predecessors.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import type { VisitorStore } from '../../shared/visitors/visitor-store.ts';
 import type { Deduplication, DeduplicationSettings } from './deduplication.ts';
@@ -45,6 +46,7 @@ export type ResolverContext = {
   readonly settings: ResolverSettings;
   readonly logger: Logger;
   readonly deduplication: Deduplication;
+  readonly predecessors: Predecessors;
   readonly counts: ResolverCounts;
   /** Aborted when the resolver has to end at once. */
   readonly signal: AbortSignal;

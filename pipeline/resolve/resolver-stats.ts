@@ -2,6 +2,7 @@
 export const resolverCounters = {
   frames: 'Ingest frames taken',
   redelivered_frames: 'Ingest frames taken that had been delivered before',
+  lost_frames: 'Times a frame was missing that the log had acknowledged: of INGEST, or of what was written to EVENTS',
   events: 'Events read from ingest frames',
   resolved: 'Events written to the log of their account',
   duplicates: 'Events dropped since their id was seen within the deduplication window',

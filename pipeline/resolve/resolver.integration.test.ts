@@ -4,7 +4,9 @@ import type { NatsServer } from '../../shared/embedded/nats-server.ts';
 import type { ResolvedEvent } from '../../shared/events/resolved-event.ts';
 import { publish } from '../../shared/log/publisher.ts';
 import { jsonDepthCeiling } from '../../shared/ingest/json-depth.ts';
-import { ingestSubject } from '../../shared/log/subjects.ts';
+import { predecessorHeader } from '../../shared/log/predecessors.ts';
+import { readNext } from '../../shared/log/subject-log.ts';
+import { eventsOfAccount, ingestSubject } from '../../shared/log/subjects.ts';
 import { streams } from '../../shared/log/topology.ts';
 import { migrate } from '../../shared/storage/migrate.ts';
 import { createTestDatabase, startTestNats } from '../../shared/testing/servers.ts';
@@ -112,6 +114,24 @@ describe('resolver', () => {
         output_frames: 1,
         visitors_created: 1,
       });
+    }));
+
+  it('resolver: each frame names the one before it, so that who was not given that one notices', () =>
+    withRig(async (rig) => {
+      for (const id of ['a', 'b', 'c']) await rig.send(0, [track(id)]);
+      const resolver = await rig.start(0, { settings: { ...resolverDefaults, framesPerTake: 1 } });
+      await until(resolver, 'resolved', 3);
+      await resolver.stop(5_000);
+      const seqs: number[] = [];
+      const named: (string | undefined)[] = [];
+      for (let seq = 1; named.length < 3;) {
+        const found = await readNext(rig.connection, streams.events, eventsOfAccount(rig.account), seq);
+        if (found === undefined) break;
+        named.push(found.header(predecessorHeader)?.split(' ')[1]);
+        seqs.push(found.seq);
+        seq = found.seq + 1;
+      }
+      expect(named).toEqual(['0', String(seqs[0]), String(seqs[1])]);
     }));
 
   it('resolver: an id counts once an account, within a frame, across frames and across a restart', () =>

@@ -1,14 +1,19 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { LogConnectError } from '../../shared/log/connection.ts';
 import type { DurableConsumer } from '../../shared/log/consumers.ts';
 import { openCursor } from '../../shared/log/cursor.ts';
 import type { Cursor } from '../../shared/log/cursor.ts';
-import { logCursorTrouble } from '../../shared/log/log-cursor-trouble.ts';
 import type { Delivery } from '../../shared/log/delivery.ts';
+import { logCursorTrouble } from '../../shared/log/log-cursor-trouble.ts';
+import { noticeLosses } from '../../shared/log/notice-losses.ts';
+import { createPredecessors } from '../../shared/log/predecessors.ts';
 import { ingestSubject, resolverConsumer } from '../../shared/log/subjects.ts';
 import { streams } from '../../shared/log/topology.ts';
 import type { Actor } from '../host/actor.ts';
+import { EventsLostError } from './checkpoint-writer.ts';
 import { keepDeadLetters } from './dead-letters.ts';
 import { createDeduplication } from './deduplication.ts';
+import { persist } from './persist.ts';
 import { publishFrames } from './publish-frames.ts';
 import { rebuildDeduplication } from './rebuild-deduplication.ts';
 import type { Rebuilt } from './rebuild-deduplication.ts';
@@ -18,7 +23,7 @@ import type { ResolverContext } from './resolver-context.ts';
 import { createResolverCounts } from './resolver-stats.ts';
 import type { ResolverGauge } from './resolver-stats.ts';
 
-export type ResolverOptions = Omit<ResolverContext, 'deduplication' | 'counts' | 'signal'>;
+export type ResolverOptions = Omit<ResolverContext, 'deduplication' | 'predecessors' | 'counts' | 'signal'>;
 
 /** Frames pulled ahead of the one take being worked on and the one being published. */
 const bufferedFramesMax = 32;
@@ -33,6 +38,7 @@ export async function startResolver(options: ResolverOptions): Promise<Actor> {
   const context: ResolverContext = {
     ...options,
     deduplication: createDeduplication(options.settings.deduplication),
+    predecessors: createPredecessors(),
     counts: createResolverCounts(),
     signal: abort.signal,
   };
@@ -49,6 +55,17 @@ export async function startResolver(options: ResolverOptions): Promise<Actor> {
     consumer,
     bufferedMax: bufferedFramesMax,
     onTrouble: logCursorTrouble(options.logger, { partition: options.partition }),
+    losses: noticeLosses(
+      {
+        connection: options.connection,
+        stream: streams.ingest,
+        logger: options.logger,
+        fields: { partition: options.partition },
+      },
+      () => {
+        context.counts.lost_frames += 1;
+      },
+    ),
   });
   const rebuilt = await rebuildDeduplication(context, consumer).catch(async (error: unknown) => {
     await cursor.close();
@@ -114,16 +131,35 @@ class Resolver {
       clearInterval(writing);
       await this.endTaking();
       // Whoever resolves the partition next has nothing of ours to read but this.
-      if (!signal.aborted) await checkpoints.write();
+      await checkpoints.close(!signal.aborted);
     }
+  }
+
+  /** Asks the log until it answers. */
+  #surely<Result>(work: () => Promise<Result>): Promise<Result> {
+    const { connection, signal, logger, partition } = this.#context;
+    const ask = (): Promise<Result> => {
+      if (!connection.connected) throw new LogConnectError('reading the log: not connected');
+      return work();
+    };
+    return persist(ask, {
+      signal,
+      isPassing: (error) => !(error instanceof EventsLostError),
+      onRetry: (error, attempt) => {
+        if (attempt === 3) logger.warn({ partition, err: error }, 'the log cannot be read, retrying');
+      },
+    });
   }
 
   /** While one take is being published the next is resolved. Takes are published in order, so acknowledged in order. */
   async #work(): Promise<void> {
+    const { checkpoints } = this.#rebuilt;
     let publishing: Promise<void> = Promise.resolve();
     for (;;) {
       const deliveries = await this.#take();
       if (deliveries.length === 0) return publishing;
+      // After a reconnect: what was written before may be gone, and deduplication would take its events for known.
+      await this.#surely(() => checkpoints.verify());
       const [resolved] = await Promise.all([resolveFrames(this.#context, deliveries), publishing]);
       publishing = this.#publish(resolved, deliveries);
       // A failure ends the wait for more; it is thrown from the next turn.
@@ -155,6 +191,7 @@ class Resolver {
     for (const { seq, msgId, ids } of await publishFrames(this.#context, resolved.frames)) {
       this.#rebuilt.checkpoints.note({ seq, msgId, ids: Buffer.from(ids, 'base64'), timeMs });
     }
+    await this.#surely(() => this.#rebuilt.checkpoints.verify());
     for (const delivery of deliveries) {
       delivery.ack();
       this.#inWork.delete(delivery);

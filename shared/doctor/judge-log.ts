@@ -1,4 +1,5 @@
 import type { ConsumerReport, LogReport, SettingDifference, StreamReport } from '../log/inspect-log.ts';
+import { streams as streamNames } from '../log/topology.ts';
 import { fail, ok, warn } from './finding.ts';
 import type { Finding } from './finding.ts';
 
@@ -27,9 +28,11 @@ function judgeStream({ name, differences, bytes, bytesMax, copies, copiesCurrent
   const findings = differences.map((difference) => judgeDifference(about, 'stream', name, difference));
   if (bytesMax > 0 && bytes > bytesMax * 0.8) {
     const detail = `${Math.round((bytes / bytesMax) * 100)} % of its ${bytesMax} bytes are used`;
-    findings.push(
-      warn(about, detail, 'it refuses when full: look for a destination that lags, or raise LOG_*_BYTES_MAX'),
-    );
+    const advice =
+      name === streamNames.deduplication
+        ? 'when full it forgets the oldest, and a start reads EVENTS instead: raise LOG_DEDUPLICATION_BYTES_MAX'
+        : 'it refuses when full: look for a destination that lags, or raise LOG_*_BYTES_MAX';
+    findings.push(warn(about, detail, advice));
   }
   if (copiesCurrent !== undefined && copiesCurrent < copies) {
     const detail = `${copiesCurrent} of ${copies} copies are up to date`;

@@ -8,6 +8,7 @@ import { readDelivery } from './delivery.ts';
 import type { Delivery, DeliveryKeeper } from './delivery.ts';
 import { TakenMessages } from './taken-messages.ts';
 import type { FinishedMessages } from './taken-messages.ts';
+import type { LossWatch } from './predecessors.ts';
 
 /**
  * A durable consumer being read, by its one owner: opening a cursor takes the consumer away from whoever read it before.
@@ -48,6 +49,8 @@ export type CursorOptions = {
   readonly bufferedMax: number;
   /** Told whenever pulling does not go as it should; the cursor helps itself. */
   readonly onTrouble?: (trouble: CursorTrouble) => void;
+  /** Is told of every message as it comes. */
+  readonly losses?: LossWatch;
 };
 
 /** What keeps a cursor from its messages, and for how long it has by now: 0 for the first of what belongs together. */
@@ -226,6 +229,7 @@ class PullCursor implements Cursor {
     }
     this.#nextConsumerSeq += 1;
     this.#troubleSinceMs = undefined;
+    this.#options.losses?.note(delivery);
     this.#requested = Math.max(0, this.#requested - 1);
     const received = this.#taken.received(delivery.seq, delivery.storedAtMs);
     if (received === 'new') this.#buffer.push(delivery);

@@ -1,5 +1,6 @@
 import { createInbox, headers as createHeaders } from 'nats';
 import type { LogConnection } from './connection.ts';
+import { createPredecessors, predecessorHeader } from './predecessors.ts';
 import { readPublishAnswer } from './publish-answer.ts';
 import type { PublishFailure } from './publish-answer.ts';
 import { streamOf } from './topology.ts';
@@ -12,7 +13,7 @@ export type FramePublisher = {
 };
 
 type Waiting = {
-  readonly stream: string | undefined;
+  readonly subject: string;
   readonly resolve: (failure: PublishFailure | undefined) => void;
   readonly timer: NodeJS.Timeout;
 };
@@ -27,6 +28,7 @@ export function createFramePublisher(connection: LogConnection): FramePublisher 
   const { nc } = connection;
   const inbox = createInbox();
   const waiting = new Map<string, Waiting>();
+  const predecessors = createPredecessors();
   let published = 0;
   const settle = (reply: string, failure: PublishFailure | undefined): void => {
     const found = waiting.get(reply);
@@ -38,7 +40,9 @@ export function createFramePublisher(connection: LogConnection): FramePublisher 
   const subscription = nc.subscribe(`${inbox}.*`, {
     callback: (error, message) => {
       if (error !== null) return;
-      const answer = readPublishAnswer(message.data, waiting.get(message.subject)?.stream);
+      const subject = waiting.get(message.subject)?.subject;
+      const answer = readPublishAnswer(message.data, subject === undefined ? undefined : streamOf(subject));
+      if (answer.kind === 'stored' && subject !== undefined) predecessors.stored(subject, answer.seq);
       settle(message.subject, answer.kind === 'stored' ? undefined : answer.reason);
     },
   });
@@ -51,9 +55,10 @@ export function createFramePublisher(connection: LogConnection): FramePublisher 
       const reply = `${inbox}.${published}`;
       return new Promise((resolve) => {
         const timer = setTimeout(() => settle(reply, 'timeout'), timeoutMs);
-        waiting.set(reply, { stream: streamOf(subject), resolve, timer });
+        waiting.set(reply, { subject, resolve, timer });
         const headers = createHeaders();
         headers.set(msgIdHeader, msgId);
+        headers.set(predecessorHeader, predecessors.next(subject));
         try {
           nc.publish(subject, payload, { reply, headers });
         } catch {

@@ -24,6 +24,25 @@ export async function readStreamState(connection: LogConnection, stream: string)
   };
 }
 
+/** What a server has found damaged or missing of a stream since it started. */
+export type StreamLoss = {
+  readonly bytes: number;
+  /** The sequences it knows of: none where it read a file that ended too early. */
+  readonly seqs: readonly number[];
+};
+
+/** Listing more gaps than this would cost the server more than the answer is worth. */
+const gapsMax = 1_000_000;
+
+/** What the server has lost of a stream; undefined when the stream has too many gaps to ask. */
+export async function readStreamLoss({ jsm }: LogConnection, stream: string): Promise<StreamLoss | undefined> {
+  const { state } = await jsm.streams.info(stream);
+  if ((state.num_deleted ?? 0) > gapsMax) return undefined;
+  // It is told with the gaps only.
+  const { lost } = (await jsm.streams.info(stream, { deleted_details: true })).state;
+  return { bytes: lost?.bytes ?? 0, seqs: lost?.msgs ?? [] };
+}
+
 export type ConsumerProgress = {
   readonly name: string;
   readonly filterSubject: string;

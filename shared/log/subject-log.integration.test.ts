@@ -16,7 +16,13 @@ beforeAll(async () => {
   connection = await connectLog({ url: nats.url, name: 'subject-log-test' });
   const bytesMax = 16 * 1024 * 1024;
   const limits = { ingestBytesMax: bytesMax, eventsBytesMax: bytesMax, retryBytesMax: bytesMax };
-  await ensureTopology(connection, { partitions: 1, replicas: 1, deadLetterBytesMax: bytesMax, ...limits });
+  await ensureTopology(connection, {
+    partitions: 1,
+    replicas: 1,
+    deadLetterBytesMax: bytesMax,
+    deduplicationBytesMax: bytesMax,
+    ...limits,
+  });
 });
 afterAll(async () => {
   await connection?.close();

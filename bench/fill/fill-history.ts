@@ -1,0 +1,47 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { idsHeader } from '../../shared/events/resolved-event.ts';
+import { connectLog } from '../../shared/log/connection.ts';
+import { publish } from '../../shared/log/publisher.ts';
+import { eventsSubject } from '../../shared/log/subjects.ts';
+
+export type FillHistoryOptions = {
+  readonly natsUrl: string;
+  readonly accountId: string;
+  readonly partitions: number;
+  /** Ids of events; each frame has as many as `idsPerFrame`. */
+  readonly ids: number;
+  readonly idsPerFrame: number;
+  /** Payload of all frames together. */
+  readonly bytes: number;
+};
+
+const publishesInFlight = 32;
+const publishTimeoutMs = 60_000;
+
+/**
+ * Puts frames into EVENTS that hold the ids of so many events and take so many bytes, as resolvers would have in a day:
+ * what a start finds. Nobody can read their payloads, and nobody should.
+ */
+export async function fillHistory(options: FillHistoryOptions): Promise<void> {
+  const { natsUrl, accountId, partitions, ids, idsPerFrame, bytes } = options;
+  const connection = await connectLog({ url: natsUrl, name: 'bench' });
+  const frames = Math.ceil(ids / idsPerFrame);
+  const payload = randomBytes(Math.ceil(bytes / frames));
+  let next = 0;
+  const fill = async (): Promise<void> => {
+    while (next < frames) {
+      const subject = eventsSubject(accountId, next % partitions);
+      next += 1;
+      await publish(connection, subject, payload, {
+        msgId: randomUUID(),
+        headers: { [idsHeader]: randomBytes(idsPerFrame * 8).toString('base64') },
+        timeoutMs: publishTimeoutMs,
+      });
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: publishesInFlight }, fill));
+  } finally {
+    await connection.close();
+  }
+}

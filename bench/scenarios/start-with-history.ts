@@ -1,0 +1,169 @@
+import { mkdtemp } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { NatsServer } from '../../shared/embedded/nats-server.ts';
+import { connectLog } from '../../shared/log/connection.ts';
+import { readStreamState } from '../../shared/log/stream-progress.ts';
+import { ensureTopology, streams } from '../../shared/log/topology.ts';
+import { migrate } from '../../shared/storage/migrate.ts';
+import { benchAccountId } from '../config/ids.ts';
+import { publishAccounts } from '../config/publish-accounts.ts';
+import { fillHistory } from '../fill/fill-history.ts';
+import { fillIngest } from '../fill/fill-ingest.ts';
+import { plainFigure } from '../result/figure.ts';
+import type { Figure } from '../result/result.ts';
+import type { Scenario } from '../scenario.ts';
+import { readMetrics } from '../system/metrics-page.ts';
+import { peakMemoryBytes, processMemoryBytes } from '../system/process-memory.ts';
+import { startPipeline } from '../system/services.ts';
+import type { Stage } from '../system/stage.ts';
+import { waitUntil } from '../system/wait-until.ts';
+
+const gibibyte = 1024 ** 3;
+const mebibyte = 1024 ** 2;
+const partitions = 4;
+const idsPerFrame = 1_000;
+const fillEvents = 1_000;
+const resolvedDeadlineMs = 300_000;
+const duplicateWindowNs = 1e9;
+
+type Start = { readonly name: string; readonly figures: Readonly<Record<string, Figure>>; readonly resolvingS: number };
+
+/** What a start costs where the log holds the events of a day. */
+export const startWithHistory: Scenario = {
+  name: 'start-with-history',
+  isLong: true,
+  summary: 'starts of nats-server and of a pipeline on a log with a day of events: time until it resolves, memory',
+  bars: [
+    { id: 'start', text: 'from the start of the pipeline to resolving', limit: 5, unit: 's', ask: 'at-most' },
+    { id: 'memory', text: 'most memory of nats-server', limit: 400 * mebibyte, unit: 'bytes', ask: 'at-most' },
+  ],
+  run({ stage, isQuick, progress }) {
+    // Eight million a partition, which is what a resolver remembers: no day can be worse.
+    const ids = isQuick ? 400_000 : 32_000_000;
+    const bytes = isQuick ? gibibyte / 16 : 5 * gibibyte;
+    const env = {
+      LOG_PARTITIONS: String(partitions),
+      LOG_EVENTS_BYTES_MAX: String(2 * bytes),
+      // As many ids as ten seconds bring at a thousand events a second, shared out among the partitions.
+      RESOLVER_CHECKPOINT_BYTES_MAX: String((10_000 / partitions) * 8),
+    };
+    return stage.scoped(async (own) => {
+      const storeDir = await mkdtemp(join(own.folder, 'nats-history-'));
+      const databaseUrl = await own.createDatabase();
+      await migrate(databaseUrl);
+      const openLog = (syncAlways: boolean): Promise<NatsServer> => own.startLog({ storeDir, syncAlways });
+
+      progress.step(`${(bytes / gibibyte).toFixed(1)} GiB of frames`, bytes / (100 * mebibyte));
+      const filling = await openLog(false);
+      await makeStreams(filling.url, 2 * bytes);
+      await fillHistory({ natsUrl: filling.url, accountId: benchAccountId, partitions, ids, idsPerFrame, bytes });
+      await publishAccounts(filling.url, [{ accountId: benchAccountId }]);
+      await filling.stop();
+
+      let fills = 0;
+      const starts: Start[] = [];
+      const start = async (name: string, log: NatsServer, logStartS: number): Promise<void> => {
+        progress.step(name, 30);
+        fills += 1;
+        const started = await startResolving({ stage: own, log, databaseUrl, env, fill: fills });
+        const { resolvingS, figures } = started;
+        const logStart = plainFigure('s', 'less', [logStartS]);
+        starts.push({ name, resolvingS, figures: { 'nats-server start': logStart, ...figures } });
+      };
+      const timed = async (): Promise<readonly [NatsServer, number]> => {
+        const startedMs = performance.now();
+        return [await openLog(true), (performance.now() - startedMs) / 1_000];
+      };
+
+      const [first, firstS] = await timed();
+      await start('without checkpoints', first, firstS);
+      await first.stop();
+      const [second, secondS] = await timed();
+      await start('with checkpoints', second, secondS);
+      await second.kill();
+      await second.stop();
+      const [third, thirdS] = await timed();
+      await start('after kill -9 of nats-server', third, thirdS);
+      await third.stop();
+
+      const withCheckpoints = starts.filter(({ name }) => name !== 'without checkpoints');
+      const most = (of: (start: Start) => number): number => Math.max(...withCheckpoints.map(of));
+      return {
+        settings: { ids, bytes, partitions, turned: env },
+        rows: starts.map(({ name, figures }) => ({ name, figures })),
+        measured: {
+          start: most(({ resolvingS }) => resolvingS),
+          memory: most(({ figures }) => figures['nats-server, most']?.value ?? Number.NaN),
+        },
+      };
+    });
+  },
+};
+
+async function makeStreams(natsUrl: string, eventsBytesMax: number): Promise<void> {
+  const connection = await connectLog({ url: natsUrl, name: 'bench' });
+  const otherBytesMax = gibibyte;
+  await ensureTopology(connection, {
+    partitions,
+    replicas: 1,
+    ingestBytesMax: otherBytesMax,
+    eventsBytesMax,
+    retryBytesMax: otherBytesMax,
+    deadLetterBytesMax: otherBytesMax,
+    deduplicationBytesMax: otherBytesMax,
+  });
+  // A server that starts reads the messages of this window. A day's history is filled in within it, which is no day.
+  const { config } = await connection.jsm.streams.info(streams.events);
+  await connection.jsm.streams.update(streams.events, { ...config, duplicate_window: duplicateWindowNs });
+  await connection.close();
+}
+
+type StartOptions = {
+  readonly stage: Stage;
+  readonly log: NatsServer;
+  readonly databaseUrl: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Which fill of INGEST it is: its events are others than those before. */
+  readonly fill: number;
+};
+
+/** Starts a pipeline for which events of every partition wait, until all of them are resolved. */
+async function startResolving({ stage, log, databaseUrl, env, fill }: StartOptions): Promise<Omit<Start, 'name'>> {
+  const options = { natsUrl: log.url, accountId: benchAccountId, partitions, visitors: fillEvents };
+  await fillIngest({ ...options, events: fillEvents, from: fill * fillEvents });
+  const connection = await connectLog({ url: log.url, name: 'bench' });
+  try {
+    const { messages } = await readStreamState(connection, streams.events);
+    const startedMs = performance.now();
+    const starting = startPipeline(stage, log.url, databaseUrl, { env });
+    let firstMs: number | undefined;
+    await waitUntil('a frame of every partition', resolvedDeadlineMs, async () => {
+      const now = (await readStreamState(connection, streams.events)).messages;
+      if (now > messages) firstMs ??= performance.now();
+      return now >= messages + partitions ? undefined : `${now - messages} of ${partitions}`;
+    });
+    const resolvingMs = performance.now();
+    const pipeline = await starting;
+    // Threads report each second.
+    const reported = async (): Promise<string | undefined> => {
+      const resolved = (await readMetrics(pipeline.metricsUrl)).sum('sluice_resolver_resolved_total');
+      return resolved >= fillEvents ? undefined : `${resolved} of ${fillEvents}`;
+    };
+    await waitUntil('the resolvers to report', resolvedDeadlineMs, reported);
+    const metrics = await readMetrics(pipeline.metricsUrl);
+    const seconds = (ms: number): Figure => plainFigure('s', 'less', [(ms - startedMs) / 1_000]);
+    const figures = {
+      'first partition': seconds(firstMs ?? Number.NaN),
+      'all partitions': seconds(resolvingMs),
+      'frames read': plainFigure('count', 'less', [metrics.sum('sluice_resolver_rebuild_frames')]),
+      'ids held': plainFigure('count', 'more', [metrics.sum('sluice_resolver_deduplication_ids')]),
+      'nats-server, most': plainFigure('bytes', 'less', [await peakMemoryBytes(log.pid)]),
+      'nats-server, then': plainFigure('bytes', 'less', [await processMemoryBytes(log.pid)]),
+      pipeline: plainFigure('bytes', 'less', [await processMemoryBytes(pipeline.pid)]),
+    };
+    await pipeline.stop();
+    return { figures, resolvingS: (resolvingMs - startedMs) / 1_000 };
+  } finally {
+    await connection.close();
+  }
+}
