@@ -115,20 +115,25 @@ class Resolver {
   }
 
   async #run(): Promise<void> {
-    const { settings, signal } = this.#context;
+    const { settings, signal, connection } = this.#context;
     const { checkpoints } = this.#rebuilt;
     const writing = setInterval(() => void checkpoints.write(), settings.checkpointEveryMs);
     // However long the log or the database is away, the frames in work stay ours.
     const pulse = setInterval(() => {
       for (const delivery of this.#inWork) delivery.working();
     }, settings.ackWaitMs / 3);
+    let offReconnect = (): void => undefined;
+    const lost = new Promise<never>((_resolve, reject) => {
+      offReconnect = connection.onReconnect(() => void this.#surely(() => checkpoints.verify()).catch(reject));
+    });
     try {
-      await this.#work();
+      await Promise.race([this.#work(), lost]);
     } catch (error) {
       if (!signal.aborted) throw error;
     } finally {
       clearInterval(pulse);
       clearInterval(writing);
+      offReconnect();
       await this.endTaking();
       // Whoever resolves the partition next has nothing of ours to read but this.
       await checkpoints.close(!signal.aborted);
