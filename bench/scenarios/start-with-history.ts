@@ -13,6 +13,7 @@ import { plainFigure } from '../result/figure.ts';
 import type { Figure } from '../result/result.ts';
 import type { Scenario } from '../scenario.ts';
 import { readMetrics } from '../system/metrics-page.ts';
+import { processCpuMs } from '../system/process-cpu.ts';
 import { peakMemoryBytes, processMemoryBytes } from '../system/process-memory.ts';
 import { startPipeline } from '../system/services.ts';
 import type { Stage } from '../system/stage.ts';
@@ -134,6 +135,7 @@ async function startResolving({ stage, log, databaseUrl, env, fill }: StartOptio
   const connection = await connectLog({ url: log.url, name: 'bench' });
   try {
     const { messages } = await readStreamState(connection, streams.events);
+    const logCpuBeforeMs = await processCpuMs(log.pid);
     const startedMs = performance.now();
     const starting = startPipeline(stage, log.url, databaseUrl, { env });
     let firstMs: number | undefined;
@@ -144,17 +146,23 @@ async function startResolving({ stage, log, databaseUrl, env, fill }: StartOptio
     });
     const resolvingMs = performance.now();
     const pipeline = await starting;
+    const pipelineCpuS = (await processCpuMs(pipeline.pid)) / 1_000;
+    const logCpuS = ((await processCpuMs(log.pid)) - logCpuBeforeMs) / 1_000;
     // Threads report each second.
     const reported = async (): Promise<string | undefined> => {
-      const resolved = (await readMetrics(pipeline.metricsUrl)).sum('sluice_resolver_resolved_total');
-      return resolved >= fillEvents ? undefined : `${resolved} of ${fillEvents}`;
+      const page = await readMetrics(pipeline.metricsUrl);
+      const resolved = page.sum('sluice_resolver_resolved_total');
+      const waiting = page.sum('sluice_resolver_checkpoint_ids_waiting');
+      return resolved >= fillEvents && waiting === 0 ? undefined : `${resolved} resolved, ${waiting} ids waiting`;
     };
-    await waitUntil('the resolvers to report', resolvedDeadlineMs, reported);
+    await waitUntil('the resolvers to write down what they know', resolvedDeadlineMs, reported);
     const metrics = await readMetrics(pipeline.metricsUrl);
     const seconds = (ms: number): Figure => plainFigure('s', 'less', [(ms - startedMs) / 1_000]);
     const figures = {
       'first partition': seconds(firstMs ?? Number.NaN),
       'all partitions': seconds(resolvingMs),
+      'pipeline CPU': plainFigure('s', 'less', [pipelineCpuS]),
+      'nats-server CPU': plainFigure('s', 'less', [logCpuS]),
       'frames read': plainFigure('count', 'less', [metrics.sum('sluice_resolver_rebuild_frames')]),
       'ids held': plainFigure('count', 'more', [metrics.sum('sluice_resolver_deduplication_ids')]),
       'nats-server, most': plainFigure('bytes', 'less', [await peakMemoryBytes(log.pid)]),

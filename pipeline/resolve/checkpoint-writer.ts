@@ -8,8 +8,9 @@ import type { StreamState } from '../../shared/log/stream-progress.ts';
 import { deduplicationSubject, eventsOfPartition } from '../../shared/log/subjects.ts';
 import { streams } from '../../shared/log/topology.ts';
 import { checkpointHeader, encodeRuns } from './checkpoint.ts';
-import type { CheckpointHead, IdRun } from './checkpoint.ts';
+import type { CheckpointHead } from './checkpoint.ts';
 import { deduplicationStepMs } from './deduplication.ts';
+import type { IdRun } from './deduplication.ts';
 import { bytesPerHash } from './event-hash.ts';
 import type { ResolverContext } from './resolver-context.ts';
 
@@ -112,6 +113,11 @@ export class CheckpointWriter {
     this.#offDisconnect = context.connection.onDisconnect(() => {
       this.#atStake ??= this.#newest;
     });
+  }
+
+  /** Ids that no checkpoint has yet. */
+  get idsWaiting(): number {
+    return this.#waitingBytes / bytesPerHash;
   }
 
   /** Takes note of a frame that was written to EVENTS; what fills a checkpoint is written at once. */

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { Compile } from 'typebox/compile';
+import type { IdRun } from './deduplication.ts';
 import { bytesPerHash } from './event-hash.ts';
 
 const Seq = Type.Integer({ minimum: 0 });
@@ -24,9 +25,6 @@ const CheckpointHeadSchema = Type.Object({
 
 /** What a checkpoint says of itself. */
 export type CheckpointHead = Static<typeof CheckpointHeadSchema>;
-
-/** Packed ids, and when their events were noted. */
-export type IdRun = { readonly timeMs: number; readonly ids: Uint8Array };
 
 /** The header of a checkpoint's message that holds its head, as JSON. */
 export const checkpointHeader = 'Sluice-Checkpoint';

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createDeduplication } from './deduplication.ts';
+import type { IdRun } from './deduplication.ts';
 import { encodeHashes, hashEvent } from './event-hash.ts';
 
 const windowMs = 25_600;
@@ -62,18 +63,27 @@ describe('deduplication', () => {
     const steps = fc.array(fc.tuple(fc.nat(6_000), fc.array(fc.nat(400), { maxLength: 60 })), { maxLength: 40 });
     fc.assert(
       fc.property(steps, (runs) => {
-        const [one, packed] = [0, 1].map(() => createDeduplication({ windowMs, idsMax: 16 * 20 }));
+        const make = () => createDeduplication({ windowMs, idsMax: 16 * 20 });
+        const [one, packed, bulk] = [make(), make(), make()];
+        bulk.reserve(100);
+        const all: IdRun[] = [];
         let timeMs = 1_000_000;
         for (const [afterMs, ids] of runs) {
           timeMs += afterMs;
           const hashes = ids.map((id) => hashEvent('a', String(id)));
-          for (const hash of hashes) one?.add(hash, timeMs);
-          packed?.addPacked(Buffer.from(encodeHashes(hashes), 'base64'), timeMs);
+          for (const hash of hashes) one.add(hash, timeMs);
+          const run = { ids: Buffer.from(encodeHashes(hashes), 'base64'), timeMs };
+          packed.addPacked(run);
+          all.push(run);
         }
-        expect(packed?.size).toBe(one?.size);
+        const half = Math.floor(all.length / 2);
+        bulk.addRuns(all.slice(0, half));
+        bulk.addRuns(all.slice(half));
         for (let id = 0; id <= 400; id += 1) {
           const hash = hashEvent('a', String(id));
-          expect(packed?.add(hash, timeMs)).toBe(one?.add(hash, timeMs));
+          const isNew = one.add(hash, timeMs);
+          expect(packed.add(hash, timeMs)).toBe(isNew);
+          expect(bulk.add(hash, timeMs)).toBe(isNew);
         }
       }),
     );

@@ -7,7 +7,9 @@ export type Deduplication = {
   /** Notes an event; false when it was there already. `timeMs` is when the log stored it and never goes back. */
   add(hash: EventHash, timeMs: number): boolean;
   /** Notes events by their packed hashes, see `encodeHashes`. */
-  addPacked(hashes: Uint8Array, timeMs: number): void;
+  addPacked(run: IdRun): void;
+  /** The same for many runs, oldest first: millions of events are noted several times as fast. */
+  addRuns(runs: readonly IdRun[]): void;
   /** Makes room for so many events at once, rather than in steps. */
   reserve(ids: number): void;
   /** The latest time an event was noted with. */
@@ -18,15 +20,21 @@ export type Deduplication = {
   readonly effectiveWindowMs: number;
 };
 
+/** Packed hashes of events, and when they were noted. */
+export type IdRun = { readonly timeMs: number; readonly ids: Uint8Array };
+
 export type DeduplicationSettings = {
   readonly windowMs: number;
   /** Ids held at most. Their memory grows with use: about 13 bytes each when full. */
   readonly idsMax: number;
 };
 
-/** Growing one part at a time keeps the pause of a growth short. */
-const parts = 16;
-const unevenness = 1 / 64;
+// The table is in parts: growing one at a time keeps the pause short, and one that fits a processor's cache is filled fast.
+const partsMin = 16;
+const partsMax = 256;
+const idsPerPart = 32_768;
+/** Hashes are not spread over the parts quite evenly. */
+const unevenness = 1 / 32;
 /** Ids are forgotten in steps of this part of the window, so one may be held that much longer. */
 const stepsPerWindow = 256;
 
@@ -38,24 +46,38 @@ export function deduplicationStepMs({ windowMs }: DeduplicationSettings): number
 /** Makes an empty deduplication table, bounded by time and by count. */
 export function createDeduplication(settings: DeduplicationSettings): Deduplication {
   const stepMs = deduplicationStepMs(settings);
-  const sets = Array.from({ length: parts }, () => new AgingSet(settings, stepMs));
+  const parts = partsFor(settings.idsMax);
+  const sets = Array.from({ length: parts }, () => new AgingSet(settings, parts, stepMs));
   let nowMs = 0;
+  const setOf = (low: number): AgingSet => setAt(sets, low & (parts - 1));
   return {
     add({ high, low }, timeMs) {
       nowMs = Math.max(nowMs, timeMs);
-      return part(sets, low % parts).add(high, low, nowMs);
+      return setOf(low).add(high, low, nowMs);
     },
-    addPacked(hashes, timeMs) {
+    addPacked({ ids, timeMs }) {
       nowMs = Math.max(nowMs, timeMs);
-      // Of millions of hashes none is made an object.
-      const view = new DataView(hashes.buffer, hashes.byteOffset, hashes.byteLength);
+      // Of many hashes none is made an object.
+      const view = viewOf(ids);
       for (let at = 0; at + bytesPerHash <= view.byteLength; at += bytesPerHash) {
         const low = view.getUint32(at + 4);
-        part(sets, low % parts).add(view.getUint32(at), low, nowMs);
+        setOf(low).add(view.getUint32(at), low, nowMs);
       }
     },
+    addRuns(runs) {
+      const sorted = sortByPart(runs, parts);
+      for (const [index, set] of sets.entries()) {
+        let at = sorted.starts[index] ?? 0;
+        for (const [run, { timeMs }] of runs.entries()) {
+          const end = at + (sorted.counts[run * parts + index] ?? 0);
+          for (; at < end; at += 1) {
+            set.add(sorted.hashes[at * 2] ?? 0, sorted.hashes[at * 2 + 1] ?? 0, Math.max(nowMs, timeMs));
+          }
+        }
+      }
+      for (const { timeMs } of runs) nowMs = Math.max(nowMs, timeMs);
+    },
     reserve(ids) {
-      // Hashes are not spread quite evenly.
       for (const set of sets) set.reserve(Math.ceil((ids / parts) * (1 + unevenness)));
     },
     get timeMs() {
@@ -73,6 +95,47 @@ export function createDeduplication(settings: DeduplicationSettings): Deduplicat
   };
 }
 
+/** A power of two. */
+function partsFor(idsMax: number): number {
+  let parts = partsMin;
+  while (parts < partsMax && idsMax / parts > idsPerPart) parts *= 2;
+  return parts;
+}
+
+const viewOf = (ids: Uint8Array): DataView => new DataView(ids.buffer, ids.byteOffset, ids.byteLength);
+
+/**
+ * Puts the hashes of a part side by side, in their order: one part after the other is then in the cache while it is
+ * filled, where hashes as they come would each wait for memory.
+ */
+function sortByPart(runs: readonly IdRun[], parts: number) {
+  const counts = new Uint32Array(runs.length * parts);
+  const starts = new Uint32Array(parts + 1);
+  for (const [run, { ids }] of runs.entries()) {
+    const view = viewOf(ids);
+    for (let at = 0; at + bytesPerHash <= view.byteLength; at += bytesPerHash) {
+      const part = view.getUint32(at + 4) & (parts - 1);
+      counts[run * parts + part] = (counts[run * parts + part] ?? 0) + 1;
+      starts[part + 1] = (starts[part + 1] ?? 0) + 1;
+    }
+  }
+  for (let part = 0; part < parts; part += 1) starts[part + 1] = (starts[part + 1] ?? 0) + (starts[part] ?? 0);
+  const hashes = new Int32Array((starts[parts] ?? 0) * 2);
+  const next = starts.slice();
+  for (const { ids } of runs) {
+    const view = viewOf(ids);
+    for (let at = 0; at + bytesPerHash <= view.byteLength; at += bytesPerHash) {
+      const low = view.getInt32(at + 4);
+      const part = low & (parts - 1);
+      const place = next[part] ?? 0;
+      hashes[place * 2] = view.getInt32(at);
+      hashes[place * 2 + 1] = low;
+      next[part] = place + 1;
+    }
+  }
+  return { counts, starts, hashes };
+}
+
 /** Hashes with the times they came at, to a step. */
 class AgingSet {
   readonly #set: HashSet;
@@ -84,7 +147,7 @@ class AgingSet {
   #evictedTo = 0;
   #addedAtMs: number | undefined;
 
-  constructor({ windowMs, idsMax }: DeduplicationSettings, stepMs: number) {
+  constructor({ windowMs, idsMax }: DeduplicationSettings, parts: number, stepMs: number) {
     this.#set = new HashSet(Math.max(1, Math.ceil(idsMax / parts)));
     this.#windowMs = windowMs;
     this.#stepMs = stepMs;
@@ -140,7 +203,7 @@ class AgingSet {
   }
 }
 
-function part(sets: readonly AgingSet[], index: number): AgingSet {
+function setAt(sets: readonly AgingSet[], index: number): AgingSet {
   const set = sets[index];
   if (set === undefined) throw new RangeError('looking up an event hash: no such part');
   return set;

@@ -6,22 +6,25 @@
 export class HashSet {
   readonly #capacityMax: number;
   #capacity: number;
-  #ringHigh: Uint32Array;
-  #ringLow: Uint32Array;
+  // Signed, since what does not fit into 31 bits is no small integer to the engine; bit by bit they are the same.
+  #ringHigh: Int32Array;
+  #ringLow: Int32Array;
   /** 0 is free; else tag bits above, position in the ring + 1 below. */
-  #cells: Uint32Array;
+  #cells = new Int32Array(0);
+  #cellsPerHash = 0;
   #positionBits = 0;
   #positionMask = 0;
   /** Hashes ever added; the ring holds the newest `#size` of them. */
   #added = 0;
   #size = 0;
+  /** Where in the ring the next one goes. */
+  #next = 0;
 
   constructor(capacityMax: number, capacity = 1_024) {
     this.#capacityMax = capacityMax;
     this.#capacity = Math.min(capacity, capacityMax);
-    this.#ringHigh = new Uint32Array(this.#capacity);
-    this.#ringLow = new Uint32Array(this.#capacity);
-    this.#cells = new Uint32Array(0);
+    this.#ringHigh = new Int32Array(this.#capacity);
+    this.#ringLow = new Int32Array(this.#capacity);
     this.#buildCells();
   }
 
@@ -39,31 +42,26 @@ export class HashSet {
   }
 
   has(high: number, low: number): boolean {
-    return this.#cellOf(high, low) >= 0;
+    return this.#cellOf(high | 0, low | 0) >= 0;
   }
 
   /** Adds a hash; when full, the oldest goes. False when it was there already. */
   add(high: number, low: number): boolean {
-    const cells = this.#cells;
-    const tag = this.#tag(high);
     // Looks for it and for its place at once: of a table that is filled with millions this is the whole time.
-    let cell = this.#home(low);
-    for (let content = cells[cell] ?? 0; content !== 0; content = cells[cell] ?? 0) {
-      if (this.#isAt(content, tag, high, low)) return false;
-      cell = cell + 1 === cells.length ? 0 : cell + 1;
-    }
-    const isFull = this.#size === this.#capacity;
-    if (isFull) {
+    let cell = this.#probe(high | 0, low | 0);
+    if (this.#cells[cell] !== 0) return false;
+    if (this.#size === this.#capacity) {
       if (this.#capacity < this.#capacityMax) this.#resize(Math.min(this.#capacity * 2, this.#capacityMax));
       else this.dropOldest(1);
+      cell = this.#probe(high | 0, low | 0);
     }
-    const position = this.#added % this.#capacity;
+    const position = this.#next;
     this.#ringHigh[position] = high;
     this.#ringLow[position] = low;
+    this.#cells[cell] = (high << this.#positionBits) | (position + 1);
+    this.#next = position + 1 === this.#capacity ? 0 : position + 1;
     this.#added += 1;
     this.#size += 1;
-    if (isFull) this.#occupy(position);
-    else cells[cell] = tag + position + 1;
     return true;
   }
 
@@ -75,42 +73,39 @@ export class HashSet {
 
   dropOldest(count: number): void {
     for (let left = Math.min(count, this.#size); left > 0; left -= 1) {
-      const position = (this.#added - this.#size) % this.#capacity;
+      const position = this.#oldestPosition();
       this.#size -= 1;
       this.#free(this.#cellOf(this.#ringHigh[position] ?? 0, this.#ringLow[position] ?? 0));
     }
   }
 
+  #oldestPosition(): number {
+    const position = this.#next - this.#size;
+    return position < 0 ? position + this.#capacity : position;
+  }
+
   #home(low: number): number {
-    // Multiply and shift spreads a 32-bit hash over any number of cells.
-    return Math.floor((low / 4_294_967_296) * this.#cells.length);
+    // Multiply and cut off spreads a 32-bit hash over any number of cells.
+    return ((low >>> 0) * this.#cellsPerHash) | 0;
   }
 
-  #tag(high: number): number {
-    return (high << this.#positionBits) >>> 0;
-  }
-
-  #cellOf(high: number, low: number): number {
+  /** The cell of a hash or, where it is not there, the free one it would go to. Both halves signed. */
+  #probe(high: number, low: number): number {
     const cells = this.#cells;
-    const tag = this.#tag(high);
+    const mask = this.#positionMask;
+    const tag = high << this.#positionBits;
     for (let cell = this.#home(low); ; cell = cell + 1 === cells.length ? 0 : cell + 1) {
       const content = cells[cell] ?? 0;
-      if (content === 0) return -1;
-      if (this.#isAt(content, tag, high, low)) return cell;
+      if (content === 0) return cell;
+      if ((content & ~mask) !== tag) continue;
+      const position = (content & mask) - 1;
+      if (this.#ringHigh[position] === high && this.#ringLow[position] === low) return cell;
     }
   }
 
-  #isAt(content: number, tag: number, high: number, low: number): boolean {
-    const position = (content & this.#positionMask) - 1;
-    if (content - position - 1 !== tag) return false;
-    return this.#ringHigh[position] === high && this.#ringLow[position] === low;
-  }
-
-  #occupy(position: number): void {
-    const cells = this.#cells;
-    let cell = this.#home(this.#ringLow[position] ?? 0);
-    while (cells[cell] !== 0) cell = cell + 1 === cells.length ? 0 : cell + 1;
-    cells[cell] = this.#tag(this.#ringHigh[position] ?? 0) + position + 1;
+  #cellOf(high: number, low: number): number {
+    const cell = this.#probe(high, low);
+    return this.#cells[cell] === 0 ? -1 : cell;
   }
 
   /** Empties a cell and moves up what had to give way to it, so that no look-up stops early. */
@@ -132,22 +127,31 @@ export class HashSet {
   }
 
   #resize(capacity: number): void {
-    const high = new Uint32Array(capacity);
-    const low = new Uint32Array(capacity);
-    for (let index = this.#added - this.#size; index < this.#added; index += 1) {
-      high[index % capacity] = this.#ringHigh[index % this.#capacity] ?? 0;
-      low[index % capacity] = this.#ringLow[index % this.#capacity] ?? 0;
+    const high = new Int32Array(capacity);
+    const low = new Int32Array(capacity);
+    let from = this.#oldestPosition();
+    for (let index = 0; index < this.#size; index += 1) {
+      high[index] = this.#ringHigh[from] ?? 0;
+      low[index] = this.#ringLow[from] ?? 0;
+      from = from + 1 === this.#capacity ? 0 : from + 1;
     }
     this.#capacity = capacity;
+    this.#next = this.#size === capacity ? 0 : this.#size;
     this.#ringHigh = high;
     this.#ringLow = low;
     this.#buildCells();
   }
 
+  /** Finds the cells of a ring that begins with its oldest hash. */
   #buildCells(): void {
     this.#positionBits = Math.ceil(Math.log2(this.#capacity + 1));
     this.#positionMask = 2 ** this.#positionBits - 1;
-    this.#cells = new Uint32Array(Math.ceil(this.#capacity * 1.25) + 1);
-    for (let index = this.#added - this.#size; index < this.#added; index += 1) this.#occupy(index % this.#capacity);
+    this.#cells = new Int32Array(Math.ceil(this.#capacity * 1.25) + 1);
+    this.#cellsPerHash = this.#cells.length / 4_294_967_296;
+    for (let position = 0; position < this.#size; position += 1) {
+      const high = this.#ringHigh[position] ?? 0;
+      const cell = this.#probe(high, this.#ringLow[position] ?? 0);
+      this.#cells[cell] = (high << this.#positionBits) | (position + 1);
+    }
   }
 }

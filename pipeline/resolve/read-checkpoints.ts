@@ -9,6 +9,7 @@ import type { HeldCheckpoint } from './checkpoint-writer.ts';
 import { checkpointHeader, decodeRuns, parseCheckpointHead } from './checkpoint.ts';
 import type { CheckpointHead } from './checkpoint.ts';
 import { whereIs } from './checkpoint-writer.ts';
+import type { IdRun } from './deduplication.ts';
 import { bytesPerHash } from './event-hash.ts';
 import type { ResolverContext } from './resolver-context.ts';
 
@@ -26,6 +27,8 @@ const nothing: ReadCheckpoints = { coveredTo: undefined, witness: undefined, hel
 
 /** About 4 MiB at the default size of a checkpoint. */
 const messagesPerPull = 16;
+/** Noting so many takes a tenth of a second or so, in which the thread does nothing else, and twice their 8 bytes each. */
+const idsAtOnce = 2_000_000;
 
 /**
  * Fills an empty deduplication table from the checkpoints of a partition, as far as EVENTS still has what they are of.
@@ -113,6 +116,13 @@ async function readChain(context: ResolverContext, events: StreamState, first: n
   const { connection, deduplication, partition, settings, signal } = context;
   const held: HeldCheckpoint[] = [];
   let last: CheckpointHead | undefined;
+  let runsRead: IdRun[] = [];
+  let idsRead = 0;
+  const fill = (): void => {
+    deduplication.addRuns(runsRead);
+    runsRead = [];
+    idsRead = 0;
+  };
   await readMessages(connection, {
     stream: streams.deduplication,
     filterSubject: deduplicationSubject(partition),
@@ -126,13 +136,16 @@ async function readChain(context: ResolverContext, events: StreamState, first: n
       const runs = decodeRuns(data);
       const follows = last === undefined ? seq === first : head !== undefined && head.from <= last.to + 1;
       if (head === undefined || runs === undefined || head.log !== events.createdAt || !follows) return false;
-      for (const { ids, timeMs } of runs) deduplication.addPacked(ids, timeMs);
       const ids = runs.reduce((sum, run) => sum + run.ids.length / bytesPerHash, 0);
-      held.push({ seq, ids, timeMs: runs.at(-1)?.timeMs ?? deduplication.timeMs });
+      held.push({ seq, ids, timeMs: runs.at(-1)?.timeMs ?? held.at(-1)?.timeMs ?? 0 });
       last = head;
+      runsRead.push(...runs);
+      idsRead += ids;
+      if (idsRead >= idsAtOnce) fill();
       return true;
     },
   });
+  fill();
   if (last === undefined) return nothing;
   return { coveredTo: last.to, witness: last.witness, held, lastSeq: held.at(-1)?.seq ?? 0 };
 }

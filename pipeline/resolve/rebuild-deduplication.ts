@@ -47,7 +47,7 @@ export async function rebuildDeduplication(context: ResolverContext, consumer: D
     onMessage(message) {
       const ids = Buffer.from(message.header(idsHeader) ?? '', 'base64');
       const { seq, storedAtMs: timeMs } = message;
-      deduplication.addPacked(ids, timeMs);
+      deduplication.addPacked({ ids, timeMs });
       checkpoints.note({ seq, msgId: message.header('Nats-Msg-Id') ?? '', ids, timeMs });
     },
   });

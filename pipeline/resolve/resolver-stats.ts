@@ -25,6 +25,7 @@ export const resolverCounters = {
 export const resolverGauges = {
   deduplication_ids: 'Event ids held for deduplication',
   deduplication_bytes: 'Memory of the deduplication table',
+  checkpoint_ids_waiting: 'Event ids that no checkpoint has yet; a start has to read the frames they are in',
   rebuild_seconds: 'How long the start of the resolver took to fill the deduplication table',
   rebuild_frames: 'Frames of EVENTS the start of the resolver had to read, since no checkpoint had their ids',
   deduplication_window_seconds: 'How far back a repeated event is recognised for certain',

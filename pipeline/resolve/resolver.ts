@@ -101,6 +101,7 @@ class Resolver {
   gauges(): Record<ResolverGauge, number> {
     const { deduplication } = this.#context;
     return {
+      checkpoint_ids_waiting: this.#rebuilt.checkpoints.idsWaiting,
       rebuild_seconds: this.#rebuilt.tookMs / 1_000,
       rebuild_frames: this.#rebuilt.frames,
       deduplication_ids: deduplication.size,
