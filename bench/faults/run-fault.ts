@@ -138,18 +138,18 @@ async function untilAcknowledged({ ledger }: Load, overMs: number): Promise<void
   while (performance.now() < deadline && !ledger.answers.some(({ sentMs }) => sentMs >= overMs)) await sleep(pollMs);
 }
 
-/** Waits until every acknowledged event is everywhere, or nothing has come for long. */
+/** Waits until every acknowledged event is everywhere, or nothing new has come for long. */
 async function drain(evidence: () => Evidence): Promise<number> {
   const beganMs = performance.now();
-  let came = 0;
+  let least = Number.POSITIVE_INFINITY;
   let lastMs = beganMs;
   for (;;) {
-    const now = evidence();
     const nowMs = performance.now();
-    const isComplete = Object.values(judge(now).destinations).every(({ lost, destroyed }) => lost + destroyed === 0);
-    if (isComplete) return nowMs - beganMs;
-    const count = Object.values(now.arrivals).reduce((sum, { length }) => sum + length, 0);
-    if (count > came) [came, lastMs] = [count, nowMs];
+    const { destinations } = judge(evidence());
+    const missing = Object.values(destinations).reduce((sum, { lost, destroyed }) => sum + lost + destroyed, 0);
+    if (missing === 0) return nowMs - beganMs;
+    // What comes a second time is no progress.
+    if (missing < least) [least, lastMs] = [missing, nowMs];
     if (nowMs - lastMs > drainQuietMs || nowMs - beganMs > drainDeadlineMs) return Number.NaN;
     await sleep(pollMs);
   }

@@ -7,7 +7,7 @@ import type { Figure, ResultRow } from '../result/result.ts';
 import type { Scenario, ScenarioContext } from '../scenario.ts';
 import { startSink } from '../sink/sink.ts';
 import type { Sink } from '../sink/sink.ts';
-import { findSustained } from '../sustained/find-sustained.ts';
+import { describeTrials, findSustained } from '../sustained/find-sustained.ts';
 import type { Trial } from '../sustained/find-sustained.ts';
 import { runPaced } from '../sustained/paced-run.ts';
 import type { Paced } from '../sustained/paced-run.ts';
@@ -123,17 +123,8 @@ function rowOf(name: string, rounds: readonly Measured[]): ResultRow {
       ),
     },
     series: rounds.at(-1)?.best?.series ?? [],
-    note: describeTrials(rounds),
+    note: describeTrials(rounds.map(({ trials }) => trials)),
   };
-}
-
-/** The rates that were tried, round by round, with what became of them. */
-function describeTrials(rounds: readonly Measured[]): string {
-  const thousands = (perS: number): string => (perS / 1000).toFixed(perS < 10_000 ? 1 : 0);
-  const tried = rounds.map(({ trials }) =>
-    trials.map(({ ratePerS, isHeld }) => `${thousands(ratePerS)}${isHeld ? '✓' : '✗'}`).join(' '),
-  );
-  return `tried, in thousands: ${tried.join('; ')}`;
 }
 
 function measureOnce(context: ScenarioContext, subject: Subject, round: number): Promise<Measured> {

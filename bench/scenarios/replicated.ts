@@ -8,7 +8,8 @@ import type { LoadResult } from '../load/load-result.ts';
 import { figureOf, plainFigure, ratioFigure } from '../result/figure.ts';
 import type { Figure, ResultRow, Unit } from '../result/result.ts';
 import type { Scenario, ScenarioContext } from '../scenario.ts';
-import { findSustained } from '../sustained/find-sustained.ts';
+import { describeTrials, findSustained } from '../sustained/find-sustained.ts';
+import type { Trial } from '../sustained/find-sustained.ts';
 import { runPaced } from '../sustained/paced-run.ts';
 import type { Paced } from '../sustained/paced-run.ts';
 import { cpuMsOf, cpuNsAnEvent } from '../system/path-cpu.ts';
@@ -30,6 +31,7 @@ type Doors = { readonly most: LoadResult; readonly half: LoadResult };
 type Path = {
   readonly best: Paced | undefined;
   readonly sustainedPerS: number;
+  readonly trials: readonly Trial[];
   readonly paced: Paced;
   readonly cpuNs: Readonly<Record<string, number>>;
 };
@@ -75,6 +77,7 @@ function rowOf({ name }: Subject, rounds: readonly Measured[]): ResultRow {
     plainFigure(unit, better, rounds.map(of));
   return {
     name,
+    note: describeTrials(rounds.map(({ trials }) => trials)),
     figures: {
       track: figureOf(
         'per_s',
@@ -165,7 +168,7 @@ function measurePath(context: ScenarioContext, { name, nodes }: Subject, round: 
     await run('warming up', undefined);
     const guess = await run('as much as is taken', undefined);
     let best: Paced | undefined;
-    const { ratePerS } = await findSustained({
+    const { ratePerS, trials } = await findSustained({
       guessPerS: guess.deliveredPerS,
       steps: isQuick ? 3 : 6,
       async holds(eventsPerS) {
@@ -180,6 +183,6 @@ function measurePath(context: ScenarioContext, { name, nodes }: Subject, round: 
     const after = await cpuMsOf(path);
     assertAllAccepted(`${costPerS}/s on ${name}`, paced.load);
     const sustainedPerS = Math.min(ratePerS, best?.deliveredPerS ?? 0);
-    return { best, sustainedPerS, paced, cpuNs: cpuNsAnEvent(before, after, paced.load.acceptedInAll) };
+    return { best, sustainedPerS, trials, paced, cpuNs: cpuNsAnEvent(before, after, paced.load.acceptedInAll) };
   });
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findSustained } from './find-sustained.ts';
+import { describeTrials, findSustained } from './find-sustained.ts';
 
 const search = (limitPerS: number, guessPerS: number, steps: number) =>
   findSustained({ guessPerS, steps, holds: (ratePerS) => Promise.resolve(ratePerS <= limitPerS) });
@@ -18,4 +18,15 @@ test('sustained: is nothing when nothing holds, and says what was tried', async 
   const { ratePerS, trials } = await search(0, 1_000, 3);
   expect(ratePerS).toBe(0);
   expect(trials.map(({ isHeld }) => isHeld)).toEqual([false, false, false]);
+});
+
+test('sustained: trials are told round by round', () => {
+  const rounds = [
+    [
+      { ratePerS: 900, isHeld: true },
+      { ratePerS: 12_400, isHeld: false },
+    ],
+    [{ ratePerS: 450, isHeld: true }],
+  ];
+  expect(describeTrials(rounds)).toBe('tried, in thousands: 0.9✓ 12✗; 0.5✓');
 });

@@ -39,3 +39,12 @@ export async function findSustained({ guessPerS, steps, holds }: SearchOptions):
   }
   return { ratePerS: low, trials };
 }
+
+/** The rates that were tried, round by round, with what became of them. */
+export function describeTrials(rounds: readonly (readonly Trial[])[]): string {
+  const thousands = (perS: number): string => (perS / 1000).toFixed(perS < 10_000 ? 1 : 0);
+  const tried = rounds.map((trials) =>
+    trials.map(({ ratePerS, isHeld }) => `${thousands(ratePerS)}${isHeld ? '✓' : '✗'}`).join(' '),
+  );
+  return `tried, in thousands: ${tried.join('; ')}`;
+}
