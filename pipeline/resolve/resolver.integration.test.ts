@@ -6,7 +6,7 @@ import { publish } from '../../shared/log/publisher.ts';
 import { jsonDepthCeiling } from '../../shared/ingest/json-depth.ts';
 import { predecessorHeader } from '../../shared/log/predecessors.ts';
 import { readNext } from '../../shared/log/subject-log.ts';
-import { eventsOfAccount, ingestSubject } from '../../shared/log/subjects.ts';
+import { eventsOfAccount, eventsOfAll, ingestSubject } from '../../shared/log/subjects.ts';
 import { streams } from '../../shared/log/topology.ts';
 import { migrate } from '../../shared/storage/migrate.ts';
 import { createTestDatabase, startTestNats } from '../../shared/testing/servers.ts';
@@ -53,7 +53,50 @@ const track = (id: string, body: TestEvent['body'] = {}): TestEvent => ({
 });
 const idsOf = (events: readonly ResolvedEvent[]): string[] => events.map(({ event }) => event.id);
 
+/** How many of the messages in EVENTS came in an atomic batch. */
+async function countBatched(rig: ResolverRig): Promise<number> {
+  let batched = 0;
+  for (let seq = 1; ;) {
+    const message = await readNext(rig.connection, streams.events, eventsOfAll, seq);
+    if (message === undefined) return batched;
+    if (message.header('Nats-Batch-Id') !== undefined) batched += 1;
+    seq = message.seq + 1;
+  }
+}
+
 describe('resolver', () => {
+  it.each([true, false])(
+    'resolver: many accounts are written together where the log can (%s), each event once',
+    (can) =>
+      withRig(async (rig) => {
+        const { config } = await rig.connection.jsm.streams.info(streams.events);
+        const setBatches = (allowed: boolean): Promise<unknown> => {
+          // The client library does not know of it yet.
+          const changed = { ...config, allow_atomic: allowed };
+          return rig.connection.jsm.streams.update(streams.events, changed);
+        };
+        await setBatches(can);
+        const accounts = Array.from({ length: 40 }, () => randomUUID());
+        for (const turn of [0, 1]) {
+          await rig.send(
+            0,
+            accounts.map((account) => ({ ...track(`${account}-${turn}`), account })),
+          );
+        }
+        const resolver = await rig.start(0);
+        try {
+          await until(resolver, 'resolved', 80);
+        } finally {
+          await resolver.stop(5_000);
+          await setBatches(true);
+        }
+        for (const account of accounts) {
+          expect(idsOf(await rig.written(account))).toEqual([`${account}-0`, `${account}-1`]);
+        }
+        expect((await countBatched(rig)) > 0).toBe(can);
+      }),
+  );
+
   it('resolver: writes an event with its visitor to the log of its account', () =>
     withRig(async (rig) => {
       const body = { event: 'Signup', userId: 'u1', email: ' Ann@Example.com ', properties: { plan: 'free' } };

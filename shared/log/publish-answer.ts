@@ -27,6 +27,19 @@ export function readPublishAnswer(data: Uint8Array, stream: string | undefined):
   return { kind: 'stored', seq: answer.seq, duplicate: answer.duplicate === true };
 }
 
+/** The same for the last message of an atomic batch: stored only if the answer is that of a batch of this many. */
+export function readBatchAnswer(
+  data: Uint8Array,
+  stream: string | undefined,
+  id: string,
+  count: number,
+): PublishAnswer {
+  const answer = readPublishAnswer(data, stream);
+  if (answer.kind === 'failed') return answer;
+  const { batch, count: stored } = parse(data) ?? {};
+  return batch === id && stored === count ? answer : failed('refused');
+}
+
 /** Whether a message of a stream can have this number. */
 export function isSequence(seq: unknown): seq is number {
   return Number.isSafeInteger(seq) && Number(seq) > 0;
@@ -41,6 +54,8 @@ type WireAnswer = {
   readonly stream?: unknown;
   readonly seq?: unknown;
   readonly duplicate?: unknown;
+  readonly batch?: unknown;
+  readonly count?: unknown;
   readonly error?: { readonly err_code?: number };
 };
 

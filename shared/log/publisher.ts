@@ -60,7 +60,8 @@ async function publishOnce(
   throw new PublishError(answer.reason, subject, new Error(message.string()));
 }
 
-function publishHeaders({ msgId, headers = {} }: PublishOptions): MsgHdrs {
+/** The headers of a message, its id among them. */
+export function publishHeaders({ msgId, headers = {} }: Pick<PublishOptions, 'msgId' | 'headers'>): MsgHdrs {
   const written = createHeaders();
   written.set('Nats-Msg-Id', msgId);
   for (const [name, value] of Object.entries(headers)) written.set(name, value);
@@ -74,7 +75,8 @@ const failureOfClientCode: ReadonlyMap<string, PublishFailure> = new Map([
   [ErrorCode.ConnectionDraining, 'disconnected'],
 ]);
 
-function asPublishError(subject: string, error: unknown): PublishError {
+/** What the client library threw, in our words. */
+export function asPublishError(subject: string, error: unknown): PublishError {
   if (error instanceof PublishError) return error;
   const reason = error instanceof NatsError ? failureOfClientCode.get(error.code) : undefined;
   return new PublishError(reason ?? 'refused', subject, error);

@@ -49,8 +49,12 @@ export class TopologyError extends Error {
 
 const deploymentEntry = 'sluice.deployment';
 
+/** With what the client library does not know of yet. `allow_atomic`: batches that are stored as a whole. */
+type WantedConfig = Partial<StreamConfig> & { readonly allow_atomic?: boolean };
+type FoundConfig = StreamConfig & { readonly allow_atomic?: boolean };
+
 /** The streams as the code wants them. */
-export function streamConfigs(settings: TopologySettings, deploymentId?: string): readonly Partial<StreamConfig>[] {
+export function streamConfigs(settings: TopologySettings, deploymentId?: string): readonly WantedConfig[] {
   const kept = (name: string, subjects: readonly string[], bytesMax: number): Partial<StreamConfig> => ({
     name,
     subjects: [...subjects],
@@ -72,9 +76,9 @@ export function streamConfigs(settings: TopologySettings, deploymentId?: string)
         ...(deploymentId === undefined ? {} : { [deploymentEntry]: deploymentId }),
       },
     },
-    kept(streams.events, ['events.*.*'], settings.eventsBytesMax),
+    { ...kept(streams.events, ['events.*.*'], settings.eventsBytesMax), allow_atomic: true },
     kept(streams.retry, ['retry.*.*'], settings.retryBytesMax),
-    kept(streams.deadLetters, ['dead.*'], settings.deadLetterBytesMax),
+    { ...kept(streams.deadLetters, ['dead.*'], settings.deadLetterBytesMax), allow_atomic: true },
     {
       ...kept(streams.deduplication, ['deduplication.*'], settings.deduplicationBytesMax),
       // All of it stands in EVENTS as well: what is missing costs a resolver a longer start and no event.
@@ -114,7 +118,7 @@ export async function ensureTopology(
   return { partitions, created };
 }
 
-async function ensureStream(connection: LogConnection, config: Partial<StreamConfig>): Promise<boolean> {
+async function ensureStream(connection: LogConnection, config: WantedConfig): Promise<boolean> {
   try {
     return await whileForming(() => makeOrAdjust(connection, config));
   } catch (error) {
@@ -124,7 +128,7 @@ async function ensureStream(connection: LogConnection, config: Partial<StreamCon
 }
 
 /** Whether it made the stream. */
-async function makeOrAdjust({ jsm }: LogConnection, config: Partial<StreamConfig>): Promise<boolean> {
+async function makeOrAdjust({ jsm }: LogConnection, config: WantedConfig): Promise<boolean> {
   const name = config.name ?? '';
   try {
     const found = await jsm.streams.info(name);
@@ -144,13 +148,14 @@ async function makeOrAdjust({ jsm }: LogConnection, config: Partial<StreamConfig
   }
 }
 
-function adjust(found: StreamConfig, wanted: Partial<StreamConfig>): StreamConfig {
+function adjust(found: FoundConfig, wanted: WantedConfig): FoundConfig {
   const [foundId, wantedId] = [found, wanted].map(({ metadata }) => metadata?.[deploymentEntry]);
   if (foundId !== undefined && wantedId !== undefined && foundId !== wantedId) throw foreignLog(foundId, wantedId);
   return {
     ...found,
     max_bytes: wanted.max_bytes ?? -1,
     num_replicas: Math.max(found.num_replicas, wanted.num_replicas ?? 1),
+    ...(wanted.allow_atomic === undefined ? {} : { allow_atomic: wanted.allow_atomic }),
     ...(wantedId === undefined ? {} : { metadata: { ...found.metadata, [deploymentEntry]: wantedId } }),
   };
 }
