@@ -7,7 +7,7 @@ import { EnvError, commonEnv, commonRules, count, port, readEnv, servingEnv } fr
 import { needs, together } from '../shared/process/env-rules.ts';
 import { databaseEnv, databaseRules } from '../shared/storage/database-env.ts';
 
-import type { TlsTexts } from './http/https-server.ts';
+import type { TlsTexts } from './api/https-server.ts';
 
 const base64Of32Bytes = '^[A-Za-z0-9+/_-]{43}=?$';
 

@@ -1,21 +1,24 @@
 import type { PoolFigures } from '../shared/metrics/database-metrics.ts';
 import { showPools } from '../shared/metrics/database-metrics.ts';
 import type { MetricsPage } from '../shared/metrics/metrics-page.ts';
-import type { HttpCounts } from './http/http-counts.ts';
+import type { HttpCounts } from './api/http-counts.ts';
 import { controlPlaneMetrics } from './metrics.ts';
-import type { ConfigPublisher } from './push/config-publisher.ts';
-import type { TrialDesk } from './trial/trial-desk.ts';
+import type { ConfigPublisher } from './publishing/config-publisher.ts';
+import type { DestinationTests } from './destinations/destination-tests.ts';
 
 export type MetricsSources = {
   readonly http: HttpCounts;
   readonly publisher: Pick<ConfigPublisher, 'waiting' | 'failures'>;
-  readonly trials: Pick<TrialDesk, 'running' | 'counts'>;
+  readonly destinationTests: Pick<DestinationTests, 'running' | 'counts'>;
   readonly pools: Readonly<Record<string, () => PoolFigures>>;
   leading(): boolean;
 };
 
 /** Shows everything the control plane tells of itself. */
-export function showMetrics(page: MetricsPage, { http, publisher, trials, pools, leading }: MetricsSources): void {
+export function showMetrics(
+  page: MetricsPage,
+  { http, publisher, destinationTests, pools, leading }: MetricsSources,
+): void {
   page.show(controlPlaneMetrics.requests, (add) => {
     for (const { route, method, byCode } of http.routes) {
       for (const [code, count] of byCode) add(count, { route, method, code });
@@ -27,9 +30,9 @@ export function showMetrics(page: MetricsPage, { http, publisher, trials, pools,
   page.show(controlPlaneMetrics.isLeader, (add) => add(leading() ? 1 : 0));
   page.show(controlPlaneMetrics.outboxPending, (add) => add(publisher.waiting));
   page.show(controlPlaneMetrics.pushFailures, (add) => add(publisher.failures));
-  page.show(controlPlaneMetrics.testsRunning, (add) => add(trials.running));
+  page.show(controlPlaneMetrics.testsRunning, (add) => add(destinationTests.running));
   page.show(controlPlaneMetrics.tests, (add) => {
-    for (const [outcome, count] of Object.entries(trials.counts)) add(count, { outcome });
+    for (const [outcome, count] of Object.entries(destinationTests.counts)) add(count, { outcome });
   });
   showPools(page, pools);
 }

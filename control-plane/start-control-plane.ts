@@ -2,8 +2,8 @@ import type { Pool } from 'pg';
 import { compileAddressRanges } from '../shared/admission/address-ranges.ts';
 import { createClientAddress } from '../shared/admission/client-address.ts';
 import { splitProxies } from '../shared/admission/trusted-proxies.ts';
-import { readRanges } from '../shared/egress/egress-rules.ts';
 import { checkAtStart } from '../shared/doctor/check-at-start.ts';
+import { readRanges } from '../shared/egress/egress-rules.ts';
 import { connectLog } from '../shared/log/connection.ts';
 import { logAccess } from '../shared/log/log-access.ts';
 import { refuseFewerCopies } from '../shared/log/refuse-fewer-copies.ts';
@@ -11,8 +11,8 @@ import { poolFigures } from '../shared/metrics/database-metrics.ts';
 import { MetricsPage } from '../shared/metrics/metrics-page.ts';
 import { showProcess } from '../shared/metrics/process-metrics.ts';
 import { watchLogServers } from '../shared/metrics/watch-log-servers.ts';
-import type { Logger } from '../shared/process/logger.ts';
 import { createDrainServer } from '../shared/process/drain-server.ts';
+import type { Logger } from '../shared/process/logger.ts';
 import { PortBusyError } from '../shared/process/observe.ts';
 import type { ReadyCheck } from '../shared/process/observe.ts';
 import type { Shutdown } from '../shared/process/shutdown.ts';
@@ -23,31 +23,35 @@ import { migrate } from '../shared/storage/migrate.ts';
 import { openStorage } from '../shared/storage/open-storage.ts';
 import { createSecretBox } from '../shared/storage/secrets.ts';
 import { createVisitorPool } from '../shared/visitors/visitor-pool.ts';
-import { createAssigner } from './assignments/assigner.ts';
-import { createExperimentDesk } from './assignments/experiment-desk.ts';
-import { createExperimentPlans } from './assignments/experiment-plans.ts';
-import { createImpressionLog } from './assignments/impression-log.ts';
-import { serveExperiments } from './assignments/serve-experiments.ts';
+import { createApp } from './api/create-app.ts';
+import { createHttpCounts } from './api/http-counts.ts';
+import { createPaginator } from './api/pagination.ts';
+import { addDescriptionRoutes } from './api/public-routes.ts';
 import { bootstrap } from './bootstrap/bootstrap.ts';
-import { addDescriptionRoutes } from './description/public-routes.ts';
-import { endpoints } from './endpoints/registry.ts';
+import { createDestinationTests } from './destinations/destination-tests.ts';
+import { endpoints } from './endpoints.ts';
 import { tlsTexts } from './env.ts';
 import type { ControlPlaneEnv } from './env.ts';
+import { createAssigner } from './experiments/assignment/assigner.ts';
+import { assignmentPaths } from './experiments/assignment/describe-assignments.ts';
+import { createExperimentPlans } from './experiments/assignment/experiment-plans.ts';
+import { createExperimentService } from './experiments/assignment/experiment-service.ts';
+import { createImpressionLog } from './experiments/assignment/impression-log.ts';
+import { serveExperiments } from './experiments/assignment/serve-experiments.ts';
 import { monitorDatabase } from './health/database-monitor.ts';
 import { createLiveValues } from './health/live-values.ts';
-import { createApp } from './http/create-app.ts';
-import { createPaginator } from './http/pagination.ts';
-import { createHttpCounts } from './http/http-counts.ts';
 import { storagePoolFigures } from './health/storage-pool.ts';
-import { showMetrics } from './show-metrics.ts';
-import { createConfigPublisher } from './push/config-publisher.ts';
-import { competeForLeadership } from './push/leader-lock.ts';
-import { createLeaseMirror } from './push/live-processes.ts';
-import { openLogLink } from './push/log-link.ts';
-import { createPushStation } from './push/push-station.ts';
-import { createReplayOffice } from './replay/replay-office.ts';
+import { authenticate } from './keys/authenticate.ts';
+import { hasScope } from './keys/scopes.ts';
+import { controlPlaneMetrics } from './metrics.ts';
+import { createConfigPublisher } from './publishing/config-publisher.ts';
+import { competeForLeadership } from './publishing/leader-lock.ts';
+import { createLeaseMirror } from './publishing/live-processes.ts';
+import { openLogBuckets } from './publishing/log-buckets.ts';
+import { createPublishingService } from './publishing/publishing-service.ts';
+import { createReplayService } from './replays/replay-service.ts';
 import type { Services } from './services.ts';
-import { createTrialDesk } from './trial/trial-desk.ts';
+import { showMetrics } from './show-metrics.ts';
 
 export type ControlPlane = {
   /** The port the configuration interface listens on. */
@@ -103,7 +107,7 @@ export async function startControlPlane(
   const liveValues = createLiveValues();
   const leases = createLeaseMirror();
   const experimentPlans = createExperimentPlans(logger);
-  const logLink = await openLogLink({
+  const logBuckets = await openLogBuckets({
     connection,
     deploymentId: await readDeploymentId(access),
     topology: {
@@ -121,7 +125,7 @@ export async function startControlPlane(
     },
   });
   shutdown.add('stop following the log', () => {
-    logLink.stop();
+    logBuckets.stop();
     experimentPlans.stop();
     liveValues.stop();
     leases.stop();
@@ -134,11 +138,11 @@ export async function startControlPlane(
 
   const wake = (): void => publisher.wake();
   const lock = competeForLeadership({ ...access, logger, onWake: () => wake() });
-  const publisher = createConfigPublisher({ storage, logLink, logger, leading: () => lock.leading, now });
+  const publisher = createConfigPublisher({ storage, logBuckets, logger, leading: () => lock.leading, now });
   shutdown.add('stop leading', () => lock.stop());
   shutdown.add('stop publisher', () => publisher.stop());
 
-  const trials = createTrialDesk({
+  const destinationTests = createDestinationTests({
     egressRanges: readRanges(env.EGRESS_ALLOW) ?? [],
     timeoutMs: env.DESTINATION_TEST_TIMEOUT_MS,
     runningMax: env.DESTINATION_TESTS_MAX,
@@ -149,25 +153,27 @@ export async function startControlPlane(
     secretBox,
     paginator: createPaginator(env.SECRETS_KEY),
     liveValues,
-    pushStation: createPushStation({ storage, logLink, leases, documentBytesMax: env.CONFIG_BYTES_MAX, wake }),
-    replays: createReplayOffice(logLink),
-    trials,
+    publishing: createPublishingService({ storage, logBuckets, leases, documentBytesMax: env.CONFIG_BYTES_MAX, wake }),
+    replays: createReplayService(logBuckets),
+    destinationTests,
     now,
   };
-  const impressions = createImpressionLog({ connection, partitions: () => logLink.partitions });
+  const impressions = createImpressionLog({ connection, partitions: () => logBuckets.partitions });
   const proxies = splitProxies(env.TRUSTED_PROXIES);
   const clientAddress = createClientAddress(compileAddressRanges(proxies), proxies.length > 0);
   const assigner = createAssigner({ pool: assignmentPool, impressions, now });
-  const desk = createExperimentDesk(experimentPlans, assigner);
-  const http = createHttpCounts();
+  const desk = createExperimentService(experimentPlans, assigner);
+  const http = createHttpCounts(controlPlaneMetrics.requestDuration.bounds);
   const app = createApp({
+    authenticate: (authorization) => authenticate(storage.fork(), authorization, services.now()),
+    hasScope,
     endpoints,
     tls: tlsTexts(env),
     services,
     logger,
     counts: http,
     addPublicRoutes: (instance) => {
-      addDescriptionRoutes(instance, endpoints);
+      addDescriptionRoutes(instance, endpoints, { tag: 'Experiment assignments', paths: assignmentPaths });
       serveExperiments(instance, { desk, clientAddress, counts: http, logger });
     },
   });
@@ -181,7 +187,7 @@ export async function startControlPlane(
     await app.close();
   });
   // Before that: an answer would wait for a test that is under way.
-  shutdown.add('stop tests of destinations', () => trials.stop());
+  shutdown.add('stop tests of destinations', () => destinationTests.stop());
   await app.listen({ port: env.CONTROL_PLANE_PORT, host: env.CONTROL_PLANE_HOST }).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
     throw new PortBusyError(`port ${env.CONTROL_PLANE_PORT} is in use: set CONTROL_PLANE_PORT to a free one`);
@@ -205,7 +211,7 @@ export async function startControlPlane(
     visitors: () => poolFigures(pool),
     assignments: () => poolFigures(assignmentPool),
   };
-  showMetrics(page, { http, publisher, trials, pools, leading: () => lock.leading });
+  showMetrics(page, { http, publisher, destinationTests, pools, leading: () => lock.leading });
   const log: ReadyCheck = {
     name: 'log',
     check: () => (connection.problem === undefined ? { ok: true } : { ok: false, detail: connection.problem }),

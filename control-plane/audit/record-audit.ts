@@ -1,7 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { JsonObject } from '../../shared/process/json.ts';
 import { AuditEntry } from '../../shared/storage/entities/audit-entry.ts';
-import type { Actor } from '../keys/actor.ts';
+import type { AuditEntryRow } from '../../shared/storage/entities/audit-entry.ts';
+import type { Position } from '../api/pagination.ts';
+import type { Principal } from '../api/principal.ts';
 
 export type AuditedAction = {
   /** `destination.update`, `version.publish`: the noun and what was done to it. */
@@ -13,7 +15,7 @@ export type AuditedAction = {
 };
 
 /** Notes who did what, in the transaction that does it. */
-export function recordAudit(em: EntityManager, actor: Actor, audited: AuditedAction, now: Date): void {
+export function recordAudit(em: EntityManager, actor: Principal, audited: AuditedAction, now: Date): void {
   em.persist(
     em.create(AuditEntry, {
       accountId: actor.accountId,
@@ -26,4 +28,22 @@ export function recordAudit(em: EntityManager, actor: Actor, audited: AuditedAct
       details: audited.details ?? {},
     }),
   );
+}
+
+type AuditFilters = {
+  readonly action: string | undefined;
+  readonly collection: string | undefined;
+  readonly entityId: string | undefined;
+};
+
+/** Up to `limit` entries of an account, newest first, those after a position. */
+export async function listAudit(
+  em: EntityManager,
+  accountId: string,
+  filters: AuditFilters,
+  page: { readonly limit: number; readonly after: Position | undefined },
+): Promise<AuditEntryRow[]> {
+  const given = Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined));
+  const before = page.after === undefined ? {} : { id: { $lt: Number(page.after[0]) } };
+  return em.find(AuditEntry, { accountId, ...given, ...before }, { orderBy: { id: 'desc' }, limit: page.limit });
 }

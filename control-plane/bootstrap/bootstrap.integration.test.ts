@@ -13,7 +13,7 @@ import { createTestDatabase } from '../../shared/testing/servers.ts';
 import type { TestDatabase } from '../../shared/testing/servers.ts';
 import { patchDestination } from '../destinations/edit-destinations.ts';
 import { authenticate } from '../keys/authenticate.ts';
-import { readAccountDocument } from '../push/account-document.ts';
+import { readAccountDocument } from '../publishing/account-document.ts';
 import { bootstrap } from './bootstrap.ts';
 import type { Credentials } from './credentials-file.ts';
 

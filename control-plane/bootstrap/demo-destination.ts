@@ -5,8 +5,8 @@ import { isJsonObject } from '../../shared/process/json.ts';
 import { ConfigEntity } from '../../shared/storage/entities/config-entity.ts';
 import type { SecretBox } from '../../shared/storage/secrets.ts';
 import { patchDestination } from '../destinations/edit-destinations.ts';
-import { lockAccount } from '../draft/account-lock.ts';
-import type { Actor } from '../keys/actor.ts';
+import { lockAccount } from '../store/account-lock.ts';
+import type { Principal } from '../api/principal.ts';
 import { publishVersion } from '../versions/publish-version.ts';
 import { insertVersion, liveContent } from '../versions/version-store.ts';
 
@@ -31,7 +31,7 @@ export async function moveDemoDestination(
   const [row] = await em.find(ConfigEntity, { accountId, collection: 'destinations' }, oldest);
   const wanted = demoUrl(sinkUrl);
   if (row === undefined || !isMovedDemo((row.body as DestinationBody).settings, wanted)) return;
-  const actor: Actor = { accountId, keyId: 'bootstrap', keyName: 'bootstrap', scopes: ['all'] };
+  const actor: Principal = { accountId, keyId: 'bootstrap', keyName: 'bootstrap', scopes: ['all'] };
   await patchDestination({ em, actor, now }, secretBox, row.id, { settings: { httpDestinationUrl: wanted } });
   await em.flush();
   const live = await liveContent(em, accountId);

@@ -4,10 +4,10 @@ import type { Collection } from '../../shared/collections/define.ts';
 import { createEntity, deleteEntity, patchEntity } from '../draft/edit-entities.ts';
 import { edit } from '../draft/edit.ts';
 import { entityPosition, findEntity, listEntities } from '../draft/entity-store.ts';
-import { notFound } from '../http/api-error.ts';
-import { defineEndpoint } from '../http/define-endpoint.ts';
-import type { Endpoint } from '../http/define-endpoint.ts';
-import { pageOf, pageQuery } from '../http/pagination.ts';
+import { notFound } from '../api/api-error.ts';
+import { defineEndpoint } from '../api/define-endpoint.ts';
+import type { Endpoint } from '../api/define-endpoint.ts';
+import { pageOf, pageQuery } from '../api/pagination.ts';
 import { createSchema, patchSchema, replySchema } from './entity-schemas.ts';
 import { viewEntity } from './entity-view.ts';
 

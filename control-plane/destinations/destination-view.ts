@@ -6,7 +6,7 @@ import { settingContext } from '../../shared/storage/secrets.ts';
 import type { SecretBox } from '../../shared/storage/secrets.ts';
 import { replySchema } from '../collections/entity-schemas.ts';
 import { viewEntity } from '../collections/entity-view.ts';
-import { maskSettings } from './settings.ts';
+import { maskSettings } from '../draft/mask-settings.ts';
 import type { SettingSealer } from './settings.ts';
 
 /** A destination as it is answered. */

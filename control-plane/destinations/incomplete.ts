@@ -3,9 +3,9 @@ import type { Snapshot } from '../../shared/config/account-config.ts';
 import { findDestinationKind } from '../../shared/destinations/registry.ts';
 import { isJsonObject } from '../../shared/process/json.ts';
 import type { SecretBox } from '../../shared/storage/secrets.ts';
-import { badRequest } from '../http/api-error.ts';
-import type { ApiError } from '../http/api-error.ts';
-import { indexById, sameEntity } from '../versions/snapshot.ts';
+import { badRequest } from '../api/api-error.ts';
+import type { ApiError } from '../api/api-error.ts';
+import { indexById, sameEntity } from '../draft/snapshot.ts';
 import { sealerFor } from './destination-view.ts';
 import { missingSettings } from './settings.ts';
 

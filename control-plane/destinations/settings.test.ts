@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import type { DestinationKind } from '../../shared/destinations/sdk/destination.ts';
 import { SettingError } from '../../shared/destinations/sdk/settings.ts';
 import type { SettingDescriptor } from '../../shared/destinations/sdk/settings.ts';
-import { mergeSettings, missingSettings, openSettings, secretMask } from './settings.ts';
+import { secretMask } from '../draft/mask-settings.ts';
+import { mergeSettings, missingSettings, openSettings } from './settings.ts';
 
 const named = { sublabel: null, required: null };
 const settings: readonly SettingDescriptor[] = [

@@ -1,12 +1,10 @@
+import { secretMask } from '../draft/mask-settings.ts';
 import type { DestinationKind } from '../../shared/destinations/sdk/destination.ts';
 import { SettingError } from '../../shared/destinations/sdk/settings.ts';
 import type { SettingDescriptor } from '../../shared/destinations/sdk/settings.ts';
 import type { JsonObject } from '../../shared/process/json.ts';
 import { isSealed } from '../../shared/storage/secrets.ts';
-import { badRequest } from '../http/api-error.ts';
-
-/** What a secret reads as; sent back it leaves the stored value. */
-export const secretMask = '********';
+import { badRequest } from '../api/api-error.ts';
 
 /** Seals and opens the secrets of one destination, by key. */
 export type SettingSealer = { seal(key: string, plain: string): string; open(key: string, sealed: string): string };
@@ -59,14 +57,6 @@ export function missingSettings(kind: DestinationKind, settings: JsonObject, sea
     if (settings[error.key] === undefined) return [error.key];
     throw badRequest(error.message);
   }
-}
-
-/** Settings as a client may read them. */
-export function maskSettings(settings: JsonObject | null): JsonObject | null {
-  if (settings === null) return null;
-  return Object.fromEntries(
-    Object.entries(settings).map(([key, value]) => [key, isSealed(value) ? secretMask : value]),
-  );
 }
 
 /** Settings in the clear. */

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { CollectionName } from '../../shared/config/account-config.ts';
-import { checkVariantEdit } from '../experiments/check-variant-edit.ts';
-import type { EntityEdit } from './entity-edit.ts';
+import { checkVariantEdit } from './check-variant-edit.ts';
+import type { EntityEdit } from './refuse-problems.ts';
 
 type CheckEdit = (em: EntityManager, accountId: string, edit: EntityEdit) => Promise<void>;
 

@@ -4,18 +4,16 @@ import type { Collection } from '../../shared/collections/define.ts';
 import type { JsonObject } from '../../shared/process/json.ts';
 import { ConfigEntity } from '../../shared/storage/entities/config-entity.ts';
 import type { ConfigEntityRow } from '../../shared/storage/entities/config-entity.ts';
+import { badRequest, conflict, notFound } from '../api/api-error.ts';
+import type { Principal } from '../api/principal.ts';
 import { recordAudit } from '../audit/record-audit.ts';
-import { badRequest, conflict, notFound } from '../http/api-error.ts';
-import type { Actor } from '../keys/actor.ts';
-import { randomText } from '../keys/random-text.ts';
+import { foldText, randomText, slugOf } from '../store/text.ts';
 import { checkTogether } from './check-together.ts';
 import { findEntity, insertEntity, missingEntities, replaceBody } from './entity-store.ts';
-import { foldText } from './folded-text.ts';
 import { refuseProblems } from './refuse-problems.ts';
-import { slugOf } from './slug.ts';
 
 /** What an edit needs. Whoever makes one holds the account's lock: see `edit`. */
-export type Editing = { readonly em: EntityManager; readonly actor: Actor; readonly now: Date };
+export type Editing = { readonly em: EntityManager; readonly actor: Principal; readonly now: Date };
 
 /** Adds an entity to the draft. Throws a 400 for values it cannot have and a 409 for a name that is taken. */
 export async function createEntity(

@@ -1,6 +1,6 @@
-import type { Actor } from '../keys/actor.ts';
-import type { Services } from '../services.ts';
-import { lockAccount } from './account-lock.ts';
+import type { Principal } from '../api/principal.ts';
+import type { CoreServices } from '../api/define-endpoint.ts';
+import { lockAccount } from '../store/account-lock.ts';
 import type { Editing } from './edit-entities.ts';
 
 /**
@@ -8,8 +8,8 @@ import type { Editing } from './edit-entities.ts';
  * taken when its turn has come, so that times are in the order of the edits.
  */
 export function edit<Result>(
-  services: Services,
-  actor: Actor,
+  services: CoreServices,
+  actor: Principal,
   work: (editing: Editing) => Promise<Result>,
 ): Promise<Result> {
   return services.storage.fork().transactional(async (em) => {

@@ -3,9 +3,9 @@ import type { CollectionName, Snapshot, SnapshotEntity } from '../../shared/conf
 import type { JsonObject } from '../../shared/process/json.ts';
 import { ConfigEntity } from '../../shared/storage/entities/config-entity.ts';
 import type { ConfigEntityRow } from '../../shared/storage/entities/config-entity.ts';
-import type { Position } from '../http/pagination.ts';
-import { buildSnapshot, canonical } from '../versions/snapshot.ts';
-import { containsFolded, foldText } from './folded-text.ts';
+import type { Position } from '../api/pagination.ts';
+import { canonical, containsFolded, foldText } from '../store/text.ts';
+import { buildSnapshot } from './snapshot.ts';
 
 const idShape = /^[A-Za-z0-9_-]{1,64}$/;
 

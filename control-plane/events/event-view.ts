@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { nullable } from '../../shared/collections/define.ts';
 import { isJsonObject } from '../../shared/process/json.ts';
 import type { JsonObject } from '../../shared/process/json.ts';
-import type { Position } from '../http/pagination.ts';
+import type { Position } from '../api/pagination.ts';
 import type { RecentEventRecord } from './recent-events.ts';
 
 const instant = Type.String({ format: 'date-time' });

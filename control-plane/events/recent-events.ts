@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../shared/process/json.ts';
 import type { Queryable } from '../../shared/visitors/visitor-statements.ts';
-import type { Position } from '../http/pagination.ts';
+import type { Position } from '../api/pagination.ts';
 
 /** What became of an event at one destination. */
 export type OutcomeRecord = {

@@ -5,8 +5,8 @@ import type { LifecycleAction } from '../../shared/experiments/lifecycle.ts';
 import { replySchema } from '../collections/entity-schemas.ts';
 import { viewEntity } from '../collections/entity-view.ts';
 import { edit } from '../draft/edit.ts';
-import { defineEndpoint } from '../http/define-endpoint.ts';
-import type { Endpoint } from '../http/define-endpoint.ts';
+import { defineEndpoint } from '../api/define-endpoint.ts';
+import type { Endpoint } from '../api/define-endpoint.ts';
 import { takeStep } from './take-step.ts';
 
 const reply = replySchema(experiments, {

@@ -4,10 +4,10 @@ import { countResults } from '../../shared/experiments/count-results.ts';
 import { experimentBody, experimentStatuses, experimentTypes } from '../../shared/experiments/experiment-bodies.ts';
 import type { Storage } from '../../shared/storage/open-storage.ts';
 import { findEntity } from '../draft/entity-store.ts';
-import { notFound } from '../http/api-error.ts';
-import { defineEndpoint } from '../http/define-endpoint.ts';
+import { notFound } from '../api/api-error.ts';
+import { defineEndpoint } from '../api/define-endpoint.ts';
 import { liveContent } from '../versions/version-store.ts';
-import { loadVariants, readExperimentBody, readVariantBody } from './experiment-rows.ts';
+import { loadVariants, readExperimentBody, readVariantBody } from '../draft/experiment-rows.ts';
 import { summarizeResults } from './summarize-results.ts';
 import type { MeasuredExperiment } from './summarize-results.ts';
 

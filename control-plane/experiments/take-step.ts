@@ -7,9 +7,9 @@ import { patchEntity } from '../draft/edit-entities.ts';
 import type { Editing } from '../draft/edit-entities.ts';
 import { findEntity } from '../draft/entity-store.ts';
 import { refuseProblems } from '../draft/refuse-problems.ts';
-import { badRequest, notFound } from '../http/api-error.ts';
+import { badRequest, notFound } from '../api/api-error.ts';
 import { liveContent } from '../versions/version-store.ts';
-import { loadVariants, readExperimentBody } from './experiment-rows.ts';
+import { loadVariants, readExperimentBody } from '../draft/experiment-rows.ts';
 
 export type StepTaken = {
   readonly row: ConfigEntityRow;

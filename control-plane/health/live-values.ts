@@ -3,8 +3,8 @@ import { Compile } from 'typebox/compile';
 import { allHealth, joinHealth, pastHealthKey } from '../../shared/health/health-record.ts';
 import type { HealthRecord } from '../../shared/health/health-record.ts';
 import type { Bucket } from '../../shared/log/bucket.ts';
-import { createBucketMirror } from '../push/bucket-mirror.ts';
-import { parseJson } from '../push/live-processes.ts';
+import { createBucketMirror } from '../publishing/bucket-mirror.ts';
+import { parseJson } from '../publishing/live-processes.ts';
 
 /** What gateways and pipelines report of sources and destinations, as of now. */
 export type LiveValues = {

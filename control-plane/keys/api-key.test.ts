@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { hashApiKey, issueApiKey, readKid, sameHash } from './api-key.ts';
 import { isValidAt } from './authenticate.ts';
-import { randomText } from './random-text.ts';
+import { randomText } from '../store/text.ts';
 import { hasScope, isScope, scopes } from './scopes.ts';
 
 test('api key: has its parts, and its hash is of the whole key', () => {

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { ApiKey } from '../../shared/storage/entities/api-key.ts';
-import type { Actor } from './actor.ts';
+import type { Principal } from '../api/principal.ts';
 import { hashApiKey, readKid, sameHash } from './api-key.ts';
 
 const bearer = /^Bearer +([\x21-\x7e]+)$/i;
@@ -13,7 +13,7 @@ export async function authenticate(
   em: EntityManager,
   authorization: string | undefined,
   now: Date,
-): Promise<Actor | undefined> {
+): Promise<Principal | undefined> {
   const key = bearer.exec(authorization ?? '')?.[1] ?? '';
   const kid = readKid(key);
   if (kid === undefined) return undefined;

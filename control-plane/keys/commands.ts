@@ -2,11 +2,11 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { uuidv7 } from 'uuidv7';
 import { Account } from '../../shared/storage/entities/account.ts';
 import type { Storage } from '../../shared/storage/open-storage.ts';
+import type { Principal } from '../api/principal.ts';
 import { recordAudit } from '../audit/record-audit.ts';
-import { isUuid } from '../versions/version-store.ts';
-import type { Actor } from './actor.ts';
+import { isUuid } from '../store/text.ts';
 import { isValidAt } from './authenticate.ts';
-import { readExpiry } from './expiry.ts';
+import { readExpiry } from './api-key.ts';
 import { addApiKey, listApiKeys, revokeApiKey } from './key-store.ts';
 import { isScope } from './scopes.ts';
 
@@ -26,7 +26,7 @@ export class CommandError extends Error {
 }
 
 const listedMax = 1_000;
-const actorOf = (accountId: string): Actor => ({
+const actorOf = (accountId: string): Principal => ({
   accountId,
   keyId: 'command-line',
   keyName: 'command line',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readExpiry } from './expiry.ts';
+import { readExpiry } from './api-key.ts';
 
 const now = new Date('2030-01-01T00:00:00.000Z');
 

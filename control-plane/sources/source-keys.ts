@@ -4,7 +4,7 @@ import { hashSourceKey } from '../../shared/config/source-key.ts';
 import { SourceKey } from '../../shared/storage/entities/source-key.ts';
 import { sourceKeyContext } from '../../shared/storage/secrets.ts';
 import type { SecretBox } from '../../shared/storage/secrets.ts';
-import { randomText } from '../keys/random-text.ts';
+import { randomText } from '../store/text.ts';
 
 /** A source's two keys, in the clear. */
 export type SourceTokens = { readonly token: string; readonly testToken: string };

@@ -35,3 +35,9 @@ export function viewSource(
 function isoOrNull(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();
 }
+
+/** A source's keys as they are answered. */
+export const tokensReply = Type.Object({
+  token: Type.String(),
+  testToken: Type.String({ description: 'Events sent with it are validated and never dispatched.' }),
+});

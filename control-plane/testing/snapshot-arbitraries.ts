@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { collectionNames } from '../../shared/config/account-config.ts';
 import type { CollectionName, Snapshot, SnapshotEntity } from '../../shared/config/account-config.ts';
-import { buildSnapshot } from '../versions/snapshot.ts';
+import { buildSnapshot } from '../draft/snapshot.ts';
 
 /** One edit of a draft. */
 export type Edit = {

@@ -10,7 +10,7 @@ import { Account } from '../../shared/storage/entities/account.ts';
 import { openStorage } from '../../shared/storage/open-storage.ts';
 import type { Storage } from '../../shared/storage/open-storage.ts';
 import { createTestDatabase, startTestNats } from '../../shared/testing/servers.ts';
-import { endpoints } from '../endpoints/registry.ts';
+import { endpoints } from '../endpoints.ts';
 import type { ControlPlaneEnv } from '../env.ts';
 import { addApiKey } from '../keys/key-store.ts';
 import { startControlPlane } from '../start-control-plane.ts';

@@ -3,7 +3,7 @@ import { recordAudit } from '../audit/record-audit.ts';
 import type { Editing } from '../draft/edit-entities.ts';
 import { loadDraft } from '../draft/entity-store.ts';
 import { refuseIncomplete } from '../destinations/incomplete.ts';
-import { conflict } from '../http/api-error.ts';
+import { conflict } from '../api/api-error.ts';
 import type { SecretBox } from '../../shared/storage/secrets.ts';
 import { diffSnapshots } from './diff.ts';
 import { composeSnapshot } from './scoped-snapshot.ts';

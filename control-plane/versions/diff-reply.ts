@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { collectionNames } from '../../shared/config/account-config.ts';
+import type { CollectionName } from '../../shared/config/account-config.ts';
 
 const entry = Type.Object({
   id: Type.String(),
@@ -19,4 +20,20 @@ const collectionDiff = Type.Object({
 export const diffReply = Type.Object({
   count: Type.Integer({ minimum: 0 }),
   differences: Type.Object(Object.fromEntries(collectionNames.map((name) => [name, collectionDiff]))),
+});
+
+const notSupported: readonly CollectionName[] = ['experiments', 'experimentVariants'];
+
+/** Collections whose entities have a draft status and can be reverted one by one. */
+export const statusCollection = Type.Enum(collectionNames.filter((name) => !notSupported.includes(name)));
+
+const count = Type.Integer({ minimum: 0 });
+
+/** Answer of revert and abandon. */
+export const undoReply = Type.Object({
+  revertedCount: count,
+  restoredCount: count,
+  discardedCount: count,
+  notFoundCount: count,
+  remainingChanges: count,
 });

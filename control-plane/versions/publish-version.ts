@@ -1,11 +1,11 @@
 import type { VersionRow } from '../../shared/storage/entities/version.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import type { Editing } from '../draft/edit-entities.ts';
-import { badRequest, notFound } from '../http/api-error.ts';
-import { buildAccountDocument, encodeDocument } from '../push/account-document.ts';
-import { addToOutbox } from '../push/outbox.ts';
+import { badRequest, notFound } from '../api/api-error.ts';
+import { buildAccountDocument, encodeDocument } from '../publishing/account-document.ts';
+import { addToOutbox } from '../publishing/outbox.ts';
 import { findVersion, liveVersionId, setLiveVersion, versionContent } from './version-store.ts';
-import { emptySnapshot } from './snapshot.ts';
+import { emptySnapshot } from '../draft/snapshot.ts';
 
 export type Publishing = {
   readonly version: VersionRow;

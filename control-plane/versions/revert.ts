@@ -1,7 +1,7 @@
 import { collectionNames } from '../../shared/config/account-config.ts';
 import type { CollectionName, Snapshot, SnapshotEntity } from '../../shared/config/account-config.ts';
 import { statusOf } from './diff.ts';
-import { indexById } from './snapshot.ts';
+import { indexById } from '../draft/snapshot.ts';
 
 export type EntityRef = { readonly collection: CollectionName; readonly id: string };
 

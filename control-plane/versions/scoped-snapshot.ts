@@ -1,5 +1,5 @@
 import type { CollectionName, Snapshot, SnapshotEntity } from '../../shared/config/account-config.ts';
-import { buildSnapshot, indexById, withoutDraftExperiments } from './snapshot.ts';
+import { buildSnapshot, indexById, withoutDraftExperiments } from '../draft/snapshot.ts';
 
 /** The allowlists of version create, and the collection each one limits. */
 export const allowlistCollections = {

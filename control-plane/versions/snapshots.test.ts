@@ -9,7 +9,7 @@ import { changedEntities, planRevert } from './revert.ts';
 import type { EntityRef, RevertPlan } from './revert.ts';
 import { allowlistCollections, composeSnapshot } from './scoped-snapshot.ts';
 import type { AllowlistName, Allowlists } from './scoped-snapshot.ts';
-import { buildSnapshot, emptySnapshot, withoutDraftExperiments } from './snapshot.ts';
+import { buildSnapshot, emptySnapshot, withoutDraftExperiments } from '../draft/snapshot.ts';
 
 const edits = fc.array(anyEdit, { maxLength: 40 });
 const publishable = anySnapshot.map(withoutDraftExperiments);

@@ -7,7 +7,7 @@ import { keepExperimentDrafts } from './keep-experiment-drafts.ts';
 import type { UndoStep } from './keep-experiment-drafts.ts';
 import { changedEntities, planRevert } from './revert.ts';
 import type { EntityRef, RevertPlan } from './revert.ts';
-import { withoutDraftExperiments } from './snapshot.ts';
+import { withoutDraftExperiments } from '../draft/snapshot.ts';
 import { liveContent } from './version-store.ts';
 
 export type UndoResult = Omit<RevertPlan, 'steps'> & { readonly remainingChanges: number };

@@ -4,16 +4,10 @@ import type { Snapshot } from '../../shared/config/account-config.ts';
 import { Account } from '../../shared/storage/entities/account.ts';
 import { Version } from '../../shared/storage/entities/version.ts';
 import type { VersionRow } from '../../shared/storage/entities/version.ts';
-import { containsFolded, foldText } from '../draft/folded-text.ts';
-import type { Position } from '../http/pagination.ts';
-import type { Actor } from '../keys/actor.ts';
-import { buildSnapshot, emptySnapshot } from './snapshot.ts';
-
-const uuidShape = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
-export function isUuid(text: string): boolean {
-  return uuidShape.test(text);
-}
+import { containsFolded, foldText, isUuid } from '../store/text.ts';
+import type { Position } from '../api/pagination.ts';
+import type { Principal } from '../api/principal.ts';
+import { buildSnapshot, emptySnapshot } from '../draft/snapshot.ts';
 
 /** The version without its content, or undefined where the account has none of that id. */
 export async function findVersion(em: EntityManager, accountId: string, id: string): Promise<VersionRow | undefined> {
@@ -82,7 +76,7 @@ export function renameVersion(row: VersionRow, name: string, notes: string | nul
 }
 
 /** Makes the version the one the account runs. The caller holds the account's lock. */
-export async function setLiveVersion(em: EntityManager, row: VersionRow, actor: Actor, now: Date): Promise<void> {
+export async function setLiveVersion(em: EntityManager, row: VersionRow, actor: Principal, now: Date): Promise<void> {
   row.publishedAt = now;
   row.publishedByUserId = actor.keyId;
   row.publishedByUserName = actor.keyName;

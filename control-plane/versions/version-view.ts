@@ -30,3 +30,6 @@ export function viewVersion(row: VersionRow, liveId: string | undefined): Record
     publishedByUserName: row.publishedByUserName ?? null,
   };
 }
+
+export const versionName = Type.String({ minLength: 1, maxLength: 250 });
+export const versionNotes = Type.String({ maxLength: 10_000 });

@@ -1,0 +1,139 @@
+import { request } from 'undici';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ApiKey } from '../../shared/storage/entities/api-key.ts';
+import { endpoints } from '../endpoints.ts';
+import { scopes } from '../keys/scopes.ts';
+import type { Client } from '../testing/client.ts';
+import { startTestControlPlane } from '../testing/test-control-plane.ts';
+import type { TestControlPlane } from '../testing/test-control-plane.ts';
+
+let plane: TestControlPlane;
+let client: Client;
+
+beforeAll(async () => {
+  plane = await startTestControlPlane();
+  client = await plane.newAccount();
+});
+afterAll(() => plane.stop());
+
+const statusWith = async (authorization: string | undefined, method = 'GET', path = '/destinations', body?: string) => {
+  const headers = { ...(authorization === undefined ? {} : { authorization }), 'content-type': 'application/json' };
+  const answer = await request(`${plane.baseUrl}/rest/v1${path}`, {
+    method: method as 'GET',
+    headers,
+    ...(body === undefined ? {} : { body }),
+  });
+  return { status: answer.statusCode, text: await answer.body.text() };
+};
+
+test('authentication: missing, malformed, unknown and altered keys are the same 401', async () => {
+  const altered = `${client.key.slice(0, -1)}${client.key.endsWith('a') ? 'b' : 'a'}`;
+  const headers = [
+    undefined,
+    'Bearer',
+    'Bearer ',
+    `Basic ${client.key}`,
+    client.key,
+    `Bearer ${client.key} x`,
+    'Bearer nope',
+    `Bearer ${altered}`,
+    `Bearer slk_AAAAAAAAAAAA_${'B'.repeat(43)}`,
+    "Bearer ' or 1=1 --",
+  ];
+  const answers = await Promise.all(headers.map((header) => statusWith(header)));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401]));
+  expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+  expect((await statusWith(`bearer ${client.key}`)).status).toBe(200);
+});
+
+test('authentication: expired and revoked keys are 401 at once', async () => {
+  const soon = new Date(Date.now() + 400);
+  const expiring = await plane.newKey(client, ['all'], soon);
+  const revoked = await plane.newKey(client, ['all']);
+  expect((await expiring.get('/destinations')).status).toBe(200);
+  expect((await client.delete(`/keys/${revoked.keyId}`)).body.revokedAt).not.toBeNull();
+  expect((await revoked.get('/destinations')).status).toBe(401);
+  await expect.poll(async () => (await expiring.get('/destinations')).status).toBe(401);
+});
+
+test('authentication: only the hash of a key is stored, and its last use is noted', async () => {
+  const row = await plane.storage.fork().findOneOrFail(ApiKey, { id: client.keyId });
+  expect(JSON.stringify(row)).not.toContain(client.key.slice(-20));
+  expect(row.lastUsedAt).not.toBeNull();
+});
+
+test('order of answers: 401 before 403 before 400 before 404', async () => {
+  const path = '/destinations/nothing';
+  const nobody = await plane.newKey(client, ['version:list']);
+  const bearer = (key: string): string => `Bearer ${key}`;
+  expect((await statusWith(undefined, 'PATCH', path, '{broken')).status).toBe(401);
+  expect((await statusWith(bearer(nobody.key), 'PATCH', path, '{broken')).status).toBe(403);
+  expect((await statusWith(bearer(client.key), 'PATCH', path, '{broken')).status).toBe(400);
+  expect((await statusWith(bearer(client.key), 'PATCH', path, '{"nope":1}')).status).toBe(400);
+  expect((await statusWith(bearer(client.key), 'PATCH', path, '{}')).status).toBe(404);
+});
+
+test('scopes: every endpoint is open to its own scope, to all, and to no other', async () => {
+  // One key without a scope in turn: what it needs is in the message.
+  const id = '00000000-0000-7000-8000-000000000000';
+  const wanted = new Map(endpoints.map((endpoint) => [endpoint, endpoint.scope({})]));
+  for (const [endpoint, scope] of wanted) {
+    const path = endpoint.path.replace('/rest/v1', '').replace(':id', id);
+    const others = scopes.filter((one) => one !== 'all' && one !== scope && one !== 'version:publish');
+    const without = await plane.newKey(client, others);
+    const answer = await without.call(endpoint.method, path);
+    expect([endpoint.id, answer.status, answer.body.error]).toEqual([
+      endpoint.id,
+      403,
+      `the API key lacks the scope ${scope}`,
+    ]);
+    const only = await plane.newKey(client, [scope]);
+    expect((await only.call(endpoint.method, path)).status).not.toBe(403);
+  }
+});
+
+test('scopes: source:view is source:find, and version:publish covers create, revert and abandon', async () => {
+  const { body: source } = await client.post('/sources', { type: 'NodejsApi' });
+  const viewer = await plane.newKey(client, ['source:view']);
+  expect((await viewer.get(`/sources/${source.id}`)).status).toBe(200);
+  const publisher = await plane.newKey(client, ['version:publish']);
+  expect((await publisher.post('/versions')).status).toBe(200);
+  expect((await publisher.post('/versions/draft/revert', { entities: [] })).status).toBe(200);
+  expect((await publisher.post('/versions/draft/abandon')).status).toBe(200);
+  expect((await publisher.get('/versions')).status).toBe(403);
+});
+
+/** Bodies of what takes no empty one. */
+const bodies: Readonly<Record<string, unknown>> = {
+  rolloutExperiment: { variantId: 'nothing' },
+  startReplay: { what: 'dead-letters' },
+};
+
+test("accounts: another account's ids are 404 everywhere", async () => {
+  const { body: source } = await client.post('/sources', { type: 'NodejsApi', name: 'mine' });
+  const settings = { httpDestinationUrl: 'https://example.com/' };
+  const { body: destination } = await client.post('/destinations', { type: 'HTTPDestination', settings });
+  const { body: event } = await client.post('/collections/allowedEvents', { name: 'Purchase' });
+  const version = await client.publish();
+  const stranger = await plane.newAccount();
+  const ids: Readonly<Record<string, string>> = {
+    destinations: destination.id,
+    sources: source.id,
+    versions: version.id,
+    keys: client.keyId,
+    collections: event.id,
+  };
+  for (const endpoint of endpoints.filter(({ path }) => path.includes(':id'))) {
+    const kind = endpoint.path.split('/')[3] ?? '';
+    const path = endpoint.path.replace('/rest/v1', '').replace(':id', ids[kind] ?? 'nothing');
+    const body = bodies[endpoint.id] ?? {};
+    const answer = await stranger.call(endpoint.method, path, endpoint.body === undefined ? {} : { body });
+    expect([endpoint.id, answer.status]).toEqual([endpoint.id, 404]);
+  }
+  for (const list of ['/destinations', '/sources', '/versions', '/collections/allowedEvents', '/audit']) {
+    expect((await stranger.get(list)).body.entities).toEqual([]);
+  }
+  expect((await stranger.get(`/versions/draft/diff?against=${version.id}`)).status).toBe(404);
+  const limited = { type: 'HTTPDestination', settings, limitedToSourceIds: [source.id] };
+  expect((await stranger.post('/destinations', limited)).status).toBe(400);
+});

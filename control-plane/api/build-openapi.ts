@@ -1,0 +1,102 @@
+import type { TSchema } from 'typebox';
+import type { JsonObject } from '../../shared/process/json.ts';
+import type { Endpoint } from './define-endpoint.ts';
+
+const failures: Readonly<Record<number, string>> = {
+  400: 'The request is not valid; the message names the field, or the query parameter that is not known, and what was expected.',
+  401: 'The API key is missing, unknown, revoked or expired.',
+  403: 'The API key lacks the scope.',
+  404: 'There is no such thing in this account.',
+  409: 'A unique name or the one entity of its kind is taken, or there is nothing to publish. With `x-should-retry: false` where trying again cannot help.',
+  413: 'The body is larger than 1 MiB.',
+  415: 'The body is not application/json.',
+  429: 'Too much of this is under way; try again.',
+  500: 'Internal error; the answer carries x-request-id.',
+  503: 'The database or the log cannot be reached; try again.',
+};
+
+const shouldRetry = {
+  'x-should-retry': { description: '`false` where trying again cannot help.', schema: { type: 'string' } },
+};
+
+/** Operations that are no endpoints: they need no API key, and stand under a tag of their own. */
+export type PublicOperations = { readonly tag: string; readonly paths: JsonObject };
+
+/** The OpenAPI 3.1 document of the endpoints: made from the schemas that validate. */
+export function buildOpenApi(endpoints: readonly Endpoint[], publicOperations: PublicOperations): JsonObject {
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const endpoint of endpoints) {
+    const path = endpoint.path.replaceAll(/:(\w+)/g, '{$1}');
+    const operations = (paths[path] ??= {});
+    operations[endpoint.method.toLowerCase()] = describeOperation(endpoint);
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Sluice configuration interface',
+      version: '1.0.0',
+      description:
+        'Destinations, sources and the other configuration of an account. Changes are a draft until a version is created and published.',
+    },
+    tags: [...new Set(endpoints.map(({ tag }) => tag)), publicOperations.tag].map((name) => ({ name })),
+    paths: { ...paths, ...publicOperations.paths },
+    security: [{ apiKey: [] }],
+    components: {
+      securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'An API key: slk_…' } },
+      schemas: {
+        Error: {
+          type: 'object',
+          required: ['error'],
+          properties: { error: { type: 'string' }, details: { type: 'string' } },
+          additionalProperties: false,
+        },
+      },
+    },
+  };
+}
+
+function describeOperation(endpoint: Endpoint): JsonObject {
+  const parameters = [
+    ...[...endpoint.path.matchAll(/:(\w+)/g)].map((match) => ({
+      name: match[1],
+      in: 'path',
+      required: true,
+      schema: { type: 'string' },
+    })),
+    ...Object.entries(endpoint.query?.properties ?? {}).map(([name, schema]) => ({
+      name,
+      in: 'query',
+      required: endpoint.query?.required?.includes(name) ?? false,
+      schema,
+    })),
+  ];
+  const body =
+    endpoint.body === undefined
+      ? {}
+      : { requestBody: { required: !endpoint.bodyOptional, content: json(endpoint.body) } };
+  return {
+    operationId: endpoint.id,
+    tags: [endpoint.tag],
+    summary: endpoint.summary,
+    description: `Scope: \`${endpoint.scope({})}\`.`,
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...body,
+    responses: {
+      200: { description: 'Done.', content: json(endpoint.reply) },
+      ...Object.fromEntries(
+        Object.entries(failures).map(([status, description]) => [
+          status,
+          {
+            description,
+            ...(status === '409' ? { headers: shouldRetry } : {}),
+            content: json({ $ref: '#/components/schemas/Error' }),
+          },
+        ]),
+      ),
+    },
+  };
+}
+
+function json(schema: TSchema | JsonObject): JsonObject {
+  return { 'application/json': { schema } };
+}

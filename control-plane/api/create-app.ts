@@ -1,0 +1,114 @@
+import type { Socket } from 'node:net';
+import { fastify } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { uuidv7 } from 'uuidv7';
+import type { Logger } from '../../shared/process/logger.ts';
+import type { Principal } from './principal.ts';
+import type { ApiError } from './api-error.ts';
+import { forbidden, notFound, unauthorized } from './api-error.ts';
+import { readJson } from './checked-json.ts';
+import type { CoreServices, Endpoint } from './define-endpoint.ts';
+import { answerFailure, failureOf } from './failure.ts';
+import type { HttpCounts } from './http-counts.ts';
+import { httpsServerFactory } from './https-server.ts';
+import type { TlsTexts } from './https-server.ts';
+import { prepareInput } from './prepare-input.ts';
+
+export type AppOptions<Services extends CoreServices> = {
+  readonly endpoints: readonly Endpoint<Services>[];
+  readonly services: Services;
+  /** Whose key the header shows; undefined: nobody's. */
+  authenticate(authorization: string | undefined): Promise<Principal | undefined>;
+  hasScope(scopes: readonly string[], scope: string): boolean;
+  readonly logger: Logger;
+  /** Undefined: plain HTTP. */
+  readonly tls: TlsTexts | undefined;
+  readonly counts: HttpCounts;
+  /** Adds routes that need no key: descriptions and pages. */
+  addPublicRoutes(app: FastifyInstance): void;
+};
+
+const bodyBytesMax = 1024 * 1024;
+const requestTimeoutMs = 30_000;
+// A visitor's id may have 400 characters, each of them two units of a JavaScript string.
+const pathParameterCharsMax = 1_024;
+
+/** The configuration interface over HTTP. It does not listen yet. */
+export function createApp<Services extends CoreServices>(options: AppOptions<Services>): FastifyInstance {
+  const { counts } = options;
+  const fail = (failure: ApiError, request: FastifyRequest, reply: FastifyReply): FastifyReply =>
+    answerFailure(failure, request, reply, options.logger);
+  const app = fastify({
+    genReqId: () => uuidv7(),
+    ...(options.tls === undefined ? {} : { serverFactory: httpsServerFactory(options.tls, requestTimeoutMs) }),
+    bodyLimit: bodyBytesMax,
+    requestTimeout: requestTimeoutMs,
+    exposeHeadRoutes: false,
+    // What comes on a connection that is still open is answered while the service ends, as anything else is.
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: pathParameterCharsMax, ignoreTrailingSlash: true },
+    frameworkErrors: (error, request, reply) => void fail(failureOf(error), request, reply),
+    clientErrorHandler: answerMalformedHttp,
+  });
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
+    try {
+      done(null, readJson(body as Buffer));
+    } catch (error) {
+      done(error as Error);
+    }
+  });
+  app.addHook('onRequest', async (request, reply) => {
+    void reply.header('x-request-id', request.id);
+    void reply.header('x-content-type-options', 'nosniff');
+    void reply.header('cache-control', 'no-store');
+  });
+  app.addHook('onRoute', ({ url, method }) => {
+    for (const each of [method].flat()) counts.expect(url, each);
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    counts.count(request.routeOptions.url ?? 'unknown', request.method, reply.statusCode, reply.elapsedTime);
+  });
+  app.setErrorHandler((error, request, reply) => fail(failureOf(error), request, reply));
+  app.setNotFoundHandler((request, reply) => fail(notFound('address'), request, reply));
+  options.addPublicRoutes(app);
+  for (const endpoint of options.endpoints) addEndpoint(app, endpoint, options);
+  return app;
+}
+
+const actors = new WeakMap<FastifyRequest, Principal>();
+
+function addEndpoint<Services extends CoreServices>(
+  app: FastifyInstance,
+  endpoint: Endpoint<Services>,
+  { services, authenticate, hasScope }: AppOptions<Services>,
+): void {
+  const prepare = prepareInput(endpoint);
+  app.route({
+    method: endpoint.method,
+    url: endpoint.path,
+    // Before the body is read: a request without a key learns nothing of what is wrong with it.
+    onRequest: async (request) => {
+      const actor = await authenticate(request.headers.authorization);
+      if (actor === undefined) throw unauthorized();
+      const scope = endpoint.scope(request.params as Record<string, string>);
+      if (!hasScope(actor.scopes, scope)) throw forbidden(scope);
+      actors.set(request, actor);
+    },
+    handler: async (request: FastifyRequest, reply: FastifyReply) => {
+      const actor = actors.get(request);
+      if (actor === undefined) throw unauthorized();
+      const result = await endpoint.handle({ ...prepare(request), actor }, services);
+      return reply.type('application/json; charset=utf-8').send(JSON.stringify(result));
+    },
+  });
+}
+
+function answerMalformedHttp(_error: Error, socket: Socket): void {
+  if (!socket.writable) return;
+  const body = JSON.stringify({ error: 'the request is not well-formed HTTP' });
+  socket.end(
+    `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
+      `Connection: close\r\n\r\n${body}`,
+  );
+}

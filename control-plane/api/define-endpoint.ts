@@ -1,0 +1,69 @@
+import type { Pool } from 'pg';
+import type { Static, TObject, TSchema } from 'typebox';
+import type { Storage } from '../../shared/storage/open-storage.ts';
+import type { SecretBox } from '../../shared/storage/secrets.ts';
+import type { Paginator } from './pagination.ts';
+import type { Principal } from './principal.ts';
+
+export type EndpointInput<Query, Body> = {
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Query;
+  readonly body: Body;
+  readonly actor: Principal;
+};
+
+/** What every endpoint may use. A feature's own services come on top: its handlers say which. */
+export type CoreServices = {
+  readonly storage: Storage;
+  /** PostgreSQL without the ORM: what the pipeline writes there. */
+  readonly pool: Pool;
+  readonly secretBox: SecretBox;
+  readonly paginator: Paginator;
+  now(): Date;
+};
+
+/** One operation of the configuration interface. What validates it also describes it. */
+export type Endpoint<Services extends CoreServices = CoreServices> = {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  /** With parameters as `:name`. */
+  readonly path: string;
+  /** The scope a key needs. */
+  scope(params: Readonly<Record<string, string>>): string;
+  readonly id: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly query: TObject | undefined;
+  readonly body: TSchema | undefined;
+  /** A request without a body counts as one with `{}`. */
+  readonly bodyOptional: boolean;
+  readonly reply: TSchema;
+  handle(input: EndpointInput<never, never>, services: Services): Promise<unknown>;
+};
+
+type Declared<Query extends TObject, Body extends TSchema, Services extends CoreServices> = Omit<
+  Endpoint,
+  'scope' | 'query' | 'body' | 'bodyOptional' | 'handle'
+> & {
+  readonly scope: string | Endpoint['scope'];
+  readonly query?: Query;
+  readonly body?: Body;
+  readonly bodyOptional?: boolean;
+  handle(input: EndpointInput<Static<Query>, Static<Body>>, services: Services): Promise<unknown>;
+};
+
+/** Declares an endpoint; `handle` is given a query and a body that fit their schemas. */
+export function defineEndpoint<
+  Query extends TObject = TObject,
+  Body extends TSchema = TSchema,
+  Services extends CoreServices = CoreServices,
+>(declared: Declared<Query, Body, Services>): Endpoint<Services> {
+  const { scope } = declared;
+  return {
+    bodyOptional: false,
+    ...declared,
+    query: declared.query,
+    body: declared.body,
+    scope: typeof scope === 'string' ? () => scope : scope,
+    handle: declared.handle,
+  };
+}

@@ -1,0 +1,62 @@
+import { BucketCounts } from '../../shared/metrics/bucket-counts.ts';
+import type { BucketNumbers } from '../../shared/metrics/bucket-counts.ts';
+
+/** Requests and their time by route, never by address. */
+export type HttpCounts = {
+  /** A route there is: shown from the start. */
+  expect(route: string, method: string): void;
+  count(route: string, method: string, code: number, tookMs: number): void;
+  readonly routes: Iterable<RouteCounts>;
+};
+
+export type RouteCounts = {
+  readonly route: string;
+  readonly method: string;
+  readonly byCode: ReadonlyMap<number, number>;
+  readonly times: BucketNumbers;
+};
+
+/** Shown from the start, so that a rate is right from the first one on. */
+const usualCodes = [200, 500];
+
+/** `boundsS`: the bounds of the buckets times are counted in, in seconds. */
+export function createHttpCounts(boundsS: readonly number[]): HttpCounts {
+  const routes = new Map<string, Counting>();
+  const find = (route: string, method: string): Counting => {
+    const key = `${method} ${route}`;
+    const known = routes.get(key);
+    if (known !== undefined) return known;
+    const made = new Counting(route, method, boundsS);
+    routes.set(key, made);
+    return made;
+  };
+  return {
+    expect: (route, method) => void find(route, method),
+    count: (route, method, code, tookMs) => find(route, method).count(code, tookMs),
+    get routes() {
+      return routes.values();
+    },
+  };
+}
+
+class Counting implements RouteCounts {
+  readonly byCode = new Map<number, number>(usualCodes.map((code) => [code, 0]));
+  readonly #times: BucketCounts;
+  readonly route: string;
+  readonly method: string;
+
+  constructor(route: string, method: string, boundsS: readonly number[]) {
+    this.#times = new BucketCounts(boundsS);
+    this.route = route;
+    this.method = method;
+  }
+
+  get times(): BucketNumbers {
+    return this.#times.numbers;
+  }
+
+  count(code: number, tookMs: number): void {
+    this.byCode.set(code, (this.byCode.get(code) ?? 0) + 1);
+    this.#times.observe(tookMs / 1_000);
+  }
+}

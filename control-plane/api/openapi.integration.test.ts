@@ -1,0 +1,69 @@
+import { Script } from 'node:vm';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { endpoints } from '../endpoints.ts';
+import { scopes } from '../keys/scopes.ts';
+import { startTestControlPlane } from '../testing/test-control-plane.ts';
+import type { TestControlPlane } from '../testing/test-control-plane.ts';
+
+let plane: TestControlPlane;
+
+beforeAll(async () => {
+  plane = await startTestControlPlane();
+});
+afterAll(() => plane.stop());
+
+type Node = Readonly<Record<string, unknown>>;
+
+function refsOf(node: unknown): string[] {
+  if (Array.isArray(node)) return node.flatMap(refsOf);
+  if (typeof node !== 'object' || node === null) return [];
+  return Object.entries(node).flatMap(([key, value]) => (key === '$ref' ? [String(value)] : refsOf(value)));
+}
+
+test('openapi: public, describes every endpoint with its scope, and every reference leads somewhere', async () => {
+  const answer = await fetch(`${plane.baseUrl}/rest/v1/openapi`);
+  expect(answer.status).toBe(200);
+  const document = (await answer.json()) as {
+    openapi: string;
+    paths: Readonly<Record<string, Readonly<Record<string, Node>>>>;
+    components: { schemas: Node };
+  };
+  expect(document.openapi).toBe('3.1.0');
+  for (const { method, path, id, scope } of endpoints) {
+    const operation = document.paths[path.replaceAll(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()];
+    expect(operation).toMatchObject({ operationId: id, description: `Scope: \`${scope({})}\`.` });
+    expect(Object.keys(operation?.['responses'] as Node)).toEqual(
+      expect.arrayContaining(['200', '400', '401', '403', '404', '500']),
+    );
+  }
+  const refs = refsOf(document);
+  expect(refs).toContain('#/components/schemas/Error');
+  for (const ref of refs) {
+    expect(Object.keys(document.components.schemas)).toContain(ref.replace('#/components/schemas/', ''));
+  }
+  expect(JSON.stringify(document)).not.toMatch(/"\$defs"|"\$id"/);
+});
+
+test('openapi: says what an empty limitedToSourceIds means, wherever the field stands', async () => {
+  const document = await (await fetch(`${plane.baseUrl}/rest/v1/openapi`)).text();
+  const fields = document.match(/"limitedToSourceIds":\{[^}]*?\}/g) ?? [];
+  expect(fields.length).toBeGreaterThanOrEqual(3);
+  expect(document.match(/Null or an empty list: every source\./g)).toHaveLength(fields.length);
+});
+
+test('endpoints: ids are unique, and every scope asked for can be given', () => {
+  const ids = endpoints.map(({ id }) => id);
+  expect(new Set(ids).size).toBe(ids.length);
+  for (const { scope } of endpoints) expect(scopes).toContain(scope({}));
+});
+
+test('reference: a page that loads nothing from elsewhere', async () => {
+  const answer = await fetch(`${plane.baseUrl}/rest/v1/reference`);
+  const html = await answer.text();
+  expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
+  expect(answer.headers.get('content-security-policy')).toMatch(/default-src 'none'; script-src 'sha256-/);
+  expect(html).not.toMatch(/src=|href="http/);
+  const script = /<script>([\s\S]*)<\/script>/.exec(html)?.[1] ?? '';
+  expect(() => new Script(script)).not.toThrow();
+  expect(script).toContain('fetch');
+});

@@ -1,0 +1,102 @@
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { Type } from 'typebox';
+import type { TArray, TObject, TSchema } from 'typebox';
+import { nullable } from '../../shared/collections/define.ts';
+import { canonical } from '../store/text.ts';
+import { badRequest } from './api-error.ts';
+
+export const pageLimits = { default: 25, max: 100 } as const;
+
+/** Query parameters of every list. */
+export const pageQuery = {
+  limit: Type.Optional(
+    Type.Integer({
+      default: pageLimits.default,
+      description: 'Entities a page. Values below 1 become 1, values above 100 become 100.',
+    }),
+  ),
+  cursor: Type.Optional(Type.String({ description: 'pagination.nextCursor of the page before, unchanged.' })),
+};
+
+export type PageQuery = { readonly limit?: number; readonly cursor?: string };
+
+/** Reply of a list of `entity`. */
+export function pageOf<Entity extends TSchema>(
+  entity: Entity,
+): TObject<{ entities: TArray<Entity>; pagination: TObject }> {
+  return Type.Object({
+    entities: Type.Array(entity),
+    pagination: Type.Object({ nextCursor: nullable(Type.String()), hasMore: Type.Boolean() }),
+  });
+}
+
+export type Page<Entity> = {
+  readonly entities: readonly Entity[];
+  readonly pagination: { readonly nextCursor: string | null; readonly hasMore: boolean };
+};
+
+/** What a cursor is bound to: it is refused anywhere else. */
+export type ListIdentity = {
+  readonly list: string;
+  readonly accountId: string;
+  readonly filters: Readonly<Record<string, unknown>>;
+};
+
+/** Where a page begins: the sort values of the last entity before it. */
+export type Position = readonly (string | number)[];
+
+export type Paginator = {
+  /** The page size asked for, and the position of its cursor. Throws a 400 for a cursor of another list or a changed one. */
+  read(query: PageQuery, list: ListIdentity): { readonly limit: number; readonly after: Position | undefined };
+  /** Makes a page of `limit` + 1 rows, of which the last one only says that there is more. */
+  page<Row, Entity>(
+    list: ListIdentity,
+    limit: number,
+    rows: readonly Row[],
+    position: (row: Row) => Position,
+    view: (row: Row) => Entity,
+  ): Page<Entity>;
+  /** Makes a page of all entities given; the next one begins after `next`, if there is one. */
+  pageUpTo<Entity>(list: ListIdentity, entities: readonly Entity[], next: Position | undefined): Page<Entity>;
+};
+
+/** Cursors are signed with a key derived from `secretsKey`, so every control plane reads those of the others. */
+export function createPaginator(secretsKey: string): Paginator {
+  const key = Buffer.from(hkdfSync('sha256', Buffer.from(secretsKey, 'base64'), '', 'sluice list cursors', 32));
+  const sign = (list: ListIdentity, position: string): string => {
+    const bound = JSON.stringify([list.list, list.accountId, canonical(list.filters), position]);
+    return createHmac('sha256', key).update(bound).digest('base64url');
+  };
+  const pageUpTo: Paginator['pageUpTo'] = (list, entities, next) => {
+    const text = JSON.stringify(next);
+    const nextCursor = next === undefined ? null : `${Buffer.from(text).toString('base64url')}.${sign(list, text)}`;
+    return { entities, pagination: { nextCursor, hasMore: next !== undefined } };
+  };
+  return {
+    read({ limit, cursor }, list) {
+      const clamped = Math.min(Math.max(limit ?? pageLimits.default, 1), pageLimits.max);
+      return { limit: clamped, after: cursor === undefined ? undefined : open(cursor, (text) => sign(list, text)) };
+    },
+    page(list, limit, rows, position, view) {
+      const shown = rows.slice(0, limit);
+      const last = rows.length > limit ? shown.at(-1) : undefined;
+      return pageUpTo(list, shown.map(view), last === undefined ? undefined : position(last));
+    },
+    pageUpTo,
+  };
+}
+
+function open(cursor: string, sign: (text: string) => string): Position {
+  const [encoded = '', signature = ''] = cursor.split('.', 2);
+  const text = Buffer.from(encoded, 'base64url').toString('utf8');
+  const wanted = `${Buffer.from(text).toString('base64url')}.${sign(text)}`;
+  if (signature === '' || !sameText(cursor, wanted)) {
+    throw badRequest('cursor must be the nextCursor of this list, with the same filters, unchanged');
+  }
+  return JSON.parse(text) as Position;
+}
+
+function sameText(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}

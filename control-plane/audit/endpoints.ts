@@ -1,0 +1,53 @@
+import { Type } from 'typebox';
+import { nullable } from '../../shared/collections/define.ts';
+import { defineEndpoint } from '../api/define-endpoint.ts';
+import { pageOf, pageQuery } from '../api/pagination.ts';
+import { listAudit as findEntries } from './record-audit.ts';
+
+const entry = Type.Object({
+  id: Type.String(),
+  at: Type.String({ format: 'date-time' }),
+  actorId: Type.String({ description: 'Id of the API key.' }),
+  actorName: Type.String(),
+  action: Type.String(),
+  collection: nullable(Type.String()),
+  entityId: nullable(Type.String()),
+  details: Type.Record(Type.String(), Type.Unknown()),
+});
+
+export const auditEndpoints = [
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/audit',
+    scope: 'audit:list',
+    id: 'listAudit',
+    tag: 'Audit',
+    summary: 'Who changed or published what and when, newest first',
+    query: Type.Object({
+      ...pageQuery,
+      action: Type.Optional(Type.String({ maxLength: 100 })),
+      collection: Type.Optional(Type.String({ maxLength: 100 })),
+      entityId: Type.Optional(Type.String({ maxLength: 250 })),
+    }),
+    reply: pageOf(entry),
+    async handle({ query, actor }, { storage, paginator }) {
+      const { accountId } = actor;
+      const { action, collection, entityId } = query;
+      const list = { list: 'audit', accountId, filters: { action, collection, entityId } };
+      const { limit, after } = paginator.read(query, list);
+      const rows = await findEntries(
+        storage.fork(),
+        accountId,
+        { action, collection, entityId },
+        { limit: limit + 1, after },
+      );
+      return paginator.page(
+        list,
+        limit,
+        rows,
+        (row) => [row.id],
+        (row) => ({ ...row, id: String(row.id), at: row.at.toISOString(), accountId: undefined }),
+      );
+    },
+  }),
+];

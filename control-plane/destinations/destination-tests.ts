@@ -1,0 +1,70 @@
+import { createEgressRules } from '../../shared/egress/egress-rules.ts';
+import { createGuardedLookup } from '../../shared/egress/guarded-lookup.ts';
+import { createSender } from '../../shared/egress/sender.ts';
+import type { Sender } from '../../shared/egress/sender.ts';
+import { tooMany } from '../api/api-error.ts';
+import { runTrial } from './run-test.ts';
+import type { Trial, TrialResult } from './run-test.ts';
+
+/** Where destinations are tried. */
+export type DestinationTests = {
+  /** Tries one now. Throws a 429 when as many as may be are under way. */
+  run(accountId: string, trial: Trial): Promise<TrialResult>;
+  readonly running: number;
+  readonly counts: Readonly<Record<TrialResult['outcome'] | 'refused', number>>;
+  /** Ends those under way. */
+  stop(): Promise<void>;
+};
+
+export type DestinationTestsOptions = {
+  /** Ranges destinations may be in although they are not public: those of the pipeline. */
+  readonly egressRanges: readonly string[];
+  /** From the first byte of a request to the last one of its answer. */
+  readonly timeoutMs: number;
+  /** Under way at a time. Of these a quarter may be of one account, so that none keeps the others waiting. */
+  readonly runningMax: number;
+};
+
+const connectTimeoutMs = 3_000;
+
+/** Every trial has a connection of its own: it is to say what a new one meets. */
+export function createDestinationTests(options: DestinationTestsOptions): DestinationTests {
+  const { timeoutMs, runningMax } = options;
+  const runningOfAccountMax = Math.ceil(runningMax / 4);
+  const rules = createEgressRules(options.egressRanges);
+  const lookupFor = createGuardedLookup(rules);
+  const limits = {
+    connectionsMax: 1,
+    connectTimeoutMs: Math.min(connectTimeoutMs, timeoutMs),
+    headersTimeoutMs: timeoutMs,
+    totalTimeoutMs: timeoutMs,
+  };
+  const running = new Map<Sender, string>();
+  const counts = { delivered: 0, retry: 0, reject: 0, skipped: 0, refused: 0 };
+  return {
+    counts,
+    get running() {
+      return running.size;
+    },
+    async run(accountId, trial) {
+      const ofAccount = [...running.values()].filter((one) => one === accountId).length;
+      if (running.size >= runningMax || ofAccount >= runningOfAccountMax) {
+        counts.refused += 1;
+        throw tooMany('too many destinations are being tested; try again when one of the tests is over');
+      }
+      const sender = createSender({ rules, lookupFor, limits });
+      running.set(sender, accountId);
+      try {
+        const result = await runTrial(trial, sender);
+        counts[result.outcome] += 1;
+        return result;
+      } finally {
+        running.delete(sender);
+        await sender.close();
+      }
+    },
+    async stop() {
+      await Promise.all([...running.keys()].map((sender) => sender.close()));
+    },
+  };
+}

@@ -1,0 +1,212 @@
+import { Type } from 'typebox';
+import { enabledStatus, nullable } from '../../shared/collections/define.ts';
+import { creatableDestinationTypes, destinationTypes } from '../../shared/collections/destination-types.ts';
+import { destinations } from '../../shared/collections/destinations.ts';
+import type { DestinationBody } from '../../shared/collections/destinations.ts';
+import { destinationKinds } from '../../shared/destinations/registry.ts';
+import { isJsonObject } from '../../shared/process/json.ts';
+import { badRequest, notFound } from '../api/api-error.ts';
+import { defineEndpoint } from '../api/define-endpoint.ts';
+import type { CoreServices } from '../api/define-endpoint.ts';
+import { pageOf, pageQuery } from '../api/pagination.ts';
+import { recordAudit } from '../audit/record-audit.ts';
+import { createSchema, patchSchema } from '../collections/entity-schemas.ts';
+import { deleteEntity } from '../draft/edit-entities.ts';
+import { edit } from '../draft/edit.ts';
+import { entityPosition, findEntity, listEntities } from '../draft/entity-store.ts';
+import type { LiveValues } from '../health/live-values.ts';
+import { summarizeHealth } from '../health/summarize-health.ts';
+import { destinationDescriptorReply } from './descriptor-reply.ts';
+import type { DestinationTests } from './destination-tests.ts';
+import { destinationReply, sealerFor, viewDestination } from './destination-view.ts';
+import { createDestination as addDestination, patchDestination } from './edit-destinations.ts';
+import { findLiveDestination } from './live-destination.ts';
+import { prepareDestination } from './prepare-destination.ts';
+import { createTrialEvent } from './test-event.ts';
+import { trialReply } from './test-reply.ts';
+
+const ids = destinationKinds.map(({ descriptor }) => descriptor.id);
+const offered = `One that GET /rest/v1/destinations/types offers: ${ids.join(', ')}.`;
+
+const entities = destinationKinds.map((kind) => kind.descriptor);
+
+const instant = Type.String({ format: 'date-time' });
+const count = Type.Integer({ minimum: 0 });
+
+/** What destinations need beside what every endpoint has. */
+export type DestinationServices = {
+  readonly liveValues: LiveValues;
+  readonly destinationTests: DestinationTests;
+};
+
+export const destinationEndpoints = [
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/destinations',
+    scope: 'destination:list',
+    id: 'listDestinations',
+    tag: 'Destinations',
+    summary: 'List destinations, newest first',
+    query: Type.Object({
+      ...pageQuery,
+      status: Type.Optional(enabledStatus),
+      type: Type.Optional(Type.Enum([...destinationTypes])),
+    }),
+    reply: pageOf(destinationReply),
+    async handle({ query, actor }, { storage, paginator }) {
+      const { accountId } = actor;
+      const { status, type } = query;
+      const list = { list: 'destinations', accountId, filters: { status, type } };
+      const { limit, after } = paginator.read(query, list);
+      const filters = { equals: { status, type } };
+      const rows = await listEntities(storage.fork(), accountId, 'destinations', filters, { limit: limit + 1, after });
+      return paginator.page(list, limit, rows, entityPosition, viewDestination);
+    },
+  }),
+  defineEndpoint({
+    method: 'POST',
+    path: '/rest/v1/destinations',
+    scope: 'destination:create',
+    id: 'createDestination',
+    tag: 'Destinations',
+    summary:
+      'Add a destination to the draft; without its required settings it is Disabled, and cannot be enabled or published',
+    body: Type.Object(
+      {
+        ...createSchema(destinations).properties,
+        type: Type.Enum([...creatableDestinationTypes], { description: offered }),
+      },
+      { additionalProperties: false },
+    ),
+    reply: destinationReply,
+    async handle({ body, actor }, services) {
+      const fields = body as Partial<DestinationBody> & { readonly type: string };
+      return viewDestination(
+        await edit(services, actor, (editing) => addDestination(editing, services.secretBox, fields)),
+      );
+    },
+  }),
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/destinations/types',
+    scope: 'destination:list',
+    id: 'listDestinationTypes',
+    tag: 'Destinations',
+    summary: 'The kinds of destination that can be created, and the settings of each',
+    reply: Type.Object({ entities: Type.Array(destinationDescriptorReply) }),
+    handle: async () => ({ entities }),
+  }),
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/destinations/:id',
+    scope: 'destination:find',
+    id: 'getDestination',
+    tag: 'Destinations',
+    summary: 'Read a destination',
+    reply: destinationReply,
+    async handle({ params, actor }, { storage }) {
+      const row = await findEntity(storage.fork(), actor.accountId, 'destinations', params['id'] ?? '');
+      if (row === undefined) throw notFound('destination');
+      return viewDestination(row);
+    },
+  }),
+  defineEndpoint({
+    method: 'PATCH',
+    path: '/rest/v1/destinations/:id',
+    scope: 'destination:update',
+    id: 'updateDestination',
+    tag: 'Destinations',
+    summary: 'Change fields of a destination; settings are merged key by key',
+    body: patchSchema(destinations, { status: Type.Optional(nullable(enabledStatus)) }),
+    reply: destinationReply,
+    async handle({ params, body, actor }, services) {
+      return viewDestination(
+        await edit(services, actor, (editing) =>
+          patchDestination(editing, services.secretBox, params['id'] ?? '', body as Record<string, unknown>),
+        ),
+      );
+    },
+  }),
+  defineEndpoint({
+    method: 'DELETE',
+    path: '/rest/v1/destinations/:id',
+    scope: 'destination:delete',
+    id: 'deleteDestination',
+    tag: 'Destinations',
+    summary: 'Take a destination out of the draft',
+    reply: Type.Boolean(),
+    async handle({ params, actor }, services) {
+      await edit(services, actor, (editing) => deleteEntity(editing, destinations, params['id'] ?? ''));
+      return true;
+    },
+  }),
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/destinations/:id/health',
+    scope: 'destination:find',
+    id: 'getDestinationHealth',
+    tag: 'Destinations',
+    summary: 'Dispatch health of the last 24 hours',
+    reply: Type.Object({
+      status: Type.Enum(['HEALTHY', 'DEGRADED', 'UNHEALTHY', 'NO_DATA']),
+      windowStart: instant,
+      windowEnd: instant,
+      totalDispatches: count,
+      successCount: count,
+      failureCount: count,
+      stoppedCount: count,
+      globalStopCount: count,
+      successRate: nullable(Type.Number({ minimum: 0, maximum: 1 })),
+      lastDispatchedAt: nullable(instant),
+    }),
+    async handle({ params, actor }, { storage, liveValues, now }: CoreServices & DestinationServices) {
+      const row = await findEntity(storage.fork(), actor.accountId, 'destinations', params['id'] ?? '');
+      if (row === undefined) throw notFound('destination');
+      return summarizeHealth(liveValues.healthReports(row.id), now().getTime());
+    },
+  }),
+  defineEndpoint({
+    method: 'POST',
+    path: '/rest/v1/destinations/:id/test',
+    scope: 'destination:update',
+    id: 'testDestination',
+    tag: 'Destinations',
+    summary:
+      'Send one made-up event to the platform and see what went out and what came back, secrets masked; not counted in ' +
+      'health, whatever the status, allowed events, rules and mappings say',
+    body: Type.Object(
+      {
+        event: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000, description: 'Its name.' })),
+        properties: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: 'Its properties.' })),
+        settings: Type.Optional(
+          Type.Enum(['draft', 'published'], { default: 'draft', description: 'Which settings to send with.' }),
+        ),
+      },
+      { additionalProperties: false },
+    ),
+    bodyOptional: true,
+    reply: trialReply,
+    async handle(
+      { params, body, actor },
+      { storage, secretBox, destinationTests, now }: CoreServices & DestinationServices,
+    ) {
+      const { accountId } = actor;
+      const em = storage.fork();
+      const row = await findEntity(em, accountId, 'destinations', params['id'] ?? '');
+      if (row === undefined) throw notFound('destination');
+      const used = body.settings ?? 'draft';
+      const source = used === 'draft' ? row.body : await findLiveDestination(em, accountId, row.id);
+      if (source === undefined) throw badRequest('settings published: the destination is not in the live version');
+      const { type, settings } = source;
+      const sealer = sealerFor(secretBox, accountId, row.id);
+      const trial = prepareDestination(String(type), isJsonObject(settings) ? settings : {}, sealer);
+      const event = createTrialEvent(accountId, body, now().getTime());
+      // What cannot be audited is not sent.
+      const tested = { action: 'destination.test', collection: 'destinations', entityId: row.id };
+      recordAudit(em, actor, { ...tested, details: { settings: used } }, now());
+      await em.flush();
+      const result = await destinationTests.run(accountId, { ...trial, event });
+      return { ...result, settings: used, eventId: event.resolved.event.id };
+    },
+  }),
+];

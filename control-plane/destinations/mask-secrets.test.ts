@@ -1,0 +1,106 @@
+import { describe, expect, it, test } from 'vitest';
+import { httpDestination } from '../../shared/destinations/http-destination/destination.ts';
+import { createSecretMasker, isSecretName, secretSettings, secretsInRequest } from './mask-secrets.ts';
+
+const secret = `s€cret/"+<k&y>'0123`;
+const mask = '********';
+
+describe('mask', () => {
+  const { text } = createSecretMasker([secret]);
+  const base64 = (before: string): string => Buffer.from(`${before}${secret} behind`).toString('base64');
+  it.each([
+    ['as it is', secret],
+    ['in JSON', JSON.stringify({ key: secret })],
+    ['in JSON with escaped slashes', JSON.stringify({ key: secret }).replaceAll('/', '\\/')],
+    ['in JSON of ASCII only', JSON.stringify({ key: secret }).replaceAll('€', '\\u20ac')],
+    ['in a URL', `https://example.com/${encodeURIComponent(secret)}/x`],
+    ['in a URL, lower case', `https://example.com/${encodeURIComponent(secret).toLowerCase()}/x`],
+    ['in a form', new URLSearchParams({ key: secret }).toString()],
+    ['in HTML', `<b>${secret.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')}</b>`],
+    ['in capitals', secret.toUpperCase()],
+    ['in hexadecimal', Buffer.from(secret).toString('hex')],
+    ['in base64', base64('')],
+    ['in base64, one byte in', base64('a')],
+    ['in base64, two bytes in', base64('ab')],
+    ['in base64 for URLs', Buffer.from(`abc${secret}`).toString('base64url')],
+  ])('a secret %s is not left', (_name, echoed) => {
+    const masked = text(`before ${echoed} after`);
+    expect(masked).toContain(mask);
+    expect(masked).not.toMatch(/0123|30313233|MDEyM|AxMj|wMTIz/);
+    expect(masked.startsWith('before ')).toBe(true);
+    expect(masked.endsWith(' after')).toBe(true);
+  });
+
+  it('a secret within another: the whole of the longer one goes', () => {
+    expect(createSecretMasker(['abcd', 'abcdefgh']).text('x abcdefgh y abcd')).toBe(`x ${mask} y ${mask}`);
+  });
+
+  it('a secret of two characters: masked where it is a value, not inside of others', () => {
+    const short = createSecretMasker(['ok']);
+    expect(short.text('ok')).toBe(mask);
+    expect(short.text('{"pin":"ok","text":"a book"}')).toBe(`{"pin":"${mask}","text":"a book"}`);
+  });
+
+  it('no secrets: nothing changes', () => {
+    expect(createSecretMasker([]).text('as it was')).toBe('as it was');
+  });
+});
+
+test('mask: values of secret names, whatever they are', () => {
+  const { headers, url } = createSecretMasker([]);
+  expect(
+    headers({
+      authorization: 'Bearer abc',
+      'x-api-key': 'abc',
+      'set-cookie': 'a=b',
+      'idempotency-key': 'id',
+      date: 'x',
+    }),
+  ).toEqual({
+    authorization: `Bearer ${mask}`,
+    'x-api-key': mask,
+    'set-cookie': mask,
+    'idempotency-key': 'id',
+    date: 'x',
+  });
+  expect(url('https://me:pw@example.com/a%20b?x=1%2B1&api_key=abc&y#f')).toBe(
+    `https://${mask}@example.com/a%20b?x=1%2B1&api_key=${mask}&y#f`,
+  );
+});
+
+test.each(['Authorization', 'x-api-key', 'access_token', 'apiSecret', 'password', 'X-Signature-256', 'key', 'sig'])(
+  'secret names: %s is one',
+  (name) => expect(isSecretName(name)).toBe(true),
+);
+
+test.each(['idempotency-key', 'content-type', 'utm_keyword', 'design', 'traceparent'])(
+  'secret names: %s is none',
+  (name) => expect(isSecretName(name)).toBe(false),
+);
+
+test('secrets of settings: each secret, its members, and what a credential is made of', () => {
+  const basic = Buffer.from('me:pass').toString('base64');
+  const found = secretSettings(httpDestination, {
+    httpDestinationUrl: 'https://example.com/',
+    headers: JSON.stringify({ Authorization: `Basic ${basic}`, 'X-Token': 'tok', 'Content-Type': 'text/x' }),
+    signingSecret: 'sign',
+  });
+  expect(found).toEqual(expect.arrayContaining([basic, 'me:pass', 'pass', 'tok', 'sign']));
+  expect(found).not.toContain('text/x');
+  expect(found).not.toContain('https://example.com/');
+});
+
+test('secrets of settings: one that looks like JSON of 100,000 levels is a secret as a whole', () => {
+  const signingSecret = `${'['.repeat(100_000)}"a"${']'.repeat(100_000)}`;
+  expect(secretSettings(httpDestination, { signingSecret })).toEqual([signingSecret]);
+});
+
+test('secrets of a request: its signature, its credentials, keys and users in its address', () => {
+  const found = secretsInRequest({
+    method: 'POST',
+    url: 'https://us%40er:pw@example.com/?key=abc%20d&q=1',
+    headers: { 'x-signature-256': 'sha256=ff', accept: '*/*' },
+    body: undefined,
+  });
+  expect(found).toEqual(['us@er', 'pw', 'sha256=ff', 'abc d']);
+});

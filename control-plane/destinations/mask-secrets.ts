@@ -1,0 +1,177 @@
+import type { DestinationKind, OutboundRequest } from '../../shared/destinations/sdk/destination.ts';
+import { jsonDepthCeiling, textNestsDeeper } from '../../shared/ingest/json-depth.ts';
+import { isJsonObject } from '../../shared/process/json.ts';
+import type { JsonObject } from '../../shared/process/json.ts';
+import { secretMask } from '../draft/mask-settings.ts';
+
+/** Puts a mask over what is secret in a request and its answer. */
+export type SecretMasker = {
+  text(text: string): string;
+  url(url: string): string;
+  headers(headers: Readonly<Record<string, string>>): Record<string, string>;
+};
+
+/** Shorter ones stand in too many places that mean something else: they are masked where they are the whole value. */
+const foundAnywhereMin = 3;
+/** A piece of base64 that is shorter may be anything. */
+const base64Min = 6;
+
+/**
+ * Masks secrets wherever they stand, also escaped or encoded as an answer may echo them, and by their name values that
+ * are secret in any request.
+ */
+export function createSecretMasker(secrets: readonly string[]): SecretMasker {
+  const whole = new Set(secrets);
+  const anywhere = secrets.filter((secret) => secret.length >= foundAnywhereMin);
+  // The longest first: one secret may hold another.
+  const forms = [...new Set(anywhere.flatMap(formsOf))].toSorted((a, b) => b.length - a.length);
+  const quoted = [...whole]
+    .filter((secret) => secret.length < foundAnywhereMin)
+    .map((secret) => JSON.stringify(secret));
+  const text = (value: string): string => {
+    if (whole.has(value)) return secretMask;
+    const masked = forms.reduce((rest, form) => rest.replaceAll(form, secretMask), value);
+    return quoted.reduce((rest, form) => rest.replaceAll(form, `"${secretMask}"`), masked);
+  };
+  const member = (name: string, value: string): string =>
+    isSecretName(name) && value !== '' ? `${schemeOf(value)}${secretMask}` : text(value);
+  return {
+    text,
+    url: (url) => text(withoutUser(maskQuery(url, member))),
+    headers: (headers) =>
+      Object.fromEntries(Object.entries(headers).map(([name, value]) => [text(name), member(name, value)])),
+  };
+}
+
+/** Masks the values of a query, which keeps its order and its escapes. */
+function maskQuery(url: string, mask: (name: string, value: string) => string): string {
+  const start = url.indexOf('?');
+  if (start === -1) return url;
+  const [query = '', ...fragment] = url.slice(start + 1).split('#');
+  const parts = query.split('&').map((part) => {
+    const [[name, value] = ['', '']] = new URLSearchParams(part);
+    const masked = mask(name, value);
+    return masked === value ? part : `${part.split('=')[0] ?? ''}=${masked}`;
+  });
+  return [`${url.slice(0, start)}?${parts.join('&')}`, ...fragment].join('#');
+}
+
+function withoutUser(url: string): string {
+  return url.replace(/^([a-z]+:\/\/)[^/?#]*@/i, `$1${secretMask}@`);
+}
+
+/** How a text may stand in a URL, a form, JSON, HTML, or encoded. */
+function formsOf(secret: string): string[] {
+  const json = JSON.stringify(secret).slice(1, -1);
+  const percent = percentEncoded(secret);
+  const hex = Buffer.from(secret).toString('hex');
+  const html = secret.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  return [
+    secret,
+    secret.trim(),
+    secret.toLowerCase(),
+    secret.toUpperCase(),
+    json,
+    json.replaceAll('/', '\\/'),
+    json.replaceAll(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
+    percent,
+    percent.replaceAll(/%[0-9A-F]{2}/g, (escape) => escape.toLowerCase()),
+    percent.replaceAll('%20', '+'),
+    new URLSearchParams([['', secret]]).toString().slice(1),
+    html,
+    html.replaceAll('"', '&quot;').replaceAll("'", '&#39;'),
+    html.replaceAll('"', '&#34;').replaceAll("'", '&#x27;'),
+    hex,
+    hex.toUpperCase(),
+    ...base64Of(secret),
+  ].filter((form) => form.length >= foundAnywhereMin);
+}
+
+function percentEncoded(text: string): string {
+  return text.isWellFormed() ? encodeURIComponent(text) : text;
+}
+
+/** What base64 of any text that holds the secret holds for certain, whichever of three places in a group it begins at. */
+function base64Of(secret: string): string[] {
+  return [0, 1, 2].flatMap((offset) => {
+    const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(secret)]);
+    const start = Math.ceil((offset * 4) / 3);
+    const end = Math.floor((bytes.length * 8) / 6);
+    const inner = bytes.toString('base64').slice(start, end);
+    if (inner.length < base64Min) return [];
+    return [inner, inner.replaceAll('+', '-').replaceAll('/', '_')];
+  });
+}
+
+const secretWords = /auth|token|secret|passw|pwd|signature|credential|cookie|session|key(?!word)|^sig$|-sig$/i;
+const plainNames: ReadonlySet<string> = new Set(['idempotency-key']);
+
+/** Whether the name of a header or a query parameter says that its value is for nobody to read. */
+export function isSecretName(name: string): boolean {
+  return secretWords.test(name) && !plainNames.has(name.toLowerCase());
+}
+
+/** Words an Authorization header may begin with that are no secret. */
+const scheme =
+  /^(?:bearer|basic|token|apikey|api-key|digest|oauth|aws4-hmac-sha256|klaviyo-api-key|key|zoho-oauthtoken) +(?=\S)/i;
+
+/** Members of a secret setting's JSON that are none by themselves, such as a content type or an address. */
+const plainMember =
+  /^(?:content-type|accept(?:-.+)?|user-agent|cache-control|type|project_id|universe_domain|.*_ur[il])$/i;
+
+/** The texts in a destination's settings nobody may read: each secret, and the parts of one that is JSON. */
+export function secretSettings({ descriptor }: DestinationKind, settings: JsonObject): string[] {
+  return descriptor.settings.flatMap(({ type, key }) => {
+    const value = settings[key];
+    if ((type !== 'Secret' && type !== 'GenericOauth') || typeof value !== 'string') return [];
+    return [value, ...membersOf(parse(value))].flatMap(withParts);
+  });
+}
+
+/** The texts a kind made of secrets for its request: signatures, credentials, keys in the address. */
+export function secretsInRequest({ url, headers }: OutboundRequest): string[] {
+  const { username, password, searchParams } = new URL(url);
+  const named = [...Object.entries(headers), ...searchParams].filter(([name]) => isSecretName(name));
+  const user = [username, password].map((text) => decode(text));
+  return [...user, ...named.map(([, value]) => value)].filter((text) => text !== '').flatMap(withParts);
+}
+
+/** The scheme of a credential, with a space behind it; empty where it has none. */
+export function schemeOf(text: string): string {
+  return scheme.exec(text)?.[0] ?? '';
+}
+
+function withParts(text: string): string[] {
+  const prefix = schemeOf(text);
+  if (prefix === '') return [text];
+  const credential = text.slice(prefix.length);
+  if (!/^basic/i.test(prefix)) return [text, credential];
+  const pair = Buffer.from(credential, 'base64').toString('utf8');
+  return [text, credential, pair, ...pair.split(':').slice(1)].filter((part) => part !== '');
+}
+
+function membersOf(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  if (Array.isArray(value)) return value.flatMap(membersOf);
+  if (!isJsonObject(value)) return [];
+  return Object.entries(value).flatMap(([name, member]) => (plainMember.test(name) ? [] : membersOf(member)));
+}
+
+function parse(text: string): unknown {
+  // No kind reads a part of it there, and what lists the parts calls itself once a level.
+  if (textNestsDeeper(text, jsonDepthCeiling)) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,90 @@
+import { describe, expect, it, test } from 'vitest';
+import { UnfitEventError } from '../../shared/destinations/sdk/destination.ts';
+import type { PreparedDestination } from '../../shared/destinations/sdk/destination.ts';
+import { httpDestination } from '../../shared/destinations/http-destination/destination.ts';
+import { destinationKinds } from '../../shared/destinations/registry.ts';
+import type { SendResult, Sender } from '../../shared/egress/sender.ts';
+import { runTrial } from './run-test.ts';
+import { secretSettings } from './mask-secrets.ts';
+import { createTrialEvent } from './test-event.ts';
+
+const event = createTrialEvent('account', {}, Date.now());
+
+/** Answers with what it was sent, as a platform for tests does. */
+const echo: Sender = {
+  send: async ({ url, headers, body }) => {
+    const answer = { status: 200, headers: { ...headers }, body: JSON.stringify({ url, headers, body }) };
+    return { kind: 'answered', answer };
+  },
+  close: async () => undefined,
+};
+
+const sending = (result: SendResult): Sender => ({ ...echo, send: async () => result });
+
+const trialOf = (prepared: Partial<PreparedDestination>) => ({
+  kind: httpDestination,
+  settings: {},
+  event,
+  prepared: {
+    batchEventsMax: 1,
+    buildRequest: () => ({ method: 'POST', url: 'https://example.com/', headers: {}, body: '{}' }) as const,
+    ...prepared,
+  },
+});
+
+describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const))('%s', (_id, kind) => {
+  it('trial: shows no secret of its settings, plain or in base64', async () => {
+    const settings = kind.exampleSettings;
+    const result = await runTrial({ kind, settings, prepared: kind.prepare(settings), event }, echo);
+    expect(['delivered', 'retry', 'reject', 'skipped']).toContain(result.outcome);
+    const shown = JSON.stringify(result);
+    const decoded = (shown.match(/[A-Za-z0-9+/_-]{8,}/g) ?? []).map((text) => Buffer.from(text, 'base64').toString());
+    for (const secret of secretSettings(kind, settings)) {
+      expect(shown).not.toContain(JSON.stringify(secret).slice(1, -1));
+      // Anything decodes to a few given letters by chance.
+      if (secret.length >= 6) for (const text of decoded) expect(text).not.toContain(secret);
+    }
+  });
+});
+
+test('trial: an event the kind has no use for is not sent', async () => {
+  expect(await runTrial(trialOf({ takes: () => false }), echo)).toMatchObject({
+    outcome: 'skipped',
+    reason: expect.stringContaining('no use'),
+    request: null,
+    answer: null,
+  });
+});
+
+test('trial: an event the platform cannot take says what it lacks', async () => {
+  const buildRequest = (): never => {
+    throw new UnfitEventError('the event has no e-mail address');
+  };
+  expect(await runTrial(trialOf({ buildRequest }), echo)).toMatchObject({
+    outcome: 'reject',
+    reason: 'the event has no e-mail address',
+    request: null,
+  });
+});
+
+test('trial: what the platform says of the event counts, not the status', async () => {
+  const readAnswer = () => [{ kind: 'reject', reason: 'unknown field' }] as const;
+  expect(await runTrial(trialOf({ readAnswer }), echo)).toMatchObject({
+    outcome: 'reject',
+    reason: 'unknown field',
+    answer: { status: 200 },
+  });
+});
+
+test.each([
+  [false, 'retry'],
+  [true, 'reject'],
+])('trial: no answer, for good %s: %s', async (permanent, outcome) => {
+  const failed = sending({ kind: 'failed', reason: 'network ECONNREFUSED', permanent });
+  expect(await runTrial(trialOf({}), failed)).toMatchObject({
+    outcome,
+    reason: 'network ECONNREFUSED',
+    request: { body: '{}' },
+    answer: null,
+  });
+});

@@ -1,0 +1,96 @@
+import { UnfitEventError } from '../../shared/destinations/sdk/destination.ts';
+import type {
+  DestinationKind,
+  OutboundAnswer,
+  OutboundEvent,
+  OutboundRequest,
+  Outcome,
+  PreparedDestination,
+} from '../../shared/destinations/sdk/destination.ts';
+import { classifyAnswer } from '../../shared/egress/classify-answer.ts';
+import { parseUrl } from '../../shared/egress/parsed-url.ts';
+import type { Sender } from '../../shared/egress/sender.ts';
+import type { JsonObject } from '../../shared/process/json.ts';
+import { createSecretMasker, secretSettings, secretsInRequest } from './mask-secrets.ts';
+
+/** What is tried: a kind with the settings of a destination in the clear, and an event. */
+export type Trial = {
+  readonly kind: DestinationKind;
+  readonly settings: JsonObject;
+  readonly prepared: PreparedDestination;
+  readonly event: OutboundEvent;
+};
+
+/** What became of it, without any secret. */
+export type TrialResult = {
+  readonly outcome: Outcome['kind'] | 'skipped';
+  readonly reason: string | null;
+  readonly durationMs: number | null;
+  readonly request: {
+    readonly method: string;
+    readonly url: string;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body: string | null;
+  } | null;
+  readonly answer: {
+    readonly status: number;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body: string;
+  } | null;
+};
+
+/** Characters of a body that are shown. An answer is read further, so that a secret at this end is seen whole. */
+export const shownCharsMax = { request: 64 * 1024, answer: 16 * 1024 } as const;
+
+const unsent = { durationMs: null, request: null, answer: null } as const;
+
+/** Sends one event as the pipeline would, and tells what went out and what came back. */
+export async function runTrial(trial: Trial, sender: Sender): Promise<TrialResult> {
+  const { prepared, event } = trial;
+  if (prepared.takes?.(event) === false) {
+    const reason = 'the platform has no use for this event: it would be passed over, and not counted';
+    return { outcome: 'skipped', reason, ...unsent };
+  }
+  const request = build(prepared, event);
+  if (typeof request === 'string') return { outcome: 'reject', reason: request, ...unsent };
+  const startedMs = performance.now();
+  const sent = await sender.send(request);
+  const durationMs = Math.round(performance.now() - startedMs);
+  const mask = createSecretMasker([...secretSettings(trial.kind, trial.settings), ...secretsInRequest(request)]);
+  const shown = {
+    method: request.method,
+    url: mask.url(request.url),
+    headers: mask.headers(request.headers),
+    body: request.body === undefined ? null : mask.text(request.body).slice(0, shownCharsMax.request),
+  };
+  if (sent.kind === 'failed') {
+    const outcome = sent.permanent ? 'reject' : 'retry';
+    return { outcome, reason: sent.reason, durationMs, request: shown, answer: null };
+  }
+  const { status, headers, body } = sent.answer;
+  const outcome = read(prepared, event, sent.answer);
+  return {
+    outcome: outcome.kind,
+    reason: outcome.kind === 'delivered' ? null : mask.text(outcome.reason),
+    durationMs,
+    request: shown,
+    answer: { status, headers: mask.headers(headers), body: mask.text(body).slice(0, shownCharsMax.answer) },
+  };
+}
+
+/** The request, or why there can be none. */
+function build(prepared: PreparedDestination, event: OutboundEvent): OutboundRequest | string {
+  try {
+    const request = prepared.buildRequest([event], Date.now());
+    return parseUrl(request.url) === undefined ? 'the request has no usable URL' : request;
+  } catch (error) {
+    if (error instanceof UnfitEventError) return error.message;
+    // As the pipeline does: what a kind cannot make a request of is a fault of the event.
+    return `building the request: ${error instanceof Error ? error.name : 'failed'}`;
+  }
+}
+
+function read(prepared: PreparedDestination, event: OutboundEvent, answer: OutboundAnswer): Outcome {
+  const [row] = prepared.readAnswer?.(answer, [event]) ?? [];
+  return row ?? classifyAnswer(answer, Date.now());
+}

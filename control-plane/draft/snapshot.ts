@@ -1,0 +1,28 @@
+import { canonical } from '../store/text.ts';
+import { collectionNames } from '../../shared/config/account-config.ts';
+import type { CollectionName, Snapshot, SnapshotEntity } from '../../shared/config/account-config.ts';
+
+/** A snapshot made collection by collection. */
+export function buildSnapshot(entitiesOf: (collection: CollectionName) => readonly SnapshotEntity[]): Snapshot {
+  return Object.fromEntries(collectionNames.map((name) => [name, entitiesOf(name)])) as Snapshot;
+}
+
+export const emptySnapshot: Snapshot = buildSnapshot(() => []);
+
+/** Entities by id. */
+export function indexById(entities: readonly SnapshotEntity[]): ReadonlyMap<string, SnapshotEntity> {
+  return new Map(entities.map((entity) => [entity.id, entity]));
+}
+
+/** Whether two entities say the same: order of keys and the time of creation do not count. */
+export function sameEntity(a: SnapshotEntity, b: SnapshotEntity): boolean {
+  return canonical({ ...a, createdAt: null }) === canonical({ ...b, createdAt: null });
+}
+
+/** Experiments that are still drafts never leave the draft, nor do variants without an experiment. */
+export function withoutDraftExperiments(draft: Snapshot): Snapshot {
+  const experiments = draft.experiments.filter((experiment) => experiment['status'] !== 'Draft');
+  const kept = new Set(experiments.map(({ id }) => id));
+  const experimentVariants = draft.experimentVariants.filter((variant) => kept.has(String(variant['experimentId'])));
+  return { ...draft, experiments, experimentVariants };
+}

@@ -1,0 +1,32 @@
+import { collections } from '../shared/collections/registry.ts';
+import type { Endpoint } from './api/define-endpoint.ts';
+import { auditEndpoints } from './audit/endpoints.ts';
+import { collectionEndpoints } from './collections/collection-endpoints.ts';
+import { destinationEndpoints } from './destinations/endpoints.ts';
+import { eventEndpoints } from './events/endpoints.ts';
+import { lifecycleEndpoints } from './experiments/lifecycle-endpoints.ts';
+import { readExperimentResults } from './experiments/read-results.ts';
+import { keyEndpoints } from './keys/endpoints.ts';
+import { replayEndpoints } from './replays/endpoints.ts';
+import type { Services } from './services.ts';
+import { sourceEndpoints } from './sources/endpoints.ts';
+import { versionEndpoints } from './versions/endpoints.ts';
+import { visitorEndpoints } from './visitors/endpoints.ts';
+
+// Destinations and sources have endpoints of their own.
+const generic = collections.filter(({ name }) => name !== 'destinations' && name !== 'sources');
+
+/** Every operation of the configuration interface, in the order in which its description shows them. */
+export const endpoints: readonly Endpoint<Services>[] = [
+  ...destinationEndpoints,
+  ...replayEndpoints,
+  ...sourceEndpoints,
+  ...versionEndpoints,
+  ...generic.flatMap(collectionEndpoints),
+  ...lifecycleEndpoints,
+  readExperimentResults,
+  ...eventEndpoints,
+  ...visitorEndpoints,
+  ...keyEndpoints,
+  ...auditEndpoints,
+];

@@ -1,0 +1,101 @@
+import { LRUCache } from 'lru-cache';
+import type { Pool } from 'pg';
+import { uuidv7 } from 'uuidv7';
+import { assign } from '../../../shared/experiments/assign.ts';
+import type { AssignmentDecision, AssignmentRequest, Assignments } from '../../../shared/experiments/assign.ts';
+import { personalizeVisitor } from '../../../shared/experiments/personalization.ts';
+import type { Personalization } from '../../../shared/experiments/personalization.ts';
+import type { PageContext } from '../../../shared/experiments/page.ts';
+import { readAssignments, storeAssignments } from './assignment-store.ts';
+import type { FirstAssignment, VisitorAsked } from './assignment-store.ts';
+import { batchCalls } from './batch-calls.ts';
+import type { OpenedPlan } from './experiment-plans.ts';
+import type { ImpressionLog } from './impression-log.ts';
+
+export type Assigned = Extract<AssignmentDecision, { readonly assigned: true }>;
+
+/** Gives visitors their variants. */
+export type Assigner = {
+  /**
+   * The visitor's variant, stored before it is told, and its impression in the log; undefined when the visitor is not
+   * in the experiment. Throws PublishError when the impression could not be stored.
+   */
+  assign(opened: OpenedPlan, request: AssignmentRequest): Promise<Assigned | undefined>;
+  /** The visitor's variants and their properties. Writes nothing. */
+  personalize(opened: OpenedPlan, visitorId: string, context: PageContext | undefined): Promise<Personalized>;
+};
+
+export type Personalized = Personalization & {
+  /** When the visitor was assigned, by experiment id; those that are everybody's are not there. */
+  readonly assignedAt: ReadonlyMap<string, Date>;
+};
+
+export type AssignerOptions = { readonly pool: Pool; readonly impressions: ImpressionLog; now(): Date };
+
+const cachedVisitorsMax = 50_000;
+// A variant a visitor has never changes, but the visitor may be merged or erased, perhaps by another process.
+const cachedForMs = 30_000;
+const none: Assignments = new Map();
+/** Together they leave none of the pool's connections idle under load, and none waiting for one. */
+const batches = { itemsMax: 200, batchesMax: 2 };
+
+export function createAssigner({ pool, impressions, now }: AssignerOptions): Assigner {
+  const cache = new LRUCache<string, Assignments>({ max: cachedVisitorsMax, ttl: cachedForMs });
+  const read = batchCalls((asked: readonly VisitorAsked[]) => readAssignments(pool, asked), batches);
+  const store = batchCalls((wanted: readonly FirstAssignment[]) => storeAssignments(pool, wanted), batches);
+
+  const decide = async ({ plan }: OpenedPlan, request: AssignmentRequest): Promise<AssignmentDecision> => {
+    const { accountId } = plan;
+    const { visitorId } = request;
+    const key = `${accountId}\n${visitorId}`;
+    const remember = (assignments: Assignments): AssignmentDecision => {
+      if (assignments.size > 0) cache.set(key, assignments);
+      return assign(plan, request, assignments);
+    };
+    const atOnce = assign(plan, request, cache.get(key) ?? none);
+    if (!dependsOnStored(atOnce)) return atOnce;
+    const found = await read({ accountId, visitorId });
+    if (found.erased) return erased;
+    const decision = remember(found.assignments);
+    if (!decision.assigned || decision.store === undefined) return decision;
+    const stored = await store({ accountId, visitorId, ...decision.store });
+    return stored.erased ? erased : remember(stored.assignments);
+  };
+
+  return {
+    async assign(opened, request) {
+      const decision = await decide(opened, request);
+      if (!decision.assigned) return undefined;
+      if (decision.impressionDue) {
+        await impressions.write({
+          id: uuidv7(),
+          accountId: opened.plan.accountId,
+          token: opened.token,
+          visitorId: request.visitorId,
+          atMs: now().getTime(),
+          experiment: decision.experiment,
+          variant: decision.variant,
+          origin: decision.origin,
+          url: request.context?.url ?? undefined,
+        });
+      }
+      return decision;
+    },
+    async personalize({ plan }, visitorId, context) {
+      if (plan.inOrder.length === 0) return nothing;
+      // Past the cache: what another process assigned a moment ago belongs to the answer.
+      const { erased: gone, assignments, assignedAt } = await read({ accountId: plan.accountId, visitorId });
+      return gone ? nothing : { ...personalizeVisitor(plan, visitorId, assignments, context), assignedAt };
+    },
+  };
+}
+
+const nothing: Personalized = { properties: {}, by: [], assignedAt: new Map() };
+// Nothing may be recorded of an erased visitor, so it takes part in nothing.
+const erased: AssignmentDecision = { assigned: false, reason: 'notEligible' };
+
+/** Whether an assignment that the cache does not know of would change the decision. */
+function dependsOnStored(decision: AssignmentDecision): boolean {
+  if (decision.assigned) return decision.origin === 'new';
+  return decision.reason === 'paused' || decision.reason === 'outsideAllocation';
+}

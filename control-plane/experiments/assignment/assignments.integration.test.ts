@@ -1,0 +1,341 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { variantBucket } from '../../../shared/experiments/bucketing.ts';
+import { createAnswerCheck } from '../../testing/answer-check.ts';
+import type { Client } from '../../testing/client.ts';
+import { startTestControlPlane } from '../../testing/test-control-plane.ts';
+import type { TestControlPlane } from '../../testing/test-control-plane.ts';
+import { readEnvelopes } from './testing/read-envelopes.ts';
+
+let plane: TestControlPlane;
+let client: Client;
+let token: string;
+let sourceToken: string;
+let testToken: string;
+let sourceId: string;
+let ids: { experiment: string; control: string; green: string; banner: string };
+const checkAnswer = createAnswerCheck([]);
+const query = '/collections/experimentVariants';
+/** How long a published version may take to be followed, on a machine with other things to do. */
+const slow = { timeout: 45_000 };
+
+beforeAll(async () => {
+  plane = await startTestControlPlane();
+  client = await plane.newAccount();
+  const made = async (path: string, body: object): Promise<string> => {
+    const answer = await client.post(path, body);
+    expect([path, answer.status, answer.body]).toEqual([path, 200, expect.anything()]);
+    return answer.body.id as string;
+  };
+  token = (await client.post('/collections/experimentSettings', {})).body.token as string;
+  sourceId = await made('/sources', { type: 'WebSource' });
+  ({ token: sourceToken, testToken } = (await client.get(`/sources/${sourceId}/tokens`)).body);
+  const experiment = await made('/collections/experiments', { name: 'Button', key: 'button' });
+  const banner = await made('/collections/experiments', { name: 'Banner', key: 'banner', type: 'personalization' });
+  ids = {
+    experiment,
+    banner,
+    control: await made(query, { experimentId: experiment, name: 'Blue', isControl: true }),
+    green: await made(query, {
+      experimentId: experiment,
+      name: 'Green',
+      weight: 50,
+      redirect: '/green',
+      properties: { colour: 'green' },
+    }),
+  };
+  await made(query, { experimentId: banner, name: 'All', isControl: true, properties: { title: 'Hello' } });
+  for (const id of [experiment, banner]) await client.post(`/collections/experiments/${id}/start`);
+  await client.publish();
+  const isServed = async () => (await ask('someone', { track_impression: false })).body['in_experiment'] === true;
+  await vi.waitUntil(isServed, slow);
+});
+afterAll(() => plane.stop());
+
+type Body = Readonly<Record<string, unknown>>;
+
+async function post(
+  path: string,
+  body: unknown,
+  { baseUrl = plane.baseUrl, headers = {} }: { baseUrl?: string; headers?: Record<string, string> } = {},
+): Promise<{ readonly status: number; readonly body: Body; readonly headers: Headers }> {
+  const answer = await fetch(`${baseUrl}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+  const value = (await answer.json()) as Body;
+  checkAnswer('POST', path, answer.status, value);
+  return { status: answer.status, body: value, headers: answer.headers };
+}
+
+function ask(visitorId: string, more: object = {}, options: Parameters<typeof post>[2] = {}): ReturnType<typeof post> {
+  return post('/experiments/assignments/button', { token, visitor_id: visitorId, ...more }, options);
+}
+
+function personalize(visitorId: string): ReturnType<typeof post> {
+  return post('/experiments/personalization', { token, visitor_id: visitorId });
+}
+
+/** The variant the published algorithm gives first. */
+function bucketed(visitorId: string): string {
+  return variantBucket(ids.experiment, visitorId) < 5_000 ? ids.green : ids.control;
+}
+
+/** A visitor of the name whose first variant is this one. */
+function visitorWith(variantId: string, name: string): string {
+  for (let index = 0; ; index += 1) if (bucketed(`${name}-${index}`) === variantId) return `${name}-${index}`;
+}
+
+const impressionsOf = async (visitorId: string) =>
+  (await readEnvelopes(plane.log)).filter(({ body }) => body['userId'] === visitorId);
+
+async function storedOf(visitorId: string): Promise<{ visitor_id: string; variant_id: string }[]> {
+  const sql = 'select visitor_id, variant_id from experiment_assignments where visitor_id = ?';
+  return plane.storage.fork().execute(sql, [visitorId]);
+}
+
+function addVisitor(id: string, mergedInto: string | null): Promise<unknown> {
+  const sql = 'insert into visitors (account_id, id, merged_into) values (?, ?, ?)';
+  return plane.storage.fork().execute(sql, [client.accountId, id, mergedInto]);
+}
+
+test('assignment: the published algorithm decides, and the answer is that of the specification', async () => {
+  const visitor = visitorWith(ids.green, 'first');
+  expect((await ask(visitor)).body).toEqual({
+    success: true,
+    in_experiment: true,
+    experiment_id: ids.experiment,
+    experiment_key: 'button',
+    experiment_name: 'Button',
+    variant_id: ids.green,
+    variant_name: 'Green',
+    is_control: false,
+    type: 'ab',
+    redirect: '/green',
+  });
+  const control = await ask(visitorWith(ids.control, 'first'));
+  expect(control.body).toMatchObject({ variant_id: ids.control, is_control: true });
+  expect(control.body).not.toHaveProperty('redirect');
+});
+
+test('assignment: fifty first calls at once store one assignment and an impression each', async () => {
+  const answers = await Promise.all(Array.from({ length: 50 }, () => ask('crowd')));
+  expect(new Set(answers.map(({ body }) => body['variant_id']))).toEqual(new Set([bucketed('crowd')]));
+  expect(await storedOf('crowd')).toEqual([{ visitor_id: 'crowd', variant_id: bucketed('crowd') }]);
+  const impressions = await impressionsOf('crowd');
+  expect(impressions).toHaveLength(50);
+  expect(new Set(impressions.map(({ id }) => id)).size).toBe(50);
+});
+
+test('impression: an event of the account that names experiment and variant, of the source that asked', async () => {
+  await ask('seen', { context: { url: 'https://example.com/page' } });
+  await ask('seen', { token: sourceToken });
+  await ask('seen', { token: testToken });
+  const [own, live, tried] = await impressionsOf('seen');
+  expect(own).toMatchObject({
+    v: 1,
+    kind: 'track',
+    account: client.accountId,
+    source: 'experiments',
+    body: {
+      event: '$experiment_impression',
+      userId: 'seen',
+      distinctId: own?.id,
+      eventProperties: { experiment_id: ids.experiment, experiment_key: 'button', variant_id: bucketed('seen') },
+      defaultProperties: { current_url: 'https://example.com/page' },
+    },
+  });
+  expect(own).not.toHaveProperty('test');
+  expect(JSON.stringify([own, live, tried])).not.toContain(token);
+  expect(live?.source).not.toBe('experiments');
+  expect(tried).toMatchObject({ source: live?.source, test: true });
+});
+
+test('impression: none when it is not asked for, when nobody is assigned, and for a personalization', async () => {
+  await ask('quiet', { track_impression: false });
+  await post('/experiments/assignments/unknown', { token, visitor_id: 'quiet' });
+  await personalize('quiet');
+  expect(await impressionsOf('quiet')).toEqual([]);
+});
+
+test('personalization: reads what is there and writes nothing', async () => {
+  const visitor = visitorWith(ids.green, 'reader');
+  const always = {
+    experiment_id: ids.banner,
+    experiment_key: 'banner',
+    experiment_name: 'Banner',
+    variant_name: 'All',
+  };
+  expect((await personalize(visitor)).body).toEqual({
+    success: true,
+    properties: { title: 'Hello' },
+    personalizations: [{ ...always, variant_id: expect.any(String), assigned_at: null }],
+  });
+  expect(await storedOf(visitor)).toEqual([]);
+  await ask(visitor);
+  const { body } = await personalize(visitor);
+  expect(body).toMatchObject({ success: true, properties: { title: 'Hello', colour: 'green' } });
+  expect(body['personalizations']).toEqual([
+    expect.objectContaining(always),
+    {
+      experiment_id: ids.experiment,
+      experiment_key: 'button',
+      experiment_name: 'Button',
+      variant_id: ids.green,
+      variant_name: 'Green',
+      assigned_at: expect.stringMatching(/^\d{4}-\d{2}-\d{2}T.*Z$/),
+    },
+  ]);
+});
+
+test('failures: every body says success false', async () => {
+  const body = { token, visitor_id: 'v' };
+  const path = '/experiments/assignments/button';
+  const failed = (status: number) => expect.objectContaining({ status, body: { success: false } });
+  for (const bad of ['{', '[]', 'null', '{}', { ...body, visitor_id: '' }, { ...body, visitor_id: 3 }, { token }]) {
+    expect(await post(path, bad)).toEqual(failed(400));
+    expect(await post('/experiments/personalization', bad)).toEqual(failed(400));
+  }
+  expect(await post(path, { ...body, track_impression: 'yes' })).toEqual(failed(400));
+  expect(await post(path, { ...body, context: { url: 1 } })).toEqual(failed(400));
+  expect(await post(path, { ...body, token: 'exp_unknown' })).toEqual(failed(401));
+  expect(await post('/experiments/personalization', { ...body, token: 'exp_unknown' })).toEqual(failed(401));
+  expect(await post(path, 'x'.repeat(70_000))).toEqual(failed(413));
+  expect(await post(path, body, { headers: { 'content-type': 'application/xml' } })).toEqual(failed(415));
+});
+
+test.each(['x'.repeat(2_000), 'a%00b', '%00', 'a%2Fb', '__proto__', '%F0%9F%8E%89'.repeat(400)])(
+  'experiment keys: nobody is in one that is not there, whatever it is called: %s',
+  async (key) => {
+    const answer = await post(`/experiments/assignments/${key}`, { token, visitor_id: 'v' });
+    expect(answer).toMatchObject({ status: 200, body: { success: true, in_experiment: false } });
+  },
+);
+
+test.each(['%FF%FE', '%ED%A0%80', '%E0%A4%A'])('experiment keys: one that is no text is malformed: %s', async (key) => {
+  expect(await post(`/experiments/assignments/${key}`, { token, visitor_id: 'v' })).toMatchObject({
+    status: 400,
+    body: { success: false },
+  });
+});
+
+test.each(['a\0b', '\0', '\ud800'])('visitors: an id that cannot be stored is malformed: %j', async (visitor) => {
+  for (const path of ['/experiments/assignments/button', '/experiments/personalization']) {
+    const answer = await post(path, { token, visitor_id: visitor });
+    expect(answer).toMatchObject({ status: 400, body: { success: false } });
+  }
+});
+
+test('source keys: the lists of their source are kept to, and a source that is disabled opens nothing', async () => {
+  const set = async (fields: object): Promise<void> => {
+    expect((await client.patch(`/sources/${sourceId}`, fields)).status).toBe(200);
+    await client.publish();
+  };
+  const status = async (headers: Record<string, string> = {}, at = plane.baseUrl): Promise<number> =>
+    (await ask('lister', { token: sourceToken }, { baseUrl: at, headers })).status;
+  await set({ whitelistDomains: ['example.com'], whitelistIps: ['198.51.100.0/24'] });
+  await expect.poll(() => status(), slow).toBe(403);
+  const { baseUrl } = await plane.startAnother({ TRUSTED_PROXIES: '127.0.0.1' });
+  const from = { 'x-forwarded-for': '198.51.100.7' };
+  await expect.poll(() => status(from, baseUrl), slow).toBe(200);
+  expect(await status(from)).toBe(403);
+  expect(await status({ ...from, origin: 'https://other.com' }, baseUrl)).toBe(403);
+  expect((await ask('lister')).status).toBe(200);
+  await set({ status: 'Disabled', whitelistDomains: null, whitelistIps: null });
+  await expect.poll(() => status(), slow).toBe(401);
+  await set({ status: 'Enabled' });
+  await expect.poll(() => status(), slow).toBe(200);
+});
+
+test('browsers: may ask from any page, also with a beacon', async () => {
+  const headers = { 'content-type': 'text/plain;charset=UTF-8', origin: 'https://example.com' };
+  const beacon = await ask('beacon', {}, { headers });
+  expect([beacon.status, beacon.headers.get('access-control-allow-origin')]).toEqual([200, '*']);
+  const preflight = await fetch(`${plane.baseUrl}/experiments/personalization`, { method: 'OPTIONS' });
+  expect([preflight.status, preflight.headers.get('access-control-allow-headers')]).toEqual([204, 'content-type']);
+});
+
+test('merged visitors: every id of one visitor has its earliest assignment', async () => {
+  const survivor = visitorWith(ids.control, 'merged');
+  const alias = visitorWith(ids.green, 'merged');
+  await ask(alias);
+  await addVisitor(survivor, null);
+  await addVisitor(alias, survivor);
+  expect((await ask(survivor)).body['variant_id']).toBe(ids.green);
+  expect(await storedOf(survivor)).toEqual([]);
+});
+
+test('erased visitors: their assignments go, and nothing is recorded of them again', async () => {
+  await addVisitor('gone', null);
+  await ask('gone');
+  expect(await storedOf('gone')).toHaveLength(1);
+  expect((await client.delete('/visitors/gone')).status).toBe(200);
+  expect(await storedOf('gone')).toEqual([]);
+  const another = await plane.startAnother();
+  expect((await ask('gone', {}, another)).body).toEqual({ success: true, in_experiment: false });
+  expect([(await storedOf('gone')).length, (await impressionsOf('gone')).length]).toEqual([0, 1]);
+});
+
+test('erased visitors: an assignment goes too where there was no event yet', async () => {
+  await ask('eventless', { track_impression: false });
+  expect((await client.delete('/visitors/eventless')).body).toMatchObject({ deleted: true, ids: ['eventless'] });
+  expect(await storedOf('eventless')).toEqual([]);
+  expect((await client.delete('/visitors/eventless')).status).toBe(404);
+  expect((await client.delete('/visitors/event%00less')).status).toBe(404);
+});
+
+test('a log that takes nothing: 503, because an impression would be lost', async () => {
+  const { streams } = plane.log.jsm;
+  const { config } = await streams.info('INGEST');
+  await streams.update('INGEST', { ...config, max_bytes: 1 });
+  const refused = await ask('unlucky');
+  await streams.update('INGEST', config);
+  expect([refused.status, refused.body]).toEqual([503, { success: false }]);
+  expect(refused.headers.get('retry-after')).toBe('1');
+  expect((await ask('unlucky')).body['variant_id']).toBe(bucketed('unlucky'));
+  expect(await impressionsOf('unlucky')).toHaveLength(1);
+});
+
+test('sticky: a change of weights and allocation moves nobody, also after a restart', async () => {
+  const visitor = visitorWith(ids.green, 'sticky');
+  await ask(visitor);
+  await client.patch(`${query}/${ids.green}`, { weight: 0 });
+  await client.patch(`/collections/experiments/${ids.experiment}`, { trafficAllocation: 0 });
+  await client.publish();
+  await expect.poll(async () => (await ask('newcomer')).body['in_experiment'], slow).toBe(false);
+  expect((await ask(visitor)).body['variant_id']).toBe(ids.green);
+  const another = await plane.startAnother();
+  expect((await ask(visitor, {}, another)).body['variant_id']).toBe(ids.green);
+});
+
+test('lifecycle: paused keeps old assignments, completed has nobody in it but for a rollout', async () => {
+  const visitor = visitorWith(ids.green, 'sticky');
+  const path = `/collections/experiments/${ids.experiment}`;
+  const step = async (kind: string, body?: object): Promise<void> => {
+    expect((await client.post(`${path}/${kind}`, body)).status).toBe(200);
+    await client.publish();
+  };
+  await client.patch(path, { trafficAllocation: 100 });
+  await step('pause');
+  expect((await ask(visitor)).body['variant_id']).toBe(ids.green);
+  expect((await ask('late')).body['in_experiment']).toBe(false);
+  await step('stop');
+  await expect.poll(async () => (await ask(visitor)).body['in_experiment'], slow).toBe(false);
+  await step('rollout', { variantId: ids.green });
+  await expect.poll(async () => (await ask('late')).body['variant_id'], slow).toBe(ids.green);
+  expect(await storedOf('late')).toEqual([]);
+});
+
+test('settings: domains are kept to, and experiments can be taken off', async () => {
+  const { body } = await client.get('/collections/experimentSettings');
+  const path = `/collections/experimentSettings/${body.entities[0].id}`;
+  await client.patch(path, { whitelistDomains: ['example.com'] });
+  await client.publish();
+  const from = (origin: string) => ask('late', {}, { headers: { origin } });
+  await expect.poll(async () => (await from('https://other.com')).status, slow).toBe(403);
+  expect((await from('https://www.example.com')).status).toBe(200);
+  expect((await ask('late')).status).toBe(200);
+  await client.patch(path, { isEnabled: false });
+  await client.publish();
+  await expect.poll(async () => (await ask('late')).body, slow).toEqual({ success: true, in_experiment: false });
+});

@@ -1,0 +1,71 @@
+import { followConfig } from '../../../shared/config/config-feed.ts';
+import type { ConfigChange, ConfigFeed } from '../../../shared/config/config-feed.ts';
+import { hashSourceKey } from '../../../shared/config/source-key.ts';
+import { compileExperimentPlan } from '../../../shared/experiments/experiment-plan.ts';
+import type { ExperimentPlan } from '../../../shared/experiments/experiment-plan.ts';
+import type { ExperimentToken } from '../../../shared/experiments/experiment-tokens.ts';
+import type { Bucket } from '../../../shared/log/bucket.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
+
+/** What a token opens: the experiments of its account's live version. */
+export type OpenedPlan = { readonly plan: ExperimentPlan; readonly token: ExperimentToken };
+
+/** The experiments every account runs, as they are published. */
+export type ExperimentPlans = {
+  /** False until all that was published at the start has been read: until then a token may be unknown for no reason. */
+  readonly ready: boolean;
+  /** Newest revision of the configuration in force; 0 before the first. */
+  readonly revision: number;
+  find(token: string): OpenedPlan | undefined;
+  /** Follows the CONFIG bucket; another one replaces it, and what is in force stays until that says otherwise. */
+  follow(bucket: Bucket): Promise<void>;
+  stop(): void;
+};
+
+/** Nothing is known before `follow`. */
+export function createExperimentPlans(logger: Logger): ExperimentPlans {
+  const plans = new Map<string, ExperimentPlan>();
+  const opened = new Map<string, OpenedPlan>();
+  // Valid tokens by themselves: hashing one costs more than the rest of looking it up.
+  const seen = new Map<string, OpenedPlan>();
+  let feed: ConfigFeed | undefined;
+  let ready = false;
+  const apply = ({ accountId, config }: ConfigChange): void => {
+    const plan = config === undefined ? undefined : compileExperimentPlan(config);
+    for (const hash of plans.get(accountId)?.tokens.keys() ?? []) opened.delete(hash);
+    plans.delete(accountId);
+    seen.clear();
+    if (plan === undefined) return;
+    plans.set(accountId, plan);
+    for (const [hash, token] of plan.tokens) opened.set(hash, { plan, token });
+    for (const unplanned of plan.unplanned) logger.error({ accountId, ...unplanned }, 'an experiment cannot run');
+  };
+  return {
+    get ready() {
+      return ready;
+    },
+    get revision() {
+      return feed?.revision ?? 0;
+    },
+    find(token) {
+      const known = seen.get(token);
+      if (known !== undefined) return known;
+      const found = opened.get(hashSourceKey(token));
+      if (found !== undefined) seen.set(token, found);
+      return found;
+    },
+    async follow(bucket) {
+      const previous = feed;
+      feed = await followConfig(bucket, {
+        apply,
+        onRejected: (accountId, revision, reason) =>
+          logger.error({ accountId, revision, reason }, 'configuration rejected; the one before stays in force'),
+        onReady: () => {
+          ready = true;
+        },
+      });
+      previous?.stop();
+    },
+    stop: () => feed?.stop(),
+  };
+}

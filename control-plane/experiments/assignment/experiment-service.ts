@@ -1,0 +1,120 @@
+import { Compile } from 'typebox/compile';
+import { isPageAllowed } from '../../../shared/admission/allowed-origins.ts';
+import { assignmentBody, personalizationBody } from '../../../shared/experiments/assignment-bodies.ts';
+import type { ExperimentVariant } from '../../../shared/experiments/experiment-bodies.ts';
+import { ApiError, badRequest, unauthorized } from '../../api/api-error.ts';
+import { readJson } from '../../api/checked-json.ts';
+import type { Assigned, Assigner, Personalized } from './assigner.ts';
+import type { ExperimentPlans, OpenedPlan } from './experiment-plans.ts';
+
+/** A request for a variant, whatever it came over. */
+export type ExperimentCall = {
+  readonly body: Buffer;
+  /** Empty where the request names none. */
+  readonly origin: string;
+  readonly referer: string;
+  /** Worked out only where a source lists addresses. */
+  clientAddress(): string;
+};
+
+/** Answers what browsers and servers ask for variants; no API key, the token is in the body. Throws ApiError, PublishError. */
+export type ExperimentService = {
+  assign(experimentKey: string, call: ExperimentCall): Promise<ExperimentAnswer>;
+  personalize(call: ExperimentCall): Promise<ExperimentAnswer>;
+};
+
+/** JSON, as text: beside a header, text is sent in one piece and bytes are not. */
+export type ExperimentAnswer = { readonly text: string; readonly bytes: number };
+
+const isAssignment = Compile(assignmentBody);
+const isPersonalization = Compile(personalizationBody);
+
+export function createExperimentService(plans: ExperimentPlans, assigner: Assigner): ExperimentService {
+  // An answer is the same for all visitors of a variant, for as long as its version runs.
+  const answers = new WeakMap<ExperimentVariant, ExperimentAnswer>();
+  const answerOf = (assigned: Assigned): ExperimentAnswer => {
+    const known = answers.get(assigned.variant);
+    if (known !== undefined) return known;
+    const made = encodeAnswer(viewAssigned(assigned));
+    answers.set(assigned.variant, made);
+    return made;
+  };
+  return {
+    async assign(experimentKey, call) {
+      const body = readJson(call.body);
+      if (!isAssignment.Check(body)) throw badRequest('the body is not a request for an assignment');
+      const assigned = await assigner.assign(open(plans, body.token, call), {
+        experimentKey,
+        visitorId: body.visitor_id,
+        trackImpression: body.track_impression ?? true,
+        context: body.context ?? undefined,
+      });
+      return assigned === undefined ? notInExperiment : answerOf(assigned);
+    },
+    async personalize(call) {
+      const body = readJson(call.body);
+      if (!isPersonalization.Check(body)) throw badRequest('the body is not a request for a personalization');
+      const opened = open(plans, body.token, call);
+      return encodeAnswer(
+        viewPersonalized(await assigner.personalize(opened, body.visitor_id, body.context ?? undefined)),
+      );
+    },
+  };
+}
+
+/** Experiments cannot be served for the moment. */
+export function unavailable(cause?: unknown): ApiError {
+  const failure = new ApiError(503, 'unavailable', 'experiments cannot be served now, try again');
+  failure.cause = cause;
+  return failure;
+}
+
+/** An answer that can be sent any number of times. */
+export function encodeAnswer(value: object): ExperimentAnswer {
+  const text = JSON.stringify(value);
+  return { text, bytes: Buffer.byteLength(text) };
+}
+
+const notInExperiment = encodeAnswer({ success: true, in_experiment: false });
+
+/** What the token opens, to those whom the lists of its settings or source let in. */
+function open(plans: ExperimentPlans, token: string, call: ExperimentCall): OpenedPlan {
+  const opened = plans.find(token);
+  if (opened === undefined) throw plans.ready ? unauthorized() : unavailable();
+  const { domains, addresses } = opened.token;
+  const isAdmitted =
+    isPageAllowed(domains, call.origin, call.referer) &&
+    (addresses === undefined || addresses.includes(call.clientAddress()));
+  if (isAdmitted) return opened;
+  throw new ApiError(403, 'forbidden', 'the token is not taken from this page or address: see its whitelists');
+}
+
+function viewAssigned({ experiment, variant }: Assigned): object {
+  return {
+    success: true,
+    in_experiment: true,
+    experiment_id: experiment.id,
+    experiment_key: experiment.key,
+    experiment_name: experiment.name,
+    variant_id: variant.id,
+    variant_name: variant.name,
+    is_control: variant.isControl,
+    type: experiment.type,
+    ...(variant.redirect === null ? {} : { redirect: variant.redirect }),
+  };
+}
+
+function viewPersonalized({ properties, by, assignedAt }: Personalized): object {
+  return {
+    success: true,
+    properties,
+    personalizations: by.map(({ experiment, variant }) => ({
+      experiment_id: experiment.id,
+      experiment_key: experiment.key,
+      experiment_name: experiment.name,
+      variant_id: variant.id,
+      variant_name: variant.name,
+      assigned_at: assignedAt.get(experiment.id)?.toISOString() ?? null,
+    })),
+  };
+}

@@ -1,0 +1,85 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { uuidv7 } from 'uuidv7';
+import { FrameWriter } from '../../../shared/events/frame.ts';
+import type { LogConnection } from '../../../shared/log/connection.ts';
+import { PublishError, publish } from '../../../shared/log/publisher.ts';
+import { ingestSubject } from '../../../shared/log/subjects.ts';
+import { encodeImpression } from './impression.ts';
+import type { Impression } from './impression.ts';
+
+/** Writes impressions to the log of accepted events, where they go the way of every event. */
+export type ImpressionLog = {
+  /** Returns once the log has stored it. Throws PublishError when it did not, or when too many wait already. */
+  write(impression: Impression): Promise<void>;
+};
+
+export type ImpressionLogOptions = {
+  readonly connection: LogConnection;
+  /** Asked each time: a log that was lost may be made anew with another number. */
+  partitions(): number;
+};
+
+const waitingMax = 20_000;
+const frameBytesMax = 256 * 1024;
+const publishTimeoutMs = 2_000;
+
+type Waiting = {
+  readonly line: string;
+  settle(failure: unknown): void;
+};
+
+type Lane = { readonly frame: FrameWriter; readonly waiting: Waiting[]; publishing: boolean };
+
+/** As in the gateway: one frame a partition in flight, and what arrives meanwhile is the next frame. */
+export function createImpressionLog({ connection, partitions }: ImpressionLogOptions): ImpressionLog {
+  const writerId = uuidv7();
+  const lanes = new Map<number, Lane>();
+  let waitingCount = 0;
+  let frames = 0;
+
+  const publishFrame = async (partition: number, lane: Lane): Promise<void> => {
+    const { frame, waiting } = lane;
+    frame.reset();
+    for (const { line } of waiting) {
+      if (frame.length >= frameBytesMax) break;
+      frame.appendLine(line);
+    }
+    const taken = waiting.splice(0, frame.events);
+    frames += 1;
+    const msgId = `${writerId}-${partition}-${frames}`;
+    const failure: unknown = await publish(connection, ingestSubject(partition), frame.bytes(), {
+      msgId,
+      timeoutMs: publishTimeoutMs,
+      attemptsMax: 2,
+    }).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    waitingCount -= taken.length;
+    for (const { settle } of taken) settle(failure);
+  };
+
+  // Never rejects: whoever waits is told by `settle`.
+  const drain = async (partition: number, lane: Lane): Promise<void> => {
+    lane.publishing = true;
+    // Requests that arrived together share a frame.
+    await nextTurn();
+    while (lane.waiting.length > 0) await publishFrame(partition, lane);
+    lane.publishing = false;
+  };
+
+  return {
+    async write(impression) {
+      const { partition, line } = encodeImpression(impression, partitions());
+      if (waitingCount >= waitingMax) throw new PublishError('full', ingestSubject(partition));
+      const lane = lanes.get(partition) ?? { frame: new FrameWriter(), waiting: [], publishing: false };
+      lanes.set(partition, lane);
+      waitingCount += 1;
+      await new Promise<void>((resolve, reject) => {
+        const settle = (failure: unknown): void => (failure === undefined ? resolve() : reject(failure));
+        lane.waiting.push({ line, settle });
+        if (!lane.publishing) void drain(partition, lane);
+      });
+    },
+  };
+}

@@ -1,0 +1,144 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { FastifyInstance } from 'fastify';
+import { uuidv7 } from 'uuidv7';
+import type { ClientAddress } from '../../../shared/admission/client-address.ts';
+import { PublishError } from '../../../shared/log/publisher.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
+import { ApiError, badRequest } from '../../api/api-error.ts';
+import { failureOf } from '../../api/failure.ts';
+import type { HttpCounts } from '../../api/http-counts.ts';
+import { loggableError } from '../../api/loggable-error.ts';
+import { encodeAnswer, unavailable } from './experiment-service.ts';
+import type { ExperimentAnswer, ExperimentCall, ExperimentService } from './experiment-service.ts';
+import { readBody } from './read-body.ts';
+
+export type ServeExperiments = {
+  readonly desk: ExperimentService;
+  readonly clientAddress: ClientAddress;
+  readonly counts: HttpCounts;
+  readonly logger: Logger;
+};
+
+const assignmentsPath = '/experiments/assignments/';
+const personalizationPath = '/experiments/personalization';
+const bodyBytesMax = 64 * 1024;
+const preflight = {
+  'access-control-allow-methods': 'POST',
+  'access-control-allow-headers': 'content-type',
+  'access-control-max-age': '86400',
+  'access-control-allow-origin': '*',
+};
+
+/**
+ * Serves assignments and personalization in front of the app's own routes. The app's way through hooks, parsers and
+ * serializers costs several times what an assignment does, and pages wait for these.
+ */
+export function serveExperiments(app: FastifyInstance, options: ServeExperiments): void {
+  const { counts } = options;
+  const asAssignment: Route = {
+    name: `${assignmentsPath}:key`,
+    answer: (call, key) => options.desk.assign(key, call),
+  };
+  const asPersonalization: Route = { name: personalizationPath, answer: (call) => options.desk.personalize(call) };
+  for (const { name } of [asAssignment, asPersonalization]) counts.expect(name, 'POST');
+  app.options('/experiments/*', (_request, reply) => reply.code(204).headers(preflight).send());
+
+  const rest = app.server.listeners('request') as RequestListener[];
+  app.server.removeAllListeners('request');
+  app.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    const path = request.method === 'POST' ? pathOf(request.url ?? '') : '';
+    if (path.startsWith(assignmentsPath) && !path.includes('/', assignmentsPath.length)) {
+      void serve(asAssignment, path.slice(assignmentsPath.length), request, response, options);
+    } else if (path === personalizationPath) {
+      void serve(asPersonalization, '', request, response, options);
+    } else {
+      for (const listener of rest) listener(request, response);
+    }
+  });
+}
+
+type Route = {
+  /** Stands in metrics. */
+  readonly name: string;
+  answer(call: ExperimentCall, key: string): Promise<ExperimentAnswer>;
+};
+
+/** Never rejects: what went wrong is the answer. */
+async function serve(
+  route: Route,
+  key: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+  { clientAddress, counts, logger }: ServeExperiments,
+): Promise<void> {
+  const startedMs = performance.now();
+  const { headers, socket } = request;
+  let status = 200;
+  try {
+    if (!isJsonType(headers['content-type'])) throw notJson;
+    const call: ExperimentCall = {
+      body: await readBody(request, bodyBytesMax),
+      origin: headers.origin ?? '',
+      referer: headers.referer ?? '',
+      clientAddress: () => clientAddress.ofText(socket.remoteAddress ?? '', String(headers['x-forwarded-for'] ?? '')),
+    };
+    send(response, status, await route.answer(call, decodeKey(key)));
+  } catch (error) {
+    const failure = error instanceof PublishError ? unavailable(error) : failureOf(error);
+    ({ status } = failure);
+    const more = status === 503 ? ['retry-after', '1'] : [];
+    // What is left of the body is not read.
+    if (!request.complete) more.push('connection', 'close');
+    if (status >= 500) {
+      const requestId = uuidv7();
+      more.push('x-request-id', requestId);
+      logger.error({ requestId, status, failure: loggableError(failure.cause) }, 'request for an experiment failed');
+    }
+    send(response, status, failed, more);
+  }
+  counts.count(route.name, 'POST', status, performance.now() - startedMs);
+}
+
+const failed = encodeAnswer({ success: false });
+const notJson = new ApiError(415, 'media_type', 'the body must be sent as JSON');
+
+function send(
+  response: ServerResponse,
+  status: number,
+  { text, bytes }: ExperimentAnswer,
+  more: readonly string[] = [],
+): void {
+  // The client may be gone.
+  if (response.destroyed) return;
+  response.writeHead(status, [
+    'content-type',
+    'application/json; charset=utf-8',
+    'content-length',
+    String(bytes),
+    'access-control-allow-origin',
+    '*',
+    'cache-control',
+    'no-store',
+    ...more,
+  ]);
+  response.end(text);
+}
+
+function pathOf(url: string): string {
+  const end = url.indexOf('?');
+  const path = end < 0 ? url : url.slice(0, end);
+  return path.endsWith('/') ? path.slice(0, -1) : path;
+}
+
+function decodeKey(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    throw badRequest('the experiment key holds a malformed escape');
+  }
+}
+
+/** A page that must not ask for permission first sends JSON as text, or without a type. */
+function isJsonType(contentType: string | undefined): boolean {
+  return contentType === undefined || /^(?:application\/json|text\/plain)\s*(?:;|$)/i.test(contentType);
+}

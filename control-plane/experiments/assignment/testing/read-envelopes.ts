@@ -1,0 +1,14 @@
+import type { Envelope } from '../../../../shared/events/envelope.ts';
+import { decodeEnvelopes } from '../../../../shared/events/frame.ts';
+import type { LogConnection } from '../../../../shared/log/connection.ts';
+
+/** Every event in the log of accepted ones, in its order. */
+export async function readEnvelopes({ jsm }: LogConnection): Promise<Envelope[]> {
+  const { state } = await jsm.streams.info('INGEST');
+  const envelopes: Envelope[] = [];
+  for (let seq = 1; seq <= state.last_seq; seq += 1) {
+    const message = await jsm.streams.getMessage('INGEST', { seq });
+    envelopes.push(...decodeEnvelopes(message.data));
+  }
+  return envelopes;
+}

@@ -1,0 +1,78 @@
+import { Type } from 'typebox';
+import { nameField, nullable } from '../../shared/collections/define.ts';
+import { badRequest, forbidden, notFound } from '../api/api-error.ts';
+import { defineEndpoint } from '../api/define-endpoint.ts';
+import { pageOf, pageQuery } from '../api/pagination.ts';
+import { recordAudit } from '../audit/record-audit.ts';
+import { edit } from '../draft/edit.ts';
+import { addApiKey, listApiKeys, revokeApiKey } from './key-store.ts';
+import { keyReply, viewKey } from './key-view.ts';
+import { hasScope, scopes as knownScopes } from './scopes.ts';
+
+const scope = Type.Enum([...knownScopes, 'source:view']);
+
+export const keyEndpoints = [
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/keys',
+    scope: 'key:list',
+    id: 'listKeys',
+    tag: 'API keys',
+    summary: 'List API keys, newest first; never the keys themselves',
+    query: Type.Object(pageQuery),
+    reply: pageOf(keyReply),
+    async handle({ query, actor }, { storage, paginator }) {
+      const { accountId } = actor;
+      const list = { list: 'keys', accountId, filters: {} };
+      const { limit, after } = paginator.read(query, list);
+      const rows = await listApiKeys(storage.fork(), accountId, { limit: limit + 1, after });
+      return paginator.page(list, limit, rows, (row) => [row.createdAt.getTime(), row.id], viewKey);
+    },
+  }),
+  defineEndpoint({
+    method: 'POST',
+    path: '/rest/v1/keys',
+    scope: 'key:create',
+    id: 'createKey',
+    tag: 'API keys',
+    summary: 'Make an API key; this answer is the only one that shows it',
+    body: Type.Object(
+      {
+        name: nameField,
+        scopes: Type.Array(scope, { minItems: 1, maxItems: 200, uniqueItems: true }),
+        expiresAt: Type.Optional(nullable(Type.String({ format: 'date-time' }))),
+      },
+      { additionalProperties: false },
+    ),
+    reply: Type.Object({ ...keyReply.properties, key: Type.String() }),
+    async handle({ body, actor }, services) {
+      const { name, scopes } = body;
+      const expiresAt = body.expiresAt === undefined || body.expiresAt === null ? null : new Date(body.expiresAt);
+      if (expiresAt !== null && expiresAt <= services.now()) throw badRequest('expiresAt must be in the future');
+      // A key must not be a way to more than its maker may do.
+      const beyond = scopes.find((one) => !hasScope(actor.scopes, one));
+      if (beyond !== undefined) throw forbidden(beyond);
+      return edit(services, actor, async ({ em, now }) => {
+        const { key, row } = await addApiKey(em, actor.accountId, { name, scopes, expiresAt }, now);
+        recordAudit(em, actor, { action: 'key.create', entityId: row.id, details: { scopes } }, now);
+        return { ...viewKey(row), key };
+      });
+    },
+  }),
+  defineEndpoint({
+    method: 'DELETE',
+    path: '/rest/v1/keys/:id',
+    scope: 'key:delete',
+    id: 'revokeKey',
+    tag: 'API keys',
+    summary: 'End an API key at once',
+    reply: keyReply,
+    handle: ({ params, actor }, services) =>
+      edit(services, actor, async ({ em, now }) => {
+        const row = await revokeApiKey(em, actor.accountId, params['id'] ?? '', now);
+        if (row === undefined) throw notFound('key');
+        recordAudit(em, actor, { action: 'key.revoke', entityId: row.id }, now);
+        return viewKey(row);
+      }),
+  }),
+];

@@ -1,0 +1,67 @@
+import type { LogConnection } from '../../shared/log/connection.ts';
+import { openBuckets } from '../../shared/log/open-buckets.ts';
+import type { Buckets } from '../../shared/log/open-buckets.ts';
+import { ensureTopology } from '../../shared/log/topology.ts';
+import type { TopologySettings } from '../../shared/log/topology.ts';
+import type { Logger } from '../../shared/process/logger.ts';
+
+/** The log as the control plane uses it: its buckets, opened again whenever the server may have lost them. */
+export type LogBuckets = {
+  readonly connection: LogConnection;
+  readonly buckets: Buckets;
+  /** Partitions of accepted events, as the log was made. */
+  readonly partitions: number;
+  /** Makes what is missing of the log and opens the buckets again. */
+  reopen(): Promise<void>;
+  stop(): void;
+};
+
+export type LogLinkOptions = {
+  readonly connection: LogConnection;
+  readonly topology: TopologySettings;
+  /** Of the database; the log has to be of the same. */
+  readonly deploymentId: string | undefined;
+  readonly logger: Logger;
+  /** Called with the buckets at the start and after each reopening. */
+  onOpened(buckets: Buckets): Promise<void>;
+};
+
+/** Makes the log's streams and buckets and keeps them there: a server that comes back empty gets them again. */
+export async function openLogBuckets(options: LogLinkOptions): Promise<LogBuckets> {
+  const { connection, topology, deploymentId, logger } = options;
+  let partitions = topology.partitions;
+  const open = async (): Promise<Buckets> => {
+    const { created, partitions: inForce } = await ensureTopology(connection, topology, deploymentId);
+    partitions = inForce;
+    if (created.length > 0) logger.warn({ created }, 'streams created: the log was empty');
+    const opened = await openBuckets(connection, topology.replicas);
+    await options.onOpened(opened);
+    return opened;
+  };
+  let buckets = await open();
+  let reopening: Promise<void> | undefined;
+  const reopen = (): Promise<void> => {
+    reopening ??= (async () => {
+      try {
+        buckets = await open();
+      } finally {
+        reopening = undefined;
+      }
+    })();
+    return reopening;
+  };
+  const offReconnect = connection.onReconnect(() => {
+    reopen().catch((error: unknown) => logger.warn({ err: error }, 'opening the log again failed'));
+  });
+  return {
+    connection,
+    get buckets() {
+      return buckets;
+    },
+    get partitions() {
+      return partitions;
+    },
+    reopen,
+    stop: offReconnect,
+  };
+}

@@ -1,0 +1,47 @@
+import type { Storage } from '../../shared/storage/open-storage.ts';
+import type { LogBuckets } from './log-buckets.ts';
+import { processesBehind } from './live-processes.ts';
+import type { LeaseMirror } from './live-processes.ts';
+import { pushedRevision } from './outbox.ts';
+
+/** Where a publish waits until it is live, and learns how large it may be. */
+export type PublishingService = {
+  /** The largest document the CONFIG bucket takes, in bytes. */
+  documentBytesMax(): number;
+  /** Returns once every live process runs what the outbox row announced, or after the deadline. */
+  whenApplied(outboxId: number): Promise<void>;
+};
+
+export type PublishingServiceOptions = {
+  readonly storage: Storage;
+  readonly logBuckets: LogBuckets;
+  readonly leases: LeaseMirror;
+  /** A limit below the server's own, in bytes. */
+  readonly documentBytesMax: number;
+  wake(): void;
+};
+
+const deadlineMs = 2_000;
+const pollMs = 15;
+// Room for the subject and headers of the message that carries a document.
+const marginBytes = 4_096;
+
+export function createPublishingService(options: PublishingServiceOptions): PublishingService {
+  const { storage, logBuckets, leases } = options;
+  return {
+    documentBytesMax() {
+      const serverMax = logBuckets.connection.nc.info?.max_payload ?? options.documentBytesMax;
+      return Math.min(options.documentBytesMax, serverMax - marginBytes);
+    },
+    async whenApplied(outboxId) {
+      options.wake();
+      const giveUpAtMs = performance.now() + deadlineMs;
+      let revision: number | undefined;
+      while (performance.now() < giveUpAtMs) {
+        revision ??= await pushedRevision(storage.fork(), outboxId);
+        if (revision !== undefined && processesBehind(leases.entries, revision, performance.now()).length === 0) return;
+        await new Promise((resolve) => setTimeout(resolve, pollMs));
+      }
+    },
+  };
+}

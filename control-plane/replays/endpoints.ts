@@ -1,0 +1,153 @@
+import { Type } from 'typebox';
+import { badRequest, notFound } from '../api/api-error.ts';
+import { defineEndpoint } from '../api/define-endpoint.ts';
+import type { CoreServices } from '../api/define-endpoint.ts';
+import { pageOf, pageQuery } from '../api/pagination.ts';
+import { recordAudit } from '../audit/record-audit.ts';
+import { findLiveDestination } from '../destinations/live-destination.ts';
+import { edit } from '../draft/edit.ts';
+import { findEntity } from '../draft/entity-store.ts';
+import { isUuid } from '../store/text.ts';
+import { deadLetterReply, viewDeadLetter } from './dead-letter-view.ts';
+import { readReplayRequest, replayBody } from './replay-body.ts';
+import type { ReplayService } from './replay-service.ts';
+import { replayReply, viewReplay } from './replay-view.ts';
+import { readTimeRange, timeField } from './time-range.ts';
+
+/** What replays need beside what every endpoint has. */
+export type ReplayServices = {
+  readonly replays: ReplayService;
+};
+
+export const replayEndpoints = [
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/destinations/:id/dead-letters',
+    scope: 'destination:find',
+    id: 'listDeadLetters',
+    tag: 'Destinations',
+    summary:
+      'List the events the destination did not take, newest first; with a filter a page may hold fewer than limit and ' +
+      'still have more behind it',
+    query: Type.Object({
+      ...pageQuery,
+      reason: Type.Optional(
+        Type.String({ minLength: 1, maxLength: 1_000, description: 'Those of exactly this reason.' }),
+      ),
+      from: Type.Optional(timeField('Those last tried at this time or later.')),
+      to: Type.Optional(timeField('Those last tried before this time.')),
+    }),
+    reply: pageOf(deadLetterReply),
+    async handle({ params, query, actor }, { storage, paginator, replays }: CoreServices & ReplayServices) {
+      const { accountId } = actor;
+      const { reason, from, to } = query;
+      const id = params['id'] ?? '';
+      const list = { list: 'dead-letters', accountId, filters: { id, reason, from, to } };
+      const { limit, after } = paginator.read(query, list);
+      const filter = { reason, ...readTimeRange(query) };
+      const row = await findEntity(storage.fork(), accountId, 'destinations', id);
+      if (row === undefined) throw notFound('destination');
+      const beforeSeq = after === undefined ? undefined : Number(after[0]);
+      const { letters, nextBeforeSeq } = await replays.deadLetters(row.id, { limit, beforeSeq, filter });
+      return paginator.pageUpTo(
+        list,
+        letters.map(viewDeadLetter),
+        nextBeforeSeq === undefined ? undefined : [nextBeforeSeq],
+      );
+    },
+  }),
+  defineEndpoint({
+    method: 'POST',
+    path: '/rest/v1/destinations/:id/replay',
+    scope: 'destination:update',
+    id: 'startReplay',
+    tag: 'Destinations',
+    summary:
+      'Send dead letters, or a range of the log, to the destination again, each event with the idempotency key it always ' +
+      'had; the same request while such a replay is not over answers that one. Replayed events arrive after what was ' +
+      'delivered since, in their own order for each visitor; where earlier events of a visitor wait, they wait behind those',
+    body: replayBody,
+    reply: replayReply,
+    async handle({ params, body, actor }, services: CoreServices & ReplayServices) {
+      const { accountId } = actor;
+      const request = readReplayRequest(body);
+      const job = await edit(services, actor, async ({ em, now }) => {
+        const row = await findEntity(em, accountId, 'destinations', params['id'] ?? '');
+        if (row === undefined) throw notFound('destination');
+        const live = await findLiveDestination(em, accountId, row.id);
+        if (live === undefined) throw badRequest('the destination is not in the live version: publish it first');
+        if (live['status'] !== 'Enabled') {
+          throw badRequest('the destination is Disabled in the live version: enable and publish it first');
+        }
+        // Written before it is asked for: what cannot be audited is not done.
+        const asked = { action: 'destination.replay', collection: 'destinations', entityId: row.id };
+        recordAudit(em, actor, { ...asked, details: { what: request.what } }, now);
+        await em.flush();
+        return services.replays.start(accountId, row.id, request);
+      });
+      return viewReplay(job);
+    },
+  }),
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/destinations/:id/replays',
+    scope: 'destination:find',
+    id: 'listReplays',
+    tag: 'Destinations',
+    summary: 'List the replays of a destination, newest first; those that are over for 30 days, the last 50 at most',
+    query: Type.Object(pageQuery),
+    reply: pageOf(replayReply),
+    async handle({ params, query, actor }, { storage, paginator, replays }: CoreServices & ReplayServices) {
+      const { accountId } = actor;
+      const id = params['id'] ?? '';
+      const list = { list: 'replays', accountId, filters: { id } };
+      const { limit, after } = paginator.read(query, list);
+      const row = await findEntity(storage.fork(), accountId, 'destinations', id);
+      if (row === undefined) throw notFound('destination');
+      const jobs = await replays.list(row.id);
+      // Ids are made in the order of time.
+      const older = after === undefined ? jobs : jobs.filter((job) => job.id < String(after[0]));
+      return paginator.page(list, limit, older.slice(0, limit + 1), (job) => [job.id], viewReplay);
+    },
+  }),
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/destinations/:id/replays/:replayId',
+    scope: 'destination:find',
+    id: 'getReplay',
+    tag: 'Destinations',
+    summary: 'Read how far a replay is',
+    reply: replayReply,
+    async handle({ params, actor }, { storage, replays }: CoreServices & ReplayServices) {
+      const row = await findEntity(storage.fork(), actor.accountId, 'destinations', params['id'] ?? '');
+      if (row === undefined) throw notFound('destination');
+      const replayId = params['replayId'] ?? '';
+      const job = isUuid(replayId) ? await replays.find(row.id, replayId) : undefined;
+      if (job === undefined) throw notFound('replay');
+      return viewReplay(job);
+    },
+  }),
+  defineEndpoint({
+    method: 'POST',
+    path: '/rest/v1/destinations/:id/replays/:replayId/cancel',
+    scope: 'destination:update',
+    id: 'cancelReplay',
+    tag: 'Destinations',
+    summary: 'End a replay; what it has put before the destination already is sent, one that is over stays as it is',
+    reply: replayReply,
+    async handle({ params, actor }, services: CoreServices & ReplayServices) {
+      const job = await edit(services, actor, async ({ em, now }) => {
+        const row = await findEntity(em, actor.accountId, 'destinations', params['id'] ?? '');
+        if (row === undefined) throw notFound('destination');
+        const cancelled = { action: 'destination.cancel-replay', collection: 'destinations', entityId: row.id };
+        recordAudit(em, actor, cancelled, now);
+        await em.flush();
+        const replayId = params['replayId'] ?? '';
+        const found = isUuid(replayId) ? await services.replays.cancel(row.id, replayId) : undefined;
+        if (found === undefined) throw notFound('replay');
+        return found;
+      });
+      return viewReplay(job);
+    },
+  }),
+];

@@ -1,0 +1,43 @@
+import { listDeadLetters } from '../../shared/replay/list-dead-letters.ts';
+import type { DeadLetterPage, DeadLetterPageRequest } from '../../shared/replay/list-dead-letters.ts';
+import { TooManyReplaysError, createReplayDesk } from '../../shared/replay/replay-desk.ts';
+import type { ReplayDesk } from '../../shared/replay/replay-desk.ts';
+import type { ApiError } from '../api/api-error.ts';
+import { tooMany, unavailable } from '../api/api-error.ts';
+import type { LogBuckets } from '../publishing/log-buckets.ts';
+
+/** Dead letters and replays, as the log has them. A log that does not answer is a 503. */
+export type ReplayService = ReplayDesk & {
+  deadLetters(destinationId: string, page: DeadLetterPageRequest): Promise<DeadLetterPage>;
+};
+
+export function createReplayService(logBuckets: Pick<LogBuckets, 'connection' | 'buckets'>): ReplayService {
+  // The buckets are opened anew where the log was lost.
+  const desk = (): ReplayDesk => createReplayDesk(logBuckets.buckets.replays);
+  const ask = async <Answer>(question: () => Promise<Answer>): Promise<Answer> => {
+    if (!logBuckets.connection.connected) throw logAway();
+    try {
+      return await question();
+    } catch (error) {
+      throw failureOfLog(error);
+    }
+  };
+  return {
+    deadLetters: (destinationId, page) => ask(() => listDeadLetters(logBuckets.connection, destinationId, page)),
+    start: (accountId, destinationId, request) => ask(() => desk().start(accountId, destinationId, request)),
+    list: (destinationId) => ask(() => desk().list(destinationId)),
+    find: (destinationId, id) => ask(() => desk().find(destinationId, id)),
+    cancel: (destinationId, id) => ask(() => desk().cancel(destinationId, id)),
+  };
+}
+
+function logAway(cause?: unknown): ApiError {
+  const failure = unavailable('the log cannot be reached or is busy, try again');
+  failure.cause = cause;
+  return failure;
+}
+
+function failureOfLog(error: unknown): ApiError {
+  if (!(error instanceof TooManyReplaysError)) return logAway(error);
+  return tooMany('too many replays of the destination wait; cancel one, or try again when one is over');
+}

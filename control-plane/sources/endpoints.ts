@@ -1,0 +1,156 @@
+import { Type } from 'typebox';
+import { enabledStatus, nullable } from '../../shared/collections/define.ts';
+import { sourceTypes } from '../../shared/collections/source-types.ts';
+import { sources } from '../../shared/collections/sources.ts';
+import { notFound } from '../api/api-error.ts';
+import { defineEndpoint } from '../api/define-endpoint.ts';
+import type { CoreServices } from '../api/define-endpoint.ts';
+import { pageOf, pageQuery } from '../api/pagination.ts';
+import { recordAudit } from '../audit/record-audit.ts';
+import { createSchema, patchSchema } from '../collections/entity-schemas.ts';
+import { deleteEntity, patchEntity } from '../draft/edit-entities.ts';
+import { edit } from '../draft/edit.ts';
+import { entityPosition, findEntity, listEntities } from '../draft/entity-store.ts';
+import type { LiveValues } from '../health/live-values.ts';
+import { addToOutbox } from '../publishing/outbox.ts';
+import type { PublishingService } from '../publishing/publishing-service.ts';
+import { createSource as addSource } from './create-source.ts';
+import { publishedSources } from './published-sources.ts';
+import { issueSourceKeys, readSourceTokens as openTokens } from './source-keys.ts';
+import { sourceReply, tokensReply, viewSource } from './source-view.ts';
+
+/** What sources need beside what every endpoint has. */
+export type SourceServices = {
+  readonly liveValues: LiveValues;
+  readonly publishing: PublishingService;
+};
+
+export const sourceEndpoints = [
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/sources',
+    scope: 'source:list',
+    id: 'listSources',
+    tag: 'Sources',
+    summary: 'List sources, newest first',
+    query: Type.Object({
+      ...pageQuery,
+      type: Type.Optional(Type.Enum([...sourceTypes])),
+      status: Type.Optional(enabledStatus),
+      nameContains: Type.Optional(Type.String({ maxLength: 250 })),
+    }),
+    reply: pageOf(sourceReply),
+    async handle({ query, actor }, { storage, paginator, liveValues }: CoreServices & SourceServices) {
+      const { accountId } = actor;
+      const { type, status, nameContains } = query;
+      const list = { list: 'sources', accountId, filters: { type, status, nameContains } };
+      const { limit, after } = paginator.read(query, list);
+      const em = storage.fork();
+      const filters = { equals: { type, status }, nameContains };
+      const rows = await listEntities(em, accountId, 'sources', filters, { limit: limit + 1, after });
+      const published = await publishedSources(em, accountId);
+      return paginator.page(list, limit, rows, entityPosition, (row) => viewSource(row, published, liveValues));
+    },
+  }),
+  defineEndpoint({
+    method: 'POST',
+    path: '/rest/v1/sources',
+    scope: 'source:create',
+    id: 'createSource',
+    tag: 'Sources',
+    summary: 'Add a source to the draft; it takes events once it is published',
+    body: createSchema(sources),
+    reply: sourceReply,
+    async handle({ body, actor }, services: CoreServices & SourceServices) {
+      const fields = body as Record<string, unknown>;
+      const row = await edit(services, actor, (editing) => addSource(editing, services.secretBox, fields));
+      return viewSource(row, new Set(), services.liveValues);
+    },
+  }),
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/sources/:id',
+    scope: 'source:find',
+    id: 'getSource',
+    tag: 'Sources',
+    summary: 'Read a source',
+    reply: sourceReply,
+    async handle({ params, actor }, { storage, liveValues }: CoreServices & SourceServices) {
+      const em = storage.fork();
+      const row = await findEntity(em, actor.accountId, 'sources', params['id'] ?? '');
+      if (row === undefined) throw notFound('source');
+      return viewSource(row, await publishedSources(em, actor.accountId), liveValues);
+    },
+  }),
+  defineEndpoint({
+    method: 'PATCH',
+    path: '/rest/v1/sources/:id',
+    scope: 'source:update',
+    id: 'updateSource',
+    tag: 'Sources',
+    summary: 'Change fields of a source',
+    body: patchSchema(sources, { status: Type.Optional(nullable(enabledStatus)) }),
+    reply: sourceReply,
+    async handle({ params, body, actor }, services: CoreServices & SourceServices) {
+      const { status, ...others } = body as Record<string, unknown>;
+      // A null status is one that is left out: a source always has a status.
+      const fields = status === null || status === undefined ? others : { ...others, status };
+      return edit(services, actor, async (editing) => {
+        const row = await patchEntity(editing, sources, params['id'] ?? '', fields);
+        return viewSource(row, await publishedSources(editing.em, actor.accountId), services.liveValues);
+      });
+    },
+  }),
+  defineEndpoint({
+    method: 'DELETE',
+    path: '/rest/v1/sources/:id',
+    scope: 'source:delete',
+    id: 'deleteSource',
+    tag: 'Sources',
+    summary: 'Take a source out of the draft; it takes events until that is published',
+    reply: Type.Object({ deleted: Type.Literal(true) }),
+    async handle({ params, actor }, services) {
+      await edit(services, actor, (editing) => deleteEntity(editing, sources, params['id'] ?? ''));
+      return { deleted: true };
+    },
+  }),
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/sources/:id/tokens',
+    scope: 'source:find',
+    id: 'getSourceTokens',
+    tag: 'Sources',
+    summary: 'The keys events are sent with',
+    reply: tokensReply,
+    async handle({ params, actor }, { storage, secretBox }) {
+      const em = storage.fork();
+      const row = await findEntity(em, actor.accountId, 'sources', params['id'] ?? '');
+      const tokens = row === undefined ? undefined : await openTokens(em, secretBox, row);
+      if (tokens === undefined) throw notFound('source');
+      return tokens;
+    },
+  }),
+  defineEndpoint({
+    method: 'POST',
+    path: '/rest/v1/sources/:id/tokens/rotate',
+    scope: 'source:update',
+    id: 'rotateSourceTokens',
+    tag: 'Sources',
+    summary: 'Give a source new keys; the old ones end at once, without a new version',
+    reply: tokensReply,
+    async handle({ params, actor }, services: CoreServices & SourceServices) {
+      const { accountId } = actor;
+      const { tokens, outboxId } = await edit(services, actor, async ({ em, now }) => {
+        const row = await findEntity(em, accountId, 'sources', params['id'] ?? '');
+        if (row === undefined) throw notFound('source');
+        const issued = await issueSourceKeys(em, services.secretBox, row, now);
+        const rotated = { action: 'source.rotate-tokens', collection: 'sources', entityId: row.id };
+        recordAudit(em, actor, rotated, now);
+        const isLive = (await publishedSources(em, accountId)).has(row.id);
+        return { tokens: issued, outboxId: isLive ? await addToOutbox(em, accountId, now) : undefined };
+      });
+      if (outboxId !== undefined) await services.publishing.whenApplied(outboxId);
+      return tokens;
+    },
+  }),
+];

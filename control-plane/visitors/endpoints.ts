@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto';
+import { Type } from 'typebox';
+import { badRequest, notFound } from '../api/api-error.ts';
+import { defineEndpoint } from '../api/define-endpoint.ts';
+import { pageOf, pageQuery } from '../api/pagination.ts';
+import { recordAudit } from '../audit/record-audit.ts';
+import { edit } from '../draft/edit.ts';
+import { eraseVisitor } from './erase-visitor.ts';
+import { exportVisitor } from './export-visitor.ts';
+import { visitorReply } from './visitor-view.ts';
+
+const text = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 1_000, description }));
+
+export const visitorEndpoints = [
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/visitors',
+    scope: 'visitor:find',
+    id: 'listVisitors',
+    tag: 'Visitors',
+    summary: 'Find a visitor by exactly one of userId, externalId and email',
+    query: Type.Object({
+      ...pageQuery,
+      userId: text("The visitor's own id, or an alias of it."),
+      externalId: text("The customer's id."),
+      email: text('In any spelling.'),
+    }),
+    reply: pageOf(visitorReply),
+    async handle({ query, actor }, { pool, paginator }) {
+      const { accountId } = actor;
+      const { userId, externalId, email } = query;
+      const keys = [
+        ...(userId === undefined ? [] : [{ id: userId }]),
+        ...(externalId === undefined ? [] : [{ externalId }]),
+        ...(email === undefined ? [] : [{ email }]),
+      ];
+      const [key] = keys;
+      if (key === undefined || keys.length > 1)
+        throw badRequest('exactly one of userId, externalId and email is required');
+      const list = { list: 'visitors', accountId, filters: { userId, externalId, email } };
+      const { limit } = paginator.read(query, list);
+      const visitor = await exportVisitor(pool, accountId, key);
+      return paginator.page(
+        list,
+        limit,
+        visitor === undefined ? [] : [visitor],
+        () => [],
+        (found) => found,
+      );
+    },
+  }),
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/visitors/:id',
+    scope: 'visitor:find',
+    id: 'getVisitor',
+    tag: 'Visitors',
+    summary: 'Read all that is kept of a visitor; an alias leads to the visitor it became',
+    reply: visitorReply,
+    async handle({ params, actor }, { pool }) {
+      const visitor = await exportVisitor(pool, actor.accountId, { id: params['id'] ?? '' });
+      if (visitor === undefined) throw notFound('visitor');
+      return visitor;
+    },
+  }),
+  defineEndpoint({
+    method: 'DELETE',
+    path: '/rest/v1/visitors/:id',
+    scope: 'visitor:delete',
+    id: 'deleteVisitor',
+    tag: 'Visitors',
+    summary:
+      'Erase a visitor: its properties, what identifies it, its recent events, and its assignments to experiments. ' +
+      'Events in the log leave it with ' +
+      'retention (7 days); dead letters, and what destinations were sent, are not touched',
+    reply: Type.Object({
+      deleted: Type.Literal(true),
+      ids: Type.Array(Type.String(), { description: 'The erased id and its aliases.' }),
+      recentEventCount: Type.Integer({ minimum: 0, description: 'Events erased from the recent-events view.' }),
+    }),
+    async handle({ params, actor }, services) {
+      const id = params['id'] ?? '';
+      return edit(services, actor, async ({ em, now }) => {
+        // Written before the erasure, which has a transaction of its own: what cannot be audited is not done. The hash
+        // lets an auditor who has the id find the entry, and nobody else the visitor.
+        const entityId = createHash('sha256').update(id).digest('hex');
+        recordAudit(em, actor, { action: 'visitor.erase', entityId }, now);
+        await em.flush();
+        const { ids, recentEventCount } = await eraseVisitor(services.pool, actor.accountId, id);
+        if (ids.length === 0) throw notFound('visitor');
+        return { deleted: true, ids, recentEventCount };
+      });
+    },
+  }),
+];
