@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { liveVersionId } from '../versions/version-store.ts';
+import { liveVersionId } from '../draft/live-version.ts';
 
 /** Ids of the sources in the version the account runs. */
 export async function publishedSources(em: EntityManager, accountId: string): Promise<ReadonlySet<string>> {

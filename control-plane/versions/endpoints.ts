@@ -7,6 +7,7 @@ import type { CoreServices } from '../api/define-endpoint.ts';
 import { pageOf, pageQuery } from '../api/pagination.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { edit } from '../draft/edit.ts';
+import { liveVersionId } from '../draft/live-version.ts';
 import { emptySnapshot } from '../draft/snapshot.ts';
 import { hasScope } from '../keys/scopes.ts';
 import type { PublishingService } from '../publishing/publishing-service.ts';
@@ -21,7 +22,6 @@ import {
   findVersion,
   listVersions as findVersions,
   liveContent,
-  liveVersionId,
   renameVersion,
   versionContent,
 } from './version-store.ts';

@@ -1,11 +1,12 @@
 import type { VersionRow } from '../../shared/storage/entities/version.ts';
+import { badRequest, notFound } from '../api/api-error.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import type { Editing } from '../draft/edit-entities.ts';
-import { badRequest, notFound } from '../api/api-error.ts';
+import { liveVersionId } from '../draft/live-version.ts';
+import { emptySnapshot } from '../draft/snapshot.ts';
 import { buildAccountDocument, encodeDocument } from '../publishing/account-document.ts';
 import { addToOutbox } from '../publishing/outbox.ts';
-import { findVersion, liveVersionId, setLiveVersion, versionContent } from './version-store.ts';
-import { emptySnapshot } from '../draft/snapshot.ts';
+import { findVersion, setLiveVersion, versionContent } from './version-store.ts';
 
 export type Publishing = {
   readonly version: VersionRow;

@@ -4,21 +4,16 @@ import type { Snapshot } from '../../shared/config/account-config.ts';
 import { Account } from '../../shared/storage/entities/account.ts';
 import { Version } from '../../shared/storage/entities/version.ts';
 import type { VersionRow } from '../../shared/storage/entities/version.ts';
-import { containsFolded, foldText, isUuid } from '../store/text.ts';
 import type { Position } from '../api/pagination.ts';
 import type { Principal } from '../api/principal.ts';
+import { liveVersionId } from '../draft/live-version.ts';
 import { buildSnapshot, emptySnapshot } from '../draft/snapshot.ts';
+import { containsFolded, foldText, isUuid } from '../store/text.ts';
 
 /** The version without its content, or undefined where the account has none of that id. */
 export async function findVersion(em: EntityManager, accountId: string, id: string): Promise<VersionRow | undefined> {
   if (!isUuid(id)) return undefined;
   return (await em.findOne(Version, { accountId, id })) ?? undefined;
-}
-
-/** The id of the version the account runs, if it has published one. */
-export async function liveVersionId(em: EntityManager, accountId: string): Promise<string | undefined> {
-  const account = await em.findOneOrFail(Account, { id: accountId }, { refresh: true });
-  return account.liveVersionId ?? undefined;
 }
 
 /** The snapshot a version holds. */

@@ -4,5 +4,23 @@
  * that whoever makes a room decides where it stands.
  */
 export const layers: Readonly<Record<string, readonly string[]>> = {
-  shared: [],
+  'control-plane': [
+    'store',
+    'api',
+    'audit',
+    'draft',
+    'collections',
+    'publishing',
+    'health',
+    'destinations',
+    'keys',
+    'sources',
+    'versions',
+    'events',
+    'visitors',
+    'replays',
+    'experiments',
+    'experiments/assignment',
+    'bootstrap',
+  ],
 };
