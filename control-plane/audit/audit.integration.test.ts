@@ -26,7 +26,7 @@ test('audit: says who changed and published what, without any value', async () =
   await other.patch(path, { name: 'canary', settings: { method: 'PUT' } });
   // Nothing changes, so there is nothing to tell.
   await other.patch(path, { name: 'canary' });
-  await client.post('/destinations', { type: 'HTTPDestination' });
+  await client.post('/destinations', { type: 'HTTPDestination', settings: { httpDestinationUrl: 'nowhere' } });
   const version = await client.publish();
   await client.delete(path);
   await client.post('/versions/draft/abandon');
