@@ -25,8 +25,8 @@ export type ReadCheckpoints = {
 
 const nothing: ReadCheckpoints = { coveredTo: undefined, witness: undefined, held: [], lastSeq: 0 };
 
-/** About 4 MiB at the default size of a checkpoint. */
-const messagesPerPull = 16;
+/** About 8 MiB at the default size of a checkpoint. */
+const messagesPerPull = 32;
 /** Noting so many takes a tenth of a second or so, in which the thread does nothing else, and twice their 8 bytes each. */
 const idsAtOnce = 2_000_000;
 
