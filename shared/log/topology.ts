@@ -26,11 +26,13 @@ export const streams = {
   canary: 'CANARY',
 } as const;
 
+/** By the first word of their subjects. */
 const streamOfHead: Readonly<Record<string, string>> = {
   ingest: streams.ingest,
   events: streams.events,
   retry: streams.retry,
   dead: streams.deadLetters,
+  deduplication: streams.deduplication,
   canary: streams.canary,
 };
 
