@@ -123,7 +123,7 @@ describe('healthcheck', () => {
     ['/sbin/docker-init\0--\0/app/sluice\0control-plane\0', 'http://127.0.0.1:9081/livez'],
     ['node\0/app/dist/deploy/local/sink/main.js\0', 'http://127.0.0.1:8090/livez'],
     ['node\0/app/dist/control-plane/migrate.js\0', undefined],
-    ['node\0/app/dist/control-plane/keys/cli.js\0create\0--name\0gateway\0', undefined],
+    ['node\0/app/dist/control-plane/keys-cli.js\0create\0--name\0gateway\0', undefined],
   ])('of %j asks %s', (commandLine, url) => {
     expect(healthUrl(commandLine, 'livez', env)).toBe(url);
   });
