@@ -63,6 +63,7 @@ beforeAll(async () => {
       LOG_EVENTS_BYTES_MAX: String(64 * 1024 ** 2),
       LOG_RETRY_BYTES_MAX: mebibyte,
       LOG_DEAD_LETTERS_BYTES_MAX: mebibyte,
+      LOG_DEDUPLICATION_BYTES_MAX: mebibyte,
       SINK_REQUESTS_MAX: '200000',
       PUBLISH_TIMEOUT_MS: '1000',
     },
