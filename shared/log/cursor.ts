@@ -115,8 +115,8 @@ class PullCursor implements Cursor {
     this.#keeper = {
       acknowledged: ({ seq, storedAtMs }) => this.#taken.acknowledge(seq, storedAtMs),
       finished: ({ seq, storedAtMs }) => this.#taken.finish(seq, storedAtMs),
-      released: ({ seq }) => {
-        this.#taken.release(seq);
+      released: ({ seq, storedAtMs }) => {
+        this.#taken.release(seq, storedAtMs);
         this.#void();
       },
     };
@@ -286,7 +286,7 @@ class PullCursor implements Cursor {
 
   /** What was pulled and not taken is void, and what is on its way. */
   #void(): void {
-    for (const { seq } of this.#buffer) this.#taken.release(seq);
+    for (const { seq, storedAtMs } of this.#buffer) this.#taken.release(seq, storedAtMs);
     this.#buffer = [];
     this.#requested = 0;
     this.#subscription?.unsubscribe();

@@ -34,13 +34,14 @@ const verbs = { ack: encode('+ACK'), working: encode('+WPI') };
 
 /** Who keeps account of the messages a reader has. */
 export type DeliveryKeeper = {
-  acknowledged(delivery: Delivery): void;
+  /** False when another message has its sequence by now: an ack would be taken for that one's. */
+  acknowledged(delivery: Delivery): boolean;
   finished(delivery: Delivery): void;
   released(delivery: Delivery): void;
 };
 
 const nobody: DeliveryKeeper = {
-  acknowledged: () => undefined,
+  acknowledged: () => true,
   finished: () => undefined,
   released: () => undefined,
 };
@@ -75,12 +76,11 @@ export function readDelivery(
       return value === undefined || value === '' ? undefined : value;
     },
     ack() {
-      keeper.acknowledged(delivery);
-      answer(verbs.ack);
+      if (keeper.acknowledged(delivery)) answer(verbs.ack);
     },
     async ackConfirmed(deadlineMs) {
       try {
-        keeper.acknowledged(delivery);
+        if (!keeper.acknowledged(delivery)) return true;
         await connection.nc.request(reply, verbs.ack, { timeout: deadlineMs });
         return true;
       } catch {

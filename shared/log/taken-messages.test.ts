@@ -8,7 +8,7 @@ describe('taken messages', () => {
     for (const seq of [1, 2, 3, 4]) expect(taken.received(seq, seq)).toBe('new');
     taken.acknowledge(2, 2);
     taken.finish(3, 3);
-    taken.release(4);
+    taken.release(4, 4);
     taken.rewound(0);
     expect([1, 2, 3, 4].map((seq) => taken.received(seq, seq))).toEqual(['held', 'acknowledged', 'held', 'new']);
   });
@@ -46,6 +46,35 @@ describe('taken messages', () => {
     taken.rewound(0);
     expect(taken.received(1, 1_000)).toBe('acknowledged');
     expect(taken.received(2, 5_000)).toBe('new');
+  });
+
+  it('a sequence the stream uses again while its old message is in hand is another message', () => {
+    const taken = new TakenMessages(0);
+    for (const seq of [1, 2, 3]) taken.received(seq, 1_000);
+    taken.finish(2, 1_000);
+    taken.rewound(0);
+    expect([1, 2, 3].map((seq) => taken.received(seq, seq === 1 ? 1_000 : 5_000))).toEqual(['held', 'new', 'new']);
+    // What is done with the old one says nothing about the new one.
+    expect(taken.acknowledge(2, 1_000)).toBe(false);
+    taken.release(3, 1_000);
+    taken.rewound(0);
+    expect([1, 2, 3].map((seq) => taken.received(seq, seq === 1 ? 1_000 : 5_000))).toEqual(['held', 'held', 'held']);
+    expect(taken.acknowledge(2, 5_000)).toBe(true);
+    expect(taken.received(2, 5_000)).toBe('acknowledged');
+  });
+
+  it('a stream that was cut: what is stored at the same sequences later is none of what was done', () => {
+    const taken = new TakenMessages(0);
+    for (const seq of [1, 2, 3, 4]) {
+      taken.received(seq, seq);
+      taken.acknowledge(seq, seq);
+    }
+    taken.rewound(1);
+    expect(taken.received(2, 5_000)).toBe('new');
+    expect(taken.finished.upTo).toBe(1);
+    expect(taken.received(3, 5_001)).toBe('new');
+    taken.acknowledge(3, 5_001);
+    expect(taken.received(4, 5_001)).toBe('new');
   });
 
   it('whatever is rewound and whatever the server forgets: each message is taken once and none is left out', () => {
@@ -104,7 +133,7 @@ describe('taken messages', () => {
             if (move.kind === 'finish') acknowledge(seq ?? 0);
             else if (move.kind === 'release') {
               inHand.delete(seq ?? 0);
-              taken.release(seq ?? 0);
+              taken.release(seq ?? 0, seq ?? 0);
               rewind();
             } else {
               // Another reader takes over with what this one said it had finished.

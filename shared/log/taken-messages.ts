@@ -29,9 +29,11 @@ type State = typeof released | typeof held | typeof finished | typeof acknowledg
  * this tells which of them are in hand or done. Everything up to a point is done; above it each message has its state.
  */
 export class TakenMessages {
-  /** Ascending, with a state each. Plain numbers: nothing that garbage collection would have to follow. */
+  /** Ascending, with a state and a time each. Plain numbers: nothing that garbage collection would have to follow. */
   readonly #seqs: number[] = [];
   readonly #states: State[] = [];
+  /** When the message was stored, or the latest time it may have been: later, the same sequence is another message. */
+  readonly #storedMs: number[] = [];
   #doneUpTo: number;
   /** Up to here the server has handed out everything since it was last reset, so there is nothing unknown in between. */
   #receivedUpTo: number;
@@ -57,7 +59,7 @@ export class TakenMessages {
   restore({ upTo, above, storedUntilMs }: FinishedMessages): void {
     this.#doneUpTo = Math.max(this.#doneUpTo, upTo);
     this.#storedUntilMs = Math.max(this.#storedUntilMs, storedUntilMs);
-    for (const seq of above) if (seq > this.#doneUpTo) this.#set(seq, acknowledged);
+    for (const seq of above) if (seq > this.#doneUpTo) this.#set(seq, acknowledged, storedUntilMs);
     this.#advance();
   }
 
@@ -71,48 +73,53 @@ export class TakenMessages {
   /** A message came. It is held from now on if it is new. */
   received(seq: number, storedAtMs: number): Received {
     this.#receivedUpTo = Math.max(this.#receivedUpTo, seq);
-    const isKnownTime = storedAtMs <= this.#storedUntilMs;
     const at = this.#find(seq);
-    const state = this.#seqs[at] === seq ? this.#states[at] : undefined;
+    const isTracked = this.#seqs[at] === seq;
+    const knownUntilMs = isTracked ? (this.#storedMs[at] ?? 0) : this.#storedUntilMs;
+    // The stream lost its end and uses its sequences again: what was done from here on was other messages.
+    if (storedAtMs > knownUntilMs) this.#doneUpTo = Math.min(this.#doneUpTo, seq - 1);
+    const state = isTracked && storedAtMs <= knownUntilMs ? this.#states[at] : undefined;
     let answer: Received = 'new';
     if (state === held || state === finished) answer = 'held';
-    else if (isKnownTime && (state === acknowledged || seq <= this.#doneUpTo)) answer = 'acknowledged';
-    else this.#set(seq, held);
+    else if (state === acknowledged || seq <= this.#doneUpTo) answer = 'acknowledged';
+    else this.#set(seq, held, storedAtMs);
     this.#advance();
     return answer;
   }
 
   /** All of it is done; the ack follows. */
   finish(seq: number, storedAtMs: number): void {
-    this.#storedUntilMs = Math.max(this.#storedUntilMs, storedAtMs);
-    this.#move(seq, finished);
+    this.#move(seq, storedAtMs, finished);
   }
 
-  /** It is done and the ack is sent. */
-  acknowledge(seq: number, storedAtMs: number): void {
-    this.#storedUntilMs = Math.max(this.#storedUntilMs, storedAtMs);
-    this.#move(seq, acknowledged);
+  /** It is done, and the server is to be told if this is true: another message may have its sequence by now. */
+  acknowledge(seq: number, storedAtMs: number): boolean {
+    const isSame = this.#move(seq, storedAtMs, acknowledged);
     this.#advance();
+    return isSame;
   }
 
   /** Nothing is done with it: it is wanted again. */
-  release(seq: number): void {
-    this.#move(seq, released);
+  release(seq: number, storedAtMs: number): void {
+    this.#move(seq, storedAtMs, released);
   }
 
-  #move(seq: number, state: State): void {
-    const at = this.#find(seq);
-    if (this.#seqs[at] === seq) this.#states[at] = state;
-  }
-
-  #set(seq: number, state: State): void {
+  #move(seq: number, storedAtMs: number, state: State): boolean {
     const at = this.#find(seq);
     if (this.#seqs[at] === seq) {
+      if (storedAtMs !== this.#storedMs[at]) return false;
       this.#states[at] = state;
-      return;
     }
-    this.#seqs.splice(at, 0, seq);
-    this.#states.splice(at, 0, state);
+    if (state >= finished) this.#storedUntilMs = Math.max(this.#storedUntilMs, storedAtMs);
+    return true;
+  }
+
+  #set(seq: number, state: State, storedMs: number): void {
+    const at = this.#find(seq);
+    const isThere = this.#seqs[at] === seq ? 1 : 0;
+    this.#seqs.splice(at, isThere, seq);
+    this.#states.splice(at, isThere, state);
+    this.#storedMs.splice(at, isThere, storedMs);
   }
 
   #advance(): void {
@@ -130,6 +137,7 @@ export class TakenMessages {
     if (done === 0) return;
     this.#seqs.splice(0, done);
     this.#states.splice(0, done);
+    this.#storedMs.splice(0, done);
   }
 
   /** Where a sequence is, or would be: nearly always at the end. */
