@@ -47,6 +47,16 @@ export type RunningPipeline = {
 /** Builds and starts the pipeline; what it started ends with `shutdown`. */
 export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: Shutdown): Promise<RunningPipeline> {
   const instanceId = instanceIdOf(env);
+  // Threads load their code while the rest begins.
+  const pool = createPool({
+    threads: env.PIPELINE_THREADS,
+    heapMaxMib: env.PIPELINE_THREAD_HEAP_MIB,
+    youngHeapMaxMib: env.PIPELINE_THREAD_YOUNG_HEAP_MIB,
+    heapFloorMib: env.PIPELINE_THREAD_HEAP_FLOOR_MIB,
+  });
+  // A thread that dies is reported through its task as well.
+  pool.on('error', (error) => logger.warn({ err: error }, 'a pool thread failed'));
+  shutdown.add('threads', () => pool.destroy());
   const connection = await connectLog({ ...logAccess(env), name: `pipeline-${instanceId}` });
   shutdown.add('log', () => connection.close(stepMs));
   void checkAtStart({ connection, monitorUrls: env.NATS_MONITOR_URL, logger });
@@ -83,14 +93,6 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
     shutdown.add('deployment', () => awaiting.stop());
   }
 
-  const pool = createPool({
-    threads: env.PIPELINE_THREADS,
-    heapMaxMib: env.PIPELINE_THREAD_HEAP_MIB,
-    youngHeapMaxMib: env.PIPELINE_THREAD_YOUNG_HEAP_MIB,
-    heapFloorMib: env.PIPELINE_THREAD_HEAP_FLOOR_MIB,
-  });
-  // A thread that dies is reported through its task as well.
-  pool.on('error', (error) => logger.warn({ err: error }, 'a pool thread failed'));
   const stats = createStatsLedger();
   const threads = env.PIPELINE_THREADS;
   const settings = hostSettings(env, instanceId);
@@ -102,7 +104,6 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
     logger,
     stopDeadlineMs: env.PIPELINE_HAND_OVER_MS,
   });
-  shutdown.add('threads', () => pool.destroy());
   supervisor.start();
 
   const lease = holdProcessLease(

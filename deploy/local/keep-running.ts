@@ -91,9 +91,9 @@ async function startUntilItWorks<Running extends Runnable>(
   return last;
 }
 
-/** Doubles from half a second up to ten seconds. */
+/** At once for the first time, then doubled from half a second up to ten seconds. */
 export function restartDelayMs(restarts: number): number {
-  return Math.min(500 * 2 ** restarts, 10_000);
+  return restarts === 0 ? 50 : Math.min(250 * 2 ** restarts, 10_000);
 }
 
 async function sleep(ms: number, signal: AbortSignal): Promise<void> {
