@@ -1,14 +1,25 @@
 import { murmur3 } from '../../shared/hashing/murmur3.ts';
+import type { VisitorClaim } from '../../shared/visitors/visitor-identity.ts';
 
 /** 64 bits of an event's id within its account, as two halves of 32. */
 export type EventHash = { readonly high: number; readonly low: number };
 
+type Identifiers = Partial<Pick<VisitorClaim, 'userId' | 'externalIds' | 'emails'>>;
+
 /**
- * Hashes the id of an event. Two halves of MurmurHash3 with independent seeds: among 8 million ids the chance that
- * any two meet is about 1 in 500,000.
+ * Hashes what an event is recognised by within its account when it comes again: its id, and who it says its visitor is,
+ * so that nobody's events are taken for somebody else's. Two halves of MurmurHash3 with independent seeds: among
+ * 8 million ids the chance that any two meet is about 1 in 500,000.
  */
-export function hashEvent(accountId: string, eventId: string): EventHash {
-  return { high: murmur3(eventId, murmur3(accountId, 1)), low: murmur3(eventId, murmur3(accountId, 2)) };
+export function hashEvent(accountId: string, eventId: string, claim: Identifiers = {}): EventHash {
+  const text = eventId + identityText(claim);
+  return { high: murmur3(text, murmur3(accountId, 1)), low: murmur3(text, murmur3(accountId, 2)) };
+}
+
+/** Nothing for an event without identifiers. No text of one kind reads as one of another. */
+function identityText({ userId, externalIds = [], emails = [] }: Identifiers): string {
+  if (userId === undefined && externalIds.length + emails.length === 0) return '';
+  return `\n${JSON.stringify([userId ?? null, externalIds, emails])}`;
 }
 
 /** What a packed hash takes. */

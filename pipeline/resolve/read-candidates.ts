@@ -61,7 +61,8 @@ export function readCandidates(
 
 function readCandidate(context: ResolverContext, text: string, origin: Candidate['origin']): Candidate | undefined {
   const envelope = readEnvelope(text);
-  const hash = hashEvent(envelope.account, envelope.id);
+  const touch = readTouch(envelope);
+  const hash = hashEvent(envelope.account, envelope.id, touch.claim);
   if (!context.deduplication.add(hash, origin.frame.storedAtMs)) {
     context.counts.duplicates += 1;
     return undefined;
@@ -70,7 +71,7 @@ function readCandidate(context: ResolverContext, text: string, origin: Candidate
   const event = readEvent(envelope, plan.sourceRules(envelope.source));
   if (!isAdmitted(context, plan, envelope, event)) return undefined;
   const json = encodeEvent(envelope, event, plan.versionNumber);
-  return { origin, hash, json, touch: readTouch(envelope) };
+  return { origin, hash, json, touch };
 }
 
 function reasonOf(error: unknown): string {

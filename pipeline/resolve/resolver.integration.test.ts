@@ -196,6 +196,18 @@ describe('resolver', () => {
       expect(second.stats()).toMatchObject({ duplicates: 1, deduplication_ids: 4 });
     }));
 
+  it('resolver: an id counts once for the same identifiers; under others it is another event, and so is its retry', () =>
+    withRig(async (rig) => {
+      const by = (name: string, value: string) => ({ ...track('order-1'), body: { event: 'Paid', [name]: value } });
+      await rig.send(0, [by('userId', 'u1'), by('userId', 'u2'), by('email', 'A@b.example'), track('order-1')]);
+      await rig.send(0, [by('userId', 'u2'), by('email', ' a@B.example '), track('order-1'), by('externalId', 'u1')]);
+      const resolver = await rig.start(0);
+      await until(resolver, 'frames', 2);
+      await until(resolver, 'resolved', 5);
+      await resolver.stop(5_000);
+      expect(resolver.stats()).toMatchObject({ events: 8, duplicates: 3, resolved: 5 });
+    }));
+
   it('resolver: keeps the order of events over many frames and splits what is too large for one', () =>
     withRig(async (rig) => {
       const frames = 40;
