@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readProcessFacts } from '../shared/embedded/process-facts.ts';
+import { readProcessFacts } from '../shared/runtime/process-facts.ts';
 import { natsBinaryPath } from '../shared/testing/servers.ts';
 import { publishAccounts } from './config/publish-accounts.ts';
 import { trackBody } from './load/bodies.ts';

@@ -3,9 +3,9 @@ import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { proxyProblems } from '../shared/admission/trusted-proxies.ts';
 import { readRanges } from '../shared/egress/egress-rules.ts';
-import { EnvError, commonEnv, commonRules, count, port, readEnv, servingEnv } from '../shared/process/env.ts';
-import { needs, together } from '../shared/process/env-rules.ts';
-import { databaseEnv, databaseRules } from '../shared/storage/database-env.ts';
+import { EnvError, commonEnv, commonRules, count, port, readEnv, servingEnv } from '../shared/runtime/env.ts';
+import { needs, together } from '../shared/runtime/env-rules.ts';
+import { databaseEnv, databaseRules } from '../shared/postgres/database-env.ts';
 
 import type { TlsTexts } from './api/https-server.ts';
 

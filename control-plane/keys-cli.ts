@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
-import { EnvError } from '../shared/process/env.ts';
-import { databaseAccess } from '../shared/storage/database-access.ts';
-import { openStorage } from '../shared/storage/open-storage.ts';
+import { EnvError } from '../shared/runtime/env.ts';
+import { databaseAccess } from '../shared/postgres/database-access.ts';
+import { openStorage } from '../shared/postgres/open-storage.ts';
 import { readCommandEnv } from './env.ts';
 import { createKeyCommand, listKeysCommand, revokeKeyCommand } from './keys/commands.ts';
 import type { CommandContext, CreateOptions } from './keys/commands.ts';

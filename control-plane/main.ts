@@ -1,5 +1,5 @@
-import { startObserving } from '../shared/process/observe.ts';
-import { runService } from '../shared/process/run-service.ts';
+import { startObserving } from '../shared/runtime/status/serve-status.ts';
+import { runService } from '../shared/runtime/run-service.ts';
 import { readControlPlaneEnv } from './env.ts';
 import { startControlPlane } from './start-control-plane.ts';
 

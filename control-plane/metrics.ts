@@ -1,4 +1,4 @@
-import { counter, gauge, histogram } from '../shared/metrics/define-metric.ts';
+import { counter, gauge, histogram } from '../shared/runtime/metrics/define-metric.ts';
 
 /** Everything the control plane tells of itself, beside what every service tells. */
 export const controlPlaneMetrics = {

@@ -1,6 +1,6 @@
-import { EnvError } from '../shared/process/env.ts';
-import { databaseAccess } from '../shared/storage/database-access.ts';
-import { migrate } from '../shared/storage/migrate.ts';
+import { EnvError } from '../shared/runtime/env.ts';
+import { databaseAccess } from '../shared/postgres/database-access.ts';
+import { migrate } from '../shared/postgres/migrate.ts';
 import { readCommandEnv } from './env.ts';
 
 // Brings the schema up to date and ends: for a deployment that migrates before it starts its services.

@@ -1,6 +1,6 @@
-import type { PoolFigures } from '../shared/metrics/database-metrics.ts';
-import { showPools } from '../shared/metrics/database-metrics.ts';
-import type { MetricsPage } from '../shared/metrics/metrics-page.ts';
+import type { PoolFigures } from '../shared/postgres/database-metrics.ts';
+import { showPools } from '../shared/postgres/database-metrics.ts';
+import type { MetricsPage } from '../shared/runtime/metrics/metrics-page.ts';
 import type { HttpCounts } from './api/http-counts.ts';
 import { controlPlaneMetrics } from './metrics.ts';
 import type { ConfigPublisher } from './publishing/config-publisher.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { EnvError } from '../shared/process/env.ts';
+import { EnvError } from '../shared/runtime/env.ts';
 import { readGatewayEnv } from './env.ts';
 
 test('gateway environment: defaults are the limits of the contract', () => {

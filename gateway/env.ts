@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
-import { EnvError, commonEnv, commonRules, count, port, readEnv, servingEnv } from '../shared/process/env.ts';
-import { needs, together } from '../shared/process/env-rules.ts';
-import { jsonDepthCeiling } from '../shared/ingest/json-depth.ts';
+import { EnvError, commonEnv, commonRules, count, port, readEnv, servingEnv } from '../shared/runtime/env.ts';
+import { needs, together } from '../shared/runtime/env-rules.ts';
+import { jsonDepthCeiling } from '../shared/runtime/json-depth.ts';
 import { proxyProblems, splitProxies } from '../shared/admission/trusted-proxies.ts';
 
 const mebibyte = 1024 ** 2;

@@ -1,5 +1,5 @@
 import { readGatewayEnv } from './env.ts';
-import { runService } from '../shared/process/run-service.ts';
+import { runService } from '../shared/runtime/run-service.ts';
 import { startGateway } from './start-gateway.ts';
 
 await runService(

@@ -1,5 +1,5 @@
-import { BucketCounts } from '../shared/metrics/bucket-counts.ts';
-import type { BucketNumbers } from '../shared/metrics/bucket-counts.ts';
+import { BucketCounts } from '../shared/runtime/metrics/bucket-counts.ts';
+import type { BucketNumbers } from '../shared/runtime/metrics/bucket-counts.ts';
 import { gatewayMetrics } from './metrics.ts';
 
 const codesPerDoor = 600;

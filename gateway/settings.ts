@@ -1,4 +1,4 @@
-import type { TopologySettings } from '../shared/log/topology.ts';
+import type { TopologySettings } from '../shared/nats/streams/topology.ts';
 import type { DoorsOptions } from './doors/registry.ts';
 import type { GatewayEnv } from './env.ts';
 import type { GroupCommitSettings } from './framing/group-commit.ts';

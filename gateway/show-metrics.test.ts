@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { BucketCounts } from '../shared/metrics/bucket-counts.ts';
-import { MetricsPage } from '../shared/metrics/metrics-page.ts';
+import { BucketCounts } from '../shared/runtime/metrics/bucket-counts.ts';
+import { MetricsPage } from '../shared/runtime/metrics/metrics-page.ts';
 import { PublishedSources } from './admission/published-sources.ts';
 import { GroupCommit } from './framing/group-commit.ts';
 import { LogGate } from './framing/log-gate.ts';

@@ -1,6 +1,6 @@
 import { sourceTypes } from '../shared/collections/source-types.ts';
-import type { BucketCounts } from '../shared/metrics/bucket-counts.ts';
-import type { MetricsPage } from '../shared/metrics/metrics-page.ts';
+import type { BucketCounts } from '../shared/runtime/metrics/bucket-counts.ts';
+import type { MetricsPage } from '../shared/runtime/metrics/metrics-page.ts';
 import type { EventTally } from './admission/published-source.ts';
 import type { PublishedSources } from './admission/published-sources.ts';
 import type { Door } from './doors/door.ts';

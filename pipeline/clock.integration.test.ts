@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, onTestFinished, test } from 'vitest';
-import { findFreePort } from '../shared/embedded/free-port.ts';
-import { migrate } from '../shared/storage/migrate.ts';
+import { findFreePort } from '../shared/embedded/machine/free-port.ts';
+import { migrate } from '../shared/postgres/migrate.ts';
 import { createNatsFolder, createTestDatabase, startTestNats } from '../shared/testing/servers.ts';
 import { createSettableClock } from '../shared/testing/settable-clock.ts';
 import { httpEntity } from './testing/account-config.ts';

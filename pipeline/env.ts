@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { EnvError, commonEnv, commonRules, count, port, readEnv } from '../shared/process/env.ts';
-import { databaseEnv, databaseRules } from '../shared/storage/database-env.ts';
+import { EnvError, commonEnv, commonRules, count, port, readEnv } from '../shared/runtime/env.ts';
+import { databaseEnv, databaseRules } from '../shared/postgres/database-env.ts';
 import { recentEnv } from './recent/recent-settings.ts';
 import { readRanges } from '../shared/egress/egress-rules.ts';
 

@@ -1,4 +1,4 @@
-import { runService } from '../shared/process/run-service.ts';
+import { runService } from '../shared/runtime/run-service.ts';
 import { readPipelineEnv } from './env.ts';
 import { startPipeline } from './start-pipeline.ts';
 

@@ -1,5 +1,5 @@
-import { counter, gauge } from '../shared/metrics/define-metric.ts';
-import type { MetricDefinition } from '../shared/metrics/define-metric.ts';
+import { counter, gauge } from '../shared/runtime/metrics/define-metric.ts';
+import type { MetricDefinition } from '../shared/runtime/metrics/define-metric.ts';
 import { attemptOutcomes } from './dispatch/attempt-outcome.ts';
 import { deadLetterReasons, dispatcherCounters, dispatcherGauges } from './dispatch/dispatcher-stats.ts';
 import { deliveryMetrics } from './dispatch/delivery-timings.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { migrate } from '../shared/storage/migrate.ts';
+import { migrate } from '../shared/postgres/migrate.ts';
 import { createTestAuthority } from '../shared/testing/certificates.ts';
 import { createTestDatabase, startTestNats } from '../shared/testing/servers.ts';
 import { httpEntity } from './testing/account-config.ts';

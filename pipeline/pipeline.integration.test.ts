@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { NatsServer } from '../shared/embedded/nats-server.ts';
-import { dispatcherConsumer } from '../shared/log/subjects.ts';
-import { migrate } from '../shared/storage/migrate.ts';
+import type { NatsServer } from '../shared/embedded/nats/nats-server.ts';
+import { dispatcherConsumer } from '../shared/contracts/subjects.ts';
+import { migrate } from '../shared/postgres/migrate.ts';
 import { createNatsFolder, createTestDatabase, startTestNats } from '../shared/testing/servers.ts';
 import type { TestDatabase } from '../shared/testing/servers.ts';
 import { httpEntity } from './testing/account-config.ts';

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
-import { logAccess } from '../shared/log/log-access.ts';
-import type { TopologySettings } from '../shared/log/topology.ts';
-import { databaseAccess } from '../shared/storage/database-access.ts';
+import { logAccess } from '../shared/nats/connection/log-access.ts';
+import type { TopologySettings } from '../shared/nats/streams/topology.ts';
+import { databaseAccess } from '../shared/postgres/database-access.ts';
 import { readRecentSettings } from './recent/recent-settings.ts';
 import { resolverDefaults } from './resolve/resolver-context.ts';
 import type { PipelineEnv } from './env.ts';

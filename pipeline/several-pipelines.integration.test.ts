@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { NatsServer } from '../shared/embedded/nats-server.ts';
-import { migrate } from '../shared/storage/migrate.ts';
+import type { NatsServer } from '../shared/embedded/nats/nats-server.ts';
+import { migrate } from '../shared/postgres/migrate.ts';
 import { createTestDatabase, startTestNats, startTestNatsCluster } from '../shared/testing/servers.ts';
 import type { TestDatabase } from '../shared/testing/servers.ts';
 import { httpEntity } from './testing/account-config.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import type { NatsServer } from '../shared/embedded/nats-server.ts';
-import { ForeignLogError } from '../shared/log/topology.ts';
-import { migrate } from '../shared/storage/migrate.ts';
+import type { NatsServer } from '../shared/embedded/nats/nats-server.ts';
+import { ForeignLogError } from '../shared/nats/streams/topology.ts';
+import { migrate } from '../shared/postgres/migrate.ts';
 import { createTestDatabase, startTestNats } from '../shared/testing/servers.ts';
 import type { TestDatabase } from '../shared/testing/servers.ts';
 import { httpEntity } from './testing/account-config.ts';

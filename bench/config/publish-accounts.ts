@@ -1,6 +1,6 @@
-import { connectLog } from '../../shared/log/connection.ts';
-import { openBuckets } from '../../shared/log/open-buckets.ts';
-import { accountKey } from '../../shared/log/subjects.ts';
+import { connectLog } from '../../shared/nats/connection/connection.ts';
+import { openBuckets } from '../../shared/nats/buckets/open-buckets.ts';
+import { accountKey } from '../../shared/contracts/subjects.ts';
 import { accountDocument } from './account-document.ts';
 import type { BenchAccount } from './account-document.ts';
 

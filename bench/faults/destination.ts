@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { findFreePort } from '../../shared/embedded/free-port.ts';
+import { findFreePort } from '../../shared/embedded/machine/free-port.ts';
 import type { Arrival } from './judge.ts';
 import { readVisitorName } from './visitor-events.ts';
 

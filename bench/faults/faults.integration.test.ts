@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readProcessFacts } from '../../shared/embedded/process-facts.ts';
+import { readProcessFacts } from '../../shared/runtime/process-facts.ts';
 import { natsBinaryPath } from '../../shared/testing/servers.ts';
 import { sourceCode } from '../system/code.ts';
 import { kill, only } from './actions.ts';

@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { defaultEmbeddedCacheDir, findNatsServer } from '../../shared/embedded/nats-binary.ts';
+import { defaultEmbeddedCacheDir, findNatsServer } from '../../shared/embedded/nats/nats-binary.ts';
 import { removeLeftRunFolders } from '../../shared/testing/run-folder.ts';
 import { describeMachine } from '../report/machine.ts';
 import { describeOtherWork } from '../report/other-work.ts';

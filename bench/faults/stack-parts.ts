@@ -1,8 +1,8 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findFreePort } from '../../shared/embedded/free-port.ts';
-import { startNatsServer } from '../../shared/embedded/nats-server.ts';
-import { startPostgresServer } from '../../shared/embedded/postgres-server.ts';
+import { findFreePort } from '../../shared/embedded/machine/free-port.ts';
+import { startNatsServer } from '../../shared/embedded/nats/nats-server.ts';
+import { startPostgresServer } from '../../shared/embedded/postgres/postgres-server.ts';
 import { startChild } from '../system/child.ts';
 import type { Code } from '../system/code.ts';
 import { startPart } from './part.ts';

@@ -1,6 +1,6 @@
-import { encodeResolved } from '../../shared/events/resolved-event.ts';
-import type { ResolvedEvent } from '../../shared/events/resolved-event.ts';
-import { eventsSubject } from '../../shared/log/subjects.ts';
+import { encodeResolved } from '../../shared/contracts/events/resolved-event.ts';
+import type { ResolvedEvent } from '../../shared/contracts/events/resolved-event.ts';
+import { eventsSubject } from '../../shared/contracts/subjects.ts';
 import { sourceIdOf, visitorIdOf } from '../config/ids.ts';
 import { fillFrames } from './fill-frames.ts';
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { FrameWriter } from '../../shared/events/frame.ts';
-import { partitionOf } from '../../shared/events/partition.ts';
-import { connectLog } from '../../shared/log/connection.ts';
-import { createFramePublisher } from '../../shared/log/frame-publisher.ts';
+import { FrameWriter } from '../../shared/contracts/events/frame.ts';
+import { partitionOf } from '../../shared/contracts/events/partition.ts';
+import { connectLog } from '../../shared/nats/connection/connection.ts';
+import { createFramePublisher } from '../../shared/nats/publish/frame-publisher.ts';
 
 /** One event that is put into a log: its visitor decides the partition. */
 export type FillEvent = { readonly visitor: string; append(frame: FrameWriter): void };

@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { idsHeader } from '../../shared/events/resolved-event.ts';
-import { connectLog } from '../../shared/log/connection.ts';
-import { publish } from '../../shared/log/publisher.ts';
-import { eventsSubject } from '../../shared/log/subjects.ts';
+import { idsHeader } from '../../shared/contracts/events/resolved-event.ts';
+import { connectLog } from '../../shared/nats/connection/connection.ts';
+import { publish } from '../../shared/nats/publish/publisher.ts';
+import { eventsSubject } from '../../shared/contracts/subjects.ts';
 
 export type FillHistoryOptions = {
   readonly natsUrl: string;

@@ -1,5 +1,5 @@
-import { envelopeHead, envelopePrefix } from '../../shared/events/envelope.ts';
-import { ingestSubject } from '../../shared/log/subjects.ts';
+import { envelopeHead, envelopePrefix } from '../../shared/contracts/events/envelope.ts';
+import { ingestSubject } from '../../shared/contracts/subjects.ts';
 import { sourceIdOf } from '../config/ids.ts';
 import { fillFrames } from './fill-frames.ts';
 

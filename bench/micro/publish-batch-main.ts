@@ -5,17 +5,17 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { defaultEmbeddedCacheDir, findNatsServer } from '../../shared/embedded/nats-binary.ts';
-import { startNatsCluster } from '../../shared/embedded/nats-cluster.ts';
-import { startNatsServer } from '../../shared/embedded/nats-server.ts';
-import type { NatsServer } from '../../shared/embedded/nats-server.ts';
-import { connectLog } from '../../shared/log/connection.ts';
-import type { LogConnection } from '../../shared/log/connection.ts';
-import { publishBatch } from '../../shared/log/publish-batch.ts';
-import type { BatchMessage } from '../../shared/log/publish-batch.ts';
-import { publish } from '../../shared/log/publisher.ts';
-import { eventsSubject } from '../../shared/log/subjects.ts';
-import { ensureTopology, streams } from '../../shared/log/topology.ts';
+import { defaultEmbeddedCacheDir, findNatsServer } from '../../shared/embedded/nats/nats-binary.ts';
+import { startNatsCluster } from '../../shared/embedded/nats/nats-cluster.ts';
+import { startNatsServer } from '../../shared/embedded/nats/nats-server.ts';
+import type { NatsServer } from '../../shared/embedded/nats/nats-server.ts';
+import { connectLog } from '../../shared/nats/connection/connection.ts';
+import type { LogConnection } from '../../shared/nats/connection/connection.ts';
+import { publishBatch } from '../../shared/nats/publish/publish-batch.ts';
+import type { BatchMessage } from '../../shared/nats/publish/publish-batch.ts';
+import { publish } from '../../shared/nats/publish/publisher.ts';
+import { eventsSubject } from '../../shared/contracts/subjects.ts';
+import { ensureTopology, streams } from '../../shared/nats/streams/topology.ts';
 import { medianOf } from '../result/figure.ts';
 import { processCpuMs } from '../system/process-cpu.ts';
 

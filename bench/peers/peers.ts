@@ -1,5 +1,5 @@
-import { findFreePort } from '../../shared/embedded/free-port.ts';
-import { connectLog } from '../../shared/log/connection.ts';
+import { findFreePort } from '../../shared/embedded/machine/free-port.ts';
+import { connectLog } from '../../shared/nats/connection/connection.ts';
 import type { Stage } from '../system/stage.ts';
 
 /** Something that takes tracks. */

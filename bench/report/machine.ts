@@ -2,7 +2,7 @@ import { open, readFile, rm } from 'node:fs/promises';
 import { arch, cpus, platform, release, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { runCommand } from '../../shared/embedded/run-command.ts';
+import { runCommand } from '../../shared/embedded/machine/run-command.ts';
 import { loadUws } from '../../gateway/http/uws.ts';
 import { inheritedEnv } from '../env.ts';
 import { measureOtherWork } from './other-work.ts';

@@ -1,4 +1,4 @@
-import { migrate } from '../../shared/storage/migrate.ts';
+import { migrate } from '../../shared/postgres/migrate.ts';
 import { accountIdOf, destinationIdOf } from '../config/ids.ts';
 import type { BenchAccount } from '../config/account-document.ts';
 import { publishAccounts } from '../config/publish-accounts.ts';

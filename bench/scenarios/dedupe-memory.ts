@@ -1,4 +1,4 @@
-import { migrate } from '../../shared/storage/migrate.ts';
+import { migrate } from '../../shared/postgres/migrate.ts';
 import { benchAccountId } from '../config/ids.ts';
 import { publishAccounts } from '../config/publish-accounts.ts';
 import { fillIngest } from '../fill/fill-ingest.ts';

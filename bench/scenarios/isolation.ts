@@ -1,4 +1,4 @@
-import { findFreePort } from '../../shared/embedded/free-port.ts';
+import { findFreePort } from '../../shared/embedded/machine/free-port.ts';
 import { destinationIdOf } from '../config/ids.ts';
 import type { BenchDestination } from '../config/account-document.ts';
 import { fillEvents } from '../fill/fill-events.ts';

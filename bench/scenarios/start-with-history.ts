@@ -1,10 +1,10 @@
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { NatsServer } from '../../shared/embedded/nats-server.ts';
-import { connectLog } from '../../shared/log/connection.ts';
-import { readStreamState } from '../../shared/log/stream-progress.ts';
-import { ensureTopology, streams } from '../../shared/log/topology.ts';
-import { migrate } from '../../shared/storage/migrate.ts';
+import type { NatsServer } from '../../shared/embedded/nats/nats-server.ts';
+import { connectLog } from '../../shared/nats/connection/connection.ts';
+import { readStreamState } from '../../shared/nats/streams/stream-progress.ts';
+import { ensureTopology, streams } from '../../shared/nats/streams/topology.ts';
+import { migrate } from '../../shared/postgres/migrate.ts';
 import { benchAccountId } from '../config/ids.ts';
 import { publishAccounts } from '../config/publish-accounts.ts';
 import { fillHistory } from '../fill/fill-history.ts';

@@ -1,4 +1,4 @@
-import { findFreePort } from '../../shared/embedded/free-port.ts';
+import { findFreePort } from '../../shared/embedded/machine/free-port.ts';
 import { noPercentiles } from '../load/load-recorder.ts';
 import type { Stage } from '../system/stage.ts';
 import type { SinkGroup, SinkRequest, SinkTally } from './sink-messages.ts';

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { runCommand } from '../../shared/embedded/run-command.ts';
+import { runCommand } from '../../shared/embedded/machine/run-command.ts';
 import { inheritedEnv } from '../env.ts';
 
 /** What measured processes run: compiled code, as in production, or the sources. */

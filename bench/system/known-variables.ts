@@ -1,6 +1,6 @@
 import { readGatewayEnv } from '../../gateway/env.ts';
 import { readPipelineEnv } from '../../pipeline/env.ts';
-import { EnvError } from '../../shared/process/env.ts';
+import { EnvError } from '../../shared/runtime/env.ts';
 
 type Source = Readonly<Record<string, string | undefined>>;
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { findFreePort } from '../../shared/embedded/free-port.ts';
+import { findFreePort } from '../../shared/embedded/machine/free-port.ts';
 import { serviceEnv } from './service-env.ts';
 import type { Stage } from './stage.ts';
 import { waitUntil } from './wait-until.ts';

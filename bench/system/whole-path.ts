@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { migrate } from '../../shared/storage/migrate.ts';
+import { migrate } from '../../shared/postgres/migrate.ts';
 import { benchAccountId } from '../config/ids.ts';
 import type { BenchAccount, BenchDestination } from '../config/account-document.ts';
 import { publishAccounts } from '../config/publish-accounts.ts';

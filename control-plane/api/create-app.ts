@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { fastify } from 'fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { uuidv7 } from 'uuidv7';
-import type { Logger } from '../../shared/process/logger.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Principal } from './principal.ts';
 import type { ApiError } from './api-error.ts';
 import { forbidden, notFound, unauthorized } from './api-error.ts';

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import type { Static, TObject, TSchema } from 'typebox';
-import type { Storage } from '../../shared/storage/open-storage.ts';
-import type { SecretBox } from '../../shared/storage/secrets.ts';
+import type { Storage } from '../../shared/postgres/open-storage.ts';
+import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
 import type { Paginator } from './pagination.ts';
 import type { Principal } from './principal.ts';
 

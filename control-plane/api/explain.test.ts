@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { expect, test } from 'vitest';
-import { nullable } from '../../shared/collections/define.ts';
-import { logicSchema } from '../../shared/plan/logic-schema.ts';
+import { nullable } from '../../shared/contracts/config/define-collection.ts';
+import { logicSchema } from '../../shared/routing/predicate/logic-schema.ts';
 import { explain } from './explain.ts';
 
 const schema = Type.Object(

@@ -1,6 +1,6 @@
 import { Value } from 'typebox/value';
 import type { TSchema } from 'typebox';
-import { isJsonObject } from '../../shared/process/json.ts';
+import { isJsonObject } from '../../shared/runtime/json.ts';
 
 type Node = TSchema & {
   readonly type?: string;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { migrate } from '../../shared/storage/migrate.ts';
-import { openStorage } from '../../shared/storage/open-storage.ts';
-import type { Storage } from '../../shared/storage/open-storage.ts';
+import { migrate } from '../../shared/postgres/migrate.ts';
+import { openStorage } from '../../shared/postgres/open-storage.ts';
+import type { Storage } from '../../shared/postgres/open-storage.ts';
 import { createTestDatabase } from '../../shared/testing/servers.ts';
 import type { TestDatabase } from '../../shared/testing/servers.ts';
 import { failureOf } from './failure.ts';

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ConnectionException, UniqueConstraintViolationException } from '@mikro-orm/core';
-import type { Logger } from '../../shared/process/logger.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
 import { ApiError, conflictCode } from './api-error.ts';
 import { loggableError } from './loggable-error.ts';
 

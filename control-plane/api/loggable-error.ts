@@ -1,5 +1,5 @@
-import { isJsonObject } from '../../shared/process/json.ts';
-import type { JsonObject } from '../../shared/process/json.ts';
+import { isJsonObject } from '../../shared/runtime/json.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
 
 /**
  * What a log line may say of a failure. A message of the database repeats values of the query (a name, a key), so of

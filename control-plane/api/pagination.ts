@@ -1,7 +1,7 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { Type } from 'typebox';
 import type { TArray, TObject, TSchema } from 'typebox';
-import { nullable } from '../../shared/collections/define.ts';
+import { nullable } from '../../shared/contracts/config/define-collection.ts';
 import { canonical } from '../store/text.ts';
 import { badRequest } from './api-error.ts';
 

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { JsonObject } from '../../shared/process/json.ts';
-import { AuditEntry } from '../../shared/storage/entities/audit-entry.ts';
-import type { AuditEntryRow } from '../../shared/storage/entities/audit-entry.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
+import { AuditEntry } from '../../shared/postgres/entities/audit-entry.ts';
+import type { AuditEntryRow } from '../../shared/postgres/entities/audit-entry.ts';
 import type { Position } from '../api/pagination.ts';
 import type { Principal } from '../api/principal.ts';
 

@@ -1,11 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { uuidv7 } from 'uuidv7';
-import type { CollectionName } from '../../shared/config/account-config.ts';
-import { Account } from '../../shared/storage/entities/account.ts';
-import { ConfigEntity } from '../../shared/storage/entities/config-entity.ts';
-import type { ConfigEntityRow } from '../../shared/storage/entities/config-entity.ts';
-import type { Storage } from '../../shared/storage/open-storage.ts';
-import type { SecretBox } from '../../shared/storage/secrets.ts';
+import type { CollectionName } from '../../shared/contracts/config/account-config.ts';
+import { Account } from '../../shared/postgres/entities/account.ts';
+import { ConfigEntity } from '../../shared/postgres/entities/config-entity.ts';
+import type { ConfigEntityRow } from '../../shared/postgres/entities/config-entity.ts';
+import type { Storage } from '../../shared/postgres/open-storage.ts';
+import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
 import { createDestination } from '../destinations/edit-destinations.ts';
 import type { Editing } from '../draft/edit-entities.ts';
 import { addApiKey } from '../keys/key-store.ts';

@@ -1,9 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { DestinationBody } from '../../shared/collections/destinations.ts';
-import type { SnapshotEntity } from '../../shared/config/account-config.ts';
-import { isJsonObject } from '../../shared/process/json.ts';
-import { ConfigEntity } from '../../shared/storage/entities/config-entity.ts';
-import type { SecretBox } from '../../shared/storage/secrets.ts';
+import type { SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
+import { isJsonObject } from '../../shared/runtime/json.ts';
+import { ConfigEntity } from '../../shared/postgres/entities/config-entity.ts';
+import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
 import { patchDestination } from '../destinations/edit-destinations.ts';
 import { lockAccount } from '../store/account-lock.ts';
 import type { Principal } from '../api/principal.ts';

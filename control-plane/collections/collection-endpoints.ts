@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { TProperties } from 'typebox';
-import type { Collection } from '../../shared/collections/define.ts';
+import type { Collection } from '../../shared/contracts/config/define-collection.ts';
 import { createEntity, deleteEntity, patchEntity } from '../draft/edit-entities.ts';
 import { edit } from '../draft/edit.ts';
 import { entityPosition, findEntity, listEntities } from '../draft/entity-store.ts';

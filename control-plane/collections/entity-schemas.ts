@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { TObject, TProperties } from 'typebox';
-import type { Collection } from '../../shared/collections/define.ts';
-import { nullable } from '../../shared/collections/define.ts';
+import type { Collection } from '../../shared/contracts/config/define-collection.ts';
+import { nullable } from '../../shared/contracts/config/define-collection.ts';
 
 const instant = Type.String({ format: 'date-time' });
 

@@ -1,6 +1,6 @@
-import type { Collection } from '../../shared/collections/define.ts';
-import type { JsonObject } from '../../shared/process/json.ts';
-import type { ConfigEntityRow } from '../../shared/storage/entities/config-entity.ts';
+import type { Collection } from '../../shared/contracts/config/define-collection.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
+import type { ConfigEntityRow } from '../../shared/postgres/entities/config-entity.ts';
 
 /** An entity as it is answered: its own fields between its id and its times. */
 export function viewEntity(collection: Collection, row: ConfigEntityRow): { readonly id: string } & JsonObject {

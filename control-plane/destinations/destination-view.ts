@@ -1,9 +1,9 @@
 import { destinations } from '../../shared/collections/destinations.ts';
 import type { DestinationBody } from '../../shared/collections/destinations.ts';
-import type { JsonObject } from '../../shared/process/json.ts';
-import type { ConfigEntityRow } from '../../shared/storage/entities/config-entity.ts';
-import { settingContext } from '../../shared/storage/secrets.ts';
-import type { SecretBox } from '../../shared/storage/secrets.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
+import type { ConfigEntityRow } from '../../shared/postgres/entities/config-entity.ts';
+import { settingContext } from '../../shared/contracts/config/secrets.ts';
+import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
 import { replySchema } from '../collections/entity-schemas.ts';
 import { viewEntity } from '../collections/entity-view.ts';
 import { maskSettings } from '../draft/mask-settings.ts';

@@ -1,8 +1,8 @@
 import { destinations } from '../../shared/collections/destinations.ts';
 import type { DestinationBody } from '../../shared/collections/destinations.ts';
-import type { JsonObject } from '../../shared/process/json.ts';
-import type { ConfigEntityRow } from '../../shared/storage/entities/config-entity.ts';
-import type { SecretBox } from '../../shared/storage/secrets.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
+import type { ConfigEntityRow } from '../../shared/postgres/entities/config-entity.ts';
+import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
 import { createEntity, patchEntity } from '../draft/edit-entities.ts';
 import type { Editing } from '../draft/edit-entities.ts';
 import { sealerFor } from './destination-view.ts';

@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
-import { enabledStatus, nullable } from '../../shared/collections/define.ts';
+import { enabledStatus, nullable } from '../../shared/contracts/config/define-collection.ts';
 import { creatableDestinationTypes, destinationTypes } from '../../shared/collections/destination-types.ts';
 import { destinations } from '../../shared/collections/destinations.ts';
 import type { DestinationBody } from '../../shared/collections/destinations.ts';
 import { destinationKinds } from '../../shared/destinations/registry.ts';
-import { isJsonObject } from '../../shared/process/json.ts';
+import { isJsonObject } from '../../shared/runtime/json.ts';
 import { badRequest, notFound } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import type { CoreServices } from '../api/define-endpoint.ts';

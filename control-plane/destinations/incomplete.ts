@@ -1,8 +1,8 @@
-import { textOf } from '../../shared/collections/define.ts';
-import type { Snapshot } from '../../shared/config/account-config.ts';
+import { textOf } from '../../shared/contracts/config/define-collection.ts';
+import type { Snapshot } from '../../shared/contracts/config/account-config.ts';
 import { findDestinationKind } from '../../shared/destinations/registry.ts';
-import { isJsonObject } from '../../shared/process/json.ts';
-import type { SecretBox } from '../../shared/storage/secrets.ts';
+import { isJsonObject } from '../../shared/runtime/json.ts';
+import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
 import { badRequest } from '../api/api-error.ts';
 import type { ApiError } from '../api/api-error.ts';
 import { indexById, sameEntity } from '../draft/snapshot.ts';

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { SnapshotEntity } from '../../shared/config/account-config.ts';
+import type { SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
 import { liveVersionId } from '../draft/live-version.ts';
 
 /** A destination as the version the account runs has it; undefined where that has none. */

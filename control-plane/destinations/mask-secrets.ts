@@ -1,7 +1,7 @@
 import type { DestinationKind, OutboundRequest } from '../../shared/destinations/sdk/destination.ts';
-import { jsonDepthCeiling, textNestsDeeper } from '../../shared/ingest/json-depth.ts';
-import { isJsonObject } from '../../shared/process/json.ts';
-import type { JsonObject } from '../../shared/process/json.ts';
+import { jsonDepthCeiling, textNestsDeeper } from '../../shared/runtime/json-depth.ts';
+import { isJsonObject } from '../../shared/runtime/json.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
 import { secretMask } from '../draft/mask-settings.ts';
 
 /** Puts a mask over what is secret in a request and its answer. */

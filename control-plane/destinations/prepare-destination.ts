@@ -1,7 +1,7 @@
 import { SettingError } from '../../shared/destinations/sdk/settings.ts';
 import type { DestinationKind, PreparedDestination } from '../../shared/destinations/sdk/destination.ts';
 import { findDestinationKind } from '../../shared/destinations/registry.ts';
-import type { JsonObject } from '../../shared/process/json.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
 import { badRequest } from '../api/api-error.ts';
 import { openSettings } from './settings.ts';
 import type { SettingSealer } from './settings.ts';

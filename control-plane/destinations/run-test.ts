@@ -10,7 +10,7 @@ import type {
 import { classifyAnswer } from '../../shared/egress/classify-answer.ts';
 import { parseUrl } from '../../shared/egress/parsed-url.ts';
 import type { Sender } from '../../shared/egress/sender.ts';
-import type { JsonObject } from '../../shared/process/json.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
 import { createSecretMasker, secretSettings, secretsInRequest } from './mask-secrets.ts';
 
 /** What is tried: a kind with the settings of a destination in the clear, and an event. */

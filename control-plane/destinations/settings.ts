@@ -2,8 +2,8 @@ import { secretMask } from '../draft/mask-settings.ts';
 import type { DestinationKind } from '../../shared/destinations/sdk/destination.ts';
 import { SettingError } from '../../shared/destinations/sdk/settings.ts';
 import type { SettingDescriptor } from '../../shared/destinations/sdk/settings.ts';
-import type { JsonObject } from '../../shared/process/json.ts';
-import { isSealed } from '../../shared/storage/secrets.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
+import { isSealed } from '../../shared/contracts/config/secrets.ts';
 import { badRequest } from '../api/api-error.ts';
 
 /** Seals and opens the secrets of one destination, by key. */

@@ -1,7 +1,7 @@
 import { uuidv7 } from 'uuidv7';
 import { sampleEvent } from '../../shared/destinations/sdk/sample-event.ts';
 import type { OutboundEvent } from '../../shared/destinations/sdk/destination.ts';
-import type { JsonObject } from '../../shared/process/json.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
 
 export type TrialEventFields = { readonly event?: string; readonly properties?: JsonObject };
 

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { nullable } from '../../shared/collections/define.ts';
+import { nullable } from '../../shared/contracts/config/define-collection.ts';
 
 const headers = Type.Record(Type.String(), Type.String());
 

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { CollectionName } from '../../shared/config/account-config.ts';
+import type { CollectionName } from '../../shared/contracts/config/account-config.ts';
 import { checkVariantEdit } from './check-variant-edit.ts';
 import type { EntityEdit } from './refuse-problems.ts';
 

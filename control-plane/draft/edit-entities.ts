@@ -1,9 +1,9 @@
 import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
 import { uuidv7 } from 'uuidv7';
-import type { Collection } from '../../shared/collections/define.ts';
-import type { JsonObject } from '../../shared/process/json.ts';
-import { ConfigEntity } from '../../shared/storage/entities/config-entity.ts';
-import type { ConfigEntityRow } from '../../shared/storage/entities/config-entity.ts';
+import type { Collection } from '../../shared/contracts/config/define-collection.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
+import { ConfigEntity } from '../../shared/postgres/entities/config-entity.ts';
+import type { ConfigEntityRow } from '../../shared/postgres/entities/config-entity.ts';
 import { badRequest, conflict, notFound } from '../api/api-error.ts';
 import type { Principal } from '../api/principal.ts';
 import { recordAudit } from '../audit/record-audit.ts';

@@ -5,8 +5,8 @@ import type {
   ExperimentVariant,
   ExperimentVariantBody,
 } from '../../shared/experiments/experiment-bodies.ts';
-import type { JsonObject } from '../../shared/process/json.ts';
-import { ConfigEntity } from '../../shared/storage/entities/config-entity.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
+import { ConfigEntity } from '../../shared/postgres/entities/config-entity.ts';
 
 /** The variants an experiment has in the draft. */
 export async function loadVariants(

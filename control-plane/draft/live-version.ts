@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { Account } from '../../shared/storage/entities/account.ts';
+import { Account } from '../../shared/postgres/entities/account.ts';
 
 /** The id of the version the account runs, if it has published one. */
 export async function liveVersionId(em: EntityManager, accountId: string): Promise<string | undefined> {

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../shared/process/json.ts';
-import { isSealed } from '../../shared/storage/secrets.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
+import { isSealed } from '../../shared/contracts/config/secrets.ts';
 
 /** What a secret reads as; sent back it leaves the stored value. */
 export const secretMask = '********';

@@ -1,5 +1,5 @@
-import type { FieldProblem } from '../../shared/collections/define.ts';
-import type { JsonObject } from '../../shared/process/json.ts';
+import type { FieldProblem } from '../../shared/contracts/config/define-collection.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
 import { badRequest } from '../api/api-error.ts';
 
 /** Throws a 400 that names every field with a problem; does nothing where there is none. */

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
-import { nullable } from '../../shared/collections/define.ts';
-import { isJsonObject } from '../../shared/process/json.ts';
-import type { JsonObject } from '../../shared/process/json.ts';
+import { nullable } from '../../shared/contracts/config/define-collection.ts';
+import { isJsonObject } from '../../shared/runtime/json.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
 import type { Position } from '../api/pagination.ts';
 import type { RecentEventRecord } from './recent-events.ts';
 

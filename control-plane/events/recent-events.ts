@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../shared/process/json.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
 import type { Queryable } from '../../shared/visitors/visitor-statements.ts';
 import type { Position } from '../api/pagination.ts';
 

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { TSchema } from 'typebox';
 import { experiments } from '../../shared/collections/experiments.ts';
-import type { LifecycleAction } from '../../shared/experiments/lifecycle.ts';
+import type { LifecycleAction } from './lifecycle.ts';
 import { replySchema } from '../collections/entity-schemas.ts';
 import { viewEntity } from '../collections/entity-view.ts';
 import { edit } from '../draft/edit.ts';

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
-import { nullable } from '../../shared/collections/define.ts';
-import { countResults } from '../../shared/experiments/count-results.ts';
+import { nullable } from '../../shared/contracts/config/define-collection.ts';
+import { countResults } from '../../shared/visitors/count-results.ts';
 import { experimentBody, experimentStatuses, experimentTypes } from '../../shared/experiments/experiment-bodies.ts';
-import type { Storage } from '../../shared/storage/open-storage.ts';
+import type { Storage } from '../../shared/postgres/open-storage.ts';
 import { findEntity } from '../draft/entity-store.ts';
 import { notFound } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';

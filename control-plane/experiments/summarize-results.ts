@@ -1,5 +1,5 @@
 import { rangeVariants } from '../../shared/experiments/bucketing.ts';
-import type { VariantCount } from '../../shared/experiments/count-results.ts';
+import type { VariantCount } from '../../shared/visitors/count-results.ts';
 import type { ExperimentBody, ExperimentVariant } from '../../shared/experiments/experiment-bodies.ts';
 import { testSampleRatio, wilsonInterval } from './statistics.ts';
 

@@ -1,8 +1,8 @@
 import { experiments } from '../../shared/collections/experiments.ts';
-import { takeLifecycleStep } from '../../shared/experiments/lifecycle.ts';
-import type { LifecycleAction } from '../../shared/experiments/lifecycle.ts';
+import { takeLifecycleStep } from './lifecycle.ts';
+import type { LifecycleAction } from './lifecycle.ts';
 import { checkStart, checkVariants } from '../../shared/experiments/validate-experiment.ts';
-import type { ConfigEntityRow } from '../../shared/storage/entities/config-entity.ts';
+import type { ConfigEntityRow } from '../../shared/postgres/entities/config-entity.ts';
 import { patchEntity } from '../draft/edit-entities.ts';
 import type { Editing } from '../draft/edit-entities.ts';
 import { findEntity } from '../draft/entity-store.ts';

@@ -1,5 +1,5 @@
-import type { ReadyCheck } from '../../shared/process/observe.ts';
-import type { Storage } from '../../shared/storage/open-storage.ts';
+import type { ReadyCheck } from '../../shared/runtime/status/serve-status.ts';
+import type { Storage } from '../../shared/postgres/open-storage.ts';
 
 /** Whether PostgreSQL answers, looked at every two seconds. */
 export type DatabaseMonitor = { readonly check: ReadyCheck; stop(): Promise<void> };

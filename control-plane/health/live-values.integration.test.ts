@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openBuckets } from '../../shared/log/open-buckets.ts';
-import type { Buckets } from '../../shared/log/open-buckets.ts';
+import { openBuckets } from '../../shared/nats/buckets/open-buckets.ts';
+import type { Buckets } from '../../shared/nats/buckets/open-buckets.ts';
 import { startTestControlPlane } from '../testing/test-control-plane.ts';
 import type { TestControlPlane } from '../testing/test-control-plane.ts';
 

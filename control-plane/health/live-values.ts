@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { allHealth, joinHealth, pastHealthKey } from '../../shared/health/health-record.ts';
-import type { HealthRecord } from '../../shared/health/health-record.ts';
-import type { Bucket } from '../../shared/log/bucket.ts';
+import { allHealth, joinHealth, pastHealthKey } from '../../shared/contracts/health-record.ts';
+import type { HealthRecord } from '../../shared/contracts/health-record.ts';
+import type { Bucket } from '../../shared/nats/buckets/bucket.ts';
 import { createBucketMirror } from '../publishing/bucket-mirror.ts';
 import { parseJson } from '../publishing/live-processes.ts';
 

@@ -1,5 +1,5 @@
-import type { PoolFigures } from '../../shared/metrics/database-metrics.ts';
-import type { Storage } from '../../shared/storage/open-storage.ts';
+import type { PoolFigures } from '../../shared/postgres/database-metrics.ts';
+import type { Storage } from '../../shared/postgres/open-storage.ts';
 
 /** What is used of the pool below the object mapper. */
 type KnexPool = { numUsed(): number; numFree(): number; numPendingAcquires(): number; readonly max: number };

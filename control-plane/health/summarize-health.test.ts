@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { HealthRecord } from '../../shared/health/health-record.ts';
+import type { HealthRecord } from '../../shared/contracts/health-record.ts';
 import { summarizeHealth } from './summarize-health.ts';
 
 const nowMs = Date.parse('2030-01-02T03:04:30.000Z');

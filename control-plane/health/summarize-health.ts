@@ -1,4 +1,4 @@
-import type { HealthRecord } from '../../shared/health/health-record.ts';
+import type { HealthRecord } from '../../shared/contracts/health-record.ts';
 
 export type DestinationHealth = {
   readonly status: 'HEALTHY' | 'DEGRADED' | 'UNHEALTHY' | 'NO_DATA';

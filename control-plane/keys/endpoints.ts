@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { nameField, nullable } from '../../shared/collections/define.ts';
+import { nameField, nullable } from '../../shared/contracts/config/define-collection.ts';
 import { badRequest, forbidden, notFound } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import { pageOf, pageQuery } from '../api/pagination.ts';

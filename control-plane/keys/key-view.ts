@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
-import { nullable } from '../../shared/collections/define.ts';
-import type { ApiKeyRow } from '../../shared/storage/entities/api-key.ts';
+import { nullable } from '../../shared/contracts/config/define-collection.ts';
+import type { ApiKeyRow } from '../../shared/postgres/entities/api-key.ts';
 
 const instant = Type.String({ format: 'date-time' });
 

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { AccountConfig, Snapshot } from '../../shared/config/account-config.ts';
+import type { AccountConfig, Snapshot } from '../../shared/contracts/config/account-config.ts';
 
 type Published = Pick<AccountConfig, 'accountId' | 'versionId' | 'versionNumber' | 'publishedAt'>;
 

@@ -1,4 +1,4 @@
-import type { Bucket, BucketWatch } from '../../shared/log/bucket.ts';
+import type { Bucket, BucketWatch } from '../../shared/nats/buckets/bucket.ts';
 
 /** The newest entries of a bucket, in memory: read at once, also while the log is away. */
 export type BucketMirror<Value> = {

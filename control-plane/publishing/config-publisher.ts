@@ -1,6 +1,6 @@
-import type { Logger } from '../../shared/process/logger.ts';
-import { Account } from '../../shared/storage/entities/account.ts';
-import type { Storage } from '../../shared/storage/open-storage.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import { Account } from '../../shared/postgres/entities/account.ts';
+import type { Storage } from '../../shared/postgres/open-storage.ts';
 import type { LogBuckets } from './log-buckets.ts';
 import { countWaiting, forgetOldRows, markPushed, waitingAccounts } from './outbox.ts';
 import { createAccountPusher } from './publish-account.ts';

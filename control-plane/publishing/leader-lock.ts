@@ -1,7 +1,7 @@
 import pg from 'pg';
-import { sslOptions } from '../../shared/storage/database-access.ts';
-import type { DatabaseAccess } from '../../shared/storage/database-access.ts';
-import type { Logger } from '../../shared/process/logger.ts';
+import { sslOptions } from '../../shared/postgres/database-access.ts';
+import type { DatabaseAccess } from '../../shared/postgres/database-access.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
 import { outboxChannel } from './outbox.ts';
 
 /** The right to push, held by one control plane at a time, and the notices that there is something to push. */

@@ -1,6 +1,6 @@
-import { leaseTtlMs } from '../../shared/config/process-lease.ts';
-import type { ProcessReport } from '../../shared/config/process-lease.ts';
-import { isJsonObject } from '../../shared/process/json.ts';
+import { leaseTtlMs } from '../../shared/nats/buckets/process-lease.ts';
+import type { ProcessReport } from '../../shared/nats/buckets/process-lease.ts';
+import { isJsonObject } from '../../shared/runtime/json.ts';
 import { createBucketMirror } from './bucket-mirror.ts';
 import type { BucketMirror, MirroredEntry } from './bucket-mirror.ts';
 

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { createHash } from 'node:crypto';
-import type { Bucket } from '../../shared/log/bucket.ts';
-import { accountKey } from '../../shared/log/subjects.ts';
-import type { Storage } from '../../shared/storage/open-storage.ts';
+import type { Bucket } from '../../shared/nats/buckets/bucket.ts';
+import { accountKey } from '../../shared/contracts/subjects.ts';
+import type { Storage } from '../../shared/postgres/open-storage.ts';
 import { encodeDocument, readAccountDocument } from './account-document.ts';
 
 export class PushError extends Error {

@@ -1,4 +1,4 @@
-import type { Storage } from '../../shared/storage/open-storage.ts';
+import type { Storage } from '../../shared/postgres/open-storage.ts';
 import type { LogBuckets } from './log-buckets.ts';
 import { processesBehind } from './live-processes.ts';
 import type { LeaseMirror } from './live-processes.ts';

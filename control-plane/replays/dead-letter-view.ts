@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
-import { nullable } from '../../shared/collections/define.ts';
-import type { ListedDeadLetter } from '../../shared/replay/list-dead-letters.ts';
-import type { JsonObject } from '../../shared/process/json.ts';
+import { nullable } from '../../shared/contracts/config/define-collection.ts';
+import type { ListedDeadLetter } from '../../shared/nats/messages/list-dead-letters.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
 
 const instant = Type.String({ format: 'date-time' });
 

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import type { ReplayRequest } from '../../shared/replay/replay-job.ts';
+import type { ReplayRequest } from '../../shared/contracts/replay-job.ts';
 import { badRequest } from '../api/api-error.ts';
 import { readTimeRange, timeField } from './time-range.ts';
 

@@ -1,7 +1,7 @@
-import { listDeadLetters } from '../../shared/replay/list-dead-letters.ts';
-import type { DeadLetterPage, DeadLetterPageRequest } from '../../shared/replay/list-dead-letters.ts';
-import { TooManyReplaysError, createReplayDesk } from '../../shared/replay/replay-desk.ts';
-import type { ReplayDesk } from '../../shared/replay/replay-desk.ts';
+import { listDeadLetters } from '../../shared/nats/messages/list-dead-letters.ts';
+import type { DeadLetterPage, DeadLetterPageRequest } from '../../shared/nats/messages/list-dead-letters.ts';
+import { TooManyReplaysError, createReplayDesk } from '../../shared/nats/buckets/replay-store.ts';
+import type { ReplayDesk } from '../../shared/nats/buckets/replay-store.ts';
 import type { ApiError } from '../api/api-error.ts';
 import { tooMany, unavailable } from '../api/api-error.ts';
 import type { LogBuckets } from '../publishing/log-buckets.ts';

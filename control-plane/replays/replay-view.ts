@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
-import { nullable } from '../../shared/collections/define.ts';
-import type { JsonObject } from '../../shared/process/json.ts';
-import { shareDone } from '../../shared/replay/replay-job.ts';
-import type { ReplayJob } from '../../shared/replay/replay-job.ts';
+import { nullable } from '../../shared/contracts/config/define-collection.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
+import { shareDone } from '../../shared/contracts/replay-job.ts';
+import type { ReplayJob } from '../../shared/contracts/replay-job.ts';
 
 const instant = Type.String({ format: 'date-time' });
 const count = (description: string) => Type.Integer({ minimum: 0, description });

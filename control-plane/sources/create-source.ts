@@ -1,7 +1,7 @@
 import { sources } from '../../shared/collections/sources.ts';
-import type { JsonObject } from '../../shared/process/json.ts';
-import type { ConfigEntityRow } from '../../shared/storage/entities/config-entity.ts';
-import type { SecretBox } from '../../shared/storage/secrets.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
+import type { ConfigEntityRow } from '../../shared/postgres/entities/config-entity.ts';
+import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
 import { createEntity } from '../draft/edit-entities.ts';
 import type { Editing } from '../draft/edit-entities.ts';
 import { issueSourceKeys } from './source-keys.ts';

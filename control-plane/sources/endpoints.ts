@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { enabledStatus, nullable } from '../../shared/collections/define.ts';
+import { enabledStatus, nullable } from '../../shared/contracts/config/define-collection.ts';
 import { sourceTypes } from '../../shared/collections/source-types.ts';
 import { sources } from '../../shared/collections/sources.ts';
 import { notFound } from '../api/api-error.ts';

@@ -1,9 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { uuidv7 } from 'uuidv7';
-import { hashSourceKey } from '../../shared/config/source-key.ts';
-import { SourceKey } from '../../shared/storage/entities/source-key.ts';
-import { sourceKeyContext } from '../../shared/storage/secrets.ts';
-import type { SecretBox } from '../../shared/storage/secrets.ts';
+import { hashSourceKey } from '../../shared/contracts/config/source-key.ts';
+import { SourceKey } from '../../shared/postgres/entities/source-key.ts';
+import { sourceKeyContext } from '../../shared/contracts/config/secrets.ts';
+import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
 import { randomText } from '../store/text.ts';
 
 /** A source's two keys, in the clear. */

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
-import { nullable } from '../../shared/collections/define.ts';
+import { nullable } from '../../shared/contracts/config/define-collection.ts';
 import { sources } from '../../shared/collections/sources.ts';
-import type { JsonObject } from '../../shared/process/json.ts';
-import type { ConfigEntityRow } from '../../shared/storage/entities/config-entity.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
+import type { ConfigEntityRow } from '../../shared/postgres/entities/config-entity.ts';
 import { replySchema } from '../collections/entity-schemas.ts';
 import { viewEntity } from '../collections/entity-view.ts';
 import type { LiveValues } from '../health/live-values.ts';

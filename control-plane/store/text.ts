@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { isJsonObject } from '../../shared/process/json.ts';
+import { isJsonObject } from '../../shared/runtime/json.ts';
 
 /**
  * Text in the form in which searches compare it, whatever its case. Folded here and not in SQL, because what `lower`

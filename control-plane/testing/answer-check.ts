@@ -1,5 +1,5 @@
 import { Compile } from 'typebox/compile';
-import { isJsonObject } from '../../shared/process/json.ts';
+import { isJsonObject } from '../../shared/runtime/json.ts';
 import { buildOpenApi } from '../api/build-openapi.ts';
 import type { Endpoint } from '../api/define-endpoint.ts';
 import { assignmentPaths } from '../experiments/assignment/describe-assignments.ts';

@@ -1,5 +1,5 @@
 import { request } from 'undici';
-import type { JsonObject } from '../../shared/process/json.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
 import type { AnswerCheck } from './answer-check.ts';
 
 /** What an answer holds, loosely: tests say what they expect of it. */

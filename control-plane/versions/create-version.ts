@@ -1,10 +1,10 @@
-import type { VersionRow } from '../../shared/storage/entities/version.ts';
+import type { VersionRow } from '../../shared/postgres/entities/version.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import type { Editing } from '../draft/edit-entities.ts';
 import { loadDraft } from '../draft/entity-store.ts';
 import { refuseIncomplete } from '../destinations/incomplete.ts';
 import { conflict } from '../api/api-error.ts';
-import type { SecretBox } from '../../shared/storage/secrets.ts';
+import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
 import { diffSnapshots } from './diff.ts';
 import { composeSnapshot } from './scoped-snapshot.ts';
 import type { Allowlists } from './scoped-snapshot.ts';

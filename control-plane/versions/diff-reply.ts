@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
-import { collectionNames } from '../../shared/config/account-config.ts';
-import type { CollectionName } from '../../shared/config/account-config.ts';
+import { collectionNames } from '../../shared/contracts/config/account-config.ts';
+import type { CollectionName } from '../../shared/contracts/config/account-config.ts';
 
 const entry = Type.Object({
   id: Type.String(),

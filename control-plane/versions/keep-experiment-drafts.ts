@@ -1,4 +1,4 @@
-import type { Snapshot } from '../../shared/config/account-config.ts';
+import type { Snapshot } from '../../shared/contracts/config/account-config.ts';
 import type { RevertStep } from './revert.ts';
 
 /** A step of undoing, or an experiment that was started becomes the draft it was. */

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Snapshot } from '../../shared/config/account-config.ts';
-import { isJsonObject } from '../../shared/process/json.ts';
+import type { Snapshot } from '../../shared/contracts/config/account-config.ts';
+import { isJsonObject } from '../../shared/runtime/json.ts';
 import { notFound } from '../api/api-error.ts';
 import { loadDraft } from '../draft/entity-store.ts';
 import { maskSettings } from '../draft/mask-settings.ts';

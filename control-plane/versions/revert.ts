@@ -1,5 +1,5 @@
-import { collectionNames } from '../../shared/config/account-config.ts';
-import type { CollectionName, Snapshot, SnapshotEntity } from '../../shared/config/account-config.ts';
+import { collectionNames } from '../../shared/contracts/config/account-config.ts';
+import type { CollectionName, Snapshot, SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
 import { statusOf } from './diff.ts';
 import { indexById } from '../draft/snapshot.ts';
 

@@ -1,4 +1,4 @@
-import type { CollectionName, Snapshot, SnapshotEntity } from '../../shared/config/account-config.ts';
+import type { CollectionName, Snapshot, SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
 import { buildSnapshot, indexById, withoutDraftExperiments } from '../draft/snapshot.ts';
 
 /** The allowlists of version create, and the collection each one limits. */

@@ -1,9 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { uuidv7 } from 'uuidv7';
-import type { Snapshot } from '../../shared/config/account-config.ts';
-import { Account } from '../../shared/storage/entities/account.ts';
-import { Version } from '../../shared/storage/entities/version.ts';
-import type { VersionRow } from '../../shared/storage/entities/version.ts';
+import type { Snapshot } from '../../shared/contracts/config/account-config.ts';
+import { Account } from '../../shared/postgres/entities/account.ts';
+import { Version } from '../../shared/postgres/entities/version.ts';
+import type { VersionRow } from '../../shared/postgres/entities/version.ts';
 import type { Position } from '../api/pagination.ts';
 import type { Principal } from '../api/principal.ts';
 import { liveVersionId } from '../draft/live-version.ts';

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
-import { nullable } from '../../shared/collections/define.ts';
-import type { VersionRow } from '../../shared/storage/entities/version.ts';
+import { nullable } from '../../shared/contracts/config/define-collection.ts';
+import type { VersionRow } from '../../shared/postgres/entities/version.ts';
 
 const instant = Type.String({ format: 'date-time' });
 

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { inTransaction } from '../../shared/storage/in-transaction.ts';
+import { inTransaction } from '../../shared/postgres/in-transaction.ts';
 import { holdForErasure } from '../../shared/visitors/erasure-lock.ts';
 import { eraseVisitor as eraseFromVisitors } from '../../shared/visitors/find-visitor.ts';
 import { cleanText } from '../../shared/visitors/visitor-identity.ts';

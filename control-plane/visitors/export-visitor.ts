@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../shared/process/json.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
 import { findVisitor } from '../../shared/visitors/find-visitor.ts';
 import type { Queryable } from '../../shared/visitors/visitor-statements.ts';
 import type { VisitorKey } from '../../shared/visitors/visitor-store.ts';

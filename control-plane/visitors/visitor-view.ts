@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { JsonObject } from '../../shared/process/json.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
 import type { FoundVisitor } from '../../shared/visitors/visitor-store.ts';
 
 const instant = Type.String({ format: 'date-time' });

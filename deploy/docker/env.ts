@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { port, readEnv } from '../../shared/process/env.ts';
+import { port, readEnv } from '../../shared/runtime/env.ts';
 
 const schema = Type.Object({
   GATEWAY_METRICS_PORT: port(9080),

@@ -3,11 +3,11 @@ import { fail, ok, warn } from '../../shared/doctor/finding.ts';
 import type { Finding } from '../../shared/doctor/finding.ts';
 import { judgeClock } from '../../shared/doctor/judge-machine.ts';
 import { judgePostgres } from '../../shared/doctor/judge-versions.ts';
-import { connectFailure } from '../../shared/storage/connect-failure.ts';
-import { databaseAccess, sslOptions } from '../../shared/storage/database-access.ts';
-import type { DatabaseVariables } from '../../shared/storage/database-env.ts';
-import { migrationList } from '../../shared/storage/migrations/migration-list.ts';
-import { createSecretBox, sourceKeyContext } from '../../shared/storage/secrets.ts';
+import { connectFailure } from '../../shared/postgres/connect-failure.ts';
+import { databaseAccess, sslOptions } from '../../shared/postgres/database-access.ts';
+import type { DatabaseVariables } from '../../shared/postgres/database-env.ts';
+import { migrationList } from '../../shared/postgres/migrations/migration-list.ts';
+import { createSecretBox, sourceKeyContext } from '../../shared/contracts/config/secrets.ts';
 
 const undefinedTable = '42P01';
 

@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { ok } from '../../shared/doctor/finding.ts';
 import type { Finding } from '../../shared/doctor/finding.ts';
 import { judgeDiskSpace, judgeLogRoom, judgeSyncSpeed } from '../../shared/doctor/judge-machine.ts';
-import { monitorUrls, readMonitor } from '../../shared/doctor/read-monitor.ts';
+import { monitorUrls, readMonitor } from '../../shared/nats/monitor/read-monitor.ts';
 import type { DoctorEnv } from './env.ts';
 
 const syncedWrites = 15;

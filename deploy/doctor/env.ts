@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { commonEnv, commonRules, readEnv } from '../../shared/process/env.ts';
-import { databaseEnv, databaseRules } from '../../shared/storage/database-env.ts';
+import { commonEnv, commonRules, readEnv } from '../../shared/runtime/env.ts';
+import { databaseEnv, databaseRules } from '../../shared/postgres/database-env.ts';
 
 const { DATABASE_URL, ...otherDatabaseEnv } = databaseEnv;
 

@@ -1,6 +1,6 @@
 import { fail, ok, warn } from '../../shared/doctor/finding.ts';
 import type { Finding } from '../../shared/doctor/finding.ts';
-import { EnvError } from '../../shared/process/env.ts';
+import { EnvError } from '../../shared/runtime/env.ts';
 import { checkDatabase } from './check-database.ts';
 import { checkDisks } from './check-disk.ts';
 import { checkLog, checkMonitors } from './check-log.ts';

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { cannotStartExitCode } from '../../shared/process/cannot-start.ts';
+import { cannotStartExitCode } from '../../shared/runtime/cannot-start.ts';
 
 const top = join(import.meta.dirname, '../..');
 let folder: string;

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { DEFAULT_NATS_MEMORY_LIMIT } from '../../shared/embedded/nats-server.ts';
-import { commonEnv, port, readEnv } from '../../shared/process/env.ts';
+import { DEFAULT_NATS_MEMORY_LIMIT } from '../../shared/embedded/nats/nats-server.ts';
+import { commonEnv, port, readEnv } from '../../shared/runtime/env.ts';
 
 const schema = Type.Object({
   /** Everything the local stack keeps: data, logs, credentials. */

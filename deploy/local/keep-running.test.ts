@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cannotStartExitCode } from '../../shared/process/cannot-start.ts';
+import { cannotStartExitCode } from '../../shared/runtime/cannot-start.ts';
 import { keepRunning, restartDelayMs } from './keep-running.ts';
 import type { Runnable } from './keep-running.ts';
 

@@ -1,4 +1,4 @@
-import { cannotStartExitCode } from '../../shared/process/cannot-start.ts';
+import { cannotStartExitCode } from '../../shared/runtime/cannot-start.ts';
 
 /** Something that runs until it exits, by itself or because it was stopped. */
 export type Runnable = {

@@ -1,7 +1,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { endProcess } from '../../shared/embedded/end-process.ts';
-import { readProcessFacts } from '../../shared/embedded/process-facts.ts';
+import { endProcess } from '../../shared/embedded/machine/end-process.ts';
+import { readProcessFacts } from '../../shared/runtime/process-facts.ts';
 
 /** The services of a stack that run now, on file, so that the next start finds those a killed launcher left behind. */
 export type ServiceRecord = {

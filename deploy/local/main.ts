@@ -1,5 +1,5 @@
-import { CannotStartError, cannotStartExitCode } from '../../shared/process/cannot-start.ts';
-import { EnvError } from '../../shared/process/env.ts';
+import { CannotStartError, cannotStartExitCode } from '../../shared/runtime/cannot-start.ts';
+import { EnvError } from '../../shared/runtime/env.ts';
 import { inheritedEnv, readStackEnv } from './env.ts';
 import type { StackEnv } from './env.ts';
 import { createProgress } from './progress.ts';

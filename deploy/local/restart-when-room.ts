@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { needsRestart } from '../../shared/doctor/judge-log-servers.ts';
-import { readComplaint } from '../../shared/doctor/read-monitor.ts';
+import { readComplaint } from '../../shared/nats/monitor/read-monitor.ts';
 
 export type RestartWhenRoomOptions = {
   /** The server that runs now. */

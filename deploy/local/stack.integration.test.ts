@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { cannotStartExitCode } from '../../shared/process/cannot-start.ts';
+import { cannotStartExitCode } from '../../shared/runtime/cannot-start.ts';
 import { makeStackFolder } from './testing/make-stack-folder.ts';
 import { buildStack, chooseStackPorts, runFailingStack, runStack } from './testing/running-stack.ts';
 import type { RunningStack, StackPorts } from './testing/running-stack.ts';

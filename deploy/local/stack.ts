@@ -1,9 +1,9 @@
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { loadUws } from '../../gateway/http/uws.ts';
-import { claimFolder } from '../../shared/embedded/folder-claim.ts';
-import { assertPortFree } from '../../shared/embedded/free-port.ts';
-import { CannotStartError } from '../../shared/process/cannot-start.ts';
+import { claimFolder } from '../../shared/embedded/machine/folder-claim.ts';
+import { assertPortFree } from '../../shared/embedded/machine/free-port.ts';
+import { CannotStartError } from '../../shared/runtime/cannot-start.ts';
 import { readOrMakeSecretsKey, writeCredentials } from './credentials.ts';
 import type { Credentials } from './credentials.ts';
 import type { StackEnv } from './env.ts';

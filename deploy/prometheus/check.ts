@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { collectDefaultMetrics } from 'prom-client';
-import { defaultEmbeddedCacheDir } from '../../shared/embedded/cache-dir.ts';
-import { MetricsPage } from '../../shared/metrics/metrics-page.ts';
-import { removeMisnamed } from '../../shared/metrics/process-metrics.ts';
+import { defaultEmbeddedCacheDir } from '../../shared/embedded/machine/cache-dir.ts';
+import { MetricsPage } from '../../shared/runtime/metrics/metrics-page.ts';
+import { removeMisnamed } from '../../shared/runtime/status/process-metrics.ts';
 import { ProgramNotFoundError, findPrometheusProgram } from './find-program.ts';
 import { metricsByService } from './metrics-table.ts';
 

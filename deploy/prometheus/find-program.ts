@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { chmod, copyFile, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
-import { fetchDebianPackages } from '../../shared/embedded/debian-package.ts';
-import { readEmbeddedEnv } from '../../shared/embedded/env.ts';
-import { runCommand } from '../../shared/embedded/run-command.ts';
+import { fetchDebianPackages } from '../../shared/embedded/machine/debian-package.ts';
+import { readEmbeddedEnv } from '../../shared/embedded/machine/env.ts';
+import { runCommand } from '../../shared/embedded/machine/run-command.ts';
 
 /** Programs of Prometheus; each is in the Debian package of its name. */
 export type PrometheusProgram = 'prometheus' | 'promtool';

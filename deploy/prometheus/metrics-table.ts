@@ -1,9 +1,9 @@
 import { controlPlaneMetrics } from '../../control-plane/metrics.ts';
 import { gatewayMetrics } from '../../gateway/metrics.ts';
 import { actorMetrics, pipelineMetrics, summedMetrics } from '../../pipeline/metrics.ts';
-import { databaseMetrics } from '../../shared/metrics/database-metrics.ts';
-import type { AnyMetric } from '../../shared/metrics/define-metric.ts';
-import { processMetrics } from '../../shared/metrics/process-metrics.ts';
+import { databaseMetrics } from '../../shared/postgres/database-metrics.ts';
+import type { AnyMetric } from '../../shared/runtime/metrics/define-metric.ts';
+import { processMetrics } from '../../shared/runtime/status/process-metrics.ts';
 
 /** Every metric there is, by who shows it. */
 export const metricsByService: Readonly<Record<string, readonly AnyMetric[]>> = {

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parse, stringify } from 'yaml';
-import { findFreePort } from '../../shared/embedded/free-port.ts';
+import { findFreePort } from '../../shared/embedded/machine/free-port.ts';
 
 /** A real Prometheus with the configuration and rules of this folder. */
 export type PrometheusServer = {

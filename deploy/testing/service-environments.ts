@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readCommandEnv, readControlPlaneEnv } from '../../control-plane/env.ts';
 import { readGatewayEnv } from '../../gateway/env.ts';
 import { readPipelineEnv } from '../../pipeline/env.ts';
-import { EnvError } from '../../shared/process/env.ts';
+import { EnvError } from '../../shared/runtime/env.ts';
 import { readSinkEnv } from '../local/sink/env.ts';
 
 type Source = Readonly<Record<string, string | undefined>>;

@@ -1,8 +1,8 @@
-import { followConfig } from '../../shared/config/config-feed.ts';
-import type { ConfigFeed } from '../../shared/config/config-feed.ts';
-import type { ProcessLease } from '../../shared/config/process-lease.ts';
-import type { Bucket } from '../../shared/log/bucket.ts';
-import type { Logger } from '../../shared/process/logger.ts';
+import { followConfig } from '../../shared/nats/buckets/config-feed.ts';
+import type { ConfigFeed } from '../../shared/nats/buckets/config-feed.ts';
+import type { ProcessLease } from '../../shared/nats/buckets/process-lease.ts';
+import type { Bucket } from '../../shared/nats/buckets/bucket.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
 import type { PublishedSources } from './published-sources.ts';
 
 /** The published sources as this gateway has them now. */

@@ -1,6 +1,6 @@
-import type { SourceKey } from '../../shared/config/account-config.ts';
-import { envelopePrefix } from '../../shared/events/envelope.ts';
-import { partitionSeed } from '../../shared/events/partition.ts';
+import type { SourceKey } from '../../shared/contracts/config/account-config.ts';
+import { envelopePrefix } from '../../shared/contracts/events/envelope.ts';
+import { partitionSeed } from '../../shared/contracts/events/partition.ts';
 import type { AddressRanges } from '../../shared/admission/address-ranges.ts';
 import { compileWhitelistIps } from '../../shared/admission/address-ranges.ts';
 import { compileDomains } from '../../shared/admission/allowed-origins.ts';

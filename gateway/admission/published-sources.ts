@@ -1,6 +1,6 @@
-import type { AccountConfig } from '../../shared/config/account-config.ts';
-import type { ConfigChange } from '../../shared/config/config-feed.ts';
-import { hashSourceKey } from '../../shared/config/source-key.ts';
+import type { AccountConfig } from '../../shared/contracts/config/account-config.ts';
+import type { ConfigChange } from '../../shared/nats/buckets/config-feed.ts';
+import { hashSourceKey } from '../../shared/contracts/config/source-key.ts';
 import { compileSource } from './published-source.ts';
 import type { EventTally, PublishedSource, SourceActivity } from './published-source.ts';
 import { readSourceSettings } from './source-settings.ts';

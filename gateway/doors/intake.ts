@@ -1,7 +1,7 @@
-import { endHead, startHead } from '../../shared/events/envelope.ts';
-import type { EnvelopeEnd } from '../../shared/events/envelope.ts';
-import { normalizeEmail, partitionOfText, seededPartitionOf } from '../../shared/events/partition.ts';
-import { botScore } from '../../shared/ingest/bot-score.ts';
+import { endHead, startHead } from '../../shared/contracts/events/envelope.ts';
+import type { EnvelopeEnd } from '../../shared/contracts/events/envelope.ts';
+import { normalizeEmail, partitionOfText, seededPartitionOf } from '../../shared/contracts/events/partition.ts';
+import { botScore } from '../../shared/admission/bot-score.ts';
 import type { PlainRow } from '../../shared/ingest/scan-body.ts';
 import type { TimeWindow } from '../../shared/ingest/time-window.ts';
 import type { Admission } from '../admission/admission.ts';

@@ -1,6 +1,6 @@
 import type { BodyScan } from '../../shared/ingest/scan-body.ts';
-import { isJsonObject } from '../../shared/process/json.ts';
-import type { JsonObject } from '../../shared/process/json.ts';
+import { isJsonObject } from '../../shared/runtime/json.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
 
 /** A batch as JSON. */
 export type ParsedBatch = {

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import sjson from 'secure-json-parse';
-import { isJsonObject } from '../../shared/process/json.ts';
-import type { JsonObject } from '../../shared/process/json.ts';
+import { isJsonObject } from '../../shared/runtime/json.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
 import { scanBody } from '../../shared/ingest/scan-body.ts';
 import type { BodyScan, ScanProblem } from '../../shared/ingest/scan-body.ts';
 import type { JsonFacts } from '../../shared/ingest/scan-value.ts';

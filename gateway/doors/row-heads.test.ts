@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { endHead } from '../../shared/events/envelope.ts';
-import { partitionOf, partitionOfText, partitionSeed } from '../../shared/events/partition.ts';
+import { endHead } from '../../shared/contracts/events/envelope.ts';
+import { partitionOf, partitionOfText, partitionSeed } from '../../shared/contracts/events/partition.ts';
 import { BodyScan, scanBody } from '../../shared/ingest/scan-body.ts';
 import { RowHeads } from './row-heads.ts';
 

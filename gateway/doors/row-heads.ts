@@ -1,4 +1,4 @@
-import { endHead } from '../../shared/events/envelope.ts';
+import { endHead } from '../../shared/contracts/events/envelope.ts';
 import { textCharactersMax } from '../../shared/ingest/payload-fields.ts';
 import type { PlainRow } from '../../shared/ingest/scan-body.ts';
 

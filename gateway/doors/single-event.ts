@@ -5,7 +5,7 @@ import { BodyScan, scanBody } from '../../shared/ingest/scan-body.ts';
 import { isWithinWindow } from '../../shared/ingest/time-window.ts';
 import { trackPayload } from '../../shared/ingest/track-payload.ts';
 import type { TrackPayload } from '../../shared/ingest/track-payload.ts';
-import type { JsonObject } from '../../shared/process/json.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
 import type { PublishedSource } from '../admission/published-source.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { invalid, unavailable } from '../http/reply.ts';

@@ -1,5 +1,5 @@
 import { BodyScan } from '../../shared/ingest/scan-body.ts';
-import type { JsonObject } from '../../shared/process/json.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { unsupportedEncoding, unsupportedType } from '../http/reply.ts';
 import type { Reply } from '../http/reply.ts';

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { startTestNats, createNatsFolder } from '../../shared/testing/servers.ts';
-import type { NatsServer } from '../../shared/embedded/nats-server.ts';
-import { streams } from '../../shared/log/topology.ts';
+import type { NatsServer } from '../../shared/embedded/nats/nats-server.ts';
+import { streams } from '../../shared/nats/streams/topology.ts';
 import { startGatewayProcess } from '../testing/gateway-process.ts';
 import { startGatewayHere } from '../testing/gateway-here.ts';
 import type { GatewayUnderTest } from '../testing/gateway-here.ts';

@@ -1,4 +1,4 @@
-import type { PublishFailure } from '../../shared/log/publish-answer.ts';
+import type { PublishFailure } from '../../shared/nats/publish/publish-answer.ts';
 
 /** What became of the frame an event travelled in. `stalled`: the log did not answer in time for those before it. */
 export type FrameOutcome = 'stored' | PublishFailure | 'stalled';

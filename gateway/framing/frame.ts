@@ -1,4 +1,4 @@
-import { FrameWriter } from '../../shared/events/frame.ts';
+import { FrameWriter } from '../../shared/contracts/events/frame.ts';
 import type { FrameOutcome, FrameWaiter } from './frame-outcome.ts';
 
 const initialBytes = 32 * 1024;

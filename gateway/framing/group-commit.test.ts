@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { decodeEnvelopes } from '../../shared/events/frame.ts';
+import { decodeEnvelopes } from '../../shared/contracts/events/frame.ts';
 import type { FrameOutcome, FrameWaiter } from './frame-outcome.ts';
 import { GroupCommit } from './group-commit.ts';
 import type { GroupCommitSettings } from './group-commit.ts';

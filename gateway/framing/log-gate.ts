@@ -1,4 +1,4 @@
-import type { PublishFailure } from '../../shared/log/publish-answer.ts';
+import type { PublishFailure } from '../../shared/nats/publish/publish-answer.ts';
 import type { FrameOutcome } from './frame-outcome.ts';
 
 /** How long a refusal of the log keeps the gateway from calling itself ready, in ms. */

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
-import { findFreePort } from '../../shared/embedded/free-port.ts';
-import type { NatsServer } from '../../shared/embedded/nats-server.ts';
-import { streams } from '../../shared/log/topology.ts';
+import { findFreePort } from '../../shared/embedded/machine/free-port.ts';
+import type { NatsServer } from '../../shared/embedded/nats/nats-server.ts';
+import { streams } from '../../shared/nats/streams/topology.ts';
 import { createNatsFolder, startTestNats } from '../../shared/testing/servers.ts';
 import { startGatewayHere } from '../testing/gateway-here.ts';
 import type { GatewayUnderTest } from '../testing/gateway-here.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { PublishFailure } from '../../shared/log/publish-answer.ts';
+import type { PublishFailure } from '../../shared/nats/publish/publish-answer.ts';
 import { createStoreFrame } from './store-frame.ts';
 
 beforeEach(() => {

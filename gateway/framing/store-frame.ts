@@ -1,6 +1,6 @@
-import type { FramePublisher } from '../../shared/log/frame-publisher.ts';
-import { isRepeatable } from '../../shared/log/publish-answer.ts';
-import { ingestSubject } from '../../shared/log/subjects.ts';
+import type { FramePublisher } from '../../shared/nats/publish/frame-publisher.ts';
+import { isRepeatable } from '../../shared/nats/publish/publish-answer.ts';
+import { ingestSubject } from '../../shared/contracts/subjects.ts';
 import type { StoreFrame } from './group-commit.ts';
 
 export type StoreFrameSettings = {

@@ -1,7 +1,7 @@
-import type { LogConnection } from '../../shared/log/connection.ts';
-import { jetStreamFailure } from '../../shared/log/jetstream-failure.ts';
-import { PublishError, publish } from '../../shared/log/publisher.ts';
-import { canarySubject } from '../../shared/log/subjects.ts';
+import type { LogConnection } from '../../shared/nats/connection/connection.ts';
+import { jetStreamFailure } from '../../shared/nats/connection/server-error.ts';
+import { PublishError, publish } from '../../shared/nats/publish/publisher.ts';
+import { canarySubject } from '../../shared/contracts/subjects.ts';
 
 export type CanarySettings = {
   readonly instanceId: string;

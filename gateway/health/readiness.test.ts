@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { LogServer } from '../../shared/doctor/read-log-servers.ts';
-import { createLogger } from '../../shared/process/logger.ts';
-import { createShutdown } from '../../shared/process/shutdown.ts';
+import type { LogServer } from '../../shared/nats/monitor/read-log-servers.ts';
+import { createLogger } from '../../shared/runtime/logger.ts';
+import { createShutdown } from '../../shared/runtime/shutdown.ts';
 import { LogGate } from '../framing/log-gate.ts';
 import { readinessChecks } from './readiness.ts';
 

@@ -1,8 +1,8 @@
-import type { LogConnection } from '../../shared/log/connection.ts';
-import { complaintsOf } from '../../shared/metrics/watch-log-servers.ts';
-import type { LogServersWatch } from '../../shared/metrics/watch-log-servers.ts';
-import type { ReadyCheck } from '../../shared/process/observe.ts';
-import type { Shutdown } from '../../shared/process/shutdown.ts';
+import type { LogConnection } from '../../shared/nats/connection/connection.ts';
+import { complaintsOf } from '../../shared/nats/monitor/watch-log-servers.ts';
+import type { LogServersWatch } from '../../shared/nats/monitor/watch-log-servers.ts';
+import type { ReadyCheck } from '../../shared/runtime/status/serve-status.ts';
+import type { Shutdown } from '../../shared/runtime/shutdown.ts';
 import type { SourceFeed } from '../admission/follow-sources.ts';
 import type { LogGate } from '../framing/log-gate.ts';
 import type { Canary } from './canary.ts';

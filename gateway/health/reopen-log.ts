@@ -1,5 +1,5 @@
-import type { LogConnection } from '../../shared/log/connection.ts';
-import type { Logger } from '../../shared/process/logger.ts';
+import type { LogConnection } from '../../shared/nats/connection/connection.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
 
 const retryMs = 1_000;
 

@@ -1,5 +1,5 @@
-import type { Bucket } from '../../shared/log/bucket.ts';
-import { assertId } from '../../shared/log/subjects.ts';
+import type { Bucket } from '../../shared/nats/buckets/bucket.ts';
+import { assertId } from '../../shared/contracts/subjects.ts';
 import type { SourceActivity } from '../admission/published-source.ts';
 
 const everyMs = 2_000;

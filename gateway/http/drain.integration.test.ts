@@ -1,7 +1,7 @@
 import { Pool } from 'undici';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import type { NatsServer } from '../../shared/embedded/nats-server.ts';
-import { findFreePort } from '../../shared/embedded/free-port.ts';
+import type { NatsServer } from '../../shared/embedded/nats/nats-server.ts';
+import { findFreePort } from '../../shared/embedded/machine/free-port.ts';
 import { startTestNats } from '../../shared/testing/servers.ts';
 import { startGatewayHere } from '../testing/gateway-here.ts';
 import type { GatewayUnderTest } from '../testing/gateway-here.ts';

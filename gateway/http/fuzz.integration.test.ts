@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { NatsServer } from '../../shared/embedded/nats-server.ts';
+import type { NatsServer } from '../../shared/embedded/nats/nats-server.ts';
 import { startTestNats } from '../../shared/testing/servers.ts';
 import { readFuzzEnv } from '../testing/env.ts';
 import { runFuzz } from '../testing/fuzz/run-fuzz.ts';

@@ -3,7 +3,7 @@ import { Agent, request } from 'node:https';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest';
 import { generate } from 'selfsigned';
-import type { NatsServer } from '../../shared/embedded/nats-server.ts';
+import type { NatsServer } from '../../shared/embedded/nats/nats-server.ts';
 import { createTestAuthority } from '../../shared/testing/certificates.ts';
 import type { TestAuthority } from '../../shared/testing/certificates.ts';
 import { startTestNats } from '../../shared/testing/servers.ts';

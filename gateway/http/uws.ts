@@ -2,7 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type * as Uws from 'uWebSockets.js';
-import { CannotStartError } from '../../shared/process/cannot-start.ts';
+import { CannotStartError } from '../../shared/runtime/cannot-start.ts';
 import { explainNoEngine } from './explain-no-engine.ts';
 import type { EnginePackage, NoEngine } from './explain-no-engine.ts';
 

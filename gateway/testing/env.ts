@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
-import { count, readEnv } from '../../shared/process/env.ts';
+import { count, readEnv } from '../../shared/runtime/env.ts';
 
 const FuzzEnvSchema = Type.Object({ FUZZ_CASES: count(4_000), FUZZ_SEED: count(1) });
 

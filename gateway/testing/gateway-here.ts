@@ -1,8 +1,8 @@
-import { createLogger } from '../../shared/process/logger.ts';
-import { createShutdown } from '../../shared/process/shutdown.ts';
+import { createLogger } from '../../shared/runtime/logger.ts';
+import { createShutdown } from '../../shared/runtime/shutdown.ts';
 import { readGatewayEnv } from '../env.ts';
 import { startGateway } from '../start-gateway.ts';
-import { findFreePort } from '../../shared/embedded/free-port.ts';
+import { findFreePort } from '../../shared/embedded/machine/free-port.ts';
 import { until } from './poll.ts';
 
 export type GatewayUnderTest = {

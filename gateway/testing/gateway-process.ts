@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { findFreePort } from '../../shared/embedded/free-port.ts';
+import { findFreePort } from '../../shared/embedded/machine/free-port.ts';
 import { gatewayAt } from './gateway-here.ts';
 import type { GatewayUnderTest } from './gateway-here.ts';
 import { until } from './poll.ts';

@@ -1,13 +1,13 @@
-import { collectionNames } from '../../shared/config/account-config.ts';
-import type { AccountConfig, SnapshotEntity } from '../../shared/config/account-config.ts';
-import { hashSourceKey } from '../../shared/config/source-key.ts';
-import type { Envelope } from '../../shared/events/envelope.ts';
-import { decodeEnvelopes } from '../../shared/events/frame.ts';
-import { connectLog } from '../../shared/log/connection.ts';
-import type { LogConnection } from '../../shared/log/connection.ts';
-import { openBuckets } from '../../shared/log/open-buckets.ts';
-import { accountKey } from '../../shared/log/subjects.ts';
-import { streams } from '../../shared/log/topology.ts';
+import { collectionNames } from '../../shared/contracts/config/account-config.ts';
+import type { AccountConfig, SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
+import { hashSourceKey } from '../../shared/contracts/config/source-key.ts';
+import type { Envelope } from '../../shared/contracts/events/envelope.ts';
+import { decodeEnvelopes } from '../../shared/contracts/events/frame.ts';
+import { connectLog } from '../../shared/nats/connection/connection.ts';
+import type { LogConnection } from '../../shared/nats/connection/connection.ts';
+import { openBuckets } from '../../shared/nats/buckets/open-buckets.ts';
+import { accountKey } from '../../shared/contracts/subjects.ts';
+import { streams } from '../../shared/nats/streams/topology.ts';
 
 /** A source as a test publishes it, with the keys that mean it. */
 export type TestSource = {

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import pino from 'pino';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { NatsServer } from '../../shared/embedded/nats-server.ts';
-import { connectLog } from '../../shared/log/connection.ts';
-import type { LogConnection } from '../../shared/log/connection.ts';
-import { claimConsumer } from '../../shared/log/consumers.ts';
-import { openCursor } from '../../shared/log/cursor.ts';
-import { publish } from '../../shared/log/publisher.ts';
+import type { NatsServer } from '../../shared/embedded/nats/nats-server.ts';
+import { connectLog } from '../../shared/nats/connection/connection.ts';
+import type { LogConnection } from '../../shared/nats/connection/connection.ts';
+import { claimConsumer } from '../../shared/nats/consume/consumers.ts';
+import { openCursor } from '../../shared/nats/consume/pull-consumer.ts';
+import { publish } from '../../shared/nats/publish/publisher.ts';
 import {
   deadLetterSubject,
   dispatcherConsumer,
@@ -15,8 +15,8 @@ import {
   ingestSubject,
   resolverConsumer,
   retrySubject,
-} from '../../shared/log/subjects.ts';
-import { ensureTopology, streams } from '../../shared/log/topology.ts';
+} from '../../shared/contracts/subjects.ts';
+import { ensureTopology, streams } from '../../shared/nats/streams/topology.ts';
 import { startTestNats } from '../../shared/testing/servers.ts';
 import { watchBacklog } from './backlog-watch.ts';
 import type { BacklogWatch, BacklogWatchOptions } from './backlog-watch.ts';

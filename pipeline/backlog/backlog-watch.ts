@@ -1,10 +1,10 @@
-import { settledNoteTier } from '../../shared/events/retry-record.ts';
-import type { LogConnection } from '../../shared/log/connection.ts';
-import { listConsumerProgress, readStreamState } from '../../shared/log/stream-progress.ts';
-import type { ConsumerProgress, StreamState } from '../../shared/log/stream-progress.ts';
-import { countBySubject } from '../../shared/log/subject-log.ts';
-import { streams } from '../../shared/log/topology.ts';
-import type { Logger } from '../../shared/process/logger.ts';
+import { settledNoteTier } from '../../shared/contracts/events/retry-record.ts';
+import type { LogConnection } from '../../shared/nats/connection/connection.ts';
+import { listConsumerProgress, readStreamState } from '../../shared/nats/streams/stream-progress.ts';
+import type { ConsumerProgress, StreamState } from '../../shared/nats/streams/stream-progress.ts';
+import { countBySubject } from '../../shared/nats/messages/subject-log.ts';
+import { streams } from '../../shared/nats/streams/topology.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
 import { createEventsPerFrame } from './events-per-frame.ts';
 import { createLostBytes } from './lost-bytes.ts';
 import { createOldestFrames } from './oldest-frames.ts';

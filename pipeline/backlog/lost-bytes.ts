@@ -1,6 +1,6 @@
-import type { LogConnection } from '../../shared/log/connection.ts';
-import { readStreamLoss } from '../../shared/log/stream-progress.ts';
-import type { Logger } from '../../shared/process/logger.ts';
+import type { LogConnection } from '../../shared/nats/connection/connection.ts';
+import { readStreamLoss } from '../../shared/nats/streams/stream-progress.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
 
 export type LostBytesOptions = {
   readonly connection: LogConnection;

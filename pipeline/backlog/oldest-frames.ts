@@ -1,6 +1,6 @@
-import type { LogConnection } from '../../shared/log/connection.ts';
-import type { ConsumerProgress } from '../../shared/log/stream-progress.ts';
-import { readNext } from '../../shared/log/subject-log.ts';
+import type { LogConnection } from '../../shared/nats/connection/connection.ts';
+import type { ConsumerProgress } from '../../shared/nats/streams/stream-progress.ts';
+import { readNext } from '../../shared/nats/messages/subject-log.ts';
 
 /** When the oldest frame each consumer of a stream has not finished was stored. */
 export type OldestFrames = {

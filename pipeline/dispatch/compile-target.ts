@@ -1,13 +1,13 @@
-import type { AccountConfig } from '../../shared/config/account-config.ts';
+import type { AccountConfig } from '../../shared/contracts/config/account-config.ts';
 import { SettingError } from '../../shared/destinations/sdk/settings.ts';
 import type { OfferedDestination } from '../../shared/destinations/common-settings.ts';
 import { findDestinationKind } from '../../shared/destinations/registry.ts';
-import { compileDispatchPlan } from '../../shared/plan/dispatch-plan.ts';
-import { PlanError } from '../../shared/plan/plan-error.ts';
-import type { PublishedDestination } from '../../shared/plan/published-destinations.ts';
-import type { JsonObject } from '../../shared/process/json.ts';
-import { SecretError, isSealed, settingContext } from '../../shared/storage/secrets.ts';
-import type { SecretBox } from '../../shared/storage/secrets.ts';
+import { compileDispatchPlan } from '../../shared/routing/dispatch-plan.ts';
+import { PlanError } from '../../shared/routing/values/plan-error.ts';
+import type { PublishedDestination } from '../../shared/routing/published-destinations.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
+import { SecretError, isSealed, settingContext } from '../../shared/contracts/config/secrets.ts';
+import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
 import type { DispatchTarget } from './dispatcher-context.ts';
 
 /** Compiles a published destination: its rules, and its kind made ready with opened secrets. */

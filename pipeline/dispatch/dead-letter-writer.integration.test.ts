@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sampleEvent } from '../../shared/destinations/sdk/sample-event.ts';
-import type { NatsServer } from '../../shared/embedded/nats-server.ts';
-import { decodeDeadLetter } from '../../shared/events/dead-letter.ts';
-import { connectLog } from '../../shared/log/connection.ts';
-import type { LogConnection } from '../../shared/log/connection.ts';
-import type { PublishFailure } from '../../shared/log/publish-answer.ts';
-import { readNext } from '../../shared/log/subject-log.ts';
-import type { StoredMessage } from '../../shared/log/subject-log.ts';
-import { deadLetterSubject } from '../../shared/log/subjects.ts';
-import { ensureTopology, streams } from '../../shared/log/topology.ts';
+import type { NatsServer } from '../../shared/embedded/nats/nats-server.ts';
+import { decodeDeadLetter } from '../../shared/contracts/events/dead-letter.ts';
+import { connectLog } from '../../shared/nats/connection/connection.ts';
+import type { LogConnection } from '../../shared/nats/connection/connection.ts';
+import type { PublishFailure } from '../../shared/nats/publish/publish-answer.ts';
+import { readNext } from '../../shared/nats/messages/subject-log.ts';
+import type { StoredMessage } from '../../shared/nats/messages/subject-log.ts';
+import { deadLetterSubject } from '../../shared/contracts/subjects.ts';
+import { ensureTopology, streams } from '../../shared/nats/streams/topology.ts';
 import { startTestNats } from '../../shared/testing/servers.ts';
 import { createDeadLetterWriter } from './dead-letter-writer.ts';
 

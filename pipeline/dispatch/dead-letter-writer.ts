@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { encodeDeadLetter } from '../../shared/events/dead-letter.ts';
-import type { DeadLetter } from '../../shared/events/dead-letter.ts';
-import type { LogConnection } from '../../shared/log/connection.ts';
-import type { PublishFailure } from '../../shared/log/publish-answer.ts';
-import { batchMessagesMin, publishBatch } from '../../shared/log/publish-batch.ts';
-import { PublishError } from '../../shared/log/publisher.ts';
-import { deadLetterSubject } from '../../shared/log/subjects.ts';
+import { encodeDeadLetter } from '../../shared/contracts/events/dead-letter.ts';
+import type { DeadLetter } from '../../shared/contracts/events/dead-letter.ts';
+import type { LogConnection } from '../../shared/nats/connection/connection.ts';
+import type { PublishFailure } from '../../shared/nats/publish/publish-answer.ts';
+import { batchMessagesMin, publishBatch } from '../../shared/nats/publish/publish-batch.ts';
+import { PublishError } from '../../shared/nats/publish/publisher.ts';
+import { deadLetterSubject } from '../../shared/contracts/subjects.ts';
 import { publishUntilStored } from './publish-until-stored.ts';
 
 /** Keeps what a destination will not take, with the reason. */

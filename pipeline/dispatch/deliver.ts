@@ -2,7 +2,7 @@ import { UnfitEventError } from '../../shared/destinations/sdk/destination.ts';
 import type { OfferedDestination } from '../../shared/destinations/common-settings.ts';
 import type { OutboundEvent, OutboundRequest, Outcome } from '../../shared/destinations/sdk/destination.ts';
 import { outboundHead } from '../../shared/destinations/sdk/event.ts';
-import type { RequestSummary } from '../../shared/events/dead-letter.ts';
+import type { RequestSummary } from '../../shared/contracts/events/dead-letter.ts';
 import { classifyAnswer } from '../../shared/egress/classify-answer.ts';
 import { parseUrl } from '../../shared/egress/parsed-url.ts';
 import type { Sender, SendResult } from '../../shared/egress/sender.ts';

@@ -1,6 +1,6 @@
-import { BucketCounts } from '../../shared/metrics/bucket-counts.ts';
-import type { BucketNumbers } from '../../shared/metrics/bucket-counts.ts';
-import { histogram } from '../../shared/metrics/define-metric.ts';
+import { BucketCounts } from '../../shared/runtime/metrics/bucket-counts.ts';
+import type { BucketNumbers } from '../../shared/runtime/metrics/bucket-counts.ts';
+import { histogram } from '../../shared/runtime/metrics/define-metric.ts';
 
 /** Times of deliveries: by type of destination, never by destination. */
 export const deliveryMetrics = {

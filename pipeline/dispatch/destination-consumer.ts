@@ -1,6 +1,6 @@
-import type { DurableConsumer, StartFrom } from '../../shared/log/consumers.ts';
-import { dispatcherConsumer, eventsOfAccount } from '../../shared/log/subjects.ts';
-import { streams } from '../../shared/log/topology.ts';
+import type { DurableConsumer, StartFrom } from '../../shared/nats/consume/consumers.ts';
+import { dispatcherConsumer, eventsOfAccount } from '../../shared/contracts/subjects.ts';
+import { streams } from '../../shared/nats/streams/topology.ts';
 import type { DispatcherOptions } from './dispatcher-context.ts';
 
 /** The durable consumer of one destination on its account's log. */

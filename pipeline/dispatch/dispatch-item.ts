@@ -1,10 +1,10 @@
-import { eventJsonOf, readEventHead } from '../../shared/events/event-head.ts';
-import type { EventHead } from '../../shared/events/event-head.ts';
-import { frameLines } from '../../shared/events/frame.ts';
-import { headOf, parseResolved } from '../../shared/events/resolved-event.ts';
-import type { ResolvedEvent } from '../../shared/events/resolved-event.ts';
+import { eventJsonOf, readEventHead } from '../../shared/contracts/events/event-head.ts';
+import type { EventHead } from '../../shared/contracts/events/event-head.ts';
+import { frameLines } from '../../shared/contracts/events/frame.ts';
+import { headOf, parseResolved } from '../../shared/contracts/events/resolved-event.ts';
+import type { ResolvedEvent } from '../../shared/contracts/events/resolved-event.ts';
 import type { OutboundEvent } from '../../shared/destinations/sdk/destination.ts';
-import type { Subject } from '../../shared/plan/property-path.ts';
+import type { Subject } from '../../shared/routing/values/property-path.ts';
 import type { HeldFrame } from './held-frames.ts';
 import type { Attempted } from './retry-policy.ts';
 import type { Follower } from './waiting-visitors.ts';

@@ -1,6 +1,6 @@
 import type { Sender } from '../../shared/egress/sender.ts';
 import type { DeliveryOrder } from '../../shared/destinations/common-settings.ts';
-import type { Cursor } from '../../shared/log/cursor.ts';
+import type { Cursor } from '../../shared/nats/consume/pull-consumer.ts';
 import type { DeadLetterWriter } from './dead-letter-writer.ts';
 import type { SettledPart } from './dispatch-place.ts';
 import type { DispatcherOptions } from './dispatcher-context.ts';

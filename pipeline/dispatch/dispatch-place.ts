@@ -1,5 +1,5 @@
-import type { WrittenPlace } from '../../shared/health/health-record.ts';
-import type { FinishedMessages } from '../../shared/log/taken-messages.ts';
+import type { WrittenPlace } from '../../shared/contracts/health-record.ts';
+import type { FinishedMessages } from '../../shared/nats/consume/taken-messages.ts';
 import { joinBits } from './line-bits.ts';
 
 /** Lines of a frame that are settled. */

@@ -1,4 +1,4 @@
-import { withDeadline } from '../../shared/log/connection.ts';
+import { withDeadline } from '../../shared/nats/connection/connection.ts';
 import { BatchLinger } from './batch-linger.ts';
 import { buryUnreadable } from './bury-unreadable.ts';
 import { deliver } from './deliver.ts';

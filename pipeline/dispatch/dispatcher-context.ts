@@ -1,10 +1,10 @@
 import type { OfferedDestination } from '../../shared/destinations/common-settings.ts';
 import type { Sender, SenderLimits } from '../../shared/egress/sender.ts';
-import type { Bucket } from '../../shared/log/bucket.ts';
-import type { LogConnection } from '../../shared/log/connection.ts';
-import type { DispatchPlan } from '../../shared/plan/dispatch-plan.ts';
-import type { PublishedDestination } from '../../shared/plan/published-destinations.ts';
-import type { Logger } from '../../shared/process/logger.ts';
+import type { Bucket } from '../../shared/nats/buckets/bucket.ts';
+import type { LogConnection } from '../../shared/nats/connection/connection.ts';
+import type { DispatchPlan } from '../../shared/routing/dispatch-plan.ts';
+import type { PublishedDestination } from '../../shared/routing/published-destinations.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
 import type { DeliveryTimings } from './delivery-timings.ts';
 import type { RetryPolicy } from './retry-policy.ts';
 import type { SourceActivity } from './source-activity.ts';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { NatsServer } from '../../shared/embedded/nats-server.ts';
-import { connectLog } from '../../shared/log/connection.ts';
+import type { NatsServer } from '../../shared/embedded/nats/nats-server.ts';
+import { connectLog } from '../../shared/nats/connection/connection.ts';
 import { createNatsFolder, startTestNats } from '../../shared/testing/servers.ts';
 import { httpEntity } from '../testing/account-config.ts';
 import { startScriptedSink } from '../testing/scripted-sink.ts';

@@ -1,6 +1,6 @@
-import { joinHealth, pastHealthKey, recentHealthKey } from '../../shared/health/health-record.ts';
-import type { HealthRecord, WrittenPlace } from '../../shared/health/health-record.ts';
-import type { Bucket } from '../../shared/log/bucket.ts';
+import { joinHealth, pastHealthKey, recentHealthKey } from '../../shared/contracts/health-record.ts';
+import type { HealthRecord, WrittenPlace } from '../../shared/contracts/health-record.ts';
+import type { Bucket } from '../../shared/nats/buckets/bucket.ts';
 import { createHealthWindow, minuteOf } from './health-window.ts';
 import type { HealthCount, HealthWindow } from './health-window.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { HealthRecord } from '../../shared/health/health-record.ts';
+import type { HealthRecord } from '../../shared/contracts/health-record.ts';
 import { createHealthWindow } from './health-window.ts';
 import type { HealthCount } from './health-window.ts';
 

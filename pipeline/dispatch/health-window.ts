@@ -1,4 +1,4 @@
-import type { HealthMinute, HealthRecord } from '../../shared/health/health-record.ts';
+import type { HealthMinute, HealthRecord } from '../../shared/contracts/health-record.ts';
 
 /** What a dispatch attempt came to, as health counts it. */
 export type HealthCount = 'succeeded' | 'failed' | 'stopped' | 'globalStop';

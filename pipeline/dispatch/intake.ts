@@ -1,4 +1,4 @@
-import type { Delivery } from '../../shared/log/delivery.ts';
+import type { Delivery } from '../../shared/nats/messages/delivery.ts';
 import { buryUnreadable } from './bury-unreadable.ts';
 import type { DeadLetterWriter } from './dead-letter-writer.ts';
 import { DispatchItem, readResolvedLine, resolvedLines, wholeEvent } from './dispatch-item.ts';

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { FrameError, frameLines } from '../../shared/events/frame.ts';
-import { parkedTier, settledNoteTier } from '../../shared/events/retry-record.ts';
-import type { LogConnection } from '../../shared/log/connection.ts';
-import { publish } from '../../shared/log/publisher.ts';
-import { deleteMessage, readNext, readStored } from '../../shared/log/subject-log.ts';
-import type { StoredMessage } from '../../shared/log/subject-log.ts';
-import { retrySubject } from '../../shared/log/subjects.ts';
-import { streams } from '../../shared/log/topology.ts';
+import { FrameError, frameLines } from '../../shared/contracts/events/frame.ts';
+import { parkedTier, settledNoteTier } from '../../shared/contracts/events/retry-record.ts';
+import type { LogConnection } from '../../shared/nats/connection/connection.ts';
+import { publish } from '../../shared/nats/publish/publisher.ts';
+import { deleteMessage, readNext, readStored } from '../../shared/nats/messages/subject-log.ts';
+import type { StoredMessage } from '../../shared/nats/messages/subject-log.ts';
+import { retrySubject } from '../../shared/contracts/subjects.ts';
+import { streams } from '../../shared/nats/streams/topology.ts';
 import { decodeSettledNote, encodeSettledNote } from './settled-note.ts';
 import type { RetryPlace } from './waiting-visitors.ts';
 

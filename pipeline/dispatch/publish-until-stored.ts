@@ -1,6 +1,6 @@
-import type { LogConnection } from '../../shared/log/connection.ts';
-import { PublishError, publish } from '../../shared/log/publisher.ts';
-import type { PublishFailure } from '../../shared/log/publish-answer.ts';
+import type { LogConnection } from '../../shared/nats/connection/connection.ts';
+import { PublishError, publish } from '../../shared/nats/publish/publisher.ts';
+import type { PublishFailure } from '../../shared/nats/publish/publish-answer.ts';
 
 export type StoreOptions = {
   readonly msgId: string;

@@ -1,8 +1,8 @@
-import { recentHealthOfAll } from '../../shared/health/health-record.ts';
-import type { HealthRecord } from '../../shared/health/health-record.ts';
-import type { LogConnection } from '../../shared/log/connection.ts';
-import { readNext } from '../../shared/log/subject-log.ts';
-import { buckets } from '../../shared/log/topology.ts';
+import { recentHealthOfAll } from '../../shared/contracts/health-record.ts';
+import type { HealthRecord } from '../../shared/contracts/health-record.ts';
+import type { LogConnection } from '../../shared/nats/connection/connection.ts';
+import { readNext } from '../../shared/nats/messages/subject-log.ts';
+import { buckets } from '../../shared/nats/streams/topology.ts';
 import { readPlace } from './dispatch-place.ts';
 import type { DispatchPlace } from './dispatch-place.ts';
 

@@ -1,11 +1,16 @@
-import { FrameError } from '../../shared/events/frame.ts';
-import { decodeRetryFrame, parkedTier, parseRetryRecord, settledNoteTier } from '../../shared/events/retry-record.ts';
-import type { RetryRecord } from '../../shared/events/retry-record.ts';
-import type { LogConnection } from '../../shared/log/connection.ts';
-import { readNext } from '../../shared/log/subject-log.ts';
-import type { StoredMessage } from '../../shared/log/subject-log.ts';
-import { retrySubject } from '../../shared/log/subjects.ts';
-import { streams } from '../../shared/log/topology.ts';
+import { FrameError } from '../../shared/contracts/events/frame.ts';
+import {
+  decodeRetryFrame,
+  parkedTier,
+  parseRetryRecord,
+  settledNoteTier,
+} from '../../shared/contracts/events/retry-record.ts';
+import type { RetryRecord } from '../../shared/contracts/events/retry-record.ts';
+import type { LogConnection } from '../../shared/nats/connection/connection.ts';
+import { readNext } from '../../shared/nats/messages/subject-log.ts';
+import type { StoredMessage } from '../../shared/nats/messages/subject-log.ts';
+import { retrySubject } from '../../shared/contracts/subjects.ts';
+import { streams } from '../../shared/nats/streams/topology.ts';
 import { parkedLines } from './parked-frames.ts';
 import type { ParkedFrames } from './parked-frames.ts';
 import { retryTierDelaysMs } from './retry-policy.ts';

@@ -1,12 +1,12 @@
-import type { LogConnection } from '../../shared/log/connection.ts';
-import { purgeSubject, readNext } from '../../shared/log/subject-log.ts';
-import { retrySubject } from '../../shared/log/subjects.ts';
-import { streams } from '../../shared/log/topology.ts';
+import type { LogConnection } from '../../shared/nats/connection/connection.ts';
+import { purgeSubject, readNext } from '../../shared/nats/messages/subject-log.ts';
+import { retrySubject } from '../../shared/contracts/subjects.ts';
+import { streams } from '../../shared/nats/streams/topology.ts';
 import { createDueTimes } from './due-times.ts';
 import type { DueTimes } from './due-times.ts';
 import { retryTierDelaysMs } from './retry-policy.ts';
-import { decodeRetryFrame, parkedTier, replayTier } from '../../shared/events/retry-record.ts';
-import type { RetryRecord } from '../../shared/events/retry-record.ts';
+import { decodeRetryFrame, parkedTier, replayTier } from '../../shared/contracts/events/retry-record.ts';
+import type { RetryRecord } from '../../shared/contracts/events/retry-record.ts';
 
 /**
  * Reads the retry log of one destination as its frames fall due. A tier is first-in first-out and its waits are alike,

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { FrameWriter } from '../../shared/events/frame.ts';
-import type { LogConnection } from '../../shared/log/connection.ts';
-import type { PublishFailure } from '../../shared/log/publish-answer.ts';
-import { retrySubject } from '../../shared/log/subjects.ts';
+import { FrameWriter } from '../../shared/contracts/events/frame.ts';
+import type { LogConnection } from '../../shared/nats/connection/connection.ts';
+import type { PublishFailure } from '../../shared/nats/publish/publish-answer.ts';
+import { retrySubject } from '../../shared/contracts/subjects.ts';
 import { publishUntilStored } from './publish-until-stored.ts';
-import { encodeRetryRecord, parkedTier } from '../../shared/events/retry-record.ts';
-import type { RetryRecord } from '../../shared/events/retry-record.ts';
+import { encodeRetryRecord, parkedTier } from '../../shared/contracts/events/retry-record.ts';
+import type { RetryRecord } from '../../shared/contracts/events/retry-record.ts';
 
 /** Writes events that wait for another attempt to the retry log of one destination. */
 export type RetryWriter = {

@@ -4,7 +4,7 @@ import type { Attempt } from './deliver.ts';
 import type { DeadLetterWriter } from './dead-letter-writer.ts';
 import type { DispatchItem } from './dispatch-item.ts';
 import type { NoteOutcome } from './outcome-noter.ts';
-import type { RetryRecord } from '../../shared/events/retry-record.ts';
+import type { RetryRecord } from '../../shared/contracts/events/retry-record.ts';
 import type { DeadLetterReason, DispatcherCounts } from './dispatcher-stats.ts';
 import type { HealthKeeper } from './health-keeper.ts';
 import type { RetryPolicy } from './retry-policy.ts';

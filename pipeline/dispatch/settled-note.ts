@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../shared/process/json.ts';
+import { isJsonObject } from '../../shared/runtime/json.ts';
 
 /** Lines that are settled, by the sequence of their frame. */
 export type SettledLines = ReadonlyMap<number, readonly number[]>;

@@ -1,5 +1,5 @@
-import type { Bucket } from '../../shared/log/bucket.ts';
-import { assertId } from '../../shared/log/subjects.ts';
+import type { Bucket } from '../../shared/nats/buckets/bucket.ts';
+import { assertId } from '../../shared/contracts/subjects.ts';
 
 /** When events of each source last reached a destination; shared by the dispatchers of a thread. */
 export type SourceActivity = {

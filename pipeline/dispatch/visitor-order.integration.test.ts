@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { sampleEvent } from '../../shared/destinations/sdk/sample-event.ts';
-import type { NatsServer } from '../../shared/embedded/nats-server.ts';
-import { encodeRetryRecord, parkedTier, replayTier } from '../../shared/events/retry-record.ts';
-import { connectLog } from '../../shared/log/connection.ts';
-import { publish } from '../../shared/log/publisher.ts';
-import { retrySubject } from '../../shared/log/subjects.ts';
+import type { NatsServer } from '../../shared/embedded/nats/nats-server.ts';
+import { encodeRetryRecord, parkedTier, replayTier } from '../../shared/contracts/events/retry-record.ts';
+import { connectLog } from '../../shared/nats/connection/connection.ts';
+import { publish } from '../../shared/nats/publish/publisher.ts';
+import { retrySubject } from '../../shared/contracts/subjects.ts';
 import { startTestNats } from '../../shared/testing/servers.ts';
 import { httpEntity } from '../testing/account-config.ts';
 import { idsOf, startScriptedSink } from '../testing/scripted-sink.ts';

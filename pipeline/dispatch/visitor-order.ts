@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { FrameError } from '../../shared/events/frame.ts';
-import { parkedTier, parseRetryRecord } from '../../shared/events/retry-record.ts';
-import type { RetryRecord } from '../../shared/events/retry-record.ts';
+import { FrameError } from '../../shared/contracts/events/frame.ts';
+import { parkedTier, parseRetryRecord } from '../../shared/contracts/events/retry-record.ts';
+import type { RetryRecord } from '../../shared/contracts/events/retry-record.ts';
 import type { DispatchItem } from './dispatch-item.ts';
 import type { OrderLimits } from './dispatcher-context.ts';
 import type { DispatcherCounts } from './dispatcher-stats.ts';

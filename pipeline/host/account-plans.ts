@@ -1,6 +1,6 @@
-import type { AccountConfig } from '../../shared/config/account-config.ts';
-import { findPublished } from '../../shared/plan/published-destinations.ts';
-import type { SecretBox } from '../../shared/storage/secrets.ts';
+import type { AccountConfig } from '../../shared/contracts/config/account-config.ts';
+import { findPublished } from '../../shared/routing/published-destinations.ts';
+import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
 import { compileTarget } from '../dispatch/compile-target.ts';
 import type { DispatchTarget } from '../dispatch/dispatcher-context.ts';
 import { compileResolvePlan } from '../resolve/resolve-plan.ts';

@@ -1,10 +1,10 @@
 import type { Pool } from 'pg';
-import { connectLog, withDeadline } from '../../shared/log/connection.ts';
-import type { LogConnection } from '../../shared/log/connection.ts';
-import { openBuckets } from '../../shared/log/open-buckets.ts';
-import type { Bucket } from '../../shared/log/bucket.ts';
-import type { Logger } from '../../shared/process/logger.ts';
-import { createSecretBox } from '../../shared/storage/secrets.ts';
+import { connectLog, withDeadline } from '../../shared/nats/connection/connection.ts';
+import type { LogConnection } from '../../shared/nats/connection/connection.ts';
+import { openBuckets } from '../../shared/nats/buckets/open-buckets.ts';
+import type { Bucket } from '../../shared/nats/buckets/bucket.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import { createSecretBox } from '../../shared/contracts/config/secrets.ts';
 import { createVisitorStore } from '../../shared/visitors/postgres-visitor-store.ts';
 import { createVisitorPool } from '../../shared/visitors/visitor-pool.ts';
 import type { PostgresVisitorStore } from '../../shared/visitors/postgres-visitor-store.ts';

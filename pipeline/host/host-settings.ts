@@ -1,5 +1,5 @@
-import type { LogAccess } from '../../shared/log/log-access.ts';
-import type { DatabaseAccess } from '../../shared/storage/database-access.ts';
+import type { LogAccess } from '../../shared/nats/connection/log-access.ts';
+import type { DatabaseAccess } from '../../shared/postgres/database-access.ts';
 import type { DispatcherSettings } from '../dispatch/dispatcher-context.ts';
 import type { RecentSettings } from '../recent/recent-settings.ts';
 import type { ResolverSettings } from '../resolve/resolver-context.ts';

@@ -1,6 +1,6 @@
 import { threadId } from 'node:worker_threads';
 import type { MessagePort } from 'node:worker_threads';
-import { createLogger } from '../../shared/process/logger.ts';
+import { createLogger } from '../../shared/runtime/logger.ts';
 import { createBlackBox } from './black-box.ts';
 import { openHostResources } from './host-resources.ts';
 import type { HostSettings } from './host-settings.ts';

@@ -1,4 +1,4 @@
-import type { Logger } from '../../shared/process/logger.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
 import type { BlackBox } from './black-box.ts';
 import type { HostResources } from './host-resources.ts';
 import type { HostSettings } from './host-settings.ts';

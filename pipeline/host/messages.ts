@@ -1,6 +1,6 @@
 import type { ThreadTimings } from '../dispatch/delivery-timings.ts';
 import type { CacheFigures } from '../../shared/visitors/visitor-cache.ts';
-import type { PoolFigures } from '../../shared/metrics/database-metrics.ts';
+import type { PoolFigures } from '../../shared/postgres/database-metrics.ts';
 import type { WireError } from './wire-error.ts';
 
 /** An actor as the supervisor orders it. */

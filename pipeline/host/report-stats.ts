@@ -1,5 +1,5 @@
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
-import { poolFigures } from '../../shared/metrics/database-metrics.ts';
+import { poolFigures } from '../../shared/postgres/database-metrics.ts';
 import type { HostResources } from './host-resources.ts';
 import type { HostedActors } from './hosted-actors.ts';
 import { cacheIdOf, outcomesIdOf } from './messages.ts';

@@ -1,4 +1,4 @@
-import type { Logger } from '../../shared/process/logger.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
 import { startDispatcher } from '../dispatch/dispatcher.ts';
 import { createRetryPolicy } from '../dispatch/retry-policy.ts';
 import { recorderDefaults } from '../recent/recorder-context.ts';

@@ -1,7 +1,7 @@
-import type { LogConnection } from '../../shared/log/connection.ts';
-import { countBySubject } from '../../shared/log/subject-log.ts';
-import { streams } from '../../shared/log/topology.ts';
-import type { Logger } from '../../shared/process/logger.ts';
+import type { LogConnection } from '../../shared/nats/connection/connection.ts';
+import { countBySubject } from '../../shared/nats/messages/subject-log.ts';
+import { streams } from '../../shared/nats/streams/topology.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
 import type { HostedActors } from './hosted-actors.ts';
 
 const lookEveryMs = 5_000;

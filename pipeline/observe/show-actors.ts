@@ -1,5 +1,5 @@
-import type { MetricDefinition } from '../../shared/metrics/define-metric.ts';
-import type { MetricsPage } from '../../shared/metrics/metrics-page.ts';
+import type { MetricDefinition } from '../../shared/runtime/metrics/define-metric.ts';
+import type { MetricsPage } from '../../shared/runtime/metrics/metrics-page.ts';
 import { attemptOutcomes } from '../dispatch/attempt-outcome.ts';
 import { deliveryMetrics } from '../dispatch/delivery-timings.ts';
 import type { TimedMetric } from '../dispatch/delivery-timings.ts';

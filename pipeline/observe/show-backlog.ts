@@ -1,6 +1,6 @@
-import type { MetricDefinition } from '../../shared/metrics/define-metric.ts';
-import type { MetricsPage } from '../../shared/metrics/metrics-page.ts';
-import type { StreamState } from '../../shared/log/stream-progress.ts';
+import type { MetricDefinition } from '../../shared/runtime/metrics/define-metric.ts';
+import type { MetricsPage } from '../../shared/runtime/metrics/metrics-page.ts';
+import type { StreamState } from '../../shared/nats/streams/stream-progress.ts';
 import type { Backlog, BacklogWatch } from '../backlog/backlog-watch.ts';
 import { pipelineMetrics } from '../metrics.ts';
 import type { Retention } from '../retention/retention.ts';

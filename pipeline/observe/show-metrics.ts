@@ -1,6 +1,6 @@
-import { showProcess } from '../../shared/metrics/process-metrics.ts';
-import type { ProcessSources } from '../../shared/metrics/process-metrics.ts';
-import { MetricsPage } from '../../shared/metrics/metrics-page.ts';
+import { showProcess } from '../../shared/runtime/status/process-metrics.ts';
+import type { ProcessSources } from '../../shared/runtime/status/process-metrics.ts';
+import { MetricsPage } from '../../shared/runtime/metrics/metrics-page.ts';
 import type { BacklogWatch } from '../backlog/backlog-watch.ts';
 import type { Retention } from '../retention/retention.ts';
 import { showActors } from './show-actors.ts';

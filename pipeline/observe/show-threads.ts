@@ -1,8 +1,8 @@
 import type { Piscina } from 'piscina';
-import { showPools } from '../../shared/metrics/database-metrics.ts';
-import type { PoolFigures } from '../../shared/metrics/database-metrics.ts';
-import type { MetricDefinition } from '../../shared/metrics/define-metric.ts';
-import type { MetricsPage } from '../../shared/metrics/metrics-page.ts';
+import { showPools } from '../../shared/postgres/database-metrics.ts';
+import type { PoolFigures } from '../../shared/postgres/database-metrics.ts';
+import type { MetricDefinition } from '../../shared/runtime/metrics/define-metric.ts';
+import type { MetricsPage } from '../../shared/runtime/metrics/metrics-page.ts';
 import { pipelineMetrics } from '../metrics.ts';
 import { actorStates } from '../supervisor/actor-record.ts';
 import type { StatsLedger, ThreadStats } from '../supervisor/stats-ledger.ts';

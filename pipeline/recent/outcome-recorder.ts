@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { withDeadline } from '../../shared/log/connection.ts';
+import { withDeadline } from '../../shared/nats/connection/connection.ts';
 import { hashEvent } from '../resolve/event-hash.ts';
 import { isolateRefused } from './isolate-refused.ts';
 import { createOutcomeCounts } from './outcome-stats.ts';

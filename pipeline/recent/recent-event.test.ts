@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { encodeResolved } from '../../shared/events/resolved-event.ts';
-import type { ResolvedEvent } from '../../shared/events/resolved-event.ts';
+import { encodeResolved } from '../../shared/contracts/events/resolved-event.ts';
+import type { ResolvedEvent } from '../../shared/contracts/events/resolved-event.ts';
 import { readRecentEvent } from './recent-event.ts';
 import { resolvedEvent } from './testing/resolved.ts';
 

@@ -1,7 +1,7 @@
-import { parseResolved } from '../../shared/events/resolved-event.ts';
-import type { ResolvedEvent } from '../../shared/events/resolved-event.ts';
-import type { JsonObject } from '../../shared/process/json.ts';
-import { isJsonObject } from '../../shared/process/json.ts';
+import { parseResolved } from '../../shared/contracts/events/resolved-event.ts';
+import type { ResolvedEvent } from '../../shared/contracts/events/resolved-event.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
+import { isJsonObject } from '../../shared/runtime/json.ts';
 import { cleanJson } from '../../shared/visitors/clean-json.ts';
 import { cleanText } from '../../shared/visitors/visitor-identity.ts';
 import type { SampledLine } from './sample-frame.ts';

@@ -1,4 +1,4 @@
-import { count } from '../../shared/process/env.ts';
+import { count } from '../../shared/runtime/env.ts';
 
 /** Bounds of the recent-events view. */
 export type RecentSettings = {

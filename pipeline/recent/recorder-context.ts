@@ -1,9 +1,9 @@
 import type { Pool } from 'pg';
-import type { DurableConsumer } from '../../shared/log/consumers.ts';
-import type { LogConnection } from '../../shared/log/connection.ts';
-import type { Logger } from '../../shared/process/logger.ts';
-import { recentEventsConsumer, eventsOfAll } from '../../shared/log/subjects.ts';
-import { streams } from '../../shared/log/topology.ts';
+import type { DurableConsumer } from '../../shared/nats/consume/consumers.ts';
+import type { LogConnection } from '../../shared/nats/connection/connection.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import { recentEventsConsumer, eventsOfAll } from '../../shared/contracts/subjects.ts';
+import { streams } from '../../shared/nats/streams/topology.ts';
 import type { RecentSettings } from './recent-settings.ts';
 import type { RecorderCounts } from './recorder-stats.ts';
 

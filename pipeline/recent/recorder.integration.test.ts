@@ -1,9 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { encodeResolved } from '../../shared/events/resolved-event.ts';
-import { countWaiting } from '../../shared/log/waiting-messages.ts';
-import { inTransaction } from '../../shared/storage/in-transaction.ts';
+import { encodeResolved } from '../../shared/contracts/events/resolved-event.ts';
+import { countWaiting } from '../../shared/nats/consume/unfinished-messages.ts';
+import { inTransaction } from '../../shared/postgres/in-transaction.ts';
 import { eraseVisitor } from '../../shared/visitors/find-visitor.ts';
 import { createVisitorStore } from '../../shared/visitors/postgres-visitor-store.ts';
 import type { VisitorClaim } from '../../shared/visitors/visitor-identity.ts';

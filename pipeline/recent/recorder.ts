@@ -1,10 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { idsHeader } from '../../shared/events/resolved-event.ts';
-import { withDeadline } from '../../shared/log/connection.ts';
-import { openCursor } from '../../shared/log/cursor.ts';
-import type { Cursor } from '../../shared/log/cursor.ts';
-import { logCursorTrouble } from '../../shared/log/log-cursor-trouble.ts';
-import type { Delivery } from '../../shared/log/delivery.ts';
+import { idsHeader } from '../../shared/contracts/events/resolved-event.ts';
+import { withDeadline } from '../../shared/nats/connection/connection.ts';
+import { openCursor } from '../../shared/nats/consume/pull-consumer.ts';
+import type { Cursor } from '../../shared/nats/consume/pull-consumer.ts';
+import { logCursorTrouble } from '../../shared/nats/consume/log-consumer-trouble.ts';
+import type { Delivery } from '../../shared/nats/messages/delivery.ts';
 import type { Actor } from '../host/actor.ts';
 import { FramesInWork } from '../host/frames-in-work.ts';
 import { recorderConsumer } from './recorder-context.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { idsHeader, parseResolved } from '../../shared/events/resolved-event.ts';
-import type { ResolvedEvent } from '../../shared/events/resolved-event.ts';
+import { idsHeader, parseResolved } from '../../shared/contracts/events/resolved-event.ts';
+import type { ResolvedEvent } from '../../shared/contracts/events/resolved-event.ts';
 import { createSamplingBuckets } from './sampling-bucket.ts';
 import type { SamplingRate } from './sampling-bucket.ts';
 import { countEvents, sampleFrame } from './sample-frame.ts';

@@ -1,4 +1,4 @@
-import { countWaiting } from '../../shared/log/waiting-messages.ts';
+import { countWaiting } from '../../shared/nats/consume/unfinished-messages.ts';
 import { persist } from '../resolve/persist.ts';
 import { failureFields } from './failure-fields.ts';
 import { insertRecentEvents } from './insert-recent-events.ts';

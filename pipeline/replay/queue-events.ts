@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { FrameWriter } from '../../shared/events/frame.ts';
-import type { ResolvedEvent } from '../../shared/events/resolved-event.ts';
-import { encodeRetryRecord, replayTier } from '../../shared/events/retry-record.ts';
-import type { LogConnection } from '../../shared/log/connection.ts';
-import { countBySubject } from '../../shared/log/subject-log.ts';
-import { retrySubject } from '../../shared/log/subjects.ts';
-import { streams } from '../../shared/log/topology.ts';
-import type { ReplayJob } from '../../shared/replay/replay-job.ts';
+import { FrameWriter } from '../../shared/contracts/events/frame.ts';
+import type { ResolvedEvent } from '../../shared/contracts/events/resolved-event.ts';
+import { encodeRetryRecord, replayTier } from '../../shared/contracts/events/retry-record.ts';
+import type { LogConnection } from '../../shared/nats/connection/connection.ts';
+import { countBySubject } from '../../shared/nats/messages/subject-log.ts';
+import { retrySubject } from '../../shared/contracts/subjects.ts';
+import { streams } from '../../shared/nats/streams/topology.ts';
+import type { ReplayJob } from '../../shared/contracts/replay-job.ts';
 import { publishUntilStored } from '../dispatch/publish-until-stored.ts';
 
 /** An event of a replay and the message it is from. */

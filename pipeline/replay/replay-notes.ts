@@ -1,6 +1,6 @@
-import type { Bucket } from '../../shared/log/bucket.ts';
-import { decodeReplay, encodeReplay, replayKey } from '../../shared/replay/replay-job.ts';
-import type { ReplayJob } from '../../shared/replay/replay-job.ts';
+import type { Bucket } from '../../shared/nats/buckets/bucket.ts';
+import { decodeReplay, encodeReplay, replayKey } from '../../shared/contracts/replay-job.ts';
+import type { ReplayJob } from '../../shared/contracts/replay-job.ts';
 
 /** What is known of a replay at work, in the bucket where others see it. */
 export type ReplayNotes = {

@@ -1,9 +1,9 @@
-import { afterReconnect } from '../../shared/log/after-reconnect.ts';
-import type { Bucket, BucketEntry, BucketWatch } from '../../shared/log/bucket.ts';
-import type { LogConnection } from '../../shared/log/connection.ts';
-import type { Logger } from '../../shared/process/logger.ts';
-import { allReplays, decodeReplay, encodeReplay, isOver } from '../../shared/replay/replay-job.ts';
-import type { ReplayJob } from '../../shared/replay/replay-job.ts';
+import { afterReconnect } from '../../shared/nats/connection/after-reconnect.ts';
+import type { Bucket, BucketEntry, BucketWatch } from '../../shared/nats/buckets/bucket.ts';
+import type { LogConnection } from '../../shared/nats/connection/connection.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import { allReplays, decodeReplay, encodeReplay, isOver } from '../../shared/contracts/replay-job.ts';
+import type { ReplayJob } from '../../shared/contracts/replay-job.ts';
 import { runReplay } from './run-replay.ts';
 
 export type ReplayRunnerOptions = {

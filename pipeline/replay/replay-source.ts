@@ -1,14 +1,14 @@
-import { decodeDeadLetter } from '../../shared/events/dead-letter.ts';
-import type { ResolvedEvent } from '../../shared/events/resolved-event.ts';
-import type { LogConnection } from '../../shared/log/connection.ts';
-import { findSeqAt, readStreamState } from '../../shared/log/stream-progress.ts';
-import { readNext } from '../../shared/log/subject-log.ts';
-import type { StoredMessage } from '../../shared/log/subject-log.ts';
-import { deadLetterSubject, eventsOfAccount } from '../../shared/log/subjects.ts';
-import { streams } from '../../shared/log/topology.ts';
-import { clockSlackMs, matchesFilter } from '../../shared/replay/dead-letter-filter.ts';
-import type { DeadLetterFilter } from '../../shared/replay/dead-letter-filter.ts';
-import type { ReplayJob } from '../../shared/replay/replay-job.ts';
+import { decodeDeadLetter } from '../../shared/contracts/events/dead-letter.ts';
+import type { ResolvedEvent } from '../../shared/contracts/events/resolved-event.ts';
+import type { LogConnection } from '../../shared/nats/connection/connection.ts';
+import { findSeqAt, readStreamState } from '../../shared/nats/streams/stream-progress.ts';
+import { readNext } from '../../shared/nats/messages/subject-log.ts';
+import type { StoredMessage } from '../../shared/nats/messages/subject-log.ts';
+import { deadLetterSubject, eventsOfAccount } from '../../shared/contracts/subjects.ts';
+import { streams } from '../../shared/nats/streams/topology.ts';
+import { clockSlackMs, matchesFilter } from '../../shared/contracts/events/dead-letter-filter.ts';
+import type { DeadLetterFilter } from '../../shared/contracts/events/dead-letter-filter.ts';
+import type { ReplayJob } from '../../shared/contracts/replay-job.ts';
 import { readWholeLine, resolvedLines } from '../dispatch/dispatch-item.ts';
 
 /** Where the events of a replay come from. */

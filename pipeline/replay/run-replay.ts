@@ -1,6 +1,6 @@
-import type { LogConnection } from '../../shared/log/connection.ts';
-import { deleteMessage, readNext } from '../../shared/log/subject-log.ts';
-import type { ReplayJob } from '../../shared/replay/replay-job.ts';
+import type { LogConnection } from '../../shared/nats/connection/connection.ts';
+import { deleteMessage, readNext } from '../../shared/nats/messages/subject-log.ts';
+import type { ReplayJob } from '../../shared/contracts/replay-job.ts';
 import { queueEvents } from './queue-events.ts';
 import type { ReplayedEvent } from './queue-events.ts';
 import { ReplayEndedError, createReplayNotes } from './replay-notes.ts';

@@ -1,12 +1,12 @@
 import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { NatsServer } from '../../shared/embedded/nats-server.ts';
-import { connectLog } from '../../shared/log/connection.ts';
-import { countBySubject, deleteMessage } from '../../shared/log/subject-log.ts';
-import { deduplicationSubject } from '../../shared/log/subjects.ts';
-import { streams } from '../../shared/log/topology.ts';
-import { migrate } from '../../shared/storage/migrate.ts';
+import type { NatsServer } from '../../shared/embedded/nats/nats-server.ts';
+import { connectLog } from '../../shared/nats/connection/connection.ts';
+import { countBySubject, deleteMessage } from '../../shared/nats/messages/subject-log.ts';
+import { deduplicationSubject } from '../../shared/contracts/subjects.ts';
+import { streams } from '../../shared/nats/streams/topology.ts';
+import { migrate } from '../../shared/postgres/migrate.ts';
 import { createNatsFolder, createTestDatabase, startTestNats } from '../../shared/testing/servers.ts';
 import type { TestDatabase } from '../../shared/testing/servers.ts';
 import type { Actor } from '../host/actor.ts';

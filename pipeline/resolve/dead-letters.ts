@@ -1,5 +1,5 @@
-import { deadLetterSubject } from '../../shared/log/subjects.ts';
-import { streams } from '../../shared/log/topology.ts';
+import { deadLetterSubject } from '../../shared/contracts/subjects.ts';
+import { streams } from '../../shared/nats/streams/topology.ts';
 import { publishSurely } from './publish-surely.ts';
 import type { ResolverContext } from './resolver-context.ts';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Envelope } from '../../shared/events/envelope.ts';
-import { parseResolved } from '../../shared/events/resolved-event.ts';
-import type { JsonObject } from '../../shared/process/json.ts';
+import type { Envelope } from '../../shared/contracts/events/envelope.ts';
+import { parseResolved } from '../../shared/contracts/events/resolved-event.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
 import { VisitorProperties } from '../../shared/visitors/visitor-properties.ts';
 import { encodeEvent, withVisitor } from './encode-event.ts';
 

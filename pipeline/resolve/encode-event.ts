@@ -1,7 +1,7 @@
-import type { Envelope } from '../../shared/events/envelope.ts';
-import { resolvedLine } from '../../shared/events/resolved-event.ts';
-import type { ResolvedEvent } from '../../shared/events/resolved-event.ts';
-import { isJsonObject } from '../../shared/process/json.ts';
+import type { Envelope } from '../../shared/contracts/events/envelope.ts';
+import { resolvedLine } from '../../shared/contracts/events/resolved-event.ts';
+import type { ResolvedEvent } from '../../shared/contracts/events/resolved-event.ts';
+import { isJsonObject } from '../../shared/runtime/json.ts';
 import type { VisitorProperties } from '../../shared/visitors/visitor-properties.ts';
 import type { IngestEvent } from './read-event.ts';
 

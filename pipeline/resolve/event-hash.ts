@@ -1,4 +1,4 @@
-import { murmur3 } from '../../shared/hashing/murmur3.ts';
+import { murmur3 } from '../../shared/runtime/murmur3.ts';
 import type { VisitorClaim } from '../../shared/visitors/visitor-identity.ts';
 
 /** 64 bits of an event's id within its account, as two halves of 32. */

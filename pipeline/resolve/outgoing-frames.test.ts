@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { frameLines } from '../../shared/events/frame.ts';
+import { frameLines } from '../../shared/contracts/events/frame.ts';
 import { decodeHashes, hashEvent } from './event-hash.ts';
 import { OutgoingFrames } from './outgoing-frames.ts';
 

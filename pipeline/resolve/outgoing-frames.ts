@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { FrameWriter } from '../../shared/events/frame.ts';
+import { FrameWriter } from '../../shared/contracts/events/frame.ts';
 import { encodeHashes } from './event-hash.ts';
 import type { EventHash } from './event-hash.ts';
 

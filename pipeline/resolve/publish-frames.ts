@@ -1,9 +1,9 @@
-import { idsHeader } from '../../shared/events/resolved-event.ts';
-import { predecessorHeader } from '../../shared/log/predecessors.ts';
-import { batchMessagesMax, batchMessagesMin, publishBatch } from '../../shared/log/publish-batch.ts';
-import { PublishError } from '../../shared/log/publisher.ts';
-import { eventsSubject } from '../../shared/log/subjects.ts';
-import { streams } from '../../shared/log/topology.ts';
+import { idsHeader } from '../../shared/contracts/events/resolved-event.ts';
+import { predecessorHeader } from '../../shared/nats/messages/predecessors.ts';
+import { batchMessagesMax, batchMessagesMin, publishBatch } from '../../shared/nats/publish/publish-batch.ts';
+import { PublishError } from '../../shared/nats/publish/publisher.ts';
+import { eventsSubject } from '../../shared/contracts/subjects.ts';
+import { streams } from '../../shared/nats/streams/topology.ts';
 import type { OutgoingFrame } from './outgoing-frames.ts';
 import { publishSurely } from './publish-surely.ts';
 import type { OutgoingMessage } from './publish-surely.ts';

@@ -1,5 +1,5 @@
-import { lastStored } from '../../shared/log/last-stored.ts';
-import { PublishError, publish } from '../../shared/log/publisher.ts';
+import { lastStored } from '../../shared/nats/messages/last-stored.ts';
+import { PublishError, publish } from '../../shared/nats/publish/publisher.ts';
 import { persist } from './persist.ts';
 import type { ResolverContext } from './resolver-context.ts';
 

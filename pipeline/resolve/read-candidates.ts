@@ -1,7 +1,7 @@
-import type { Envelope } from '../../shared/events/envelope.ts';
-import { frameLines } from '../../shared/events/frame.ts';
-import { isStoppedAsBot } from '../../shared/ingest/bot-score.ts';
-import type { Delivery } from '../../shared/log/delivery.ts';
+import type { Envelope } from '../../shared/contracts/events/envelope.ts';
+import { frameLines } from '../../shared/contracts/events/frame.ts';
+import { isStoppedAsBot } from '../../shared/admission/bot-score.ts';
+import type { Delivery } from '../../shared/nats/messages/delivery.ts';
 import type { VisitorTouch } from '../../shared/visitors/visitor-store.ts';
 import type { IngestDeadLetter } from './dead-letters.ts';
 import { encodeEvent } from './encode-event.ts';

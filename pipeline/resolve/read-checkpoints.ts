@@ -1,10 +1,10 @@
-import { reportLoss } from '../../shared/log/notice-losses.ts';
-import { readMessages } from '../../shared/log/read-messages.ts';
-import { isNoMessage, isNotFound } from '../../shared/log/server-error.ts';
-import type { StreamState } from '../../shared/log/stream-progress.ts';
-import { deleteMessage, purgeSubject } from '../../shared/log/subject-log.ts';
-import { deduplicationSubject, eventsOfPartition } from '../../shared/log/subjects.ts';
-import { streams } from '../../shared/log/topology.ts';
+import { reportLoss } from '../../shared/nats/messages/notice-losses.ts';
+import { readMessages } from '../../shared/nats/messages/read-messages.ts';
+import { isNoMessage, isNotFound } from '../../shared/nats/connection/server-error.ts';
+import type { StreamState } from '../../shared/nats/streams/stream-progress.ts';
+import { deleteMessage, purgeSubject } from '../../shared/nats/messages/subject-log.ts';
+import { deduplicationSubject, eventsOfPartition } from '../../shared/contracts/subjects.ts';
+import { streams } from '../../shared/nats/streams/topology.ts';
 import type { HeldCheckpoint } from './checkpoint-writer.ts';
 import { checkpointHeader, decodeRuns, parseCheckpointHead } from './checkpoint.ts';
 import type { CheckpointHead } from './checkpoint.ts';

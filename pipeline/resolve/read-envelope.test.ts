@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { FrameError } from '../../shared/events/frame.ts';
-import { SubjectError } from '../../shared/log/subjects.ts';
+import { FrameError } from '../../shared/contracts/events/frame.ts';
+import { SubjectError } from '../../shared/contracts/subjects.ts';
 import { readEnvelope } from './read-envelope.ts';
 
 const good = { v: 1, kind: 'track', id: 'e', account: 'a', source: 's', at: 1, body: { event: 'E' } };

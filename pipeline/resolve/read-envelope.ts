@@ -1,7 +1,7 @@
-import type { Envelope } from '../../shared/events/envelope.ts';
-import { FrameError, parseLine } from '../../shared/events/frame.ts';
-import { assertId } from '../../shared/log/subjects.ts';
-import { isJsonObject } from '../../shared/process/json.ts';
+import type { Envelope } from '../../shared/contracts/events/envelope.ts';
+import { FrameError, parseLine } from '../../shared/contracts/events/frame.ts';
+import { assertId } from '../../shared/contracts/subjects.ts';
+import { isJsonObject } from '../../shared/runtime/json.ts';
 
 /** Reads one line of an ingest frame. Throws FrameError or SubjectError when it is not an envelope this build can work on. */
 export function readEnvelope(line: string): Envelope {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Envelope } from '../../shared/events/envelope.ts';
-import type { JsonObject } from '../../shared/process/json.ts';
+import type { Envelope } from '../../shared/contracts/events/envelope.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
 import { readEvent, readTouch } from './read-event.ts';
 import { openResolvePlan } from './resolve-plan.ts';
 

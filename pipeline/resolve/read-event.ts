@@ -1,6 +1,6 @@
-import type { Envelope } from '../../shared/events/envelope.ts';
-import { isJsonObject } from '../../shared/process/json.ts';
-import type { JsonObject } from '../../shared/process/json.ts';
+import type { Envelope } from '../../shared/contracts/events/envelope.ts';
+import { isJsonObject } from '../../shared/runtime/json.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
 import { cleanJson } from '../../shared/visitors/clean-json.ts';
 import { anonymousVisitorId, cleanEmail, cleanText, identityKinds } from '../../shared/visitors/visitor-identity.ts';
 import type { IdentityKind, VisitorClaim } from '../../shared/visitors/visitor-identity.ts';

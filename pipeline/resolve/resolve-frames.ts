@@ -1,5 +1,5 @@
-import { frameLines, lineDepthMax } from '../../shared/events/frame.ts';
-import { textNestsDeeper } from '../../shared/ingest/json-depth.ts';
+import { frameLines, lineDepthMax } from '../../shared/contracts/events/frame.ts';
+import { textNestsDeeper } from '../../shared/runtime/json-depth.ts';
 import type { VisitorOutcome } from '../../shared/visitors/visitor-store.ts';
 import type { IngestDeadLetter } from './dead-letters.ts';
 import { withVisitor } from './encode-event.ts';

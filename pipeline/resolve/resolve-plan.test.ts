@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { collectionNames } from '../../shared/config/account-config.ts';
-import type { AccountConfig, Snapshot, SnapshotEntity } from '../../shared/config/account-config.ts';
+import { collectionNames } from '../../shared/contracts/config/account-config.ts';
+import type { AccountConfig, Snapshot, SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
 import { compileResolvePlan } from './resolve-plan.ts';
 
 function config(collections: Partial<Record<keyof Snapshot, readonly SnapshotEntity[]>>): AccountConfig {

@@ -1,5 +1,5 @@
-import type { AccountConfig, SnapshotEntity } from '../../shared/config/account-config.ts';
-import type { BotControl } from '../../shared/ingest/bot-score.ts';
+import type { AccountConfig, SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
+import type { BotControl } from '../../shared/admission/bot-score.ts';
 
 export type SourceRules = {
   readonly botControl: BotControl;

@@ -1,6 +1,6 @@
-import type { LogConnection } from '../../shared/log/connection.ts';
-import type { Predecessors } from '../../shared/log/predecessors.ts';
-import type { Logger } from '../../shared/process/logger.ts';
+import type { LogConnection } from '../../shared/nats/connection/connection.ts';
+import type { Predecessors } from '../../shared/nats/messages/predecessors.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
 import type { VisitorStore } from '../../shared/visitors/visitor-store.ts';
 import type { Deduplication, DeduplicationSettings } from './deduplication.ts';
 import type { ResolvePlan } from './resolve-plan.ts';

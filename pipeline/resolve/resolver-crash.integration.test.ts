@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { connectLog } from '../../shared/log/connection.ts';
-import { migrate } from '../../shared/storage/migrate.ts';
+import { connectLog } from '../../shared/nats/connection/connection.ts';
+import { migrate } from '../../shared/postgres/migrate.ts';
 import { createNatsFolder, createTestDatabase, startTestNats } from '../../shared/testing/servers.ts';
 import type { TestDatabase } from '../../shared/testing/servers.ts';
 import { createVisitorStore } from '../../shared/visitors/postgres-visitor-store.ts';

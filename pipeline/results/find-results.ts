@@ -1,7 +1,7 @@
-import { parseResolved } from '../../shared/events/resolved-event.ts';
-import type { ResolvedEvent } from '../../shared/events/resolved-event.ts';
+import { parseResolved } from '../../shared/contracts/events/resolved-event.ts';
+import type { ResolvedEvent } from '../../shared/contracts/events/resolved-event.ts';
 import { impressionEvent } from '../../shared/experiments/impression-event.ts';
-import { isJsonObject } from '../../shared/process/json.ts';
+import { isJsonObject } from '../../shared/runtime/json.ts';
 import type { ResultsPlan } from './results-plan.ts';
 import type { ResultsBatch } from './results-batch.ts';
 

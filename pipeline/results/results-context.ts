@@ -1,9 +1,9 @@
 import type { Pool } from 'pg';
-import type { LogConnection } from '../../shared/log/connection.ts';
-import type { DurableConsumer, StartFrom } from '../../shared/log/consumers.ts';
-import { eventsOfAccount, resultsConsumer } from '../../shared/log/subjects.ts';
-import { streams } from '../../shared/log/topology.ts';
-import type { Logger } from '../../shared/process/logger.ts';
+import type { LogConnection } from '../../shared/nats/connection/connection.ts';
+import type { DurableConsumer, StartFrom } from '../../shared/nats/consume/consumers.ts';
+import { eventsOfAccount, resultsConsumer } from '../../shared/contracts/subjects.ts';
+import { streams } from '../../shared/nats/streams/topology.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
 import type { ResultsPlan } from './results-plan.ts';
 import type { ResultsCounts } from './results-stats.ts';
 

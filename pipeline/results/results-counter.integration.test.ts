@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { ResolvedEvent } from '../../shared/events/resolved-event.ts';
+import type { ResolvedEvent } from '../../shared/contracts/events/resolved-event.ts';
 import { impressionEvent } from '../../shared/experiments/impression-event.ts';
 import { resolvedEvent } from '../recent/testing/resolved.ts';
 import { createResultsRig, experimentId, metric } from './testing/results-rig.ts';

@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { withDeadline } from '../../shared/log/connection.ts';
-import { openCursor } from '../../shared/log/cursor.ts';
-import type { Cursor } from '../../shared/log/cursor.ts';
-import { logCursorTrouble } from '../../shared/log/log-cursor-trouble.ts';
-import type { Delivery } from '../../shared/log/delivery.ts';
+import { withDeadline } from '../../shared/nats/connection/connection.ts';
+import { openCursor } from '../../shared/nats/consume/pull-consumer.ts';
+import type { Cursor } from '../../shared/nats/consume/pull-consumer.ts';
+import { logCursorTrouble } from '../../shared/nats/consume/log-consumer-trouble.ts';
+import type { Delivery } from '../../shared/nats/messages/delivery.ts';
 import type { Actor } from '../host/actor.ts';
 import { FramesInWork } from '../host/frames-in-work.ts';
 import { createFindResults } from './find-results.ts';

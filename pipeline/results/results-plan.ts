@@ -1,4 +1,4 @@
-import type { AccountConfig } from '../../shared/config/account-config.ts';
+import type { AccountConfig } from '../../shared/contracts/config/account-config.ts';
 import { compileExperimentPlan } from '../../shared/experiments/experiment-plan.ts';
 
 /** Whether a version has anything to count, told without compiling it. */

@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
-import { goByKey } from '../../shared/storage/go-by-key.ts';
-import { inTransaction } from '../../shared/storage/in-transaction.ts';
+import { goByKey } from '../../shared/postgres/force-index-scans.ts';
+import { inTransaction } from '../../shared/postgres/in-transaction.ts';
 import { holdForWriting } from '../../shared/visitors/erasure-lock.ts';
 import type { Conversion, Exposure } from './results-batch.ts';
 

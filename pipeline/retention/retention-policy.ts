@@ -1,4 +1,4 @@
-import type { ConsumerProgress, StreamState } from '../../shared/log/stream-progress.ts';
+import type { ConsumerProgress, StreamState } from '../../shared/nats/streams/stream-progress.ts';
 
 /** Share of a stream's limit above which history goes, and the share it is brought down to. */
 export type WaterMarks = { readonly high: number; readonly low: number };

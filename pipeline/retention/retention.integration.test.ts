@@ -1,21 +1,21 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import pino from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { NatsServer } from '../../shared/embedded/nats-server.ts';
-import { connectLog } from '../../shared/log/connection.ts';
-import type { LogConnection } from '../../shared/log/connection.ts';
-import { openCursor } from '../../shared/log/cursor.ts';
-import { PublishError, publish } from '../../shared/log/publisher.ts';
-import { readStreamState } from '../../shared/log/stream-progress.ts';
-import { countBySubject } from '../../shared/log/subject-log.ts';
+import type { NatsServer } from '../../shared/embedded/nats/nats-server.ts';
+import { connectLog } from '../../shared/nats/connection/connection.ts';
+import type { LogConnection } from '../../shared/nats/connection/connection.ts';
+import { openCursor } from '../../shared/nats/consume/pull-consumer.ts';
+import { PublishError, publish } from '../../shared/nats/publish/publisher.ts';
+import { readStreamState } from '../../shared/nats/streams/stream-progress.ts';
+import { countBySubject } from '../../shared/nats/messages/subject-log.ts';
 import {
   dispatcherConsumer,
   eventsOfAccount,
   eventsSubject,
   ingestSubject,
   resolverConsumer,
-} from '../../shared/log/subjects.ts';
-import { ensureTopology, streams } from '../../shared/log/topology.ts';
+} from '../../shared/contracts/subjects.ts';
+import { ensureTopology, streams } from '../../shared/nats/streams/topology.ts';
 import { startTestNats } from '../../shared/testing/servers.ts';
 import { until } from '../testing/until.ts';
 import { startRetention } from './retention.ts';

@@ -1,10 +1,10 @@
-import type { LogConnection } from '../../shared/log/connection.ts';
-import { countBySubject, purgeSubject } from '../../shared/log/subject-log.ts';
-import { findSeqAt, listConsumerProgress, readStreamState } from '../../shared/log/stream-progress.ts';
-import type { ConsumerProgress, StreamState } from '../../shared/log/stream-progress.ts';
-import { eventsOfAccount } from '../../shared/log/subjects.ts';
-import { streams } from '../../shared/log/topology.ts';
-import type { Logger } from '../../shared/process/logger.ts';
+import type { LogConnection } from '../../shared/nats/connection/connection.ts';
+import { countBySubject, purgeSubject } from '../../shared/nats/messages/subject-log.ts';
+import { findSeqAt, listConsumerProgress, readStreamState } from '../../shared/nats/streams/stream-progress.ts';
+import type { ConsumerProgress, StreamState } from '../../shared/nats/streams/stream-progress.ts';
+import { eventsOfAccount } from '../../shared/contracts/subjects.ts';
+import { streams } from '../../shared/nats/streams/topology.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
 import { finishedSeq, keepFromBySize } from './retention-policy.ts';
 import type { WaterMarks } from './retention-policy.ts';
 

@@ -1,6 +1,6 @@
-import { afterReconnect } from '../../shared/log/after-reconnect.ts';
-import type { Bucket, BucketWatch } from '../../shared/log/bucket.ts';
-import type { LogConnection } from '../../shared/log/connection.ts';
+import { afterReconnect } from '../../shared/nats/connection/after-reconnect.ts';
+import type { Bucket, BucketWatch } from '../../shared/nats/buckets/bucket.ts';
+import type { LogConnection } from '../../shared/nats/connection/connection.ts';
 
 /** An entry of the LEASES bucket, and when we last heard of it: by our own clock, which others may not share. */
 export type HeardEntry = { readonly revision: number; readonly value: Uint8Array; heardAtMs: number };

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { holdProcessLease } from '../../shared/config/process-lease.ts';
-import type { ProcessLease } from '../../shared/config/process-lease.ts';
-import type { NatsServer } from '../../shared/embedded/nats-server.ts';
-import { connectLog } from '../../shared/log/connection.ts';
-import type { LogConnection } from '../../shared/log/connection.ts';
-import { openBuckets } from '../../shared/log/open-buckets.ts';
-import type { Buckets } from '../../shared/log/open-buckets.ts';
+import { holdProcessLease } from '../../shared/nats/buckets/process-lease.ts';
+import type { ProcessLease } from '../../shared/nats/buckets/process-lease.ts';
+import type { NatsServer } from '../../shared/embedded/nats/nats-server.ts';
+import { connectLog } from '../../shared/nats/connection/connection.ts';
+import type { LogConnection } from '../../shared/nats/connection/connection.ts';
+import { openBuckets } from '../../shared/nats/buckets/open-buckets.ts';
+import type { Buckets } from '../../shared/nats/buckets/open-buckets.ts';
 import { startTestNats } from '../../shared/testing/servers.ts';
 import { until } from '../testing/until.ts';
 import { followMembership } from './membership.ts';

@@ -1,6 +1,6 @@
-import type { ProcessReport } from '../../shared/config/process-lease.ts';
-import type { Bucket } from '../../shared/log/bucket.ts';
-import type { LogConnection } from '../../shared/log/connection.ts';
+import type { ProcessReport } from '../../shared/nats/buckets/process-lease.ts';
+import type { Bucket } from '../../shared/nats/buckets/bucket.ts';
+import type { LogConnection } from '../../shared/nats/connection/connection.ts';
 import { followHeard } from './heard-entries.ts';
 import type { HeardEntry } from './heard-entries.ts';
 import { ownerOf } from './ownership.ts';

@@ -1,4 +1,4 @@
-import { murmur3 } from '../../shared/hashing/murmur3.ts';
+import { murmur3 } from '../../shared/runtime/murmur3.ts';
 
 /**
  * The instance that runs an actor: the one its id weighs highest with (rendezvous hashing). Everybody who knows the

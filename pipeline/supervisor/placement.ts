@@ -1,4 +1,4 @@
-import { murmur3 } from '../../shared/hashing/murmur3.ts';
+import { murmur3 } from '../../shared/runtime/murmur3.ts';
 
 /** What is on a thread already: actors of the kind that is to be placed, and what actors of every kind weigh. */
 export type ThreadLoad = { readonly ofKind: number; readonly weight: number };

@@ -1,9 +1,9 @@
-import type { LogConnection } from '../../shared/log/connection.ts';
-import { deleteConsumer } from '../../shared/log/consumers.ts';
-import { listConsumerProgress } from '../../shared/log/stream-progress.ts';
-import { purgeSubject } from '../../shared/log/subject-log.ts';
-import { dispatcherConsumer, resultsConsumer, retriesOfDestination } from '../../shared/log/subjects.ts';
-import { streams } from '../../shared/log/topology.ts';
+import type { LogConnection } from '../../shared/nats/connection/connection.ts';
+import { deleteConsumer } from '../../shared/nats/consume/consumers.ts';
+import { listConsumerProgress } from '../../shared/nats/streams/stream-progress.ts';
+import { purgeSubject } from '../../shared/nats/messages/subject-log.ts';
+import { dispatcherConsumer, resultsConsumer, retriesOfDestination } from '../../shared/contracts/subjects.ts';
+import { streams } from '../../shared/nats/streams/topology.ts';
 import { actorIdOf } from '../host/messages.ts';
 import type { AccountActor } from './follow-accounts.ts';
 

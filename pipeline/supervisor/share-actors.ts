@@ -1,7 +1,7 @@
-import type { ProcessLease } from '../../shared/config/process-lease.ts';
-import type { Bucket } from '../../shared/log/bucket.ts';
-import type { LogConnection } from '../../shared/log/connection.ts';
-import type { Logger } from '../../shared/process/logger.ts';
+import type { ProcessLease } from '../../shared/nats/buckets/process-lease.ts';
+import type { Bucket } from '../../shared/nats/buckets/bucket.ts';
+import type { LogConnection } from '../../shared/nats/connection/connection.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
 import { Assignments } from './assignments.ts';
 import { followMembership } from './membership.ts';
 import type { Membership, MembershipTimes } from './membership.ts';

@@ -1,4 +1,4 @@
-import type { Logger } from '../../shared/process/logger.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
 import type { HostSettings } from '../host/host-settings.ts';
 import { actorIdOf } from '../host/messages.ts';
 import type { ActorSpec, Report } from '../host/messages.ts';

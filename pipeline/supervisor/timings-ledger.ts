@@ -1,4 +1,4 @@
-import { addNumbers } from '../../shared/metrics/bucket-counts.ts';
+import { addNumbers } from '../../shared/runtime/metrics/bucket-counts.ts';
 import type { ThreadTimings, TimedMetric } from '../dispatch/delivery-timings.ts';
 
 /** Histograms of all threads, added up; what a thread counted before it died is kept. */

@@ -1,5 +1,10 @@
-import { collectionNames } from '../../shared/config/account-config.ts';
-import type { AccountConfig, CollectionName, Snapshot, SnapshotEntity } from '../../shared/config/account-config.ts';
+import { collectionNames } from '../../shared/contracts/config/account-config.ts';
+import type {
+  AccountConfig,
+  CollectionName,
+  Snapshot,
+  SnapshotEntity,
+} from '../../shared/contracts/config/account-config.ts';
 
 export type TestCollections = Partial<Record<CollectionName, readonly SnapshotEntity[]>>;
 

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { defineCollection, descriptionField, idList, references } from './define.ts';
+import { defineCollection, descriptionField, idList, references } from '../contracts/config/define-collection.ts';
 
 const body = Type.Object({
   /** Name of an event, compared without case. */

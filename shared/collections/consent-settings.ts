@@ -1,6 +1,13 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { defineCollection, descriptionField, idList, nameField, nullable, references } from './define.ts';
+import {
+  defineCollection,
+  descriptionField,
+  idList,
+  nameField,
+  nullable,
+  references,
+} from '../contracts/config/define-collection.ts';
 
 const body = Type.Object({
   /** Name of the purpose: analytics, advertising. */

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { defineCollection, descriptionField, nullable } from './define.ts';
+import { defineCollection, descriptionField, nullable } from '../contracts/config/define-collection.ts';
 
 const property = Type.Object(
   {

@@ -1,10 +1,16 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { problemsOf } from '../plan/plan-error.ts';
-import { compilePropertyPath } from '../plan/property-path.ts';
-import { compileRegex } from '../plan/regex.ts';
-import { defineCollection, descriptionField, nameField, nullable, textOf } from './define.ts';
-import type { FieldProblem } from './define.ts';
+import { problemsOf } from '../routing/values/plan-error.ts';
+import { compilePropertyPath } from '../routing/values/property-path.ts';
+import { compileRegex } from '../routing/values/regex.ts';
+import {
+  defineCollection,
+  descriptionField,
+  nameField,
+  nullable,
+  textOf,
+} from '../contracts/config/define-collection.ts';
+import type { FieldProblem } from '../contracts/config/define-collection.ts';
 
 const body = Type.Object({
   name: nameField,

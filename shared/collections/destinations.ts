@@ -1,6 +1,13 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { defineCollection, enabledStatus, idList, nullable, references, textOf } from './define.ts';
+import {
+  defineCollection,
+  enabledStatus,
+  idList,
+  nullable,
+  references,
+  textOf,
+} from '../contracts/config/define-collection.ts';
 import { destinationTypes } from './destination-types.ts';
 
 /** A destination's settings: keys and values as its kind describes them. */

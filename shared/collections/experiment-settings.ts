@@ -6,7 +6,7 @@ import {
 } from '../experiments/experiment-bodies.ts';
 import type { ExperimentSettingsBody } from '../experiments/experiment-bodies.ts';
 import { checkExperimentSettings } from '../experiments/validate-experiment.ts';
-import { defineCollection } from './define.ts';
+import { defineCollection } from '../contracts/config/define-collection.ts';
 
 /** How the account runs its experiments. */
 export const experimentSettings = defineCollection({

@@ -5,7 +5,7 @@ import {
 } from '../experiments/experiment-bodies.ts';
 import type { ExperimentVariantBody } from '../experiments/experiment-bodies.ts';
 import { checkVariant } from '../experiments/validate-experiment.ts';
-import { defineCollection, references } from './define.ts';
+import { defineCollection, references } from '../contracts/config/define-collection.ts';
 
 /** What an experiment may give a visitor. */
 export const experimentVariants = defineCollection({

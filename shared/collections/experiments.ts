@@ -6,7 +6,7 @@ import {
 } from '../experiments/experiment-bodies.ts';
 import type { ExperimentBody } from '../experiments/experiment-bodies.ts';
 import { checkExperiment } from '../experiments/validate-experiment.ts';
-import { defineCollection, references, textOf } from './define.ts';
+import { defineCollection, references, textOf } from '../contracts/config/define-collection.ts';
 
 /** What visitors are compared by, and what a page shows to whom. */
 export const experiments = defineCollection({

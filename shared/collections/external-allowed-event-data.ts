@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { defineCollection, descriptionField } from './define.ts';
+import { defineCollection, descriptionField } from '../contracts/config/define-collection.ts';
 
 const body = Type.Object({
   /** Name of the event that an external party sends. */

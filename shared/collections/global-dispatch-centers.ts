@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { logicSchema } from '../plan/logic-schema.ts';
-import { checkLogic } from '../plan/predicate.ts';
-import { defineCollection, idList, nameField, nullable } from './define.ts';
+import { logicSchema } from '../routing/predicate/logic-schema.ts';
+import { checkLogic } from '../routing/predicate/predicate.ts';
+import { defineCollection, idList, nameField, nullable } from '../contracts/config/define-collection.ts';
 
 const category = Type.Object(
   {

@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { checkMappingRule, mappedPropertiesMax } from '../plan/apply-mapping.ts';
-import { logicSchema } from '../plan/logic-schema.ts';
-import { modificationNames } from '../plan/modifications.ts';
-import { defineCollection, nullable, references } from './define.ts';
+import { checkMappingRule, mappedPropertiesMax } from '../routing/mapping/apply-mapping.ts';
+import { logicSchema } from '../routing/predicate/logic-schema.ts';
+import { modificationNames } from '../routing/modifications/modifications.ts';
+import { defineCollection, nullable, references } from '../contracts/config/define-collection.ts';
 
 const propertyMapping = Type.Object(
   {

@@ -1,6 +1,6 @@
 import { Value } from 'typebox/value';
 import { expect, test } from 'vitest';
-import { collectionNames } from '../config/account-config.ts';
+import { collectionNames } from '../contracts/config/account-config.ts';
 import { collectionOf, collections, isCollectionName } from './registry.ts';
 
 test('registry: every collection a snapshot holds is declared, under its own name', () => {

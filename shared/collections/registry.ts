@@ -1,10 +1,10 @@
-import { collectionNames } from '../config/account-config.ts';
-import type { CollectionName } from '../config/account-config.ts';
+import { collectionNames } from '../contracts/config/account-config.ts';
+import type { CollectionName } from '../contracts/config/account-config.ts';
 import { allowedEvents } from './allowed-events.ts';
 import { consentSettings } from './consent-settings.ts';
 import { dataGovernanceEvents } from './data-governance-events.ts';
 import { dataGovernanceRules } from './data-governance-rules.ts';
-import type { Collection } from './define.ts';
+import type { Collection } from '../contracts/config/define-collection.ts';
 import { destinations } from './destinations.ts';
 import { experimentSettings } from './experiment-settings.ts';
 import { experimentVariants } from './experiment-variants.ts';

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { defineCollection, idList, nameField, nullable, references } from './define.ts';
+import { defineCollection, idList, nameField, nullable, references } from '../contracts/config/define-collection.ts';
 
 const body = Type.Object({
   name: nullable(nameField),

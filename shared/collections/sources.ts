@@ -1,10 +1,10 @@
 import ipaddr from 'ipaddr.js';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { isJsonObject } from '../process/json.ts';
-import type { JsonObject } from '../process/json.ts';
-import { defineCollection, enabledStatus, nullable, textOf } from './define.ts';
-import type { FieldProblem } from './define.ts';
+import { isJsonObject } from '../runtime/json.ts';
+import type { JsonObject } from '../runtime/json.ts';
+import { defineCollection, enabledStatus, nullable, textOf } from '../contracts/config/define-collection.ts';
+import type { FieldProblem } from '../contracts/config/define-collection.ts';
 import { sourceTypes } from './source-types.ts';
 
 const listItemsMax = 1_000;

@@ -1,5 +1,12 @@
 import { Type } from 'typebox';
-import { defineCollection, enabledStatus, idList, nameField, references, textOf } from './define.ts';
+import {
+  defineCollection,
+  enabledStatus,
+  idList,
+  nameField,
+  references,
+  textOf,
+} from '../contracts/config/define-collection.ts';
 
 /** What a page runs when one of its triggers fires. */
 export const tagManagerTags = defineCollection({

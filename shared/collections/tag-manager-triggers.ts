@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { logicSchema } from '../plan/logic-schema.ts';
-import { checkLogic } from '../plan/predicate.ts';
-import { defineCollection, nameField, nullable, references, textOf } from './define.ts';
+import { logicSchema } from '../routing/predicate/logic-schema.ts';
+import { checkLogic } from '../routing/predicate/predicate.ts';
+import { defineCollection, nameField, nullable, references, textOf } from '../contracts/config/define-collection.ts';
 
 const body = Type.Object({
   name: nameField,

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { defineCollection, nameField, nullable, references, textOf } from './define.ts';
+import { defineCollection, nameField, nullable, references, textOf } from '../contracts/config/define-collection.ts';
 
 /** A value that tags and triggers can use. */
 export const tagManagerVariables = defineCollection({

@@ -7,7 +7,7 @@ import {
   nullable,
   references,
   textOf,
-} from './define.ts';
+} from '../contracts/config/define-collection.ts';
 
 /** A container of tags, triggers and variables for one web source. */
 export const tagManagers = defineCollection({

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../process/json.ts';
+import type { JsonObject } from '../runtime/json.ts';
 import type { DestinationKind, PreparedDestination } from './sdk/destination.ts';
 import { choice } from './sdk/settings.ts';
 

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { versionProblem } from '../log/server-version.ts';
+import { versionProblem } from '../nats/connection/server-version.ts';
 import { checkAtStart } from './check-at-start.ts';
 
 test('check at start: a server that came back too old is one line, as often as it comes', async () => {

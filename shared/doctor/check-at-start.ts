@@ -1,12 +1,12 @@
-import type { LogConnection } from '../log/connection.ts';
-import type { Logger } from '../process/logger.ts';
+import type { LogConnection } from '../nats/connection/connection.ts';
+import type { Logger } from '../runtime/logger.ts';
 import { judgeDurability } from './judge-durability.ts';
 import { judgeOpenFiles } from './judge-machine.ts';
 import { judgeLogServer } from './judge-log-servers.ts';
 import { judgeNode } from './judge-versions.ts';
 import { openFilesLimit } from './open-files-limit.ts';
-import { readDurability } from './read-durability.ts';
-import { readLogServers } from './read-log-servers.ts';
+import { readDurability } from '../nats/monitor/read-durability.ts';
+import { readLogServers } from '../nats/monitor/read-log-servers.ts';
 
 const readTimeoutMs = 2_000;
 

@@ -1,5 +1,5 @@
-import { deadLetterSubject } from '../log/subjects.ts';
-import { streams } from '../log/topology.ts';
+import { deadLetterSubject } from '../contracts/subjects.ts';
+import { streams } from '../nats/streams/topology.ts';
 import { ok, warn } from './finding.ts';
 import type { Finding } from './finding.ts';
 

@@ -1,6 +1,6 @@
 import { ok, warn } from './finding.ts';
 import type { Finding } from './finding.ts';
-import type { Durability } from './read-durability.ts';
+import type { Durability } from '../nats/monitor/read-durability.ts';
 
 /** A server that does not sync every write is for trying things out, not for events that somebody counts on. */
 export function judgeDurability(durability: Durability): Finding {

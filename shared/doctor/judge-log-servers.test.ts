@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { judgeLogServer } from './judge-log-servers.ts';
-import { looksGiven } from './read-log-servers.ts';
-import type { LogServer, LogServerStorage } from './read-log-servers.ts';
+import { looksGiven } from '../nats/monitor/read-log-servers.ts';
+import type { LogServer, LogServerStorage } from '../nats/monitor/read-log-servers.ts';
 
 const gibibyte = 1024 ** 3;
 const storage: LogServerStorage = {

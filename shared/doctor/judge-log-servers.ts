@@ -1,7 +1,7 @@
 import { fail, ok, warn } from './finding.ts';
 import type { Finding } from './finding.ts';
 import { judgeNatsServer } from './judge-versions.ts';
-import type { LogServer } from './read-log-servers.ts';
+import type { LogServer } from '../nats/monitor/read-log-servers.ts';
 
 /** A nats-server as its monitor port shows it: its version, what it complains of, and what it may store. */
 export function judgeLogServer(server: LogServer): Finding[] {

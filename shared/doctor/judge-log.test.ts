@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ConsumerReport, LogReport, StreamReport } from '../log/inspect-log.ts';
+import type { ConsumerReport, LogReport, StreamReport } from '../nats/monitor/inspect-log.ts';
 import { judgeLog } from './judge-log.ts';
 
 const stream = (own: Partial<StreamReport> = {}): StreamReport => ({

@@ -1,5 +1,5 @@
-import type { ConsumerReport, LogReport, SettingDifference, StreamReport } from '../log/inspect-log.ts';
-import { streams as streamNames } from '../log/topology.ts';
+import type { ConsumerReport, LogReport, SettingDifference, StreamReport } from '../nats/monitor/inspect-log.ts';
+import { streams as streamNames } from '../nats/streams/topology.ts';
 import { fail, ok, warn } from './finding.ts';
 import type { Finding } from './finding.ts';
 

@@ -1,5 +1,5 @@
-import type { LossNote } from '../log/lost-messages.ts';
-import type { StreamLoss } from '../log/stream-progress.ts';
+import type { LossNote } from '../nats/messages/lost-messages.ts';
+import type { StreamLoss } from '../nats/streams/stream-progress.ts';
 import { fail, ok } from './finding.ts';
 import type { Finding } from './finding.ts';
 

@@ -1,4 +1,4 @@
-import { isNewEnough, NATS_VERSION_MIN, upgradeAdvice } from '../log/server-version.ts';
+import { isNewEnough, NATS_VERSION_MIN, upgradeAdvice } from '../nats/connection/server-version.ts';
 import { fail, ok, warn } from './finding.ts';
 import type { Finding } from './finding.ts';
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { assign } from './assign.ts';
 import type { AssignmentDecision, Assignments } from './assign.ts';
 import { allocationBucket } from './bucketing.ts';
-import { planForTests } from './config-for-tests.ts';
+import { planForTests } from './testing/config-for-tests.ts';
 import type { ExperimentPlan } from './experiment-plan.ts';
 
 const nothing: Assignments = new Map();

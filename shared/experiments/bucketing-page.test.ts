@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
-import { murmur3 } from '../hashing/murmur3.ts';
+import { murmur3 } from '../runtime/murmur3.ts';
 import { allocationBucket, bucketsOfPercent, rangeVariants, variantAt, variantBucket } from './bucketing.ts';
 import type { Weighted } from './bucketing.ts';
 

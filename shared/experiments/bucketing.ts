@@ -1,4 +1,4 @@
-import { murmur3 } from '../hashing/murmur3.ts';
+import { murmur3 } from '../runtime/murmur3.ts';
 
 /** The whole is cut into this many buckets, so one bucket is a hundredth of a percent. */
 export const bucketsInAll = 10_000;

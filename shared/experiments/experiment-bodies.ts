@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { descriptionField, nameField, nullable } from '../collections/define.ts';
+import { descriptionField, nameField, nullable } from '../contracts/config/define-collection.ts';
 import { queryRule } from './query-rule.ts';
 import { patternCharsMax } from './url-pattern.ts';
 

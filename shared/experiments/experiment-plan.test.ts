@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { hashSourceKey } from '../config/source-key.ts';
-import { configForTests, evenVariants, planForTests } from './config-for-tests.ts';
-import type { ExperimentForTests } from './config-for-tests.ts';
+import { hashSourceKey } from '../contracts/config/source-key.ts';
+import { configForTests, evenVariants, planForTests } from './testing/config-for-tests.ts';
+import type { ExperimentForTests } from './testing/config-for-tests.ts';
 import { compileExperimentPlan } from './experiment-plan.ts';
 
 const problemsOf = (...experiments: readonly ExperimentForTests[]) =>

@@ -1,4 +1,4 @@
-import type { AccountConfig, SnapshotEntity } from '../config/account-config.ts';
+import type { AccountConfig, SnapshotEntity } from '../contracts/config/account-config.ts';
 import { planTokens } from './experiment-tokens.ts';
 import type { ExperimentTokens } from './experiment-tokens.ts';
 import { planExperiment } from './plan-experiment.ts';

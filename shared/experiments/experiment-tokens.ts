@@ -3,9 +3,9 @@ import { Compile } from 'typebox/compile';
 import { compileWhitelistIps } from '../admission/address-ranges.ts';
 import type { AddressRanges } from '../admission/address-ranges.ts';
 import { compileDomains } from '../admission/allowed-origins.ts';
-import { nullable } from '../collections/define.ts';
-import type { AccountConfig } from '../config/account-config.ts';
-import { hashSourceKey } from '../config/source-key.ts';
+import { nullable } from '../contracts/config/define-collection.ts';
+import type { AccountConfig } from '../contracts/config/account-config.ts';
+import { hashSourceKey } from '../contracts/config/source-key.ts';
 import { experimentSettingsBody, experimentSettingsDefaults } from './experiment-bodies.ts';
 
 /** What a token of an account stands for, and who may show it. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { planForTests } from './config-for-tests.ts';
+import { planForTests } from './testing/config-for-tests.ts';
 import { personalizeVisitor } from './personalization.ts';
 
 const accumulateProperties = (...asked: Parameters<typeof personalizeVisitor>) =>

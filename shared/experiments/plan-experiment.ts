@@ -1,6 +1,6 @@
 import { Compile } from 'typebox/compile';
-import type { SnapshotEntity } from '../config/account-config.ts';
-import { PlanError } from '../plan/plan-error.ts';
+import type { SnapshotEntity } from '../contracts/config/account-config.ts';
+import { PlanError } from '../routing/values/plan-error.ts';
 import { bucketsInAll, bucketsOfPercent, rangeVariants } from './bucketing.ts';
 import type { VariantRange } from './bucketing.ts';
 import { compileEligibility } from './eligibility.ts';

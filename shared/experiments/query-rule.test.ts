@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { PlanError } from '../plan/plan-error.ts';
+import { PlanError } from '../routing/values/plan-error.ts';
 import { compileQueryRule, regexInputCharsMax } from './query-rule.ts';
 import type { QueryRule } from './query-rule.ts';
 

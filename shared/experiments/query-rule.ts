@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { PlanError } from '../plan/plan-error.ts';
-import { compileRegex } from '../plan/regex.ts';
+import { PlanError } from '../routing/values/plan-error.ts';
+import { compileRegex } from '../routing/values/regex.ts';
 
 /** A condition on one parameter of a page's query; names and values compare with case. */
 export const queryRule = Type.Object(

@@ -1,6 +1,6 @@
 import { array, assert, constantFrom, property, string } from 'fast-check';
 import { expect, test } from 'vitest';
-import { PlanError, problemsOf } from '../plan/plan-error.ts';
+import { PlanError, problemsOf } from '../routing/values/plan-error.ts';
 import { readPage } from './page.ts';
 import { compileUrlPattern } from './url-pattern.ts';
 

@@ -1,6 +1,6 @@
 import { domainToASCII } from 'node:url';
 import { RE2JS } from 're2js';
-import { PlanError } from '../plan/plan-error.ts';
+import { PlanError } from '../routing/values/plan-error.ts';
 import { decodePath } from './page.ts';
 import type { PageAddress } from './page.ts';
 

@@ -1,5 +1,5 @@
-import type { FieldProblem } from '../collections/define.ts';
-import { problemsOf } from '../plan/plan-error.ts';
+import type { FieldProblem } from '../contracts/config/define-collection.ts';
+import { problemsOf } from '../routing/values/plan-error.ts';
 import { bucketsInAll, bucketsOfPercent } from './bucketing.ts';
 import type {
   ExperimentBody,

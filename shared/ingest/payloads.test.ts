@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { batchRow } from './batch-payload.ts';
-import { botScore, isStoppedAsBot } from './bot-score.ts';
+import { botScore, isStoppedAsBot } from '../admission/bot-score.ts';
 import { describeProblem } from './describe-problem.ts';
 import { isWithinWindow } from './time-window.ts';
 import { trackPayload } from './track-payload.ts';

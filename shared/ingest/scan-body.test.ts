@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { JsonObject } from '../process/json.ts';
+import type { JsonObject } from '../runtime/json.ts';
 import { BodyScan, scanBody } from './scan-body.ts';
 
 const scan = new BodyScan();

@@ -2,11 +2,11 @@ import { chmod, copyFile, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-import { defaultEmbeddedCacheDir } from '../embedded/cache-dir.ts';
-import { fetchDebianPackages } from '../embedded/debian-package.ts';
-import { isThere } from '../embedded/is-there.ts';
-import { parseNatsVersion } from '../embedded/nats-version.ts';
-import { runCommand } from '../embedded/run-command.ts';
+import { defaultEmbeddedCacheDir } from '../embedded/machine/cache-dir.ts';
+import { fetchDebianPackages } from '../embedded/machine/debian-package.ts';
+import { isThere } from '../embedded/machine/is-there.ts';
+import { parseNatsVersion } from '../embedded/nats/nats-version.ts';
+import { runCommand } from '../embedded/machine/run-command.ts';
 
 export interface OlderNatsServer {
   readonly path: string;

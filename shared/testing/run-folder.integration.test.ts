@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, inject, test } from 'vitest';
 
-import { readProcessFacts } from '../embedded/process-facts.ts';
+import { readProcessFacts } from '../runtime/process-facts.ts';
 import { leaveServerBehind } from './leave-server-behind.ts';
 import { createRunFolder, removeLeftRunFolders } from './run-folder.ts';
 import { natsBinaryPath } from './servers.ts';
@@ -12,7 +12,7 @@ import { natsBinaryPath } from './servers.ts';
 test('run folder: one of a killed run is removed together with the server left in it', async () => {
   const path = await mkdtemp(join(tmpdir(), 'sluice-test-'));
   await symlink('999999999@long-ago', join(path, 'owner'));
-  const pid = await leaveServerBehind(new URL('../embedded/nats-server.ts', import.meta.url), 'startNatsServer', {
+  const pid = await leaveServerBehind(new URL('../embedded/nats/nats-server.ts', import.meta.url), 'startNatsServer', {
     binaryPath: await natsBinaryPath(),
     storeDir: join(path, 'nats-left'),
   });

@@ -2,9 +2,9 @@ import { chmod, mkdtemp, readdir, realpath, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { claimFolder, isFolderClaimed } from '../embedded/folder-claim.ts';
-import { endLeftNatsServer } from '../embedded/nats-server.ts';
-import { endLeftPostgresServer } from '../embedded/postgres-server.ts';
+import { claimFolder, isFolderClaimed } from '../embedded/machine/folder-claim.ts';
+import { endLeftNatsServer } from '../embedded/nats/nats-server.ts';
+import { endLeftPostgresServer } from '../embedded/postgres/postgres-server.ts';
 
 /** The temporary folder of one test run. All servers of the run live in it. */
 export interface RunFolder {

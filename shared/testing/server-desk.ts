@@ -2,8 +2,8 @@ import { createServer, request, type Server } from 'node:http';
 import { once } from 'node:events';
 import { join } from 'node:path';
 
-import { defaultEmbeddedCacheDir, findNatsServer } from '../embedded/nats-binary.ts';
-import { type PostgresServer, startPostgresServer } from '../embedded/postgres-server.ts';
+import { defaultEmbeddedCacheDir, findNatsServer } from '../embedded/nats/nats-binary.ts';
+import { type PostgresServer, startPostgresServer } from '../embedded/postgres/postgres-server.ts';
 import { POSTGRES_FOLDER } from './run-folder.ts';
 
 /** What a test can ask the desk for. Each is made when first asked for, once for all test processes of the run. */

@@ -3,9 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inject } from 'vitest';
 
-import { startNatsCluster } from '../embedded/nats-cluster.ts';
-import { type NatsServer, type NatsServerOptions, startNatsServer } from '../embedded/nats-server.ts';
-import { type DatabaseAddress, dropDatabase, ensureDatabase } from '../embedded/postgres-database.ts';
+import { startNatsCluster } from '../embedded/nats/nats-cluster.ts';
+import { type NatsServer, type NatsServerOptions, startNatsServer } from '../embedded/nats/nats-server.ts';
+import { type DatabaseAddress, dropDatabase, ensureDatabase } from '../embedded/postgres/postgres-database.ts';
 import { NATS_FOLDER_PREFIX } from './run-folder.ts';
 import { askDesk } from './server-desk.ts';
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../process/json.ts';
+import type { JsonObject } from '../runtime/json.ts';
 import type { KnownVisitors, StoredVisitor } from './stored-visitor.ts';
 import { identityKinds, storedIdentity } from './visitor-identity.ts';
 import type { IdentityKind, VisitorClaim } from './visitor-identity.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../process/json.ts';
+import type { JsonObject } from '../runtime/json.ts';
 
 /**
  * JSON as PostgreSQL's jsonb takes it: NUL characters taken out and lone surrogates replaced, in names and values.

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../process/json.ts';
+import type { JsonObject } from '../runtime/json.ts';
 import { applyProperties, mergeVisitorProperties } from './merge.ts';
 
 const rows: readonly [name: string, current: JsonObject, given: JsonObject, expected: JsonObject][] = [

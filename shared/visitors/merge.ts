@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isJsonObject } from '../process/json.ts';
-import type { JsonObject } from '../process/json.ts';
+import { isJsonObject } from '../runtime/json.ts';
+import type { JsonObject } from '../runtime/json.ts';
 
 /**
  * Properties of a visitor after an event gave it some. At the top level a value sets, null clears, absent and `""` are

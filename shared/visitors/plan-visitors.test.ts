@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../process/json.ts';
+import type { JsonObject } from '../runtime/json.ts';
 import { planVisitors } from './plan-visitors.ts';
 import type { VisitorPlan } from './plan-visitors.ts';
 import type { KnownVisitors, StoredVisitor } from './stored-visitor.ts';

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { uuidv7 } from 'uuidv7';
-import { inTransaction } from '../storage/in-transaction.ts';
+import { inTransaction } from '../postgres/in-transaction.ts';
 import { holdForErasure } from './erasure-lock.ts';
 import { eraseVisitor, findVisitor } from './find-visitor.ts';
 import { loadVisitors } from './load-visitors.ts';

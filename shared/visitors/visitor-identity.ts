@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { normalizeEmail } from '../events/partition.ts';
+import { normalizeEmail } from '../contracts/events/partition.ts';
 
 /** What identifies a visitor beside its own id. */
 export type IdentityKind = 'external_id' | 'email';

@@ -1,8 +1,8 @@
 import pg from 'pg';
 import type { ClientBase, Pool } from 'pg';
-import { sslOptions } from '../storage/database-access.ts';
-import type { DatabaseAccess } from '../storage/database-access.ts';
-import { lookUpByKey } from '../storage/go-by-key.ts';
+import { sslOptions } from '../postgres/database-access.ts';
+import type { DatabaseAccess } from '../postgres/database-access.ts';
+import { lookUpByKey } from '../postgres/force-index-scans.ts';
 
 export type VisitorPoolOptions = DatabaseAccess & {
   /** Connections at most. A batch of visitors takes one. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../process/json.ts';
+import type { JsonObject } from '../runtime/json.ts';
 import { applyProperties, mergeVisitorProperties } from './merge.ts';
 
 /** A visitor's properties with their JSON text, which is made at most once. Never changes. */

@@ -1,5 +1,5 @@
 import type { ClientBase, Pool } from 'pg';
-import type { JsonObject } from '../process/json.ts';
+import type { JsonObject } from '../runtime/json.ts';
 import type { StoredVisitor } from './stored-visitor.ts';
 import { erasedIdentity } from './visitor-identity.ts';
 import type { IdentityKind } from './visitor-identity.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../process/json.ts';
+import type { JsonObject } from '../runtime/json.ts';
 import type { VisitorClaim } from './visitor-identity.ts';
 import type { VisitorProperties } from './visitor-properties.ts';
 

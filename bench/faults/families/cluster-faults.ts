@@ -1,4 +1,4 @@
-import { streams } from '../../../shared/log/topology.ts';
+import { streams } from '../../../shared/nats/streams/topology.ts';
 import { sleep, waitUntil } from '../../system/wait-until.ts';
 import { kill, startedAgain } from '../actions.ts';
 import { defineFault } from '../fault.ts';

@@ -1,6 +1,6 @@
 import { open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { streams } from '../../../shared/log/topology.ts';
+import { streams } from '../../../shared/nats/streams/topology.ts';
 import { sleep } from '../../system/wait-until.ts';
 import { kill, only, startedAgain } from '../actions.ts';
 import { findAlarm } from '../alarm.ts';

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { Assignments } from '../../../shared/experiments/assign.ts';
-import { inTransaction } from '../../../shared/storage/in-transaction.ts';
+import { inTransaction } from '../../../shared/postgres/in-transaction.ts';
 import { holdForWriting } from '../../../shared/visitors/erasure-lock.ts';
 import type { Queryable } from '../../../shared/visitors/visitor-statements.ts';
 

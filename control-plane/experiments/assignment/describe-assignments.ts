@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import type { JsonObject } from '../../../shared/process/json.ts';
+import type { JsonObject } from '../../../shared/runtime/json.ts';
 import {
   assignmentBody,
   assignmentReply,

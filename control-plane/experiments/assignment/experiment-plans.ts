@@ -1,11 +1,11 @@
-import { followConfig } from '../../../shared/config/config-feed.ts';
-import type { ConfigChange, ConfigFeed } from '../../../shared/config/config-feed.ts';
-import { hashSourceKey } from '../../../shared/config/source-key.ts';
+import { followConfig } from '../../../shared/nats/buckets/config-feed.ts';
+import type { ConfigChange, ConfigFeed } from '../../../shared/nats/buckets/config-feed.ts';
+import { hashSourceKey } from '../../../shared/contracts/config/source-key.ts';
 import { compileExperimentPlan } from '../../../shared/experiments/experiment-plan.ts';
 import type { ExperimentPlan } from '../../../shared/experiments/experiment-plan.ts';
 import type { ExperimentToken } from '../../../shared/experiments/experiment-tokens.ts';
-import type { Bucket } from '../../../shared/log/bucket.ts';
-import type { Logger } from '../../../shared/process/logger.ts';
+import type { Bucket } from '../../../shared/nats/buckets/bucket.ts';
+import type { Logger } from '../../../shared/runtime/logger.ts';
 
 /** What a token opens: the experiments of its account's live version. */
 export type OpenedPlan = { readonly plan: ExperimentPlan; readonly token: ExperimentToken };

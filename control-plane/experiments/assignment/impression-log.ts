@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { uuidv7 } from 'uuidv7';
-import { FrameWriter } from '../../../shared/events/frame.ts';
-import type { LogConnection } from '../../../shared/log/connection.ts';
-import { PublishError, publish } from '../../../shared/log/publisher.ts';
-import { ingestSubject } from '../../../shared/log/subjects.ts';
+import { FrameWriter } from '../../../shared/contracts/events/frame.ts';
+import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
+import { PublishError, publish } from '../../../shared/nats/publish/publisher.ts';
+import { ingestSubject } from '../../../shared/contracts/subjects.ts';
 import { encodeImpression } from './impression.ts';
 import type { Impression } from './impression.ts';
 

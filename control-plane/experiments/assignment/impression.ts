@@ -1,5 +1,5 @@
-import { envelopeHead, envelopePrefix } from '../../../shared/events/envelope.ts';
-import { partitionOf } from '../../../shared/events/partition.ts';
+import { envelopeHead, envelopePrefix } from '../../../shared/contracts/events/envelope.ts';
+import { partitionOf } from '../../../shared/contracts/events/partition.ts';
 import { impressionEvent } from '../../../shared/experiments/impression-event.ts';
 import type { ImpressionProperties } from '../../../shared/experiments/impression-event.ts';
 import type { ExperimentToken } from '../../../shared/experiments/experiment-tokens.ts';

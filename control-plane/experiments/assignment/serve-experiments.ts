@@ -2,8 +2,8 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { FastifyInstance } from 'fastify';
 import { uuidv7 } from 'uuidv7';
 import type { ClientAddress } from '../../../shared/admission/client-address.ts';
-import { PublishError } from '../../../shared/log/publisher.ts';
-import type { Logger } from '../../../shared/process/logger.ts';
+import { PublishError } from '../../../shared/nats/publish/publisher.ts';
+import type { Logger } from '../../../shared/runtime/logger.ts';
 import { ApiError, badRequest } from '../../api/api-error.ts';
 import { failureOf } from '../../api/failure.ts';
 import type { HttpCounts } from '../../api/http-counts.ts';

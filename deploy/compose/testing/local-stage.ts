@@ -1,10 +1,10 @@
 import { copyFile, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { defaultEmbeddedCacheDir } from '../../../shared/embedded/cache-dir.ts';
-import { findFreePort } from '../../../shared/embedded/free-port.ts';
-import { findNatsServer } from '../../../shared/embedded/nats-binary.ts';
-import { startPostgresServer } from '../../../shared/embedded/postgres-server.ts';
-import { runCommand } from '../../../shared/embedded/run-command.ts';
+import { defaultEmbeddedCacheDir } from '../../../shared/embedded/machine/cache-dir.ts';
+import { findFreePort } from '../../../shared/embedded/machine/free-port.ts';
+import { findNatsServer } from '../../../shared/embedded/nats/nats-binary.ts';
+import { startPostgresServer } from '../../../shared/embedded/postgres/postgres-server.ts';
+import { runCommand } from '../../../shared/embedded/machine/run-command.ts';
 import { startLocalContainer } from './local-container.ts';
 import type { LocalContainer } from './local-container.ts';
 import { createLocalPlace, localNatsConf, namedAddresses } from './local-place.ts';

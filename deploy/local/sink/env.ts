@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { commonEnv, count, port, readEnv } from '../../../shared/process/env.ts';
+import { commonEnv, count, port, readEnv } from '../../../shared/runtime/env.ts';
 
 const schema = Type.Object({
   SINK_PORT: port(8090),

@@ -1,5 +1,5 @@
-import { listen } from '../../../shared/process/observe.ts';
-import { runService } from '../../../shared/process/run-service.ts';
+import { listen } from '../../../shared/runtime/status/serve-status.ts';
+import { runService } from '../../../shared/runtime/run-service.ts';
 import { readSinkEnv } from './env.ts';
 import { createSink } from './server.ts';
 

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { listen } from '../../../shared/process/observe.ts';
+import { listen } from '../../../shared/runtime/status/serve-status.ts';
 import { createSink } from './server.ts';
 
 let server: Server;

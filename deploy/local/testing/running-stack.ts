@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { findFreePort } from '../../../shared/embedded/free-port.ts';
+import { findFreePort } from '../../../shared/embedded/machine/free-port.ts';
 import { credentialsFile } from '../credentials.ts';
 import type { Credentials } from '../credentials.ts';
 import { stackTestEnv } from './env.ts';

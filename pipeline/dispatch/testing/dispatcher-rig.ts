@@ -1,23 +1,23 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import pino from 'pino';
 import { sampleEvent } from '../../../shared/destinations/sdk/sample-event.ts';
-import { decodeDeadLetter } from '../../../shared/events/dead-letter.ts';
-import type { DeadLetter } from '../../../shared/events/dead-letter.ts';
-import { FrameWriter } from '../../../shared/events/frame.ts';
-import { encodeResolved } from '../../../shared/events/resolved-event.ts';
-import { connectLog } from '../../../shared/log/connection.ts';
-import { openBuckets } from '../../../shared/log/open-buckets.ts';
-import { publish } from '../../../shared/log/publisher.ts';
-import { listConsumerProgress } from '../../../shared/log/stream-progress.ts';
-import { countBySubject, readNext } from '../../../shared/log/subject-log.ts';
+import { decodeDeadLetter } from '../../../shared/contracts/events/dead-letter.ts';
+import type { DeadLetter } from '../../../shared/contracts/events/dead-letter.ts';
+import { FrameWriter } from '../../../shared/contracts/events/frame.ts';
+import { encodeResolved } from '../../../shared/contracts/events/resolved-event.ts';
+import { connectLog } from '../../../shared/nats/connection/connection.ts';
+import { openBuckets } from '../../../shared/nats/buckets/open-buckets.ts';
+import { publish } from '../../../shared/nats/publish/publisher.ts';
+import { listConsumerProgress } from '../../../shared/nats/streams/stream-progress.ts';
+import { countBySubject, readNext } from '../../../shared/nats/messages/subject-log.ts';
 import {
   deadLetterSubject,
   dispatcherConsumer,
   eventsSubject,
   retriesOfDestination,
-} from '../../../shared/log/subjects.ts';
-import { ensureTopology, streams } from '../../../shared/log/topology.ts';
-import { createSecretBox } from '../../../shared/storage/secrets.ts';
+} from '../../../shared/contracts/subjects.ts';
+import { ensureTopology, streams } from '../../../shared/nats/streams/topology.ts';
+import { createSecretBox } from '../../../shared/contracts/config/secrets.ts';
 import { createAccountPlans } from '../../host/account-plans.ts';
 import { accountConfig } from '../../testing/account-config.ts';
 import type { TestCollections } from '../../testing/account-config.ts';
@@ -25,7 +25,7 @@ import { dispatcherDefaults } from '../dispatcher-context.ts';
 import type { DispatcherSettings, OutcomeNote } from '../dispatcher-context.ts';
 import { startDispatcher } from '../dispatcher.ts';
 import type { DispatcherActor } from '../dispatcher.ts';
-import type { HealthRecord } from '../../../shared/health/health-record.ts';
+import type { HealthRecord } from '../../../shared/contracts/health-record.ts';
 import { createEgressRules } from '../../../shared/egress/egress-rules.ts';
 import { createGuardedLookup } from '../../../shared/egress/guarded-lookup.ts';
 import { createSender } from '../../../shared/egress/sender.ts';

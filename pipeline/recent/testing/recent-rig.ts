@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import pino from 'pino';
-import type { ResolvedEvent } from '../../../shared/events/resolved-event.ts';
-import { connectLog } from '../../../shared/log/connection.ts';
-import { publish } from '../../../shared/log/publisher.ts';
-import { eventsSubject } from '../../../shared/log/subjects.ts';
-import { ensureTopology } from '../../../shared/log/topology.ts';
-import { migrate } from '../../../shared/storage/migrate.ts';
+import type { ResolvedEvent } from '../../../shared/contracts/events/resolved-event.ts';
+import { connectLog } from '../../../shared/nats/connection/connection.ts';
+import { publish } from '../../../shared/nats/publish/publisher.ts';
+import { eventsSubject } from '../../../shared/contracts/subjects.ts';
+import { ensureTopology } from '../../../shared/nats/streams/topology.ts';
+import { migrate } from '../../../shared/postgres/migrate.ts';
 import { createTestDatabase, startTestNats } from '../../../shared/testing/servers.ts';
 import type { Actor } from '../../host/actor.ts';
 import { startRecentEventsRecorder } from '../recorder.ts';

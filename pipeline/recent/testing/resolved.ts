@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { FrameWriter } from '../../../shared/events/frame.ts';
-import { encodeResolved, idsHeader } from '../../../shared/events/resolved-event.ts';
-import type { ResolvedEvent } from '../../../shared/events/resolved-event.ts';
+import { FrameWriter } from '../../../shared/contracts/events/frame.ts';
+import { encodeResolved, idsHeader } from '../../../shared/contracts/events/resolved-event.ts';
+import type { ResolvedEvent } from '../../../shared/contracts/events/resolved-event.ts';
 import { encodeHashes, hashEvent } from '../../resolve/event-hash.ts';
 
 type Changes = Partial<ResolvedEvent['event']> & { readonly visitor?: ResolvedEvent['visitor'] };

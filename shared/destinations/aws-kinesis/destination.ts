@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import { isJsonObject } from '../../process/json.ts';
-import type { JsonObject } from '../../process/json.ts';
+import { isJsonObject } from '../../runtime/json.ts';
+import type { JsonObject } from '../../runtime/json.ts';
 import { jsonAnswer } from '../sdk/answers.ts';
 import { awsFailure, awsOutcome, awsSettings, prepareAwsRequests } from '../sdk/aws.ts';
 import { defineDestination } from '../sdk/destination.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../process/json.ts';
+import type { JsonObject } from '../../runtime/json.ts';
 import { UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundEvent } from '../sdk/destination.ts';
 import { propertiesOf, sentEvent, textOf, traitsOf } from '../sdk/event.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../process/json.ts';
+import { isJsonObject } from '../../runtime/json.ts';
 import { jsonAnswer } from '../sdk/answers.ts';
 import type { OutboundAnswer, Outcome } from '../sdk/destination.ts';
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import { isJsonObject } from '../../process/json.ts';
-import type { JsonObject } from '../../process/json.ts';
+import { isJsonObject } from '../../runtime/json.ts';
+import type { JsonObject } from '../../runtime/json.ts';
 import { UnfitEventError } from '../sdk/destination.ts';
 import { textOf } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';

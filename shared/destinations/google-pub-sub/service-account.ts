@@ -1,7 +1,7 @@
 import jws from 'jws';
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
-import { isJsonObject } from '../../process/json.ts';
-import type { JsonObject } from '../../process/json.ts';
+import { isJsonObject } from '../../runtime/json.ts';
+import type { JsonObject } from '../../runtime/json.ts';
 import { SettingError } from '../sdk/settings.ts';
 import { textOf } from '../sdk/event.ts';
 

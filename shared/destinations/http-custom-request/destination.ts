@@ -1,4 +1,4 @@
-import type { Subject } from '../../plan/property-path.ts';
+import type { Subject } from '../../routing/values/property-path.ts';
 import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundRequest, PreparedDestination } from '../sdk/destination.ts';
 import { isHeaderValue } from '../sdk/header-rules.ts';

@@ -1,6 +1,6 @@
-import { textForm } from '../../plan/value-forms.ts';
-import { isJsonObject } from '../../process/json.ts';
-import type { JsonObject } from '../../process/json.ts';
+import { textForm } from '../../routing/values/value-forms.ts';
+import { isJsonObject } from '../../runtime/json.ts';
+import type { JsonObject } from '../../runtime/json.ts';
 import { jsonAnswer, rowOutcomes, rowRefusal } from '../sdk/answers.ts';
 import { browserId } from '../sdk/browser-context.ts';
 import { UnfitEventError } from '../sdk/destination.ts';

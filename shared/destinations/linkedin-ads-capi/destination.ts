@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../process/json.ts';
+import { isJsonObject } from '../../runtime/json.ts';
 import { jsonAnswer, outcomeOfStatus } from '../sdk/answers.ts';
 import { defineDestination } from '../sdk/destination.ts';
 import type { OutboundAnswer, Outcome, PreparedDestination } from '../sdk/destination.ts';

@@ -1,5 +1,5 @@
-import { countryCode } from '../../plan/modifications/countries.ts';
-import type { JsonObject } from '../../process/json.ts';
+import { countryCode } from '../../routing/modifications/countries.ts';
+import type { JsonObject } from '../../runtime/json.ts';
 import { browserId } from '../sdk/browser-context.ts';
 import { commerceOf } from '../sdk/commerce.ts';
 import { UnfitEventError } from '../sdk/destination.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../process/json.ts';
+import type { JsonObject } from '../../runtime/json.ts';
 import type { OutboundEvent } from '../sdk/destination.ts';
 import { eventUuid } from '../sdk/event-ids.ts';
 import { contextOf, propertiesOf, sentEvent, traitsOf } from '../sdk/event.ts';

@@ -1,5 +1,5 @@
-import { normaliseText } from '../../plan/modifications/personal-data.ts';
-import type { JsonObject } from '../../process/json.ts';
+import { normaliseText } from '../../routing/modifications/personal-data.ts';
+import type { JsonObject } from '../../runtime/json.ts';
 import { browserContext, browserId } from '../sdk/browser-context.ts';
 import { commerceOf, createEventNames } from '../sdk/commerce.ts';
 import { UnfitEventError } from '../sdk/destination.ts';

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import type { JsonObject } from '../../process/json.ts';
+import type { JsonObject } from '../../runtime/json.ts';
 import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundAnswer, OutboundEvent, Outcome, PreparedDestination } from '../sdk/destination.ts';
 import { isIdentify, numberOf, sentEvent, textOf } from '../sdk/event.ts';

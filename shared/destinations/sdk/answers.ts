@@ -1,5 +1,5 @@
-import { isJsonObject } from '../../process/json.ts';
-import type { JsonObject } from '../../process/json.ts';
+import { isJsonObject } from '../../runtime/json.ts';
+import type { JsonObject } from '../../runtime/json.ts';
 import type { OutboundAnswer, Outcome } from './destination.ts';
 
 /** The JSON object a platform answered with; undefined where the body is something else, or was cut. */

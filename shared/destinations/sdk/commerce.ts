@@ -1,6 +1,6 @@
-import { textForm } from '../../plan/value-forms.ts';
-import { isJsonObject } from '../../process/json.ts';
-import type { JsonObject } from '../../process/json.ts';
+import { textForm } from '../../routing/values/value-forms.ts';
+import { isJsonObject } from '../../runtime/json.ts';
+import type { JsonObject } from '../../runtime/json.ts';
 import { numberOf } from './event.ts';
 
 /** One product of an event. */

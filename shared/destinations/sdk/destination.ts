@@ -1,6 +1,6 @@
-import type { EventHead } from '../../events/event-head.ts';
-import type { ResolvedEvent } from '../../events/resolved-event.ts';
-import type { JsonObject } from '../../process/json.ts';
+import type { EventHead } from '../../contracts/events/event-head.ts';
+import type { ResolvedEvent } from '../../contracts/events/resolved-event.ts';
+import type { JsonObject } from '../../runtime/json.ts';
 import { describeSettings, exampleOf, readSettings } from './settings.ts';
 import type { SettingDeclarations, SettingDescriptor, SettingsOf } from './settings.ts';
 

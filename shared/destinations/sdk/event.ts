@@ -1,8 +1,8 @@
-import type { EventHead } from '../../events/event-head.ts';
-import { headOf } from '../../events/resolved-event.ts';
-import type { ResolvedVisitor } from '../../events/resolved-event.ts';
-import { isJsonObject } from '../../process/json.ts';
-import type { JsonObject } from '../../process/json.ts';
+import type { EventHead } from '../../contracts/events/event-head.ts';
+import { headOf } from '../../contracts/events/resolved-event.ts';
+import type { ResolvedVisitor } from '../../contracts/events/resolved-event.ts';
+import { isJsonObject } from '../../runtime/json.ts';
+import type { JsonObject } from '../../runtime/json.ts';
 import { UnfitEventError } from './destination.ts';
 import type { OutboundEvent } from './destination.ts';
 import { withoutMembers } from './json.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../process/json.ts';
+import type { JsonObject } from '../../runtime/json.ts';
 
 /**
  * The object without what is not set; undefined where nothing of it is: some platforms refuse empty objects, and lists

@@ -1,5 +1,5 @@
-import { countryCode } from '../../plan/modifications/countries.ts';
-import { hashedAs } from '../../plan/modifications/digests.ts';
+import { countryCode } from '../../routing/modifications/countries.ts';
+import { hashedAs } from '../../routing/modifications/digests.ts';
 import {
   normaliseDateOfBirth,
   normaliseGender,
@@ -8,10 +8,10 @@ import {
   normaliseState,
   normaliseText,
   normaliseZip,
-} from '../../plan/modifications/personal-data.ts';
-import { textForm } from '../../plan/value-forms.ts';
-import { isJsonObject } from '../../process/json.ts';
-import type { JsonObject } from '../../process/json.ts';
+} from '../../routing/modifications/personal-data.ts';
+import { textForm } from '../../routing/values/value-forms.ts';
+import { isJsonObject } from '../../runtime/json.ts';
+import type { JsonObject } from '../../runtime/json.ts';
 import type { OutboundEvent } from './destination.ts';
 import { mappedProperties, sentEvent } from './event.ts';
 import type { SentEvent } from './event.ts';

@@ -1,4 +1,4 @@
-import type { ResolvedEvent } from '../../events/resolved-event.ts';
+import type { ResolvedEvent } from '../../contracts/events/resolved-event.ts';
 
 /** A resolved event with made-up content, for trying a destination and for tests. */
 export function sampleEvent(overrides: Partial<ResolvedEvent['event']> = {}): ResolvedEvent {

@@ -1,5 +1,5 @@
-import { isJsonObject } from '../../process/json.ts';
-import type { JsonObject } from '../../process/json.ts';
+import { isJsonObject } from '../../runtime/json.ts';
+import type { JsonObject } from '../../runtime/json.ts';
 import { isAllowedHeaderName, isHeaderValue } from './header-rules.ts';
 
 /** A setting as the types endpoint describes it; the five kinds of the specification. */

@@ -1,8 +1,8 @@
-import { PlanError } from '../../plan/plan-error.ts';
-import type { Subject } from '../../plan/property-path.ts';
-import { compileTemplate, templateCharactersMax, writeValue } from '../../plan/template.ts';
-import type { Template } from '../../plan/template.ts';
-import { isJsonObject } from '../../process/json.ts';
+import { PlanError } from '../../routing/values/plan-error.ts';
+import type { Subject } from '../../routing/values/property-path.ts';
+import { compileTemplate, templateCharactersMax, writeValue } from '../../routing/mapping/template.ts';
+import type { Template } from '../../routing/mapping/template.ts';
+import { isJsonObject } from '../../runtime/json.ts';
 import { UnfitEventError } from './destination.ts';
 import type { OutboundEvent } from './destination.ts';
 import { readWebUrl, SettingError } from './settings.ts';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import type { ResolvedEvent } from '../../events/resolved-event.ts';
-import type { JsonObject } from '../../process/json.ts';
+import type { ResolvedEvent } from '../../contracts/events/resolved-event.ts';
+import type { JsonObject } from '../../runtime/json.ts';
 import { defineDestination } from '../sdk/destination.ts';
 import type { OutboundEvent, PreparedDestination } from '../sdk/destination.ts';
 import { postJson } from '../sdk/http.ts';

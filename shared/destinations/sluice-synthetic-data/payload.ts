@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { isJsonObject } from '../../process/json.ts';
+import { isJsonObject } from '../../runtime/json.ts';
 
 const depthMax = 64;
 

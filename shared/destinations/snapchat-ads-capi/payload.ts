@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../process/json.ts';
+import type { JsonObject } from '../../runtime/json.ts';
 import { browserContext, browserId } from '../sdk/browser-context.ts';
 import { commerceOf, createEventNames } from '../sdk/commerce.ts';
 import { UnfitEventError } from '../sdk/destination.ts';

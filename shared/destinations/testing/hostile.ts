@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { isJsonObject } from '../../process/json.ts';
+import { isJsonObject } from '../../runtime/json.ts';
 import type { OutboundEvent } from '../sdk/destination.ts';
 import { sampleEvent } from '../sdk/sample-event.ts';
 

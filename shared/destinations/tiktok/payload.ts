@@ -1,6 +1,6 @@
-import { countryCode } from '../../plan/modifications/countries.ts';
-import { normaliseLetters, normaliseState } from '../../plan/modifications/personal-data.ts';
-import type { JsonObject } from '../../process/json.ts';
+import { countryCode } from '../../routing/modifications/countries.ts';
+import { normaliseLetters, normaliseState } from '../../routing/modifications/personal-data.ts';
+import type { JsonObject } from '../../runtime/json.ts';
 import { browserContext, browserId } from '../sdk/browser-context.ts';
 import { commerceOf, createEventNames } from '../sdk/commerce.ts';
 import { UnfitEventError } from '../sdk/destination.ts';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { isIP } from 'node:net';
-import { isJsonObject } from '../../process/json.ts';
-import type { JsonObject } from '../../process/json.ts';
+import { isJsonObject } from '../../runtime/json.ts';
+import type { JsonObject } from '../../runtime/json.ts';
 import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundEvent, PreparedDestination } from '../sdk/destination.ts';
 import { contextOf, identifyEvent, sentEvent, textOf, traitsOf } from '../sdk/event.ts';

@@ -1,6 +1,6 @@
-import type { Envelope } from '../../../../shared/events/envelope.ts';
-import { decodeEnvelopes } from '../../../../shared/events/frame.ts';
-import type { LogConnection } from '../../../../shared/log/connection.ts';
+import type { Envelope } from '../../../../shared/contracts/events/envelope.ts';
+import { decodeEnvelopes } from '../../../../shared/contracts/events/frame.ts';
+import type { LogConnection } from '../../../../shared/nats/connection/connection.ts';
 
 /** Every event in the log of accepted ones, in its order. */
 export async function readEnvelopes({ jsm }: LogConnection): Promise<Envelope[]> {

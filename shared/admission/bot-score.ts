@@ -1,0 +1,34 @@
+import { isbot } from 'isbot';
+import type { JsonObject } from '../runtime/json.ts';
+
+/** A score from here on counts as a bot where the source names no threshold of its own. */
+export const botScoreThresholdDefault = 70;
+
+/** No User-Agent at all is what scripts send, and some honest servers. */
+const noUserAgentScore = 50;
+
+/**
+ * How likely a bot sent an event, 0 to 100: what the client itself says (`bot_score` or `is_bot` of its
+ * defaultProperties), else from the User-Agent by the patterns of the isbot library.
+ */
+export function botScore(defaultProperties: object, userAgent: string): number {
+  const { bot_score: said, is_bot: isBot } = defaultProperties as JsonObject;
+  if (typeof said === 'number' && Number.isFinite(said)) return Math.round(Math.min(Math.max(said, 0), 100));
+  // Some libraries send it as text.
+  const saysBot = typeof isBot === 'string' ? isBot.trim().toLowerCase() : isBot;
+  if (saysBot === true || saysBot === 'true') return 100;
+  if (saysBot === false || saysBot === 'false') return 0;
+  if (userAgent === '') return noUserAgentScore;
+  return isbot(userAgent) ? 100 : 0;
+}
+
+/** What a source asks for: botControlMode and botScoreThreshold as they were published. */
+export type BotControl = { readonly mode: string | null | undefined; readonly threshold: number | null | undefined };
+
+/** Whether a source's bot control stops an event of this score. An event without a score was sent when none was asked for. */
+export function isStoppedAsBot(control: BotControl, score: number | undefined): boolean {
+  if (score === undefined) return false;
+  if (control.mode === 'Block') return score >= botScoreThresholdDefault;
+  if (control.mode === 'Threshold') return score >= (control.threshold ?? botScoreThresholdDefault);
+  return false;
+}

@@ -1,0 +1,48 @@
+import type { JsonObject } from '../../runtime/json.ts';
+
+/** The collections a version holds, as the draft diff names them. */
+export const collectionNames = [
+  'destinations',
+  'sources',
+  'allowedEvents',
+  'externalAllowedEventData',
+  'mappings',
+  'consentSettings',
+  'globalDispatchCenters',
+  'replaySettings',
+  'tagManagers',
+  'tagManagerTags',
+  'tagManagerTriggers',
+  'tagManagerVariables',
+  'dataGovernanceRules',
+  'dataGovernanceEvents',
+  'experimentSettings',
+  'experiments',
+  'experimentVariants',
+] as const;
+
+export type CollectionName = (typeof collectionNames)[number];
+
+/** One entity as it was published: its stored body (secrets encrypted) with its id. */
+export type SnapshotEntity = { readonly id: string } & JsonObject;
+
+export type Snapshot = Readonly<Record<CollectionName, readonly SnapshotEntity[]>>;
+
+/** A source key by its SHA-256: keys themselves never leave PostgreSQL. */
+export type SourceKey = {
+  /** Lower-case hex of SHA-256 of the key's UTF-8. */
+  readonly keyHash: string;
+  readonly sourceId: string;
+  readonly test: boolean;
+};
+
+/** What gateways and pipelines run for one account: value of `account.<id>` in the CONFIG bucket. */
+export type AccountConfig = {
+  readonly format: 1;
+  readonly accountId: string;
+  readonly versionId: string;
+  readonly versionNumber: number;
+  readonly publishedAt: string;
+  readonly sourceKeys: readonly SourceKey[];
+  readonly collections: Snapshot;
+};

@@ -1,0 +1,97 @@
+import { Type } from 'typebox';
+import type { TObject, TSchema, TUnion, TNull } from 'typebox';
+import type { CollectionName } from './account-config.ts';
+import type { JsonObject } from '../../runtime/json.ts';
+
+/** A field that names entities of another collection; `ids` reads them from a body. */
+export type Reference = {
+  readonly field: string;
+  readonly collection: CollectionName;
+  ids(body: JsonObject): readonly string[];
+};
+
+/** A value a schema cannot judge: the field and what is wrong with it. */
+export type FieldProblem = { readonly field: string; readonly problem: string };
+
+/** One collection of the configuration: a file, and one line in the registry. */
+export type Collection = {
+  readonly name: CollectionName;
+  /** What one entity is called, in messages and documents. */
+  readonly noun: string;
+  /** How a new entity is named: a UUID, or a slug made from its name. */
+  readonly ids: 'uuid' | 'slug';
+  /** An account has at most one entity of it. */
+  readonly single: boolean;
+  /** No two entities share a name, whatever its case. */
+  readonly uniqueNames: boolean;
+  /** Fields of which no two entities share a value. */
+  readonly uniqueFields: readonly string[];
+  /** An entity's own fields as they are stored: every one is there. */
+  readonly body: TObject;
+  /** Values of the fields a client may leave out when it creates an entity. */
+  readonly defaults: JsonObject;
+  /** Fields given at creation that never change: taken and ignored in a PATCH. */
+  readonly fixed: readonly string[];
+  /** Fields only the service sets: refused at creation, taken and ignored in a PATCH. */
+  readonly readOnly: readonly string[];
+  /** Fields by whose value a list can be narrowed. */
+  readonly filters: readonly string[];
+  readonly references: readonly Reference[];
+  /** What the schema cannot say of a body that fits it. */
+  check(body: JsonObject): readonly FieldProblem[];
+  /** Values the service gives a new entity: a token, for example. */
+  generate(randomText: (length: number) => string): JsonObject;
+  /** How a diff shows an entity. */
+  describe(body: JsonObject): { readonly type: string; readonly summary: string };
+};
+
+type Declared = Pick<Collection, 'name' | 'noun' | 'body'> & Partial<Collection>;
+
+/** Declares a collection; what is left out takes the usual value. */
+export function defineCollection(declared: Declared): Collection {
+  return {
+    ids: 'uuid',
+    single: false,
+    uniqueNames: false,
+    uniqueFields: [],
+    defaults: {},
+    fixed: [],
+    readOnly: [],
+    filters: [],
+    references: [],
+    check: () => [],
+    generate: () => ({}),
+    describe: (body) => ({ type: textOf(body['type']), summary: '' }),
+    ...declared,
+  };
+}
+
+/** The field's value where it is text, else nothing. */
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** A value or null. */
+export const nullable = <Schema extends TSchema>(schema: Schema): TUnion<[Schema, TNull]> =>
+  Type.Union([schema, Type.Null()]);
+
+export const nameField = Type.String({ minLength: 1, maxLength: 250 });
+export const descriptionField = nullable(Type.String({ maxLength: 2_000 }));
+export const enabledStatus = Type.Enum(['Enabled', 'Disabled']);
+
+/** Ids of entities: at most `idsMax`, each one once. */
+export const idList = (idsMax = 1_000): ReturnType<typeof Type.Array<ReturnType<typeof Type.String>>> =>
+  Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: idsMax, uniqueItems: true });
+
+/** A reference held in a field that is one id, a list of ids, or null. */
+export function references(field: string, collection: CollectionName): Reference {
+  return {
+    field,
+    collection,
+    ids(body) {
+      const value = body[field];
+      if (typeof value === 'string') return [value];
+      return Array.isArray(value) ? value.filter((id): id is string => typeof id === 'string') : [];
+    },
+  };
+}

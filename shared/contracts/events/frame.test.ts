@@ -1,0 +1,98 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { sampleEvent } from '../../destinations/sdk/sample-event.ts';
+import { jsonDepthCeiling } from '../../runtime/json-depth.ts';
+import { envelopeHead, envelopePrefix } from './envelope.ts';
+import type { EnvelopeHead } from './envelope.ts';
+import { FrameError, FrameWriter, decodeEnvelopes, parseLine } from './frame.ts';
+import { encodeResolved, parseResolved } from './resolved-event.ts';
+import { decodeRetryFrame, encodeRetryRecord } from './retry-record.ts';
+
+const text = fc.string({ unit: 'grapheme', maxLength: 60 });
+const optionalText = fc.option(text, { nil: undefined });
+const head: fc.Arbitrary<EnvelopeHead> = fc.record({
+  kind: fc.constantFrom('track' as const, 'identify' as const),
+  id: text,
+  at: fc.integer({ min: 0, max: 4_102_444_800_000 }),
+  ip: optionalText,
+  ua: optionalText,
+  trace: optionalText,
+});
+const event = fc.record({ head, test: fc.boolean(), body: fc.dictionary(text, fc.jsonValue({ maxDepth: 3 })) });
+
+test('frame: what was appended is read back, however small the buffer began', () => {
+  fc.assert(
+    fc.property(fc.array(event, { maxLength: 20 }), fc.integer({ min: 1, max: 200 }), (events, initialBytes) => {
+      const writer = new FrameWriter(initialBytes);
+      for (const { head, test: isTest, body } of events) {
+        const prefix = envelopePrefix({ account: 'acc', source: 'src', test: isTest });
+        writer.appendEnvelope(envelopeHead(prefix, head), Buffer.from(JSON.stringify(body)));
+      }
+      const read = decodeEnvelopes(writer.bytes());
+      expect(writer.events).toBe(events.length);
+      expect(read).toEqual(
+        events.map(({ head, test: isTest, body }) => ({
+          v: 1,
+          account: 'acc',
+          source: 'src',
+          ...(isTest ? { test: true } : {}),
+          kind: head.kind,
+          id: head.id,
+          at: head.at,
+          ...(head.ip === undefined ? {} : { ip: head.ip }),
+          ...(head.ua === undefined ? {} : { ua: head.ua }),
+          ...(head.trace === undefined ? {} : { trace: head.trace }),
+          // Through JSON, as a client's bytes come: -0 is 0 there.
+          body: JSON.parse(JSON.stringify(body)),
+        })),
+      );
+    }),
+  );
+});
+
+test('frame: a part of a larger body can be embedded', () => {
+  const body = Buffer.from('{"events":[{"event":"a"},{"event":"b"}]}');
+  const writer = new FrameWriter();
+  const prefix = envelopePrefix({ account: 'acc', source: 'src', test: false });
+  writer.appendEnvelope(envelopeHead(prefix, { kind: 'track', id: '1', at: 5 }), body, 25, 38);
+  expect(decodeEnvelopes(writer.bytes())[0]?.body).toEqual({ event: 'b' });
+});
+
+test('frame: bytes stay as they were after the writer is used again', () => {
+  const writer = new FrameWriter(16);
+  writer.appendLine('{"v":1,"n":1}');
+  const first = writer.bytes();
+  writer.reset();
+  writer.appendLine('{"v":1,"n":2}');
+  expect(Buffer.from(first).toString()).toBe('{"v":1,"n":1}\n');
+});
+
+test.each([
+  ['a version this build does not know', '{"v":2,"body":{}}\n'],
+  ['a line that is not JSON', '{"v":1\n'],
+  ['a frame cut short', '{"v":1,"body":{}}'],
+])('frame: %s is an error, not an event', (_name, bytes) => {
+  expect(() => decodeEnvelopes(Buffer.from(bytes))).toThrow(FrameError);
+});
+
+test('frame: what a client may send at the most travels to the end, and one level more is an error on all the way', () => {
+  const ways = [0, 1].map((more) => {
+    // A webhook's body becomes the properties of an event.
+    const properties = JSON.parse(nested(jsonDepthCeiling + more)) as object;
+    const resolved = sampleEvent({ event_properties: properties as Record<string, unknown> });
+    const record = { v: 1, attempts: 1, firstAttemptAt: 1, lastAttemptAt: 1, notBefore: 1, reason: '-' } as const;
+    const writer = new FrameWriter();
+    writer.appendLine(encodeRetryRecord({ ...record, event: resolved }));
+    return {
+      envelope: () => parseLine(`{"v":1,"body":{"event":"e","eventProperties":${JSON.stringify(properties)}}}`),
+      resolved: () => parseResolved(encodeResolved(resolved)),
+      retried: () => decodeRetryFrame(writer.bytes()),
+    };
+  });
+  const [fits, tooDeep] = ways;
+  for (const read of Object.values(fits ?? {})) expect(read).not.toThrow();
+  for (const read of Object.values(tooDeep ?? {})) expect(read).toThrow(/a line nests deeper than 51[45] levels/);
+});
+
+const nested = (levels: number): string =>
+  `${'{"a":['.repeat(levels >> 1)}${levels % 2 === 1 ? '{}' : '1'}${']}'.repeat(levels >> 1)}`;

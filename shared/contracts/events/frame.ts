@@ -1,0 +1,111 @@
+import { jsonDepthCeiling, textNestsDeeper } from '../../runtime/json-depth.ts';
+import type { Envelope } from './envelope.ts';
+
+/**
+ * How deep a line may nest that is an envelope or a resolved event: two levels stand around what a client sent, the line
+ * itself and, where a webhook's body became an event's properties, the payload made of it. Resolving adds none.
+ */
+export const lineDepthMax = jsonDepthCeiling + 2;
+
+/**
+ * A frame is many events in one message of the log: NDJSON, one object a line, each line ended by `\n`.
+ * The client's own bytes stand in it as they came, so writing one serialises nothing.
+ */
+export class FrameError extends Error {
+  readonly code = 'frame_malformed';
+}
+
+const lineEnd = 0x0a;
+
+/** A growing frame. `bytes()` is a copy that stays valid after `reset`. */
+export class FrameWriter {
+  #buffer: Buffer;
+  #length = 0;
+  #events = 0;
+
+  constructor(initialBytes = 64 * 1024) {
+    this.#buffer = Buffer.allocUnsafe(initialBytes);
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  get events(): number {
+    return this.#events;
+  }
+
+  /** Appends head + body[start, end) + `}`. The body must hold no raw line break. */
+  appendEnvelope(head: string | Uint8Array, body: Uint8Array, start = 0, end = body.length): void {
+    const bodyBytes = end - start;
+    // A UTF-16 unit takes three bytes at most.
+    this.#reserve(head.length * 3 + bodyBytes + 2);
+    this.#length += this.#writeHead(head);
+    this.#buffer.set(start === 0 && end === body.length ? body : body.subarray(start, end), this.#length);
+    this.#length += bodyBytes;
+    this.#buffer[this.#length] = 0x7d;
+    this.#buffer[this.#length + 1] = lineEnd;
+    this.#length += 2;
+    this.#events += 1;
+  }
+
+  /** Appends one line of JSON. */
+  appendLine(json: string): void {
+    this.#reserve(json.length * 3 + 1);
+    this.#length += this.#buffer.write(json, this.#length);
+    this.#buffer[this.#length] = lineEnd;
+    this.#length += 1;
+    this.#events += 1;
+  }
+
+  bytes(): Uint8Array {
+    return Uint8Array.prototype.slice.call(this.#buffer, 0, this.#length);
+  }
+
+  reset(): void {
+    this.#length = 0;
+    this.#events = 0;
+  }
+
+  #writeHead(head: string | Uint8Array): number {
+    if (typeof head === 'string') return this.#buffer.write(head, this.#length);
+    this.#buffer.set(head, this.#length);
+    return head.length;
+  }
+
+  #reserve(bytes: number): void {
+    const needed = this.#length + bytes;
+    if (needed <= this.#buffer.length) return;
+    const grown = Buffer.allocUnsafe(Math.max(needed, this.#buffer.length * 2));
+    this.#buffer.copy(grown, 0, 0, this.#length);
+    this.#buffer = grown;
+  }
+}
+
+/** The lines of a frame as JSON text, without their line ends. */
+export function frameLines(bytes: Uint8Array): string[] {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+  const lines = text.split('\n');
+  if (lines.pop() !== '') throw new FrameError('reading a frame: the last line has no end');
+  return lines;
+}
+
+/** Reads a frame of the gateway. Throws FrameError on a version or a line this build does not know. */
+export function decodeEnvelopes(bytes: Uint8Array): Envelope[] {
+  return frameLines(bytes).map((line) => {
+    const envelope = parseLine(line) as Envelope;
+    if (envelope.v !== 1) throw new FrameError(`reading a frame: envelope version ${String(envelope.v)} is unknown`);
+    return envelope;
+  });
+}
+
+/** Parses one line of a frame. Throws FrameError where it is no JSON, or nests deeper than anything this build writes. */
+export function parseLine(line: string, depthMax = lineDepthMax): unknown {
+  if (textNestsDeeper(line, depthMax))
+    throw new FrameError(`reading a frame: a line nests deeper than ${depthMax} levels`);
+  try {
+    return JSON.parse(line);
+  } catch (error) {
+    throw new FrameError('reading a frame: a line is not JSON', { cause: error });
+  }
+}

@@ -1,0 +1,49 @@
+import { assertId } from './subjects.ts';
+
+/** One minute in the stored form: minute since the epoch, succeeded, failed, stopped, globalStop. */
+export type HealthMinute = readonly [number, number, number, number, number];
+
+/** What one pipeline instance has counted of one destination in the last 24 hours, or a part of it. */
+export type HealthRecord = {
+  readonly v: 1;
+  /** Minutes in which something happened, oldest first. */
+  readonly minutes: readonly HealthMinute[];
+  /** Ms since the epoch. */
+  readonly lastDispatchedAt: number | null;
+  /** In the recent entry: what the dispatcher has settled. For the one that takes over from it. */
+  readonly place?: WrittenPlace;
+};
+
+/** Frames of the account's log a dispatcher has settled, by their sequence. */
+export type WrittenPlace = {
+  /** All up to here are. */
+  readonly upTo: number;
+  /** Those above, each by how far it is from the one before. */
+  readonly above: readonly number[];
+  /** When the newest of all was stored, in ms since the epoch. */
+  readonly storedUntilMs: number;
+  /** Frames that are in part: sequence, when stored, and the lines that are, a bit each, in base64. */
+  readonly parts: readonly (readonly [number, number, string])[];
+};
+
+/**
+ * A window is two entries of the HEALTH bucket: the minutes of late, which are written up to four times a second, and
+ * all before them, which are written now and then. In one entry each write would grow to a whole day of minutes.
+ */
+export const recentHealthKey = (destinationId: string, instanceId: string): string =>
+  `destination.${assertId(destinationId)}.${assertId(instanceId)}`;
+export const pastHealthKey = (recentKey: string): string => `${recentKey}.past`;
+/** Matches the recent entries of a destination, one an instance. */
+export const recentHealthOfAll = (destinationId: string): string => `destination.${assertId(destinationId)}.*`;
+export const allHealth = 'destination.*.>';
+
+/**
+ * The window the two entries hold. A minute that both have is counted as the recent one says: it is written last, and
+ * what it does not count yet was not acknowledged.
+ */
+export function joinHealth(past: HealthRecord | undefined, recent: HealthRecord): HealthRecord {
+  if (past === undefined) return recent;
+  const known = new Set(recent.minutes.map(([minute]) => minute));
+  const minutes = [...past.minutes.filter(([minute]) => !known.has(minute)), ...recent.minutes];
+  return { ...recent, minutes: minutes.toSorted(([a], [b]) => a - b) };
+}

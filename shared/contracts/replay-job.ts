@@ -1,0 +1,82 @@
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { assertId } from './subjects.ts';
+
+const instant = Type.Integer({ minimum: 0 });
+
+/** What is to be sent to a destination again. Times are in ms since the epoch. */
+export const replayRequest = Type.Union([
+  Type.Object(
+    {
+      what: Type.Literal('dead-letters'),
+      /** Only those of this reason. */
+      reason: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000 })),
+      /** Only those whose last attempt was in this range. */
+      fromMs: Type.Optional(instant),
+      toMs: Type.Optional(instant),
+    },
+    { additionalProperties: false },
+  ),
+  /** What the account's log holds of a time range, by when it was resolved; the rules of now decide about each event. */
+  Type.Object({ what: Type.Literal('log'), fromMs: instant, toMs: instant }, { additionalProperties: false }),
+]);
+
+export type ReplayRequest = Static<typeof replayRequest>;
+
+const replayJob = Type.Object({
+  v: Type.Literal(1),
+  id: Type.String(),
+  accountId: Type.String(),
+  destinationId: Type.String(),
+  request: replayRequest,
+  createdAtMs: instant,
+  updatedAtMs: instant,
+  state: Type.Enum(['waiting', 'running', 'cancelling', 'cancelled', 'done']),
+  /** The pipeline instance at work on it. */
+  owner: Type.Optional(Type.String()),
+  /** Where in its stream it began, where it goes on, and where it ends. */
+  firstSeq: Type.Optional(Type.Integer()),
+  nextSeq: Type.Optional(Type.Integer()),
+  endSeq: Type.Optional(Type.Integer()),
+  /** Messages of the log looked at, and events put before the destination again. */
+  scanned: Type.Integer(),
+  queued: Type.Integer(),
+});
+
+/** A replay and how far it is: value of `replay.<destination>.<id>` in the REPLAYS bucket. */
+export type ReplayJob = Static<typeof replayJob>;
+
+const isReplayJob = Compile(replayJob);
+
+export const replayKey = (destinationId: string, id: string): string =>
+  `replay.${assertId(destinationId)}.${assertId(id)}`;
+export const replaysOfDestination = (destinationId: string): string => `replay.${assertId(destinationId)}.*`;
+export const allReplays = 'replay.*.*';
+
+export function encodeReplay(job: ReplayJob): Uint8Array {
+  return Buffer.from(JSON.stringify(job));
+}
+
+/** Reads a stored replay; undefined when it is none this build knows. */
+export function decodeReplay(value: Uint8Array | undefined): ReplayJob | undefined {
+  if (value === undefined) return undefined;
+  try {
+    const job: unknown = JSON.parse(Buffer.from(value).toString('utf8'));
+    return isReplayJob.Check(job) ? job : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether nothing will happen to it any more. */
+export function isOver({ state }: ReplayJob): boolean {
+  return state === 'done' || state === 'cancelled';
+}
+
+/** How much of its range is done, from 0 to 1. */
+export function shareDone({ state, firstSeq, nextSeq, endSeq }: ReplayJob): number {
+  if (state === 'done') return 1;
+  if (firstSeq === undefined || nextSeq === undefined || endSeq === undefined || endSeq < firstSeq) return 0;
+  return Math.min(1, (nextSeq - firstSeq) / (endSeq - firstSeq + 1));
+}

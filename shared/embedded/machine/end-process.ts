@@ -1,0 +1,67 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { EmbeddedServerError } from './embedded-server-error.ts';
+import { type ProcessFacts, readProcessFacts } from '../../runtime/process-facts.ts';
+
+/** One rung of ending a process: the signal to send and how long to wait for the end before the next rung. */
+export interface EndStep {
+  readonly signal: NodeJS.Signals;
+  readonly waitMs: number;
+}
+
+export const KILL_STEP: EndStep = { signal: 'SIGKILL', waitMs: 10_000 };
+
+const POLL_MS = 20;
+
+/**
+ * Ends a process this one did not start (so there is no child handle), by id, sending each step's signal in turn.
+ * The id is compared with what is known of the process each time, so a process that took over the id is never hit.
+ */
+export async function endProcess(target: ProcessFacts, steps: readonly EndStep[]): Promise<void> {
+  for (const step of steps) {
+    if (!(await isSameProcess(target))) {
+      return;
+    }
+    try {
+      process.kill(target.pid, step.signal);
+    } catch (error) {
+      if (!(await isSameProcess(target))) {
+        return;
+      }
+      throw new EmbeddedServerError('stop_failed', `may not stop process ${target.pid} of an earlier run`, error);
+    }
+    const deadline = performance.now() + step.waitMs;
+    while (performance.now() < deadline) {
+      if (!(await isSameProcess(target))) {
+        return;
+      }
+      await delay(POLL_MS);
+    }
+  }
+  throw new EmbeddedServerError('stop_failed', `process ${target.pid} of an earlier run did not end when told to`);
+}
+
+/**
+ * Clears a folder of the server an earlier run left on it. Only after taking over that run's claim is the server known
+ * to be an orphan; one that is there without any claim is somebody's, and an error.
+ */
+export async function endOrphan(
+  server: ProcessFacts | undefined,
+  steps: readonly EndStep[],
+  { folder, isTakenOver }: { folder: string; isTakenOver: boolean },
+): Promise<void> {
+  if (server === undefined) {
+    return;
+  }
+  if (!isTakenOver) {
+    throw new EmbeddedServerError(
+      'folder_in_use',
+      `a server (process ${server.pid}) that was not started from here runs on ${folder}; stop it, or choose another folder`,
+    );
+  }
+  await endProcess(server, [...steps, KILL_STEP]);
+}
+
+async function isSameProcess(target: ProcessFacts): Promise<boolean> {
+  return (await readProcessFacts(target.pid))?.startedAt === target.startedAt;
+}

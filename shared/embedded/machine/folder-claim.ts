@@ -1,0 +1,121 @@
+import { mkdir, readlink, rm, rmdir, stat, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { EmbeddedServerError } from './embedded-server-error.ts';
+import { readProcessFacts } from '../../runtime/process-facts.ts';
+
+/** The right to run a server on a folder, held by this process until released. */
+export interface FolderClaim {
+  /** Whether a process that ended without releasing it held it before; a server still on the folder is then its orphan. */
+  readonly isTakenOver: boolean;
+  release(): Promise<void>;
+}
+
+const CLAIM_FILE = 'owner';
+const ATTEMPTS_MAX = 100;
+const RETRY_MS = 20;
+const GUARD_AGE_MAX_MS = 1_000;
+
+/**
+ * Claims a folder for this process. A claim left by a process that has ended (kill -9, power cut) is taken over;
+ * one of a living process is an error, so two stacks never run on the same data.
+ */
+export async function claimFolder(folder: string): Promise<FolderClaim> {
+  const file = join(folder, CLAIM_FILE);
+  const mine = await describeThisProcess();
+  let isTakenOver = false;
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+    if (await createLink(mine, file, folder)) {
+      return { isTakenOver, release: () => removeQuietly(file) };
+    }
+    const owner = await readlink(file).catch(() => undefined);
+    if (owner === undefined) {
+      continue;
+    }
+    const livingPid = await livingOwner(owner);
+    if (livingPid !== undefined) {
+      throw inUse(folder, livingPid);
+    }
+    isTakenOver = (await discardStaleClaim(file, owner)) || isTakenOver;
+    if (!isTakenOver) {
+      await delay(RETRY_MS);
+    }
+  }
+  throw new EmbeddedServerError('folder_in_use', `could not claim ${folder}: other processes keep claiming it`);
+}
+
+/** Whether a living process holds a claim on the folder; undefined if the folder has no claim at all. */
+export async function isFolderClaimed(folder: string): Promise<boolean | undefined> {
+  const owner = await readlink(join(folder, CLAIM_FILE)).catch(() => undefined);
+  return owner === undefined ? undefined : (await livingOwner(owner)) !== undefined;
+}
+
+// The claim is a symbolic link whose target is text, not a path: making one is atomic and carries its content along,
+// so nobody ever reads a half-written claim.
+async function createLink(text: string, file: string, folder: string): Promise<boolean> {
+  try {
+    await symlink(text, file);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') {
+      return false;
+    }
+    throw new EmbeddedServerError(
+      'folder_unusable',
+      `cannot write to ${folder} (does it belong to another account?)`,
+      error,
+    );
+  }
+}
+
+async function describeThisProcess(): Promise<string> {
+  const facts = await readProcessFacts(process.pid);
+  return `${process.pid}@${facts?.startedAt ?? 'unknown'}`;
+}
+
+async function livingOwner(owner: string): Promise<number | undefined> {
+  const pid = Number(owner.split('@')[0]);
+  const facts = await readProcessFacts(pid);
+  return facts !== undefined && owner === `${pid}@${facts.startedAt}` ? pid : undefined;
+}
+
+// Several processes may find the same stale claim. Only the one that made the guard folder removes it, after a second
+// look: otherwise the slower would remove the claim the faster has just made.
+async function discardStaleClaim(file: string, stale: string): Promise<boolean> {
+  const guard = `${file}.takeover`;
+  try {
+    await mkdir(guard);
+  } catch {
+    await removeOldGuard(guard);
+    return false;
+  }
+  try {
+    const isStill = (await readlink(file).catch(() => undefined)) === stale;
+    if (isStill) {
+      await rm(file, { force: true });
+    }
+    return isStill;
+  } finally {
+    await rmdir(guard);
+  }
+}
+
+// Left by a process that ended within the few instructions above.
+async function removeOldGuard(guard: string): Promise<void> {
+  const found = await stat(guard).catch(() => undefined);
+  // One of the future is from before the clock was set back.
+  if (found !== undefined && Math.abs(Date.now() - found.mtimeMs) > GUARD_AGE_MAX_MS) {
+    await rmdir(guard).catch(() => undefined);
+  }
+}
+
+// A claim that cannot be removed is stale once this process has ended, so it does no harm.
+async function removeQuietly(file: string): Promise<void> {
+  await rm(file, { force: true }).catch(() => undefined);
+}
+
+function inUse(folder: string, pid: number): EmbeddedServerError {
+  const who = pid === process.pid ? 'this process' : `process ${pid}`;
+  return new EmbeddedServerError('folder_in_use', `a server on ${folder} is already run by ${who}; stop that first`);
+}

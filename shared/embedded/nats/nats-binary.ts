@@ -1,0 +1,150 @@
+import { randomBytes } from 'node:crypto';
+import { chmod, copyFile, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join, resolve } from 'node:path';
+
+import { NATS_VERSION_MIN } from '../../nats/connection/server-version.ts';
+import { EmbeddedServerError } from '../machine/embedded-server-error.ts';
+import { readEmbeddedEnv } from '../machine/env.ts';
+import { isThere } from '../machine/is-there.ts';
+import { fetchDebianPackages } from '../machine/debian-package.ts';
+import { fetchNatsRelease, NATS_RELEASE, type NatsRelease } from './nats-release.ts';
+import { requireNatsVersion } from './nats-version.ts';
+
+export { defaultEmbeddedCacheDir } from '../machine/cache-dir.ts';
+
+/** A nats-server that has been run and is new enough. */
+export interface NatsBinary {
+  readonly path: string;
+  readonly version: string;
+}
+
+export interface FindNatsServerOptions {
+  /** Where a fetched program is kept. */
+  readonly cacheDir: string;
+  readonly onProgress: (line: string) => void;
+  readonly signal?: AbortSignal;
+  /** Use this one and look no further. Default: the variable SLUICE_NATS_SERVER. */
+  readonly binaryPath?: string;
+  /** The folders of PATH, by default. */
+  readonly searchPath?: readonly string[];
+  /** The release to fetch, by default the pinned one. */
+  readonly release?: NatsRelease;
+}
+
+interface Way {
+  readonly name: string;
+  readonly find: () => Promise<NatsBinary>;
+}
+
+/**
+ * Finds nats-server: a given one; else on PATH; else in the cache; else the official release; else Debian's package.
+ * The last two are kept in the cache. Throws one error that tells what was tried and why each way failed.
+ */
+export async function findNatsServer(options: FindNatsServerOptions): Promise<NatsBinary> {
+  const env = readEmbeddedEnv();
+  const signal = options.signal ?? new AbortController().signal;
+  const given = options.binaryPath ?? env.SLUICE_NATS_SERVER;
+  if (given !== undefined) {
+    return useGiven(resolve(given), signal);
+  }
+  const { cacheDir, onProgress, release = NATS_RELEASE } = options;
+  const cached = join(resolve(cacheDir), `nats-server-${release.tag}-${process.platform}-${process.arch}`);
+  const ways: readonly Way[] = [
+    { name: 'PATH', find: () => findOnPath(options.searchPath ?? env.PATH.split(delimiter), signal) },
+    { name: 'the cache', find: () => check(cached, signal) },
+    {
+      name: 'the official release',
+      find: () => {
+        onProgress(`fetching nats-server ${release.tag} (a few megabytes, once)`);
+        return fetchInto(cached, (folder) => fetchNatsRelease(release, folder, signal), signal);
+      },
+    },
+    {
+      name: "Debian's package",
+      find: () => {
+        onProgress('the official release could not be had; taking nats-server from the Debian mirror instead');
+        return fetchInto(cached, (folder) => fetchFromDebian(folder, signal), signal);
+      },
+    },
+  ];
+  const failures: string[] = [];
+  for (const way of ways) {
+    signal.throwIfAborted();
+    try {
+      return await way.find();
+    } catch (error) {
+      failures.push(`  ${way.name}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+  signal.throwIfAborted();
+  throw new EmbeddedServerError(
+    'binary_not_found',
+    [
+      `no nats-server (${NATS_VERSION_MIN} or later) was found or could be fetched:`,
+      ...failures,
+      'Set NATS_URL to a nats-server of your own, put one on PATH, or name its program in SLUICE_NATS_SERVER.',
+    ].join('\n'),
+  );
+}
+
+async function fetchFromDebian(folder: string, signal: AbortSignal): Promise<string> {
+  return join(await fetchDebianPackages(['nats-server'], folder, signal), 'usr', 'sbin', 'nats-server');
+}
+
+async function useGiven(path: string, signal: AbortSignal): Promise<NatsBinary> {
+  try {
+    return { path, version: await requireNatsVersion(path, signal) };
+  } catch (error) {
+    throw new EmbeddedServerError(
+      'binary_not_found',
+      `the nats-server given (SLUICE_NATS_SERVER) cannot be used: ${error instanceof Error ? error.message : String(error)}`,
+      error,
+    );
+  }
+}
+
+async function findOnPath(folders: readonly string[], signal: AbortSignal): Promise<NatsBinary> {
+  const failures: string[] = [];
+  for (const folder of folders.filter((name) => name !== '')) {
+    const path = resolve(folder, 'nats-server');
+    if (await isThere(path)) {
+      try {
+        return { path, version: await requireNatsVersion(path, signal) };
+      } catch (error) {
+        failures.push(error instanceof Error ? error.message : String(error));
+      }
+    }
+  }
+  throw new Error(failures.length === 0 ? 'nats-server is not there' : failures.join('; '));
+}
+
+async function check(path: string, signal: AbortSignal): Promise<NatsBinary> {
+  if (!(await isThere(path))) {
+    throw new Error(`${path} is not there`);
+  }
+  return { path, version: await requireNatsVersion(path, signal) };
+}
+
+// Copied beside its place, tried there (a temporary folder may forbid running programs), and renamed whole: of several
+// processes that do this at once the last one wins, and each of them finds a complete program at every moment.
+async function fetchInto(
+  cached: string,
+  fetch: (folder: string) => Promise<string>,
+  signal: AbortSignal,
+): Promise<NatsBinary> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-nats-server-'));
+  const aside = `${cached}.${randomBytes(6).toString('hex')}`;
+  try {
+    const fetched = await fetch(folder);
+    await mkdir(dirname(cached), { recursive: true });
+    await copyFile(fetched, aside);
+    await chmod(aside, 0o755);
+    const version = await requireNatsVersion(aside, signal);
+    await rename(aside, cached);
+    return { path: cached, version };
+  } finally {
+    await rm(aside, { force: true });
+    await rm(folder, { recursive: true, force: true });
+  }
+}

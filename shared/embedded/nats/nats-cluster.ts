@@ -1,0 +1,102 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { EmbeddedServerError } from '../machine/embedded-server-error.ts';
+import { findFreePort } from '../machine/free-port.ts';
+import { type NatsServer, type NatsServerOptions, startNatsServer } from './nats-server.ts';
+
+const FORMED_DEADLINE_MS = 60_000;
+const HEALTH_TIMEOUT_MS = 2_000;
+const POLL_MS = 50;
+const START_ATTEMPTS_MAX = 2;
+
+type NodeOptions = Omit<NatsServerOptions, 'cluster' | 'serverName'>;
+
+/**
+ * Starts one node for each of the options, all on this machine, and resolves once they have elected who keeps the
+ * streams' whereabouts. Only from then on can replicated streams be made: requests before that go unanswered.
+ */
+export async function startNatsCluster(name: string, nodes: readonly NodeOptions[]): Promise<NatsServer[]> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await startFormed(name, nodes);
+    } catch (error) {
+      // Nodes begin to listen for one another last, and end where somebody has taken that port since it was found free.
+      const mayHaveLostRace = error instanceof EmbeddedServerError && error.code === 'start_failed';
+      if (!mayHaveLostRace || attempt >= START_ATTEMPTS_MAX) throw error;
+    }
+  }
+}
+
+async function startFormed(name: string, nodes: readonly NodeOptions[]): Promise<NatsServer[]> {
+  const started = await startNodes(name, nodes);
+  try {
+    await untilFormed(started);
+    return started;
+  } catch (error) {
+    await Promise.all(started.map((node) => node.stop()));
+    throw error;
+  }
+}
+
+async function startNodes(name: string, nodes: readonly NodeOptions[]): Promise<NatsServer[]> {
+  const routes = await distinctPorts(nodes.length);
+  const starts = await Promise.allSettled(
+    nodes.map((options, index) => {
+      const port = routes[index] ?? 0;
+      return startNatsServer({ ...options, serverName: `${name}-${index + 1}`, cluster: { name, port, routes } });
+    }),
+  );
+  const started = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []));
+  const failed = starts.find((start) => start.status === 'rejected');
+  if (failed === undefined) return started;
+  await Promise.all(started.map((node) => node.stop()));
+  throw failed.reason;
+}
+
+async function untilFormed(nodes: readonly NatsServer[]): Promise<void> {
+  const over = new AbortController();
+  const deadline = AbortSignal.any([AbortSignal.timeout(FORMED_DEADLINE_MS), over.signal]);
+  try {
+    await Promise.race([
+      Promise.all(nodes.map((node) => untilHealthy(node, deadline))),
+      ...nodes.map((node) => whenEnded(node)),
+    ]);
+  } finally {
+    over.abort();
+  }
+}
+
+async function whenEnded(node: NatsServer): Promise<never> {
+  const { code, signal } = await node.exited;
+  const how = signal ?? `exit code ${code}`;
+  throw new EmbeddedServerError(
+    'start_failed',
+    `the nats-server at ${node.url} ended (${how}) while its cluster formed`,
+  );
+}
+
+/** Resolves once the node's own health page says that it is well, which in a cluster includes that it knows a leader. */
+async function untilHealthy(node: NatsServer, deadline: AbortSignal): Promise<void> {
+  let answer = '';
+  while (!deadline.aborted) {
+    try {
+      const reply = await fetch(`${node.monitorUrl}/healthz`, { signal: AbortSignal.timeout(HEALTH_TIMEOUT_MS) });
+      answer = await reply.text();
+      if (reply.ok) {
+        return;
+      }
+    } catch (error) {
+      answer = error instanceof Error ? error.message : String(error);
+    }
+    await delay(POLL_MS);
+  }
+  throw new EmbeddedServerError('start_failed', `the nats-server at ${node.url} did not join its cluster: ${answer}`);
+}
+
+async function distinctPorts(count: number): Promise<number[]> {
+  const ports = new Set<number>();
+  while (ports.size < count) {
+    ports.add(await findFreePort());
+  }
+  return [...ports];
+}

@@ -1,0 +1,194 @@
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { join, resolve } from 'node:path';
+
+import { endOrphan, type EndStep } from '../machine/end-process.ts';
+import { inheritedEnv } from '../machine/env.ts';
+import { chooseFileStoreBytes } from './file-store-limit.ts';
+import { claimFolder } from '../machine/folder-claim.ts';
+import { choosePort } from '../machine/free-port.ts';
+import { type HeldServer, holdClaim } from '../machine/held-server.ts';
+import { isThere } from '../machine/is-there.ts';
+import { type NatsClusterConfig, renderNatsConfig } from './nats-config.ts';
+import { type ProcessFacts, readProcessFacts } from '../../runtime/process-facts.ts';
+import { type ServerProcess, startServerProcess } from '../machine/server-process.ts';
+
+/** A running nats-server with JetStream, on loopback. */
+export interface NatsServer extends HeldServer {
+  readonly url: string;
+  readonly monitorUrl: string;
+  readonly port: number;
+  readonly monitorPort: number;
+  readonly storeDir: string;
+}
+
+export interface NatsServerOptions {
+  readonly binaryPath: string;
+  /** Holds the streams and the server's configuration, log and pid file. Kept by `stop`. */
+  readonly storeDir: string;
+  /** 0 or omitted: a free one. A given one that is busy is an error. */
+  readonly port?: number;
+  /** 0 or omitted: a free one. */
+  readonly monitorPort?: number;
+  readonly serverName?: string;
+  readonly cluster?: NatsClusterConfig;
+  /** Default 8 MiB. */
+  readonly maxPayloadBytes?: number;
+  /** Streams refuse more than this together. Default: three quarters of the disk, see `chooseFileStoreBytes`. */
+  readonly maxFileStoreBytes?: number;
+  /**
+   * GOMEMLIMIT, as `320MiB`, or `off`: near it the server gives memory back that it would otherwise keep for good, at the
+   * cost of a little processor. No hard limit: what it needs it takes. Default 320 MiB.
+   */
+  readonly memoryLimit?: string;
+  /** False gives up durability against a power cut for speed. Default true. */
+  readonly syncAlways?: boolean;
+  /** Lines of configuration beside those made here: certificates, users. Not part of the server's `url`. */
+  readonly furtherConfig?: string;
+  /** Default `nats-server.log` in `storeDir`. */
+  readonly logFile?: string;
+}
+
+const DEFAULT_MAX_PAYLOAD_BYTES = 8 * 1024 * 1024;
+/** Reading the headers of 1 GB took a server without one to 575 MiB, which it kept, and one with 256 MiB to 267. */
+export const DEFAULT_NATS_MEMORY_LIMIT = '320MiB';
+const READY_DEADLINE_MS = 60_000;
+const INFO_DEADLINE_MS = 1_000;
+const START_ATTEMPTS_MAX = 3;
+const STOP_STEPS: readonly EndStep[] = [{ signal: 'SIGTERM', waitMs: 10_000 }];
+
+/** Starts nats-server on a folder and resolves once it takes clients. Ends an orphan of a killed run on that folder first. */
+export async function startNatsServer(options: NatsServerOptions): Promise<NatsServer> {
+  const storeDir = resolve(options.storeDir);
+  await mkdir(storeDir, { recursive: true });
+  const claim = await claimFolder(storeDir);
+  try {
+    await endOrphan(await findServerOn(storeDir), STOP_STEPS, { folder: storeDir, isTakenOver: claim.isTakenOver });
+    const { process, port, monitorPort } = await startOnPorts(storeDir, options);
+    return {
+      ...holdClaim(process, claim),
+      url: `nats://127.0.0.1:${port}`,
+      monitorUrl: `http://127.0.0.1:${monitorPort}`,
+      port,
+      monitorPort,
+      storeDir,
+    };
+  } catch (error) {
+    await claim.release();
+    throw error;
+  }
+}
+
+/** Ends a server that a killed process left on the folder, so that its ports are free again. Does nothing if there is none. */
+export async function endLeftNatsServer(storeDir: string): Promise<void> {
+  const folder = resolve(storeDir);
+  if (await isThere(folder)) {
+    const claim = await claimFolder(folder);
+    try {
+      await endOrphan(await findServerOn(folder), STOP_STEPS, { folder, isTakenOver: claim.isTakenOver });
+    } finally {
+      await claim.release();
+    }
+  }
+}
+
+interface StartedProcess {
+  readonly process: ServerProcess;
+  readonly port: number;
+  readonly monitorPort: number;
+}
+
+// A port found free may be taken before the server listens on it; where the choice was ours, choose again.
+async function startOnPorts(storeDir: string, options: NatsServerOptions): Promise<StartedProcess> {
+  for (let attempt = 1; ; attempt += 1) {
+    const port = await choosePort(options.port, 'nats-server');
+    const monitorPort = await choosePort(options.monitorPort, 'nats-server');
+    try {
+      return { process: await startOnce(storeDir, port, monitorPort, options), port, monitorPort };
+    } catch (error) {
+      const lostRace = error instanceof Error && error.message.includes('address already in use');
+      if (!lostRace || attempt >= START_ATTEMPTS_MAX) {
+        throw error;
+      }
+    }
+  }
+}
+
+async function startOnce(
+  storeDir: string,
+  port: number,
+  monitorPort: number,
+  options: NatsServerOptions,
+): Promise<ServerProcess> {
+  const configFile = configFileOf(storeDir);
+  const config = renderNatsConfig({
+    serverName: options.serverName ?? `sluice-${port}`,
+    port,
+    monitorPort,
+    pidFile: pidFileOf(storeDir),
+    storeDir,
+    maxPayloadBytes: options.maxPayloadBytes ?? DEFAULT_MAX_PAYLOAD_BYTES,
+    maxFileStoreBytes: options.maxFileStoreBytes ?? (await chooseFileStoreBytes(storeDir)),
+    syncAlways: options.syncAlways ?? true,
+    cluster: options.cluster,
+    furtherLines: options.furtherConfig,
+  });
+  await writeIfChanged(configFile, config);
+  const process = await startServerProcess({
+    label: 'nats-server',
+    command: options.binaryPath,
+    args: ['--config', configFile],
+    env: { ...inheritedEnv(), GOMEMLIMIT: options.memoryLimit ?? DEFAULT_NATS_MEMORY_LIMIT },
+    logFile: options.logFile ?? join(storeDir, 'nats-server.log'),
+    stopSteps: STOP_STEPS,
+  });
+  // The server opens its client port last, when JetStream has recovered its streams.
+  await process.whenReady(() => greetsWithJetStream(port), READY_DEADLINE_MS);
+  return process;
+}
+
+// On a full disk there is no room for the file that would take its place, and none is wanted: it is the same.
+async function writeIfChanged(file: string, text: string): Promise<void> {
+  if ((await readFile(file, 'utf8').catch(() => undefined)) === text) return;
+  // Whole or not at all: half a configuration would be one without limits.
+  const aside = `${file}.new`;
+  await writeFile(aside, text, { mode: 0o600 });
+  await rename(aside, file);
+}
+
+/** The server's first line, `INFO {...}`, says whether JetStream is on. */
+function greetsWithJetStream(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: '127.0.0.1', port });
+    let greeting = '';
+    const finish = (answer: boolean): void => {
+      socket.destroy();
+      resolve(answer);
+    };
+    socket.setTimeout(INFO_DEADLINE_MS, () => finish(false));
+    socket.once('error', () => finish(false));
+    socket.once('close', () => finish(false));
+    socket.setEncoding('utf8');
+    socket.on('data', (text: string) => {
+      greeting += text;
+      if (greeting.includes('\r\n')) {
+        finish(greeting.startsWith('INFO ') && /"jetstream":\s*true/.test(greeting));
+      }
+    });
+  });
+}
+
+// The server is known by the configuration file in its command line.
+async function findServerOn(storeDir: string): Promise<ProcessFacts | undefined> {
+  const pid = await readFile(pidFileOf(storeDir), 'utf8').then(Number, () => 0);
+  const facts = await readProcessFacts(pid);
+  return facts?.command.join(' ').includes(configFileOf(storeDir)) === true ? facts : undefined;
+}
+
+function configFileOf(storeDir: string): string {
+  return join(storeDir, 'nats-server.conf');
+}
+
+function pidFileOf(storeDir: string): string {
+  return join(storeDir, 'nats-server.pid');
+}

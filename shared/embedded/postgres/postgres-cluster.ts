@@ -1,0 +1,106 @@
+import { randomBytes } from 'node:crypto';
+import { chown, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { EmbeddedServerError } from '../machine/embedded-server-error.ts';
+import { isThere } from '../machine/is-there.ts';
+import type { PostgresBinaries } from './postgres-binaries.ts';
+import type { Account } from './reachability.ts';
+import { runCommand } from '../machine/run-command.ts';
+
+/** The superuser, and the database the server's url names. */
+export const POSTGRES_USER = 'sluice';
+
+const INITDB_TIMEOUT_MS = 120_000;
+
+/** Makes the data folder with initdb unless it is there. Returns the superuser's password, which lies beside it in a 0600 file. */
+export async function prepareCluster(
+  home: string,
+  binaries: PostgresBinaries,
+  account: Account | undefined,
+  durable: boolean,
+): Promise<string> {
+  const clusterDir = clusterDirOf(home);
+  const passwordFile = join(home, 'password');
+  if (!(await isThere(clusterDir))) {
+    await writePassword(passwordFile, account);
+    await initialise(home, passwordFile, binaries, account, durable);
+  }
+  await assertOwned(clusterDir, account);
+  try {
+    return (await readFile(passwordFile, 'utf8')).trim();
+  } catch (error) {
+    throw new EmbeddedServerError(
+      'folder_unusable',
+      `PostgreSQL's password file ${passwordFile} cannot be read; without it the data in ${clusterDir} stay closed`,
+      error,
+    );
+  }
+}
+
+export function clusterDirOf(home: string): string {
+  return join(home, 'cluster');
+}
+
+async function writePassword(passwordFile: string, account: Account | undefined): Promise<void> {
+  await writeFile(passwordFile, `${randomBytes(24).toString('hex')}\n`, { mode: 0o600 });
+  if (account !== undefined) {
+    // initdb reads it, and runs as that account.
+    await chown(passwordFile, account.uid, account.gid);
+  }
+}
+
+// Made aside and renamed, so that a start killed in the middle leaves no half-made data folder.
+async function initialise(
+  home: string,
+  passwordFile: string,
+  binaries: PostgresBinaries,
+  account: Account | undefined,
+  durable: boolean,
+): Promise<void> {
+  const aside = join(home, 'cluster.new');
+  await rm(aside, { recursive: true, force: true });
+  const args = [
+    `--pgdata=${aside}`,
+    `--username=${POSTGRES_USER}`,
+    `--pwfile=${passwordFile}`,
+    '--auth=scram-sha-256',
+    '--encoding=UTF8',
+    // Sorting and case by code point on every machine, whatever locales it has.
+    '--locale=C',
+    '--locale-provider=builtin',
+    '--builtin-locale=C.UTF-8',
+    '--no-instructions',
+    ...(durable ? [] : ['--no-sync']),
+  ];
+  try {
+    await makeOwnedFolder(aside, account);
+    await runCommand(binaries.initdb, args, { timeoutMs: INITDB_TIMEOUT_MS, env: { LC_ALL: 'C', TZ: 'UTC' }, account });
+    await rename(aside, clusterDirOf(home));
+  } catch (error) {
+    await rm(aside, { recursive: true, force: true });
+    throw new EmbeddedServerError(
+      'start_failed',
+      `PostgreSQL's data folder could not be made in ${home}: ${error instanceof Error ? error.message : String(error)}`,
+      error,
+    );
+  }
+}
+
+async function makeOwnedFolder(folder: string, account: Account | undefined): Promise<void> {
+  await mkdir(folder, { mode: 0o700 });
+  if (account !== undefined) {
+    await chown(folder, account.uid, account.gid);
+  }
+}
+
+async function assertOwned(clusterDir: string, account: Account | undefined): Promise<void> {
+  const { uid } = await stat(clusterDir);
+  if (uid !== (account?.uid ?? process.getuid?.() ?? uid)) {
+    throw new EmbeddedServerError(
+      'folder_unusable',
+      `PostgreSQL's data in ${clusterDir} belong to another account (uid ${uid}), from a start by root or another user; ` +
+        'start as that user, or choose another folder for the data',
+    );
+  }
+}

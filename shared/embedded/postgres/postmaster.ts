@@ -1,0 +1,49 @@
+import { readFile, rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+
+import { type ProcessFacts, readProcessFacts } from '../../runtime/process-facts.ts';
+
+/**
+ * The PostgreSQL server running on a data folder, if one is. A `postmaster.pid` left by a killed server is removed
+ * otherwise: PostgreSQL itself refuses to start when another process has been given that id since.
+ */
+export async function findPostmaster(clusterDir: string): Promise<ProcessFacts | undefined> {
+  const pidFile = join(clusterDir, 'postmaster.pid');
+  const pid = await readFile(pidFile, 'utf8').then(parsePostmasterPid, () => undefined);
+  if (pid === undefined) {
+    return undefined;
+  }
+  const facts = await readProcessFacts(pid);
+  if (facts !== undefined && isPostmasterOf(facts, clusterDir)) {
+    return facts;
+  }
+  await rm(pidFile, { force: true });
+  return undefined;
+}
+
+/** Whether the server says in its `postmaster.pid` that it takes sessions. */
+export async function isPostmasterReady(clusterDir: string): Promise<boolean> {
+  const text = await readFile(join(clusterDir, 'postmaster.pid'), 'utf8').catch(() => '');
+  return parsePostmasterStatus(text) === 'ready';
+}
+
+/** The eighth line of the file: `starting`, `ready`, `stopping` or `standby`. */
+export function parsePostmasterStatus(text: string): string | undefined {
+  return text.split('\n')[7]?.trim();
+}
+
+/** The first line of the file; negative when it was written by a single-user session. */
+export function parsePostmasterPid(text: string): number {
+  return Math.abs(Number.parseInt(text, 10));
+}
+
+/** Whether the process is a PostgreSQL server on the folder. A server works in its data folder and names it in its command. */
+export function isPostmasterOf(facts: ProcessFacts, clusterDir: string): boolean {
+  const program = basename(facts.command[0] ?? '');
+  if (program !== 'postgres' && program !== 'postmaster') {
+    return false;
+  }
+  return facts.workingDirectory === undefined
+    ? facts.command.join(' ').includes(clusterDir)
+    : facts.workingDirectory === clusterDir;
+}

@@ -1,0 +1,147 @@
+import { KvWatchInclude, StorageType } from 'nats';
+import type { KV, KvEntry } from 'nats';
+import type { LogConnection } from '../connection/connection.ts';
+import { PublishError } from '../publish/publisher.ts';
+import { isSequence } from '../publish/publish-answer.ts';
+import { serverErrorCode, serverErrors } from '../connection/server-error.ts';
+import { whileForming } from '../connection/while-forming.ts';
+
+export type BucketSettings = {
+  readonly name: string;
+  readonly replicas: number;
+  /** Entries disappear this long after they were last written, in ms. 0 keeps them. */
+  readonly ttlMs?: number;
+  readonly bytesMax: number;
+};
+
+export type BucketEntry = {
+  readonly key: string;
+  /** Undefined when the key was deleted. */
+  readonly value: Uint8Array | undefined;
+  /** Grows with every write to the bucket. */
+  readonly revision: number;
+};
+
+/** A durable key-value bucket of the log. */
+export type Bucket = {
+  get(key: string): Promise<BucketEntry | undefined>;
+  /** Writes and returns the new revision. */
+  put(key: string, value: Uint8Array): Promise<number>;
+  /** Writes only if the key is still at `revision` (0: does not exist); undefined when another writer was first. */
+  putIfUnchanged(key: string, value: Uint8Array, revision: number): Promise<number | undefined>;
+  delete(key: string): Promise<void>;
+  keys(filter?: string): Promise<string[]>;
+  /** Every entry there is, then every change. `onReady` is called once the present entries were given. */
+  watch(options: WatchOptions): Promise<BucketWatch>;
+};
+
+export type WatchOptions = {
+  /** Keys to watch, `*` for one token, `>` for the rest. Default all. */
+  readonly filter?: string;
+  onEntry(entry: BucketEntry): void;
+  onReady?(): void;
+};
+
+export type BucketWatch = { stop(): void; readonly stopped: Promise<void> };
+
+/** Opens the bucket, making it when it is missing and bringing its limits to `settings`. */
+export async function openBucket(connection: LogConnection, settings: BucketSettings): Promise<Bucket> {
+  const kv = await whileForming(async () => {
+    const opened = await connection.js.views.kv(settings.name, {
+      history: 1,
+      replicas: settings.replicas,
+      storage: StorageType.File,
+      max_bytes: settings.bytesMax,
+      // Only the leader answers: a replica that lags would have somebody go on from what was written over.
+      allow_direct: false,
+      ...(settings.ttlMs === undefined ? {} : { ttl: settings.ttlMs }),
+    });
+    await followLimits(connection, settings);
+    return opened;
+  });
+  return {
+    async get(key) {
+      const entry = await kv.get(key);
+      return entry === null ? undefined : readEntry(entry);
+    },
+    put: async (key, value) => storedRevision(settings.name, await kv.put(key, value)),
+    putIfUnchanged: (key, value, revision) => putIfUnchanged(kv, settings.name, key, value, revision),
+    delete: (key) => kv.delete(key),
+    async keys(filter) {
+      const found: string[] = [];
+      for await (const key of await kv.keys(filter ?? '>')) found.push(key);
+      return found;
+    },
+    watch: (options) => watchBucket(kv, options),
+  };
+}
+
+// The client library leaves a bucket that exists as it is: one made on a single server would never get its copies.
+async function followLimits({ jsm }: LogConnection, settings: BucketSettings): Promise<void> {
+  const stream = `KV_${settings.name}`;
+  const { config } = await jsm.streams.info(stream);
+  // A start never makes the log survive less: copies only become more.
+  const limits = { num_replicas: Math.max(config.num_replicas, settings.replicas), max_bytes: settings.bytesMax };
+  if (config.num_replicas === limits.num_replicas && config.max_bytes === limits.max_bytes) return;
+  await jsm.streams.update(stream, { ...config, ...limits });
+}
+
+const anotherWasFirst: ReadonlySet<number | undefined> = new Set([
+  serverErrors.wrongLastSequence,
+  // Replicated, and the other write is not decided yet.
+  serverErrors.wrongLastSequenceInProcess,
+]);
+
+async function putIfUnchanged(
+  kv: KV,
+  bucket: string,
+  key: string,
+  value: Uint8Array,
+  revision: number,
+): Promise<number | undefined> {
+  try {
+    return storedRevision(bucket, await (revision === 0 ? kv.create(key, value) : kv.update(key, value, revision)));
+  } catch (error) {
+    if (anotherWasFirst.has(serverErrorCode(error))) return undefined;
+    throw error;
+  }
+}
+
+/** The client library takes every answer that is no error for one that names a sequence. */
+function storedRevision(bucket: string, revision: number): number {
+  if (isSequence(revision)) return revision;
+  throw new PublishError('refused', `bucket ${bucket}`);
+}
+
+async function watchBucket(kv: KV, options: WatchOptions): Promise<BucketWatch> {
+  let initializedEarly = false;
+  let reading = false;
+  // The client's ordered consumer restarts by itself after a reconnect or a gap.
+  const iterator = await kv.watch({
+    key: options.filter ?? '>',
+    include: KvWatchInclude.LastValue,
+    initializedFn: () => {
+      if (reading) options.onReady?.();
+      else initializedEarly = true;
+    },
+  });
+  reading = true;
+  const stopped = (async () => {
+    for await (const entry of iterator) options.onEntry(readEntry(entry));
+  })();
+  // Called before there was a reader, "initialized" means that the present entries are queued, not that they were read.
+  const announceOnceRead = (): void => {
+    if (iterator.getPending() === 0) options.onReady?.();
+    else setTimeout(announceOnceRead, 1);
+  };
+  if (initializedEarly) announceOnceRead();
+  return { stop: () => iterator.stop(), stopped };
+}
+
+function readEntry(entry: KvEntry): BucketEntry {
+  return {
+    key: entry.key,
+    value: entry.operation === 'PUT' ? entry.value : undefined,
+    revision: entry.revision,
+  };
+}

@@ -1,0 +1,63 @@
+import type { Bucket, BucketEntry, BucketWatch } from './bucket.ts';
+import type { AccountConfig } from '../../contracts/config/account-config.ts';
+
+export type ConfigChange = {
+  readonly accountId: string;
+  /** Undefined when the account's configuration was removed. */
+  readonly config: AccountConfig | undefined;
+  readonly revision: number;
+};
+
+export type ConfigFeed = {
+  /** The newest revision that was applied; 0 before the first. */
+  readonly revision: number;
+  /** Whether every configuration there was at the start has been applied. */
+  readonly ready: boolean;
+  stop(): void;
+};
+
+export type ConfigFeedOptions = {
+  apply(change: ConfigChange): void;
+  /** A document this build cannot use; what ran before goes on running. */
+  onRejected(accountId: string, revision: number, reason: string): void;
+  onReady?(): void;
+};
+
+/** Follows the CONFIG bucket: every account's live configuration, then each change as it is published. */
+export async function followConfig(bucket: Bucket, options: ConfigFeedOptions): Promise<ConfigFeed> {
+  let revision = 0;
+  let ready = false;
+  const take = (entry: BucketEntry): void => {
+    const accountId = entry.key.slice('account.'.length);
+    try {
+      options.apply({ accountId, config: readConfig(entry), revision: entry.revision });
+    } catch (error) {
+      options.onRejected(accountId, entry.revision, error instanceof Error ? error.message : String(error));
+    }
+    revision = Math.max(revision, entry.revision);
+  };
+  const watch: BucketWatch = await bucket.watch({
+    filter: 'account.*',
+    onEntry: take,
+    onReady: () => {
+      ready = true;
+      options.onReady?.();
+    },
+  });
+  return {
+    get revision() {
+      return revision;
+    },
+    get ready() {
+      return ready;
+    },
+    stop: () => watch.stop(),
+  };
+}
+
+function readConfig(entry: BucketEntry): AccountConfig | undefined {
+  if (entry.value === undefined) return undefined;
+  const config = JSON.parse(Buffer.from(entry.value).toString('utf8')) as AccountConfig;
+  if (config.format !== 1) throw new Error(`configuration format ${String(config.format)} is unknown to this build`);
+  return config;
+}

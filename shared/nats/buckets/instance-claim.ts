@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto';
+import { readlink } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { readProcessFacts } from '../../runtime/process-facts.ts';
+import type { Bucket, BucketEntry } from './bucket.ts';
+import type { InstanceHolder, ProcessName, ProcessReport } from './process-lease.ts';
+
+/** Another process that is alive goes by the instance id. */
+export class InstanceIdTakenError extends Error {
+  readonly code = 'instance_id_taken';
+}
+
+/** A process that is alive renews its lease within this time, in ms. */
+const renewalWaitMs = 5_000;
+const lookEveryMs = 200;
+
+/**
+ * Takes an instance id for this process, or throws InstanceIdTakenError: two that go by one would share leases and
+ * health windows, and each would undo what the other does. A process that was killed leaves its entry behind. On this
+ * machine it is seen at once that it is gone, of another one it is known when its lease was not renewed for
+ * `waitMs`.
+ */
+export async function claimInstanceId(
+  bucket: Bucket,
+  claimed: ProcessName,
+  waitMs = renewalWaitMs,
+): Promise<InstanceHolder> {
+  const key = `${claimed.kind}.${claimed.instanceId}`;
+  const holder = await ownHolder();
+  const report: ProcessReport = { ...claimed, startedAt: new Date().toISOString(), revision: 0, holder };
+  const value = Buffer.from(JSON.stringify(report));
+  for (;;) {
+    const entry = await bucket.get(key);
+    const isHeld = entry?.value !== undefined;
+    if (isHeld && (await isAlive(bucket, entry, holder, waitMs))) throw takenError(claimed, entry, holder);
+    if ((await bucket.putIfUnchanged(key, value, isHeld ? entry.revision : 0)) !== undefined) return holder;
+  }
+}
+
+/** Calls `onTaken` when another process has taken the id since: this one was silent, and was held for dead. */
+export function watchInstanceId(
+  bucket: Bucket,
+  claimed: ProcessName,
+  holder: InstanceHolder,
+  onTaken: () => void,
+  everyMs = renewalWaitMs / 2,
+): { stop(): void } {
+  const look = async (): Promise<void> => {
+    const entry = await bucket.get(`${claimed.kind}.${claimed.instanceId}`);
+    const found = holderOf(entry);
+    if (found !== undefined && found.nonce !== holder.nonce) onTaken();
+  };
+  const timer = setInterval(() => {
+    // A log that does not answer is told of elsewhere.
+    look().catch(() => undefined);
+  }, everyMs);
+  return { stop: () => clearInterval(timer) };
+}
+
+async function ownHolder(): Promise<InstanceHolder> {
+  const [facts, machine] = await Promise.all([
+    readProcessFacts(process.pid),
+    // Process ids are only told apart within one of these.
+    readlink('/proc/self/ns/pid').catch(() => undefined),
+  ]);
+  const where = facts === undefined || machine === undefined ? {} : { machine, startedAt: facts.startedAt };
+  return { nonce: randomUUID(), pid: process.pid, ...where };
+}
+
+async function isAlive(bucket: Bucket, entry: BucketEntry, own: InstanceHolder, waitMs: number): Promise<boolean> {
+  const found = holderOf(entry);
+  if (isOfThisMachine(found, own)) return (await readProcessFacts(found.pid))?.startedAt === found.startedAt;
+  const endMs = performance.now() + waitMs;
+  while (performance.now() < endMs) {
+    await delay(lookEveryMs);
+    const now = await bucket.get(entry.key);
+    if (now?.value === undefined) return false;
+    if (now.revision !== entry.revision) return true;
+  }
+  return false;
+}
+
+function isOfThisMachine(found: InstanceHolder | undefined, own: InstanceHolder): found is InstanceHolder {
+  if (found?.machine === undefined || found.machine !== own.machine) return false;
+  return bootOf(found) === bootOf(own);
+}
+
+/** `startedAt` begins with the id of the running system. */
+const bootOf = ({ startedAt }: InstanceHolder): string | undefined => startedAt?.split(':')[0];
+
+function holderOf(entry: BucketEntry | undefined): InstanceHolder | undefined {
+  if (entry?.value === undefined) return undefined;
+  try {
+    return (JSON.parse(Buffer.from(entry.value).toString()) as ProcessReport).holder;
+  } catch {
+    return undefined;
+  }
+}
+
+function takenError({ kind, instanceId }: ProcessName, entry: BucketEntry, own: InstanceHolder): Error {
+  const found = holderOf(entry);
+  const where = isOfThisMachine(found, own) ? `process ${found.pid} on this machine` : 'a process on another machine';
+  return new InstanceIdTakenError(
+    `starting as INSTANCE_ID ${instanceId}: ${where} is a ${kind} of that name on the log at NATS_URL, and alive. ` +
+      'One that belongs to the same stack needs an INSTANCE_ID of its own; another stack needs a log of its own',
+  );
+}

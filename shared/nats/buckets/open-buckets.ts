@@ -1,0 +1,47 @@
+import { leaseTtlMs } from './process-lease.ts';
+import { openBucket } from './bucket.ts';
+import type { Bucket, BucketSettings } from './bucket.ts';
+import type { LogConnection } from '../connection/connection.ts';
+import { buckets } from '../streams/topology.ts';
+
+/** The buckets every service knows. */
+export type Buckets = {
+  /** Each account's live configuration, one entry an account. Written by the control plane only. */
+  readonly config: Bucket;
+  /** What gateways and pipelines report of sources and destinations. */
+  readonly health: Bucket;
+  /** The processes alive now. */
+  readonly leases: Bucket;
+  /** Replays asked for, and how far they are. */
+  readonly replays: Bucket;
+};
+
+const mebibyte = 1024 ** 2;
+const dayMs = 86_400_000;
+// Entries of instances that are gone would stay for ever; a month keeps "last seen" times useful.
+const healthTtlMs = 30 * dayMs;
+
+/** The one set of limits all services share. */
+export const bucketSettings = (replicas: number): Readonly<Record<keyof Buckets, BucketSettings>> => ({
+  config: { name: buckets.config, replicas, bytesMax: 512 * mebibyte },
+  health: { name: buckets.health, replicas, bytesMax: 128 * mebibyte, ttlMs: healthTtlMs },
+  leases: { name: buckets.leases, replicas, bytesMax: 8 * mebibyte, ttlMs: leaseTtlMs },
+  replays: { name: buckets.replays, replicas, bytesMax: 8 * mebibyte, ttlMs: healthTtlMs },
+});
+
+/** Opens the one that names the processes alive: for a process that has to know before it changes anything. */
+export function openLeases(connection: LogConnection, replicas: number): Promise<Bucket> {
+  return openBucket(connection, bucketSettings(replicas).leases);
+}
+
+/** Opens the buckets, making those that are missing. */
+export async function openBuckets(connection: LogConnection, replicas: number): Promise<Buckets> {
+  const settings = bucketSettings(replicas);
+  const [config, health, leases, replays] = await Promise.all([
+    openBucket(connection, settings.config),
+    openBucket(connection, settings.health),
+    openBucket(connection, settings.leases),
+    openBucket(connection, settings.replays),
+  ]);
+  return { config, health, leases, replays };
+}

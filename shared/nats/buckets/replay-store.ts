@@ -1,0 +1,81 @@
+import { isDeepStrictEqual } from 'node:util';
+import { uuidv7 } from 'uuidv7';
+import type { Bucket } from './bucket.ts';
+import { decodeReplay, encodeReplay, isOver, replayKey, replaysOfDestination } from '../../contracts/replay-job.ts';
+import type { ReplayJob, ReplayRequest } from '../../contracts/replay-job.ts';
+
+/** Where replays are asked for, looked at and cancelled. A pipeline carries them out. */
+export type ReplayDesk = {
+  /**
+   * Asks for a replay. The same one asked for again while it is not over is the one there is: asking twice sends
+   * nothing twice. Throws TooManyReplaysError.
+   */
+  start(accountId: string, destinationId: string, request: ReplayRequest): Promise<ReplayJob>;
+  /** Newest first. */
+  list(destinationId: string): Promise<ReplayJob[]>;
+  find(destinationId: string, id: string): Promise<ReplayJob | undefined>;
+  /** What was put before the destination already is sent; undefined when there is no such replay. */
+  cancel(destinationId: string, id: string): Promise<ReplayJob | undefined>;
+};
+
+/** Replays of one destination that are not over, and those that are over and still listed. */
+export const replaysWaitingMax = 10;
+const replaysOverMax = 50;
+
+export class TooManyReplaysError extends Error {
+  readonly code = 'too_many_replays';
+}
+
+/** Over the REPLAYS bucket. */
+export function createReplayDesk(bucket: Bucket): ReplayDesk {
+  const find = async (destinationId: string, id: string): Promise<ReplayJob | undefined> =>
+    decodeReplay((await bucket.get(replayKey(destinationId, id)))?.value);
+  const list = async (destinationId: string): Promise<ReplayJob[]> => {
+    const keys = await bucket.keys(replaysOfDestination(destinationId));
+    const jobs = await Promise.all(keys.map(async (key) => decodeReplay((await bucket.get(key))?.value)));
+    const known = jobs.filter((job) => job !== undefined);
+    // Ids are made in the order of time.
+    return known.toSorted((a, b) => (a.id < b.id ? 1 : -1));
+  };
+  return {
+    find,
+    list,
+    async start(accountId, destinationId, request) {
+      const jobs = await list(destinationId);
+      const open = jobs.filter((job) => !isOver(job));
+      const same = open.find((job) => job.state !== 'cancelling' && isDeepStrictEqual(job.request, request));
+      if (same !== undefined) return same;
+      if (open.length >= replaysWaitingMax) throw new TooManyReplaysError('too many replays of the destination wait');
+      for (const { id } of jobs.filter(isOver).slice(replaysOverMax)) await bucket.delete(replayKey(destinationId, id));
+      const nowMs = Date.now();
+      const job: ReplayJob = {
+        v: 1,
+        id: uuidv7(),
+        accountId,
+        destinationId,
+        request,
+        createdAtMs: nowMs,
+        updatedAtMs: nowMs,
+        state: 'waiting',
+        scanned: 0,
+        queued: 0,
+      };
+      await bucket.put(replayKey(destinationId, job.id), encodeReplay(job));
+      return job;
+    },
+    async cancel(destinationId, id) {
+      const key = replayKey(destinationId, id);
+      for (;;) {
+        const entry = await bucket.get(key);
+        const job = decodeReplay(entry?.value);
+        if (entry === undefined || job === undefined || isOver(job)) return job;
+        // One that nobody works on is over at once; else whoever does notices.
+        const state = job.owner === undefined ? 'cancelled' : 'cancelling';
+        const cancelled: ReplayJob = { ...job, state, updatedAtMs: Date.now() };
+        // The pipeline may have noted progress meanwhile.
+        const stored = await bucket.putIfUnchanged(key, encodeReplay(cancelled), entry.revision);
+        if (stored !== undefined) return cancelled;
+      }
+    },
+  };
+}

@@ -1,0 +1,123 @@
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeAll, expect, inject, test } from 'vitest';
+import type { NatsServer } from '../../embedded/nats/nats-server.ts';
+import { createTestAuthority } from '../../testing/certificates.ts';
+import type { Certificate, TestAuthority } from '../../testing/certificates.ts';
+import { startTestNats } from '../../testing/servers.ts';
+import { connectLog } from './connection.ts';
+import type { LogAccess } from './log-access.ts';
+
+let authority: TestAuthority;
+let other: TestAuthority;
+let client: Certificate;
+let folder: string;
+const servers: NatsServer[] = [];
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(inject('testRunFolder'), 'tls-'));
+  [authority, other] = await Promise.all([createTestAuthority(), createTestAuthority('another authority')]);
+  client = await authority.client('gateway');
+});
+
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.stop()));
+});
+
+async function startTlsNats(certificate: Certificate, verify: boolean): Promise<string> {
+  const file = async (name: string, text: string): Promise<string> => {
+    const path = join(folder, `${servers.length}-${name}`);
+    await writeFile(path, text, { mode: 0o600 });
+    return JSON.stringify(path);
+  };
+  const lines = [
+    'tls {',
+    `  cert_file: ${await file('cert.pem', certificate.cert)}`,
+    `  key_file: ${await file('key.pem', certificate.key)}`,
+    `  ca_file: ${await file('ca.pem', authority.ca)}`,
+    `  verify: ${verify}`,
+    '}',
+  ];
+  return startWith(lines.join('\n'));
+}
+
+async function startWith(furtherConfig: string): Promise<string> {
+  const server = await startTestNats({ syncAlways: false, furtherConfig });
+  servers.push(server);
+  return server.url;
+}
+
+/** Connects and asks JetStream something. */
+async function reaches(access: LogAccess, connectTimeoutMs = 30_000): Promise<boolean> {
+  const connection = await connectLog({ ...access, name: 'test', connectTimeoutMs });
+  try {
+    await connection.jsm.getAccountInfo();
+    return connection.connected;
+  } finally {
+    await connection.close();
+  }
+}
+
+test('tls: a server whose authority is known is connected to, by CA file and certificate of our own', async () => {
+  const url = await startTlsNats(await authority.server(), true);
+  expect(await reaches({ url, tls: { ca: authority.ca, ...client } })).toBe(true);
+  const stranger = await other.client('gateway');
+  for (const own of [{}, stranger]) {
+    // Refused after the handshake: the first attempt ends by its deadline, so it is a short one.
+    const attempt = reaches({ url, tls: { ca: authority.ca, ...own } }, 500);
+    await expect(attempt).rejects.toThrow(/does not accept our certificate.*NATS_CERT/);
+  }
+});
+
+test('tls: a server signed by another authority is refused', async () => {
+  const url = await startTlsNats(await authority.server(), false);
+  expect(await reaches({ url, tls: { ca: authority.ca } })).toBe(true);
+  await expect(reaches({ url, tls: { ca: other.ca } })).rejects.toThrow(/not signed by an authority in NATS_CA/);
+  await expect(reaches({ url: url.replace('nats://', 'tls://') })).rejects.toThrow(/not signed by an authority/);
+});
+
+test('tls: a server whose certificate has expired is refused', async () => {
+  const url = await startTlsNats(await authority.expiredServer(), false);
+  await expect(reaches({ url, tls: { ca: authority.ca } })).rejects.toThrow(/certificate of the server has expired/);
+});
+
+test('tls: a server without TLS is refused where TLS is asked for', async () => {
+  const url = await startWith('');
+  expect(await reaches({ url })).toBe(true);
+  await expect(reaches({ url, tls: { ca: authority.ca } })).rejects.toThrow(/the server does not speak it/);
+  await expect(reaches({ url: url.replace('nats://', 'tls://') })).rejects.toThrow(/the server does not speak it/);
+});
+
+test('tls: a certificate that is none is told by its variables', async () => {
+  const url = await startTlsNats(await authority.server(), true);
+  const broken = { cert: '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----', key: client.key };
+  await expect(reaches({ url, tls: { ca: authority.ca, ...broken } })).rejects.toThrow(/NATS_KEY cannot be used/);
+});
+
+test('login: user and password, as variables and in the address', async () => {
+  const url = await startWith('authorization { user: "sluice", password: "p@ss:word" }');
+  const login = (password: string): LogAccess => ({ url, login: { kind: 'password', user: 'sluice', password } });
+  expect(await reaches(login('p@ss:word'))).toBe(true);
+  const inAddress = (pair: string): LogAccess => ({ url: url.replace('nats://', `nats://${pair}@`) });
+  expect(await reaches(inAddress(`sluice:${encodeURIComponent('p@ss:word')}`))).toBe(true);
+  for (const wrong of [login('other'), inAddress('sluice:other'), { url }]) {
+    const failure = await reaches(wrong).catch((error: unknown) => error);
+    expect(String(failure)).toMatch(/does not let us in: see NATS_USER and NATS_PASSWORD/);
+    expect(String(failure)).not.toContain('other');
+  }
+});
+
+test('login: a token, as variable and in the address', async () => {
+  const url = await startWith('authorization { token: "t0ken" }');
+  expect(await reaches({ url, login: { kind: 'token', token: 't0ken' } })).toBe(true);
+  expect(await reaches({ url: url.replace('nats://', 'nats://t0ken@') })).toBe(true);
+  await expect(reaches({ url, login: { kind: 'token', token: 'no' } })).rejects.toThrow(/does not let us in/);
+});
+
+test('login: an nkey', async () => {
+  const seed = 'SUACGQSSIUTOEG7G65RWBD4ICO6JUCRANF3IMUCCT2AEIXIWSQATRVOOKQ';
+  const url = await startWith(
+    'authorization { users: [ { nkey: "UCZLYL2AHDA6P2DSBRHF2UBQEREBS5BEE235TCVLZ7WGRWBP72HN3DIC" } ] }',
+  );
+  await expect(reaches({ url, login: { kind: 'nkey', seed } })).resolves.toBe(true);
+});

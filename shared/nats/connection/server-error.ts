@@ -1,0 +1,69 @@
+import { NatsError, ErrorCode } from 'nats';
+
+/**
+ * What JetStream's refusals are told by: `err_code` of its answers, as in `server/errors.json` of nats-server. Their
+ * words change from version to version.
+ */
+export const serverErrors = {
+  accountResourcesExceeded: 10_002,
+  noSuitablePeers: 10_005,
+  temporarilyUnavailable: 10_008,
+  consumerNotFound: 10_014,
+  insufficientResources: 10_023,
+  memoryResourcesExceeded: 10_028,
+  noMessageFound: 10_037,
+  sequenceNotFound: 10_043,
+  storageResourcesExceeded: 10_047,
+  messageTooLarge: 10_054,
+  messageDeleteFailed: 10_057,
+  streamNameInUse: 10_058,
+  streamNotFound: 10_059,
+  wrongLastSequence: 10_071,
+  replicasNotSupported: 10_074,
+  storeFailed: 10_077,
+  headersTooLarge: 10_097,
+  duplicateInProcess: 10_158,
+  wrongLastSequenceInProcess: 10_164,
+  tooManyRequests: 10_167,
+} as const;
+
+/** The code of a refusal that the client library threw; undefined when the server refused nothing. */
+export function serverErrorCode(error: unknown): number | undefined {
+  return error instanceof NatsError ? error.api_error?.err_code : undefined;
+}
+
+const { streamNotFound, consumerNotFound } = serverErrors;
+const { noMessageFound, sequenceNotFound, messageDeleteFailed } = serverErrors;
+
+/** Whether a JetStream answer says that the stream or consumer does not exist. */
+export function isNotFound(error: unknown): boolean {
+  const code = serverErrorCode(error);
+  return code === streamNotFound || code === consumerNotFound;
+}
+
+/** Whether the server's answer says that there is no such message. */
+export function isNoMessage(error: unknown): boolean {
+  const code = serverErrorCode(error);
+  if (code === noMessageFound || code === sequenceNotFound) return true;
+  // A deletion that failed says why in words only.
+  return code === messageDeleteFailed && error instanceof Error && /no message found/.test(error.message);
+}
+
+const nobodyAnswers: string = ErrorCode.NoResponders;
+/** "insufficient resources" and "insufficient storage resources available". */
+const noRoom = new Set([10_023, 10_047]);
+
+/** What a failed request to JetStream means, in words; the client library has only a number for the first mistake one makes. */
+export function jetStreamFailure(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (!(error instanceof NatsError)) return error.message;
+  if (error.api_error !== undefined) {
+    const { description, err_code: code } = error.api_error;
+    if (code === undefined || !noRoom.has(code)) return description;
+    return `${description}: nats-server may not store as much as the streams may take together. Raise its max_file_store where the disk has room, else lower LOG_*_BYTES_MAX`;
+  }
+  if (error.code === nobodyAnswers) {
+    return 'nothing there answers for JetStream: nats-server runs without it (nats-server -js), or its cluster has no leader yet';
+  }
+  return error.message;
+}

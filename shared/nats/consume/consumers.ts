@@ -1,0 +1,223 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { AckPolicy, DeliverPolicy, ReplayPolicy, nanos } from 'nats';
+import type { ConsumerConfig, ConsumerInfo } from 'nats';
+import type { LogConnection } from '../connection/connection.ts';
+import { isNotFound } from '../connection/server-error.ts';
+
+/** Where a new durable consumer begins: the oldest message kept, only what comes next, or a point. */
+export type StartFrom = 'first' | 'next' | { readonly seq: number } | { readonly timeMs: number };
+
+export type DurableConsumer = {
+  readonly stream: string;
+  readonly name: string;
+  readonly filterSubject: string;
+  /** Used only when the consumer is made; a consumer that exists keeps its place. */
+  readonly startFrom: StartFrom;
+  /** After this long without ack or progress a message is delivered again, in ms. */
+  readonly ackWaitMs: number;
+  /** Messages delivered and not yet acknowledged, at most. */
+  readonly ackPendingMax: number;
+};
+
+/**
+ * What every durable consumer of ours has. A pull request names the group it is made for, and the server refuses those
+ * of any other group than the consumer has now: the group is the fencing token of the reader that owns the consumer.
+ */
+export const consumerPolicy = {
+  ack_policy: AckPolicy.Explicit,
+  replay_policy: ReplayPolicy.Instant,
+  // A message is never given up by the server: attempts are counted by whoever delivers.
+  max_deliver: -1,
+  priority_policy: 'overflow',
+} as const;
+
+/** How long a pull request waits at the server, in ms: so long may one of a reader that stands still take messages. */
+export const pullExpiresMs = 3_000;
+
+/** A consumer in the hands of one reader, who is given everything that is not acknowledged, in order. */
+export type OwnedConsumer = {
+  /** The group of the reader's pull requests. */
+  readonly group: string;
+  readonly isNew: boolean;
+  /** Everything up to here is acknowledged. */
+  readonly ackedSeq: number;
+  /** Up to here messages had been handed out before, */
+  readonly handedOutSeq: number;
+  /** and some of them were not acknowledged. */
+  readonly wasUnfinished: boolean;
+  /** What the next message counts as. */
+  readonly nextConsumerSeq: number;
+};
+
+export class ConsumerError extends Error {
+  readonly code: string = 'consumer';
+}
+
+/** Another reader has taken the consumer over: this one has to end. */
+export class ConsumerTakenError extends ConsumerError {
+  override readonly code = 'consumer_taken';
+}
+
+/** What the client library does not know of. */
+type Config = ConsumerConfig & { readonly priority_policy?: string; readonly priority_groups?: readonly string[] };
+
+const requestTimeoutMs = 5_000;
+const lookEveryMs = 50;
+
+/**
+ * Makes a durable consumer the caller's: whoever read it until now is given nothing any more, and what it had and did not
+ * acknowledge comes first, in the order of the stream. Makes the consumer when it is missing; an existing one gets the
+ * limits given and keeps its place.
+ */
+export async function claimConsumer(connection: LogConnection, wanted: DurableConsumer): Promise<OwnedConsumer> {
+  const group = randomBytes(9).toString('base64url');
+  try {
+    const { info, isNew } = await findOrMake(connection, wanted, group);
+    if (isNew) return { ...ownedAs(info, group), isNew };
+    const config = { ...info.config, ...limitsOf(wanted), priority_policy: 'overflow', priority_groups: [group] };
+    const changed = await connection.jsm.consumers.update(wanted.stream, wanted.name, config);
+    return await resetConsumer(connection, changed, group);
+  } catch (error) {
+    throw new ConsumerError(`taking over consumer ${wanted.name}`, { cause: error });
+  }
+}
+
+/**
+ * Has everything above the acknowledged handed out again, to the reader whose group it is. Makes the consumer anew when it
+ * is gone. Throws ConsumerTakenError when it is somebody else's.
+ */
+export async function rewindConsumer(
+  connection: LogConnection,
+  wanted: DurableConsumer,
+  group: string,
+): Promise<OwnedConsumer> {
+  try {
+    const { info, isNew } = await findOrMake(connection, wanted, group);
+    if (isNew) return { ...ownedAs(info, group), isNew };
+    assertOwned(info, group);
+    return await resetConsumer(connection, info, group);
+  } catch (error) {
+    if (error instanceof ConsumerTakenError) throw error;
+    throw new ConsumerError(`rewinding consumer ${wanted.name}`, { cause: error });
+  }
+}
+
+/** Throws ConsumerTakenError when the consumer is not the group's any more; one that is gone is nobody else's. */
+export async function confirmConsumer(
+  connection: LogConnection,
+  consumer: Pick<DurableConsumer, 'stream' | 'name'>,
+  group: string,
+): Promise<void> {
+  const found = await findConsumer(connection, consumer);
+  if (found !== undefined) assertOwned(found, group);
+}
+
+/** Deletes a durable consumer; one that is gone already is fine. */
+export async function deleteConsumer(connection: LogConnection, stream: string, name: string): Promise<void> {
+  try {
+    await connection.jsm.consumers.delete(stream, name);
+  } catch (error) {
+    if (!isNotFound(error)) throw new ConsumerError(`deleting consumer ${name}`, { cause: error });
+  }
+}
+
+async function findConsumer(
+  { jsm }: LogConnection,
+  { stream, name }: Pick<DurableConsumer, 'stream' | 'name'>,
+): Promise<ConsumerInfo | undefined> {
+  try {
+    return await jsm.consumers.info(stream, name);
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+/** The consumer as it is, or as it is made now, of the group given. */
+async function findOrMake(
+  connection: LogConnection,
+  wanted: DurableConsumer,
+  group: string,
+): Promise<{ readonly info: ConsumerInfo; readonly isNew: boolean }> {
+  for (;;) {
+    const found = await findConsumer(connection, wanted);
+    if (found !== undefined) return { info: found, isNew: false };
+    const made = await makeConsumer(connection, wanted, group);
+    if (made !== undefined) return { info: made, isNew: true };
+  }
+}
+
+/** Undefined when another reader was first. */
+async function makeConsumer(
+  { jsm }: LogConnection,
+  wanted: DurableConsumer,
+  group: string,
+): Promise<ConsumerInfo | undefined> {
+  const config: Partial<Config> = {
+    durable_name: wanted.name,
+    filter_subject: wanted.filterSubject,
+    ...consumerPolicy,
+    ...limitsOf(wanted),
+    ...startConfig(wanted.startFrom),
+    priority_groups: [group],
+  };
+  try {
+    return await jsm.consumers.add(wanted.stream, config);
+  } catch (error) {
+    if (error instanceof Error && /consumer already exists/.test(error.message)) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Resets a consumer to what is acknowledged, until nothing is handed out and nobody waits. A request that was made before
+ * stays good until it expires or its connection is gone, and may be given messages meanwhile: then it is reset again.
+ */
+async function resetConsumer(connection: LogConnection, found: ConsumerInfo, group: string): Promise<OwnedConsumer> {
+  const { handedOutSeq, wasUnfinished } = ownedAs(found, group);
+  const endMs = performance.now() + pullExpiresMs + requestTimeoutMs;
+  let info = found;
+  while (info.num_ack_pending > 0 || info.num_waiting > 0) {
+    if (performance.now() > endMs) throw new ConsumerError('other readers keep asking for its messages');
+    if (info !== found && info.num_waiting > 0) await wait(lookEveryMs);
+    info = await requestReset(connection, found.stream_name, found.name);
+    assertOwned(info, group);
+  }
+  return { ...ownedAs(info, group), handedOutSeq, wasUnfinished };
+}
+
+async function requestReset(connection: LogConnection, stream: string, name: string): Promise<ConsumerInfo> {
+  const options = { timeout: requestTimeoutMs };
+  const message = await connection.nc.request(`$JS.API.CONSUMER.RESET.${stream}.${name}`, undefined, options);
+  const answer = message.json<ConsumerInfo & { readonly error?: { readonly description: string } }>();
+  if (answer.error !== undefined) throw new ConsumerError(`resetting it: ${answer.error.description}`);
+  return answer;
+}
+
+function assertOwned({ name, config }: ConsumerInfo, group: string): void {
+  const { priority_groups: groups }: Config = config;
+  if (groups?.[0] !== group) throw new ConsumerTakenError(`consumer ${name} was taken over by another reader`);
+}
+
+function ownedAs(info: ConsumerInfo, group: string): OwnedConsumer {
+  return {
+    group,
+    isNew: false,
+    ackedSeq: info.ack_floor.stream_seq,
+    handedOutSeq: info.delivered.stream_seq,
+    wasUnfinished: info.num_ack_pending > 0,
+    nextConsumerSeq: info.delivered.consumer_seq + 1,
+  };
+}
+
+function limitsOf(wanted: DurableConsumer): Pick<ConsumerConfig, 'ack_wait' | 'max_ack_pending'> {
+  return { ack_wait: nanos(wanted.ackWaitMs), max_ack_pending: wanted.ackPendingMax };
+}
+
+function startConfig(from: StartFrom): Pick<ConsumerConfig, 'deliver_policy'> & Partial<ConsumerConfig> {
+  if (from === 'first') return { deliver_policy: DeliverPolicy.All };
+  if (from === 'next') return { deliver_policy: DeliverPolicy.New };
+  if ('seq' in from) return { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: from.seq };
+  return { deliver_policy: DeliverPolicy.StartTime, opt_start_time: new Date(from.timeMs).toISOString() };
+}

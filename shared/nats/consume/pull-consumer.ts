@@ -1,0 +1,350 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { createInbox } from 'nats';
+import type { Msg, Subscription } from 'nats';
+import type { LogConnection } from '../connection/connection.ts';
+import { ConsumerTakenError, claimConsumer, confirmConsumer, pullExpiresMs, rewindConsumer } from './consumers.ts';
+import type { DurableConsumer, OwnedConsumer } from './consumers.ts';
+import { readDelivery } from '../messages/delivery.ts';
+import type { Delivery, DeliveryKeeper } from '../messages/delivery.ts';
+import { TakenMessages } from './taken-messages.ts';
+import type { FinishedMessages } from './taken-messages.ts';
+import type { LossWatch } from '../messages/predecessors.ts';
+
+/**
+ * A durable consumer being read, by its one owner: opening a cursor takes the consumer away from whoever read it before.
+ * Messages come in the order of the stream, what an earlier reader did not finish first, and none twice to one cursor:
+ * wherever messages may have got lost on their way the consumer is rewound, and what is in hand or done is recognised.
+ * It pulls only what the reader has room for, so nothing piles up in the client; it begins with the first `take`.
+ */
+export type Cursor = {
+  /**
+   * Waits for at least one message and returns up to `max` of those that are here; [] when closed. Throws
+   * ConsumerTakenError once another reader has taken over.
+   */
+  take(max: number): Promise<Delivery[]>;
+  /** Messages pulled and not taken yet. */
+  readonly buffered: number;
+  /** Messages up to here had been handed out to an earlier reader, who may have worked on them. */
+  readonly handedOutSeq: number;
+  /** Whether an earlier reader left any of them unacknowledged. */
+  readonly isTakenOver: boolean;
+  /** What is finished, for the next reader. */
+  readonly finished: FinishedMessages;
+  /** What an earlier reader had finished, whether or not the server knows: it is acknowledged and not handed out. */
+  restore(finished: FinishedMessages): void;
+  /** False when the process stood still for so long that another reader may own the consumer by now. */
+  readonly isCurrent: boolean;
+  /** Asks whose consumer it is where that is not certain; throws ConsumerTakenError when it is somebody else's. */
+  confirm(): Promise<void>;
+  /** Stops asking for messages; those on their way stay in the buffer. `resume` goes on. */
+  pause(): void;
+  resume(): void;
+  /** Stops pulling. What is not finished comes first with the next reader. */
+  close(): Promise<void>;
+};
+
+export type CursorOptions = {
+  readonly consumer: DurableConsumer;
+  /** Messages pulled ahead of the reader, at most. */
+  readonly bufferedMax: number;
+  /** Told whenever pulling does not go as it should; the cursor helps itself. */
+  readonly onTrouble?: (trouble: CursorTrouble) => void;
+  /** Is told of every message as it comes. */
+  readonly losses?: LossWatch;
+};
+
+/** What keeps a cursor from its messages, and for how long it has by now: 0 for the first of what belongs together. */
+export type CursorTrouble =
+  /** Nobody answers for the consumer: it has no leader at the moment, or was deleted. It is looked for. */
+  | { readonly kind: 'unanswered'; readonly reason: string; readonly lastsMs: number }
+  /** Asking the log failed. It is asked again. */
+  | { readonly kind: 'failed'; readonly error: unknown; readonly lastsMs: number }
+  /** Messages were sent that did not come here. They are asked for again. */
+  | { readonly kind: 'missed' }
+  /** The consumer was gone, and has been made anew. */
+  | { readonly kind: 'made-anew' };
+
+const silenceMaxMs = pullExpiresMs + 1_500;
+const retryDelayMs = 250;
+const lookEveryMs = 500;
+/** Others take a process for dead no sooner. */
+const standstillMs = 1_500;
+const toNanos = (ms: number): number => ms * 1e6;
+
+/** Takes a consumer over, making it when it is missing, and opens a cursor on it. */
+export async function openCursor(connection: LogConnection, options: CursorOptions): Promise<Cursor> {
+  const owned = await claimConsumer(connection, options.consumer);
+  return new PullCursor(connection, options, owned);
+}
+
+class PullCursor implements Cursor {
+  readonly handedOutSeq: number;
+  readonly isTakenOver: boolean;
+  readonly #connection: LogConnection;
+  readonly #options: CursorOptions;
+  readonly #group: string;
+  readonly #taken: TakenMessages;
+  readonly #keeper: DeliveryKeeper;
+  readonly #offReconnect: () => void;
+  readonly #timer: NodeJS.Timeout;
+  #buffer: Delivery[] = [];
+  #inbox = '';
+  #subscription: Subscription | undefined;
+  #requested = 0;
+  #nextConsumerSeq: number;
+  #heardAtMs = performance.now();
+  #lookedAtMs = performance.now();
+  #troubleSinceMs: number | undefined;
+  #waiting: ((value: void) => void) | undefined;
+  #isRewindWanted = false;
+  #rewinding: Promise<void> | undefined;
+  #isConfirmed = true;
+  #confirming: Promise<void> | undefined;
+  #isPaused = false;
+  #isClosed = false;
+  #takenAway: ConsumerTakenError | undefined;
+
+  constructor(connection: LogConnection, options: CursorOptions, owned: OwnedConsumer) {
+    this.#connection = connection;
+    this.#options = options;
+    this.#group = owned.group;
+    this.#taken = new TakenMessages(owned.ackedSeq);
+    this.#nextConsumerSeq = owned.nextConsumerSeq;
+    this.handedOutSeq = owned.handedOutSeq;
+    this.isTakenOver = owned.wasUnfinished;
+    this.#keeper = {
+      acknowledged: ({ seq, storedAtMs }) => this.#taken.acknowledge(seq, storedAtMs),
+      finished: ({ seq, storedAtMs }) => this.#taken.finish(seq, storedAtMs),
+      released: ({ seq, storedAtMs }) => {
+        this.#taken.release(seq, storedAtMs);
+        this.#void();
+      },
+    };
+    // What the server sent into a connection that broke would come again late, behind newer messages.
+    this.#offReconnect = connection.onReconnect(() => this.#rewind());
+    this.#timer = setInterval(() => this.#look(), lookEveryMs);
+    this.#subscribe();
+  }
+
+  get buffered(): number {
+    return this.#buffer.length;
+  }
+
+  get finished(): FinishedMessages {
+    return this.#taken.finished;
+  }
+
+  get isCurrent(): boolean {
+    if (performance.now() - this.#lookedAtMs > standstillMs) this.#isConfirmed = false;
+    return this.#isConfirmed && this.#takenAway === undefined;
+  }
+
+  restore(finished: FinishedMessages): void {
+    this.#taken.restore(finished);
+  }
+
+  async take(max: number): Promise<Delivery[]> {
+    while (this.#buffer.length === 0 && !this.#isClosed && this.#takenAway === undefined) {
+      this.#pull();
+      await new Promise<void>((resolve) => {
+        this.#waiting = resolve;
+      });
+    }
+    if (this.#takenAway !== undefined) throw this.#takenAway;
+    if (this.#isClosed) return [];
+    const taken = this.#buffer.splice(0, max);
+    this.#pull();
+    return taken;
+  }
+
+  confirm(): Promise<void> {
+    if (this.#takenAway !== undefined) return Promise.reject(this.#takenAway);
+    if (this.isCurrent) return Promise.resolve();
+    return (this.#confirming ??= this.#confirm().finally(() => {
+      this.#confirming = undefined;
+    }));
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    this.#pull();
+  }
+
+  close(): Promise<void> {
+    this.#end();
+    return Promise.resolve();
+  }
+
+  #end(): void {
+    this.#isClosed = true;
+    clearInterval(this.#timer);
+    this.#offReconnect();
+    this.#subscription?.unsubscribe();
+    this.#buffer = [];
+    this.#waiting?.();
+  }
+
+  #subscribe(): void {
+    this.#inbox = createInbox();
+    this.#subscription = this.#connection.nc.subscribe(this.#inbox, {
+      callback: (error, message) => {
+        if (error === null) this.#receive(message);
+        else this.#failed(error);
+      },
+    });
+  }
+
+  #pull(): void {
+    if (this.#isClosed || this.#isPaused || this.#requested > 0 || !this.#connection.connected) return;
+    if (this.#isRewindWanted || this.#rewinding !== undefined) {
+      this.#startRewinding(0);
+      return;
+    }
+    const { stream, name, ackPendingMax } = this.#options.consumer;
+    const room = Math.min(this.#options.bufferedMax - this.#buffer.length, ackPendingMax - this.#taken.size);
+    if (room < 1) return;
+    this.#requested = room;
+    this.#heardAtMs = performance.now();
+    const request = { batch: room, expires: toNanos(pullExpiresMs), group: this.#group };
+    this.#connection.nc.publish(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${name}`, JSON.stringify(request), {
+      reply: this.#inbox,
+    });
+  }
+
+  #receive(message: Msg): void {
+    this.#heardAtMs = performance.now();
+    const delivery = readDelivery(this.#connection, message, this.#keeper);
+    if (delivery === undefined) {
+      this.#readStatus(message);
+      return;
+    }
+    if (delivery.consumerSeq !== this.#nextConsumerSeq) {
+      this.#options.onTrouble?.({ kind: 'missed' });
+      this.#rewind();
+      return;
+    }
+    this.#nextConsumerSeq += 1;
+    this.#troubleSinceMs = undefined;
+    this.#options.losses?.note(delivery);
+    this.#requested = Math.max(0, this.#requested - 1);
+    const received = this.#taken.received(delivery.seq, delivery.storedAtMs);
+    if (received === 'new') this.#buffer.push(delivery);
+    else if (received === 'acknowledged') delivery.ack();
+    this.#waiting?.();
+    this.#pull();
+  }
+
+  #readStatus(message: Msg): void {
+    const code = message.headers?.code ?? 0;
+    const description = message.headers?.description ?? '';
+    if (this.#isClosed || code === 100) return;
+    if (code === 404 || code === 408 || (code === 409 && /batch completed|message size/i.test(description))) {
+      this.#troubleSinceMs = undefined;
+      this.#requested = 0;
+      this.#pull();
+      return;
+    }
+    // 503: nobody answers for the consumer. 409: deleted, leader changed, server shutting down.
+    if (/consumer deleted/i.test(description) || code === 503) {
+      const reason = `${code} ${description}`.trimEnd();
+      this.#options.onTrouble?.({ kind: 'unanswered', reason, lastsMs: this.#troubleMs() });
+    }
+    // 400: the consumer is of another group by now, which is found on the way.
+    this.#rewind(code === 400 ? 0 : retryDelayMs);
+  }
+
+  #look(): void {
+    const nowMs = performance.now();
+    const isCurrent = this.isCurrent;
+    this.#lookedAtMs = nowMs;
+    if (!isCurrent) this.confirm().catch(() => undefined);
+    if (!this.#connection.connected) return;
+    if (this.#requested > 0 && nowMs - this.#heardAtMs > silenceMaxMs) this.#rewind();
+    else this.#pull();
+  }
+
+  async #confirm(): Promise<void> {
+    while (!this.#isClosed) {
+      try {
+        await confirmConsumer(this.#connection, this.#options.consumer, this.#group);
+        this.#lookedAtMs = performance.now();
+        this.#isConfirmed = true;
+        return;
+      } catch (error) {
+        if (error instanceof ConsumerTakenError) {
+          this.#lose(error);
+          throw error;
+        }
+        await wait(retryDelayMs);
+      }
+    }
+  }
+
+  /** What was pulled and not taken is void, and what is on its way. */
+  #void(): void {
+    for (const { seq, storedAtMs } of this.#buffer) this.#taken.release(seq, storedAtMs);
+    this.#buffer = [];
+    this.#requested = 0;
+    this.#subscription?.unsubscribe();
+    this.#subscription = undefined;
+    this.#isRewindWanted = true;
+  }
+
+  /** Has the server hand out again what is not acknowledged. */
+  #rewind(delayMs = 0): void {
+    if (this.#isClosed) return;
+    this.#void();
+    this.#startRewinding(delayMs);
+  }
+
+  #startRewinding(delayMs: number): void {
+    this.#rewinding ??= this.#rewindUntilDone(delayMs).finally(() => {
+      this.#rewinding = undefined;
+      if (this.#isRewindWanted || this.#isClosed) return;
+      this.#subscribe();
+      this.#pull();
+    });
+  }
+
+  async #rewindUntilDone(delayMs: number): Promise<void> {
+    if (delayMs > 0) await wait(delayMs);
+    // Without a connection the next one begins it.
+    while (this.#isRewindWanted && !this.#isClosed && this.#connection.connected) {
+      this.#isRewindWanted = false;
+      try {
+        const owned = await rewindConsumer(this.#connection, this.#options.consumer, this.#group);
+        if (owned.isNew) this.#options.onTrouble?.({ kind: 'made-anew' });
+        this.#taken.rewound(owned.ackedSeq);
+        this.#nextConsumerSeq = owned.nextConsumerSeq;
+      } catch (error) {
+        if (error instanceof ConsumerTakenError) {
+          this.#lose(error);
+          return;
+        }
+        this.#isRewindWanted = true;
+        this.#failed(error);
+        await wait(retryDelayMs);
+      }
+    }
+  }
+
+  #lose(error: ConsumerTakenError): void {
+    this.#takenAway ??= error;
+    this.#end();
+  }
+
+  #failed(error: unknown): void {
+    this.#options.onTrouble?.({ kind: 'failed', error, lastsMs: this.#troubleMs() });
+  }
+
+  /** Time since trouble began; it begins now where all was well. */
+  #troubleMs(): number {
+    const nowMs = performance.now();
+    this.#troubleSinceMs ??= nowMs;
+    return nowMs - this.#troubleSinceMs;
+  }
+}

@@ -1,0 +1,86 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { sampleEvent } from '../../destinations/sdk/sample-event.ts';
+import type { NatsServer } from '../../embedded/nats/nats-server.ts';
+import { encodeDeadLetter } from '../../contracts/events/dead-letter.ts';
+import { connectLog } from '../connection/connection.ts';
+import type { LogConnection } from '../connection/connection.ts';
+import { publish } from '../publish/publisher.ts';
+import { deadLetterSubject } from '../../contracts/subjects.ts';
+import { ensureTopology } from '../streams/topology.ts';
+import { startTestNats } from '../../testing/servers.ts';
+import type { DeadLetterFilter } from '../../contracts/events/dead-letter-filter.ts';
+import { listDeadLetters } from './list-dead-letters.ts';
+
+let nats: NatsServer;
+let connection: LogConnection;
+const destinationId = randomUUID();
+const firstMs = Date.now();
+
+beforeAll(async () => {
+  nats = await startTestNats({ syncAlways: false });
+  connection = await connectLog({ url: nats.url, name: 'test' });
+  const bytesMax = 8 * 1024 ** 2;
+  await ensureTopology(connection, {
+    partitions: 1,
+    replicas: 1,
+    ingestBytesMax: bytesMax,
+    eventsBytesMax: bytesMax,
+    retryBytesMax: bytesMax,
+    deadLetterBytesMax: bytesMax,
+    deduplicationBytesMax: bytesMax,
+  });
+  for (let n = 0; n < 8; n += 1) {
+    // Another destination's lie between them.
+    await bury(randomUUID(), n);
+    await bury(destinationId, n);
+  }
+});
+afterAll(async () => {
+  await connection.close();
+  await nats.stop();
+});
+
+async function bury(destination: string, n: number): Promise<void> {
+  const letter = encodeDeadLetter({
+    v: 1,
+    destinationId: destination,
+    reason: n % 2 === 0 ? 'even' : 'odd',
+    attempts: 1,
+    firstAttemptAt: firstMs,
+    lastAttemptAt: firstMs + n,
+    event: sampleEvent({ id: String(n) }),
+  });
+  await publish(connection, deadLetterSubject(destination), letter, { msgId: randomUUID(), timeoutMs: 30_000 });
+}
+
+/** Ids of the events, page by page. */
+async function pagesOf(filter: DeadLetterFilter, limit = 2): Promise<string[]> {
+  const pages: string[] = [];
+  for (let beforeSeq: number | undefined; ;) {
+    const page = await listDeadLetters(connection, destinationId, { limit, beforeSeq, filter });
+    pages.push(page.letters.map(({ letter }) => letter.event.event.id).join(''));
+    if (page.nextBeforeSeq === undefined) return pages;
+    beforeSeq = page.nextBeforeSeq;
+  }
+}
+
+test('list: newest first, page by page', async () => {
+  expect(await pagesOf({})).toEqual(['76', '54', '32', '10']);
+  expect(await pagesOf({}, 5)).toEqual(['76543', '210']);
+  expect(await pagesOf({}, 100)).toEqual(['76543210']);
+  expect(await listDeadLetters(connection, randomUUID(), { limit: 3 })).toEqual({ letters: [] });
+});
+
+test('list: those of a reason', async () => {
+  expect((await pagesOf({ reason: 'even' })).join('')).toBe('6420');
+  expect(await pagesOf({ reason: 'none' })).toEqual(['']);
+});
+
+test('list: those last tried in a range of time', async () => {
+  const from = (n: number): number => firstMs + n;
+  expect((await pagesOf({ fromMs: from(2), toMs: from(5) })).join('')).toBe('432');
+  expect((await pagesOf({ reason: 'odd', fromMs: from(3) })).join('')).toBe('753');
+  expect(await pagesOf({ fromMs: firstMs + 3_600_000 })).toEqual(['']);
+  expect(await pagesOf({ toMs: firstMs })).toEqual(['']);
+});

@@ -1,0 +1,46 @@
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import { Compile } from 'typebox/compile';
+import type { LogConnection } from '../connection/connection.ts';
+import { isNotFound } from '../connection/server-error.ts';
+import type { LostMessage } from './predecessors.ts';
+import { buckets } from '../streams/topology.ts';
+
+const noteSchema = Type.Object({
+  stream: Type.String(),
+  subject: Type.String(),
+  seq: Type.Integer(),
+  noticedAtMs: Type.Number(),
+});
+const check = Compile(noteSchema);
+
+/** A loss that a reader noticed: kept for a month, so that the doctor can name it. */
+export type LossNote = Static<typeof noteSchema>;
+
+const prefix = 'loss';
+/** Losses looked up at most. */
+const listedMax = 1_000;
+
+/** Keeps a loss where the doctor looks for it. Every reader that notices one writes the same entry. */
+export async function keepLoss(connection: LogConnection, { stream, subject, seq }: LostMessage): Promise<void> {
+  const note: LossNote = { stream, subject, seq, noticedAtMs: Date.now() };
+  const kv = await connection.js.views.kv(buckets.health, { bindOnly: true });
+  await kv.put(`${prefix}.${stream}.${seq}`, JSON.stringify(note));
+}
+
+/** The losses noticed of late, by stream and sequence. */
+export async function listLosses(connection: LogConnection): Promise<readonly LossNote[]> {
+  try {
+    const kv = await connection.js.views.kv(buckets.health, { bindOnly: true });
+    const notes: LossNote[] = [];
+    for await (const key of await kv.keys(`${prefix}.>`)) {
+      const note: unknown = (await kv.get(key))?.json();
+      if (check.Check(note)) notes.push(note);
+      if (notes.length === listedMax) break;
+    }
+    return notes.toSorted((a, b) => a.stream.localeCompare(b.stream) || a.seq - b.seq);
+  } catch (error) {
+    if (isNotFound(error)) return [];
+    throw error;
+  }
+}

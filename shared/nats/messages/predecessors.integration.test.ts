@@ -1,0 +1,182 @@
+import { open, readdir, stat, truncate } from 'node:fs/promises';
+import { join } from 'node:path';
+import pino from 'pino';
+import { describe, expect, it, vi } from 'vitest';
+import type { NatsServer } from '../../embedded/nats/nats-server.ts';
+import { createNatsFolder, startTestNats } from '../../testing/servers.ts';
+import { connectLog } from '../connection/connection.ts';
+import type { LogConnection } from '../connection/connection.ts';
+import { openCursor } from '../consume/pull-consumer.ts';
+import type { Cursor } from '../consume/pull-consumer.ts';
+import { createFramePublisher } from '../publish/frame-publisher.ts';
+import type { FramePublisher } from '../publish/frame-publisher.ts';
+import { listLosses } from './lost-messages.ts';
+import { noticeLosses } from './notice-losses.ts';
+import { openBuckets } from '../buckets/open-buckets.ts';
+import { readStreamLoss } from '../streams/stream-progress.ts';
+import { ensureTopology, streams } from '../streams/topology.ts';
+
+const subject = 'ingest.0';
+const logger = pino({ level: 'silent' });
+
+type DamagedLog = {
+  readonly connection: LogConnection;
+  readonly publisher: FramePublisher;
+  /** Stores so many frames, one after the other, and returns what they say. */
+  store(count: number): Promise<readonly string[]>;
+  reader(name: string): Promise<Reader>;
+  /** Ends the server, damages the newest block of the stream, and starts it again. */
+  restart(how: 'stop' | 'kill', damage: (file: string) => Promise<void>): Promise<void>;
+};
+
+/** Reads frames until one says `last`, and knows how many losses were noticed. */
+type Reader = { readUntil(last: string): Promise<readonly string[]>; readonly losses: () => number };
+
+async function withLog(work: (log: DamagedLog) => Promise<void>): Promise<void> {
+  const storeDir = await createNatsFolder();
+  let server: NatsServer = await startTestNats({ storeDir });
+  const connection = await connectLog({ url: server.url, name: 'test' });
+  const bytesMax = 64 * 1024 * 1024;
+  await ensureTopology(connection, {
+    partitions: 1,
+    replicas: 1,
+    ingestBytesMax: bytesMax,
+    eventsBytesMax: bytesMax,
+    retryBytesMax: bytesMax,
+    deadLetterBytesMax: bytesMax,
+    deduplicationBytesMax: bytesMax,
+  });
+  await openBuckets(connection, 1);
+  const publisher = createFramePublisher(connection);
+  const cursors: Cursor[] = [];
+  let stored = 0;
+  try {
+    await work({
+      connection,
+      publisher,
+      async store(count) {
+        const texts: string[] = [];
+        for (let n = 0; n < count; n += 1) {
+          stored += 1;
+          const text = `frame ${String(stored).padStart(6, '0')}`;
+          const payload = Buffer.from(text.padEnd(1_000, '.'));
+          await vi.waitFor(async () => expect(await publisher.publish(subject, payload, text, 5_000)).toBeUndefined(), {
+            timeout: 45_000,
+            interval: 50,
+          });
+          texts.push(text);
+        }
+        return texts;
+      },
+      async reader(name) {
+        let losses = 0;
+        const watch = noticeLosses({ connection, stream: streams.ingest, logger, fields: { name } }, () => {
+          losses += 1;
+        });
+        const consumer = { stream: streams.ingest, name, filterSubject: subject, startFrom: 'first' as const };
+        const cursor = await openCursor(connection, {
+          consumer: { ...consumer, ackWaitMs: 1_000, ackPendingMax: 1_000 },
+          bufferedMax: 16,
+          losses: watch,
+        });
+        cursors.push(cursor);
+        const readUntil = async (last: string): Promise<readonly string[]> => {
+          const texts: string[] = [];
+          while (!texts.includes(last)) {
+            for (const delivery of await cursor.take(16)) {
+              texts.push(Buffer.from(delivery.data).toString('utf8').slice(0, 'frame 000000'.length));
+              delivery.ack();
+            }
+          }
+          return texts;
+        };
+        return { readUntil, losses: () => losses };
+      },
+      async restart(how, damage) {
+        const { port } = server;
+        await (how === 'stop' ? server.stop() : server.kill());
+        const folder = join(storeDir, 'jetstream', '$G', 'streams', streams.ingest, 'msgs');
+        const blocks = (await readdir(folder)).filter((name) => name.endsWith('.blk'));
+        const newest = Math.max(...blocks.map((name) => Number.parseInt(name, 10)));
+        await damage(join(folder, `${newest}.blk`));
+        server = await startTestNats({ storeDir, port });
+        await vi.waitFor(() => connection.jsm.streams.info(streams.ingest), { timeout: 45_000, interval: 50 });
+      },
+    });
+  } finally {
+    await Promise.all(cursors.map((cursor) => cursor.close()));
+    publisher.stop();
+    await connection.close();
+    await server.stop();
+  }
+}
+
+/** Changes one byte in the middle of what the frame of that text says. */
+const damageFrame =
+  (text: string) =>
+  async (file: string): Promise<void> => {
+    const handle = await open(file, 'r+');
+    const at = (await handle.readFile()).indexOf(text) + 500;
+    await handle.write(Buffer.from('!'), 0, 1, at);
+    await handle.close();
+  };
+
+const cutOff =
+  (bytes: number) =>
+  async (file: string): Promise<void> => {
+    await truncate(file, (await stat(file)).size - bytes);
+  };
+
+describe('losses of the log', () => {
+  it('losses: a frame that the server skips, since it is damaged, is noticed and kept for the doctor', () =>
+    withLog(async ({ connection, store, reader, restart }) => {
+      const before = await store(20);
+      const [quick, slow] = [await reader('quick'), await reader('slow')];
+      expect(await quick.readUntil('frame 000020')).toEqual(before);
+      expect((await slow.readUntil('frame 000005')).slice(0, 5)).toEqual(before.slice(0, 5));
+      const later = await store(60);
+      const damaged = later[40] ?? '';
+      await restart('stop', damageFrame(damaged));
+      const last = (await store(1))[0] ?? '';
+      const given = new Set([...(await slow.readUntil(last)), ...before]);
+      expect([...before, ...later, last].filter((text) => !given.has(text))).toEqual([damaged]);
+      await vi.waitFor(() => expect(slow.losses()).toBe(1), { timeout: 45_000 });
+      await vi.waitFor(async () => {
+        expect(await listLosses(connection)).toEqual([
+          { stream: streams.ingest, subject, seq: 61, noticedAtMs: expect.any(Number) },
+        ]);
+      });
+    }));
+
+  it('losses: of a log that lost its end the server says so, and everything stored later reaches every reader', () =>
+    withLog(async ({ connection, store, reader, restart }) => {
+      const before = await store(30);
+      const [ahead, behind] = [await reader('ahead'), await reader('behind')];
+      await ahead.readUntil('frame 000030');
+      await behind.readUntil('frame 000001');
+      await restart('kill', cutOff(200));
+      expect((await readStreamLoss(connection, streams.ingest))?.bytes).toBeGreaterThan(0);
+      const after = await store(10);
+      const last = after.at(-1) ?? '';
+      const [givenAhead, givenBehind] = [await ahead.readUntil(last), await behind.readUntil(last)];
+      for (const text of after) {
+        expect(givenAhead).toContain(text);
+        expect(givenBehind).toContain(text);
+      }
+      for (const text of before.slice(16, 29)) expect(givenBehind).toContain(text);
+    }));
+
+  it('losses: a frame that is only late is none', () =>
+    withLog(async ({ store, reader, restart }) => {
+      await store(5);
+      const one = await reader('one');
+      await one.readUntil('frame 000005');
+      for (let round = 0; round < 3; round += 1) {
+        await store(40);
+        await restart('kill', async () => undefined);
+        const last = (await store(5)).at(-1) ?? '';
+        await one.readUntil(last);
+      }
+      expect(one.losses()).toBe(0);
+    }));
+});

@@ -1,0 +1,85 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { NatsError } from 'nats';
+import type { LogConnection } from '../connection/connection.ts';
+import type { Delivery } from './delivery.ts';
+
+/**
+ * Header of a frame: who wrote it, and the sequence of the newest frame the log had acknowledged to that writer on the
+ * subject; 0 for the first. A server skips a message whose bytes it cannot read without a word, and a subject has gaps
+ * in its sequences anyway: so each frame tells its readers which one they must have had before it.
+ */
+export const predecessorHeader = 'Sluice-After';
+
+/** What a writer remembers of the frames it stored. */
+export type Predecessors = {
+  /** The header's value for the next frame of a subject. */
+  next(subject: string): string;
+  stored(subject: string, seq: number): void;
+};
+
+/** A message that was acknowledged to its writer, and that the log no longer has. */
+export type LostMessage = { readonly stream: string; readonly subject: string; readonly seq: number };
+
+/** Looks out for frames that a reader should have been given. */
+export type LossWatch = {
+  /** To be told of every frame as it comes. */
+  note(frame: Pick<Delivery, 'subject' | 'seq' | 'header'>): void;
+};
+
+/** Subjects, or writers, remembered at most; of one that was forgotten a loss may go unnoticed. */
+const rememberedMax = 10_000;
+const askAgainMs = 1_000;
+
+export function createPredecessors(): Predecessors {
+  const writer = crypto.randomUUID().slice(0, 13);
+  const newest = new Map<string, number>();
+  return {
+    next: (subject) => `${writer} ${newest.get(subject) ?? 0}`,
+    stored: (subject, seq) => remember(newest, subject, Math.max(seq, newest.get(subject) ?? 0)),
+  };
+}
+
+/**
+ * Tells of messages that their writer had acknowledged and that this reader, who had others of the writer before and
+ * after, was not given. The log is asked first: one that it still has is only late.
+ */
+export function watchForLoss(
+  connection: LogConnection,
+  stream: string,
+  onLost: (lost: LostMessage) => void,
+): LossWatch {
+  const newest = new Map<string, number>();
+  return {
+    note({ subject, seq, header }) {
+      const [writer = '', after = ''] = header(predecessorHeader)?.split(' ') ?? [];
+      if (writer === '') return;
+      const key = `${subject} ${writer}`;
+      const last = newest.get(key);
+      remember(newest, key, Math.max(seq, last ?? 0));
+      const expected = Number(after);
+      if (last === undefined || !(expected > last)) return;
+      void isLost(connection, { stream, subject, seq: expected }, writer).then((lost) => {
+        if (lost) onLost({ stream, subject, seq: expected });
+      });
+    },
+  };
+}
+
+async function isLost(connection: LogConnection, { stream, seq }: LostMessage, writer: string): Promise<boolean> {
+  while (!connection.nc.isClosed()) {
+    try {
+      const { header } = await connection.jsm.streams.getMessage(stream, { seq });
+      // Another one has its sequence where the log lost its end and went on from there.
+      return header.get(predecessorHeader).split(' ', 1)[0] !== writer;
+    } catch (error) {
+      if (error instanceof NatsError && error.api_error !== undefined) return true;
+      await wait(askAgainMs);
+    }
+  }
+  return false;
+}
+
+function remember(newest: Map<string, number>, key: string, seq: number): void {
+  if (newest.size >= rememberedMax && !newest.has(key)) newest.clear();
+  newest.set(key, seq);
+}

@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { NatsServer } from '../../embedded/nats/nats-server.ts';
+import { startTestNats } from '../../testing/servers.ts';
+import { connectLog } from '../connection/connection.ts';
+import type { LogConnection } from '../connection/connection.ts';
+import { lastStored, storedAt } from './last-stored.ts';
+import { publish } from '../publish/publisher.ts';
+import { readMessages } from './read-messages.ts';
+import type { ReadMessagesOptions } from './read-messages.ts';
+import { eventsOfPartition, eventsSubject } from '../../contracts/subjects.ts';
+import { ensureTopology, streams } from '../streams/topology.ts';
+
+let nats: NatsServer;
+let connection: LogConnection;
+
+beforeAll(async () => {
+  nats = await startTestNats({ syncAlways: false });
+  connection = await connectLog({ url: nats.url, name: 'test' });
+  const bytesMax = 64 * 1024 * 1024;
+  await ensureTopology(connection, {
+    partitions: 4,
+    replicas: 1,
+    ingestBytesMax: bytesMax,
+    eventsBytesMax: bytesMax,
+    retryBytesMax: bytesMax,
+    deadLetterBytesMax: bytesMax,
+    deduplicationBytesMax: bytesMax,
+  });
+});
+afterAll(async () => {
+  await connection?.close();
+  await nats?.stop();
+});
+
+async function write(partition: number, from: number, to: number): Promise<void> {
+  const numbers = Array.from({ length: to - from }, (_, n) => from + n);
+  await Promise.all(
+    numbers.map((n) =>
+      publish(connection, eventsSubject(`a${n % 3}`, partition), Buffer.from('payload'), {
+        msgId: `${partition}-${n}`,
+        timeoutMs: 10_000,
+        ...(n % 10 === 9 ? {} : { headers: { 'Test-Number': String(n) } }),
+      }),
+    ),
+  );
+}
+
+async function read(partition: number, changes: Partial<ReadMessagesOptions> = {}): Promise<string[]> {
+  const values: string[] = [];
+  await readMessages(connection, {
+    stream: streams.events,
+    filterSubject: eventsOfPartition(partition),
+    from: { timeMs: 0 },
+    content: 'headers',
+    messagesPerPull: 1_000,
+    silenceMaxMs: 10_000,
+    onMessage(message) {
+      const value = message.header('Test-Number');
+      if (value !== undefined) values.push(value);
+    },
+    ...changes,
+  });
+  return values;
+}
+
+describe('readMessages', () => {
+  it('readMessages: gives the header of every message of the subject that has it, in order, over many pulls', async () => {
+    await write(0, 0, 5_500);
+    await write(1, 0, 10);
+    const numbers = Array.from({ length: 5_500 }, (_, n) => n).filter((n) => n % 10 !== 9);
+    expect(await read(0)).toEqual(numbers.map(String));
+    expect(await read(1)).toHaveLength(9);
+    expect(await read(2)).toEqual([]);
+  });
+
+  it('readMessages: begins at the time given', async () => {
+    await write(3, 0, 1);
+    const { time } = await connection.jsm.streams.getMessage(streams.events, { last_by_subj: 'events.*.3' });
+    while (Date.now() <= time.getTime() + 1) await new Promise((resolve) => setTimeout(resolve, 1));
+    await write(3, 1, 3);
+    expect(await read(3, { from: { timeMs: time.getTime() + 1 } })).toEqual(['1', '2']);
+    expect(await read(3, { from: { timeMs: Date.now() + 60_000 } })).toEqual([]);
+  });
+
+  it('readMessages: stops when told to', async () => {
+    const signal = AbortSignal.abort(new Error('enough'));
+    await expect(read(0, { signal })).rejects.toThrow('enough');
+    const later = new AbortController();
+    const reading = read(0, { signal: later.signal, onMessage: () => later.abort(new Error('enough')) });
+    await expect(reading).rejects.toThrow('enough');
+  });
+
+  it('readMessages: begins at the sequence given, gives the messages whole where asked to, and ends when told to', async () => {
+    const seqs: number[] = [];
+    const last = await connection.jsm.streams.getMessage(streams.events, { last_by_subj: 'events.*.1' });
+    await read(1, { from: { seq: last.seq - 2 }, onMessage: ({ seq }) => void seqs.push(seq) });
+    expect(seqs).toEqual([last.seq - 2, last.seq - 1, last.seq]);
+    const texts: string[] = [];
+    await read(1, {
+      content: 'all',
+      messagesPerPull: 2,
+      onMessage({ data }) {
+        texts.push(Buffer.from(data).toString('utf8'));
+        return texts.length < 4;
+      },
+    });
+    expect(texts).toEqual(['payload', 'payload', 'payload', 'payload']);
+  });
+
+  it('readMessages: a reader that throws ends the reading at once', async () => {
+    const failing = read(1, {
+      onMessage() {
+        throw new Error('cannot be read');
+      },
+    });
+    await expect(failing).rejects.toMatchObject({ code: 'read_messages', cause: { message: 'cannot be read' } });
+  });
+
+  it('lastStored: is the newest message of the subject, storedAt the one at a sequence', async () => {
+    await write(2, 0, 4);
+    const last = await lastStored(connection, streams.events, eventsSubject('a0', 2));
+    expect(last?.msgId).toBe('2-3');
+    expect(await storedAt(connection, streams.events, last?.seq ?? 0)).toEqual(last);
+    expect(await lastStored(connection, streams.events, eventsSubject('nobody', 2))).toBeUndefined();
+    expect(await storedAt(connection, streams.events, 1_000_000)).toBeUndefined();
+  });
+});

@@ -1,0 +1,157 @@
+import { AckPolicy, DeliverPolicy, ReplayPolicy, createInbox, nanos } from 'nats';
+import type { ConsumerConfig, ConsumerInfo, Msg } from 'nats';
+import type { LogConnection } from '../connection/connection.ts';
+import { readDelivery } from './delivery.ts';
+import type { Delivery } from './delivery.ts';
+
+export type ReadMessagesOptions = {
+  readonly stream: string;
+  readonly filterSubject: string;
+  /** The first message read: stored at this time, in ms since the epoch, or of this sequence, or the next one after. */
+  readonly from: { readonly timeMs: number } | { readonly seq: number };
+  /** What the server sends of each message. */
+  readonly content: 'headers' | 'all';
+  /** Messages asked for at once; twice as many are on their way at most. */
+  readonly messagesPerPull: number;
+  /** Called in the order of the stream, once a message. `false` ends the reading. */
+  onMessage(message: Delivery): boolean | void;
+  /** Gives up when the server sends nothing for this long though messages wait, in ms. */
+  readonly silenceMaxMs: number;
+  readonly signal?: AbortSignal;
+};
+
+export class ReadMessagesError extends Error {
+  readonly code = 'read_messages';
+}
+
+const pullExpiresMs = 5_000;
+/** A pull that brings nothing for this long is given up. */
+const pullSilenceMs = pullExpiresMs + 2_000;
+
+/**
+ * Reads what a stream holds of a subject, up to now. Returns how many messages there were. A loss of the connection on
+ * the way is made up for. Nothing is acknowledged.
+ */
+export async function readMessages(connection: LogConnection, options: ReadMessagesOptions): Promise<number> {
+  let messages = 0;
+  let lastSeq: number | undefined;
+  let lastProgressMs = performance.now();
+  for (;;) {
+    options.signal?.throwIfAborted();
+    let failure: unknown;
+    try {
+      const from = lastSeq === undefined ? options.from : { seq: lastSeq + 1 };
+      const ended = await readOnce(connection, { ...options, from }, (message) => {
+        lastSeq = message.seq;
+        messages += 1;
+        lastProgressMs = performance.now();
+        return options.onMessage(message);
+      });
+      if (ended) return messages;
+    } catch (error) {
+      if (error instanceof ReadMessagesError) throw error;
+      failure = error;
+      await new Promise((resolve) => setTimeout(resolve, 250));
+    }
+    if (performance.now() - lastProgressMs > options.silenceMaxMs) {
+      throw new ReadMessagesError(`reading ${options.filterSubject}: nothing came`, { cause: failure });
+    }
+  }
+}
+
+type OnMessage = ReadMessagesOptions['onMessage'];
+
+/** Reads with one ephemeral consumer; true when it reached the end, false when it was cut off. */
+async function readOnce(
+  connection: LogConnection,
+  options: ReadMessagesOptions,
+  onMessage: OnMessage,
+): Promise<boolean> {
+  const info = await connection.jsm.consumers.add(options.stream, consumerConfig(options));
+  try {
+    return info.num_pending === 0 || (await pullAll(connection, info, options, onMessage));
+  } finally {
+    // Without a connection the server removes it by itself.
+    if (connection.connected) await connection.jsm.consumers.delete(options.stream, info.name).catch(() => false);
+  }
+}
+
+/**
+ * Pulls until nothing is pending, two requests ahead so that the server never waits for us. Messages go to the
+ * callback as they are parsed, so none piles up. Nothing is acknowledged: what a broken connection dropped is not sent
+ * again, so a break ends the reading.
+ */
+function pullAll(
+  connection: LogConnection,
+  { stream_name: stream, name }: ConsumerInfo,
+  { signal, messagesPerPull }: ReadMessagesOptions,
+  onMessage: OnMessage,
+): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const inbox = createInbox();
+    let requested = 0;
+    let ended = false;
+    const subscription = connection.nc.subscribe(inbox, { callback: (_error, message) => receive(message) });
+    const silence = setTimeout(() => end(() => resolve(false)), pullSilenceMs);
+    const offDisconnect = connection.onDisconnect(() => end(() => resolve(false)));
+    const onAbort = (): void =>
+      end(() => reject(signal?.reason instanceof Error ? signal.reason : new Error('aborted')));
+    signal?.addEventListener('abort', onAbort, { once: true });
+
+    const end = (settle: () => void): void => {
+      ended = true;
+      clearTimeout(silence);
+      offDisconnect();
+      signal?.removeEventListener('abort', onAbort);
+      subscription.unsubscribe();
+      settle();
+    };
+    const pull = (): void => {
+      requested += messagesPerPull;
+      const request = JSON.stringify({ batch: messagesPerPull, expires: nanos(pullExpiresMs) });
+      connection.nc.publish(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${name}`, request, { reply: inbox });
+    };
+    const receive = (message: Msg): void => {
+      const delivery = readDelivery(connection, message);
+      // A status of the server: a request ended early. The silence timer decides whether that matters.
+      if (delivery === undefined || ended) return;
+      silence.refresh();
+      requested -= 1;
+      try {
+        if (onMessage(delivery) === false) {
+          end(() => resolve(true));
+          return;
+        }
+      } catch (error) {
+        // Reading it again would not help.
+        end(() =>
+          reject(new ReadMessagesError(`reading ${delivery.subject}: a message cannot be read`, { cause: error })),
+        );
+        return;
+      }
+      if (ended) return;
+      if (delivery.pending === 0) end(() => resolve(true));
+      else if (requested <= messagesPerPull) pull();
+    };
+    pull();
+    pull();
+  });
+}
+
+function consumerConfig({ from, filterSubject, content }: ReadMessagesOptions): Partial<ConsumerConfig> {
+  const start =
+    'seq' in from
+      ? { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: Math.max(1, from.seq) }
+      : { deliver_policy: DeliverPolicy.StartTime, opt_start_time: new Date(from.timeMs).toISOString() };
+  return {
+    ...start,
+    filter_subject: filterSubject,
+    ack_policy: AckPolicy.None,
+    replay_policy: ReplayPolicy.Instant,
+    headers_only: content === 'headers',
+    mem_storage: true,
+    num_replicas: 1,
+    max_deliver: 1,
+    inactive_threshold: nanos(30_000),
+  };
+}

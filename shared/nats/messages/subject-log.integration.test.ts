@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { NatsServer } from '../../embedded/nats/nats-server.ts';
+import { startTestNats } from '../../testing/servers.ts';
+import { connectLog } from '../connection/connection.ts';
+import type { LogConnection } from '../connection/connection.ts';
+import { publish } from '../publish/publisher.ts';
+import { deleteMessage, readStored } from './subject-log.ts';
+import { deadLetterSubject } from '../../contracts/subjects.ts';
+import { ensureTopology, streams } from '../streams/topology.ts';
+
+let nats: NatsServer;
+let connection: LogConnection;
+
+beforeAll(async () => {
+  nats = await startTestNats();
+  connection = await connectLog({ url: nats.url, name: 'subject-log-test' });
+  const bytesMax = 16 * 1024 * 1024;
+  const limits = { ingestBytesMax: bytesMax, eventsBytesMax: bytesMax, retryBytesMax: bytesMax };
+  await ensureTopology(connection, {
+    partitions: 1,
+    replicas: 1,
+    deadLetterBytesMax: bytesMax,
+    deduplicationBytesMax: bytesMax,
+    ...limits,
+  });
+});
+afterAll(async () => {
+  await connection?.close();
+  await nats?.stop();
+});
+
+async function store(text: string): Promise<number> {
+  const options = { msgId: text, timeoutMs: 5_000, attemptsMax: 6 };
+  const { seq } = await publish(connection, deadLetterSubject('a'), Buffer.from(text), options);
+  return seq;
+}
+
+it.each([
+  ['copies may be asked', true],
+  ['only the leader may be asked', false],
+])('stored message, %s: is read by its sequence, and is undefined once it is gone', async (_what, allow_direct) => {
+  const { config } = await connection.jsm.streams.info(streams.deadLetters);
+  await connection.jsm.streams.update(streams.deadLetters, { ...config, allow_direct });
+  const [first, second] = [await store(`größe ${allow_direct}`), await store(`second ${allow_direct}`)];
+  expect(Buffer.from((await readStored(connection, streams.deadLetters, first)) ?? []).toString()).toMatch(/^größe/);
+  await deleteMessage(connection, streams.deadLetters, second);
+  expect(await readStored(connection, streams.deadLetters, second)).toBeUndefined();
+  expect(await readStored(connection, streams.deadLetters, second + 100)).toBeUndefined();
+});

@@ -1,0 +1,103 @@
+import type { LogConnection } from '../connection/connection.ts';
+import { isNoMessage } from '../connection/server-error.ts';
+
+export type StoredMessage = {
+  readonly seq: number;
+  readonly subject: string;
+  readonly data: Uint8Array;
+  /** When the stream stored it, in ms since the epoch. */
+  readonly storedAtMs: number;
+  header(name: string): string | undefined;
+};
+
+const copyTimeoutMs = 2_000;
+
+/** The first message at or after `fromSeq` on a subject (wildcards allowed), asked of the stream's leader. */
+export async function readNext(
+  connection: LogConnection,
+  stream: string,
+  subject: string,
+  fromSeq: number,
+): Promise<StoredMessage | undefined> {
+  try {
+    const request = { seq: Math.max(1, fromSeq), next_by_subj: subject };
+    const message = await connection.jsm.streams.getMessage(stream, request);
+    let bytes: Uint8Array | undefined;
+    return {
+      seq: message.seq,
+      subject: message.subject,
+      // The client decodes it each time it is asked, which takes milliseconds for a large frame: some only want the time.
+      get data() {
+        return (bytes ??= message.data);
+      },
+      storedAtMs: message.time.getTime(),
+      header: (name) => message.header.get(name) || undefined,
+    };
+  } catch (error) {
+    if (isNoMessage(error)) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * What the message with a sequence holds; undefined if the stream does not have it. A server that has a copy is asked
+ * first, since it answers with the bytes as they are: they never change. That there is no such message only the leader
+ * knows.
+ */
+export async function readStored(
+  connection: LogConnection,
+  stream: string,
+  seq: number,
+): Promise<Uint8Array | undefined> {
+  const copy = await readCopy(connection, stream, seq);
+  if (copy !== undefined) return copy;
+  try {
+    return (await connection.jsm.streams.getMessage(stream, { seq })).data;
+  } catch (error) {
+    if (isNoMessage(error)) return undefined;
+    throw error;
+  }
+}
+
+async function readCopy({ nc }: LogConnection, stream: string, seq: number): Promise<Uint8Array | undefined> {
+  try {
+    const answer = await nc.request(`$JS.API.DIRECT.GET.${stream}`, JSON.stringify({ seq }), {
+      timeout: copyTimeoutMs,
+    });
+    // A status in place of a message: it has none, or not yet.
+    return (answer.headers?.code ?? 0) === 0 ? answer.data : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** How many messages each subject that matches holds; subjects without any are left out. */
+export async function countBySubject(
+  connection: LogConnection,
+  stream: string,
+  filter: string,
+): Promise<ReadonlyMap<string, number>> {
+  const info = await connection.jsm.streams.info(stream, { subjects_filter: filter });
+  return new Map(Object.entries(info.state.subjects ?? {}));
+}
+
+/** Removes the messages of a subject (wildcards allowed) with a sequence below `beforeSeq`, or all. Returns how many. */
+export async function purgeSubject(
+  connection: LogConnection,
+  stream: string,
+  subject: string,
+  beforeSeq?: number,
+): Promise<number> {
+  const range = beforeSeq === undefined ? {} : { seq: beforeSeq };
+  const { purged } = await connection.jsm.streams.purge(stream, { filter: subject, ...range });
+  return purged;
+}
+
+/** Removes one message. One that is gone already is fine. */
+export async function deleteMessage(connection: LogConnection, stream: string, seq: number): Promise<void> {
+  try {
+    await connection.jsm.streams.deleteMessage(stream, seq, false);
+  } catch (error) {
+    if (!isNoMessage(error)) throw error;
+  }
+}

@@ -1,0 +1,50 @@
+import { readDurability } from './read-durability.ts';
+import type { Durability } from './read-durability.ts';
+import { readLogServers } from './read-log-servers.ts';
+import type { LogServer } from './read-log-servers.ts';
+
+/** The nats-servers of the log, as their monitor ports told last. */
+export type LogServersWatch = {
+  /** What an acknowledged event survives. */
+  readonly mode: Durability['mode'];
+  readonly servers: readonly LogServer[];
+  stop(): void;
+};
+
+// A server may come back with another configuration, and its disk may be full at any time.
+const everyMs = 10_000;
+const answerMs = 2_000;
+
+/** Reads them at once and again and again; nothing is known until they were read. */
+export function watchLogServers(monitorUrls: string | undefined): LogServersWatch {
+  let mode: Durability['mode'] = 'unknown';
+  let servers: readonly LogServer[] = [];
+  const read = async (): Promise<void> => {
+    const [durability, found] = await Promise.all([
+      readDurability(monitorUrls, answerMs),
+      readLogServers(monitorUrls, answerMs),
+    ]);
+    mode = durability.mode;
+    servers = found;
+  };
+  void read();
+  const timer = setInterval(() => void read(), everyMs);
+  timer.unref();
+  return {
+    get mode() {
+      return mode;
+    },
+    get servers() {
+      return servers;
+    },
+    stop: () => clearInterval(timer),
+  };
+}
+
+/** What the servers complain of, in one line; undefined if they do not. */
+export function complaintsOf(servers: readonly LogServer[]): string | undefined {
+  const complaints = servers.flatMap(({ name, complaint }) =>
+    complaint === undefined ? [] : [`${name}: ${complaint}`],
+  );
+  return complaints.length === 0 ? undefined : complaints.join('; ');
+}

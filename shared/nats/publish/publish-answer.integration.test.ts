@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { NatsServer } from '../../embedded/nats/nats-server.ts';
+import { startTestNats } from '../../testing/servers.ts';
+import { connectLog } from '../connection/connection.ts';
+import type { LogConnection } from '../connection/connection.ts';
+import { createFramePublisher } from './frame-publisher.ts';
+import { publish } from './publisher.ts';
+import { ingestSubject } from '../../contracts/subjects.ts';
+
+let server: NatsServer;
+let connection: LogConnection;
+let answers: string[] = [];
+let ids: string[] = [];
+
+beforeAll(async () => {
+  server = await startTestNats();
+  connection = await connectLog({ url: server.url, name: 'test' });
+  // Stands in for a stream, and answers what a test wants.
+  connection.nc.subscribe('ingest.*', {
+    callback: (_error, message) => {
+      ids.push(message.headers?.get('Nats-Msg-Id') ?? '');
+      message.respond(Buffer.from(answers.shift() ?? ''));
+    },
+  });
+});
+
+afterAll(async () => {
+  await connection.close();
+  await server.stop();
+});
+
+const unstored = '{"stream":"INGEST","seq":0,"duplicate":true}';
+const inProcess = '{"error":{"code":409,"err_code":10158,"description":"in process"},"stream":"INGEST","seq":0}';
+const stored = '{"stream":"INGEST","seq":5,"duplicate":true}';
+const payload = Buffer.from('x');
+
+test('frame publisher: a duplicate without a sequence is not stored', async () => {
+  const publisher = createFramePublisher(connection);
+  const outcomes = [];
+  for (const answer of [unstored, inProcess, stored]) {
+    answers = [answer];
+    outcomes.push(await publisher.publish(ingestSubject(0), payload, 'id', 5_000));
+  }
+  publisher.stop();
+  expect(outcomes).toEqual(['busy', 'busy', undefined]);
+});
+
+test('publish: a duplicate without a sequence is not stored, and is repeated under its id', async () => {
+  answers = [unstored];
+  await expect(
+    publish(connection, ingestSubject(0), payload, { msgId: 'one', timeoutMs: 5_000 }),
+  ).rejects.toMatchObject({ reason: 'busy' });
+  answers = [unstored, inProcess, stored];
+  ids = [];
+  const options = { msgId: 'two', timeoutMs: 5_000, attemptsMax: 3 };
+  expect(await publish(connection, ingestSubject(0), payload, options)).toEqual({ seq: 5, duplicate: true });
+  expect(ids).toEqual(['two', 'two', 'two']);
+});

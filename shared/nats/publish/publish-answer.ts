@@ -1,0 +1,86 @@
+import { serverErrors } from '../connection/server-error.ts';
+
+/**
+ * Why the log did not take a message. `full`: the stream, or the server, is at its limit. `busy`: not now, or not yet,
+ * as with an earlier try under the same id that is not decided; it may be repeated under that id.
+ */
+export type PublishFailure = 'disconnected' | 'timeout' | 'busy' | 'full' | 'too_large' | 'refused';
+
+/** What the log said to a publish. `duplicate`: a message of the same id was stored before, at `seq`. */
+export type PublishAnswer =
+  | { readonly kind: 'stored'; readonly seq: number; readonly duplicate: boolean }
+  | { readonly kind: 'failed'; readonly reason: PublishFailure };
+
+/**
+ * Reads what JetStream answers to a publish. Only an answer of `stream` that names the sequence a message was stored at
+ * is a promise: servers before 2.12 answer a repeated id with `"duplicate": true` and sequence 0 when they have merely
+ * seen it, and then may never store it.
+ */
+export function readPublishAnswer(data: Uint8Array, stream: string | undefined): PublishAnswer {
+  // Nobody listens on the subject: the stream does not exist, or has no leader.
+  if (data.length === 0) return failed('refused');
+  const answer = parse(data);
+  if (answer === undefined) return failed('refused');
+  if (answer.error !== undefined) return failed(failureOfCode(answer.error.err_code));
+  if (answer.stream !== stream) return failed('refused');
+  if (!isSequence(answer.seq)) return failed('busy');
+  return { kind: 'stored', seq: answer.seq, duplicate: answer.duplicate === true };
+}
+
+/** The same for the last message of an atomic batch: stored only if the answer is that of a batch of this many. */
+export function readBatchAnswer(
+  data: Uint8Array,
+  stream: string | undefined,
+  id: string,
+  count: number,
+): PublishAnswer {
+  const answer = readPublishAnswer(data, stream);
+  if (answer.kind === 'failed') return answer;
+  const { batch, count: stored } = parse(data) ?? {};
+  return batch === id && stored === count ? answer : failed('refused');
+}
+
+/** Whether a message of a stream can have this number. */
+export function isSequence(seq: unknown): seq is number {
+  return Number.isSafeInteger(seq) && Number(seq) > 0;
+}
+
+/** Whether the same message may be published again under the same id. */
+export function isRepeatable(failure: PublishFailure): boolean {
+  return failure === 'timeout' || failure === 'disconnected' || failure === 'busy';
+}
+
+type WireAnswer = {
+  readonly stream?: unknown;
+  readonly seq?: unknown;
+  readonly duplicate?: unknown;
+  readonly batch?: unknown;
+  readonly count?: unknown;
+  readonly error?: { readonly err_code?: number };
+};
+
+function parse(data: Uint8Array): WireAnswer | undefined {
+  try {
+    const text = Buffer.from(data.buffer, data.byteOffset, data.length).toString();
+    return (JSON.parse(text) as WireAnswer | null) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const failureOfCodes: ReadonlyMap<number | undefined, PublishFailure> = new Map([
+  [serverErrors.duplicateInProcess, 'busy'],
+  [serverErrors.tooManyRequests, 'busy'],
+  [serverErrors.temporarilyUnavailable, 'busy'],
+  [serverErrors.storeFailed, 'full'],
+  [serverErrors.insufficientResources, 'full'],
+  [serverErrors.storageResourcesExceeded, 'full'],
+  [serverErrors.memoryResourcesExceeded, 'full'],
+  [serverErrors.accountResourcesExceeded, 'full'],
+  [serverErrors.messageTooLarge, 'too_large'],
+  [serverErrors.headersTooLarge, 'too_large'],
+]);
+
+const failureOfCode = (code: number | undefined): PublishFailure => failureOfCodes.get(code) ?? 'refused';
+
+const failed = (reason: PublishFailure): PublishAnswer => ({ kind: 'failed', reason });

@@ -1,0 +1,173 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import type { NatsServer } from '../../embedded/nats/nats-server.ts';
+import { createNatsFolder, startTestNats, startTestNatsCluster } from '../../testing/servers.ts';
+import { connectLog } from '../connection/connection.ts';
+import type { LogConnection } from '../connection/connection.ts';
+import { batchMessagesMax, publishBatch } from './publish-batch.ts';
+import type { BatchMessage } from './publish-batch.ts';
+import { PublishError, publish, publishHeaders } from './publisher.ts';
+import { readNext } from '../messages/subject-log.ts';
+import { eventsOfAll, eventsSubject } from '../../contracts/subjects.ts';
+import { ensureTopology, streams } from '../streams/topology.ts';
+
+const bytesMax = 8 * 1024 ** 2;
+const limits = {
+  deduplicationBytesMax: bytesMax,
+  ingestBytesMax: bytesMax,
+  eventsBytesMax: bytesMax,
+  retryBytesMax: bytesMax,
+};
+const timeoutMs = 5_000;
+
+const cleanUps: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const step of cleanUps.splice(0).toReversed()) await step();
+});
+
+async function open(url: string, replicas: number): Promise<LogConnection> {
+  const connection = await connectLog({ url, name: 'test' });
+  cleanUps.push(() => connection.close());
+  await ensureTopology(connection, { partitions: 1, replicas, deadLetterBytesMax: bytesMax, ...limits });
+  return connection;
+}
+
+async function openOne(): Promise<LogConnection> {
+  const server = await startTestNats();
+  cleanUps.push(() => server.stop());
+  return open(server.url, 1);
+}
+
+const messages = (name: string, count: number, bytes = 100): BatchMessage[] =>
+  Array.from({ length: count }, (_, index) => ({
+    subject: eventsSubject(`account-${index % 3}`, 0),
+    payload: Buffer.alloc(bytes, index),
+    msgId: `${name}-${index}`,
+    headers: { Ids: `ids-${index}` },
+  }));
+
+/** The ids stored, in order. */
+async function stored(connection: LogConnection): Promise<string[]> {
+  const ids: string[] = [];
+  for (let seq = 1; ;) {
+    const message = await readNext(connection, streams.events, eventsOfAll, seq);
+    if (message === undefined) return ids;
+    ids.push(message.header('Nats-Msg-Id') ?? '');
+    seq = message.seq + 1;
+  }
+}
+
+const idsOf = (batch: readonly BatchMessage[]): string[] => batch.map(({ msgId }) => msgId);
+
+describe.each([1, 3])('publish batch, %i servers', (servers) => {
+  async function openLog(): Promise<LogConnection> {
+    if (servers === 1) return openOne();
+    const nodes = await startTestNatsCluster(servers);
+    cleanUps.push(async () => void (await Promise.all(nodes.map((node) => node.stop()))));
+    return open(nodes.map(({ url }) => url).join(','), servers);
+  }
+
+  test('publish batch: all are stored, in order, with their headers, and behind one another', async () => {
+    const connection = await openLog();
+    const batches = ['a', 'b', 'c', 'd'].map((name) => messages(name, 7));
+    const singles = messages('single', 30);
+    const [seqs] = await Promise.all([
+      Promise.all(batches.map((batch) => publishBatch(connection, batch, timeoutMs))),
+      ...singles.map((one) => publish(connection, one.subject, one.payload, { ...one, timeoutMs })),
+    ]);
+    const ids = await stored(connection);
+    expect(ids.toSorted()).toEqual([...batches, singles].flatMap(idsOf).toSorted());
+    for (const [nth, batch] of batches.entries()) {
+      const from = ids.indexOf(batch[0]?.msgId ?? '');
+      expect(ids.slice(from, from + batch.length)).toEqual(idsOf(batch));
+      expect(seqs[nth]).toEqual(batch.map((_, index) => from + 1 + index));
+    }
+    const last = await readNext(connection, streams.events, eventsOfAll, seqs[3]?.[6] ?? 0);
+    expect(last?.header('Ids')).toBe('ids-6');
+    expect([...(last?.data ?? [])]).toEqual([...Buffer.alloc(100, 6)]);
+  });
+
+  test('publish batch: with an id that is known, or twice in it, nothing of it is stored', async () => {
+    const connection = await openLog();
+    const [one, ...rest] = messages('a', 5);
+    if (one === undefined) throw new Error('no message');
+    await publish(connection, one.subject, one.payload, { ...one, timeoutMs });
+    await expect(publishBatch(connection, [...rest, one], timeoutMs)).rejects.toBeInstanceOf(PublishError);
+    await expect(publishBatch(connection, [...rest, ...rest], timeoutMs)).rejects.toBeInstanceOf(PublishError);
+    expect(await stored(connection)).toEqual(['a-0']);
+    // None of it is taken for known.
+    await publishBatch(connection, rest, timeoutMs);
+    expect(await stored(connection)).toEqual(['a-0', 'a-1', 'a-2', 'a-3', 'a-4']);
+  });
+
+  test('publish batch: repeated after a lost answer it is refused, and one by one each is known', async () => {
+    const connection = await openLog();
+    const batch = messages('a', 4);
+    await publishBatch(connection, batch, timeoutMs);
+    await expect(publishBatch(connection, batch, timeoutMs)).rejects.toBeInstanceOf(PublishError);
+    for (const message of batch) {
+      const { duplicate } = await publish(connection, message.subject, message.payload, { ...message, timeoutMs });
+      expect(duplicate).toBe(true);
+    }
+    expect(await stored(connection)).toEqual(idsOf(batch));
+  });
+});
+
+test('publish batch: more than the server takes at a time, in one batch or in batches, are refused and not stored', async () => {
+  const connection = await openOne();
+  const tooMany = messages('a', batchMessagesMax + 1, 1);
+  await expect(publishBatch(connection, tooMany, timeoutMs)).rejects.toBeInstanceOf(PublishError);
+  expect(await stored(connection)).toEqual([]);
+  await publishBatch(connection, messages('b', batchMessagesMax, 1), timeoutMs);
+  // Begun and not ended, they count until the server forgets them.
+  for (let begun = 0; begun < 50; begun += 1) {
+    const headers = { 'Nats-Batch-Id': `begun-${begun}`, 'Nats-Batch-Sequence': '1' };
+    connection.nc.publish(eventsSubject('account-0', 0), new Uint8Array(), {
+      headers: publishHeaders({ msgId: `begun-${begun}`, headers }),
+    });
+  }
+  await connection.nc.flush();
+  await expect(publishBatch(connection, messages('c', 2), timeoutMs)).rejects.toBeInstanceOf(PublishError);
+  expect(await stored(connection)).toHaveLength(batchMessagesMax);
+});
+
+test('publish batch: a stream that is full takes none of it', async () => {
+  const connection = await openOne();
+  const batch = messages('large', 10, 1024 ** 2);
+  await expect(publishBatch(connection, batch, timeoutMs)).rejects.toMatchObject({ reason: 'full' });
+  expect(await stored(connection)).toEqual([]);
+});
+
+test('publish batch: what a kill left of one is all of it or nothing', async () => {
+  const storeDir = await createNatsFolder();
+  let server: NatsServer = await startTestNats({ storeDir });
+  cleanUps.push(() => server.stop());
+  const connection = await open(server.url, 1);
+  const acknowledged: string[] = [];
+  const names: string[] = [];
+  for (let round = 0; round < 4; round += 1) {
+    const state = { isOver: false };
+    const publishing = (async () => {
+      for (let nth = 0; !state.isOver; nth += 1) {
+        const batch = messages(`${round}-${nth}`, 20, 4_000);
+        names.push(`${round}-${nth}`);
+        await publishBatch(connection, batch, 1_000).then(
+          () => acknowledged.push(...idsOf(batch)),
+          () => (state.isOver = true),
+        );
+      }
+    })();
+    const before = acknowledged.length;
+    await expect.poll(() => acknowledged.length, { timeout: 20_000 }).toBeGreaterThan(before + 100);
+    await server.kill();
+    await publishing;
+    server = await startTestNats({ storeDir, port: server.port });
+    await expect.poll(() => connection.connected, { timeout: 20_000 }).toBe(true);
+  }
+  const ids = await stored(connection);
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(acknowledged.filter((id) => !ids.includes(id))).toEqual([]);
+  for (const name of names) {
+    const count = ids.filter((id) => id.startsWith(`${name}-`)).length;
+    expect([0, 20]).toContain(count);
+  }
+}, 120_000);

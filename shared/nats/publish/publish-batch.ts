@@ -1,0 +1,59 @@
+import { randomBytes } from 'node:crypto';
+import type { LogConnection } from '../connection/connection.ts';
+import { readBatchAnswer } from './publish-answer.ts';
+import { PublishError, asPublishError, publishHeaders } from './publisher.ts';
+import type { PublishOptions } from './publisher.ts';
+import { streamOf } from '../streams/topology.ts';
+
+export type BatchMessage = Pick<PublishOptions, 'msgId' | 'headers'> & {
+  readonly subject: string;
+  readonly payload: Uint8Array;
+};
+
+/** Messages nats-server takes in one batch (its `max_batch_size`); it takes 50 batches of a stream at a time. */
+export const batchMessagesMax = 1_000;
+
+/**
+ * From how many messages on a batch is worth it. A single server makes files for every batch first: two messages take
+ * five times as long as beside each other, sixteen as long, 64 a third (`bench/micro/publish-batch-main.ts`).
+ */
+export const batchMessagesMin = 16;
+
+/**
+ * Stores messages of one stream as an atomic batch: all of them, behind one another, or none; one try. Returns their
+ * sequences. Throws PublishError, also where any of the ids is one the stream knows. After a failure that is no refusal
+ * they may be stored all the same: publish them one by one then, under the same ids, which finds out of each.
+ */
+export async function publishBatch(
+  connection: LogConnection,
+  messages: readonly BatchMessage[],
+  timeoutMs: number,
+): Promise<readonly number[]> {
+  const last = messages.at(-1);
+  if (last === undefined) return [];
+  // The client keeps no reconnect buffer worth the name: what is written while down is dropped.
+  if (!connection.connected) throw new PublishError('disconnected', last.subject);
+  const { nc } = connection;
+  const id = randomBytes(12).toString('base64url');
+  try {
+    // The server answers the last one for all of them. Where it misses one of those before, it refuses the batch.
+    for (const [index, message] of messages.slice(0, -1).entries()) {
+      nc.publish(message.subject, message.payload, { headers: batchHeaders(message, id, index + 1) });
+    }
+    const headers = batchHeaders(last, id, messages.length);
+    headers.set('Nats-Batch-Commit', '1');
+    const reply = await nc.request(last.subject, last.payload, { timeout: timeoutMs, headers });
+    const answer = readBatchAnswer(reply.data, streamOf(last.subject), id, messages.length);
+    if (answer.kind === 'failed') throw new PublishError(answer.reason, last.subject, new Error(reply.string()));
+    return messages.map((_, index) => answer.seq - messages.length + 1 + index);
+  } catch (error) {
+    throw asPublishError(last.subject, error);
+  }
+}
+
+function batchHeaders(message: BatchMessage, id: string, sequence: number): ReturnType<typeof publishHeaders> {
+  const headers = publishHeaders(message);
+  headers.set('Nats-Batch-Id', id);
+  headers.set('Nats-Batch-Sequence', String(sequence));
+  return headers;
+}

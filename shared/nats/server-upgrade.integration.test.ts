@@ -1,0 +1,196 @@
+import { createHash } from 'node:crypto';
+import { DeliverPolicy, nanos } from 'nats';
+import type { ConsumerInfo, JsMsg, StreamInfo } from 'nats';
+import { afterEach, expect, test } from 'vitest';
+import type { NatsServer, NatsServerOptions } from '../embedded/nats/nats-server.ts';
+import { fetchOlderNatsServer } from '../testing/older-nats-server.ts';
+import { createNatsFolder, startTestNats } from '../testing/servers.ts';
+import { connectLog } from './connection/connection.ts';
+import type { LogConnection } from './connection/connection.ts';
+import { consumerPolicy } from './consume/consumers.ts';
+import { openCursor } from './consume/pull-consumer.ts';
+import { inspectLog } from './monitor/inspect-log.ts';
+import { bucketSettings, openBuckets } from './buckets/open-buckets.ts';
+import type { Buckets } from './buckets/open-buckets.ts';
+import { publish } from './publish/publisher.ts';
+import { deadLetterSubject, eventsSubject, ingestSubject, retrySubject } from '../contracts/subjects.ts';
+import { ensureTopology, streams } from './streams/topology.ts';
+
+const older = await fetchOlderNatsServer().catch((error: unknown): undefined => {
+  const reason = error instanceof Error ? error.message : String(error);
+  process.stderr.write(`SKIPPED: no data folder of an older nats-server was taken over: ${reason}\n`);
+});
+
+const mebibyte = 1024 ** 2;
+const settings = {
+  partitions: 2,
+  replicas: 1,
+  ingestBytesMax: 64 * mebibyte,
+  eventsBytesMax: 64 * mebibyte,
+  retryBytesMax: 8 * mebibyte,
+  deadLetterBytesMax: 8 * mebibyte,
+  deduplicationBytesMax: 8 * mebibyte,
+};
+const consumer = {
+  stream: streams.events,
+  name: 'dispatcher-one',
+  filterSubject: 'events.a.*',
+  startFrom: 'first',
+  ackWaitMs: 1_000,
+  ackPendingMax: 100,
+} as const;
+const events = 120;
+const timeoutMs = 20_000;
+
+const ended: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of ended.splice(0).toReversed()) await end();
+});
+
+async function start(options: Partial<NatsServerOptions>): Promise<NatsServer> {
+  const server = await startTestNats(options);
+  ended.push(() => server.stop());
+  return server;
+}
+
+async function connect({ url }: NatsServer, takesOldServer = false): Promise<LogConnection> {
+  const connection = await connectLog({ url, name: 'test', takesOldServer });
+  ended.push(() => connection.close());
+  return connection;
+}
+
+/** Puts something into every stream and bucket. */
+async function fill(connection: LogConnection, buckets: Buckets): Promise<void> {
+  for (let i = 0; i < events; i += 1) {
+    const body = Buffer.from(`${i} ${'x'.repeat(i * 20)}`);
+    const headers = { 'Sluice-Ids': String(i) };
+    await publish(connection, ingestSubject(i % 2), body, { msgId: `in-${i}`, timeoutMs });
+    await publish(connection, eventsSubject('a', i % 2), body, { msgId: `out-${i}`, headers, timeoutMs });
+  }
+  await publish(connection, retrySubject('one', 1), Buffer.from('retry'), { msgId: 'retry', timeoutMs });
+  await publish(connection, deadLetterSubject('one'), Buffer.from('dead'), { msgId: 'dead', timeoutMs });
+  // What was worked off and purged, as retention does.
+  await connection.jsm.streams.purge(streams.ingest, { seq: 31 });
+  for (const bucket of Object.values(buckets)) {
+    for (let i = 0; i < 5; i += 1) await bucket.put('changed', Buffer.from(`value ${i}`));
+    await bucket.put('gone', Buffer.from('x'));
+    await bucket.delete('gone');
+  }
+}
+
+/** The consumer as a build of that time made it: nobody's in particular. */
+async function makeAsBefore({ jsm }: LogConnection): Promise<void> {
+  await jsm.consumers.add(consumer.stream, {
+    durable_name: consumer.name,
+    filter_subject: consumer.filterSubject,
+    ...consumerPolicy,
+    deliver_policy: DeliverPolicy.All,
+    ack_wait: nanos(consumer.ackWaitMs),
+    max_ack_pending: consumer.ackPendingMax,
+  });
+}
+
+async function take(connection: LogConnection, count: number): Promise<JsMsg[]> {
+  const reader = await connection.js.consumers.get(consumer.stream, consumer.name);
+  const taken: JsMsg[] = [];
+  for await (const message of await reader.fetch({ max_messages: count, expires: timeoutMs })) taken.push(message);
+  return taken;
+}
+
+/** Everything a log holds, so that two looks at it can be compared. */
+async function look(connection: LogConnection): Promise<unknown> {
+  const found = new Map<string, unknown>();
+  for await (const info of connection.jsm.streams.list()) {
+    const consumers: unknown[] = [];
+    for await (const one of connection.jsm.consumers.list(info.config.name)) consumers.push(placeOf(one));
+    found.set(info.config.name, { ...stateOf(info), consumers, contents: await contentsOf(connection, info) });
+  }
+  return Object.fromEntries([...found].toSorted(([a], [b]) => a.localeCompare(b)));
+}
+
+const stateOf = ({ state, config }: StreamInfo): object => ({
+  messages: state.messages,
+  bytes: state.bytes,
+  first: state.first_seq,
+  last: state.last_seq,
+  limits: [config.max_bytes, config.max_age, config.discard, config.retention, config.duplicate_window],
+  partitions: config.metadata?.['sluice.partitions'],
+});
+
+const placeOf = (info: ConsumerInfo): object => ({
+  name: info.name,
+  delivered: info.delivered.stream_seq,
+  floor: info.ack_floor.stream_seq,
+  given: info.num_ack_pending,
+  waiting: info.num_pending,
+});
+
+async function contentsOf({ jsm }: LogConnection, { config, state }: StreamInfo): Promise<string> {
+  const hash = createHash('sha256');
+  for (let seq = state.first_seq; seq <= state.last_seq; seq += 1) {
+    const message = await jsm.streams.getMessage(config.name, { seq }).catch(() => undefined);
+    if (message === undefined) continue;
+    const headers = message.header.keys().map((name) => [name, message.header.get(name)]);
+    hash.update(JSON.stringify([seq, message.subject, headers])).update(message.data);
+  }
+  return hash.digest('hex');
+}
+
+test.skipIf(older === undefined).each([
+  ['stopped', (server: NatsServer) => server.stop()],
+  ['killed', (server: NatsServer) => server.kill()],
+])('server upgrade: a data folder of nats-server 2.10 that was %s is taken over in place', async (_, end) => {
+  const storeDir = await createNatsFolder();
+  const before = await start({ storeDir, binaryPath: older?.path ?? '' });
+  const old = await connect(before, true);
+  expect(old.problem).toContain('is older than');
+  await ensureTopology(old, settings);
+  await fill(old, await openBuckets(old, 1));
+  await makeAsBefore(old);
+  const given = await take(old, 40);
+  // 0 to 19 are finished, and every second one above; the others are being worked on.
+  for (const [at, message] of given.entries()) if (at < 20 || at % 2 === 1) expect(await message.ackAck()).toBe(true);
+  const wanted = await look(old);
+  await old.close();
+  await end(before);
+
+  const connection = await connect(await start({ storeDir }));
+  expect(await look(connection)).toEqual(wanted);
+  // Nothing is to be made or changed, and all settings are what the code wants.
+  expect((await ensureTopology(connection, settings)).created).toEqual([]);
+  const buckets = await openBuckets(connection, 1);
+  const report = await inspectLog(connection, settings);
+  expect(report.streams.filter(({ differences }) => differences?.length !== 0)).toEqual([]);
+  expect(report.streams).toHaveLength(Object.keys(streams).length + Object.keys(bucketSettings(1)).length);
+  for (const bucket of Object.values(buckets)) {
+    expect(Buffer.from((await bucket.get('changed'))?.value ?? []).toString()).toBe('value 4');
+    expect((await bucket.get('gone'))?.value).toBeUndefined();
+    expect(await bucket.putIfUnchanged('changed', Buffer.from('next'), 0)).toBeUndefined();
+  }
+
+  // Ids of messages before the upgrade are known, and one sent again is known by it.
+  const again = { msgId: `out-${events - 1}`, timeoutMs };
+  expect(await publish(connection, eventsSubject('a', 0), Buffer.from('again'), again)).toMatchObject({
+    duplicate: true,
+  });
+  // Who takes the consumer over is given all that follows what is finished without a gap, in order.
+  const cursor = await openCursor(connection, { consumer, bufferedMax: 50 });
+  ended.push(() => cursor.close());
+  const came: number[] = [];
+  while (came.length < events - 20) {
+    for (const message of await cursor.take(50)) {
+      came.push(message.seq);
+      message.ack();
+    }
+  }
+  expect(came).toEqual(
+    given
+      .slice(20)
+      .map(({ seq }) => seq)
+      .concat(came.slice(20)),
+  );
+  expect(came).toEqual(came.toSorted((a, b) => a - b));
+  await expect
+    .poll(async () => (await connection.jsm.consumers.info(consumer.stream, consumer.name)).ack_floor.stream_seq)
+    .toBe(events);
+});

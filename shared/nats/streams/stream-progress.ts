@@ -1,0 +1,87 @@
+import { AckPolicy, DeliverPolicy } from 'nats';
+import type { LogConnection } from '../connection/connection.ts';
+
+export type StreamState = {
+  readonly bytes: number;
+  /** Undefined: no limit. */
+  readonly bytesMax: number | undefined;
+  readonly messages: number;
+  readonly firstSeq: number;
+  readonly lastSeq: number;
+  /** When the stream was made; a stream of that name made anew says another time. */
+  readonly createdAt: string;
+};
+
+export async function readStreamState(connection: LogConnection, stream: string): Promise<StreamState> {
+  const { config, state, created: createdAt } = await connection.jsm.streams.info(stream);
+  return {
+    createdAt,
+    bytes: state.bytes,
+    bytesMax: config.max_bytes > 0 ? config.max_bytes : undefined,
+    messages: state.messages,
+    firstSeq: state.first_seq,
+    lastSeq: state.last_seq,
+  };
+}
+
+/** What a server has found damaged or missing of a stream since it started. */
+export type StreamLoss = {
+  readonly bytes: number;
+  /** The sequences it knows of: none where it read a file that ended too early. */
+  readonly seqs: readonly number[];
+};
+
+/** Listing more gaps than this would cost the server more than the answer is worth. */
+const gapsMax = 1_000_000;
+
+/** What the server has lost of a stream; undefined when the stream has too many gaps to ask. */
+export async function readStreamLoss({ jsm }: LogConnection, stream: string): Promise<StreamLoss | undefined> {
+  const { state } = await jsm.streams.info(stream);
+  if ((state.num_deleted ?? 0) > gapsMax) return undefined;
+  // It is told with the gaps only.
+  const { lost } = (await jsm.streams.info(stream, { deleted_details: true })).state;
+  return { bytes: lost?.bytes ?? 0, seqs: lost?.msgs ?? [] };
+}
+
+export type ConsumerProgress = {
+  readonly name: string;
+  readonly filterSubject: string;
+  /** Everything up to here is acknowledged. */
+  readonly ackedSeq: number;
+  /** Messages that wait for it, and those it was given and has not acknowledged. */
+  readonly waiting: number;
+  readonly unacknowledged: number;
+  /** With so many unacknowledged it is given no more. */
+  readonly unacknowledgedMax: number;
+};
+
+/** How far each durable consumer of a stream has come. */
+export async function listConsumerProgress(connection: LogConnection, stream: string): Promise<ConsumerProgress[]> {
+  const found: ConsumerProgress[] = [];
+  for await (const info of connection.jsm.consumers.list(stream)) {
+    if (info.config.durable_name === undefined) continue;
+    found.push({
+      name: info.name,
+      filterSubject: info.config.filter_subject ?? '>',
+      ackedSeq: info.ack_floor.stream_seq,
+      waiting: info.num_pending,
+      unacknowledged: info.num_ack_pending,
+      unacknowledgedMax: info.config.max_ack_pending ?? 0,
+    });
+  }
+  return found;
+}
+
+/** The sequence of the first message stored at or after a time; one past the end when there is none. */
+export async function findSeqAt(connection: LogConnection, stream: string, timeMs: number): Promise<number> {
+  // A consumer that starts at a time knows where that is, on every version of the server.
+  const info = await connection.jsm.consumers.add(stream, {
+    ack_policy: AckPolicy.None,
+    deliver_policy: DeliverPolicy.StartTime,
+    opt_start_time: new Date(timeMs).toISOString(),
+    inactive_threshold: 60e9,
+    mem_storage: true,
+  });
+  await connection.jsm.consumers.delete(stream, info.name);
+  return info.delivered.stream_seq + 1;
+}

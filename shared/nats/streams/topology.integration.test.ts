@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { NatsServer } from '../../embedded/nats/nats-server.ts';
+import { startTestNats, startTestNatsCluster } from '../../testing/servers.ts';
+import { openBucket } from '../buckets/bucket.ts';
+import { connectLog } from '../connection/connection.ts';
+import type { LogConnection } from '../connection/connection.ts';
+import { refuseFewerCopies } from './refuse-fewer-copies.ts';
+import { ForeignLogError, TopologyError, ensureTopology, streams } from './topology.ts';
+import type { TopologySettings } from './topology.ts';
+
+const bytesMax = 8 * 1024 ** 2;
+const settings: TopologySettings = {
+  partitions: 2,
+  replicas: 1,
+  ingestBytesMax: bytesMax,
+  eventsBytesMax: bytesMax,
+  retryBytesMax: bytesMax,
+  deadLetterBytesMax: bytesMax,
+  deduplicationBytesMax: bytesMax,
+};
+
+let connection: LogConnection;
+const configOf = async (stream: string) => (await connection.jsm.streams.info(stream)).config;
+
+describe('one server', () => {
+  let server: NatsServer;
+
+  beforeAll(async () => {
+    server = await startTestNats();
+    connection = await connectLog({ url: server.url, name: 'test' });
+  });
+  beforeEach(async () => {
+    for (const name of Object.values(streams)) await connection.jsm.streams.delete(name).catch(() => undefined);
+  });
+  afterAll(async () => {
+    await connection.close();
+    await server.stop();
+  });
+
+  test('topology: a log bears the id of its deployment, and is refused by another one before anything is changed', async () => {
+    await ensureTopology(connection, settings, 'deployment-a');
+    await ensureTopology(connection, settings, 'deployment-a');
+    // A gateway knows no database.
+    await ensureTopology(connection, settings);
+    const other = ensureTopology(connection, { ...settings, ingestBytesMax: 2 * bytesMax }, 'deployment-b');
+    await expect(other).rejects.toBeInstanceOf(ForeignLogError);
+    await expect(other).rejects.toThrow(/deployment-a.*deployment-b.*NATS_URL or DATABASE_URL.*update deployment set/);
+    expect((await configOf(streams.ingest)).max_bytes).toBe(bytesMax);
+  });
+
+  test('topology: a log that bears no id yet is that of the first one that has one', async () => {
+    await ensureTopology(connection, settings);
+    await ensureTopology(connection, settings, 'deployment-a');
+    expect((await configOf(streams.ingest)).metadata).toMatchObject({
+      'sluice.partitions': '2',
+      'sluice.deployment': 'deployment-a',
+    });
+    await expect(ensureTopology(connection, settings, 'deployment-b')).rejects.toBeInstanceOf(ForeignLogError);
+  });
+
+  test('topology: copies that one server cannot keep are refused', async () => {
+    await ensureTopology(connection, settings);
+    const refused = refuseFewerCopies(connection, 3);
+    await expect(refused).rejects.toBeInstanceOf(TopologyError);
+    await expect(refused).rejects.toThrow(/LOG_REPLICAS is 3.*in no cluster.*LOG_REPLICAS=1/);
+    await refuseFewerCopies(connection, 1);
+  });
+});
+
+describe('three servers', () => {
+  let nodes: NatsServer[];
+
+  beforeAll(async () => {
+    nodes = await startTestNatsCluster();
+    connection = await connectLog({ url: nodes.map(({ url }) => url).join(','), name: 'test' });
+  });
+  afterAll(async () => {
+    await connection.close();
+    await Promise.all(nodes.map((node) => node.stop()));
+  });
+
+  test('topology: copies become more, and never fewer by a start', async () => {
+    await refuseFewerCopies(connection, 1);
+    await ensureTopology(connection, settings);
+    await refuseFewerCopies(connection, 3);
+    await ensureTopology(connection, { ...settings, replicas: 3 });
+    expect((await configOf(streams.events)).num_replicas).toBe(3);
+    const bucket = { name: 'TEST', bytesMax };
+    await openBucket(connection, { ...bucket, replicas: 3 });
+    await expect(refuseFewerCopies(connection, 1)).rejects.toThrow(/INGEST has 3 copies.*LOG_REPLICAS asks for 1/);
+    // What reconnects with the settings of its start leaves them as well.
+    await ensureTopology(connection, settings);
+    await openBucket(connection, { ...bucket, replicas: 1 });
+    expect((await configOf(streams.events)).num_replicas).toBe(3);
+    expect((await configOf('KV_TEST')).num_replicas).toBe(3);
+  });
+});

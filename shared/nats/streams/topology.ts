@@ -1,0 +1,171 @@
+import { isDeepStrictEqual } from 'node:util';
+import { DiscardPolicy, RetentionPolicy, StorageType, nanos } from 'nats';
+import type { StreamConfig } from 'nats';
+import type { LogConnection } from '../connection/connection.ts';
+import { jetStreamFailure } from '../connection/server-error.ts';
+import { isNotFound, serverErrorCode, serverErrors } from '../connection/server-error.ts';
+import { whileForming } from '../connection/while-forming.ts';
+
+/** Limits of the log. Bytes are bytes on disk before replication. */
+export type TopologySettings = {
+  readonly partitions: number;
+  readonly replicas: number;
+  readonly ingestBytesMax: number;
+  readonly eventsBytesMax: number;
+  readonly retryBytesMax: number;
+  readonly deadLetterBytesMax: number;
+  readonly deduplicationBytesMax: number;
+};
+
+export const streams = {
+  ingest: 'INGEST',
+  events: 'EVENTS',
+  retry: 'RETRY',
+  deadLetters: 'DEAD_LETTERS',
+  deduplication: 'DEDUPLICATION',
+  canary: 'CANARY',
+} as const;
+
+/** By the first word of their subjects. */
+const streamOfHead: Readonly<Record<string, string>> = {
+  ingest: streams.ingest,
+  events: streams.events,
+  retry: streams.retry,
+  dead: streams.deadLetters,
+  deduplication: streams.deduplication,
+  canary: streams.canary,
+};
+
+/** The stream that keeps a subject. */
+export function streamOf(subject: string): string | undefined {
+  return streamOfHead[subject.slice(0, subject.indexOf('.'))];
+}
+
+export const buckets = { config: 'CONFIG', health: 'HEALTH', leases: 'LEASES', replays: 'REPLAYS' } as const;
+
+const duplicateWindowMs = 120_000;
+
+export class TopologyError extends Error {
+  readonly code = 'topology';
+}
+
+const deploymentEntry = 'sluice.deployment';
+
+/** With what the client library does not know of yet. `allow_atomic`: batches that are stored as a whole. */
+type WantedConfig = Partial<StreamConfig> & { readonly allow_atomic?: boolean };
+type FoundConfig = StreamConfig & { readonly allow_atomic?: boolean };
+
+/** The streams as the code wants them. */
+export function streamConfigs(settings: TopologySettings, deploymentId?: string): readonly WantedConfig[] {
+  const kept = (name: string, subjects: readonly string[], bytesMax: number): Partial<StreamConfig> => ({
+    name,
+    subjects: [...subjects],
+    storage: StorageType.File,
+    retention: RetentionPolicy.Limits,
+    // Full means push back: nothing undelivered is ever discarded for space.
+    discard: DiscardPolicy.New,
+    max_bytes: bytesMax,
+    max_age: 0,
+    duplicate_window: nanos(duplicateWindowMs),
+    num_replicas: settings.replicas,
+    allow_direct: true,
+  });
+  return [
+    {
+      ...kept(streams.ingest, ['ingest.*'], settings.ingestBytesMax),
+      metadata: {
+        'sluice.partitions': String(settings.partitions),
+        ...(deploymentId === undefined ? {} : { [deploymentEntry]: deploymentId }),
+      },
+    },
+    { ...kept(streams.events, ['events.*.*'], settings.eventsBytesMax), allow_atomic: true },
+    kept(streams.retry, ['retry.*.*'], settings.retryBytesMax),
+    { ...kept(streams.deadLetters, ['dead.*'], settings.deadLetterBytesMax), allow_atomic: true },
+    {
+      ...kept(streams.deduplication, ['deduplication.*'], settings.deduplicationBytesMax),
+      // All of it stands in EVENTS as well: what is missing costs a resolver a longer start and no event.
+      discard: DiscardPolicy.Old,
+    },
+    {
+      ...kept(streams.canary, ['canary.*'], 1024 * 1024),
+      discard: DiscardPolicy.Old,
+      max_msgs_per_subject: 1,
+      max_age: nanos(3_600_000),
+    },
+  ];
+}
+
+/** The log is that of another deployment. */
+export class ForeignLogError extends TopologyError {}
+
+/**
+ * Makes the streams that are missing and brings the limits of the others to `settings`; copies only become more. The
+ * number of partitions is fixed when INGEST is made; the number in force is returned. A log that bears the id of
+ * another deployment is a ForeignLogError before anything is changed, one that bears none is this one's from now on.
+ */
+export async function ensureTopology(
+  connection: LogConnection,
+  settings: TopologySettings,
+  deploymentId?: string,
+): Promise<{ readonly partitions: number; readonly created: readonly string[] }> {
+  const created: string[] = [];
+  for (const config of streamConfigs(settings, deploymentId)) {
+    if (await ensureStream(connection, config)) created.push(config.name ?? '');
+  }
+  const info = await whileForming(() => connection.jsm.streams.info(streams.ingest));
+  const partitions = Number(info.config.metadata?.['sluice.partitions']);
+  if (!Number.isInteger(partitions) || partitions < 1) {
+    throw new TopologyError(`reading stream ${streams.ingest}: its metadata names no partition count`);
+  }
+  return { partitions, created };
+}
+
+async function ensureStream(connection: LogConnection, config: WantedConfig): Promise<boolean> {
+  try {
+    return await whileForming(() => makeOrAdjust(connection, config));
+  } catch (error) {
+    if (error instanceof TopologyError) throw error;
+    throw new TopologyError(`ensuring stream ${config.name}: ${jetStreamFailure(error)}`, { cause: error });
+  }
+}
+
+/** Whether it made the stream. */
+async function makeOrAdjust({ jsm }: LogConnection, config: WantedConfig): Promise<boolean> {
+  const name = config.name ?? '';
+  try {
+    const found = await jsm.streams.info(name);
+    const adjusted = adjust(found.config, config);
+    if (!isDeepStrictEqual(adjusted, found.config)) await jsm.streams.update(name, adjusted);
+    return false;
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+  try {
+    await jsm.streams.add(config);
+    return true;
+  } catch (error) {
+    // Two processes that start together both find it missing; the second one finds it made.
+    if (serverErrorCode(error) === serverErrors.streamNameInUse) return false;
+    throw error;
+  }
+}
+
+function adjust(found: FoundConfig, wanted: WantedConfig): FoundConfig {
+  const [foundId, wantedId] = [found, wanted].map(({ metadata }) => metadata?.[deploymentEntry]);
+  if (foundId !== undefined && wantedId !== undefined && foundId !== wantedId) throw foreignLog(foundId, wantedId);
+  return {
+    ...found,
+    max_bytes: wanted.max_bytes ?? -1,
+    num_replicas: Math.max(found.num_replicas, wanted.num_replicas ?? 1),
+    ...(wanted.allow_atomic === undefined ? {} : { allow_atomic: wanted.allow_atomic }),
+    ...(wantedId === undefined ? {} : { metadata: { ...found.metadata, [deploymentEntry]: wantedId } }),
+  };
+}
+
+function foreignLog(foundId: string, wantedId: string): ForeignLogError {
+  return new ForeignLogError(
+    `the log at NATS_URL is that of deployment ${foundId}, the database at DATABASE_URL that of ${wantedId}: two ` +
+      'deployments on one log would take each other’s events. Set NATS_URL or DATABASE_URL to what belongs together; ' +
+      `if the database was made anew for this log, tell it: update deployment set id = '${foundId}'`,
+  );
+}

@@ -1,0 +1,77 @@
+import { Type } from 'typebox';
+import { expect, test } from 'vitest';
+import { EnvError, readEnv } from '../runtime/env.ts';
+import { databaseAccess, sslOptions } from './database-access.ts';
+import type { DatabaseAccess } from './database-access.ts';
+import { databaseEnv, databaseRules } from './database-env.ts';
+
+const pem = (what: string): string => `-----BEGIN ${what}-----\nAAAA\n-----END ${what}-----`;
+const ca = { DATABASE_CA: pem('CERTIFICATE') };
+const own = { DATABASE_CERT: pem('CERTIFICATE'), DATABASE_KEY: pem('EC PRIVATE KEY') };
+const address = 'postgresql://sluice@db.internal/sluice';
+
+function read(variables: Record<string, string>): DatabaseAccess {
+  const source = { DATABASE_URL: address, ...variables };
+  return databaseAccess(readEnv(Type.Object(databaseEnv), source, () => '', databaseRules));
+}
+
+const problemsOf = (variables: Record<string, string>): readonly string[] => {
+  try {
+    read(variables);
+    return [];
+  } catch (error) {
+    if (error instanceof EnvError) return error.problems;
+    throw error;
+  }
+};
+
+test('database: the address alone is not encrypted, as before', () => {
+  expect(read({})).toEqual({ databaseUrl: address });
+  expect(sslOptions(undefined)).toBe(false);
+});
+
+test.each([
+  ['disable', {}, undefined],
+  ['require', {}, 'nothing'],
+  ['require', ca, 'signature'],
+  ['verify-ca', ca, 'signature'],
+  ['verify-full', {}, 'name'],
+])('database: sslmode=%s is read as by PostgreSQL itself', (mode, variables, verify) => {
+  const found = read({ ...variables, DATABASE_URL: `${address}?sslmode=${mode}&application_name=x` });
+  expect(found.databaseUrl).toBe(`${address}?application_name=x`);
+  expect(found.databaseTls?.verify).toBe(verify);
+});
+
+test('database: an authority or a certificate of our own alone asks for the whole check', () => {
+  expect(read(ca).databaseTls).toEqual({ verify: 'name', ca: ca.DATABASE_CA });
+  expect(read(own).databaseTls).toEqual({ verify: 'name', cert: own.DATABASE_CERT, key: own.DATABASE_KEY });
+  expect(sslOptions({ verify: 'name' })).toEqual({ rejectUnauthorized: true });
+  expect(sslOptions({ verify: 'nothing' })).toEqual({ rejectUnauthorized: false });
+});
+
+test('database: the password may come apart from the address', () => {
+  expect(read({ DATABASE_PASSWORD: 'p@ss/w:rd%' }).databaseUrl).toBe(
+    'postgresql://sluice:p%40ss%2Fw%3Ard%25@db.internal/sluice',
+  );
+});
+
+test.each([
+  [{ DATABASE_CERT: pem('CERTIFICATE') }, 'DATABASE_KEY is missing: DATABASE_CERT alone does nothing'],
+  [{ DATABASE_KEY: pem('PRIVATE KEY') }, 'DATABASE_CERT is missing: DATABASE_KEY alone does nothing'],
+  [{ DATABASE_CA: 'ca.pem' }, 'DATABASE_CA must match pattern "-----BEGIN CERTIFICATE-----"'],
+  [{ DATABASE_URL: 'mysql://x' }, 'DATABASE_URL must match pattern "^postgres(ql)?://"'],
+  [
+    { DATABASE_URL: `${address}?sslmode=prefer` },
+    'DATABASE_URL says sslmode=prefer: it must be one of disable, require, verify-ca, verify-full',
+  ],
+  [
+    { DATABASE_URL: `${address}?sslrootcert=/x` },
+    'DATABASE_URL says sslrootcert=: say sslmode=, and use DATABASE_CA_FILE, DATABASE_CERT_FILE, DATABASE_KEY_FILE',
+  ],
+  [
+    { ...ca, DATABASE_URL: `${address}?sslmode=disable` },
+    'DATABASE_URL says sslmode=disable, with which DATABASE_CA and DATABASE_CERT do nothing',
+  ],
+])('database: what would silently do nothing is refused: %o', (variables, problem) => {
+  expect(problemsOf(variables)).toEqual([problem]);
+});

@@ -1,0 +1,142 @@
+import { chown, mkdtemp, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { choosePostgresAccount } from '../embedded/postgres/postgres-account.ts';
+import { clusterDirOf } from '../embedded/postgres/postgres-cluster.ts';
+import { startPostgresServer } from '../embedded/postgres/postgres-server.ts';
+import type { PostgresServer } from '../embedded/postgres/postgres-server.ts';
+import { createTestAuthority } from '../testing/certificates.ts';
+import type { Certificate, TestAuthority } from '../testing/certificates.ts';
+import { createVisitorPool } from '../visitors/visitor-pool.ts';
+import { connectFailure } from './connect-failure.ts';
+import type { DatabaseAccess } from './database-access.ts';
+import { migrate } from './migrate.ts';
+import { openStorage } from './open-storage.ts';
+
+let authority: TestAuthority;
+let other: TestAuthority;
+let client: Certificate;
+let server: PostgresServer;
+
+beforeAll(async () => {
+  [authority, other] = await Promise.all([createTestAuthority(), createTestAuthority('another authority')]);
+  client = await authority.client('sluice');
+  const dataDir = await mkdtemp(join(inject('testRunFolder'), 'postgres-tls-'));
+  // Made first without TLS: the server reads its key as its own account, from the folder made then.
+  const plain = await startPostgresServer({ dataDir, durable: false });
+  await plain.stop();
+  server = await startPostgresServer({ dataDir, durable: false, furtherSettings: await tlsSettings(plain.home) });
+});
+
+afterAll(() => server?.stop());
+
+async function tlsSettings(home: string): Promise<Record<string, string>> {
+  const account = await choosePostgresAccount(clusterDirOf(home));
+  const file = async (name: string, text: string): Promise<string> => {
+    const path = join(home, name);
+    await writeFile(path, text, { mode: 0o600 });
+    if (account !== undefined) await chown(path, account.uid, account.gid);
+    return path;
+  };
+  const { cert, key } = await authority.server();
+  // Over TLS with a certificate that names the user, and in the clear, as the embedded server looks whether it is up.
+  const access = [
+    'hostssl all sluice 127.0.0.1/32 scram-sha-256 clientcert=verify-full',
+    'hostnossl all sluice 127.0.0.1/32 scram-sha-256',
+  ];
+  return {
+    // Two addresses, of which the certificate names the first.
+    listen_addresses: '127.0.0.1,127.0.0.2',
+    ssl: 'on',
+    ssl_cert_file: await file('server.pem', cert),
+    ssl_key_file: await file('server-key.pem', key),
+    ssl_ca_file: await file('ca.pem', authority.ca),
+    hba_file: await file('hba.conf', `${access.join('\n')}\n`),
+  };
+}
+
+const withTls = (own: Certificate | undefined, ca = authority.ca): DatabaseAccess => ({
+  databaseUrl: server.url,
+  databaseTls: { verify: 'name', ca, ...own },
+});
+
+/** Whether the connection is encrypted, by the pool that the pipeline uses. */
+async function askPool(access: DatabaseAccess): Promise<boolean | undefined> {
+  const pool = createVisitorPool({ ...access, connectionsMax: 1, name: 'test', onIdleError: () => undefined });
+  try {
+    const { rows } = await pool.query<{ ssl: boolean }>('select ssl from pg_stat_ssl where pid = pg_backend_pid()');
+    return rows[0]?.ssl;
+  } catch (error) {
+    throw connectFailure(error) ?? error;
+  } finally {
+    await pool.end();
+  }
+}
+
+async function askStorage(access: DatabaseAccess): Promise<boolean | undefined> {
+  const storage = await openStorage({ ...access, connectionsMax: 1 });
+  try {
+    const rows = await storage
+      .fork()
+      .execute<{ ssl: boolean }[]>('select ssl from pg_stat_ssl where pid = pg_backend_pid()');
+    return rows[0]?.ssl;
+  } catch (error) {
+    throw connectFailure(error) ?? error;
+  } finally {
+    await storage.close();
+  }
+}
+
+test('database: encrypted both ways of reaching it, with a certificate of our own', async () => {
+  expect(await askPool(withTls(client))).toBe(true);
+  expect(await askStorage(withTls(client))).toBe(true);
+  expect(await askPool({ databaseUrl: server.url, databaseTls: { verify: 'nothing', ...client } })).toBe(true);
+  expect(await askPool({ databaseUrl: server.url })).toBe(false);
+});
+
+test('database: the schema is brought up to date over TLS', async () => {
+  const databaseUrl = await server.createDatabase('migrated');
+  const { databaseTls } = withTls(client);
+  await expect(migrate(databaseUrl, databaseTls)).resolves.toBeUndefined();
+});
+
+test('database: a server signed by another authority is refused', async () => {
+  for (const ask of [askPool, askStorage]) {
+    await expect(ask(withTls(client, other.ca))).rejects.toThrow(/not signed by an authority in DATABASE_CA/);
+  }
+});
+
+test('database: a server by another name is refused, unless only the signature counts', async () => {
+  const databaseUrl = server.url.replace('127.0.0.1', '127.0.0.2');
+  const tls = { ca: authority.ca, ...client };
+  for (const ask of [askPool, askStorage]) {
+    await expect(ask({ databaseUrl, databaseTls: { ...tls, verify: 'name' } })).rejects.toThrow(/for another name/);
+    expect(await ask({ databaseUrl, databaseTls: { ...tls, verify: 'signature' } })).toBe(true);
+  }
+});
+
+test('database: without a certificate that the server knows we are told what to look at', async () => {
+  for (const ask of [askPool, askStorage]) {
+    await expect(ask(withTls(undefined))).rejects.toThrow(/does not let us in: see .*DATABASE_CERT.*client certif/);
+    // Refused after the handshake: the connection may end before the reason has been read.
+    const stranger = await other.client('sluice');
+    await expect(ask(withTls(stranger))).rejects.toThrow(/see DATABASE_CERT|ECONN|EPIPE|terminated|disconnected/);
+    const namesake = await authority.client('somebody');
+    await expect(ask(withTls(namesake))).rejects.toThrow(/does not let us in/);
+  }
+});
+
+test('database: a wrong password is told with its variables and not repeated', async () => {
+  const url = new URL(server.url);
+  url.password = 'wrong-one';
+  const wrong = { ...withTls(client), databaseUrl: url.href };
+  for (const ask of [
+    askPool,
+    askStorage,
+    (access: DatabaseAccess) => migrate(access.databaseUrl, access.databaseTls),
+  ]) {
+    const failure = await ask(wrong).catch((error: unknown) => error);
+    expect(String(failure)).toMatch(/does not let us in: see DATABASE_URL, DATABASE_PASSWORD/);
+    expect(String(failure)).not.toContain('wrong-one');
+  }
+});

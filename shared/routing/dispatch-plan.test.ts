@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest';
+import { collectionNames } from '../contracts/config/account-config.ts';
+import type { AccountConfig, Snapshot, SnapshotEntity } from '../contracts/config/account-config.ts';
+import { sampleEvent } from '../destinations/sdk/sample-event.ts';
+import { headOf } from '../contracts/events/resolved-event.ts';
+import { compileDispatchPlan } from './dispatch-plan.ts';
+import { publishedDestinations } from './published-destinations.ts';
+
+function configOf(collections: Partial<Record<string, SnapshotEntity[]>>): AccountConfig {
+  const empty = Object.fromEntries(collectionNames.map((name) => [name, []])) as unknown as Snapshot;
+  return {
+    format: 1,
+    accountId: 'account',
+    versionId: 'version',
+    versionNumber: 1,
+    publishedAt: '2026-01-01T00:00:00.000Z',
+    sourceKeys: [],
+    collections: { ...empty, ...collections },
+  };
+}
+
+const destination = { id: 'd1', type: 'HTTPDestination', status: 'Enabled', settings: {} };
+
+function decide(collections: Partial<Record<string, SnapshotEntity[]>>, event: Parameters<typeof sampleEvent>[0] = {}) {
+  const config = configOf({ destinations: [destination], ...collections });
+  const [published] = publishedDestinations(config);
+  if (published === undefined) throw new Error('no destination');
+  const subject = sampleEvent(event);
+  return compileDispatchPlan(config, published).decide(headOf(subject), subject);
+}
+
+describe('dispatch plan', () => {
+  it('send: an event no rule speaks against', () => {
+    expect(decide({})).toEqual({ kind: 'send' });
+  });
+
+  it('test: an event of a test key goes nowhere', () => {
+    expect(decide({}, { test: true })).toEqual({ kind: 'skip', rule: 'test' });
+  });
+
+  it('status: a disabled destination gets nothing', () => {
+    const disabled = { ...destination, status: 'Disabled' };
+    expect(decide({ destinations: [disabled] })).toEqual({ kind: 'skip', rule: 'disabled' });
+  });
+
+  it.each([
+    [['sample-source'], { kind: 'send' }],
+    [['other'], { kind: 'skip', rule: 'source' }],
+    [[], { kind: 'send' }],
+    [null, { kind: 'send' }],
+  ])('limitedToSourceIds %o: %o', (limitedToSourceIds, expected) => {
+    expect(decide({ destinations: [{ ...destination, limitedToSourceIds }] })).toEqual(expected);
+  });
+
+  it.each([
+    ['Order Completed', ['d1'], { kind: 'send' }],
+    ['order COMPLETED', ['d1'], { kind: 'send' }],
+    ['Order Completed', ['d2'], { kind: 'skip', rule: 'not_allowed' }],
+    ['Order Completed', null, { kind: 'skip', rule: 'not_allowed' }],
+    ['Something Else', ['d1'], { kind: 'skip', rule: 'not_allowed' }],
+  ])('allowedEvents %s for %o: %o', (name, destinationIds, expected) => {
+    expect(decide({ allowedEvents: [{ id: 'a', name, destinationIds }] })).toEqual(expected);
+  });
+
+  it('allowedEvents: events of the service pass', () => {
+    const allowedEvents = [{ id: 'a', name: 'x', destinationIds: [] }];
+    expect(decide({ allowedEvents }, { event: '$identify' })).toEqual({ kind: 'send' });
+  });
+
+  const isOrder = { condition: { property: 'event.event', operator: 'Is', value: 'Order Completed' } };
+  const center = (destinationIds: string[]) => ({
+    id: 'c',
+    isEnabled: true,
+    categories: [{ name: 'legal', priority: 1, destinationIds, logic: isOrder }],
+  });
+  const mapping = (own: object) => ({
+    id: 'm',
+    destinationId: 'd1',
+    priority: 1,
+    isEnabled: true,
+    logic: isOrder,
+    ...own,
+  });
+
+  it('globalDispatchCenters: a category whose logic holds stops the event', () => {
+    expect(decide({ globalDispatchCenters: [center(['d1'])] })).toEqual({ kind: 'global-stop', category: 'legal' });
+    expect(decide({ globalDispatchCenters: [center(['d2'])] })).toEqual({ kind: 'send' });
+    expect(decide({ globalDispatchCenters: [center(['d1'])] }, { event: 'Other' })).toEqual({ kind: 'send' });
+  });
+
+  it('mappings: a stop rule stops, a send rule says what is sent', () => {
+    expect(decide({ mappings: [mapping({ action: 'stop' })] })).toEqual({ kind: 'stop', ruleId: 'm' });
+    const rows = [{ property: 'total', map: '{{event.event_properties.value}}', modification: 'None' }];
+    expect(decide({ mappings: [mapping({ action: 'send', eventName: 'buy', mappings: rows })] })).toEqual({
+      kind: 'send',
+      mapped: { eventName: 'buy', properties: { total: 42.5 } },
+    });
+    expect(decide({ mappings: [mapping({ action: 'stop', destinationId: 'd2' })] })).toEqual({ kind: 'send' });
+  });
+
+  it('order: what comes first in the chain decides', () => {
+    const all = {
+      globalDispatchCenters: [center(['d1'])],
+      mappings: [mapping({ action: 'stop' })],
+      destinations: [{ ...destination, status: 'Disabled', limitedToSourceIds: ['other'] }],
+      allowedEvents: [{ id: 'a', name: 'x', destinationIds: [] }],
+    };
+    expect(decide(all, { test: true })).toMatchObject({ rule: 'test' });
+    expect(decide(all)).toMatchObject({ rule: 'not_allowed' });
+    expect(decide({ ...all, allowedEvents: [] })).toMatchObject({ rule: 'disabled' });
+    const limited = [{ ...destination, limitedToSourceIds: ['other'] }];
+    expect(decide({ ...all, allowedEvents: [], destinations: limited })).toMatchObject({ rule: 'source' });
+    expect(decide({ ...all, allowedEvents: [], destinations: [destination] })).toMatchObject({ kind: 'global-stop' });
+  });
+
+  it('compile: a rule that cannot be understood is refused, not left out', () => {
+    expect(() => decide({ mappings: [mapping({ action: 'stop', logic: { condition: {} } })] })).toThrow('mapping m');
+  });
+});

@@ -1,0 +1,68 @@
+import type { AccountConfig } from '../contracts/config/account-config.ts';
+import type { EventHead } from '../contracts/events/event-head.ts';
+import type { JsonObject } from '../runtime/json.ts';
+import { compileAllowedEvents } from './allowed-events.ts';
+import { compileMappings } from './mapping/apply-mapping.ts';
+import { compileGlobalDispatch } from './global-dispatch.ts';
+import type { Subject } from './values/property-path.ts';
+import type { PublishedDestination } from './published-destinations.ts';
+
+/** What is to become of one event at one destination. */
+export type Decision =
+  /** Not for this destination: no dispatch, not counted in health. */
+  | { readonly kind: 'skip'; readonly rule: SkipRule }
+  /** A mapping rule stopped it. */
+  | { readonly kind: 'stop'; readonly ruleId: string }
+  /** An account-wide dispatch rule stopped it. */
+  | { readonly kind: 'global-stop'; readonly category: string }
+  | { readonly kind: 'send'; readonly mapped?: { readonly eventName: string; readonly properties: JsonObject } };
+
+export type SkipRule = 'test' | 'not_allowed' | 'disabled' | 'source';
+
+/** What a dispatcher needs of its account's live version, compiled once a revision. */
+export type DispatchPlan = {
+  readonly destination: PublishedDestination;
+  /** `subject` is the event with that head; it is looked at only where there are rules that do. */
+  decide(head: EventHead, subject: Subject): Decision;
+};
+
+const send: Decision = { kind: 'send' };
+const skips: Readonly<Record<SkipRule, Decision>> = {
+  test: { kind: 'skip', rule: 'test' },
+  not_allowed: { kind: 'skip', rule: 'not_allowed' },
+  disabled: { kind: 'skip', rule: 'disabled' },
+  source: { kind: 'skip', rule: 'source' },
+};
+
+/**
+ * Compiles the rules that decide whether an event reaches this destination, in the order they apply, and what is sent.
+ * Throws PlanError when a rule cannot be understood: sending without it might send what it should have stopped.
+ */
+export function compileDispatchPlan(config: AccountConfig, destination: PublishedDestination): DispatchPlan {
+  const { id, isEnabled, limitedToSourceIds, hashingSalt } = destination;
+  const { allowedEvents, globalDispatchCenters, mappings } = config.collections;
+  const isAllowed = compileAllowedEvents(allowedEvents, id);
+  const findGlobalStop = compileGlobalDispatch(globalDispatchCenters, id);
+  const own = mappings.filter(({ destinationId }) => destinationId === id);
+  const applyMappings = compileMappings(own, hashingSalt);
+  return {
+    destination,
+    decide(head, subject) {
+      if (head.isTest) return skips.test;
+      if (!isAllowed(head.name)) return skips.not_allowed;
+      if (!isEnabled) return skips.disabled;
+      if (limitedToSourceIds !== undefined && !limitedToSourceIds.has(head.sourceId)) return skips.source;
+      const category = findGlobalStop(subject);
+      if (category !== undefined) return { kind: 'global-stop', category };
+      const outcome = applyMappings(subject);
+      switch (outcome.kind) {
+        case 'default':
+          return send;
+        case 'stop':
+          return { kind: 'stop', ruleId: outcome.ruleId };
+        case 'send':
+          return { kind: 'send', mapped: { eventName: outcome.eventName, properties: outcome.properties } };
+      }
+    },
+  };
+}

@@ -1,0 +1,159 @@
+import { createHash } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { SnapshotEntity } from '../../contracts/config/account-config.ts';
+import { sampleEvent } from '../../destinations/sdk/sample-event.ts';
+import { checkMappingRule, compileMappings } from './apply-mapping.ts';
+import { PlanError } from '../values/plan-error.ts';
+
+const subject = sampleEvent();
+const always = { condition: { property: 'event.event', operator: 'Is', value: 'Order Completed' } };
+const never = { NOT: always };
+
+function rule(id: string, fields: Readonly<Record<string, unknown>> = {}): SnapshotEntity {
+  return { id, priority: 1, isEnabled: true, logic: null, action: 'send', eventName: null, mappings: [], ...fields };
+}
+
+const apply = (...rules: readonly SnapshotEntity[]): unknown => compileMappings(rules, undefined)(subject);
+
+describe('mappings: which rule decides', () => {
+  it('mappings: without a rule the default payload is sent', () => {
+    expect(apply()).toEqual({ kind: 'default' });
+    expect(apply(rule('a', { logic: never }))).toEqual({ kind: 'default' });
+    expect(apply(rule('a', { isEnabled: false, action: 'stop' }))).toEqual({ kind: 'default' });
+  });
+
+  it('mappings: the lowest priority number whose logic holds decides', () => {
+    const rules = [
+      rule('last', { priority: 10, action: 'stop' }),
+      rule('second', { priority: 2, logic: always, action: 'stop' }),
+      rule('first', { priority: 1, logic: never, action: 'stop' }),
+      rule('off', { priority: 0, isEnabled: false, action: 'stop' }),
+    ];
+    expect(apply(...rules)).toEqual({ kind: 'stop', ruleId: 'second' });
+    expect(apply(...rules.toReversed())).toEqual({ kind: 'stop', ruleId: 'second' });
+  });
+
+  it('mappings: rules of the same priority are tried by id', () => {
+    expect(apply(rule('b', { action: 'stop' }), rule('a', { action: 'stop' }))).toEqual({ kind: 'stop', ruleId: 'a' });
+  });
+
+  it('mappings: a rule without logic always holds, one that is not enabled is not looked at', () => {
+    expect(apply(rule('a', { action: 'stop' }), rule('b', { isEnabled: false, logic: 'broken' }))).toEqual({
+      kind: 'stop',
+      ruleId: 'a',
+    });
+  });
+});
+
+describe('mappings: what is sent', () => {
+  const properties = (mappings: readonly unknown[], salt?: string): unknown => {
+    const outcome = compileMappings([rule('a', { mappings })], salt)(subject);
+    return outcome.kind === 'send' ? outcome.properties : outcome;
+  };
+
+  it('mappings: templates, modifications and nesting make the properties', () => {
+    expect(
+      properties(
+        [
+          { property: 'custom_data.value', map: '{{event.event_properties.value}}', modification: 'None' },
+          { property: 'custom_data.currency', map: '{{event.event_properties.currency}}', modification: 'LowerCase' },
+          { property: 'user_data.em', map: '{{visitor.email}}', modification: 'HashedNormalized' },
+          { property: 'url', map: '{{event.context.current_url}}', modification: 'DomainOnly' },
+          { property: 'source', map: 'server', modification: null },
+          { property: 'phone', map: '{{visitor.phone_number}}', modification: 'HashedPhone' },
+          { property: 'cleared', map: '{{visitor.email}}', modification: 'Null' },
+        ],
+        'pepper',
+      ),
+    ).toEqual({
+      custom_data: { value: 42.5, currency: 'eur' },
+      user_data: { em: createHash('sha256').update('pepperada@example.com').digest('hex') },
+      url: 'https://shop.example.com',
+      source: 'server',
+      cleared: null,
+    });
+  });
+
+  it('mappings: of two rows for a property the later one that has a value counts', () => {
+    const rows = ['{{visitor.email}}', '{{event.event_properties.email}}'].map((map) => ({ property: 'email', map }));
+    expect(properties(rows)).toEqual({ email: 'ada@example.com' });
+    expect(properties(rows.toReversed())).toEqual({ email: 'ada@example.com' });
+    expect(properties([...rows, { property: 'email', map: 'x' }])).toEqual({ email: 'x' });
+  });
+
+  it('mappings: a rule that maps nothing keeps the event’s own properties', () => {
+    expect(properties([])).toEqual(subject.event.event_properties);
+  });
+
+  it.each([
+    [null, 'Order Completed'],
+    ['', 'Order Completed'],
+    ['Purchase', 'Purchase'],
+    ['{{event.event_properties.currency}} order', 'EUR order'],
+    ['{{event.event_properties.missing}}', 'Order Completed'],
+  ])('mappings: eventName %j names the event %s', (eventName, expected) => {
+    expect(apply(rule('a', { eventName }))).toMatchObject({ kind: 'send', ruleId: 'a', eventName: expected });
+  });
+
+  it('mappings: the event itself is never changed', () => {
+    const before = structuredClone(subject);
+    properties([
+      { property: 'a.b', map: '{{event.event_properties.value}}' },
+      { property: 'all', map: '{{event.event_properties}}', modification: 'UpperCase' },
+    ]);
+    expect(subject).toEqual(before);
+  });
+});
+
+describe('mappings: rules that cannot be used', () => {
+  const row = { property: 'a', map: 'b', modification: 'None' };
+
+  it.each<[string, Readonly<Record<string, unknown>>]>([
+    ['logic.condition.operator', { logic: { condition: { property: 'a', operator: 'Like', value: '' } } }],
+    ['logic', { logic: 'always' }],
+    ['priority', { priority: '1' }],
+    ['action', { action: 'drop' }],
+    ['eventName', { eventName: 5 }],
+    ['eventName', { eventName: '{{}}' }],
+    ['mappings', { mappings: 'all' }],
+    ['mappings', { mappings: Array.from({ length: 501 }, () => row) }],
+    ['mappings[1]', { mappings: [row, null] }],
+    ['mappings[0].property', { mappings: [{ ...row, property: '__proto__.x' }] }],
+    ['mappings[0].property', { mappings: [{ ...row, property: 5 }] }],
+    ['mappings[0].map', { mappings: [{ ...row, map: 5 }] }],
+    ['mappings[0].modification', { mappings: [{ ...row, modification: 'Encrypt' }] }],
+    ['mappings[1].property', { mappings: [row, { ...row, property: 'a.b' }] }],
+  ])('%s: is named', (field, fields) => {
+    expect(checkMappingRule(rule('r1', fields))).toMatchObject([{ field }]);
+    const compile = (): unknown => compileMappings([rule('r1', fields)], undefined);
+    expect(compile).toThrow(PlanError);
+    expect(compile).toThrow(`mapping r1: ${field} `);
+  });
+
+  it('mappings: a rule that can be used has no problem', () => {
+    expect(checkMappingRule(rule('r1', { logic: always, mappings: [row] }))).toEqual([]);
+    expect(checkMappingRule({ priority: 1, action: 'stop' })).toEqual([]);
+  });
+
+  it('mappings: any JSON for a rule compiles or is refused, and applies to any event', () => {
+    const rows = fc.array(
+      fc.record({ property: fc.string(), map: fc.oneof(fc.string(), fc.constant('{{event.event_properties.x}}')) }),
+    );
+    fc.assert(
+      fc.property(
+        fc.oneof(rows, fc.jsonValue()),
+        fc.oneof(fc.string(), fc.jsonValue()),
+        fc.jsonValue(),
+        (mappings, eventName, x) => {
+          try {
+            const applied = compileMappings([rule('a', { mappings, eventName })], 'salt');
+            expect(applied(sampleEvent({ event_properties: { x } })).kind).toBe('send');
+          } catch (error) {
+            expect(error).toBeInstanceOf(PlanError);
+          }
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,124 @@
+import type { SnapshotEntity } from '../../contracts/config/account-config.ts';
+import { isJsonObject } from '../../runtime/json.ts';
+import type { JsonObject } from '../../runtime/json.ts';
+import { compileModification } from '../modifications/modifications.ts';
+import { checkNoOverlap, compileProperty } from './nested-property.ts';
+import type { MutableProperties } from './nested-property.ts';
+import { PlanError, problemsOf } from '../values/plan-error.ts';
+import type { RuleProblem } from '../values/plan-error.ts';
+import { compilePredicate } from '../predicate/predicate.ts';
+import type { Predicate } from '../predicate/predicate.ts';
+import type { Subject } from '../values/property-path.ts';
+import { compileTemplate } from './template.ts';
+
+export const mappedPropertiesMax = 500;
+
+/** What the mapping rules of a destination make of an event; `ruleId` names the rule that decided. */
+export type MappingOutcome =
+  | { readonly kind: 'send'; readonly ruleId: string; readonly eventName: string; readonly properties: JsonObject }
+  | { readonly kind: 'stop'; readonly ruleId: string }
+  /** No rule applies: the destination's own default payload. */
+  | { readonly kind: 'default' };
+
+export type ApplyMappings = (subject: Subject) => MappingOutcome;
+
+/**
+ * Compiles the mapping rules of one destination:
+ * `{priority, isEnabled, logic, action: "send" | "stop", eventName, mappings: [{property, map, modification}]}`.
+ * Rules are tried from the lowest priority number to the highest; the first that is enabled and whose logic holds
+ * decides, and a rule without logic always holds. A `send` rule names the event by its template (none, or an empty
+ * result: the event's own name) and sends the mapped properties; a property without a value is left out, and of two
+ * rows for one property the later one that has a value counts. A rule that maps nothing keeps the event's own properties.
+ * Throws PlanError naming the rule and the field; a rule that is not enabled is not looked at.
+ */
+export function compileMappings(rules: readonly SnapshotEntity[], hashingSalt: string | undefined): ApplyMappings {
+  const salt = hashingSalt ?? '';
+  const tried = rules
+    .filter(({ isEnabled }) => isEnabled === true)
+    .map((rule) => ({ id: rule.id, ...compileRule(rule, salt, `mapping ${rule.id}: `) }))
+    .toSorted((a, b) => a.priority - b.priority || (a.id < b.id ? -1 : 1));
+  return (subject) => {
+    const rule = tried.find(({ holds }) => holds(subject));
+    if (rule === undefined) return noRule;
+    return rule.payload === undefined
+      ? { kind: 'stop', ruleId: rule.id }
+      : { kind: 'send', ruleId: rule.id, ...rule.payload(subject) };
+  };
+}
+
+/** What keeps a mapping rule from compiling: the first problem, or none. For a check before it is stored. */
+export function checkMappingRule(rule: JsonObject): readonly RuleProblem[] {
+  return problemsOf(() => compileRule(rule, '', ''));
+}
+
+const noRule: MappingOutcome = { kind: 'default' };
+
+type Payload = (subject: Subject) => { readonly eventName: string; readonly properties: JsonObject };
+
+type Rule = { readonly priority: number; readonly holds: Predicate; readonly payload: Payload | undefined };
+
+function compileRule(rule: JsonObject, salt: string, prefix: string): Rule {
+  const { priority, logic, action } = rule;
+  if (typeof priority !== 'number') throw new PlanError(`${prefix}priority`, 'must be a number');
+  const holds = isAbsent(logic) ? () => true : compilePredicate(logic, `${prefix}logic`);
+  if (action === 'stop') return { priority, holds, payload: undefined };
+  if (action !== 'send') throw new PlanError(`${prefix}action`, 'must be send or stop');
+  return { priority, holds, payload: compilePayload(rule, salt, prefix) };
+}
+
+function compilePayload({ eventName, mappings }: JsonObject, salt: string, prefix: string): Payload {
+  const name = compileTemplate(textOrEmpty(eventName, `${prefix}eventName`), `${prefix}eventName`);
+  const fillIn = compileRows(mappings, salt, `${prefix}mappings`);
+  return (subject) => {
+    const { event, event_properties } = subject.event;
+    return { eventName: name.renderText(subject) || event, properties: fillIn?.(subject) ?? event_properties };
+  };
+}
+
+/** Puts the mapped properties together; undefined where there are no rows. */
+function compileRows(rows: unknown, salt: string, field: string): ((subject: Subject) => JsonObject) | undefined {
+  if (isAbsent(rows)) return undefined;
+  if (!Array.isArray(rows) || rows.length > mappedPropertiesMax) {
+    throw new PlanError(field, `must be a list of at most ${mappedPropertiesMax}`);
+  }
+  if (rows.length === 0) return undefined;
+  const compiled = rows.map((row, index) => compileRow(row, salt, `${field}[${index}]`));
+  checkNoOverlap(
+    compiled.map(({ property }) => property),
+    (index) => `${field}[${index}].property`,
+  );
+  return (subject) => {
+    const properties: MutableProperties = {};
+    for (const { fill } of compiled) fill(properties, subject);
+    return properties;
+  };
+}
+
+type Row = { readonly property: string; fill(properties: MutableProperties, subject: Subject): void };
+
+function compileRow(row: unknown, salt: string, field: string): Row {
+  if (!isJsonObject(row)) throw new PlanError(field, 'must be an object with property, map and modification');
+  const { property, map, modification } = row;
+  if (typeof property !== 'string') throw new PlanError(`${field}.property`, 'must be text');
+  if (typeof map !== 'string') throw new PlanError(`${field}.map`, 'must be text');
+  const template = compileTemplate(map, `${field}.map`);
+  const modify = compileModification(modification, salt, `${field}.modification`);
+  const set = compileProperty(property, `${field}.property`);
+  return {
+    property,
+    fill(properties, subject) {
+      const value = modify(template.render(subject));
+      if (value !== undefined) set(properties, value);
+    },
+  };
+}
+
+function textOrEmpty(value: unknown, field: string): string {
+  if (isAbsent(value)) return '';
+  if (typeof value !== 'string') throw new PlanError(field, 'must be text');
+  return value;
+}
+
+function isAbsent(value: unknown): value is null | undefined {
+  return value === null || value === undefined;
+}

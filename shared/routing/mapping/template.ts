@@ -1,0 +1,73 @@
+import { jsonDepthCeiling, valueNestsDeeper } from '../../runtime/json-depth.ts';
+import { PlanError } from '../values/plan-error.ts';
+import { compilePropertyPath } from '../values/property-path.ts';
+import type { ReadProperty, Subject } from '../values/property-path.ts';
+
+export const templateCharactersMax = 10_000;
+export const templatePlaceholdersMax = 100;
+
+export type Template = {
+  /** The value: of the property's own type where the template is exactly one placeholder, else text. */
+  render(subject: Subject): unknown;
+  /** Always text; `encode` writes the placeholders' values, so that they fit a URL, a header or JSON around them. */
+  renderText(subject: Subject, encode?: (value: unknown) => string): string;
+};
+
+/**
+ * Compiles a template: text with paths in double braces, `Hello {{visitor.first_name}}`. Paths are those of conditions;
+ * space inside the braces means nothing. Text without braces is sent as it is, and so is a brace that closes nowhere.
+ * A template that is one placeholder keeps the value's type: `{{event.event_properties.price}}` stays a number, and a
+ * path that leads nowhere stays undefined. Within other text a missing value or null is empty, and a list or object is
+ * written as JSON. At most 10,000 characters and 100 placeholders. Throws PlanError naming the field.
+ */
+export function compileTemplate(template: string, field: string): Template {
+  if (template.length > templateCharactersMax) {
+    throw new PlanError(field, `must be at most ${templateCharactersMax} characters`);
+  }
+  const parts = partsOf(template, field);
+  if (parts.filter(isPlaceholder).length > templatePlaceholdersMax) {
+    throw new PlanError(field, `must have at most ${templatePlaceholdersMax} placeholders`);
+  }
+  const renderText: Template['renderText'] = (subject, encode = writeValue) =>
+    parts.map((part) => (isPlaceholder(part) ? encode(part(subject)) : part)).join('');
+  const [only, ...others] = parts;
+  const isOnePlaceholder = only !== undefined && isPlaceholder(only) && others.length === 0;
+  return { render: isOnePlaceholder ? only : (subject) => renderText(subject), renderText };
+}
+
+/** A value as text: nothing for null and undefined, JSON for lists and objects unless they nest deeper than events may. */
+export function writeValue(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (value === null || value === undefined) return '';
+  return valueNestsDeeper(value, jsonDepthCeiling) ? '' : JSON.stringify(value);
+}
+
+/** Literal text, or a function that reads a placeholder's value. */
+type Part = string | ReadProperty;
+
+function isPlaceholder(part: Part): part is ReadProperty {
+  return typeof part === 'function';
+}
+
+function partsOf(template: string, field: string): readonly Part[] {
+  const parts: Part[] = [];
+  let literalFrom = 0;
+  let open = template.indexOf('{{');
+  while (open !== -1) {
+    const close = template.indexOf('}}', open);
+    if (close === -1) break;
+    // In `{{{a}}` the inner pair is the placeholder: a path holds no brace.
+    const start = template.lastIndexOf('{{', close);
+    if (start > literalFrom) parts.push(template.slice(literalFrom, start));
+    parts.push(compilePlaceholder(template.slice(start + 2, close), field));
+    literalFrom = close + 2;
+    open = template.indexOf('{{', literalFrom);
+  }
+  if (literalFrom < template.length) parts.push(template.slice(literalFrom));
+  return parts;
+}
+
+function compilePlaceholder(path: string, field: string): ReadProperty {
+  if (path.trim() === '') throw new PlanError(field, 'has a placeholder without a path');
+  return compilePropertyPath(path, field);
+}

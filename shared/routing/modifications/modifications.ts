@@ -1,0 +1,113 @@
+import { dmaIp, fakeIp, regionalIp } from './addresses.ts';
+import { countryCode } from './countries.ts';
+import { hashed, hashedAs, md5, sha256 } from './digests.ts';
+import type { ChangeText } from './digests.ts';
+import {
+  normaliseDateOfBirth,
+  normaliseGender,
+  normaliseLetters,
+  normalisePhone,
+  normaliseState,
+  normaliseText,
+  normaliseZip,
+} from './personal-data.ts';
+import { domainOnly, domainPathOnly, domainPathUtms, domainUtms, fakeDomain, fakeDomainRealPath } from './urls.ts';
+import { camelCase, kebabCase, snakeCase, startCase } from './words.ts';
+import { PlanError } from '../values/plan-error.ts';
+import { textForm } from '../values/value-forms.ts';
+
+/** Changes a mapped value; undefined leaves the property out. Total, and the same for the same value and salt. */
+export type Modify = (value: unknown) => unknown;
+
+type Modification = {
+  /** One sentence for the documentation. */
+  readonly summary: string;
+  change(value: unknown, salt: string): unknown;
+};
+
+/**
+ * Every modification. What they share: a missing value stays missing and null stays null (but for Null itself); of a list
+ * each item is changed. Those that hash, shorten or invent leave a value out which they cannot change, so that nothing
+ * is sent in the clear because it had another form than expected; those that change case pass it on as it is.
+ */
+export const modifications = {
+  None: { summary: 'Sends the value as it is.', change: (value) => value },
+  Null: { summary: 'Sends null, whatever the value.', change: () => null },
+  Redacted: { summary: 'Sends the text REDACTED in place of the value.', change: redact },
+  Hash: disguising('SHA-256 of the value as it is, in lower-case hex.', hashed(sha256)),
+  HashMD5: disguising('MD5 of the value as it is, in lower-case hex.', hashed(md5)),
+  HashedNormalized: disguising('SHA-256 of the value trimmed, in lower case.', hashedAs(normaliseText)),
+  HashedNormalizedNoSpecialChars: disguising('SHA-256 of its letters and digits alone.', hashedAs(normaliseLetters)),
+  HashedPhone: disguising('SHA-256 of a phone number: digits with the country code.', hashedAs(normalisePhone)),
+  HashedCountry: disguising('SHA-256 of the two-letter country code in lower case.', hashedAs(countryCode)),
+  HashedState: disguising(
+    'SHA-256 of a state: two-letter code in the USA, letters elsewhere.',
+    hashedAs(normaliseState),
+  ),
+  HashedZip: disguising('SHA-256 of a postal code without spaces and dashes.', hashedAs(normaliseZip)),
+  HashedGender: disguising('SHA-256 of f or m.', hashedAs(normaliseGender)),
+  HashedDateOfBirth: disguising('SHA-256 of a date of birth as YYYYMMDD.', hashedAs(normaliseDateOfBirth)),
+  FullUrl: disguising('The whole URL, query and fragment included.', (text) => text),
+  DomainOnly: disguising('The URL cut after its host.', domainOnly),
+  DomainPathOnly: disguising('The URL without query and fragment.', domainPathOnly),
+  DomainPathUTMs: disguising('The URL with no parameters but utm_*.', domainPathUtms),
+  DomainUTMs: disguising('The URL without its path, with no parameters but utm_*.', domainUtms),
+  FakeDomain: disguising('An invented domain, the same for the same host.', fakeDomain),
+  FakeDomainRealPath: disguising('An invented domain before the real path.', fakeDomainRealPath),
+  FakeIP: disguising('An invented IP address, the same for the same address.', fakeIp),
+  RegionalIP: disguising('The IP address cut to its network (24 bits of IPv4, 48 of IPv6).', regionalIp),
+  DmaIP: disguising('The IP address cut to a market area (16 bits of IPv4, 32 of IPv6).', dmaIp),
+  CamelCase: recasing('camelCase.', camelCase),
+  KebabCase: recasing('kebab-case.', kebabCase),
+  SnakeCase: recasing('snake_case.', snakeCase),
+  StartCase: recasing('Start Case.', startCase),
+  LowerCase: recasing('lower case.', (text) => text.toLowerCase()),
+  UpperCase: recasing('UPPER CASE.', (text) => text.toUpperCase()),
+} as const satisfies Readonly<Record<string, Modification>>;
+
+export type ModificationName = keyof typeof modifications;
+
+export const modificationNames = Object.keys(modifications) as readonly ModificationName[];
+
+/**
+ * The function of a modification; none (null) is None. The salt, a destination's own, is put before the text of every
+ * hash and of what is derived from one. Throws PlanError naming the field where there is no such modification.
+ */
+export function compileModification(name: unknown, salt: string, field: string): Modify {
+  if (name === null || name === undefined) return modifications.None.change;
+  if (!isModificationName(name)) throw new PlanError(field, 'must be the name of a modification');
+  const { change }: Modification = modifications[name];
+  return (value) => change(value, salt);
+}
+
+function isModificationName(name: unknown): name is ModificationName {
+  return typeof name === 'string' && Object.hasOwn(modifications, name);
+}
+
+function redact(value: unknown): unknown {
+  return value === undefined || value === null ? value : 'REDACTED';
+}
+
+/** Of what is not text: numbers and booleans are changed as text, anything else is left out. */
+function disguising(summary: string, change: ChangeText): Modification {
+  return { summary, change: (value, salt) => changeEach(value, (item) => disguise(item, change, salt)) };
+}
+
+function disguise(value: unknown, change: ChangeText, salt: string): unknown {
+  if (value === null) return null;
+  const text = textForm(value);
+  return text === undefined ? undefined : change(text, salt);
+}
+
+/** What is not text stays as it is. */
+function recasing(example: string, change: (text: string) => string): Modification {
+  const recase = (item: unknown): unknown => (typeof item === 'string' ? change(item) : item);
+  return { summary: `Writes text in ${example}`, change: (value) => changeEach(value, recase) };
+}
+
+/** A list of which nothing is left is left out. */
+function changeEach(value: unknown, change: Modify): unknown {
+  if (!Array.isArray(value)) return change(value);
+  const changed = value.map(change).filter((item) => item !== undefined);
+  return changed.length === 0 && value.length > 0 ? undefined : changed;
+}

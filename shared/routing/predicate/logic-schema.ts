@@ -1,0 +1,64 @@
+import { Type } from 'typebox';
+import { operandItemsMax, operandTextMax } from './operands.ts';
+import type { Scalar } from './operands.ts';
+import { operatorNames } from './operators.ts';
+import type { OperatorName } from './operators.ts';
+import { pathCharactersMax } from '../values/property-path.ts';
+
+/** One comparison: the property a path leads to, an operator, and the value it compares with. */
+export type Condition = {
+  readonly property: string;
+  readonly operator: OperatorName;
+  /** Text, a number, true, false, null or a list, as the operator takes it; left out where it takes none. */
+  readonly value?: Scalar | readonly Scalar[];
+};
+
+/** When a rule applies: one condition, or several joined. */
+export type Logic =
+  | { readonly condition: Condition }
+  | { readonly AND: readonly Logic[] }
+  | { readonly OR: readonly Logic[] }
+  | { readonly NOT: Logic };
+
+/** How deep AND, OR and NOT may be nested, the conditions at the bottom counted. */
+export const logicDepthMax = 16;
+/** Conditions and joins one logic may have in all. */
+export const logicNodesMax = 1_000;
+
+const scalar = Type.Union([Type.String({ maxLength: operandTextMax }), Type.Number(), Type.Boolean(), Type.Null()]);
+
+const condition = Type.Object(
+  {
+    property: Type.String({
+      minLength: 1,
+      maxLength: pathCharactersMax,
+      description: 'A bare path: event.event, event.event_properties.plan, visitor.email. A $ before it is allowed.',
+    }),
+    operator: Type.Enum([...operatorNames]),
+    value: Type.Optional(Type.Union([scalar, Type.Array(scalar, { maxItems: operandItemsMax })])),
+  },
+  { additionalProperties: false },
+);
+
+const joined = { minItems: 1, maxItems: logicNodesMax };
+
+/**
+ * A logic as documents describe it. It checks the outermost level only: nesting is judged by `checkLogic`, which walks
+ * no deeper than it may and names the field that is wrong. A collection that takes a logic uses both.
+ */
+export const logicSchema = Type.Object(
+  {
+    condition: Type.Optional(Type.Union([condition, Type.Null()])),
+    AND: Type.Optional(
+      Type.Union([Type.Array(Type.Unknown(), { ...joined, description: 'Logic that must all hold.' }), Type.Null()]),
+    ),
+    OR: Type.Optional(
+      Type.Union([
+        Type.Array(Type.Unknown(), { ...joined, description: 'Logic of which one must hold.' }),
+        Type.Null(),
+      ]),
+    ),
+    NOT: Type.Optional(Type.Unknown({ description: 'Logic that must not hold.' })),
+  },
+  { additionalProperties: false, description: 'Exactly one of condition, AND, OR and NOT.' },
+);

@@ -1,0 +1,78 @@
+import { isJsonObject } from '../../runtime/json.ts';
+import { logicDepthMax, logicNodesMax } from './logic-schema.ts';
+import { isOperatorName, operators } from './operators.ts';
+import { PlanError, problemsOf } from '../values/plan-error.ts';
+import type { RuleProblem } from '../values/plan-error.ts';
+import { compilePropertyPath } from '../values/property-path.ts';
+import type { Subject } from '../values/property-path.ts';
+
+/** Whether a logic holds for an event and its visitor. Total, and without effect. */
+export type Predicate = (subject: Subject) => boolean;
+
+/**
+ * Compiles a logic: `{condition: {property, operator, value}}`, `{AND: […]}`, `{OR: […]}` or `{NOT: …}`, nested up to 16
+ * deep and 1,000 in all. NOT turns its logic round, also for a missing property: NOT of `visitor.plan Is pro` holds for
+ * a visitor without a plan, where `IsNot pro` does not. Throws PlanError naming the field inside the logic.
+ */
+export function compilePredicate(logic: unknown, field = 'logic'): Predicate {
+  return compileNode(logic, field, { depth: 1, nodes: { left: logicNodesMax } });
+}
+
+/** What is wrong with a logic, for a check before it is stored: the first problem, or none. */
+export function checkLogic(logic: unknown, field = 'logic'): readonly RuleProblem[] {
+  return problemsOf(() => compilePredicate(logic, field));
+}
+
+type Budget = { readonly depth: number; readonly nodes: { left: number } };
+
+function compileNode(node: unknown, field: string, budget: Budget): Predicate {
+  if (budget.depth > logicDepthMax) throw new PlanError(field, `is nested deeper than ${logicDepthMax}`);
+  budget.nodes.left -= 1;
+  if (budget.nodes.left < 0) throw new PlanError(field, `is one too many: logic has at most ${logicNodesMax} parts`);
+  const [kind, content] = onlyMember(node, field);
+  const inner = { ...budget, depth: budget.depth + 1 };
+  const at = `${field}.${kind}`;
+  switch (kind) {
+    case 'condition':
+      return compileCondition(content, at);
+    case 'AND': {
+      const parts = compileParts(content, at, inner);
+      return (subject) => parts.every((holds) => holds(subject));
+    }
+    case 'OR': {
+      const parts = compileParts(content, at, inner);
+      return (subject) => parts.some((holds) => holds(subject));
+    }
+    case 'NOT': {
+      const holds = compileNode(content, at, inner);
+      return (subject) => !holds(subject);
+    }
+    default:
+      throw new PlanError(field, oneOfFour);
+  }
+}
+
+const oneOfFour = 'must have exactly one of condition, AND, OR and NOT';
+
+/** The node's kind and content; members that are null count as absent, because some clients send them so. */
+function onlyMember(node: unknown, field: string): readonly [kind: string, content: unknown] {
+  if (!isJsonObject(node)) throw new PlanError(field, `must be an object with one of condition, AND, OR and NOT`);
+  const [member, ...others] = Object.entries(node).filter(([, content]) => content !== null && content !== undefined);
+  if (member === undefined || others.length > 0) throw new PlanError(field, oneOfFour);
+  return member;
+}
+
+function compileParts(content: unknown, field: string, budget: Budget): readonly Predicate[] {
+  if (!Array.isArray(content) || content.length === 0) throw new PlanError(field, 'must be a list, not empty');
+  return content.map((part, index) => compileNode(part, `${field}[${index}]`, budget));
+}
+
+function compileCondition(condition: unknown, field: string): Predicate {
+  if (!isJsonObject(condition)) throw new PlanError(field, 'must be an object with property, operator and value');
+  const { property, operator, value } = condition;
+  if (typeof property !== 'string') throw new PlanError(`${field}.property`, 'must be a path, such as event.event');
+  if (!isOperatorName(operator)) throw new PlanError(`${field}.operator`, 'must be the name of an operator');
+  const read = compilePropertyPath(property, `${field}.property`);
+  const test = operators[operator].compile(value, `${field}.value`);
+  return (subject) => test(read(subject));
+}

@@ -1,0 +1,65 @@
+import type { ResolvedEvent } from '../../contracts/events/resolved-event.ts';
+import { PlanError } from './plan-error.ts';
+
+/** What rules and templates look at: the event, and the visitor as it was after the event. */
+export type Subject = Pick<ResolvedEvent, 'event' | 'visitor'>;
+
+export type ReadProperty = (subject: Subject) => unknown;
+
+export const pathCharactersMax = 500;
+export const pathSegmentsMax = 20;
+
+/**
+ * Turns a path into a function that reads it. A path is dotted and starts at `event` or `visitor`; a `$` before it is
+ * allowed and means nothing:
+ *
+ * - `event.event` is the event's name, `event.id`, `event.time` and `event.source_id` are its other fields;
+ * - `event.event_properties.plan` is one of its properties, `event.event_properties.items.0.price` goes into lists;
+ * - `event.context.current_url` is its context, also reached as `event.default_properties` and `event.request_context`;
+ * - `visitor.email`, `visitor.consent.marketing`, `visitor.custom_properties.tier` are the visitor's.
+ *
+ * A property whose own name holds dots is found too, where no shorter name leads on: `{"a.b": 1}` at `….a.b`.
+ * A path that leads nowhere is undefined. Only an object's own properties count, never what it inherits.
+ * Throws PlanError where the text cannot be a path.
+ */
+export function compilePropertyPath(path: string, field: string): ReadProperty {
+  const bare = path.trim().replace(/^\$/, '');
+  if (bare === '') throw new PlanError(field, 'must be a path, such as event.event');
+  if (bare.length > pathCharactersMax) throw new PlanError(field, `must be at most ${pathCharactersMax} characters`);
+  if (bare.includes('{{')) throw new PlanError(field, 'takes a bare path, such as event.event, without {{ }}');
+  const [root, ...rest] = bare.split('.');
+  if (rest.length >= pathSegmentsMax) throw new PlanError(field, `must have at most ${pathSegmentsMax} segments`);
+  if (root !== 'event' && root !== 'visitor') return () => undefined;
+  return readSteps(root, root === 'event' ? withoutAlias(rest) : rest);
+}
+
+/** Names under which clients know the event's context. */
+const contextAliases: ReadonlySet<string> = new Set(['default_properties', 'request_context']);
+
+function withoutAlias(segments: readonly string[]): readonly string[] {
+  const [first, ...rest] = segments;
+  return first !== undefined && contextAliases.has(first) ? ['context', ...rest] : segments;
+}
+
+function readSteps(root: 'event' | 'visitor', segments: readonly string[]): ReadProperty {
+  const steps = segments.map((name, index) => ({ name, remainder: segments.slice(index).join('.') }));
+  return (subject) => {
+    let value: unknown = subject[root];
+    for (const { name, remainder } of steps) {
+      if (typeof value !== 'object' || value === null) return undefined;
+      const next = ownValue(value, name);
+      if (next === undefined && remainder !== name) {
+        const dotted = ownValue(value, remainder);
+        if (dotted !== undefined) return dotted;
+      }
+      value = next;
+    }
+    return value;
+  };
+}
+
+function ownValue(holder: object, name: string): unknown {
+  // A list has `length` of its own, which is no property of the event.
+  if (Array.isArray(holder) && !/^\d+$/.test(name)) return undefined;
+  return Object.hasOwn(holder, name) ? (holder as Readonly<Record<string, unknown>>)[name] : undefined;
+}

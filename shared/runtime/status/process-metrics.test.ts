@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import type { LogServer } from '../../nats/monitor/read-log-servers.ts';
+import { MetricsPage } from '../metrics/metrics-page.ts';
+import { showProcess } from './process-metrics.ts';
+import { complaintsOf } from '../../nats/monitor/watch-log-servers.ts';
+
+const storage = { limitBytes: 2_000, isLimitGiven: true, reservedBytes: 1_000, usedBytes: 0 };
+const servers: readonly LogServer[] = [
+  { name: 'nats-1', version: '2.15.1', complaint: undefined, storage },
+  {
+    name: 'nats-2',
+    version: '2.12.0',
+    complaint: 'no space left on device',
+    storage: { ...storage, limitBytes: 999, isLimitGiven: false },
+  },
+];
+
+async function shown(
+  known: readonly LogServer[],
+  connectedTo: { version: string; server_name: string },
+): Promise<string> {
+  const page = new MetricsPage();
+  showProcess(page, {
+    component: 'gateway',
+    connection: { connected: true, reconnects: 0, nc: { info: connectedTo } },
+    logServers: { mode: 'fsync', servers: known },
+    clock: { jumps: 0, lastJumpMs: 0 },
+    configRevision: () => 1,
+  });
+  return page.text();
+}
+
+test('process metrics: what holds of each nats-server', async () => {
+  const text = await shown(servers, { version: '2.15.1', server_name: 'nats-1' });
+  for (const [server, holds] of Object.entries({ 'nats-1': 1, 'nats-2': 0 })) {
+    for (const check of ['version', 'health', 'limit_given', 'limit_enough']) {
+      expect(text).toContain(`sluice_log_server_check{server="${server}",check="${check}"} ${holds}\n`);
+    }
+  }
+  expect(text).toContain('sluice_log_server_limit_bytes{server="nats-2"} 999\n');
+  expect(text).toContain('sluice_log_server_reserved_bytes{server="nats-1"} 1000\n');
+});
+
+test('process metrics: without a monitor port the version of the server we talk to is known all the same', async () => {
+  const text = await shown([], { version: '2.10.27', server_name: 'alone' });
+  expect(text).toContain('sluice_log_server_check{server="alone",check="version"} 0\n');
+  expect(text).not.toContain('check="health"');
+});
+
+test('log servers: what they complain of is one line', () => {
+  expect(complaintsOf(servers)).toBe('nats-2: no space left on device');
+  expect(complaintsOf(servers.slice(0, 1))).toBeUndefined();
+});

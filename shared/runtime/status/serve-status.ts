@@ -1,0 +1,81 @@
+import { createServer } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
+import type { MetricsPage } from '../metrics/metrics-page.ts';
+import { processMetrics } from './process-metrics.ts';
+import { createDrainServer } from '../drain-server.ts';
+
+/** One thing readiness depends on. `detail` says why not, in words an operator can act on. */
+export type ReadyCheck = { readonly name: string; check(): { readonly ok: boolean; readonly detail?: string } };
+
+export type ObserveOptions = {
+  readonly port: number;
+  readonly host?: string;
+  /** Variable the port came from, for the error when it is busy. */
+  readonly portVariable: string;
+  /** What /metrics shows; the checks are added to it. */
+  readonly page: MetricsPage;
+  readonly checks: readonly ReadyCheck[];
+};
+
+export class PortBusyError extends Error {
+  readonly code = 'port_busy';
+}
+
+/** How long a stop waits for a page that is being read, in ms. */
+const answersMs = 400;
+
+/** Serves /metrics, /livez and /readyz on a port of their own. `close` stops it. */
+export async function startObserving(
+  options: ObserveOptions,
+): Promise<{ readonly port: number; close(): Promise<void> }> {
+  options.page.show(processMetrics.readyCheck, (add) => {
+    for (const { name, check } of options.checks) add(check().ok ? 1 : 0, { check: name });
+  });
+  const server = createServer((request, response) => {
+    const path = (request.url ?? '/').split('?')[0];
+    if (path === '/livez') send(response, 200, 'text/plain', 'ok\n');
+    else if (path === '/readyz') sendReady(response, options.checks);
+    else if (path === '/metrics') sendMetrics(response, options.page);
+    else send(response, 404, 'text/plain', 'not found\n');
+  });
+  const drain = createDrainServer(server);
+  const port = await listen(server, options.port, options.host ?? '0.0.0.0', options.portVariable);
+  return {
+    port,
+    async close() {
+      await drain({ acceptMs: 0, idleMs: 0, deadlineMs: answersMs });
+      server.closeAllConnections();
+    },
+  };
+}
+
+/** Listens and returns the port in use; a busy port is an error that names its variable. */
+export async function listen(server: Server, port: number, host: string, portVariable: string): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const busy = error.code === 'EADDRINUSE';
+      reject(busy ? new PortBusyError(`port ${port} is in use: set ${portVariable} to a free one`) : error);
+    });
+    server.listen(port, host, resolve);
+  });
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : port;
+}
+
+function sendReady(response: ServerResponse, checks: readonly ReadyCheck[]): void {
+  const results = checks.map(({ name, check }) => ({ name, ...check() }));
+  const ready = results.every((result) => result.ok);
+  send(response, ready ? 200 : 503, 'application/json', `${JSON.stringify({ ready, checks: results })}\n`);
+}
+
+function sendMetrics(response: ServerResponse, page: MetricsPage): void {
+  page.text().then(
+    (text) => send(response, 200, page.registry.contentType, text),
+    () => send(response, 500, 'text/plain', 'collecting metrics failed\n'),
+  );
+}
+
+function send(response: ServerResponse, status: number, type: string, body: string): void {
+  response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' });
+  response.end(body);
+}

@@ -1,0 +1,53 @@
+import type { Queryable } from './visitor-statements.ts';
+
+/** How many visitors were shown a variant, and how many of them did what the experiment is about afterwards. */
+export type VariantCount = { readonly variantId: string; readonly visitors: number; readonly conversions: number };
+
+/**
+ * Counts an experiment's visitors by the variant each was shown first. Visitors that were merged are one: their first
+ * exposure counts, and their last conversion. Without a metric nobody converts.
+ */
+export async function countResults(
+  db: Queryable,
+  accountId: string,
+  experimentId: string,
+  metric: string | undefined,
+): Promise<readonly VariantCount[]> {
+  const { rows } = await db.query<{ variant_id: string; visitors: string; conversions: string }>({
+    name: 'count-experiment-results',
+    text: statement,
+    values: [accountId, experimentId, metric ?? null],
+  });
+  return rows.map((row) => ({
+    variantId: row.variant_id,
+    visitors: Number(row.visitors),
+    conversions: Number(row.conversions),
+  }));
+}
+
+// Few visitors are ever merged, so only those are grouped; all others are counted as they stand.
+const statement = `
+  with aliases as materialized (
+    select r.visitor_id, v.merged_into as person
+    from visitors v
+    join experiment_visitors r on r.account_id = v.account_id and r.visitor_id = v.id and r.experiment_id = $2
+    where v.account_id = $1 and v.merged_into is not null
+  ),
+  merged (visitor_id, person) as materialized (
+    select visitor_id, person from aliases union select person, person from aliases
+  ),
+  people as (
+    select min(r.exposed_at) as exposed_at, max(r.converted_at) filter (where r.metric = $3) as converted_at,
+      (array_agg(r.variant_id order by r.exposed_at, r.variant_id))[1] as variant_id
+    from merged m
+    join experiment_visitors r on r.account_id = $1 and r.experiment_id = $2 and r.visitor_id = m.visitor_id
+    group by m.person
+    union all
+    select r.exposed_at, case when r.metric = $3 then r.converted_at end, r.variant_id
+    from experiment_visitors r
+    where r.account_id = $1 and r.experiment_id = $2 and r.visitor_id not in (select visitor_id from merged)
+  )
+  select variant_id, count(*) as visitors, count(*) filter (where converted_at >= exposed_at) as conversions
+  from people
+  where exposed_at is not null
+  group by variant_id`;
