@@ -1,7 +1,7 @@
 import type { TopologySettings } from '../shared/nats/streams/topology.ts';
-import type { DoorsOptions } from './doors/registry.ts';
+import type { RoutesOptions } from './routes/registry.ts';
 import type { GatewayEnv } from './env.ts';
-import type { GroupCommitSettings } from './framing/group-commit.ts';
+import type { GroupCommitSettings } from './commit/group-commit.ts';
 import type { TlsFiles } from './http/tls-files.ts';
 
 /** Room beside an event's body for its envelope and the log's own header, in bytes. */
@@ -41,9 +41,9 @@ export const commitSettings = (env: GatewayEnv, partitions: number, messageBytes
 export const eventBytesMax = (env: GatewayEnv, messageBytesMax: number): number =>
   Math.min(env.TRACK_BODY_BYTES_MAX, messageBytesMax - envelopeBytesMax);
 
-type DoorSettings = Pick<DoorsOptions, 'intake' | 'limits' | 'bodyBytesMax' | 'batch'>;
+type RouteSettings = Pick<RoutesOptions, 'intake' | 'limits' | 'bodyBytesMax' | 'batch'>;
 
-export function doorSettings(env: GatewayEnv, partitions: number, messageBytesMax: number): DoorSettings {
+export function routeSettings(env: GatewayEnv, partitions: number, messageBytesMax: number): RouteSettings {
   const timeWindow = { pastMsMax: env.TIME_PAST_MS_MAX, aheadMsMax: env.TIME_AHEAD_MS_MAX };
   const limits = { depthMax: env.JSON_DEPTH_MAX, keysMax: env.JSON_KEYS_MAX };
   const bodyBytesMax = eventBytesMax(env, messageBytesMax);

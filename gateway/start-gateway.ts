@@ -17,29 +17,29 @@ import { startObserving } from '../shared/runtime/status/serve-status.ts';
 import type { Shutdown } from '../shared/runtime/shutdown.ts';
 import { logJump, watchClock } from '../shared/runtime/watch-clock.ts';
 import { compileAddressRanges } from '../shared/admission/address-ranges.ts';
-import { Admission } from './admission/admission.ts';
+import { Admission } from './ingest/admission.ts';
 import { createClientAddress } from '../shared/admission/client-address.ts';
-import { followSources } from './admission/follow-sources.ts';
-import { PublishedSources } from './admission/published-sources.ts';
-import { createDoors } from './doors/registry.ts';
+import { followSources } from './ingest/follow-sources.ts';
+import { PublishedSources } from './ingest/published-sources.ts';
+import { createRoutes } from './routes/registry.ts';
 import type { GatewayEnv } from './env.ts';
-import { GroupCommit } from './framing/group-commit.ts';
-import { LogGate } from './framing/log-gate.ts';
-import { createStoreFrame } from './framing/store-frame.ts';
-import { startCanary } from './health/canary.ts';
-import { readinessChecks } from './health/readiness.ts';
-import { reopenOnReconnect } from './health/reopen-log.ts';
-import { reportActivity } from './health/report-activity.ts';
-import { within } from './health/within.ts';
+import { GroupCommit } from './commit/group-commit.ts';
+import { LogGate } from './commit/log-gate.ts';
+import { createStoreFrame } from './commit/store-frame.ts';
+import { startCanary } from './status/canary.ts';
+import { readinessChecks } from './status/readiness.ts';
+import { reopenOnReconnect } from './status/reopen-log.ts';
+import { reportActivity } from './status/report-activity.ts';
+import { within } from './status/within.ts';
 import { BodyBudget } from './http/body-budget.ts';
 import { startServer } from './http/server.ts';
 import { loadUws } from './http/uws.ts';
-import { gatewayMetrics } from './metrics.ts';
-import { RequestCounts } from './request-counts.ts';
-import { connectControlPlane } from './upstream/control-plane.ts';
-import type { ControlPlane } from './upstream/control-plane.ts';
-import { showMetrics } from './show-metrics.ts';
-import { commitSettings, doorSettings, eventBytesMax, tlsFiles, topologySettings } from './settings.ts';
+import { gatewayMetrics } from './status/metrics.ts';
+import { RequestCounts } from './status/request-counts.ts';
+import { connectControlPlane } from './routes/experiments/control-plane.ts';
+import type { ControlPlane } from './routes/experiments/control-plane.ts';
+import { showMetrics } from './status/show-metrics.ts';
+import { commitSettings, routeSettings, eventBytesMax, tlsFiles, topologySettings } from './settings.ts';
 
 /** Part of the stop deadline that is left for what comes behind the last answers, in ms. */
 const closingMs = 2_000;
@@ -108,23 +108,23 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
   const admission = new Admission(sources, clientAddress);
   const controlPlane = openControlPlane(env, logger);
   shutdown.add('control plane', () => within(stepMs, controlPlane?.close() ?? Promise.resolve()));
-  const doors = createDoors({
+  const routes = createRoutes({
     admission,
     sources,
     commit,
     experiments: { controlPlane, clientAddress },
-    ...doorSettings(env, partitions, messageBytesMax),
+    ...routeSettings(env, partitions, messageBytesMax),
   });
-  const requests = new RequestCounts(doors.length);
+  const requests = new RequestCounts(routes.length);
   const budget = new BodyBudget(env.BODIES_BYTES_MAX);
   const server = await startServer(uws.uws, {
     host: env.GATEWAY_HOST,
     port: env.GATEWAY_PORT,
     sharePort: env.GATEWAY_REUSE_PORT,
     tls: tlsFiles(env),
-    doors,
+    routes,
     budget,
-    onEnded: (door, code, tookMs) => requests.count(door, code, tookMs),
+    onEnded: (route, code, tookMs) => requests.count(route, code, tookMs),
     onFailure: (error) => logger.error({ err: error }, 'handling a request failed'),
   });
   shutdown.add('http', () => server.close());
@@ -140,7 +140,7 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
   const page = new MetricsPage();
   const configRevision = (): number => feed.revision;
   showProcess(page, { component: 'gateway', connection, logServers, clock, configRevision });
-  const counted = { doors, requests, sources, commit, commitSettings: committing, publishTimes, gate, budget };
+  const counted = { routes, requests, sources, commit, commitSettings: committing, publishTimes, gate, budget };
   showMetrics(page, { ...counted, uws, server });
   const observer = await startObserving({
     port: env.GATEWAY_METRICS_PORT,

@@ -88,7 +88,7 @@ const inOrder: Path = async (events, send) => {
 
 const counted = (verdict: Verdict) => ({ ...verdict.destinations['checked'], examples: undefined });
 
-test('self-check: a path that keeps its promises is found to, over every door', async () => {
+test('self-check: a path that keeps its promises is found to, over every route', async () => {
   const verdict = await verdictOn(inOrder);
   expect(verdict.acknowledged).toBeGreaterThan(enough);
   expect(counted(verdict)).toMatchObject({ lost: 0, repeated: 0, doubled: 0, disordered: 0, invented: 0 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { batchPayload, batchRow } from '../../shared/ingest/batch-payload.ts';
-import { trackPayload } from '../../shared/ingest/track-payload.ts';
+import { batchPayload, batchRow } from '../../gateway/payload/batch-payload.ts';
+import { trackPayload } from '../../gateway/payload/track-payload.ts';
 import { batchBody, trackBody } from './bodies.ts';
 import { postRequest } from './http-request.ts';
 import { RequestTemplate } from './slots.ts';

@@ -1,6 +1,5 @@
-import { PlainEvent } from '../../shared/ingest/plain-event.ts';
-import { BodyScan, scanBody } from '../../shared/ingest/scan-body.ts';
-import { trackPayload } from '../../shared/ingest/track-payload.ts';
+import { PlainEvent, BodyScan, scanBody } from '../../gateway/json/scan-body.ts';
+import { trackPayload } from '../../gateway/payload/track-payload.ts';
 import { envelopeHead, envelopePrefix } from '../../shared/contracts/events/envelope.ts';
 import { readEventHead } from '../../shared/contracts/events/event-head.ts';
 import { FrameWriter, decodeEnvelopes, frameLines } from '../../shared/contracts/events/frame.ts';
@@ -8,9 +7,9 @@ import { decodeResolved, encodeResolved } from '../../shared/contracts/events/re
 import { allocationBucket, variantBucket } from '../../shared/experiments/bucketing.ts';
 import { compileMappings } from '../../shared/routing/mapping/apply-mapping.ts';
 import { compilePredicate } from '../../shared/routing/predicate/predicate.ts';
-import { TokenBucket } from '../../gateway/admission/token-bucket.ts';
-import { parseBatch } from '../../gateway/doors/parse-batch.ts';
-import { readPlainTrack } from '../../gateway/doors/read-plain-track.ts';
+import { TokenBucket } from '../../gateway/ingest/token-bucket.ts';
+import { parseBatch } from '../../gateway/routes/batch/parse-batch.ts';
+import { readPlainTrack } from '../../gateway/json/read-plain-track.ts';
 import { createHealthWindow } from '../../pipeline/dispatch/health-window.ts';
 import { createDeduplication } from '../../pipeline/resolve/deduplication.ts';
 import { hashEvent } from '../../pipeline/resolve/event-hash.ts';

@@ -1,4 +1,4 @@
-import { batchPayload, batchRow } from '../../shared/ingest/batch-payload.ts';
+import { batchPayload, batchRow } from '../../gateway/payload/batch-payload.ts';
 import { batchBody } from '../load/bodies.ts';
 import { RequestTemplate } from '../load/slots.ts';
 

@@ -27,7 +27,7 @@ const keepsUpShare = 0.97;
 const costPerS = 1_000;
 
 type Subject = { readonly name: string; readonly nodes: number };
-type Doors = { readonly most: LoadResult; readonly half: LoadResult };
+type AtGateway = { readonly most: LoadResult; readonly half: LoadResult };
 type Path = {
   readonly best: Paced | undefined;
   readonly sustainedPerS: number;
@@ -35,7 +35,7 @@ type Path = {
   readonly paced: Paced;
   readonly cpuNs: Readonly<Record<string, number>>;
 };
-type Measured = Doors & Path;
+type Measured = AtGateway & Path;
 
 const one: Subject = { name: 'log of one node', nodes: 1 };
 const three: Subject = { name: 'log of three nodes, three replicas', nodes: 3 };
@@ -58,8 +58,8 @@ export const replicated: Scenario = {
     const measured = new Map<Subject, Measured[]>(subjects.map((subject) => [subject, []]));
     for (let round = 1; round <= context.rounds; round += 1) {
       for (const subject of subjects) {
-        const doors = await measureDoors(context, subject, round);
-        measured.get(subject)?.push({ ...doors, ...(await measurePath(context, subject, round)) });
+        const atGateway = await measureGateway(context, subject, round);
+        measured.get(subject)?.push({ ...atGateway, ...(await measurePath(context, subject, round)) });
       }
     }
     const rows = subjects.map((subject) => rowOf(subject, measured.get(subject) ?? []));
@@ -112,7 +112,7 @@ function compare([reference, subject]: readonly ResultRow[]): ResultRow {
 }
 
 /** The gateway and the log alone: the most tracks there can be, and how long one takes at half of that. */
-function measureDoors(context: ScenarioContext, { name, nodes }: Subject, round: number): Promise<Doors> {
+function measureGateway(context: ScenarioContext, { name, nodes }: Subject, round: number): Promise<AtGateway> {
   const { seconds, warmUpSeconds, progress } = context;
   return context.stage.scoped(async (stage) => {
     const log = await startLog(stage, { nodes });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { controlPlaneMetrics } from '../../control-plane/metrics.ts';
 import { readGatewayEnv } from '../../gateway/env.ts';
-import { gatewayMetrics } from '../../gateway/metrics.ts';
+import { gatewayMetrics } from '../../gateway/status/metrics.ts';
 import { actorMetrics, pipelineMetrics } from '../../pipeline/metrics.ts';
 import { unknownVariables } from '../testing/service-environments.ts';
 import { chartFolder, readChart } from './testing/read-chart.ts';

@@ -1,5 +1,5 @@
 import { controlPlaneMetrics } from '../../control-plane/metrics.ts';
-import { gatewayMetrics } from '../../gateway/metrics.ts';
+import { gatewayMetrics } from '../../gateway/status/metrics.ts';
 import { actorMetrics, pipelineMetrics, summedMetrics } from '../../pipeline/metrics.ts';
 import { databaseMetrics } from '../../shared/postgres/database-metrics.ts';
 import type { AnyMetric } from '../../shared/runtime/metrics/define-metric.ts';

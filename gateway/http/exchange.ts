@@ -1,5 +1,5 @@
 import type { HttpResponse } from 'uWebSockets.js';
-import type { FrameOutcome, FrameWaiter } from '../framing/frame-outcome.ts';
+import type { FrameOutcome, FrameWaiter } from '../commit/frame-outcome.ts';
 import type { RequestHead } from './request-head.ts';
 import { accepted, internalError, unavailable } from './reply.ts';
 import type { Reply } from './reply.ts';
@@ -17,8 +17,8 @@ export type ExchangeOwner = {
 /** One request and its answer. After the answer or an abort it touches the engine's response no more. */
 export class Exchange implements FrameWaiter {
   readonly head: RequestHead;
-  /** Index of the door it came through, for counting. */
-  readonly door: number;
+  /** Index of the route it came through, for counting. */
+  readonly route: number;
   /** When its head was read, on the monotonic clock. */
   readonly startedAtMs = performance.now();
   /** Whether the answer may be read by a page of any origin. */
@@ -34,11 +34,11 @@ export class Exchange implements FrameWaiter {
   readonly #owner: ExchangeOwner;
   #response: HttpResponse | undefined;
 
-  constructor(owner: ExchangeOwner, response: HttpResponse, head: RequestHead, door: number) {
+  constructor(owner: ExchangeOwner, response: HttpResponse, head: RequestHead, route: number) {
     this.#owner = owner;
     this.#response = response;
     this.head = head;
-    this.door = door;
+    this.route = route;
     this.shared = head.origin !== '';
   }
 

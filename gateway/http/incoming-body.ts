@@ -1,4 +1,4 @@
-import type { PostDoor } from '../doors/door.ts';
+import type { PostRoute } from './route.ts';
 import type { BodyBudget } from './body-budget.ts';
 import type { Exchange } from './exchange.ts';
 import { busy, tooLarge } from './reply.ts';
@@ -9,12 +9,12 @@ const drainBytesMax = 16 * 1024 ** 2;
 const firstBufferBytes = 16 * 1024;
 
 /**
- * The body of a request on its way in, handed to its door once it is whole. One that comes in one piece, the usual
+ * The body of a request on its way in, handed to its route once it is whole. One that comes in one piece, the usual
  * case, is handed over where it lies. A refused one is read and thrown away before the refusal is sent.
  */
 export class IncomingBody {
   readonly #exchange: Exchange;
-  readonly #door: PostDoor;
+  readonly #route: PostRoute;
   readonly #budget: BodyBudget;
   readonly #parameter: string;
   readonly #query: string;
@@ -22,9 +22,9 @@ export class IncomingBody {
   #received = 0;
   #buffer: Buffer | undefined;
 
-  constructor(exchange: Exchange, door: PostDoor, budget: BodyBudget, parameter: string, query: string) {
+  constructor(exchange: Exchange, route: PostRoute, budget: BodyBudget, parameter: string, query: string) {
     this.#exchange = exchange;
-    this.#door = door;
+    this.#route = route;
     this.#budget = budget;
     this.#parameter = parameter;
     this.#query = query;
@@ -33,8 +33,8 @@ export class IncomingBody {
   /** Looks at the headers. A client that waits for leave to send, or would send too much to read, is refused at once. */
   begin(): void {
     const { contentLength, expects } = this.#exchange.head;
-    const tooLong = contentLength > this.#door.bodyBytesMax;
-    this.#refusal = this.#door.refuse(this.#exchange) ?? (tooLong ? tooLarge(this.#door.bodyBytesMax) : undefined);
+    const tooLong = contentLength > this.#route.bodyBytesMax;
+    this.#refusal = this.#route.refuse(this.#exchange) ?? (tooLong ? tooLarge(this.#route.bodyBytesMax) : undefined);
     if (this.#refusal !== undefined && (expects || contentLength > drainBytesMax)) this.#refuseNow(this.#refusal);
   }
 
@@ -55,9 +55,9 @@ export class IncomingBody {
   }
 
   #take(chunk: ArrayBuffer, isLast: boolean): void {
-    const { bodyBytesMax } = this.#door;
+    const { bodyBytesMax } = this.#route;
     if (isLast && this.#received === 0 && this.#refusal === undefined && chunk.byteLength <= bodyBytesMax) {
-      this.#door.accept(this.#exchange, Buffer.from(chunk), this.#parameter, this.#query);
+      this.#route.accept(this.#exchange, Buffer.from(chunk), this.#parameter, this.#query);
       return;
     }
     this.#received += chunk.byteLength;
@@ -70,7 +70,7 @@ export class IncomingBody {
   #keep(chunk: ArrayBuffer): boolean {
     const start = this.#received - chunk.byteLength;
     if (this.#buffer === undefined || this.#buffer.length < this.#received) {
-      const size = Math.min(Math.max(this.#received * 2, firstBufferBytes), this.#door.bodyBytesMax);
+      const size = Math.min(Math.max(this.#received * 2, firstBufferBytes), this.#route.bodyBytesMax);
       if (!this.#budget.take(size)) return false;
       const larger = Buffer.allocUnsafeSlow(size);
       this.#buffer?.copy(larger, 0, 0, start);
@@ -83,9 +83,9 @@ export class IncomingBody {
 
   #finish(): void {
     const whole = this.#buffer?.subarray(0, this.#received) ?? Buffer.alloc(0);
-    // The door is done with the bytes, or has copied them, before anything else can ask for memory.
+    // The route is done with the bytes, or has copied them, before anything else can ask for memory.
     this.drop();
-    this.#door.accept(this.#exchange, whole, this.#parameter, this.#query);
+    this.#route.accept(this.#exchange, whole, this.#parameter, this.#query);
   }
 
   #drain(refusal: Reply, isLast: boolean): void {

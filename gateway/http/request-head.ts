@@ -1,6 +1,6 @@
 import type { HttpRequest } from 'uWebSockets.js';
 
-/** What a door may want to know of a request's headers, copied before uWebSockets.js takes the request away. */
+/** What a route may want to know of a request's headers, copied before uWebSockets.js takes the request away. */
 export class RequestHead {
   contentType = '';
   /** -1 when the request names none. */

@@ -1,5 +1,5 @@
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
-import type { Door, GetDoor, PostDoor } from '../doors/door.ts';
+import type { Route, GetRoute, PostRoute } from './route.ts';
 import type { BodyBudget } from './body-budget.ts';
 import { Exchange } from './exchange.ts';
 import type { ExchangeOwner } from './exchange.ts';
@@ -20,10 +20,10 @@ export type ServerOptions = {
   readonly sharePort: boolean;
   /** Undefined: plain HTTP. */
   readonly tls: TlsFiles | undefined;
-  readonly doors: readonly Door[];
+  readonly routes: readonly Route[];
   readonly budget: BodyBudget;
-  /** Called for every request that ends; door is the index in `doors`, or their number for none of them. */
-  onEnded(door: number, code: number, tookMs: number): void;
+  /** Called for every request that ends; route is the index in `routes`, or their number for none of them. */
+  onEnded(route: number, code: number, tookMs: number): void;
   /** A failure nobody expected while a request was handled; the request got a 500. */
   onFailure(error: unknown): void;
 };
@@ -44,26 +44,26 @@ export class ListenError extends Error {
   readonly code = 'port_busy';
 }
 
-/** Serves the doors; every other address gets a 404, every other method of a door a 405. */
+/** Serves the routes; every other address gets a 404, every other method of a route a 405. */
 export async function startServer(uws: UwsModule, options: ServerOptions): Promise<Server> {
   const app = createEngine(uws, options.tls);
   const state = new ServerState(options);
-  const noDoor = options.doors.length;
-  options.doors.forEach((door, index) => {
-    for (const path of door.paths) {
+  const noRoute = options.routes.length;
+  options.routes.forEach((route, index) => {
+    for (const path of route.paths) {
       const named = path.includes('/:');
       for (const pattern of [path, `${path}/`]) {
-        if (door.method === 'post') {
-          app.post(pattern, (response, request) => state.post(response, request, door, index, named));
+        if (route.method === 'post') {
+          app.post(pattern, (response, request) => state.post(response, request, route, index, named));
         } else {
-          app.get(pattern, (response, request) => state.get(response, request, door, index, named));
+          app.get(pattern, (response, request) => state.get(response, request, route, index, named));
         }
         app.options(pattern, (response, request) => state.plain(response, request, index, preflight));
-        app.any(pattern, (response, request) => state.plain(response, request, index, wrongMethod(door)));
+        app.any(pattern, (response, request) => state.plain(response, request, index, wrongMethod(route)));
       }
     }
   });
-  app.any('/*', (response, request) => state.plain(response, request, noDoor, notFound));
+  app.any('/*', (response, request) => state.plain(response, request, noRoute, notFound));
   app.filter((_response, change) => state.connectionChanged(Number(change)));
   const socket = await listen(uws, app, options);
   const drainable: Drainable = {
@@ -118,15 +118,15 @@ class ServerState implements ExchangeOwner {
 
   exchangeEnded(exchange: Exchange, code: number): void {
     this.open -= 1;
-    this.#options.onEnded(exchange.door, code, performance.now() - exchange.startedAtMs);
+    this.#options.onEnded(exchange.route, code, performance.now() - exchange.startedAtMs);
   }
 
-  post(response: HttpResponse, request: HttpRequest, door: PostDoor, index: number, named: boolean): void {
+  post(response: HttpResponse, request: HttpRequest, route: PostRoute, index: number, named: boolean): void {
     const exchange = this.#begin(response, request, index);
     if (exchange.head.hostile) return refuseHostile(response, exchange);
     const parameter = named ? (request.getParameter(0) ?? '') : '';
     const query = named ? request.getQuery() : '';
-    const body = new IncomingBody(exchange, door, this.#options.budget, parameter, query);
+    const body = new IncomingBody(exchange, route, this.#options.budget, parameter, query);
     // Without this the engine ends the process when the client goes away.
     response.onAborted(() => {
       body.drop();
@@ -136,13 +136,13 @@ class ServerState implements ExchangeOwner {
     exchange.attempt(() => body.begin());
   }
 
-  get(response: HttpResponse, request: HttpRequest, door: GetDoor, index: number, named: boolean): void {
+  get(response: HttpResponse, request: HttpRequest, route: GetRoute, index: number, named: boolean): void {
     const exchange = this.#begin(response, request, index);
     if (exchange.head.hostile) return refuseHostile(response, exchange);
     const parameter = named ? (request.getParameter(0) ?? '') : '';
     const query = request.getQuery();
     response.onAborted(() => exchange.abort());
-    exchange.attempt(() => door.accept(exchange, parameter, query));
+    exchange.attempt(() => route.accept(exchange, parameter, query));
   }
 
   plain(response: HttpResponse, request: HttpRequest, index: number, reply: Reply): void {
@@ -178,8 +178,8 @@ const preflight = createReply(204, Buffer.alloc(0), {
   ],
 });
 
-const wrongMethod = (door: Door): Reply =>
-  failure(405, 'method not allowed', { headers: [['allow', `${door.method.toUpperCase()}, OPTIONS`]] });
+const wrongMethod = (route: Route): Reply =>
+  failure(405, 'method not allowed', { headers: [['allow', `${route.method.toUpperCase()}, OPTIONS`]] });
 
 async function listen(
   uws: UwsModule,

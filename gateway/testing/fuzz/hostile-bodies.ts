@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
-/** A POST to one of the doors that read JSON. */
-export type HostilePost = { readonly door: 'track' | 'identify' | 'batch'; readonly body: Buffer };
+/** A POST to one of the routes that read JSON. */
+export type HostilePost = { readonly route: 'track' | 'identify' | 'batch'; readonly body: Buffer };
 
 const pieces =
   '{ } [ ] , : " \\ \\u \\ud800 \n \u0000 é "a" "token" "event" "events" "distinctId" "time" "userProperties" 1e999 -0 9007199254740993 null true "__proto__" "constructor" "prototype"'.split(
@@ -47,7 +47,7 @@ export function hostilePost(token: string): fc.Arbitrary<HostilePost> {
       return Buffer.from(`{"token":"${token}","event":"wide","properties":{${keys}}}`);
     }),
   );
-  return fc.record({ door: fc.constantFrom('track', 'identify', 'batch'), body });
+  return fc.record({ route: fc.constantFrom('track', 'identify', 'batch'), body });
 }
 
 function stringify(value: unknown): string {

@@ -28,8 +28,8 @@ export async function runFuzz({ gateway, token, cases, seed, onProgress }: FuzzO
   const answers = new Map<number | 'none', number>();
   const count = (status: number | 'none'): void => void answers.set(status, (answers.get(status) ?? 0) + 1);
   const agent = new Agent({ connections: clients });
-  const post = async ({ door, body }: HostilePost): Promise<void> => {
-    const path = `/api/v1/${door}`;
+  const post = async ({ route, body }: HostilePost): Promise<void> => {
+    const path = `/api/v1/${route}`;
     const { statusCode, body: text } = await agent.request({ origin: gateway.url, path, method: 'POST', body });
     await text.dump();
     count(statusCode);

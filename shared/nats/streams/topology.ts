@@ -2,8 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { DiscardPolicy, RetentionPolicy, StorageType, nanos } from 'nats';
 import type { StreamConfig } from 'nats';
 import type { LogConnection } from '../connection/connection.ts';
-import { jetStreamFailure } from '../connection/server-error.ts';
-import { isNotFound, serverErrorCode, serverErrors } from '../connection/server-error.ts';
+import { jetStreamFailure, isNotFound, serverErrorCode, serverErrors } from '../connection/server-error.ts';
 import { whileForming } from '../connection/while-forming.ts';
 
 /** Limits of the log. Bytes are bytes on disk before replication. */

@@ -1,0 +1,26 @@
+import type { Exchange } from './exchange.ts';
+import type { Reply } from './reply.ts';
+
+/** A way in: an address of the ingest interface and what is done with what comes through it. */
+export type Route = PostRoute | GetRoute;
+
+type RouteBase = {
+  /** Stands in metrics as the request's route. */
+  readonly name: string;
+  /** uWebSockets.js patterns; `:name` is one segment. A trailing slash is taken as well. */
+  readonly paths: readonly string[];
+};
+
+export type PostRoute = RouteBase & {
+  readonly method: 'post';
+  readonly bodyBytesMax: number;
+  /** The answer to a request that is refused for its headers. */
+  refuse(exchange: Exchange): Reply | undefined;
+  /** `body` is gone when this returns. `parameter` is the path's segment, if it has one. */
+  accept(exchange: Exchange, body: Buffer, parameter: string, query: string): void;
+};
+
+export type GetRoute = RouteBase & {
+  readonly method: 'get';
+  accept(exchange: Exchange, parameter: string, query: string): void;
+};

@@ -1,0 +1,74 @@
+import { isUtf8 } from 'node:buffer';
+import sjson from 'secure-json-parse';
+import { isJsonObject } from '../../shared/runtime/json.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
+import { scanBody } from './scan-body.ts';
+import type { BodyScan, ScanProblem } from './scan-body.ts';
+import type { JsonFacts } from './scan-json.ts';
+import { failure, forbiddenKey, holdsNull, malformedJson, notUtf8 } from '../http/reply.ts';
+import type { Reply } from '../http/reply.ts';
+import { deepField } from './deep-field.ts';
+
+/** What a body may hold before parsing it costs too much. */
+export type JsonLimits = { readonly depthMax: number; readonly keysMax: number };
+
+/** A body's object, or the answer to a body that is none. */
+export type ReadJson = { readonly value: JsonObject; readonly refusal?: undefined } | { readonly refusal: Reply };
+
+const firstNonAscii = 0x80;
+
+/** Reads the body of a single event. What the scan learned of the body stays in `scan`. */
+export function readJson(scan: BodyScan, body: Buffer, limits: JsonLimits): ReadJson {
+  const problem = scanBody(scan, body);
+  if (problem !== undefined) return { refusal: scanRefusal(problem) };
+  const { facts } = scan;
+  if (facts.depth > limits.depthMax) return { refusal: tooDeep(scan, body, limits.depthMax) };
+  if (facts.keys > limits.keysMax) return { refusal: tooManyKeys(limits.keysMax) };
+  if (facts.nulls) return { refusal: holdsNull };
+  if (facts.bits >= firstNonAscii && !isUtf8(body)) return { refusal: notUtf8 };
+  const value = parse(body, facts);
+  if (value === undefined) return { refusal: malformedJson };
+  if (facts.suspicious && hasForbiddenKey(value)) return { refusal: forbiddenKey };
+  return { value };
+}
+
+/** The object in a body whose top was scanned; undefined when it is not JSON. */
+export function parse(body: Buffer, facts: JsonFacts): JsonObject | undefined {
+  // Plain ASCII, the usual case, needs no decoding.
+  const text = facts.bits < firstNonAscii ? body.toString('latin1') : body.toString('utf8');
+  try {
+    const value: unknown = JSON.parse(text);
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether anything in it would reach a prototype when copied property by property. */
+export function hasForbiddenKey(value: object): boolean {
+  try {
+    sjson.scan(value, { protoAction: 'error', constructorAction: 'error' });
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+const notObject = failure(400, 'the body must be a JSON object');
+const duplicateKey = failure(400, 'the body names token or events twice');
+
+/** The answer to a body whose scan found a problem. */
+export function scanRefusal(problem: ScanProblem): Reply {
+  switch (problem) {
+    case 'malformed':
+      return malformedJson;
+    case 'not_object':
+      return notObject;
+    case 'duplicate_key':
+      return duplicateKey;
+  }
+}
+
+export const tooDeep = (scan: BodyScan, body: Buffer, depthMax: number): Reply =>
+  failure(400, `${deepField(scan, body) ?? 'the body'} nests deeper than ${depthMax} levels`);
+export const tooManyKeys = (keysMax: number): Reply => failure(400, `the body has more than ${keysMax} keys`);

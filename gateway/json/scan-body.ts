@@ -1,0 +1,458 @@
+import { textCharactersMax } from '../payload/payload-fields.ts';
+import {
+  standsAt,
+  digitsEnd,
+  numberEnd,
+  plainStringEnd,
+  skipJsonSpace,
+  ascii,
+  JsonFacts,
+  noteKey,
+  scanString,
+  scanValue,
+} from './scan-json.ts';
+
+const { lineFeed, space, quote, comma, colon, openBracket, closeBracket, openBrace, closeBrace } = ascii;
+
+/** The fields whose texts are read, and their places. */
+export const textField = { token: 0, event: 1, userId: 2, externalId: 3, email: 4, distinctId: 5 } as const;
+type TextField = (typeof textField)[keyof typeof textField];
+const textFieldCount = Object.keys(textField).length;
+
+/** A field of an event with a rule of its own. */
+type PlainField = {
+  readonly name: Uint8Array;
+  /** Below 32; that of a text is its place. */
+  readonly index: number;
+  /** What it may hold beside null. Of what has rules for its own fields only null is plain. */
+  readonly takes: 'text' | 'object' | 'time' | 'nothing';
+  readonly nullable: boolean;
+  /** A text of no more bytes has no more characters either. */
+  readonly bytesMax: number;
+};
+
+const notNull: readonly string[] = ['token', 'event', 'distinctId'];
+const objects = ['properties', 'eventProperties', 'custom_properties', 'defaultProperties'];
+const structured = ['userProperties', 'identityContext'];
+
+const field = (name: string, index: number, takes: PlainField['takes'], bytesMax = 0): PlainField => ({
+  name: Buffer.from(name),
+  index,
+  takes,
+  nullable: !notNull.includes(name),
+  bytesMax,
+});
+
+const fields: readonly PlainField[] = [
+  ...(Object.keys(textField) as (keyof typeof textField)[]).map((name) =>
+    field(name, textField[name], 'text', textCharactersMax[name]),
+  ),
+  field('time', textFieldCount, 'time'),
+  ...objects.map((name, index) => field(name, textFieldCount + 1 + index, 'object')),
+  ...structured.map((name, index) => field(name, textFieldCount + 1 + objects.length + index, 'nothing')),
+];
+
+const lengthMax = Math.max(...fields.map(({ name }) => name.length));
+const byLength = Array.from({ length: lengthMax + 1 }, (_, length) =>
+  fields.filter(({ name }) => name.length === length),
+);
+
+/** The field of this name, if it has a rule. */
+function plainField(bytes: Uint8Array, start: number, end: number): PlainField | undefined {
+  const candidates = byLength[end - start];
+  if (candidates === undefined) return undefined;
+  for (let i = 0; i < candidates.length; i += 1) {
+    const candidate = candidates[i];
+    if (candidate !== undefined && standsAt(bytes, start, candidate.name)) return candidate;
+  }
+  return undefined;
+}
+
+const proto = Buffer.from('__proto__');
+const constructorKey = Buffer.from('constructor');
+
+/** Whether a key could reach a prototype. */
+function isPrototypeKey(bytes: Uint8Array, start: number, end: number): boolean {
+  const length = end - start;
+  if (length === proto.length) return standsAt(bytes, start, proto);
+  return length === constructorKey.length && standsAt(bytes, start, constructorKey);
+}
+
+/** What is read of a plain event. Reused: look at it before the next one is read. */
+export class PlainEvent {
+  /** The index behind its closing brace. */
+  end = 0;
+  /** In ms since the epoch; undefined when it is absent or null. */
+  time: number | undefined;
+  /** Ranges of texts between their quotes, by field; old where it has none. */
+  readonly starts = new Int32Array(textFieldCount);
+  readonly ends = new Int32Array(textFieldCount);
+  /** While it is read: the field whose value comes next. */
+  field: PlainField | undefined;
+  /** One bit for each field that came, and for each that has a text. */
+  met = 0;
+  texts = 0;
+
+  reset(): void {
+    this.time = undefined;
+    this.field = undefined;
+    this.met = 0;
+    this.texts = 0;
+  }
+
+  has(field: TextField): boolean {
+    return (this.texts & (1 << field)) !== 0;
+  }
+
+  /** What it says of itself; `facts` are its own. */
+  fields(bytes: Buffer, facts: JsonFacts): PlainFields {
+    const encoding = facts.bits < firstNonAscii ? 'latin1' : 'utf8';
+    return {
+      token: this.#text(textField.token, bytes, encoding),
+      userId: this.#text(textField.userId, bytes, encoding),
+      externalId: this.#text(textField.externalId, bytes, encoding),
+      email: this.#text(textField.email, bytes, encoding),
+      distinctId: this.#text(textField.distinctId, bytes, encoding),
+      time: this.time,
+    };
+  }
+
+  #text(field: TextField, bytes: Buffer, encoding: 'latin1' | 'utf8'): string | undefined {
+    return this.has(field) ? bytes.toString(encoding, this.starts[field], this.ends[field]) : undefined;
+  }
+}
+
+/** Fields of a plain event that decide where it goes; undefined where one is absent or null. */
+export type PlainFields = {
+  readonly token: string | undefined;
+  readonly userId: string | undefined;
+  readonly externalId: string | undefined;
+  readonly email: string | undefined;
+  readonly distinctId: string | undefined;
+  readonly time: number | undefined;
+};
+
+const firstNonAscii = 0x80;
+/** One bit a level has to fit into a whole number. */
+const depthMax = 30;
+const timeDigitsMax = 15;
+const nullWord = Buffer.from('null');
+const trueWord = Buffer.from('true');
+const falseWord = Buffer.from('false');
+
+/**
+ * Reads the event whose JSON begins at `start` in one pass, and builds nothing: half the cost of parsing it.
+ *
+ * True says that it is what nearly all events are: JSON that JSON.parse takes, that names an event, that passes the
+ * check of a track payload and of a batch row but for what is missing, and in which no key and no escape needs a
+ * closer look. Left to the caller: required fields, limits, and whether it is UTF-8 where `facts.bits` says it is not
+ * ASCII. False says nothing about it: it is to be scanned, parsed and checked.
+ */
+export function readPlainEvent(event: PlainEvent, facts: JsonFacts, bytes: Uint8Array, start: number): boolean {
+  facts.reset();
+  event.reset();
+  if (bytes[start] !== openBrace) return false;
+  let at = start;
+  let depth = 0;
+  // One bit a level, the innermost lowest: set for an object.
+  let objects = 0;
+  for (;;) {
+    const byte = bytes[at];
+    const opensObject = byte === openBrace;
+    if (opensObject || byte === openBracket) {
+      if (depth === depthMax || !takesNested(event, opensObject)) return false;
+      depth += 1;
+      objects = (objects << 1) | (opensObject ? 1 : 0);
+      if (depth > facts.depth) facts.depth = depth;
+      at = skipJsonSpace(bytes, at + 1);
+      if (bytes[at] !== (opensObject ? closeBrace : closeBracket)) {
+        if (opensObject) at = memberValue(event, facts, bytes, at, depth);
+        if (at < 0) return false;
+        continue;
+      }
+    } else {
+      at = leafEnd(event, facts, bytes, at);
+      if (at < 0) return false;
+    }
+    at = skipJsonSpace(bytes, at);
+    while (bytes[at] !== comma) {
+      if (bytes[at] !== ((objects & 1) === 1 ? closeBrace : closeBracket)) return false;
+      depth -= 1;
+      objects >>= 1;
+      at += 1;
+      if (depth === 0) {
+        event.end = at;
+        return event.has(textField.event);
+      }
+      at = skipJsonSpace(bytes, at);
+    }
+    at = skipJsonSpace(bytes, at + 1);
+    if ((objects & 1) === 1) at = memberValue(event, facts, bytes, at, depth);
+    if (at < 0) return false;
+  }
+}
+
+/** Reads the key at `start` and returns where its value begins; -1 when it is not plain. */
+function memberValue(event: PlainEvent, facts: JsonFacts, bytes: Uint8Array, start: number, depth: number): number {
+  if (bytes[start] !== quote) return -1;
+  const end = plainStringEnd(facts, bytes, start + 1);
+  if (end < 0 || facts.stringEscaped || isPrototypeKey(bytes, start + 1, end)) return -1;
+  facts.keys += 1;
+  if (depth === 1) {
+    const field = plainField(bytes, start + 1, end);
+    event.field = field;
+    if (field !== undefined) {
+      const bit = 1 << field.index;
+      // Of a field that comes twice the last one counts.
+      if ((event.met & bit) !== 0) return -1;
+      event.met |= bit;
+    }
+  }
+  const colonAt = skipJsonSpace(bytes, end + 1);
+  return bytes[colonAt] === colon ? skipJsonSpace(bytes, colonAt + 1) : -1;
+}
+
+function takesNested(event: PlainEvent, isObject: boolean): boolean {
+  const { field } = event;
+  event.field = undefined;
+  return field === undefined || (isObject && field.takes === 'object');
+}
+
+/** The index behind the string, number or word at `start`; -1 when it is not plain. */
+function leafEnd(event: PlainEvent, facts: JsonFacts, bytes: Uint8Array, start: number): number {
+  const { field } = event;
+  event.field = undefined;
+  if (bytes[start] === quote) {
+    const end = plainStringEnd(facts, bytes, start + 1);
+    if (end < 0 || (field !== undefined && !keepText(event, field, facts, start + 1, end))) return -1;
+    return end + 1;
+  }
+  switch (bytes[start]) {
+    case nullWord[0]:
+      return field === undefined || field.nullable ? wordEnd(bytes, start, nullWord) : -1;
+    case trueWord[0]:
+      return field === undefined ? wordEnd(bytes, start, trueWord) : -1;
+    case falseWord[0]:
+      return field === undefined ? wordEnd(bytes, start, falseWord) : -1;
+    default: {
+      const end = numberEnd(bytes, start);
+      return end >= 0 && (field === undefined || keepTime(event, field, bytes, start, end)) ? end : -1;
+    }
+  }
+}
+
+const wordEnd = (bytes: Uint8Array, start: number, word: Uint8Array): number =>
+  standsAt(bytes, start, word) ? start + word.length : -1;
+
+function keepText(event: PlainEvent, field: PlainField, facts: JsonFacts, start: number, end: number): boolean {
+  if (field.takes !== 'text' || facts.stringEscaped || end === start || end - start > field.bytesMax) return false;
+  event.starts[field.index] = start;
+  event.ends[field.index] = end;
+  event.texts |= 1 << field.index;
+  return true;
+}
+
+/** Takes whole numbers, as clocks give them. */
+function keepTime(event: PlainEvent, field: PlainField, bytes: Uint8Array, start: number, end: number): boolean {
+  if (field.takes !== 'time' || digitsEnd(bytes, start) !== end || end - start > timeDigitsMax) return false;
+  let time = 0;
+  for (let at = start; at < end; at += 1) time = time * 10 + ((bytes[at] ?? 0) - 0x30);
+  event.time = time;
+  return true;
+}
+
+/** One element of `events`. Objects are reused: read them before the next scan. */
+export class RowScan {
+  /** Range of the row's bytes. */
+  start = 0;
+  end = 0;
+  readonly facts = new JsonFacts();
+  /** Whether it needs no parsing and no check to be known as valid; `plain` then says all there is to know of it. */
+  isPlain = false;
+  readonly plain = new PlainRow();
+}
+
+/** What a plain row says. */
+export class PlainRow {
+  /** Range of its id's text. */
+  idStart = 0;
+  idEnd = 0;
+  /** Range of the text that decides its partition, unless that is the e-mail address. */
+  ownStart = 0;
+  ownEnd = 0;
+  email: string | undefined;
+  time: number | undefined;
+}
+
+/** What one pass over a body tells before it is parsed. Reused from scan to scan. */
+export class BodyScan {
+  /** Of everything but the rows. */
+  readonly facts = new JsonFacts();
+  /** Where the text of the top-level `token` stands, between its quotes; -1 when it is absent or no string. */
+  tokenStart = -1;
+  tokenEnd = -1;
+  /** Where the key of the top-level value that nests deepest stands, between its quotes; -1 when none nests. Rows do not count. */
+  deepStart = -1;
+  deepEnd = -1;
+  /** Elements of the top-level array `events`; only the first `rowsMax` are in `rows`. */
+  rowCount = 0;
+  readonly rows: RowScan[] = [];
+  /** Where the rows stand, from behind the `[` to the `]`; -1 when there is no array `events`. */
+  rowsStart = -1;
+  rowsEnd = -1;
+  /** What is being read. */
+  readonly event = new PlainEvent();
+}
+
+/**
+ * - `malformed`: no JSON, seen without parsing it.
+ * - `not_object`: no JSON object.
+ * - `duplicate_key`: the top level has `token` or `events` twice, so readers could differ on which one counts.
+ */
+export type ScanProblem = 'malformed' | 'not_object' | 'duplicate_key';
+
+/**
+ * Scans a body in one pass: how deep it nests, how many keys it has, where its token and, when `rowsMax` > 0, its rows
+ * stand. The rest of the grammar is left to JSON.parse. Raw line breaks become spaces, so that the body fits on one
+ * line of a frame.
+ */
+export function scanBody(scan: BodyScan, bytes: Buffer, rowsMax = 0): ScanProblem | undefined {
+  const { facts } = scan;
+  facts.reset();
+  scan.tokenStart = -1;
+  scan.tokenEnd = -1;
+  scan.deepStart = -1;
+  scan.deepEnd = -1;
+  scan.rowCount = 0;
+  scan.rowsStart = -1;
+  scan.rowsEnd = -1;
+  let eventsSeen = false;
+  let at = skipSpace(bytes, 0);
+  if (at >= bytes.length) return 'malformed';
+  if (bytes[at] !== openBrace) return 'not_object';
+  let tokenSeen = false;
+  let nested = 0;
+  at = skipSpace(bytes, at + 1);
+  while (bytes[at] !== closeBrace) {
+    if (bytes[at] !== quote) return 'malformed';
+    const keyEnd = scanString(facts, bytes, at);
+    const colonAt = skipSpace(bytes, keyEnd + 1);
+    if (bytes[colonAt] !== colon) return 'malformed';
+    noteKey(facts, bytes, colonAt);
+    const keyStart = facts.stringStart;
+    const key = readKey(bytes, keyStart, keyEnd, facts.stringEscaped);
+    at = skipSpace(bytes, colonAt + 1);
+    if (key === 'token') {
+      if (tokenSeen) return 'duplicate_key';
+      tokenSeen = true;
+      const end = scanValue(facts, bytes, at);
+      if (bytes[at] === quote) {
+        scan.tokenStart = at + 1;
+        scan.tokenEnd = end - 1;
+      }
+      at = end;
+    } else if (key === 'events' && rowsMax > 0) {
+      if (eventsSeen) return 'duplicate_key';
+      eventsSeen = true;
+      at = bytes[at] === openBracket ? scanRows(scan, bytes, at + 1, rowsMax) : scanValue(facts, bytes, at);
+    } else {
+      at = scanValue(facts, bytes, at);
+    }
+    if (facts.depth > nested) {
+      nested = facts.depth;
+      scan.deepStart = keyStart;
+      scan.deepEnd = keyEnd;
+    }
+    at = skipSpace(bytes, at);
+    if (bytes[at] === comma) at = skipSpace(bytes, at + 1);
+    else if (bytes[at] !== closeBrace) return 'malformed';
+  }
+  facts.depth = nested + 1;
+  return skipSpace(bytes, at + 1) < bytes.length ? 'malformed' : undefined;
+}
+
+/**
+ * Scans the elements behind the `[` of `events` and returns the index behind its `]`. Where what stands between the
+ * elements is no JSON, it returns the body's length: a body that ends there is malformed.
+ */
+function scanRows(scan: BodyScan, bytes: Buffer, start: number, rowsMax: number): number {
+  const length = bytes.length;
+  scan.rowsStart = start;
+  let at = skipJsonSpace(bytes, start);
+  if (bytes[at] !== closeBracket) {
+    for (;;) {
+      scan.rowCount += 1;
+      const row = scan.rowCount > rowsMax ? uncountedRow : (scan.rows[scan.rowCount - 1] ??= new RowScan());
+      row.start = at;
+      row.end = scanRow(scan, row, bytes, at);
+      scan.facts.keys += row.facts.keys;
+      scan.facts.bits |= row.facts.bits;
+      at = skipJsonSpace(bytes, row.end);
+      if (bytes[at] === closeBracket) break;
+      if (bytes[at] !== comma || row.end === row.start) return length;
+      at = skipJsonSpace(bytes, at + 1);
+    }
+  }
+  scan.rowsEnd = at;
+  return at + 1;
+}
+
+function scanRow(scan: BodyScan, row: RowScan, bytes: Buffer, start: number): number {
+  const { event } = scan;
+  row.isPlain =
+    readPlainEvent(event, row.facts, bytes, start) && event.has(textField.distinctId) && !event.has(textField.token);
+  if (row.isPlain) {
+    keepPlain(row.plain, event, bytes);
+    return event.end;
+  }
+  row.facts.reset();
+  return scanValue(row.facts, bytes, start);
+}
+
+function keepPlain(plain: PlainRow, event: PlainEvent, bytes: Buffer): void {
+  const { userId, externalId, email, distinctId } = textField;
+  const hasEmail = event.has(email) && !event.has(userId) && !event.has(externalId);
+  const own = event.has(userId) ? userId : event.has(externalId) ? externalId : distinctId;
+  plain.idStart = event.starts[distinctId] ?? 0;
+  plain.idEnd = event.ends[distinctId] ?? 0;
+  plain.ownStart = event.starts[own] ?? 0;
+  plain.ownEnd = event.ends[own] ?? 0;
+  plain.email = hasEmail ? bytes.toString('utf8', event.starts[email], event.ends[email]) : undefined;
+  plain.time = event.time;
+}
+
+/** Takes what is learned of rows beyond the limit, which nobody reads. */
+const uncountedRow = new RowScan();
+
+function skipSpace(bytes: Uint8Array, start: number): number {
+  let at = start;
+  for (; at < bytes.length; at += 1) {
+    const byte = bytes[at] as number;
+    if (byte > space) break;
+    if (byte === lineFeed) bytes[at] = space;
+  }
+  return at;
+}
+
+const tokenKey = Buffer.from('token');
+const eventsKey = Buffer.from('events');
+
+function readKey(bytes: Uint8Array, start: number, end: number, escaped: boolean): string | undefined {
+  if (escaped) return readEscapedKey(bytes, start, end);
+  if (equals(bytes, start, end, tokenKey)) return 'token';
+  return equals(bytes, start, end, eventsKey) ? 'events' : undefined;
+}
+
+function readEscapedKey(bytes: Uint8Array, start: number, end: number): string | undefined {
+  try {
+    return String(JSON.parse(`"${Buffer.from(bytes.subarray(start, end)).toString('utf8')}"`));
+  } catch {
+    return undefined;
+  }
+}
+
+function equals(bytes: Uint8Array, start: number, end: number, expected: Uint8Array): boolean {
+  if (end - start !== expected.length) return false;
+  for (let i = 0; i < expected.length; i += 1) if (bytes[start + i] !== expected[i]) return false;
+  return true;
+}

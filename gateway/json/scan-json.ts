@@ -1,0 +1,222 @@
+/** What a scan learns of a stretch of JSON before anybody parses it. Reused from scan to scan. */
+export class JsonFacts {
+  /** How deep arrays and objects nest. */
+  depth = 0;
+  /** Object keys in all. */
+  keys = 0;
+  /** All bytes of strings and literals, or-ed together: below 128 when they are all ASCII. */
+  bits = 0;
+  /** Whether a key may be `__proto__` or `constructor`, plain or escaped. */
+  suspicious = false;
+  /** Whether a string escapes the null character. */
+  nulls = false;
+  /** Where the string read last begins, behind its quote, and whether it holds an escape. */
+  stringStart = 0;
+  stringEscaped = false;
+
+  reset(): void {
+    this.depth = 0;
+    this.keys = 0;
+    this.bits = 0;
+    this.suspicious = false;
+    this.nulls = false;
+  }
+}
+
+export const ascii = {
+  lineFeed: 0x0a,
+  space: 0x20,
+  quote: 0x22,
+  comma: 0x2c,
+  colon: 0x3a,
+  openBracket: 0x5b,
+  backslash: 0x5c,
+  closeBracket: 0x5d,
+  openBrace: 0x7b,
+  closeBrace: 0x7d,
+} as const;
+
+const { lineFeed, space, quote, comma, colon, openBracket, backslash, closeBracket, openBrace, closeBrace } = ascii;
+const letterU = 0x75;
+const tab = 0x09;
+const carriageReturn = 0x0d;
+const minus = 0x2d;
+const plus = 0x2b;
+const dot = 0x2e;
+const zero = 0x30;
+const nine = 0x39;
+const letterE = 0x65;
+const firstNonAscii = 0x80;
+
+/**
+ * Scans one JSON value that begins at `start` and returns the index behind it. It does not judge the grammar, which
+ * JSON.parse does afterwards: for a value JSON.parse takes, all it says is right.
+ */
+export function scanValue(facts: JsonFacts, bytes: Uint8Array, start: number): number {
+  const length = bytes.length;
+  let depth = 0;
+  for (let i = start; i < length; i += 1) {
+    const byte = bytes[i] as number;
+    if (byte === quote) {
+      i = scanString(facts, bytes, i);
+      if (depth === 0) return i + 1;
+    } else if (byte <= space) {
+      if (depth === 0) return i;
+      if (byte === lineFeed) bytes[i] = space;
+    } else if (byte === comma) {
+      if (depth === 0) return i;
+    } else if (byte === colon) {
+      noteKey(facts, bytes, i);
+    } else if (byte === openBrace || byte === openBracket) {
+      depth += 1;
+      if (depth > facts.depth) facts.depth = depth;
+    } else if (byte === closeBrace || byte === closeBracket) {
+      if (depth === 0) return i;
+      depth -= 1;
+      if (depth === 0) return i + 1;
+    } else {
+      facts.bits |= byte;
+    }
+  }
+  return length;
+}
+
+/**
+ * Scans the string whose opening quote is at `start` and returns the index of its closing quote. An escaped half of a
+ * surrogate pair is replaced in place by the replacement character: no store downstream would take it.
+ */
+export function scanString(facts: JsonFacts, bytes: Uint8Array, start: number): number {
+  const length = bytes.length;
+  let bits = 0;
+  let escaped = false;
+  let i = start + 1;
+  for (; i < length; i += 1) {
+    const byte = bytes[i] as number;
+    if (byte === quote) break;
+    bits |= byte;
+    if (byte !== backslash) continue;
+    escaped = true;
+    i += 1;
+    if (bytes[i] === letterU) i = scanEscape(facts, bytes, i);
+  }
+  facts.bits |= bits;
+  facts.stringStart = start + 1;
+  facts.stringEscaped = escaped;
+  return i;
+}
+
+/** Counts the string read last as a key. */
+export function noteKey(facts: JsonFacts, bytes: Uint8Array, colonAt: number): void {
+  facts.keys += 1;
+  const start = facts.stringStart;
+  // Escapes hide what a key spells; white space may stand before the colon, so the length is only a bound.
+  if (facts.stringEscaped) facts.suspicious = true;
+  else if (colonAt - start < 10) return;
+  else if (bytes[start] === 0x5f && bytes[start + 1] === 0x5f) facts.suspicious = true;
+  else if (bytes[start] === 0x63 && bytes[start + 1] === 0x6f && bytes[start + 2] === 0x6e) facts.suspicious = true;
+}
+
+/** Scans the four digits behind the `u` at `at` and returns the index of the last byte it dealt with. */
+function scanEscape(facts: JsonFacts, bytes: Uint8Array, at: number): number {
+  const unit = hexAt(bytes, at + 1);
+  if (unit === 0) facts.nulls = true;
+  if (unit < 0xd800 || unit > 0xdfff) return at;
+  const next = at + 5;
+  const paired = unit < 0xdc00 && bytes[next] === backslash && bytes[next + 1] === letterU;
+  const low = paired ? hexAt(bytes, next + 2) : -1;
+  if (low >= 0xdc00 && low <= 0xdfff) return next + 5;
+  bytes.set(replacementDigits, at + 1);
+  return at;
+}
+
+const replacementDigits = Buffer.from('fffd');
+
+/** Four hexadecimal digits as a number; -1 when they are not. */
+function hexAt(bytes: Uint8Array, at: number): number {
+  let value = 0;
+  for (let i = at; i < at + 4; i += 1) {
+    const digit = hexDigit(bytes[i]);
+    if (digit < 0) return -1;
+    value = value * 16 + digit;
+  }
+  return value;
+}
+
+function hexDigit(byte: number | undefined): number {
+  if (byte === undefined) return -1;
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
+  const lower = byte | 0x20;
+  return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
+}
+
+/** What may stand behind a backslash, but for escapes by number. */
+const escapes: readonly (number | undefined)[] = [...Buffer.from('"\\/bfnrt')];
+
+/** Skips what JSON takes for white space. Line breaks become spaces, so that an event fits on one line of a frame. */
+export function skipJsonSpace(bytes: Uint8Array, start: number): number {
+  let at = start;
+  for (; at < bytes.length; at += 1) {
+    const byte = bytes[at] as number;
+    if (byte > space) break;
+    if (byte === lineFeed) bytes[at] = space;
+    else if (byte !== space && byte !== tab && byte !== carriageReturn) break;
+  }
+  return at;
+}
+
+/**
+ * The index of the closing quote of the string whose text begins at `start`; -1 when it is no JSON string or escapes a
+ * character by number. `facts` tells whether it holds other escapes.
+ */
+export function plainStringEnd(facts: JsonFacts, bytes: Uint8Array, start: number): number {
+  const length = bytes.length;
+  facts.stringEscaped = false;
+  for (let at = start; at < length; at += 1) {
+    const kind = kinds[bytes[at] as number];
+    if (kind === simple) continue;
+    if (kind === closing) return at;
+    if (kind === control) return -1;
+    facts.bits |= bytes[at] as number;
+    if (kind === wide) continue;
+    at += 1;
+    if (!escapes.includes(bytes[at])) return -1;
+    facts.stringEscaped = true;
+  }
+  return -1;
+}
+
+// One look-up a byte: nearly all bytes of an event are simple ones.
+const simple = 0;
+const closing = 1;
+const control = 2;
+const wide = 3;
+const escaping = 4;
+const kinds = Uint8Array.from({ length: 256 }, (_, byte) => {
+  if (byte === quote) return closing;
+  if (byte === backslash) return escaping;
+  if (byte < space) return control;
+  return byte < firstNonAscii ? simple : wide;
+});
+
+/** The index behind the JSON number that begins at `start`; -1 when there is none. */
+export function numberEnd(bytes: Uint8Array, start: number): number {
+  const whole = bytes[start] === minus ? start + 1 : start;
+  let at = bytes[whole] === zero ? whole + 1 : digitsEnd(bytes, whole);
+  if (at >= 0 && bytes[at] === dot) at = digitsEnd(bytes, at + 1);
+  if (at < 0 || ((bytes[at] ?? 0) | 0x20) !== letterE) return at;
+  const sign = bytes[at + 1];
+  return digitsEnd(bytes, sign === plus || sign === minus ? at + 2 : at + 1);
+}
+
+/** The index behind the digits at `start`; -1 when there are none. */
+export function digitsEnd(bytes: Uint8Array, start: number): number {
+  let at = start;
+  while (at < bytes.length && (bytes[at] as number) >= zero && (bytes[at] as number) <= nine) at += 1;
+  return at === start ? -1 : at;
+}
+
+/** Whether `word` stands at `start`. */
+export function standsAt(bytes: Uint8Array, start: number, word: Uint8Array): boolean {
+  for (let i = 0; i < word.length; i += 1) if (bytes[start + i] !== word[i]) return false;
+  return true;
+}

@@ -1,0 +1,59 @@
+import { isUtf8 } from 'node:buffer';
+import { batchRow } from '../../payload/batch-payload.ts';
+import type { BatchRow } from '../../payload/batch-payload.ts';
+import { describeProblem } from '../../payload/describe-problem.ts';
+import type { BodyScan, PlainRow, RowScan } from '../../json/scan-body.ts';
+import { isWithinWindow } from '../../payload/time-window.ts';
+import type { TimeWindow } from '../../payload/time-window.ts';
+import { deepFieldOfRow } from '../../json/deep-field.ts';
+import { hasForbiddenKey } from '../../json/read-json.ts';
+import type { JsonLimits } from '../../json/read-json.ts';
+
+export type RowLimits = JsonLimits & { readonly bytesMax: number; readonly timeWindow: TimeWindow };
+
+/** A row, or why it is not taken. */
+export type CheckedRow =
+  | { readonly row: BatchRow | PlainRow; readonly problem?: undefined }
+  | { readonly problem: string };
+
+/** Checks one row of a batch; of a plain one `value` is not asked. `utf8` says that the whole body is known to be UTF-8. */
+export function checkRow(
+  value: unknown,
+  scanned: RowScan,
+  body: Buffer,
+  utf8: boolean,
+  limits: RowLimits,
+  nowMs: number,
+): CheckedRow {
+  const { facts } = scanned;
+  if (scanned.end - scanned.start > limits.bytesMax) return { problem: `is larger than ${limits.bytesMax} bytes` };
+  if (facts.depth > limits.depthMax) {
+    const field = deepFieldOfRow(body.subarray(scanned.start, scanned.end));
+    return { problem: `${field === undefined ? '' : `${field} `}nests deeper than ${limits.depthMax} levels` };
+  }
+  if (facts.keys > limits.keysMax) return { problem: `has more than ${limits.keysMax} keys` };
+  if (facts.nulls) return { problem: 'holds a null character' };
+  if (!utf8 && !isUtf8(body.subarray(scanned.start, scanned.end))) return { problem: 'is not valid UTF-8' };
+  if (scanned.isPlain) return timely(scanned.plain, nowMs, limits);
+  if (!batchRow.Check(value)) return { problem: describeRow(value) };
+  if (facts.suspicious && hasForbiddenKey(value)) return { problem: 'holds a forbidden key' };
+  return timely(value, nowMs, limits);
+}
+
+function timely(row: BatchRow | PlainRow, nowMs: number, { timeWindow }: RowLimits): CheckedRow {
+  if (isWithinWindow(row.time, nowMs, timeWindow)) return { row };
+  return { problem: 'time lies outside the window in which events are taken' };
+}
+
+function describeRow(value: unknown): string {
+  const problem = describeProblem(batchRow, value);
+  return problem.startsWith('the body') ? 'the row must be a JSON object' : problem;
+}
+
+/** Whether all of a body but its rows is UTF-8: then only the rows that are not have to be refused. */
+export function isUtf8Outside(scan: BodyScan, body: Buffer): boolean {
+  const first = scan.rows[0];
+  const last = scan.rows[scan.rowCount - 1];
+  if (scan.rowCount === 0 || first === undefined || last === undefined) return isUtf8(body);
+  return isUtf8(body.subarray(0, first.start)) && isUtf8(body.subarray(last.end));
+}

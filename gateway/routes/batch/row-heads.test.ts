@@ -1,0 +1,53 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { endHead } from '../../../shared/contracts/events/envelope.ts';
+import { partitionOf, partitionOfText, partitionSeed } from '../../../shared/contracts/events/partition.ts';
+import { BodyScan, scanBody } from '../../json/scan-body.ts';
+import { RowHeads } from './row-heads.ts';
+
+const scan = new BodyScan();
+const start = '{"v":1,"account":"acc","source":"src","at":5';
+
+/** The first row of a batch of one, which is plain. */
+function plainRow(row: object) {
+  const body = Buffer.from(JSON.stringify({ token: 't', events: [row] }));
+  expect(scanBody(scan, body, 1)).toBeUndefined();
+  const [first] = scan.rows;
+  if (first?.isPlain !== true) throw new Error('the row is not plain');
+  return { row: first.plain, body };
+}
+
+const id = fc
+  .string({ unit: 'grapheme', minLength: 1, maxLength: 40 })
+  .filter((text) => !/["\\\p{Cc}\p{Cs}]/u.test(text));
+
+test('row heads: the head of a plain row is the one its texts would make', () => {
+  fc.assert(
+    fc.property(fc.array(id, { minLength: 1 }), fc.option(fc.nat(100), { nil: undefined }), (ids, bot) => {
+      const heads = new RowHeads(start);
+      for (const distinctId of ids) {
+        const { row, body } = plainRow({ event: 'a', distinctId });
+        expect(Buffer.from(heads.of(row, body, bot)).toString()).toBe(
+          endHead(start, { kind: 'track', id: distinctId, bot }),
+        );
+      }
+    }),
+  );
+});
+
+test('row heads: the text that decides the partition of a plain row is the one that decides it for every other', () => {
+  const identity = fc.record({ userId: id, externalId: id, distinctId: id }, { requiredKeys: ['distinctId'] });
+  fc.assert(
+    fc.property(identity, (texts) => {
+      const { row, body } = plainRow({ event: 'a', ...texts });
+      const found = partitionOfText(partitionSeed('acc'), body, row.ownStart, row.ownEnd, 64);
+      expect(found).toBe(partitionOf('acc', texts, 64));
+    }),
+  );
+});
+
+test('row heads: an e-mail address decides only where nothing else does', () => {
+  const event = { event: 'a', distinctId: 'd', email: 'Ada@Example.com' };
+  expect(plainRow(event).row.email).toBe('Ada@Example.com');
+  expect(plainRow({ ...event, externalId: 'x' }).row.email).toBeUndefined();
+});

@@ -1,0 +1,139 @@
+import { createServer } from 'node:http';
+import type { IncomingHttpHeaders, Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { findFreePort } from '../../../shared/embedded/machine/free-port.ts';
+import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
+import { startTestNats } from '../../../shared/testing/servers.ts';
+import { startGatewayHere } from '../../testing/gateway-here.ts';
+import type { GatewayUnderTest } from '../../testing/gateway-here.ts';
+import { until } from '../../testing/poll.ts';
+
+type Asked = { readonly path: string; readonly headers: IncomingHttpHeaders; readonly body: string };
+type Answer = { readonly status: number; readonly body: string; readonly headers?: Record<string, string> };
+
+let nats: NatsServer;
+let upstream: Server;
+let gateway: GatewayUnderTest;
+let asked: Asked[] = [];
+let answer: (request: Asked) => Promise<Answer> | Answer;
+
+beforeAll(async () => {
+  nats = await startTestNats({ syncAlways: false });
+  upstream = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const one = { path: request.url ?? '', headers: request.headers, body: Buffer.concat(chunks).toString() };
+      asked.push(one);
+      void Promise.resolve(answer(one)).then(({ status, body, headers }) =>
+        response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body),
+      );
+    });
+  });
+  await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
+  const { port } = upstream.address() as AddressInfo;
+  gateway = await startGatewayHere(nats.url, {
+    CONTROL_PLANE_URL: `http://127.0.0.1:${port}/inner/`,
+    TRUSTED_PROXIES: '127.0.0.1',
+    EXPERIMENT_REQUESTS_MAX: '4',
+    EXPERIMENT_DEADLINE_MS: '5000',
+  });
+});
+afterAll(async () => {
+  await gateway.stop();
+  upstream.closeAllConnections();
+  await new Promise((resolve) => upstream.close(resolve));
+  await nats.stop();
+});
+beforeEach(() => {
+  asked = [];
+  answer = () => ({ status: 200, body: '{"success":true,"in_experiment":false}' });
+});
+
+const body = '{"token":"exp_any","visitor_id":"v"}';
+const assignment = 'experiments/assignments/button';
+
+async function post(path: string, headers: Record<string, string> = {}, at = gateway) {
+  const init = { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body };
+  const got = await fetch(`${at.url}/api/v1/${path}`, init);
+  return { status: got.status, headers: got.headers, body: await got.json() };
+}
+
+test('experiments: the body reaches the control plane as it came, with who asks from where', async () => {
+  const got = await post(`experiments/assignments/${encodeURIComponent('a key/ü')}`, {
+    'x-forwarded-for': '198.51.100.7',
+    'user-agent': 'Browser/1',
+    origin: 'https://shop.test',
+    cookie: 'private=1',
+  });
+  expect([got.status, got.body]).toEqual([200, { success: true, in_experiment: false }]);
+  expect(got.headers.get('access-control-allow-origin')).toBe('*');
+  expect(asked).toMatchObject([
+    {
+      path: `/inner/experiments/assignments/${encodeURIComponent('a key/ü')}`,
+      body,
+      headers: { 'x-forwarded-for': '198.51.100.7', 'user-agent': 'Browser/1', origin: 'https://shop.test' },
+    },
+  ]);
+  expect(asked[0]?.headers).not.toHaveProperty('cookie');
+  await post('experiments/personalization/');
+  expect(asked[1]?.path).toBe('/inner/experiments/personalization');
+});
+
+test.each([
+  [400, undefined],
+  [401, undefined],
+  [403, undefined],
+  [503, '7'],
+])('experiments: a %i of the control plane is passed on', async (status, retryAfter) => {
+  const headers: Record<string, string> = retryAfter === undefined ? {} : { 'retry-after': retryAfter };
+  answer = () => ({ status, body: '{"success":false}', headers });
+  const got = await post(assignment);
+  expect([got.status, got.body]).toEqual([status, { success: false }]);
+  expect(got.headers.get('retry-after')).toBe(retryAfter ?? null);
+});
+
+test('experiments: an answer that is none of the control plane is a 503', async () => {
+  answer = () => ({ status: 502, body: '<html>', headers: { 'content-type': 'text/html' } });
+  const got = await post(assignment);
+  expect([got.status, got.headers.get('retry-after')]).toEqual([503, '1']);
+});
+
+test('experiments: more at once than are let through are refused, and the others answered', async () => {
+  let release = (): void => undefined;
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  answer = async () => {
+    await held;
+    return { status: 200, body: '{}' };
+  };
+  const waiting = Array.from({ length: 4 }, () => post(assignment));
+  await until('four requests are on their way', () => Promise.resolve(asked.length === 4));
+  expect((await post(assignment)).status).toBe(503);
+  release();
+  expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+});
+
+test('experiments: what the proxy refuses is not forwarded, and a browser may ask first', async () => {
+  expect((await post(assignment, { 'content-type': 'application/xml' })).status).toBe(415);
+  expect((await post('experiments/assignments/%E0%A4%A')).status).toBe(400);
+  expect(asked).toEqual([]);
+  const preflight = await fetch(`${gateway.url}/api/v1/${assignment}`, { method: 'OPTIONS' });
+  expect(preflight.status).toBe(204);
+  expect(await gateway.metrics()).toMatch(/requests_total\{route="assignments",code="415"\} 1/);
+});
+
+test('experiments: a control plane that is away is a 503, and one that was not named is said to be missing', async () => {
+  const away = await startGatewayHere(nats.url, { CONTROL_PLANE_URL: `http://127.0.0.1:${await findFreePort()}` });
+  const none = await startGatewayHere(nats.url);
+  const refused = await post(assignment, {}, away);
+  const missing = await post(assignment, {}, none);
+  await Promise.all([away.stop(), none.stop()]);
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+  expect(missing).toMatchObject({
+    status: 404,
+    body: { success: false, error: expect.stringContaining('CONTROL_PLANE_URL') },
+  });
+});

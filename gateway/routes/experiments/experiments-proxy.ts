@@ -1,0 +1,84 @@
+import type { ClientAddress } from '../../../shared/admission/client-address.ts';
+import type { Exchange } from '../../http/exchange.ts';
+import { createReply, failure, invalid, retryAfterS } from '../../http/reply.ts';
+import type { Reply } from '../../http/reply.ts';
+import type { ControlPlane, ForwardResult } from './control-plane.ts';
+import type { PostRoute } from '../../http/route.ts';
+import { decodeSegment } from '../../http/path-segment.ts';
+import { refuseNonJson } from '../../http/refuse-non-json.ts';
+
+export type ExperimentsProxyOptions = {
+  /** Undefined: this gateway was given none, and serves no experiments. */
+  readonly controlPlane: ControlPlane | undefined;
+  readonly clientAddress: ClientAddress;
+};
+
+/** What the control plane reads, in bytes. */
+const bodyBytesMax = 64 * 1024;
+
+/**
+ * `POST /api/v1/experiments/assignments/{experiment_key}` and `POST /api/v1/experiments/personalization`: the control
+ * plane's experiments under the ingest address. Nothing of what is asked is looked at here.
+ */
+export function createExperimentsRoutes({
+  controlPlane,
+  clientAddress,
+}: ExperimentsProxyOptions): readonly PostRoute[] {
+  const forward = (exchange: Exchange, path: string, body: Buffer): void => {
+    if (controlPlane === undefined) return exchange.send(notServed);
+    // The engine takes the body's bytes back when this returns.
+    void controlPlane.post(path, describeCaller(exchange, clientAddress), Buffer.from(body)).then(
+      (result) => exchange.send(replyTo(result)),
+      (error: unknown) => exchange.fail(error),
+    );
+  };
+  return [
+    {
+      name: 'assignments',
+      method: 'post',
+      paths: ['/api/v1/experiments/assignments/:key'],
+      bodyBytesMax,
+      refuse: refuseNonJson,
+      accept(exchange, body, segment) {
+        const key = decodeSegment(segment);
+        if (key === '') return exchange.send(badKey);
+        forward(exchange, `/experiments/assignments/${encodeURIComponent(key)}`, body);
+      },
+    },
+    {
+      name: 'personalization',
+      method: 'post',
+      paths: ['/api/v1/experiments/personalization'],
+      bodyBytesMax,
+      refuse: refuseNonJson,
+      accept: (exchange, body) => forward(exchange, '/experiments/personalization', body),
+    },
+  ];
+}
+
+const badKey = invalid('the experiment key cannot be read');
+const notServed = failure(404, 'experiments are not served here: the gateway was started without CONTROL_PLANE_URL');
+const away = failure(503, 'experiments cannot be served now; try again', {
+  headers: [['retry-after', String(retryAfterS)]],
+});
+
+/** What the control plane judges a caller by: its address, and the page it is on. */
+function describeCaller(exchange: Exchange, clientAddress: ClientAddress): Record<string, string> {
+  const { origin, referer, userAgent, forwardedFor } = exchange.head;
+  const headers: Record<string, string> = {
+    'content-type': 'application/json',
+    'x-forwarded-for': clientAddress.of(exchange.remoteAddress(), forwardedFor),
+  };
+  if (origin !== '') headers['origin'] = origin;
+  if (referer !== '') headers['referer'] = referer;
+  if (userAgent !== '') headers['user-agent'] = userAgent;
+  return headers;
+}
+
+function replyTo(result: ForwardResult): Reply {
+  if (result.kind === 'failed') return away;
+  const { status, body, retryAfter } = result.answer;
+  const headers: [name: string, value: string][] = [['content-type', 'application/json']];
+  if (retryAfter !== undefined) headers.push(['retry-after', retryAfter]);
+  return createReply(status, body, { headers });
+}

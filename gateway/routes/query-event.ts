@@ -1,0 +1,49 @@
+import type { TrackPayload } from '../payload/track-payload.ts';
+
+/** Parameters that describe where the event happened; they belong to its context. */
+const contextNames = /^(utm_[a-z_]{1,32}|fbclid|gclid|ttclid|msclkid|current_url|host|pathname|title|referrer|sid)$/;
+const valueCharactersMax = 2000;
+const parametersMax = 100;
+
+/** The token of payloads that are made here: it never reaches the log, the check only wants one. */
+export const madeToken = '*';
+
+export type QueryEvent = {
+  readonly event: string | undefined;
+  /** Fields of a track payload, as far as the query names them. */
+  readonly fields: Omit<TrackPayload, 'token' | 'event'>;
+  /** Whether the query says whose event it is. */
+  readonly identified: boolean;
+};
+
+/** Reads an event out of a query: its own names, its context, and everything else as properties. */
+export function readQueryEvent(query: string): QueryEvent {
+  const eventProperties: Record<string, string> = Object.create(null) as Record<string, string>;
+  const defaultProperties: Record<string, string> = Object.create(null) as Record<string, string>;
+  const own: Record<string, string> = Object.create(null) as Record<string, string>;
+  let parameters = 0;
+  for (const [name, value] of new URLSearchParams(query)) {
+    parameters += 1;
+    if (parameters > parametersMax) break;
+    if (value === '' || name === '' || name === '__proto__') continue;
+    if (ownNames.has(name)) own[name] = value;
+    else if (contextNames.test(name)) defaultProperties[name] = value.slice(0, valueCharactersMax);
+    else eventProperties[name] = value.slice(0, valueCharactersMax);
+  }
+  const { userId, externalId, email, distinctId, time, event } = own;
+  return {
+    event,
+    identified: userId !== undefined || externalId !== undefined || email !== undefined,
+    fields: {
+      ...(userId === undefined ? {} : { userId }),
+      ...(externalId === undefined ? {} : { externalId }),
+      ...(email === undefined ? {} : { email }),
+      ...(distinctId === undefined ? {} : { distinctId }),
+      ...(time === undefined ? {} : { time: Number(time) }),
+      eventProperties: { ...eventProperties },
+      defaultProperties: { ...defaultProperties },
+    },
+  };
+}
+
+const ownNames = new Set(['event', 'userId', 'externalId', 'email', 'distinctId', 'time']);

@@ -1,0 +1,47 @@
+import type { Admission } from '../ingest/admission.ts';
+import type { PublishedSources } from '../ingest/published-sources.ts';
+import type { GroupCommit } from '../commit/group-commit.ts';
+import { createBatchRoute } from './batch/batch.ts';
+import type { BatchSettings } from './batch/batch.ts';
+import type { Route } from '../http/route.ts';
+import { createExperimentsRoutes } from './experiments/experiments-proxy.ts';
+import type { ExperimentsProxyOptions } from './experiments/experiments-proxy.ts';
+import { createIdentifyRoute } from './identify.ts';
+import { Intake } from '../ingest/intake.ts';
+import type { IntakeSettings } from '../ingest/intake.ts';
+import { createOpenApiRoute } from './openapi/openapi.ts';
+import { createPixelRoute } from './pixel.ts';
+import type { JsonLimits } from '../json/read-json.ts';
+import { createRedirectRoute } from './redirect.ts';
+import { SingleEvent } from '../ingest/single-event.ts';
+import { createTrackRoute } from './track.ts';
+import { createWebhookRoute } from './webhook.ts';
+
+export type RoutesOptions = {
+  readonly admission: Admission;
+  readonly sources: PublishedSources;
+  readonly commit: GroupCommit;
+  readonly intake: IntakeSettings;
+  readonly limits: JsonLimits;
+  /** Bytes of a body with one event. */
+  readonly bodyBytesMax: number;
+  readonly batch: BatchSettings;
+  readonly experiments: ExperimentsProxyOptions;
+};
+
+/** All routes. Each is a file here, or in a folder of its own here, and one line in this list. */
+export function createRoutes(options: RoutesOptions): readonly Route[] {
+  const { admission, sources, commit, limits, bodyBytesMax, batch } = options;
+  const intake = new Intake(admission, commit, options.intake);
+  const events = new SingleEvent(intake, limits);
+  return [
+    createTrackRoute(events, bodyBytesMax),
+    createIdentifyRoute(events, bodyBytesMax),
+    createBatchRoute(intake, batch),
+    createPixelRoute(events, intake),
+    createRedirectRoute(events, intake, sources),
+    createWebhookRoute(events, intake, limits, bodyBytesMax),
+    ...createExperimentsRoutes(options.experiments),
+    createOpenApiRoute({ bodyBytesMax, batch }),
+  ];
+}

@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { token, track } from '../testing/contract-row.ts';
+import { startRouteRig } from '../testing/route-rig.ts';
+import type { RouteRig } from '../testing/route-rig.ts';
+import { allTestSources, testSources } from '../testing/test-sources.ts';
+
+let rig: RouteRig;
+beforeAll(async () => {
+  rig = await startRouteRig();
+});
+afterAll(() => rig.stop());
+
+test('stored: an event rests in the log as it came, without its key', async () => {
+  const body = `{ "event":"Kept","token":"${token}", "distinctId":"kept-1","n":1.50,\n"nested":{"a":[1,"\\u00e9"]},"again":"${token}" }`;
+  expect(
+    (await rig.post('track', body, { 'user-agent': 'Mozilla/5.0 (test)', 'x-forwarded-for': '198.51.100.9' })).status,
+  ).toBe(200);
+  const kept = (await rig.log.envelopes()).find((envelope) => envelope.id === 'kept-1');
+  const stars = '*'.repeat(token.length);
+  expect(kept).toMatchObject({
+    v: 1,
+    kind: 'track',
+    account: 'account-1',
+    source: 'server',
+    ip: '198.51.100.9',
+    ua: 'Mozilla/5.0 (test)',
+    body: { event: 'Kept', n: 1.5, nested: { a: [1, 'é'] }, token: stars, again: stars },
+  });
+  expect(kept?.at).toBeGreaterThan(Date.now() - 10_000);
+  const raw = await rig.log.rawFrames();
+  expect(raw).toContain('"n":1.50');
+  for (const source of allTestSources) expect(raw).not.toContain(source.token);
+});
+
+test.each([undefined, null])('stored: an event whose distinctId is %j gets an id', async (distinctId) => {
+  const userId = `nameless-${distinctId}`;
+  await rig.post('track', track({ event: 'Nameless', userId, distinctId }));
+  const found = (await rig.log.envelopes()).find((envelope) => envelope.body['userId'] === userId);
+  expect(found?.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+});
+
+test('stored: a test key marks its events', async () => {
+  await rig.post('track', track({ token: testSources.server.testToken, distinctId: 'tested' }));
+  expect((await rig.log.envelopes()).find((envelope) => envelope.id === 'tested')?.test).toBe(true);
+});
+
+test('stored: a source that excludes the request context keeps none of it', async () => {
+  await rig.post('track', track({ token: testSources.discreet.token, distinctId: 'discreet' }));
+  const found = (await rig.log.envelopes()).find((envelope) => envelope.id === 'discreet');
+  expect(found).toBeDefined();
+  expect(found).not.toHaveProperty('ip');
+  expect(found).not.toHaveProperty('ua');
+});
+
+test('stored: events of a source with bot control carry a score', async () => {
+  const send = (distinctId: string, fields: object, userAgent: string) =>
+    rig.post('track', track({ token: testSources.bots.token, distinctId, ...fields }), { 'user-agent': userAgent });
+  const browser =
+    'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Safari/537.36';
+  await send('crawler', {}, 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)');
+  await send('browser', {}, browser);
+  await send('said', { defaultProperties: { is_bot: true } }, browser);
+  await send('behind', { identityContext: { userAgent: browser } }, 'curl/8.0');
+  const scores = new Map((await rig.log.envelopes()).map((envelope) => [envelope.id, envelope.bot]));
+  expect(['crawler', 'browser', 'said', 'behind'].map((id) => scores.get(id))).toEqual([100, 0, 100, 0]);
+});
+
+test('stored: a wrong method is 405 and names the right one', async () => {
+  const answer = await fetch(`${rig.gateway.url}/api/v1/track`);
+  expect(answer.status).toBe(405);
+  expect(answer.headers.get('allow')).toBe('POST, OPTIONS');
+});
+
+test('stored: lastTriggeredAt of a source is there within 5 s', async () => {
+  const before = Date.now();
+  await rig.post('track', track({ token: testSources.web.token }));
+  const lastTriggeredAt = async (): Promise<number> => Math.max(0, ...(await rig.log.lastTriggeredAt('web')));
+  await expect.poll(lastTriggeredAt, { timeout: 45_000 }).toBeGreaterThanOrEqual(before);
+});
+
+test('configuration: a source that is published, disabled and removed takes events accordingly', async () => {
+  const added = {
+    token: 'src_live_added_0123456789',
+    entity: { id: 'added', name: 'added', type: 'NodejsApi', status: 'Enabled' },
+  };
+  const status = async (): Promise<number> => (await rig.post('track', track({ token: added.token }))).status;
+  expect(await status()).toBe(401);
+  await rig.log.publishSources([...allTestSources, added]);
+  await expect.poll(status).toBe(200);
+  await rig.log.publishSources([...allTestSources, { ...added, entity: { ...added.entity, status: 'Disabled' } }]);
+  await expect.poll(status).toBe(401);
+  await rig.log.publishSources([...allTestSources, added]);
+  await expect.poll(status).toBe(200);
+  await rig.log.publishSources(allTestSources);
+  await expect.poll(status).toBe(401);
+});

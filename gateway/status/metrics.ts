@@ -1,0 +1,52 @@
+import { counter, gauge, histogram } from '../../shared/runtime/metrics/define-metric.ts';
+
+const requestBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
+const publishBounds = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2];
+
+/** Everything the gateway tells of itself, beside what every service tells. */
+export const gatewayMetrics = {
+  requests: counter(
+    'sluice_gateway_requests_total',
+    'Requests answered, by route and status; 499 where the client left',
+    ['route', 'code'],
+  ),
+  requestDuration: histogram(
+    'sluice_gateway_request_duration_seconds',
+    'Time from the head of a request to its answer, which waits for the log',
+    requestBounds,
+    ['route'],
+  ),
+  requestsOpen: gauge('sluice_gateway_requests_open', 'Requests that wait for their answer'),
+  connections: gauge('sluice_gateway_connections', 'Connections of clients, idle ones included'),
+  bodyBytes: gauge('sluice_gateway_body_bytes', 'Bytes of bodies still arriving'),
+  bodyBytesLimit: gauge('sluice_gateway_body_limit_bytes', 'Bytes of bodies that may be arriving at a time'),
+  events: counter(
+    'sluice_gateway_events_total',
+    'Events by type of source and result: stored, lost (the log did not take it: 503), invalid, limited (429)',
+    ['source_type', 'result'],
+  ),
+  sourceKeys: gauge('sluice_gateway_source_keys', 'Source keys that are accepted'),
+  frames: counter(
+    'sluice_gateway_frames_total',
+    'Frames sent to the log, by why they were closed: round (nothing was in flight), linger (they had waited), size',
+    ['closed_by'],
+  ),
+  frameBytes: counter('sluice_gateway_frame_bytes_total', 'Bytes of the frames sent'),
+  frameEvents: counter('sluice_gateway_frame_events_total', 'Events in the frames sent'),
+  frameFailures: counter('sluice_gateway_frame_failures_total', 'Frames the log did not take, by reason', ['reason']),
+  publishDuration: histogram(
+    'sluice_gateway_publish_duration_seconds',
+    'Time until the log had a frame on disk and acknowledged it',
+    publishBounds,
+  ),
+  framesInFlight: gauge('sluice_gateway_frames_in_flight', 'Frames sent and not acknowledged yet'),
+  framesInFlightLimit: gauge('sluice_gateway_frames_in_flight_limit', 'Frames that may be in flight at a time'),
+  queueEvents: gauge('sluice_gateway_queue_events', 'Events that wait for the log or are on their way to it'),
+  queueEventsLimit: gauge('sluice_gateway_queue_limit_events', 'Events that may wait; more are refused'),
+  queueBytes: gauge('sluice_gateway_queue_bytes', 'Bytes that wait for the log or are on their way to it'),
+  queueBytesLimit: gauge('sluice_gateway_queue_limit_bytes', 'Bytes that may wait; more are refused'),
+  engineInfo: gauge('sluice_gateway_engine_info', 'Always 1; the labels say which build of the HTTP engine runs', [
+    'package',
+    'version',
+  ]),
+};

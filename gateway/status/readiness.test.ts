@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import type { LogServer } from '../../shared/nats/monitor/read-log-servers.ts';
+import { createLogger } from '../../shared/runtime/logger.ts';
+import { createShutdown } from '../../shared/runtime/shutdown.ts';
+import { LogGate } from '../commit/log-gate.ts';
+import { readinessChecks } from './readiness.ts';
+
+const full: LogServer = {
+  name: 'nats-1',
+  version: '2.15.1',
+  complaint: 'write error: no space left on device',
+  storage: undefined,
+};
+
+/** What the check of the log says. */
+function logCheck(of: { connection?: string; canary?: string; servers?: readonly LogServer[] }): object | undefined {
+  const checks = readinessChecks({
+    connection: { problem: of.connection },
+    canary: { problem: () => of.canary, stop: () => undefined },
+    gate: new LogGate(() => true),
+    feed: { ready: true, revision: 1, restart: () => Promise.resolve(), stop: () => undefined },
+    logServers: { servers: of.servers ?? [] },
+    shutdown: createShutdown(createLogger('gateway', 'silent'), 1_000),
+  });
+  return checks.find(({ name }) => name === 'log')?.check();
+}
+
+test('readiness: a server that is too old is no log to rely on', () => {
+  const problem = 'nats-server 2.10.27 is older than 2.14';
+  expect(logCheck({ connection: problem })).toEqual({ ok: false, detail: problem });
+});
+
+test('readiness: a log that does not store is told with what its servers say of it', () => {
+  const canary = 'a trial publish was not stored: timeout';
+  expect(logCheck({ canary, servers: [full] })).toEqual({
+    ok: false,
+    detail: `${canary} (nats-1: write error: no space left on device)`,
+  });
+  expect(logCheck({ canary })).toEqual({ ok: false, detail: canary });
+});
+
+test('readiness: a log that stores is ready, whatever one of its servers complains of', () => {
+  expect(logCheck({ servers: [full] })).toEqual({ ok: true });
+});

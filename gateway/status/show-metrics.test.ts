@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest';
+import { BucketCounts } from '../../shared/runtime/metrics/bucket-counts.ts';
+import { MetricsPage } from '../../shared/runtime/metrics/metrics-page.ts';
+import { PublishedSources } from '../ingest/published-sources.ts';
+import { GroupCommit } from '../commit/group-commit.ts';
+import { LogGate } from '../commit/log-gate.ts';
+import { BodyBudget } from '../http/body-budget.ts';
+import { loadUws } from '../http/uws.ts';
+import { gatewayMetrics } from './metrics.ts';
+import { RequestCounts } from './request-counts.ts';
+import { showMetrics } from './show-metrics.ts';
+
+const commitSettings = {
+  partitions: 1,
+  frameBytesMax: 100,
+  frameLingerMs: 0,
+  roundMs: 0,
+  roundBytes: 0,
+  framesInFlightMax: 2,
+  queueEventsMax: 10,
+  queueBytesMax: 1_000,
+  deadlineMs: 1_000,
+};
+
+function rig() {
+  const gate = new LogGate(() => true);
+  const commit = new GroupCommit(commitSettings, gate, () => Promise.resolve('stored'));
+  commit.stop();
+  const requests = new RequestCounts(2);
+  const publishTimes = new BucketCounts(gatewayMetrics.publishDuration.bounds);
+  const page = new MetricsPage();
+  showMetrics(page, {
+    routes: [{ name: 'track' }, { name: 'batch' }],
+    requests,
+    sources: new PublishedSources({ eventsPerS: 1, burstS: 1 }),
+    commit,
+    commitSettings,
+    publishTimes,
+    gate,
+    budget: new BodyBudget(500),
+    uws: loadUws(),
+    server: { open: 3, connections: 5 },
+  });
+  return { page, requests, gate, commit };
+}
+
+test('gateway metrics: what may happen is there with zero before it has', async () => {
+  const text = await rig().page.text();
+  for (const series of [
+    'sluice_gateway_requests_total{route="track",code="503"} 0',
+    'sluice_gateway_events_total{source_type="WebSource",result="lost"} 0',
+    'sluice_gateway_frame_failures_total{reason="full"} 0',
+    'sluice_gateway_frames_total{closed_by="linger"} 0',
+    'sluice_gateway_publish_duration_seconds_count 0',
+  ]) {
+    expect(text).toContain(`${series}\n`);
+  }
+});
+
+test('gateway metrics: requests by route and status, those to no route too, with their times', async () => {
+  const { page, requests } = rig();
+  requests.count(1, 207, 4);
+  requests.count(1, 207, 40);
+  requests.count(2, 404, 1);
+  const text = await page.text();
+  expect(text).toContain('sluice_gateway_requests_total{route="batch",code="207"} 2\n');
+  expect(text).toContain('sluice_gateway_requests_total{route="none",code="404"} 1\n');
+  expect(text).toContain('sluice_gateway_request_duration_seconds_bucket{le="0.005",route="batch"} 1\n');
+  expect(text).toContain('sluice_gateway_request_duration_seconds_count{route="batch"} 2\n');
+  expect(text).not.toContain('code="207",route="track"');
+});
+
+test('gateway metrics: frames the log did not take, by reason, and limits beside what they bound', async () => {
+  const { page, gate } = rig();
+  gate.noteFailure('full');
+  gate.noteFailure('full');
+  const text = await page.text();
+  expect(text).toContain('sluice_gateway_frame_failures_total{reason="full"} 2\n');
+  expect(text).toContain('sluice_gateway_queue_limit_events 10\n');
+  expect(text).toContain('sluice_gateway_body_limit_bytes 500\n');
+  expect(text).toContain('sluice_gateway_requests_open 3\n');
+  expect(text).toContain('sluice_gateway_connections 5\n');
+});

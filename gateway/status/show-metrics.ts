@@ -1,0 +1,97 @@
+import { sourceTypes } from '../../shared/collections/source-types.ts';
+import type { BucketCounts } from '../../shared/runtime/metrics/bucket-counts.ts';
+import type { MetricsPage } from '../../shared/runtime/metrics/metrics-page.ts';
+import type { EventTally } from '../ingest/published-source.ts';
+import type { PublishedSources } from '../ingest/published-sources.ts';
+import type { Route } from '../http/route.ts';
+import type { FrameOutcome } from '../commit/frame-outcome.ts';
+import type { GroupCommit, GroupCommitSettings } from '../commit/group-commit.ts';
+import type { LogGate } from '../commit/log-gate.ts';
+import type { BodyBudget } from '../http/body-budget.ts';
+import type { Server } from '../http/server.ts';
+import type { LoadedUws } from '../http/uws.ts';
+import { gatewayMetrics } from './metrics.ts';
+import type { RequestCounts } from './request-counts.ts';
+
+/** What the metrics are read from when somebody looks: the hot path counts in plain numbers of its own. */
+export type MetricsSources = {
+  readonly routes: readonly Pick<Route, 'name'>[];
+  readonly requests: RequestCounts;
+  readonly sources: PublishedSources;
+  readonly commit: GroupCommit;
+  readonly commitSettings: GroupCommitSettings;
+  readonly publishTimes: BucketCounts;
+  readonly gate: LogGate;
+  readonly budget: BodyBudget;
+  readonly uws: LoadedUws;
+  readonly server: Pick<Server, 'open' | 'connections'>;
+};
+
+/** Shown from the start, so that a rate is right from the first one on. */
+const usualCodes: readonly number[] = [200, 400, 401, 429, 500, 503];
+const failureReasons: readonly Exclude<FrameOutcome, 'stored'>[] = [
+  'disconnected',
+  'timeout',
+  'busy',
+  'full',
+  'too_large',
+  'refused',
+  'stalled',
+];
+const noEvents: EventTally = { stored: 0, lost: 0, invalid: 0, limited: 0 };
+
+/** Shows everything the gateway tells of itself. */
+export function showMetrics(page: MetricsPage, from: MetricsSources): void {
+  showRequests(page, from);
+  showEvents(page, from);
+  showFrames(page, from);
+  const { packageName, version } = from.uws;
+  page.show(gatewayMetrics.engineInfo, (add) => add(1, { package: packageName, version }));
+}
+
+function showRequests(page: MetricsPage, { routes, requests, budget, server }: MetricsSources): void {
+  const names = [...routes.map((route) => route.name), 'none'];
+  page.show(gatewayMetrics.requests, (add) =>
+    requests.forEach(usualCodes, (index, code, count) => add(count, { route: names[index] ?? 'none', code })),
+  );
+  page.showHistogram(gatewayMetrics.requestDuration, (add) =>
+    names.forEach((route, index) => add(requests.times(index), { route })),
+  );
+  page.show(gatewayMetrics.requestsOpen, (add) => add(server.open));
+  page.show(gatewayMetrics.connections, (add) => add(server.connections));
+  page.show(gatewayMetrics.bodyBytes, (add) => add(budget.bytes));
+  page.show(gatewayMetrics.bodyBytesLimit, (add) => add(budget.bytesMax));
+}
+
+function showEvents(page: MetricsPage, { sources }: MetricsSources): void {
+  page.show(gatewayMetrics.events, (add) => {
+    for (const type of new Set([...sourceTypes, ...sources.tallies.keys()])) {
+      for (const [result, events] of Object.entries(sources.tallies.get(type) ?? noEvents)) {
+        add(events, { source_type: type, result });
+      }
+    }
+  });
+  page.show(gatewayMetrics.sourceKeys, (add) => add(sources.keyCount));
+}
+
+function showFrames(page: MetricsPage, { commit, commitSettings, publishTimes, gate }: MetricsSources): void {
+  const { stats } = commit;
+  page.show(gatewayMetrics.frames, (add) => {
+    add(stats.closedByRound, { closed_by: 'round' });
+    add(stats.closedByLinger, { closed_by: 'linger' });
+    add(stats.closedBySize, { closed_by: 'size' });
+  });
+  page.show(gatewayMetrics.frameBytes, (add) => add(stats.frameBytes));
+  page.show(gatewayMetrics.frameEvents, (add) => add(stats.events));
+  page.show(gatewayMetrics.frameFailures, (add) => {
+    for (const reason of failureReasons) add(gate.failures.get(reason) ?? 0, { reason });
+    add(stats.expired, { reason: 'expired' });
+  });
+  page.showHistogram(gatewayMetrics.publishDuration, (add) => add(publishTimes.numbers));
+  page.show(gatewayMetrics.framesInFlight, (add) => add(commit.inFlight));
+  page.show(gatewayMetrics.framesInFlightLimit, (add) => add(commitSettings.framesInFlightMax));
+  page.show(gatewayMetrics.queueEvents, (add) => add(commit.queuedEvents));
+  page.show(gatewayMetrics.queueEventsLimit, (add) => add(commitSettings.queueEventsMax));
+  page.show(gatewayMetrics.queueBytes, (add) => add(commit.queuedBytes));
+  page.show(gatewayMetrics.queueBytesLimit, (add) => add(commitSettings.queueBytesMax));
+}
