@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { EnvError, commonEnv, commonRules, count, port, readEnv } from '../shared/runtime/env.ts';
 import { databaseEnv, databaseRules } from '../shared/postgres/database-env.ts';
-import { recentEnv } from './recent/recent-settings.ts';
+import { recentEnv } from './workers/recent/recent-settings.ts';
 import { readRanges } from '../shared/egress/egress-rules.ts';
 
 const mebibyte = 1024 ** 2;

@@ -2,12 +2,12 @@ import { hostname } from 'node:os';
 import { logAccess } from '../shared/nats/connection/log-access.ts';
 import type { TopologySettings } from '../shared/nats/streams/topology.ts';
 import { databaseAccess } from '../shared/postgres/database-access.ts';
-import { readRecentSettings } from './recent/recent-settings.ts';
-import { resolverDefaults } from './resolve/resolver-context.ts';
+import { readRecentSettings } from './workers/recent/recent-settings.ts';
+import { resolverDefaults } from './workers/resolve/resolver-context.ts';
 import type { PipelineEnv } from './env.ts';
-import type { HostSettings } from './host/host-settings.ts';
-import type { RetentionSettings } from './retention/retention.ts';
-import type { MembershipTimes } from './supervisor/membership.ts';
+import type { HostSettings } from './threads/host-settings.ts';
+import type { RetentionSettings } from './jobs/retention/retention.ts';
+import type { MembershipTimes } from './cluster/membership.ts';
 
 /**
  * The process's name among its peers. Health windows are kept under it, so without INSTANCE_ID it is one that a

@@ -17,17 +17,17 @@ import { logJump, watchClock } from '../shared/runtime/watch-clock.ts';
 import { databaseAccess } from '../shared/postgres/database-access.ts';
 import { awaitDeploymentId, readDeploymentId } from '../shared/postgres/deployment-id.ts';
 import type { PipelineEnv } from './env.ts';
-import { actorIdOf } from './host/messages.ts';
-import { watchBacklog } from './backlog/backlog-watch.ts';
-import { showMetrics } from './observe/show-metrics.ts';
-import { startReplayRunner } from './replay/replay-runner.ts';
-import { startRetention } from './retention/retention.ts';
+import { actorIdOf } from './threads/messages.ts';
+import { watchBacklog } from './jobs/backlog/backlog-watch.ts';
+import { showMetrics } from './status/show-metrics.ts';
+import { startReplayRunner } from './jobs/replay/replay-runner.ts';
+import { startRetention } from './jobs/retention/retention.ts';
 import { hostSettings, instanceIdOf, membershipTimes, retentionSettings, topologySettings } from './settings.ts';
-import { followAccounts } from './supervisor/follow-accounts.ts';
-import type { AccountActor } from './supervisor/follow-accounts.ts';
+import { followAccounts } from './cluster/follow-accounts.ts';
+import type { AccountActor } from './cluster/follow-accounts.ts';
 import { createPool } from './supervisor/pool.ts';
-import { findForgotten, retireActor } from './supervisor/retire-actors.ts';
-import { shareActors } from './supervisor/share-actors.ts';
+import { findForgotten, retireActor } from './cluster/retire-actors.ts';
+import { shareActors } from './cluster/share-actors.ts';
 import { createStatsLedger } from './supervisor/stats-ledger.ts';
 import { Supervisor } from './supervisor/supervisor.ts';
 
@@ -114,7 +114,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
   );
   // Others know of us from here on.
   lease.report(0);
-  const { assignments, membership } = await shareActors({
+  const { placement, membership } = await shareActors({
     bucket: buckets.leases,
     connection,
     instanceId,
@@ -135,7 +135,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
     bucket: buckets.config,
     connection,
     supervisor,
-    assignments,
+    placement,
     logger,
     onApplied: (revision) => lease.report(revision),
     onRetired: retire,
@@ -149,9 +149,9 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
   });
   shutdown.add('replays', () => withDeadline(replays.stop(), stepMs));
   for (let partition = 0; partition < partitions; partition += 1) {
-    void assignments.want({ kind: 'resolver', partition });
+    void placement.want({ kind: 'resolver', partition });
   }
-  void assignments.want({ kind: 'recorder' });
+  void placement.want({ kind: 'recorder' });
   const removeForgotten = async (): Promise<void> => {
     if (!accounts.ready || !connection.connected || !membership.owns('forgotten')) return;
     for (const spec of await findForgotten(connection, accounts.wanted())) await retire(spec);
@@ -197,9 +197,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
       ),
       readyWhen('configuration', () => (accounts.ready ? undefined : 'not loaded yet')),
       readyWhen('sharing', () =>
-        assignments.waiting === 0
-          ? undefined
-          : `${assignments.waiting} actors wait for other instances to let go of them`,
+        placement.waiting === 0 ? undefined : `${placement.waiting} actors wait for other instances to let go of them`,
       ),
       readyWhen('actors', () => {
         const { starting, waiting } = supervisor.states;

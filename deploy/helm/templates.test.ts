@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { controlPlaneMetrics } from '../../control-plane/metrics.ts';
 import { readGatewayEnv } from '../../gateway/env.ts';
 import { gatewayMetrics } from '../../gateway/status/metrics.ts';
-import { actorMetrics, pipelineMetrics } from '../../pipeline/metrics.ts';
+import { actorMetrics, pipelineMetrics } from '../../pipeline/status/metrics.ts';
 import { unknownVariables } from '../testing/service-environments.ts';
 import { chartFolder, readChart } from './testing/read-chart.ts';
 import type { Chart } from './testing/read-chart.ts';

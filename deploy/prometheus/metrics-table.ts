@@ -1,6 +1,6 @@
 import { controlPlaneMetrics } from '../../control-plane/metrics.ts';
 import { gatewayMetrics } from '../../gateway/status/metrics.ts';
-import { actorMetrics, pipelineMetrics, summedMetrics } from '../../pipeline/metrics.ts';
+import { actorMetrics, pipelineMetrics, summedMetrics } from '../../pipeline/status/metrics.ts';
 import { databaseMetrics } from '../../shared/postgres/database-metrics.ts';
 import type { AnyMetric } from '../../shared/runtime/metrics/define-metric.ts';
 import { processMetrics } from '../../shared/runtime/status/process-metrics.ts';

@@ -1,4 +1,4 @@
-import type { ActorSpec } from '../host/messages.ts';
+import type { ActorSpec } from '../threads/messages.ts';
 
 export const actorStates = [
   /** No thread has it. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { placeActor, planMoves } from './placement.ts';
+import { placeActor, planMoves } from './thread-placement.ts';
 import { decideRestart, restartLimits } from './restart-policy.ts';
 
 describe('restart policy', () => {

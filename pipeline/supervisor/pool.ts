@@ -19,7 +19,7 @@ export type PoolOptions = {
 export function createPool({ threads, heapMaxMib, youngHeapMaxMib, heapFloorMib, host }: PoolOptions): Piscina {
   // Run from the sources the file ends in .ts, and a thread needs the same loader as the process.
   const isSource = import.meta.url.endsWith('.ts');
-  const entry = host ?? new URL(isSource ? '../host/host.ts' : '../host/host.js', import.meta.url);
+  const entry = host ?? new URL(isSource ? '../threads/host.ts' : '../threads/host.js', import.meta.url);
   const loader = (): string[] => {
     const path = createRequire(import.meta.url).resolve('tsx');
     return ['--import', pathToFileURL(path).href];

@@ -1,7 +1,7 @@
-import type { TimedMetric } from '../dispatch/delivery-timings.ts';
+import type { TimedMetric } from '../workers/dispatch/sending/delivery-timings.ts';
 import { createTimingsLedger } from './timings-ledger.ts';
-import { cacheIdOf, outcomesIdOf } from '../host/messages.ts';
-import type { ActorSpec, ActorStats, Report, ThreadFigures } from '../host/messages.ts';
+import { cacheIdOf, outcomesIdOf } from '../threads/messages.ts';
+import type { ActorSpec, ActorStats, Report, ThreadFigures } from '../threads/messages.ts';
 
 type StatsReport = Extract<Report, { kind: 'stats' }>;
 

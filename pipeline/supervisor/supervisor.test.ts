@@ -1,10 +1,10 @@
 import type { MessagePort } from 'node:worker_threads';
 import pino from 'pino';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createBlackBox } from '../host/black-box.ts';
-import type { BlackBox } from '../host/black-box.ts';
-import type { HostTask } from '../host/host.ts';
-import type { ActorSpec, Command, Report } from '../host/messages.ts';
+import { createBlackBox } from '../threads/black-box.ts';
+import type { BlackBox } from '../threads/black-box.ts';
+import type { HostTask } from '../threads/host.ts';
+import type { ActorSpec, Command, Report } from '../threads/messages.ts';
 import { createStatsLedger } from './stats-ledger.ts';
 import { Supervisor } from './supervisor.ts';
 import { hostSettingsForTests } from './testing/host-settings.ts';

@@ -1,11 +1,11 @@
 import type { Logger } from '../../shared/runtime/logger.ts';
-import type { HostSettings } from '../host/host-settings.ts';
-import { actorIdOf } from '../host/messages.ts';
-import type { ActorSpec, Report } from '../host/messages.ts';
-import type { WireError } from '../host/wire-error.ts';
+import type { HostSettings } from '../threads/host-settings.ts';
+import { actorIdOf } from '../threads/messages.ts';
+import type { ActorSpec, Report } from '../threads/messages.ts';
+import type { WireError } from '../threads/wire-error.ts';
 import type { ActorRecord } from './actor-record.ts';
 import { ConfigurationRelay } from './configuration-relay.ts';
-import { actorWeights, placeActor, planMoves } from './placement.ts';
+import { actorWeights, placeActor, planMoves } from './thread-placement.ts';
 import { decideRestart } from './restart-policy.ts';
 import type { StatsLedger } from './stats-ledger.ts';
 import { ThreadSlot } from './thread-slot.ts';

@@ -1,10 +1,10 @@
 import { MessageChannel } from 'node:worker_threads';
 import type { MessagePort } from 'node:worker_threads';
 import type { Piscina } from 'piscina';
-import { createBlackBox } from '../host/black-box.ts';
-import type { HostTask } from '../host/host.ts';
-import type { HostSettings } from '../host/host-settings.ts';
-import type { Command, Report } from '../host/messages.ts';
+import { createBlackBox } from '../threads/black-box.ts';
+import type { HostTask } from '../threads/host.ts';
+import type { HostSettings } from '../threads/host-settings.ts';
+import type { Command, Report } from '../threads/messages.ts';
 import { decideRestart } from './restart-policy.ts';
 
 /** What is used of the pool. */

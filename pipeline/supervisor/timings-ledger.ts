@@ -1,5 +1,5 @@
 import { addNumbers } from '../../shared/runtime/metrics/bucket-counts.ts';
-import type { ThreadTimings, TimedMetric } from '../dispatch/delivery-timings.ts';
+import type { ThreadTimings, TimedMetric } from '../workers/dispatch/sending/delivery-timings.ts';
 
 /** Histograms of all threads, added up; what a thread counted before it died is kept. */
 export type TimingsLedger = {

@@ -10,7 +10,7 @@ import { accountKey, ingestSubject } from '../../shared/contracts/subjects.ts';
 import { ensureTopology, streams } from '../../shared/nats/streams/topology.ts';
 import { createShutdown } from '../../shared/runtime/shutdown.ts';
 import type { HealthRecord } from '../../shared/contracts/health-record.ts';
-import { publishUntilStored } from '../dispatch/publish-until-stored.ts';
+import { publishUntilStored } from '../workers/publish-until-stored.ts';
 import { readPipelineEnv } from '../env.ts';
 import { topologySettings } from '../settings.ts';
 import { startPipeline } from '../start-pipeline.ts';

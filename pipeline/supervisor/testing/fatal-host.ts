@@ -1,7 +1,7 @@
 import { threadId } from 'node:worker_threads';
-import { createBlackBox } from '../../host/black-box.ts';
-import type { HostTask } from '../../host/host.ts';
-import type { Command, Report } from '../../host/messages.ts';
+import { createBlackBox } from '../../threads/black-box.ts';
+import type { HostTask } from '../../threads/host.ts';
+import type { Command, Report } from '../../threads/messages.ts';
 
 /** Resolvers of these partitions take their thread down when they are started. */
 export const fatalPartitions = { exits: 90, outOfMemory: 91, throws: 92 } as const;

@@ -1,6 +1,6 @@
-import { dispatcherDefaults } from '../../dispatch/dispatcher-context.ts';
-import type { HostSettings } from '../../host/host-settings.ts';
-import { resolverDefaults } from '../../resolve/resolver-context.ts';
+import { dispatcherDefaults } from '../../workers/dispatch/dispatcher-context.ts';
+import type { HostSettings } from '../../threads/host-settings.ts';
+import { resolverDefaults } from '../../workers/resolve/resolver-context.ts';
 
 /** Settings for hosts that neither connect nor deliver. */
 export const hostSettingsForTests: Omit<HostSettings, 'thread'> = {

@@ -1,0 +1,144 @@
+import type { AccountConfig } from '../../shared/contracts/config/account-config.ts';
+import { followConfig } from '../../shared/nats/buckets/config-feed.ts';
+import type { ConfigChange, ConfigFeed } from '../../shared/nats/buckets/config-feed.ts';
+import { afterReconnect } from '../../shared/nats/connection/after-reconnect.ts';
+import type { Bucket } from '../../shared/nats/buckets/bucket.ts';
+import type { LogConnection } from '../../shared/nats/connection/connection.ts';
+import { publishedDestinations } from '../../shared/routing/published-destinations.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import { actorIdOf, dispatcherIdOf } from '../threads/messages.ts';
+import { runsExperiments } from '../workers/results/results-plan.ts';
+import type { ActorSpec } from '../threads/messages.ts';
+import { createRevisionGauge } from './revision-gauge.ts';
+import type { Placement } from './placement.ts';
+import type { Supervisor } from '../supervisor/supervisor.ts';
+
+export type FollowAccountsOptions = {
+  readonly bucket: Bucket;
+  readonly connection: LogConnection;
+  readonly supervisor: Pick<Supervisor, 'configure'>;
+  readonly placement: Pick<Placement, 'want' | 'drop'>;
+  readonly logger: Logger;
+  /** Every configuration up to this revision runs. */
+  onApplied(revision: number): void;
+  /** An actor of an account is wanted no more and is gone. */
+  onRetired(spec: AccountActor): Promise<void>;
+};
+
+export type FollowedAccounts = ConfigFeed & {
+  /** The newest revision up to which everything runs. */
+  readonly applied: number;
+  /** Ids of the actors that are wanted now, by account; only accounts whose configuration is there. */
+  wanted(): ReadonlyMap<string, ReadonlySet<string>>;
+  /** Destinations that are published now. */
+  destinations(): readonly { readonly id: string; readonly type: string }[];
+  /** Whether a destination is published now. */
+  delivers(accountId: string, destinationId: string): boolean;
+};
+
+/** An actor that works for one account. */
+export type AccountActor = Extract<ActorSpec, { readonly accountId: string }>;
+
+/** Keeps the actors what the accounts' live versions ask for, as they are published. */
+export async function followAccounts(options: FollowAccountsOptions): Promise<FollowedAccounts> {
+  const { supervisor, placement, logger } = options;
+  const wanted = new Map<string, Map<string, AccountActor>>();
+  const destinations = new Map<string, { readonly id: string; readonly type: string }[]>();
+  const orders = new Map<string, Promise<void>>();
+  const revisions = createRevisionGauge(options.onApplied);
+
+  const apply = async ({ accountId, config, revision }: ConfigChange): Promise<void> => {
+    const specs = config === undefined ? [] : actorsOf(config);
+    const before = wanted.get(accountId) ?? new Map<string, AccountActor>();
+    const now = new Map(specs.map((spec) => [actorIdOf(spec), spec]));
+    if (config === undefined) wanted.delete(accountId);
+    else wanted.set(accountId, now);
+    const published = config === undefined ? [] : publishedDestinations(config);
+    // Without their settings, which would stay in memory with them.
+    destinations.set(
+      accountId,
+      published.map(({ id, type }) => ({ id, type })),
+    );
+    const document = config === undefined ? undefined : new TextEncoder().encode(JSON.stringify(config));
+    // A thread has the plan before the actor that needs it is started.
+    const configured = supervisor.configure(accountId, revision, document);
+    await Promise.all([configured, ...specs.map((spec) => placement.want(spec))]);
+    for (const [actorId, spec] of before) {
+      if (!now.has(actorId)) void retire(actorId, spec);
+    }
+  };
+
+  const retire = async (actorId: string, spec: AccountActor): Promise<void> => {
+    try {
+      const wasOurs = await placement.drop(actorId);
+      // Published again meanwhile: it goes on where it was.
+      const isWanted = wanted.get(spec.accountId)?.has(actorId) === true;
+      if (wasOurs && !isWanted) await options.onRetired(spec);
+    } catch (error) {
+      logger.error({ accountId: spec.accountId, actor: actorId, err: error }, 'retiring an actor failed');
+    }
+  };
+
+  const follow = (): Promise<ConfigFeed> =>
+    followConfig(options.bucket, {
+      apply: (change) => {
+        revisions.seen(change.revision);
+        const before = orders.get(change.accountId) ?? Promise.resolve();
+        const order = before
+          .then(() => apply(change))
+          .catch((error: unknown) => logger.error({ ...idsOf(change), err: error }, 'applying a configuration failed'))
+          .finally(() => revisions.applied(change.revision));
+        orders.set(change.accountId, order);
+      },
+      onRejected: (accountId, revision, reason) => {
+        logger.error({ accountId, revision, reason }, 'a configuration cannot be used; the one before runs on');
+      },
+    });
+  let wasReady = false;
+  let feed = await follow();
+  const again = afterReconnect(
+    options.connection,
+    async () => {
+      feed.stop();
+      feed = await follow();
+    },
+    (error) => logger.warn({ err: error }, 'following configurations again failed'),
+  );
+  return {
+    get revision() {
+      return feed.revision;
+    },
+    get ready() {
+      // Following again does not take back what was loaded.
+      return (wasReady ||= feed.ready);
+    },
+    get applied() {
+      return revisions.current;
+    },
+    destinations: () => [...destinations.values()].flat(),
+    delivers(accountId, destinationId) {
+      return wanted.get(accountId)?.has(dispatcherIdOf(destinationId)) === true;
+    },
+    wanted: () => new Map([...wanted].map(([accountId, actors]) => [accountId, new Set(actors.keys())])),
+    stop() {
+      again.stop();
+      feed.stop();
+    },
+  };
+}
+
+function actorsOf(config: AccountConfig): AccountActor[] {
+  const publishedAtMs = Date.parse(config.publishedAt);
+  const dispatchers = publishedDestinations(config).map(({ id, accountId }): AccountActor => ({
+    kind: 'dispatcher',
+    accountId,
+    destinationId: id,
+    publishedAtMs,
+  }));
+  const { accountId } = config;
+  return runsExperiments(config) ? [...dispatchers, { kind: 'results', accountId, publishedAtMs }] : dispatchers;
+}
+
+function idsOf({ accountId, revision }: ConfigChange): { accountId: string; revision: number } {
+  return { accountId, revision };
+}

@@ -1,0 +1,70 @@
+import type { Logger } from '../../shared/runtime/logger.ts';
+import { actorIdOf } from '../threads/messages.ts';
+import type { ActorSpec } from '../threads/messages.ts';
+import type { Membership } from './membership.ts';
+import type { Supervisor } from '../supervisor/supervisor.ts';
+
+export type PlacementOptions = {
+  readonly supervisor: Pick<Supervisor, 'run' | 'remove'>;
+  readonly membership: Pick<Membership, 'owns' | 'untilShared'>;
+  /** Among these instances, none but our own actors run here. */
+  readonly onLetGo: (instances: readonly string[]) => void;
+  readonly logger: Logger;
+};
+
+/** Which of all actors run in this process: those it owns among the instances alive. */
+export class Placement {
+  readonly #options: PlacementOptions;
+  readonly #wanted = new Map<string, ActorSpec>();
+  #waiting = 0;
+  #changes = 0;
+
+  constructor(options: PlacementOptions) {
+    this.#options = options;
+  }
+
+  /** Actors of ours that other instances are to let go of first. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /** An actor some instance has to run; settles when it runs, or is not ours. */
+  async want(spec: ActorSpec): Promise<void> {
+    const actorId = actorIdOf(spec);
+    this.#wanted.set(actorId, spec);
+    await this.#assign(actorId);
+  }
+
+  /** Nobody has to run it any more. Settles when it does not run here; says whether it was ours. */
+  async drop(actorId: string): Promise<boolean> {
+    this.#wanted.delete(actorId);
+    await this.#options.supervisor.remove(actorId);
+    return this.#options.membership.owns(actorId);
+  }
+
+  /** Instances have come or gone: lets go of what is not ours, says so, and starts what is. */
+  async reassign(instances: readonly string[]): Promise<void> {
+    const { supervisor, membership, onLetGo, logger } = this.#options;
+    this.#changes += 1;
+    const change = this.#changes;
+    const starting: Promise<void>[] = [];
+    const ending: Promise<void>[] = [];
+    for (const actorId of this.#wanted.keys()) {
+      if (membership.owns(actorId)) starting.push(this.#assign(actorId));
+      else ending.push(supervisor.remove(actorId));
+    }
+    await Promise.all(ending);
+    if (change === this.#changes) onLetGo(instances);
+    await Promise.all(starting).catch((error: unknown) => logger.error({ err: error }, 'assigning actors failed'));
+  }
+
+  async #assign(actorId: string): Promise<void> {
+    const { supervisor, membership } = this.#options;
+    this.#waiting += 1;
+    await membership.untilShared().finally(() => {
+      this.#waiting -= 1;
+    });
+    const spec = this.#wanted.get(actorId);
+    if (spec !== undefined && membership.owns(actorId)) await supervisor.run(spec);
+  }
+}

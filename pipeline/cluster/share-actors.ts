@@ -1,0 +1,44 @@
+import type { ProcessLease } from '../../shared/nats/buckets/process-lease.ts';
+import type { Bucket } from '../../shared/nats/buckets/bucket.ts';
+import type { LogConnection } from '../../shared/nats/connection/connection.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import { Placement } from './placement.ts';
+import { followMembership } from './membership.ts';
+import type { Membership, MembershipTimes } from './membership.ts';
+import type { Supervisor } from '../supervisor/supervisor.ts';
+
+export type ShareActorsOptions = {
+  readonly bucket: Bucket;
+  readonly connection: LogConnection;
+  readonly instanceId: string;
+  readonly times: MembershipTimes;
+  readonly lease: Pick<ProcessLease, 'letGo'>;
+  readonly supervisor: Supervisor;
+  readonly logger: Logger;
+};
+
+export type SharedActors = {
+  readonly placement: Placement;
+  readonly membership: Membership;
+};
+
+/** Shares all actors with the other pipeline instances: each runs those it owns, and takes over when one goes. */
+export async function shareActors(options: ShareActorsOptions): Promise<SharedActors> {
+  const { bucket, connection, instanceId, times, lease, supervisor, logger } = options;
+  let placement: Placement | undefined;
+  const membership = await followMembership({
+    bucket,
+    connection,
+    instanceId,
+    times,
+    onChanged: (instances) => {
+      logger.info({ instances }, 'pipeline instances changed');
+      void placement?.reassign(instances);
+    },
+    onError: (error) => logger.warn({ err: error }, 'sharing actors with other instances failed'),
+  });
+  placement = new Placement({ supervisor, membership, logger, onLetGo: (instances) => lease.letGo(instances) });
+  // Nothing runs here yet.
+  lease.letGo(membership.instances);
+  return { placement, membership };
+}

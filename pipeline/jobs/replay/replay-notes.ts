@@ -1,0 +1,112 @@
+import type { Bucket } from '../../../shared/nats/buckets/bucket.ts';
+import { decodeReplay, encodeReplay, replayKey } from '../../../shared/contracts/replay-job.ts';
+import type { ReplayJob } from '../../../shared/contracts/replay-job.ts';
+
+/** What is known of a replay at work, in the bucket where others see it. */
+export type ReplayNotes = {
+  readonly job: ReplayJob;
+  /** Aborts once the replay is not ours any more: cancelled, taken over, or its destination is not live. */
+  readonly ended: AbortSignal;
+  /** Notes progress; throws ReplayEndedError when the replay is not ours any more. */
+  put(progress: Partial<ReplayJob>): Promise<void>;
+  stop(): void;
+};
+
+export type ReplayNotesOptions = {
+  readonly bucket: Bucket;
+  readonly instanceId: string;
+  /** Whether the live version of the account has the destination. */
+  isLive(): boolean;
+};
+
+/** The replay is somebody else's or nobody's now. */
+export class ReplayEndedError extends Error {
+  readonly code = 'replay_ended';
+}
+
+/** A sign of life at least this often, in ms: others take over what nobody notes anything of. */
+const beatEveryMs = 1_000;
+
+/** Keeps the notes of a claimed replay. They are beaten like a heart: a replay may wait for room for hours. */
+export function createReplayNotes(options: ReplayNotesOptions, claimed: ReplayJob, revision: number): ReplayNotes {
+  const notes = new BucketNotes(options, claimed, revision);
+  notes.start();
+  return notes;
+}
+
+class BucketNotes implements ReplayNotes {
+  readonly #options: ReplayNotesOptions;
+  readonly #key: string;
+  readonly #abort = new AbortController();
+  #job: ReplayJob;
+  #revision: number;
+  #notedAtMs = performance.now();
+  #turn: Promise<void> = Promise.resolve();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: ReplayNotesOptions, claimed: ReplayJob, revision: number) {
+    this.#options = options;
+    this.#key = replayKey(claimed.destinationId, claimed.id);
+    this.#job = claimed;
+    this.#revision = revision;
+  }
+
+  get job(): ReplayJob {
+    return this.#job;
+  }
+
+  get ended(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => {
+      // A log that does not answer shows where the work is done.
+      if (performance.now() - this.#notedAtMs >= beatEveryMs) this.put({}).catch(() => undefined);
+    }, beatEveryMs / 3);
+  }
+
+  put(progress: Partial<ReplayJob>): Promise<void> {
+    const written = this.#turn.then(() => this.#write(progress));
+    this.#turn = written.catch(() => undefined);
+    return written;
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  async #write(progress: Partial<ReplayJob>): Promise<void> {
+    this.ended.throwIfAborted();
+    const { bucket, isLive } = this.#options;
+    const job: ReplayJob = { ...this.#job, ...progress, updatedAtMs: Date.now() };
+    const isPaused = job.state === 'running' && !isLive();
+    const next = isPaused ? paused(job) : job;
+    const stored = await bucket.putIfUnchanged(this.#key, encodeReplay(next), this.#revision);
+    if (stored === undefined) await this.#confirmCancel(job);
+    if (stored === undefined || isPaused) {
+      this.#abort.abort(new ReplayEndedError('the replay is not ours any more'));
+      this.ended.throwIfAborted();
+      return;
+    }
+    this.#job = job;
+    this.#revision = stored;
+    this.#notedAtMs = performance.now();
+  }
+
+  /** Somebody else wrote: where that was to cancel it, it is cancelled now, with what was done noted. */
+  async #confirmCancel(job: ReplayJob): Promise<void> {
+    const { bucket, instanceId } = this.#options;
+    const entry = await bucket.get(this.#key);
+    const other = decodeReplay(entry?.value);
+    if (entry === undefined || other?.state !== 'cancelling' || other.owner !== instanceId) return;
+    const cancelled: ReplayJob = { ...job, state: 'cancelled' };
+    await bucket.putIfUnchanged(this.#key, encodeReplay(cancelled), entry.revision);
+  }
+}
+
+/** Nobody works on it until its destination is live again. */
+function paused(job: ReplayJob): ReplayJob {
+  const { owner: _, ...rest } = job;
+  return { ...rest, state: 'waiting' };
+}

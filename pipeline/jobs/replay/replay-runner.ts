@@ -1,0 +1,133 @@
+import { afterReconnect } from '../../../shared/nats/connection/after-reconnect.ts';
+import type { Bucket, BucketEntry, BucketWatch } from '../../../shared/nats/buckets/bucket.ts';
+import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
+import type { Logger } from '../../../shared/runtime/logger.ts';
+import { allReplays, decodeReplay, encodeReplay, isOver } from '../../../shared/contracts/replay-job.ts';
+import type { ReplayJob } from '../../../shared/contracts/replay-job.ts';
+import { runReplay } from './run-replay.ts';
+
+export type ReplayRunnerOptions = {
+  readonly connection: LogConnection;
+  readonly bucket: Bucket;
+  readonly instanceId: string;
+  readonly logger: Logger;
+  /** Whether the live version of the account has the destination: without it nobody would send anything. */
+  isLive(accountId: string, destinationId: string): boolean;
+  /** A replay nobody has noted progress of for this long is taken over, in ms. Default 15,000. */
+  readonly abandonedAfterMs?: number;
+};
+
+export type ReplayRunner = { readonly running: number; stop(): Promise<void> };
+
+/** Most of them wait for room: a destination that is down must not keep those of others waiting. */
+const runningMax = 32;
+const runningOfAccountMax = 8;
+const lookEveryMs = 1_000;
+
+/**
+ * Carries out the replays that are asked for, each by one instance at a time, those of a destination one after the
+ * other: two that read the same dead letters at once would send them twice.
+ */
+export async function startReplayRunner(options: ReplayRunnerOptions): Promise<ReplayRunner> {
+  const { connection, bucket, instanceId, logger, isLive, abandonedAfterMs = 15_000 } = options;
+  const abort = new AbortController();
+  const known = new Map<string, HeardReplay>();
+  const running = new Map<string, { readonly accountId: string; readonly work: Promise<void> }>();
+
+  /** Works on a replay; false when somebody else was first. */
+  const run = async (entry: BucketEntry, job: ReplayJob): Promise<boolean> => {
+    const isCancelled = job.state === 'cancelling';
+    const claimed: ReplayJob = {
+      ...job,
+      owner: instanceId,
+      state: isCancelled ? 'cancelled' : 'running',
+      updatedAtMs: Date.now(),
+    };
+    const revision = await bucket.putIfUnchanged(entry.key, encodeReplay(claimed), entry.revision);
+    if (revision === undefined || isCancelled) return revision !== undefined;
+    const fields = { replay: job.id, destinationId: job.destinationId };
+    logger.info({ ...fields, what: job.request.what }, 'replay begins');
+    const context = { connection, bucket, instanceId, signal: abort.signal };
+    await runReplay({ ...context, isLive: () => isLive(job.accountId, job.destinationId) }, claimed, revision);
+    logger.info(fields, 'replay ended or handed on');
+    return true;
+  };
+
+  const mayRun = ({ key, job, heardAtMs }: OpenJob, isFirst: boolean): boolean => {
+    const ofAccount = [...running.values()].filter(({ accountId }) => accountId === job.accountId).length;
+    if (running.has(key) || running.size >= runningMax || ofAccount >= runningOfAccountMax) return false;
+    const isFree = job.owner === undefined || performance.now() - heardAtMs > abandonedAfterMs;
+    if (!isFree && job.owner !== instanceId) return false;
+    return job.state === 'cancelling' || (isFirst && isLive(job.accountId, job.destinationId));
+  };
+
+  const look = (): void => {
+    if (!connection.connected || abort.signal.aborted) return;
+    const begun = new Set<string>();
+    for (const open of openJobs(known)) {
+      const { key, entry, job } = open;
+      const isFirst = !begun.has(job.destinationId);
+      begun.add(job.destinationId);
+      if (!mayRun(open, isFirst)) continue;
+      const work = run(entry, job).then(
+        (wasOurs) => {
+          running.delete(key);
+          if (wasOurs) look();
+        },
+        (error: unknown) => {
+          // Tried again with the next look.
+          running.delete(key);
+          if (!abort.signal.aborted) logger.warn({ replay: job.id, err: error }, 'a replay failed, trying on');
+        },
+      );
+      running.set(key, { accountId: job.accountId, work });
+    }
+  };
+
+  let watch: BucketWatch | undefined;
+  const follow = async (): Promise<void> => {
+    watch?.stop();
+    known.clear();
+    watch = await bucket.watch({
+      filter: allReplays,
+      onEntry: (entry) => {
+        if (entry.value === undefined) known.delete(entry.key);
+        else known.set(entry.key, { entry, heardAtMs: performance.now() });
+        look();
+      },
+    });
+  };
+  await follow();
+  const again = afterReconnect(connection, follow, (error) => {
+    logger.warn({ err: error }, 'following the replays again failed');
+  });
+  const timer = setInterval(look, lookEveryMs);
+  return {
+    get running() {
+      return running.size;
+    },
+    async stop() {
+      clearInterval(timer);
+      again.stop();
+      watch?.stop();
+      abort.abort(new Error('the process ends'));
+      await Promise.all([...running.values()].map(({ work }) => work));
+    },
+  };
+}
+
+/** An entry, and when it came: by our own clock, which the one who wrote it may not share. */
+type HeardReplay = { readonly entry: BucketEntry; readonly heardAtMs: number };
+type OpenJob = HeardReplay & { readonly key: string; readonly job: ReplayJob };
+
+/** Those that are not over, oldest first; the others are known no longer. */
+function openJobs(known: Map<string, HeardReplay>): OpenJob[] {
+  const open: OpenJob[] = [];
+  for (const [key, { entry, heardAtMs }] of known) {
+    const job = decodeReplay(entry.value);
+    if (job === undefined || isOver(job)) known.delete(key);
+    else open.push({ key, entry, heardAtMs, job });
+  }
+  // Ids are made in the order of time.
+  return open.toSorted((a, b) => (a.job.id < b.job.id ? -1 : 1));
+}

@@ -1,0 +1,284 @@
+import { randomUUID } from 'node:crypto';
+import pino from 'pino';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
+import { replayTier } from '../../../shared/contracts/events/retry-record.ts';
+import { publish } from '../../../shared/nats/publish/publisher.ts';
+import { deleteMessage, purgeSubject } from '../../../shared/nats/messages/subject-log.ts';
+import { retrySubject } from '../../../shared/contracts/subjects.ts';
+import { streams } from '../../../shared/nats/streams/topology.ts';
+import { listDeadLetters } from '../../../shared/nats/messages/list-dead-letters.ts';
+import { encodeReplay, replayKey, shareDone } from '../../../shared/contracts/replay-job.ts';
+import type { ReplayJob, ReplayRequest } from '../../../shared/contracts/replay-job.ts';
+import { TooManyReplaysError, createReplayDesk, replaysWaitingMax } from '../../../shared/nats/buckets/replay-store.ts';
+import type { ReplayDesk } from '../../../shared/nats/buckets/replay-store.ts';
+import { startTestNats } from '../../../shared/testing/servers.ts';
+import { createDispatcherRig } from '../../workers/dispatch/testing/dispatcher-rig.ts';
+import type { DispatcherRig } from '../../workers/dispatch/testing/dispatcher-rig.ts';
+import type { DispatcherActor } from '../../workers/dispatch/dispatcher.ts';
+import { httpEntity } from '../../testing/account-config.ts';
+import { startScriptedSink } from '../../testing/scripted-sink.ts';
+import type { ScriptedSink } from '../../testing/scripted-sink.ts';
+import { until } from '../../testing/until.ts';
+import { queueEvents } from './queue-events.ts';
+import { startReplayRunner } from './replay-runner.ts';
+import type { ReplayRunner } from './replay-runner.ts';
+
+let nats: NatsServer;
+let sink: ScriptedSink;
+let rig: DispatcherRig;
+let desk: ReplayDesk;
+let runner: ReplayRunner | undefined;
+let isLive = true;
+
+beforeAll(async () => {
+  nats = await startTestNats();
+});
+afterAll(() => nats.stop());
+beforeEach(async () => {
+  sink = await startScriptedSink();
+  rig = await createDispatcherRig(nats.url);
+  rig.configure({ destinations: [httpEntity(rig.destinationId, sink.url)] });
+  desk = createReplayDesk(rig.replays);
+});
+afterEach(async () => {
+  await runner?.stop();
+  runner = undefined;
+  isLive = true;
+  await rig.close();
+  await sink.close();
+});
+
+const run = async (settings: { readonly abandonedAfterMs?: number } = {}): Promise<void> => {
+  const logger = pino({ level: 'silent' });
+  runner = await startReplayRunner({
+    connection: rig.connection,
+    bucket: rig.replays,
+    instanceId: 'test',
+    logger,
+    isLive: () => isLive,
+    ...settings,
+  });
+};
+const replay = (request: ReplayRequest) => desk.start(rig.accountId, rig.destinationId, request);
+const idle = (): Promise<void> => until('everything is acknowledged', async () => (await rig.unfinished()) === 0);
+const numbered = (count: number) => Array.from({ length: count }, (_, i) => ({ id: `e${i}` }));
+
+/** Sends events the destination refuses, so that each becomes a dead letter. */
+async function bury(count: number, status = 400): Promise<DispatcherActor> {
+  sink.answer(() => status);
+  const dispatcher = await rig.start();
+  await rig.send(numbered(count));
+  await idle();
+  sink.answer(() => 200);
+  return dispatcher;
+}
+
+async function isIn(id: string, state: ReplayJob['state']): Promise<boolean> {
+  return (await desk.find(rig.destinationId, id))?.state === state;
+}
+
+const isDone = (id: string): Promise<boolean> => isIn(id, 'done');
+
+/** Fills the part of the retry log that replays may use. Nobody takes it out while no dispatcher runs. */
+async function fillRoom(frames = 16): Promise<void> {
+  const subject = retrySubject(rig.destinationId, replayTier);
+  for (let frame = 0; frame < frames; frame += 1) {
+    await publish(rig.connection, subject, new Uint8Array(), { msgId: randomUUID(), timeoutMs: 30_000 });
+  }
+}
+
+describe('replay', () => {
+  it('dead letters: all are sent again with the ids they had, and are none any more', async () => {
+    const dispatcher = await bury(20);
+    await run();
+    const { id } = await replay({ what: 'dead-letters' });
+    await until('it is done', () => isDone(id));
+    dispatcher.retriesStored(replayTier);
+    await until('all arrived', () => sink.taken().length === 20);
+    expect(sink.taken().toSorted()).toEqual(
+      numbered(20)
+        .map((event) => event.id)
+        .toSorted(),
+    );
+    expect(await rig.deadLetters()).toEqual([]);
+    const job = await desk.find(rig.destinationId, id);
+    expect(job).toMatchObject({ state: 'done', scanned: 20, queued: 20 });
+    expect(job === undefined ? 0 : shareDone(job)).toBe(1);
+    const again = await replay({ what: 'dead-letters' });
+    await until('it is done', () => isDone(again.id));
+    expect(await desk.find(rig.destinationId, again.id)).toMatchObject({ queued: 0 });
+    expect((await desk.list(rig.destinationId)).map((job) => job.id)).toEqual([again.id, id]);
+  });
+
+  it('dead letters: only those of a reason', async () => {
+    const dispatcher = await bury(2, 422);
+    await dispatcher.stop(1_000);
+    sink.answer(() => 404);
+    const next = await rig.start();
+    await rig.send([{ id: 'other' }]);
+    await idle();
+    sink.answer(() => 200);
+    await run();
+    const { id } = await replay({ what: 'dead-letters', reason: 'status 404' });
+    await until('it is done', () => isDone(id));
+    next.retriesStored(replayTier);
+    await until('it arrived', () => sink.taken().join() === 'other');
+    expect(await rig.deadLetters()).toHaveLength(2);
+  });
+
+  it('dead letters: refused again, they are dead letters again', async () => {
+    const dispatcher = await bury(3);
+    sink.answer(() => 400);
+    await run();
+    const { id } = await replay({ what: 'dead-letters' });
+    await until('it is done', () => isDone(id));
+    dispatcher.retriesStored(replayTier);
+    await until('they are refused', () => sink.requests.length === 6);
+    await until('they are back', async () => (await rig.deadLetters()).length === 3);
+    expect((await rig.deadLetters()).map(({ attempts }) => attempts)).toEqual([1, 1, 1]);
+  });
+
+  it('log: sends a time range again, whatever became of it, by the rules of now', async () => {
+    const dispatcher = await rig.start();
+    const fromMs = Date.now();
+    await rig.send([...numbered(3), { id: 'test', test: true }]);
+    await idle();
+    await until('the range is over', () => Date.now() > fromMs + 50);
+    const toMs = Date.now();
+    await rig.send([{ id: 'later' }]);
+    await idle();
+    expect(sink.taken()).toHaveLength(4);
+    await run();
+    const { id } = await replay({ what: 'log', fromMs, toMs });
+    await until('it is done', () => isDone(id));
+    dispatcher.retriesStored(replayTier);
+    await until('all arrived again', () => sink.taken().length === 7);
+    expect(sink.taken().slice(4).toSorted()).toEqual(['e0', 'e1', 'e2']);
+    // A range that is not over yet ends with what there is.
+    const open = await replay({ what: 'log', fromMs: toMs, toMs: Date.now() + 3_600_000 });
+    await until('it is done', () => isDone(open.id));
+    expect(await desk.find(rig.destinationId, open.id)).toMatchObject({ scanned: 1, queued: 1 });
+    const coming = await replay({ what: 'log', fromMs: Date.now() + 60_000, toMs: Date.now() + 3_600_000 });
+    await until('it is done', () => isDone(coming.id));
+    expect(await desk.find(rig.destinationId, coming.id)).toMatchObject({ scanned: 0, queued: 0 });
+  });
+
+  it('dead letters: an attempt after a replay is not taken for the one of before it', async () => {
+    const answers = [503, 400, 503, 200];
+    sink.answer(() => answers[sink.requests.length - 1] ?? 200);
+    const dispatcher = await rig.start();
+    await rig.send([{ id: 'e0' }]);
+    await until('it is a dead letter', async () => (await rig.deadLetters()).length === 1);
+    await run();
+    const { id } = await replay({ what: 'dead-letters' });
+    await until('it is done', () => isDone(id));
+    dispatcher.retriesStored(replayTier);
+    await until('it arrived', () => sink.taken().join() === 'e0');
+    expect(sink.requests).toHaveLength(4);
+  });
+
+  it('dead letters: replays one after the other, so that none is sent twice', async () => {
+    const dispatcher = await bury(20);
+    const first = await replay({ what: 'dead-letters' });
+    const second = await replay({ what: 'dead-letters', reason: 'status 400' });
+    expect((await replay({ what: 'dead-letters' })).id).toBe(first.id);
+    await run();
+    await until('both are done', async () => (await isDone(first.id)) && isDone(second.id));
+    dispatcher.retriesStored(replayTier);
+    await until('all arrived', () => sink.taken().length >= 20);
+    await until('the retry log is empty', async () => (await rig.retries()).size === 0);
+    expect(sink.taken()).toHaveLength(20);
+    expect(await desk.find(rig.destinationId, second.id)).toMatchObject({ queued: 0 });
+  });
+
+  it('ask: more than may wait for a destination are refused', async () => {
+    for (let fromMs = 0; fromMs < replaysWaitingMax; fromMs += 1) await replay({ what: 'log', fromMs, toMs: 100 });
+    await expect(replay({ what: 'dead-letters' })).rejects.toThrow(TooManyReplaysError);
+    const [newest] = await desk.list(rig.destinationId);
+    await desk.cancel(rig.destinationId, newest?.id ?? '');
+    expect(await replay({ what: 'dead-letters' })).toMatchObject({ state: 'waiting' });
+  });
+
+  it('cancel: ends it, before it begins and in the middle', async () => {
+    const dispatcher = await bury(3);
+    await dispatcher.stop(5_000);
+    const waiting = await replay({ what: 'dead-letters' });
+    expect(await desk.cancel(rig.destinationId, waiting.id)).toMatchObject({ state: 'cancelled' });
+    expect(await desk.cancel(rig.destinationId, randomUUID())).toBeUndefined();
+    await fillRoom();
+    await run();
+    const { id } = await replay({ what: 'dead-letters' });
+    await until('it has begun', () => isIn(id, 'running'));
+    expect(await desk.cancel(rig.destinationId, id)).toMatchObject({ state: 'cancelling' });
+    await until('it is cancelled', () => isIn(id, 'cancelled'));
+    expect(await desk.cancel(rig.destinationId, id)).toMatchObject({ state: 'cancelled' });
+    expect(await rig.deadLetters()).toHaveLength(3);
+  });
+
+  it('live: a replay waits while its destination is not published', async () => {
+    const dispatcher = await bury(3);
+    await dispatcher.stop(5_000);
+    await fillRoom();
+    await run();
+    const { id } = await replay({ what: 'dead-letters' });
+    await until('it has begun', () => isIn(id, 'running'));
+    isLive = false;
+    await until('it waits', () => isIn(id, 'waiting'));
+    expect(await desk.find(rig.destinationId, id)).not.toHaveProperty('owner');
+    await purgeSubject(rig.connection, streams.retry, retrySubject(rig.destinationId, replayTier));
+    isLive = true;
+    await until('it is done', () => isDone(id));
+    expect(await rig.deadLetters()).toEqual([]);
+  });
+
+  it('crash: what was put before the destination but not noted is sent again, and nothing is lost', async () => {
+    const dispatcher = await bury(300);
+    const { letters } = await listDeadLetters(rig.connection, rig.destinationId, { limit: 300 });
+    const events = letters.toReversed().map(({ seq, letter }) => ({ seq, event: letter.event }));
+    const firstSeq = events[0]?.seq ?? 0;
+    const job = await replay({ what: 'dead-letters' });
+    // As an instance leaves it that dies while it removes what it has queued.
+    const begun: ReplayJob = { ...job, state: 'running', firstSeq, nextSeq: firstSeq, endSeq: events.at(-1)?.seq ?? 0 };
+    await rig.replays.put(replayKey(rig.destinationId, job.id), encodeReplay({ ...begun, owner: 'test' }));
+    await queueEvents(rig.connection, begun, events.slice(0, 256), new AbortController().signal);
+    for (const { seq } of events.slice(0, 100)) await deleteMessage(rig.connection, streams.deadLetters, seq);
+    await run();
+    await until('it is done', () => isDone(job.id));
+    dispatcher.retriesStored(replayTier);
+    await until('all arrived', () => new Set(sink.taken()).size === 300);
+    expect(await rig.deadLetters()).toEqual([]);
+  });
+
+  it('crash: another instance takes over what nobody has noted anything of for a while', async () => {
+    const dispatcher = await bury(3);
+    const job = await replay({ what: 'dead-letters' });
+    // By its own clock it was here an hour from now.
+    const left: ReplayJob = { ...job, state: 'running', owner: 'gone', updatedAtMs: Date.now() + 3_600_000 };
+    await rig.replays.put(replayKey(rig.destinationId, job.id), encodeReplay(left));
+    await run({ abandonedAfterMs: 300 });
+    await until('it is done', () => isDone(job.id));
+    expect(await desk.find(rig.destinationId, job.id)).toMatchObject({ owner: 'test', queued: 3 });
+    dispatcher.retriesStored(replayTier);
+    await until('all arrived', () => sink.taken().length === 3);
+  });
+
+  it('restart: goes on where it was', async () => {
+    const dispatcher = await bury(300);
+    await dispatcher.stop(5_000);
+    await fillRoom(15);
+    await run();
+    const { id } = await replay({ what: 'dead-letters' });
+    // Nobody takes them off the retry log, so it waits for room in the middle.
+    await until('it waits for room', async () => (await desk.find(rig.destinationId, id))?.queued === 256);
+    await runner?.stop();
+    await run();
+    const next = await rig.start();
+    await until('it is done', async () => {
+      next.retriesStored(replayTier);
+      return isDone(id);
+    });
+    await until('all arrived', () => new Set(sink.taken()).size === 300);
+    expect(await rig.deadLetters()).toEqual([]);
+  });
+});

@@ -1,0 +1,95 @@
+import type { MetricDefinition } from '../../shared/runtime/metrics/define-metric.ts';
+import type { MetricsPage } from '../../shared/runtime/metrics/metrics-page.ts';
+import type { StreamState } from '../../shared/nats/streams/stream-progress.ts';
+import type { Backlog, BacklogWatch } from '../jobs/backlog/backlog-watch.ts';
+import { pipelineMetrics } from './metrics.ts';
+import type { Retention } from '../jobs/retention/retention.ts';
+import type { ShownDestinations } from './shown-destinations.ts';
+import { combineBy, plus } from './combine-by.ts';
+
+/** Shows what waits in the log. */
+export function showBacklog(
+  page: MetricsPage,
+  watch: BacklogWatch,
+  retention: Pick<Retention, 'removed'>,
+  shown: ShownDestinations,
+): void {
+  showPartitions(page, watch);
+  showDestinationBacklogs(page, watch, shown);
+  const stream = (definition: MetricDefinition<'stream'>, read: (state: StreamState) => number | undefined): void => {
+    page.show(definition, (add) => {
+      for (const [name, state] of watch.streams) {
+        const value = read(state);
+        if (value !== undefined) add(value, { stream: name });
+      }
+    });
+  };
+  stream(pipelineMetrics.logBytes, ({ bytes }) => bytes);
+  stream(pipelineMetrics.logLimitBytes, ({ bytesMax }) => bytesMax);
+  stream(pipelineMetrics.logMessages, ({ messages }) => messages);
+  stream(pipelineMetrics.logLastSequence, ({ lastSeq }) => lastSeq);
+  page.show(pipelineMetrics.logLostBytes, (add) => {
+    for (const [name, bytes] of watch.lostBytes) add(bytes, { stream: name });
+  });
+  page.show(pipelineMetrics.logRemoved, (add) => {
+    for (const name of ['INGEST', 'EVENTS']) add(retention.removed.get(name) ?? 0, { stream: name });
+  });
+  page.show(pipelineMetrics.backlogLooks, (add) => {
+    add(watch.looks.ok, { result: 'ok' });
+    add(watch.looks.failed, { result: 'failed' });
+  });
+}
+
+function showPartitions(page: MetricsPage, watch: BacklogWatch): void {
+  const each = (definition: MetricDefinition<'partition'>, read: (backlog: Backlog) => number): void => {
+    page.show(definition, (add) => {
+      for (const [partition, backlog] of readersOf(watch, 'resolver-')) add(read(backlog), { partition });
+    });
+  };
+  each(pipelineMetrics.partitionBacklogFrames, ({ frames }) => frames);
+  each(pipelineMetrics.partitionBacklogEvents, ({ events }) => events);
+  each(pipelineMetrics.partitionBacklogAge, ageS);
+  each(pipelineMetrics.partitionUnacknowledged, ({ unacknowledged }) => unacknowledged);
+  each(pipelineMetrics.partitionUnacknowledgedLimit, ({ unacknowledgedMax }) => unacknowledgedMax);
+}
+
+function showDestinationBacklogs(page: MetricsPage, watch: BacklogWatch, { labelOf }: ShownDestinations): void {
+  const each = (
+    definition: MetricDefinition<'destination_id'>,
+    read: (backlog: Backlog) => number,
+    combine = plus,
+  ): void => {
+    page.show(definition, (add) => {
+      const values = readersOf(watch, 'dispatcher-').map(([id, backlog]) => [id, read(backlog)] as const);
+      for (const [destination_id, value] of combineBy(values, labelOf, combine)) add(value, { destination_id });
+    });
+  };
+  each(pipelineMetrics.destinationBacklogFrames, ({ frames }) => frames);
+  each(pipelineMetrics.destinationBacklogEvents, ({ events }) => events);
+  each(pipelineMetrics.destinationBacklogAge, ageS, Math.max);
+  each(pipelineMetrics.destinationUnacknowledged, ({ unacknowledged }) => unacknowledged);
+  each(pipelineMetrics.destinationUnacknowledgedLimit, ({ unacknowledgedMax }) => unacknowledgedMax);
+  page.show(pipelineMetrics.destinationRetries, (add) => {
+    // A destination without any is told of as well.
+    const values = readersOf(watch, 'dispatcher-').map(([id]) => [id, watch.retries.get(id) ?? 0] as const);
+    for (const [destination_id, value] of combineBy(values, labelOf, plus)) add(value, { destination_id });
+  });
+  page.show(pipelineMetrics.deadLettersKept, (add) => {
+    if (watch.streams.size === 0) return;
+    const ids = readersOf(watch, 'dispatcher-').map(([id]) => id);
+    const values = ids.map((id) => [id, watch.deadLetters.get(id) ?? 0] as const);
+    for (const [destination_id, value] of combineBy(values, labelOf, plus)) add(value, { destination_id });
+    add(watch.deadLetters.get('ingest') ?? 0, { destination_id: 'ingest' });
+  });
+}
+
+/** Backlogs of one kind of actor, by what stands behind the prefix in its id. */
+function readersOf({ backlogs }: BacklogWatch, prefix: string): (readonly [string, Backlog])[] {
+  return [...backlogs].flatMap(([reader, backlog]) =>
+    reader.startsWith(prefix) ? [[reader.slice(prefix.length), backlog] as const] : [],
+  );
+}
+
+function ageS({ oldestAtMs }: Backlog): number {
+  return oldestAtMs === undefined ? 0 : Math.max(0, (Date.now() - oldestAtMs) / 1_000);
+}

@@ -1,0 +1,123 @@
+import { describe, expect, test } from 'vitest';
+import type { ActorStats, Report } from '../threads/messages.ts';
+import { createDispatcherCounts } from '../workers/dispatch/dispatcher-stats.ts';
+import { createStatsLedger } from '../supervisor/stats-ledger.ts';
+import { showMetrics } from './show-metrics.ts';
+
+type Destinations = { id: string; type: string }[];
+
+const figures = {
+  heapUsedBytes: 1,
+  utilization: 0.5,
+  delayP99Ms: 1,
+  delayMaxMs: 2,
+  isLogConnected: true,
+  visitorCache: { visitors: 1, bytes: 2, bytesMax: 3 },
+  database: { used: 1, idle: 0, waiting: 0, connectionsMax: 4 },
+};
+
+function report(actors: Record<string, ActorStats>, timed = 0): Extract<Report, { kind: 'stats' }> {
+  const numbers = [timed, ...Array.from({ length: 20 }, () => 0)];
+  return {
+    kind: 'stats',
+    actors,
+    thread: figures,
+    timings: { HTTPDestination: { dispatchDuration: numbers, eventAge: numbers } },
+  };
+}
+
+const delivered = (events: number): ActorStats => ({ ...createDispatcherCounts(), delivered: events });
+
+function rig(destinations: Destinations, destinationsMax = 10) {
+  const stats = createStatsLedger();
+  const page = showMetrics({
+    stats,
+    supervisor: { placed: [], threadsReady: 2 },
+    pool: { threads: [], queueSize: 0, completed: 0, utilization: 0 },
+    threadsExpected: 2,
+    backlog: {
+      backlogs: new Map([
+        ['dispatcher-a', { frames: 3, events: 30, oldestAtMs: 1, unacknowledged: 1, unacknowledgedMax: 9 }],
+        ['resolver-0', { frames: 0, events: 0, oldestAtMs: undefined, unacknowledged: 0, unacknowledgedMax: 9 }],
+      ]),
+      streams: new Map([['INGEST', { bytes: 5, bytesMax: 10, messages: 1, firstSeq: 1, lastSeq: 1, createdAt: '' }]]),
+      lostBytes: new Map(),
+      retries: new Map(),
+      deadLetters: new Map(),
+      looks: { ok: 1, failed: 0 },
+      stop: () => Promise.resolve(),
+    },
+    retention: { removed: new Map() },
+    connection: { connected: true, reconnects: 0, nc: {} },
+    logServers: { mode: 'fsync', servers: [] },
+    clock: { jumps: 1, lastJumpMs: -3_600_000 },
+    configRevision: () => 7,
+    destinationsMax,
+    destinations: () => destinations,
+  });
+  return { stats, page };
+}
+
+const http = (...ids: string[]): Destinations => ids.map((id) => ({ id, type: 'HTTPDestination' }));
+const deliveredLine = (id: string, events: number): string =>
+  `sluice_dispatcher_delivered_total{destination_id="${id}"} ${events}\n`;
+
+describe('threads', () => {
+  test('metrics: what a thread counted stays when it dies, and adds to what the next one counts', async () => {
+    const { stats, page } = rig(http('a'));
+    stats.reported(0, report({ 'dispatcher-a': delivered(5), 'cache-0': { hits: 2, misses: 1 } }, 3));
+    stats.reported(1, report({}, 1));
+    stats.threadDied(0);
+    stats.ended('dispatcher-a', undefined);
+    stats.reported(1, report({ 'dispatcher-a': delivered(2), 'cache-1': { hits: 1, misses: 0 } }, 2));
+    const text = await page.text();
+    expect(text).toContain(deliveredLine('a', 7));
+    expect(text).toContain('sluice_dispatch_duration_seconds_count{destination_type="HTTPDestination"} 5\n');
+    expect(text).toContain('sluice_visitor_cache_lookups_total{result="hit"} 3\n');
+    expect(text).toContain('sluice_thread_deaths_total 1\n');
+    expect(text).not.toContain('sluice_thread_heap_bytes{thread="0"}');
+  });
+});
+
+describe('destinations', () => {
+  test('metrics: a series is there from the first report, with zero', async () => {
+    const { stats, page } = rig(http('a'));
+    stats.reported(0, report({ 'dispatcher-a': delivered(0) }));
+    const text = await page.text();
+    expect(text).toContain('sluice_dispatcher_attempts_total{destination_id="a",outcome="timeout"} 0\n');
+    expect(text).toContain('sluice_dispatcher_dead_letters_total{destination_id="a",reason="exhausted"} 0\n');
+    expect(text).toContain('sluice_destination_retries_waiting_frames{destination_id="a"} 0\n');
+    expect(text).toContain('sluice_destination_backlog_events{destination_id="a"} 30\n');
+  });
+
+  test('metrics: the series of a destination that is gone end', async () => {
+    const destinations = http('a', 'b');
+    const { stats, page } = rig(destinations);
+    stats.reported(0, report({ 'dispatcher-a': delivered(1), 'dispatcher-b': delivered(2) }));
+    expect(await page.text()).toContain(deliveredLine('b', 2));
+    destinations.pop();
+    expect(await page.text()).not.toContain('destination_id="b"');
+    // Its dispatcher ends a moment after its destination.
+    stats.ended('dispatcher-b', delivered(2));
+    const text = await page.text();
+    expect(text).toContain(deliveredLine('a', 1));
+    expect(text).not.toContain('destination_id="b"');
+    destinations.push({ id: 'b', type: 'HTTPDestination' });
+    stats.reported(0, report({ 'dispatcher-b': delivered(0) }));
+    expect(await page.text()).toContain(deliveredLine('b', 0));
+  });
+
+  test('metrics: those beyond the limit are summed up, and that sum never goes back', async () => {
+    const destinations = http('a', 'b', 'c');
+    const { stats, page } = rig(destinations, 1);
+    const all = { 'dispatcher-a': delivered(1), 'dispatcher-b': delivered(2), 'dispatcher-c': delivered(3) };
+    stats.reported(0, report(all));
+    expect(await page.text()).toContain(deliveredLine('_other', 5));
+    destinations.pop();
+    stats.ended('dispatcher-c', delivered(4));
+    const text = await page.text();
+    expect(text).toContain(deliveredLine('_other', 6));
+    expect(text).toMatch(/^sluice_metrics_series_dropped_total [1-9]/m);
+    expect(text).not.toContain('destination_id="b"');
+  });
+});

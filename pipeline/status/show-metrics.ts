@@ -1,0 +1,31 @@
+import { showProcess } from '../../shared/runtime/status/process-metrics.ts';
+import type { ProcessSources } from '../../shared/runtime/status/process-metrics.ts';
+import { MetricsPage } from '../../shared/runtime/metrics/metrics-page.ts';
+import type { BacklogWatch } from '../jobs/backlog/backlog-watch.ts';
+import type { Retention } from '../jobs/retention/retention.ts';
+import { showActors } from './show-actors.ts';
+import { showBacklog } from './show-backlog.ts';
+import { showThreads } from './show-threads.ts';
+import type { ThreadSources } from './show-threads.ts';
+import { showDestinations } from './shown-destinations.ts';
+import type { PublishedDestination } from './shown-destinations.ts';
+
+export type MetricsSources = ThreadSources &
+  Omit<ProcessSources, 'component'> & {
+    readonly backlog: BacklogWatch;
+    readonly retention: Pick<Retention, 'removed'>;
+    readonly destinationsMax: number;
+    readonly destinations: () => readonly PublishedDestination[];
+  };
+
+/** The page of the process: what the threads reported last, and what the log holds. */
+export function showMetrics(from: MetricsSources): MetricsPage {
+  const { stats, destinationsMax, destinations, connection, logServers, clock, configRevision } = from;
+  const page = new MetricsPage();
+  const shown = showDestinations({ destinationsMax, stats, published: destinations });
+  showProcess(page, { component: 'pipeline', connection, logServers, clock, configRevision });
+  showActors(page, stats, shown);
+  showBacklog(page, from.backlog, from.retention, shown);
+  showThreads(page, from);
+  return page;
+}

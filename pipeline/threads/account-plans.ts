@@ -1,0 +1,63 @@
+import type { AccountConfig } from '../../shared/contracts/config/account-config.ts';
+import { findPublished } from '../../shared/routing/published-destinations.ts';
+import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
+import { compileTarget } from '../workers/dispatch/compile-target.ts';
+import type { DispatchTarget } from '../workers/dispatch/dispatcher-context.ts';
+import { compileResolvePlan } from '../workers/resolve/resolve-plan.ts';
+import type { ResolvePlan } from '../workers/resolve/resolve-plan.ts';
+import { compileResultsPlan } from '../workers/results/results-plan.ts';
+import type { ResultsPlan } from '../workers/results/results-plan.ts';
+
+/** What the actors of a thread run, compiled from the accounts' configurations. Plans are swapped whole. */
+export type AccountPlans = {
+  /** Takes an account's configuration; undefined: it was removed. Throws when it cannot be compiled; what ran runs on. */
+  configure(accountId: string, document: Uint8Array | undefined): void;
+  resolvePlan(accountId: string): ResolvePlan | undefined;
+  target(accountId: string, destinationId: string): DispatchTarget | undefined;
+  resultsPlan(accountId: string): ResultsPlan | undefined;
+};
+
+type Account = {
+  readonly config: AccountConfig;
+  readonly resolvePlan: ResolvePlan;
+  /** Compiled when asked for: a thread runs few of an account's destinations. */
+  readonly targets: Map<string, DispatchTarget | undefined>;
+  /** Likewise. */
+  results: { readonly plan: ResultsPlan | undefined } | undefined;
+};
+
+export function createAccountPlans(secrets: SecretBox): AccountPlans {
+  const accounts = new Map<string, Account>();
+  return {
+    configure(accountId, document) {
+      if (document === undefined) {
+        accounts.delete(accountId);
+        return;
+      }
+      const config = JSON.parse(Buffer.from(document).toString('utf8')) as AccountConfig;
+      accounts.set(accountId, {
+        config,
+        resolvePlan: compileResolvePlan(config),
+        targets: new Map(),
+        results: undefined,
+      });
+    },
+    resultsPlan(accountId) {
+      const account = accounts.get(accountId);
+      if (account === undefined) return undefined;
+      account.results ??= { plan: compileResultsPlan(account.config) };
+      return account.results.plan;
+    },
+    resolvePlan: (accountId) => accounts.get(accountId)?.resolvePlan,
+    target(accountId, destinationId) {
+      const account = accounts.get(accountId);
+      if (account === undefined) return undefined;
+      if (!account.targets.has(destinationId)) {
+        const destination = findPublished(account.config, destinationId);
+        const target = destination === undefined ? undefined : compileTarget(account.config, destination, secrets);
+        account.targets.set(destinationId, target);
+      }
+      return account.targets.get(destinationId);
+    },
+  };
+}

@@ -1,0 +1,75 @@
+import type { Pool } from 'pg';
+import { connectLog, withDeadline } from '../../shared/nats/connection/connection.ts';
+import type { LogConnection } from '../../shared/nats/connection/connection.ts';
+import { openBuckets } from '../../shared/nats/buckets/open-buckets.ts';
+import type { Bucket } from '../../shared/nats/buckets/bucket.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import { createSecretBox } from '../../shared/contracts/config/secrets.ts';
+import { createVisitorStore } from '../../shared/visitors/postgres-visitor-store.ts';
+import { createVisitorPool } from '../../shared/visitors/visitor-pool.ts';
+import type { PostgresVisitorStore } from '../../shared/visitors/postgres-visitor-store.ts';
+import { createEgressRules } from '../../shared/egress/egress-rules.ts';
+import { createGuardedLookup } from '../../shared/egress/guarded-lookup.ts';
+import { createSender } from '../../shared/egress/sender.ts';
+import type { Sender } from '../../shared/egress/sender.ts';
+import { createDeliveryTimings } from '../workers/dispatch/sending/delivery-timings.ts';
+import type { DeliveryTimings } from '../workers/dispatch/sending/delivery-timings.ts';
+import { createSourceActivity } from '../workers/dispatch/outbox/source-activity.ts';
+import type { SourceActivity } from '../workers/dispatch/outbox/source-activity.ts';
+import { createOutcomeRecorder } from '../workers/recent/outcome-recorder.ts';
+import type { OutcomeRecorder } from '../workers/recent/outcome-recorder.ts';
+import { outcomeRate } from '../workers/recent/outcome-settings.ts';
+import { createAccountPlans } from './account-plans.ts';
+import type { AccountPlans } from './account-plans.ts';
+import type { HostSettings } from './host-settings.ts';
+
+/** What the actors of one thread share. */
+export type HostResources = {
+  readonly connection: LogConnection;
+  readonly health: Bucket;
+  readonly visitors: PostgresVisitorStore;
+  readonly plans: AccountPlans;
+  readonly sourceActivity: SourceActivity;
+  readonly timings: DeliveryTimings;
+  readonly pool: Pool;
+  readonly outcomes: OutcomeRecorder;
+  createSender(connectionsMax: number): Sender;
+  close(deadlineMs: number): Promise<void>;
+};
+
+export async function openHostResources(settings: HostSettings, logger: Logger): Promise<HostResources> {
+  const { instanceId, thread, dispatcher } = settings;
+  const name = `pipeline-${instanceId}-${thread}`;
+  // Whether the log will do was decided when the pipeline started: a thread that starts again goes on with what there is.
+  const connection = await connectLog({ ...settings.log, name, takesOldServer: true });
+  const { health } = await openBuckets(connection, settings.replicas);
+  const pool = createVisitorPool({
+    ...settings.database,
+    connectionsMax: settings.databaseConnectionsMax,
+    name: `sluice-pipeline-${instanceId}-${thread}`,
+    byKey: true,
+    onIdleError: (error) => logger.warn({ err: error }, 'database connection lost'),
+  });
+  const rules = createEgressRules(settings.egressRanges);
+  const lookupFor = createGuardedLookup(rules);
+  const sourceActivity = createSourceActivity(health, instanceId, (error) =>
+    logger.warn({ err: error }, 'writing source activity failed'),
+  );
+  const outcomes = createOutcomeRecorder({ pool, ...outcomeRate(settings.recent) });
+  return {
+    connection,
+    pool,
+    outcomes,
+    health,
+    visitors: createVisitorStore(pool, { cacheBytesMax: settings.visitorCacheBytesMax }),
+    plans: createAccountPlans(createSecretBox(settings.secretsKey)),
+    sourceActivity,
+    timings: createDeliveryTimings(),
+    createSender: (connectionsMax) =>
+      createSender({ rules, lookupFor, limits: { connectionsMax, ...dispatcher.sender } }),
+    async close(deadlineMs) {
+      await withDeadline(Promise.all([sourceActivity.stop(), outcomes.close(deadlineMs / 2)]), deadlineMs / 2);
+      await withDeadline(Promise.all([connection.close(deadlineMs / 2), pool.end()]), deadlineMs / 2);
+    },
+  };
+}

@@ -1,0 +1,40 @@
+import type { AccountConfig } from '../../../shared/contracts/config/account-config.ts';
+import { SettingError } from '../../../shared/destinations/sdk/settings.ts';
+import type { OfferedDestination } from '../../../shared/destinations/common-settings.ts';
+import { findDestinationKind } from '../../../shared/destinations/registry.ts';
+import { compileDispatchPlan } from '../../../shared/routing/dispatch-plan.ts';
+import { PlanError } from '../../../shared/routing/values/plan-error.ts';
+import type { PublishedDestination } from '../../../shared/routing/published-destinations.ts';
+import type { JsonObject } from '../../../shared/runtime/json.ts';
+import { SecretError, isSealed, settingContext } from '../../../shared/contracts/config/secrets.ts';
+import type { SecretBox } from '../../../shared/contracts/config/secrets.ts';
+import type { DispatchTarget } from './dispatcher-context.ts';
+
+/** Compiles a published destination: its rules, and its kind made ready with opened secrets. */
+export function compileTarget(
+  config: AccountConfig,
+  destination: PublishedDestination,
+  secrets: SecretBox,
+): DispatchTarget {
+  try {
+    const plan = compileDispatchPlan(config, destination);
+    return { destination, plan, prepared: prepare(destination, secrets), problem: undefined };
+  } catch (error) {
+    if (error instanceof PlanError || error instanceof SettingError || error instanceof SecretError) {
+      return { destination, plan: undefined, prepared: undefined, problem: error.message };
+    }
+    throw error;
+  }
+}
+
+function prepare(destination: PublishedDestination, secrets: SecretBox): OfferedDestination {
+  const kind = findDestinationKind(destination.type);
+  if (kind === undefined) throw new SettingError('type', `${destination.type} is not delivered to by this build`);
+  return kind.prepare(openSettings(destination, secrets));
+}
+
+function openSettings({ accountId, id, settings }: PublishedDestination, secrets: SecretBox): JsonObject {
+  const open = (key: string, value: unknown): unknown =>
+    isSealed(value) ? secrets.open(value, settingContext(accountId, id, key)) : value;
+  return Object.fromEntries(Object.entries(settings).map(([key, value]) => [key, open(key, value)]));
+}

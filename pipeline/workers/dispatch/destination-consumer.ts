@@ -1,0 +1,35 @@
+import type { DurableConsumer, StartFrom } from '../../../shared/nats/consume/consumers.ts';
+import { dispatcherConsumer, eventsOfAccount } from '../../../shared/contracts/subjects.ts';
+import { streams } from '../../../shared/nats/streams/topology.ts';
+import type { DispatcherOptions } from './dispatcher-context.ts';
+
+/** The durable consumer of one destination on its account's log. */
+export class DestinationConsumer implements DurableConsumer {
+  readonly stream = streams.events;
+  readonly name: string;
+  readonly filterSubject: string;
+  readonly ackWaitMs: number;
+  readonly ackPendingMax: number;
+  readonly #publishedAtMs: number;
+  #nextSeq: number | undefined;
+
+  constructor({ destinationId, accountId, publishedAtMs, settings }: DispatcherOptions) {
+    this.name = dispatcherConsumer(destinationId);
+    this.filterSubject = eventsOfAccount(accountId);
+    this.ackWaitMs = settings.ackWaitMs;
+    this.ackPendingMax = settings.framesAheadMax;
+    this.#publishedAtMs = publishedAtMs;
+  }
+
+  /**
+   * What was resolved since the version went live is for the destination, whenever this process saw the version.
+   * Should the consumer be lost it is made again at the place it had.
+   */
+  get startFrom(): StartFrom {
+    return this.#nextSeq === undefined ? { timeMs: this.#publishedAtMs } : { seq: this.#nextSeq };
+  }
+
+  acknowledged(seq: number): void {
+    this.#nextSeq = Math.max(this.#nextSeq ?? 0, seq + 1);
+  }
+}

@@ -1,0 +1,64 @@
+import { attemptOutcomes } from './sending/attempt-outcome.ts';
+import type { AttemptOutcome } from './sending/attempt-outcome.ts';
+
+/** Everything a dispatcher counts, by the name `stats()` reports it under. */
+export const dispatcherCounters = {
+  frames: 'Frames of resolved events taken',
+  redelivered_frames: 'Frames taken that had been delivered before',
+  lost_frames: 'Times a frame was missing that the log had acknowledged to the resolver',
+  frame_events: 'Events in the frames taken',
+  repeated_events:
+    'Events of frames an earlier dispatcher had taken and not noted as settled: so many, at most, were sent twice',
+  events: 'Events read from frames, retries included',
+  requests: 'Requests sent to the destination',
+  delivered: 'Events delivered',
+  failed_attempts: 'Attempts to deliver an event that failed',
+  retries: 'Events put into the retry log',
+  stopped: 'Events a mapping rule stopped',
+  global_stopped: 'Events an account-wide rule stopped',
+  skipped: 'Events that are not for the destination',
+  breaker_opened: 'Times the breaker opened',
+  parked: 'Events put into the retry log to wait behind an earlier event of their visitor',
+  parked_lost: 'Parked events that were gone from the retry log when their turn came',
+  already_waiting: 'Events that came a second time while they waited',
+  order_pauses: 'Times no fresh events were taken since too many visitors or events waited',
+  log_retries: 'Times a write to the retry or dead-letter log was tried again',
+} as const;
+
+/** What a dispatcher reports that may go down again. */
+export const dispatcherGauges = {
+  events_held: 'Events in memory, waiting or in flight',
+  requests_in_flight: 'Requests in flight',
+  concurrency: 'Requests that may be in flight, as the destination has shown it can take',
+  breaker_open: '1 while the breaker keeps the destination from being asked or tries it out, else 0',
+  breaker_probing: '1 while the breaker tries the destination out, one request at a time, else 0',
+  visitors_waiting: 'Visitors whose events wait behind one that is to be tried again',
+  events_parked: 'Events that wait behind an earlier event of their visitor',
+  order_paused: '1 while no fresh events are taken since too many visitors or events wait, else 0',
+  misconfigured: '1 while the destination cannot be sent to for its settings, else 0',
+} as const;
+
+/** Why an event became a dead letter: the destination said never, no attempt was left, or nobody can read it. */
+export const deadLetterReasons = ['refused', 'exhausted', 'unreadable'] as const;
+export type DeadLetterReason = (typeof deadLetterReasons)[number];
+
+export type DispatcherCounter =
+  | keyof typeof dispatcherCounters
+  | 'dead_letters'
+  | `attempts_${AttemptOutcome}`
+  | `dead_letters_${DeadLetterReason}`;
+export type DispatcherGauge = keyof typeof dispatcherGauges;
+
+/** What one dispatcher reports: counters since it started, and gauges as they were read last. */
+export type DispatcherCounts = Record<DispatcherCounter | DispatcherGauge, number>;
+
+export function createDispatcherCounts(): DispatcherCounts {
+  const names = [
+    ...Object.keys(dispatcherCounters),
+    'dead_letters',
+    ...attemptOutcomes.map((outcome) => `attempts_${outcome}`),
+    ...deadLetterReasons.map((reason) => `dead_letters_${reason}`),
+    ...Object.keys(dispatcherGauges),
+  ];
+  return Object.fromEntries(names.map((name) => [name, 0])) as DispatcherCounts;
+}

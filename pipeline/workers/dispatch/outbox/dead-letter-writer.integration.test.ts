@@ -1,0 +1,91 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { sampleEvent } from '../../../../shared/destinations/sdk/sample-event.ts';
+import type { NatsServer } from '../../../../shared/embedded/nats/nats-server.ts';
+import { decodeDeadLetter } from '../../../../shared/contracts/events/dead-letter.ts';
+import { connectLog } from '../../../../shared/nats/connection/connection.ts';
+import type { LogConnection } from '../../../../shared/nats/connection/connection.ts';
+import type { PublishFailure } from '../../../../shared/nats/publish/publish-answer.ts';
+import { readNext } from '../../../../shared/nats/messages/subject-log.ts';
+import type { StoredMessage } from '../../../../shared/nats/messages/subject-log.ts';
+import { deadLetterSubject } from '../../../../shared/contracts/subjects.ts';
+import { ensureTopology, streams } from '../../../../shared/nats/streams/topology.ts';
+import { startTestNats } from '../../../../shared/testing/servers.ts';
+import { createDeadLetterWriter } from './dead-letter-writer.ts';
+
+let nats: NatsServer;
+let connection: LogConnection;
+
+beforeAll(async () => {
+  nats = await startTestNats();
+  connection = await connectLog({ url: nats.url, name: 'test' });
+  const bytesMax = 64 * 1024 ** 2;
+  const limits = {
+    deduplicationBytesMax: bytesMax,
+    ingestBytesMax: bytesMax,
+    eventsBytesMax: bytesMax,
+    retryBytesMax: bytesMax,
+  };
+  await ensureTopology(connection, { partitions: 1, replicas: 1, deadLetterBytesMax: bytesMax, ...limits });
+});
+afterAll(async () => {
+  await connection.close();
+  await nats.stop();
+});
+
+const at = Date.now();
+const letter = (id: string) => ({
+  attempts: 1,
+  firstAttemptAt: at,
+  lastAttemptAt: at,
+  reason: 'refused',
+  event: sampleEvent({ id }),
+});
+
+function write(destinationId: string) {
+  const retries: PublishFailure[] = [];
+  const { signal } = new AbortController();
+  const onRetry = (reason: PublishFailure): void => void retries.push(reason);
+  return { writer: createDeadLetterWriter({ connection, destinationId, signal, onRetry }), retries };
+}
+
+async function stored(destinationId: string): Promise<StoredMessage[]> {
+  const found: StoredMessage[] = [];
+  for (let seq = 1; ;) {
+    const message = await readNext(connection, streams.deadLetters, deadLetterSubject(destinationId), seq);
+    if (message === undefined) return found;
+    found.push(message);
+    seq = message.seq + 1;
+  }
+}
+
+const idOf = ({ data }: StoredMessage): string => decodeDeadLetter(data)?.event.event.id ?? '';
+const numbered = (count: number): string[] => Array.from({ length: count }, (_, index) => `e${index}`);
+
+test('dead letters: many that come at once are stored in batches, in order, each a message of its own', async () => {
+  const destinationId = randomUUID();
+  const { writer, retries } = write(destinationId);
+  await Promise.all(numbered(600).map((id) => writer.add(letter(id))));
+  const messages = await stored(destinationId);
+  expect(messages.map(idOf)).toEqual(numbered(600));
+  expect(new Set(messages.map((message) => message.header('Nats-Batch-Id'))).size).toBe(3);
+  expect(retries).toEqual([]);
+});
+
+test('dead letters: few are stored by themselves', async () => {
+  const destinationId = randomUUID();
+  const { writer } = write(destinationId);
+  await Promise.all(numbered(3).map((id) => writer.add(letter(id))));
+  const messages = await stored(destinationId);
+  expect(messages.map(idOf).toSorted()).toEqual(numbered(3));
+  expect(messages.map((message) => message.header('Nats-Batch-Id'))).toEqual([undefined, undefined, undefined]);
+});
+
+test('dead letters: a batch that holds one that is there already is stored one by one, each once', async () => {
+  const destinationId = randomUUID();
+  const { writer, retries } = write(destinationId);
+  await writer.add(letter('e7'));
+  await Promise.all(numbered(40).map((id) => writer.add(letter(id))));
+  expect((await stored(destinationId)).map(idOf).toSorted()).toEqual(numbered(40).toSorted());
+  expect(retries).toEqual(['refused']);
+});

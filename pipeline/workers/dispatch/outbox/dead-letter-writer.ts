@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto';
+import { encodeDeadLetter } from '../../../../shared/contracts/events/dead-letter.ts';
+import type { DeadLetter } from '../../../../shared/contracts/events/dead-letter.ts';
+import type { LogConnection } from '../../../../shared/nats/connection/connection.ts';
+import type { PublishFailure } from '../../../../shared/nats/publish/publish-answer.ts';
+import { batchMessagesMin, publishBatch } from '../../../../shared/nats/publish/publish-batch.ts';
+import { PublishError } from '../../../../shared/nats/publish/publisher.ts';
+import { deadLetterSubject } from '../../../../shared/contracts/subjects.ts';
+import { publishUntilStored } from '../../publish-until-stored.ts';
+
+/** Keeps what a destination will not take, with the reason. */
+export type DeadLetterWriter = {
+  /** Settles once the log has it; rejects when the dispatcher ended before that. */
+  add(letter: Omit<DeadLetter, 'v' | 'destinationId'>): Promise<void>;
+  /** Keeps bytes of the log this build cannot read. */
+  addUnreadable(data: Uint8Array, reason: string): Promise<void>;
+};
+
+export type DeadLetterWriterOptions = {
+  readonly connection: LogConnection;
+  readonly destinationId: string;
+  readonly signal: AbortSignal;
+  onRetry(reason: PublishFailure, tries: number): void;
+};
+
+const batchTimeoutMs = 5_000;
+const lettersAtOnceMax = 256;
+const bytesAtOnceMax = 4 * 1024 ** 2;
+
+type Waiting = {
+  readonly payload: Uint8Array;
+  readonly msgId: string;
+  resolve(): void;
+  reject(error: unknown): void;
+};
+
+/**
+ * Each letter is a message, so that it can be looked at and removed by itself. Those of a destination that refuses all
+ * it gets come by the hundred: what waits meanwhile is stored in one batch.
+ */
+export function createDeadLetterWriter(options: DeadLetterWriterOptions): DeadLetterWriter {
+  const { destinationId } = options;
+  const waiting: Waiting[] = [];
+  let draining = false;
+  const drain = async (): Promise<void> => {
+    draining = true;
+    // Letters that are added in one go are stored in one go.
+    await Promise.resolve();
+    while (waiting.length > 0) await storeLetters(options, takeLetters(waiting));
+    draining = false;
+  };
+  const store = (payload: Uint8Array, identity: string): Promise<void> => {
+    const msgId = createHash('sha256').update(`dead\n${destinationId}\n${identity}`).digest('base64url');
+    return new Promise((resolve, reject) => {
+      waiting.push({ payload, msgId, resolve, reject });
+      if (!draining) void drain();
+    });
+  };
+  return {
+    add: (letter) =>
+      store(
+        encodeDeadLetter({ v: 1, destinationId, ...letter }),
+        `${letter.event.event.id}\n${letter.firstAttemptAt}\n${letter.attempts}`,
+      ),
+    addUnreadable: (data, reason) => {
+      const raw = Buffer.from(data).toString('base64');
+      return store(Buffer.from(JSON.stringify({ v: 1, destinationId, reason, raw })), raw);
+    },
+  };
+}
+
+function takeLetters(waiting: Waiting[]): Waiting[] {
+  let [letters, bytes] = [0, 0];
+  for (const { payload } of waiting) {
+    bytes += payload.length;
+    if (letters === lettersAtOnceMax || (letters > 0 && bytes > bytesAtOnceMax)) break;
+    letters += 1;
+  }
+  return waiting.splice(0, letters);
+}
+
+/** Settles each of them; never rejects. */
+async function storeLetters(options: DeadLetterWriterOptions, letters: readonly Waiting[]): Promise<void> {
+  const { connection, destinationId, signal, onRetry } = options;
+  const subject = deadLetterSubject(destinationId);
+  if (letters.length >= batchMessagesMin && (await isStoredTogether(options, subject, letters))) {
+    for (const { resolve } of letters) resolve();
+    return;
+  }
+  await Promise.all(
+    letters.map(({ payload, msgId, resolve, reject }) =>
+      publishUntilStored(connection, subject, payload, { msgId, signal, onRetry }).then(() => resolve(), reject),
+    ),
+  );
+}
+
+/** One try. What it did not store, or may have, is published by itself: the ids say what is there already. */
+async function isStoredTogether(
+  { connection, onRetry }: DeadLetterWriterOptions,
+  subject: string,
+  letters: readonly Waiting[],
+): Promise<boolean> {
+  try {
+    const messages = letters.map(({ payload, msgId }) => ({ subject, payload, msgId }));
+    await publishBatch(connection, messages, batchTimeoutMs);
+    return true;
+  } catch (error) {
+    // Another error is one of publishing each of them as well.
+    if (error instanceof PublishError) onRetry(error.reason, 1);
+    return false;
+  }
+}

@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { sampleEvent } from '../../../../shared/destinations/sdk/sample-event.ts';
+import type { NatsServer } from '../../../../shared/embedded/nats/nats-server.ts';
+import { encodeRetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
+import { connectLog } from '../../../../shared/nats/connection/connection.ts';
+import type { LogConnection } from '../../../../shared/nats/connection/connection.ts';
+import { publish } from '../../../../shared/nats/publish/publisher.ts';
+import { countBySubject } from '../../../../shared/nats/messages/subject-log.ts';
+import { retriesOfDestination, retrySubject } from '../../../../shared/contracts/subjects.ts';
+import { ensureTopology, streams } from '../../../../shared/nats/streams/topology.ts';
+import { startTestNats } from '../../../../shared/testing/servers.ts';
+import { until } from '../../../testing/until.ts';
+import { createRetryReader } from './retry-reader.ts';
+import type { RetryFrame } from './retry-reader.ts';
+
+let nats: NatsServer;
+let connection: LogConnection;
+
+beforeAll(async () => {
+  nats = await startTestNats();
+  connection = await connectLog({ url: nats.url, name: 'retry-reader-test' });
+  const bytesMax = 64 * 1024 * 1024;
+  const limits = { ingestBytesMax: bytesMax, eventsBytesMax: bytesMax, retryBytesMax: bytesMax };
+  const otherLimits = { deadLetterBytesMax: bytesMax, deduplicationBytesMax: bytesMax };
+  await ensureTopology(connection, { partitions: 1, replicas: 1, ...limits, ...otherLimits });
+});
+afterAll(async () => {
+  await connection?.close();
+  await nats?.stop();
+});
+
+/** Puts one event a frame into the first tier, due at once. */
+async function store(destinationId: string, ids: readonly string[]): Promise<void> {
+  for (const id of ids) {
+    const at = Date.now() - 1_000;
+    const times = { firstAttemptAt: at, lastAttemptAt: at, notBefore: at };
+    const line = encodeRetryRecord({ v: 1, attempts: 1, reason: 'test', ...times, event: sampleEvent({ id }) });
+    const options = { msgId: randomUUID(), timeoutMs: 5_000, attemptsMax: 20 };
+    await publish(connection, retrySubject(destinationId, 0), Buffer.from(`${line}\n`), options);
+  }
+}
+
+/** Reads with a reader that is stopped when the test is finished. */
+function read(
+  destinationId: string,
+  onFrame: (id: string, frame: RetryFrame) => void,
+  onUnreadable: (data: Uint8Array) => void = () => undefined,
+): void {
+  const reader = createRetryReader({
+    connection,
+    destinationId,
+    isParkedDue: false,
+    onFrame: (frame) => onFrame(frame.records[0]?.event.event.id ?? '', frame),
+    onUnreadable: async (data) => onUnreadable(data),
+    onError: () => undefined,
+  });
+  onTestFinished(() => reader.stop());
+  reader.stored(0);
+  reader.open();
+}
+
+describe('retry reader', () => {
+  it('hand back: a frame that comes back while the next one is being read is handed out again', async () => {
+    const destinationId = randomUUID();
+    await store(destinationId, ['a', 'b', 'c']);
+    const finished: string[] = [];
+    let handedBack = 0;
+    read(destinationId, (id, frame) => {
+      if (id === 'a' && handedBack < 3) {
+        handedBack += 1;
+        // The next read has been asked for by then and is not answered yet.
+        queueMicrotask(() => frame.abandoned());
+        return;
+      }
+      finished.push(id);
+      frame.finished();
+    });
+    await until('all are finished', () => new Set(finished).size === 3);
+    expect(handedBack).toBe(3);
+    expect(new Set(finished)).toEqual(new Set(['a', 'b', 'c']));
+    await until('the log holds none of them any more', async () => {
+      const left = await countBySubject(connection, streams.retry, retriesOfDestination(destinationId));
+      return left.size === 0;
+    });
+  });
+
+  it('unreadable: a record of another version, or none at all, is told of and passed over', async () => {
+    const destinationId = randomUUID();
+    const strange = ['{"v":2,"later":true}\n', 'null\n', '{}\n'];
+    for (const text of strange) {
+      const options = { msgId: randomUUID(), timeoutMs: 5_000, attemptsMax: 20 };
+      await publish(connection, retrySubject(destinationId, 0), Buffer.from(text), options);
+    }
+    await store(destinationId, ['known']);
+    const told: string[] = [];
+    const finished: string[] = [];
+    const onFrame = (id: string, frame: RetryFrame): void => {
+      finished.push(id);
+      frame.finished();
+    };
+    read(destinationId, onFrame, (data) => told.push(Buffer.from(data).toString()));
+    await until('the known one is read', () => finished.includes('known'));
+    expect(finished).toEqual(['known']);
+    expect(told).toEqual(strange);
+  });
+
+  it('storm: frames handed back at any moment are all finished in the end, once each', async () => {
+    const destinationId = randomUUID();
+    const ids = Array.from({ length: 200 }, (_, i) => `e${i}`);
+    await store(destinationId, ids);
+    const finished: string[] = [];
+    let turn = 0;
+    read(destinationId, (id, frame) => {
+      turn += 1;
+      const end = (): void => {
+        finished.push(id);
+        frame.finished();
+      };
+      const ends = [end, () => frame.abandoned()];
+      const chosen = turn < 2_000 ? (ends[turn % 2] ?? end) : end;
+      if (turn % 3 === 0) setImmediate(chosen);
+      else if (turn % 3 === 1) setTimeout(chosen, turn % 5);
+      else queueMicrotask(chosen);
+    });
+    await until('all are finished', () => new Set(finished).size === ids.length);
+    expect(finished.toSorted()).toEqual(ids.toSorted());
+  });
+});

@@ -1,0 +1,45 @@
+import type { Bucket } from '../../../../shared/nats/buckets/bucket.ts';
+import { assertId } from '../../../../shared/contracts/subjects.ts';
+
+/** When events of each source last reached a destination; shared by the dispatchers of a thread. */
+export type SourceActivity = {
+  dispatched(sourceId: string, atMs: number): void;
+  /** Writes what is not written yet. */
+  stop(): Promise<void>;
+};
+
+const writeEveryMs = 2_000;
+const writesInFlightMax = 16;
+
+/** Writes `source-dispatch.<source>.<instance>` of the HEALTH bucket, at most every two seconds a source. */
+export function createSourceActivity(
+  bucket: Bucket,
+  instanceId: string,
+  onError: (error: unknown) => void,
+): SourceActivity {
+  const latest = new Map<string, number>();
+  const write = async (): Promise<void> => {
+    const entries = [...latest];
+    latest.clear();
+    while (entries.length > 0) {
+      await Promise.all(
+        entries.splice(0, writesInFlightMax).map(async ([sourceId, lastDispatchedAt]) => {
+          const key = `source-dispatch.${assertId(sourceId)}.${assertId(instanceId)}`;
+          await bucket.put(key, Buffer.from(JSON.stringify({ lastDispatchedAt })));
+        }),
+      );
+    }
+  };
+  let writing: Promise<void> = Promise.resolve();
+  const writeNow = (): Promise<void> => (writing = writing.then(write).catch(onError));
+  const timer = setInterval(() => {
+    if (latest.size > 0) void writeNow();
+  }, writeEveryMs);
+  return {
+    dispatched: (sourceId, atMs) => void latest.set(sourceId, atMs),
+    stop() {
+      clearInterval(timer);
+      return writeNow();
+    },
+  };
+}

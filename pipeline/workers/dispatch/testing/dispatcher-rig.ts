@@ -1,0 +1,180 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import pino from 'pino';
+import { sampleEvent } from '../../../../shared/destinations/sdk/sample-event.ts';
+import { decodeDeadLetter } from '../../../../shared/contracts/events/dead-letter.ts';
+import type { DeadLetter } from '../../../../shared/contracts/events/dead-letter.ts';
+import { FrameWriter } from '../../../../shared/contracts/events/frame.ts';
+import { encodeResolved } from '../../../../shared/contracts/events/resolved-event.ts';
+import { connectLog } from '../../../../shared/nats/connection/connection.ts';
+import { openBuckets } from '../../../../shared/nats/buckets/open-buckets.ts';
+import { publish } from '../../../../shared/nats/publish/publisher.ts';
+import { listConsumerProgress } from '../../../../shared/nats/streams/stream-progress.ts';
+import { countBySubject, readNext } from '../../../../shared/nats/messages/subject-log.ts';
+import {
+  deadLetterSubject,
+  dispatcherConsumer,
+  eventsSubject,
+  retriesOfDestination,
+} from '../../../../shared/contracts/subjects.ts';
+import { ensureTopology, streams } from '../../../../shared/nats/streams/topology.ts';
+import { createSecretBox } from '../../../../shared/contracts/config/secrets.ts';
+import { createAccountPlans } from '../../../threads/account-plans.ts';
+import { accountConfig } from '../../../testing/account-config.ts';
+import type { TestCollections } from '../../../testing/account-config.ts';
+import { dispatcherDefaults } from '../dispatcher-context.ts';
+import type { DispatcherSettings, OutcomeNote } from '../dispatcher-context.ts';
+import { startDispatcher } from '../dispatcher.ts';
+import type { DispatcherActor } from '../dispatcher.ts';
+import type { HealthRecord } from '../../../../shared/contracts/health-record.ts';
+import { createEgressRules } from '../../../../shared/egress/egress-rules.ts';
+import { createGuardedLookup } from '../../../../shared/egress/guarded-lookup.ts';
+import { createSender } from '../../../../shared/egress/sender.ts';
+import { createDeliveryTimings } from '../sending/delivery-timings.ts';
+import { createRetryPolicy } from '../outbox/retry-policy.ts';
+import { createSourceActivity } from '../outbox/source-activity.ts';
+
+export type TestEvent = {
+  readonly id: string;
+  readonly visitor?: string;
+  readonly name?: string;
+  readonly source?: string;
+  readonly test?: boolean;
+};
+
+/** A log for tests of dispatchers: puts resolved events in, starts dispatchers, reads what they left behind. */
+export async function createDispatcherRig(natsUrl: string) {
+  const connection = await connectLog({ url: natsUrl, name: 'dispatcher-test' });
+  const bytesMax = 256 * 1024 * 1024;
+  await ensureTopology(connection, {
+    partitions: 1,
+    replicas: 1,
+    ingestBytesMax: bytesMax,
+    eventsBytesMax: bytesMax,
+    retryBytesMax: bytesMax,
+    deadLetterBytesMax: bytesMax,
+    deduplicationBytesMax: bytesMax,
+  });
+  const { health, replays } = await openBuckets(connection, 1);
+  const accountId = randomUUID();
+  const destinationId = randomUUID();
+  const publishedAtMs = Date.now();
+  const plans = createAccountPlans(createSecretBox(randomBytes(32).toString('base64')));
+  const rules = createEgressRules(['127.0.0.0/8']);
+  const lookupFor = createGuardedLookup(rules);
+  const sourceActivity = createSourceActivity(health, 'test', () => undefined);
+  const notes: OutcomeNote[] = [];
+  const running = new Set<DispatcherActor>();
+
+  let storedSeq = 0;
+  const store = async (payload: Uint8Array): Promise<void> => {
+    const subject = eventsSubject(accountId, 0);
+    const { seq } = await publish(connection, subject, payload, {
+      msgId: randomUUID(),
+      timeoutMs: 5_000,
+      attemptsMax: 6,
+    });
+    storedSeq = Math.max(storedSeq, seq);
+  };
+  return {
+    accountId,
+    destinationId,
+    connection,
+    replays,
+    /** Outcomes the dispatchers told of. */
+    notes: notes as readonly OutcomeNote[],
+    /** Publishes a configuration to the dispatchers that run. */
+    configure(collections: TestCollections): void {
+      const config = accountConfig(accountId, collections, publishedAtMs);
+      plans.configure(accountId, Buffer.from(JSON.stringify(config)));
+      for (const dispatcher of running) dispatcher.reconfigured();
+    },
+    /** On a connection of its own, where one is given: a dispatcher that can be cut off from the log. */
+    async start(
+      own: Partial<DispatcherSettings> = {},
+      instanceId = 'test',
+      ownConnection = connection,
+    ): Promise<DispatcherActor> {
+      const settings = { ...dispatcherDefaults, ...own };
+      const dispatcher = await startDispatcher({
+        accountId,
+        destinationId,
+        publishedAtMs,
+        instanceId,
+        connection: ownConnection,
+        health: ownConnection === connection ? health : (await openBuckets(ownConnection, 1)).health,
+        settings,
+        target: () => plans.target(accountId, destinationId),
+        createSender: (connectionsMax) =>
+          createSender({ rules, lookupFor, limits: { connectionsMax, ...settings.sender } }),
+        retryPolicy: createRetryPolicy(settings.retryWindowMs),
+        sourceActivity,
+        timings: createDeliveryTimings(),
+        noteOutcome: (note) => notes.push(note),
+        logger: pino({ level: 'silent' }),
+      });
+      running.add(dispatcher);
+      dispatcher.done.then(
+        () => running.delete(dispatcher),
+        () => running.delete(dispatcher),
+      );
+      return dispatcher;
+    },
+    running: () => [...running],
+    /** Puts events into one frame of the account's log. */
+    send: (events: readonly TestEvent[]) => store(frameOf(accountId, events)),
+    sendRaw: (text: string) => store(Buffer.from(text)),
+    /** A frame of one event that cannot be parsed, though its head can be read. */
+    brokenBehindHead: (id: string) =>
+      Buffer.from(frameOf(accountId, [{ id }]))
+        .toString()
+        .replace('"event_properties":{', '"event_properties":{oops'),
+    async health(instanceId = 'test'): Promise<HealthRecord | undefined> {
+      const entry = await health.get(`destination.${destinationId}.${instanceId}`);
+      return entry?.value === undefined ? undefined : (JSON.parse(Buffer.from(entry.value).toString()) as HealthRecord);
+    },
+    /** Succeeded, failed, stopped and globalStop of the stored window. */
+    async counted(instanceId = 'test'): Promise<readonly number[]> {
+      const record = await this.health(instanceId);
+      const sums = [0, 0, 0, 0];
+      for (const [, ...counts] of record?.minutes ?? [])
+        counts.forEach((count, i) => (sums[i] = (sums[i] ?? 0) + count));
+      return sums;
+    },
+    async deadLetters(): Promise<DeadLetter[]> {
+      const letters: DeadLetter[] = [];
+      for (let seq = 1; ;) {
+        const found = await readNext(connection, streams.deadLetters, deadLetterSubject(destinationId), seq);
+        if (found === undefined) return letters;
+        const letter = decodeDeadLetter(found.data);
+        if (letter !== undefined) letters.push(letter);
+        seq = found.seq + 1;
+      }
+    },
+    /** Frames in each tier of the retry log, by subject. */
+    retries: () => countBySubject(connection, streams.retry, retriesOfDestination(destinationId)),
+    /** Frames of the account's log that are not acknowledged. */
+    async unfinished(): Promise<number> {
+      const all = await listConsumerProgress(connection, streams.events);
+      const own = all.find(({ name }) => name === dispatcherConsumer(destinationId));
+      if (own === undefined) return 0;
+      // What was stored just now may not be counted among what waits yet.
+      return Math.max(own.waiting + own.unacknowledged, own.ackedSeq < storedSeq ? 1 : 0);
+    },
+    async close(): Promise<void> {
+      await Promise.all([...running].map((dispatcher) => dispatcher.stop(0)));
+      await sourceActivity.stop();
+      await connection.close();
+    },
+  };
+}
+
+export type DispatcherRig = Awaited<ReturnType<typeof createDispatcherRig>>;
+
+function frameOf(accountId: string, events: readonly TestEvent[]): Uint8Array {
+  const writer = new FrameWriter();
+  for (const { id, visitor = id, name = 'Order', source = 'source-1', test = false } of events) {
+    const sample = sampleEvent({ id, event: name, source_id: source, account_id: accountId, test });
+    writer.appendLine(encodeResolved({ ...sample, visitor: { ...sample.visitor, id: visitor } }));
+  }
+  return writer.bytes();
+}

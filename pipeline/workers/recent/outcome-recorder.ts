@@ -1,0 +1,149 @@
+import type { Pool } from 'pg';
+import { withDeadline } from '../../../shared/nats/connection/connection.ts';
+import { hashEvent } from '../event-hash.ts';
+import { isolateRefused } from '../isolate-refused.ts';
+import { createOutcomeCounts } from './outcome-stats.ts';
+import type { OutcomeCounts, OutcomeGauge } from './outcome-stats.ts';
+import { outcomeDefaults } from './outcome-settings.ts';
+import type { OutcomeSettings } from './outcome-settings.ts';
+import { createSamplingBuckets } from './sampling-bucket.ts';
+import { writeOutcomes } from './write-outcomes.ts';
+import type { Outcome } from './write-outcomes.ts';
+
+export type OutcomeRecorderOptions = { readonly pool: Pool } & Partial<OutcomeSettings>;
+
+/**
+ * Notes what became of events at destinations, for the recent-events view. It is a view and not the truth: notes are
+ * kept in memory for a moment and written together, and under more than they can take some are left out, counted.
+ */
+export type OutcomeRecorder = {
+  /** Notes an outcome; a newer one of the same event and destination takes its place. Never waits, never throws. */
+  record(outcome: Outcome): void;
+  stats(): Readonly<OutcomeCounts & Record<OutcomeGauge, number>>;
+  /** Writes what is noted, once, and ends; gives up waiting for the database after `deadlineMs`, default 2,000. */
+  close(deadlineMs?: number): Promise<void>;
+};
+
+/** A note that waits: for the next write, or for its event to get into the view. */
+type Waiting = { readonly outcome: Outcome; readonly missesMax: number; misses: number; dueAtMs: number };
+
+/** Of a flood most events are not in the view: a note that stands for many is hardly worth looking for its event. */
+const missesOfSampledMax = 2;
+
+/** Makes a recorder; any number of them may work on one database. */
+export function createOutcomeRecorder({ pool, ...limits }: OutcomeRecorderOptions): OutcomeRecorder {
+  const settings = { ...outcomeDefaults, ...limits };
+  const counts = createOutcomeCounts();
+  const buckets = createSamplingBuckets(settings);
+  const waiting = new Map<string, Waiting>();
+  let timer: NodeJS.Timeout | undefined;
+  let writing: Promise<void> = Promise.resolve();
+  let closed = false;
+
+  const add = (key: string, note: Waiting): void => {
+    waiting.delete(key);
+    waiting.set(key, note);
+    if (waiting.size <= settings.waitingMax) return;
+    const oldest = waiting.keys().next().value;
+    if (oldest !== undefined) waiting.delete(oldest);
+    counts.dropped_full += 1;
+  };
+
+  const putBack = (note: Waiting): void => {
+    const key = keyOf(note.outcome);
+    const newer = waiting.get(key);
+    if (newer === undefined || !isNewer(newer.outcome, note.outcome)) add(key, note);
+  };
+
+  const miss = (note: Waiting): void => {
+    note.misses += 1;
+    if (closed || note.misses >= note.missesMax) {
+      counts.dropped_unknown += 1;
+      return;
+    }
+    note.dueAtMs = performance.now() + settings.flushEveryMs * 2 ** note.misses;
+    putBack(note);
+  };
+
+  const writeBatch = async (batch: readonly Waiting[]): Promise<void> => {
+    try {
+      await isolateRefused(
+        batch,
+        async (some) => {
+          const known = await writeOutcomes(
+            pool,
+            some.map((note) => note.outcome),
+          );
+          counts.recorded += known.size;
+          some.forEach((note, index) => {
+            if (!known.has(index)) miss(note);
+          });
+        },
+        () => {
+          counts.refused += 1;
+        },
+      );
+    } catch {
+      // The database is away: what was written already is only written again.
+      counts.failed_writes += 1;
+      for (const note of batch) putBack(note);
+    }
+  };
+
+  const writeDue = async (): Promise<void> => {
+    const nowMs = performance.now();
+    const due: (readonly [string, Waiting])[] = [];
+    for (const entry of waiting) if (closed || entry[1].dueAtMs <= nowMs) due.push(entry);
+    const failedBefore = counts.failed_writes;
+    while (due.length > 0 && counts.failed_writes === failedBefore) {
+      const batch = due.splice(0, settings.outcomesPerWrite);
+      for (const [key, note] of batch) if (waiting.get(key) === note) waiting.delete(key);
+      await writeBatch(batch.map(([, note]) => note));
+    }
+  };
+
+  const schedule = (): void => {
+    if (timer !== undefined || closed || waiting.size === 0) return;
+    timer = setTimeout(() => {
+      writing = writeDue().finally(() => {
+        timer = undefined;
+        schedule();
+      });
+    }, settings.flushEveryMs);
+  };
+
+  return {
+    record(outcome) {
+      if (closed) return;
+      const { accountId, eventId, destinationId, atMs } = outcome;
+      const hash = (): number => hashEvent(accountId, eventId).high;
+      const standsFor = buckets.of(destinationId, atMs).take(hash, atMs);
+      if (standsFor === 0) {
+        counts.dropped_sampled += 1;
+        return;
+      }
+      const missesMax = standsFor === 1 ? settings.missesMax : Math.min(settings.missesMax, missesOfSampledMax);
+      putBack({ outcome: ofItsOwn(outcome), missesMax, misses: 0, dueAtMs: 0 });
+      schedule();
+    },
+    stats: () => ({ ...counts, waiting: waiting.size }),
+    close(deadlineMs = 2_000) {
+      closed = true;
+      clearTimeout(timer);
+      return withDeadline(writing.then(writeDue), deadlineMs);
+    },
+  };
+}
+
+/** The id may be a part of a frame's text, and would keep all of it for as long as the note waits. */
+function ofItsOwn(outcome: Outcome): Outcome {
+  return { ...outcome, eventId: Buffer.from(outcome.eventId, 'utf16le').toString('utf16le') };
+}
+
+function keyOf({ accountId, eventId, destinationId }: Outcome): string {
+  return `${accountId}\n${destinationId}\n${eventId}`;
+}
+
+function isNewer(a: Outcome, b: Outcome): boolean {
+  return a.atMs === b.atMs ? a.attempts > b.attempts : a.atMs > b.atMs;
+}

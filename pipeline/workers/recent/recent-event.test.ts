@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest';
+import { encodeResolved } from '../../../shared/contracts/events/resolved-event.ts';
+import type { ResolvedEvent } from '../../../shared/contracts/events/resolved-event.ts';
+import { readRecentEvent } from './recent-event.ts';
+import { resolvedEvent } from './testing/resolved.ts';
+
+const read = (event: ResolvedEvent, bytesMax = 16_384) =>
+  readRecentEvent({ text: encodeResolved(event), sampleOf: 1 }, bytesMax);
+const bodyOf = (event: ResolvedEvent, bytesMax?: number): unknown => JSON.parse(read(event, bytesMax)?.body ?? '');
+
+test('recent event: holds what the event and its visitor say', () => {
+  const event = resolvedEvent('account-1', { id: 'e1', trace: '00-a-b-01', version_number: 7 });
+  expect(read(event)).toMatchObject({
+    id: 'e1',
+    name: 'Signup',
+    visitorId: 'visitor-1',
+    test: false,
+    versionNumber: 7,
+  });
+  expect(bodyOf(event)).toEqual({
+    event_properties: { plan: 'free' },
+    context: { ip: '198.51.100.7' },
+    visitor: { id: 'visitor-1', custom_properties: {} },
+    trace: '00-a-b-01',
+  });
+});
+
+test('recent event: text is what PostgreSQL can hold', () => {
+  const event = resolvedEvent('account-1', { id: 'a\0b', event: '\ud800x', event_properties: { 'k\0': 'v\0' } });
+  expect(read(event)).toMatchObject({ id: 'ab', name: '\ufffdx' });
+  expect(bodyOf(event)).toMatchObject({ event_properties: { k: 'v' } });
+});
+
+test('recent event: a large visitor leaves only what identifies it, a large event nothing but that', () => {
+  const visitor = { id: 'v', email: 'a@example.com', custom_properties: { text: 'x'.repeat(3_000) } };
+  expect(bodyOf(resolvedEvent('a', { visitor }), 2_000)).toEqual({
+    event_properties: { plan: 'free' },
+    context: { ip: '198.51.100.7' },
+    visitor: { id: 'v', email: 'a@example.com' },
+    truncated: true,
+  });
+  const large = resolvedEvent('a', { visitor, event_properties: { text: 'x'.repeat(3_000) } });
+  expect(bodyOf(large, 2_000)).toEqual({
+    event_properties: {},
+    context: {},
+    visitor: { id: 'v', email: 'a@example.com' },
+    truncated: true,
+  });
+  const identity = resolvedEvent('a', { visitor: { ...visitor, email: 'x'.repeat(3_000) } });
+  expect(bodyOf(identity, 2_000)).toEqual({ event_properties: {}, context: {}, visitor: { id: 'v' }, truncated: true });
+});
+
+test.each([
+  ['no JSON', 'nothing'],
+  ['another version', '{"v":2,"event":{},"visitor":{}}'],
+  ['no event', '{"v":1,"visitor":{"id":"v"}}'],
+  ['no id', '{"v":1,"event":{"event":"x","time":1,"received_at":1},"visitor":{"id":"v"}}'],
+  ['a time that is none', '{"v":1,"event":{"id":"e","event":"x","time":1e300,"received_at":1},"visitor":{"id":"v"}}'],
+])('recent event: %s is not read', (_case, text) => {
+  expect(readRecentEvent({ text, sampleOf: 1 }, 1_000)).toBeUndefined();
+});

@@ -1,0 +1,91 @@
+import { parseResolved } from '../../../shared/contracts/events/resolved-event.ts';
+import type { ResolvedEvent } from '../../../shared/contracts/events/resolved-event.ts';
+import type { JsonObject } from '../../../shared/runtime/json.ts';
+import { isJsonObject } from '../../../shared/runtime/json.ts';
+import { cleanJson } from '../../../shared/visitors/clean-json.ts';
+import { cleanText } from '../../../shared/visitors/visitor-identity.ts';
+import type { SampledLine } from './sample-frame.ts';
+
+/** An event as the view holds it: a row of `recent_events`. */
+export type RecentEvent = {
+  readonly accountId: string;
+  readonly id: string;
+  readonly timeMs: number;
+  readonly receivedAtMs: number;
+  readonly sourceId: string;
+  readonly name: string;
+  readonly visitorId: string;
+  readonly test: boolean;
+  readonly versionNumber: number | undefined;
+  readonly sampleOf: number;
+  /** JSON: `event_properties`, `context`, `visitor`; `trace` when there is one; `truncated` when something was left out. */
+  readonly body: string;
+};
+
+/**
+ * Reads an event out of its line of a resolved frame; undefined when it is not one. Text is made what PostgreSQL can
+ * hold. A body over `bodyBytesMax` loses its largest parts.
+ */
+export function readRecentEvent({ text, sampleOf }: SampledLine, bodyBytesMax: number): RecentEvent | undefined {
+  const resolved = parse(text);
+  if (resolved === undefined) return undefined;
+  const { event, visitor } = resolved;
+  const id = recentEventId(event.id);
+  const name = cleanText(event.event);
+  const visitorId = cleanText(visitor.id);
+  const readable = isTime(event.time) && isTime(event.received_at);
+  if (id === undefined || name === undefined || visitorId === undefined || !readable) return undefined;
+  return {
+    accountId: event.account_id,
+    id,
+    timeMs: event.time,
+    receivedAtMs: event.received_at,
+    sourceId: cleanText(event.source_id) ?? '',
+    name,
+    visitorId,
+    test: event.test,
+    versionNumber: event.version_number,
+    sampleOf,
+    body: encodeBody(resolved, bodyBytesMax),
+  };
+}
+
+/** An event's id as the view knows it. */
+export function recentEventId(eventId: string): string | undefined {
+  return cleanText(eventId);
+}
+
+function parse(text: string): ResolvedEvent | undefined {
+  try {
+    const resolved = parseResolved(text);
+    return isJsonObject(resolved.event) && isJsonObject(resolved.visitor) ? resolved : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+// Within the range of a Date, which is less than a number can say.
+function isTime(timeMs: unknown): timeMs is number {
+  return typeof timeMs === 'number' && Math.abs(timeMs) <= 8.64e15;
+}
+
+function encodeBody({ event, visitor }: ResolvedEvent, bytesMax: number): string {
+  const trace = event.trace === undefined ? {} : { trace: event.trace };
+  const { event_properties, context } = event;
+  const { id, external_id, email } = visitor;
+  const identity = {
+    id,
+    ...(external_id === undefined ? {} : { external_id }),
+    ...(email === undefined ? {} : { email }),
+  };
+  const candidates: readonly JsonObject[] = [
+    { event_properties, context, visitor, ...trace },
+    { event_properties, context, visitor: identity, ...trace, truncated: true },
+    { event_properties: {}, context: {}, visitor: identity, ...trace, truncated: true },
+  ];
+  for (const candidate of candidates) {
+    const text = JSON.stringify(cleanJson(candidate));
+    if (Buffer.byteLength(text) <= bytesMax) return text;
+  }
+  return JSON.stringify({ event_properties: {}, context: {}, visitor: { id: cleanText(id) }, truncated: true });
+}

@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest';
+import { idsHeader, parseResolved } from '../../../shared/contracts/events/resolved-event.ts';
+import type { ResolvedEvent } from '../../../shared/contracts/events/resolved-event.ts';
+import { createSamplingBuckets } from './sampling-bucket.ts';
+import type { SamplingRate } from './sampling-bucket.ts';
+import { countEvents, sampleFrame } from './sample-frame.ts';
+import { frameOfLines, resolvedEvent, resolvedFrame } from './testing/resolved.ts';
+
+const subject = 'events.account-1.0';
+
+function sample(events: readonly ResolvedEvent[], rate: SamplingRate) {
+  const { data, headers } = resolvedFrame(events);
+  const frame = { subject, data, storedAtMs: 0, ids: headers[idsHeader] };
+  const { lines, skipped } = sampleFrame(frame, createSamplingBuckets(rate));
+  return { events: lines.map(({ text }) => parseResolved(text)), lines, skipped };
+}
+
+const many = (count: number, test = false): ResolvedEvent[] =>
+  Array.from({ length: count }, (_, n) =>
+    resolvedEvent('account-1', { id: `event-${n}`, test, event_properties: { text: 'ä\n💥' } }),
+  );
+
+test('sample frame: takes every event of a small flow, as it is', () => {
+  const given = many(3);
+  const { events, lines, skipped } = sample(given, { perSecondMax: 1, burstMax: 100 });
+  expect(events).toEqual(given);
+  expect(lines.map(({ sampleOf }) => sampleOf)).toEqual([1, 1, 1]);
+  expect(skipped).toBe(0);
+});
+
+test('sample frame: of a flood takes what the bucket allows and counts the rest', () => {
+  const { events, skipped } = sample(many(5_000), { perSecondMax: 10, burstMax: 100 });
+  expect(events.length).toBeGreaterThan(50);
+  expect(events.length).toBeLessThanOrEqual(100);
+  expect(events.length + skipped).toBe(5_000);
+});
+
+test('sample frame: test events are taken whatever the flood of live ones', () => {
+  const flood = many(2_000);
+  const tests = many(5, true);
+  const mixed = [...flood.slice(0, 1_500), ...tests, ...flood.slice(1_500)];
+  const { events } = sample(mixed, { perSecondMax: 1, burstMax: 20 });
+  expect(events.filter(({ event }) => event.test)).toEqual(tests);
+});
+
+test('sample frame: a frame without hashes or of nothing is read all the same', () => {
+  const data = frameOfLines(['{"a":1}', 'no json']);
+  const buckets = createSamplingBuckets({ perSecondMax: 1, burstMax: 100 });
+  expect(sampleFrame({ subject, data, storedAtMs: 0, ids: undefined }, buckets).lines.map(({ text }) => text)).toEqual([
+    '{"a":1}',
+    'no json',
+  ]);
+  expect(sampleFrame({ subject, data: new Uint8Array(), storedAtMs: 0, ids: undefined }, buckets)).toEqual({
+    lines: [],
+    skipped: 0,
+  });
+});
+
+test('count events: one a line', () => {
+  expect(countEvents(resolvedFrame(many(7)).data)).toBe(7);
+  expect(countEvents(new Uint8Array())).toBe(0);
+});

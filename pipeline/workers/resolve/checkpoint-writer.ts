@@ -1,0 +1,359 @@
+import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
+import { lastStored, storedAt } from '../../../shared/nats/messages/last-stored.ts';
+import { reportLoss } from '../../../shared/nats/messages/notice-losses.ts';
+import { PublishError, publish } from '../../../shared/nats/publish/publisher.ts';
+import { purgeSubject } from '../../../shared/nats/messages/subject-log.ts';
+import { readStreamState } from '../../../shared/nats/streams/stream-progress.ts';
+import type { StreamState } from '../../../shared/nats/streams/stream-progress.ts';
+import { deduplicationSubject, eventsOfPartition } from '../../../shared/contracts/subjects.ts';
+import { streams } from '../../../shared/nats/streams/topology.ts';
+import { checkpointHeader, encodeRuns } from './checkpoint.ts';
+import type { CheckpointHead } from './checkpoint.ts';
+import { deduplicationStepMs } from './deduplication.ts';
+import type { IdRun } from './deduplication.ts';
+import { bytesPerHash } from '../event-hash.ts';
+import type { ResolverContext } from './resolver-context.ts';
+
+/** Ids of one frame that stands in EVENTS, not in a checkpoint yet. */
+export type NotedFrame = {
+  /** Of the frame in EVENTS; grows from one to the next. */
+  readonly seq: number;
+  readonly msgId: string;
+  /** Packed. */
+  readonly ids: Uint8Array;
+  /** When deduplication noted them. */
+  readonly timeMs: number;
+};
+
+/** A checkpoint that the table still needs. */
+export type HeldCheckpoint = { readonly seq: number; readonly ids: number; readonly timeMs: number };
+
+/** What is known of a partition's checkpoints when their writing begins. */
+export type CheckpointStart = {
+  /** When EVENTS was made. */
+  readonly log: string;
+  /** Up to here in EVENTS, checkpoints have the ids of the partition. */
+  readonly coveredTo: number;
+  readonly witness: CheckpointHead['witness'];
+  /** Oldest first. */
+  readonly held: readonly HeldCheckpoint[];
+  /** Sequence of the newest checkpoint of the partition, 0 without one. */
+  readonly lastSeq: number;
+};
+
+/** What was written to EVENTS is gone, and deduplication still has its ids: it has to be filled anew. */
+export class EventsLostError extends Error {
+  readonly code = 'events_lost';
+}
+
+export class CheckpointsTakenOverError extends Error {
+  readonly code = 'checkpoints_taken_over';
+}
+
+type Witness = NonNullable<CheckpointHead['witness']>;
+
+type Unanswered = {
+  readonly msgId: string;
+  readonly head: CheckpointHead;
+  readonly payload: Uint8Array;
+  readonly ids: number;
+  readonly timeMs: number;
+};
+
+/** Frames that may wait to be written. When the log takes no checkpoint for long, a start has to read more of EVENTS. */
+const framesWaitingMax = 500_000;
+/** Checkpoints nobody needs any more are removed so many at a time. */
+const removedAtOnce = 64;
+/** Ids are kept for so much longer than the table needs them, that one which is filled from them is no smaller. */
+const spare = 1 / 16;
+
+/**
+ * Writes down what deduplication remembers, so that a start need not read a day of EVENTS: every few seconds the ids of
+ * the frames written since. Each checkpoint names the one it follows, so of two resolvers of a partition only one can
+ * go on writing. None of it holds up an event, and what is not written costs a longer start only.
+ */
+export class CheckpointWriter {
+  readonly #context: ResolverContext;
+  readonly #subject: string;
+  readonly #name = crypto.randomUUID();
+  readonly #log: string;
+  readonly #held: HeldCheckpoint[];
+  readonly #waiting: NotedFrame[] = [];
+  #waitingBytes = 0;
+  #heldIds: number;
+  #removable = 0;
+  #coveredTo: number;
+  #witness: CheckpointHead['witness'];
+  #lastSeq: number;
+  #written = 0;
+  #failures = 0;
+  #unanswered: Unanswered | undefined;
+  #writing: Promise<void> | undefined;
+  #isLeft = false;
+  readonly #firstStored: Promise<void>;
+  #onFirstStored: () => void = () => undefined;
+  /** The newest frame that is known to have been in EVENTS, and the one that was when the connection broke. */
+  #newest: Witness | undefined;
+  #atStake: Witness | undefined;
+  readonly #offDisconnect: () => void;
+
+  constructor(context: ResolverContext, start: CheckpointStart) {
+    this.#context = context;
+    this.#subject = deduplicationSubject(context.partition);
+    this.#log = start.log;
+    this.#coveredTo = start.coveredTo;
+    this.#witness = start.witness;
+    this.#held = [...start.held];
+    this.#heldIds = start.held.reduce((sum, { ids }) => sum + ids, 0);
+    this.#lastSeq = start.lastSeq;
+    this.#newest = start.witness;
+    this.#firstStored = new Promise((resolve) => {
+      this.#onFirstStored = resolve;
+    });
+    this.#offDisconnect = context.connection.onDisconnect(() => {
+      this.#atStake ??= this.#newest;
+    });
+  }
+
+  /** Ids that no checkpoint has yet. */
+  get idsWaiting(): number {
+    return this.#waitingBytes / bytesPerHash;
+  }
+
+  /** Takes note of a frame that was written to EVENTS; what fills a checkpoint is written at once. */
+  note(frame: NotedFrame): void {
+    // A log that gives out a sequence for the second time has lost what had it.
+    if (this.#newest !== undefined && frame.seq <= this.#newest.seq) this.#atStake ??= this.#newest;
+    this.#newest = { seq: frame.seq, msgId: frame.msgId };
+    if (this.#isLeft) return;
+    this.#waiting.push(frame);
+    this.#waitingBytes += frame.ids.length;
+    const { checkpointBytesMax, deduplication } = this.#context.settings;
+    const bytesMax = Math.max(checkpointBytesMax * 2, deduplication.idsMax * bytesPerHash * (1 + spare));
+    if (this.#waiting.length > framesWaitingMax || this.#waitingBytes > bytesMax) this.#leaveOut();
+    if (this.#waitingBytes >= checkpointBytesMax && this.#failures === 0) void this.write();
+  }
+
+  /** Writes all that waits. Never rejects: what the log does not take waits for the next time. */
+  write(): Promise<void> {
+    this.#writing ??= this.#writeAll().finally(() => {
+      this.#writing = undefined;
+    });
+    return this.#writing;
+  }
+
+  /**
+   * Begins to write what waits, and if that is nothing a checkpoint without ids. From the first one on another resolver,
+   * which does not know that the partition has moved, can add none. `seq` is the end of EVENTS, all of which was looked
+   * through. Throws CheckpointsTakenOverError when it is us who do not know.
+   */
+  async take(seq: number, witness: Witness | undefined): Promise<void> {
+    if (this.#waiting.length === 0) {
+      this.#unanswered ??= this.#message([], Math.max(seq, this.#coveredTo), witness ?? this.#witness);
+    }
+    await Promise.race([this.write(), this.#firstStored]);
+    if (this.#isLeft) {
+      throw new CheckpointsTakenOverError(`taking over ${this.#subject}: another resolver writes to it`);
+    }
+  }
+
+  /**
+   * Where there is reason to, such as a connection that was lost: makes sure that EVENTS still has what it had before.
+   * Throws EventsLostError when not: an event that comes again would be dropped as a repeated one.
+   */
+  async verify(): Promise<void> {
+    const { connection } = this.#context;
+    const witness = this.#atStake;
+    if (witness === undefined) return;
+    const events = await readStreamState(connection, streams.events);
+    if ((await whereIs(connection, witness, events)) === 'lost') this.#lost(witness);
+    this.#atStake = undefined;
+  }
+
+  /** Writes what waits, unless told to leave it to the next start. */
+  async close(isWriting: boolean): Promise<void> {
+    this.#offDisconnect();
+    if (isWriting) await this.write();
+  }
+
+  #lost({ seq }: Witness): never {
+    const { counts, connection, logger, partition } = this.#context;
+    counts.lost_frames += 1;
+    this.#leave();
+    reportLoss(
+      { connection, logger, fields: { partition } },
+      { stream: streams.events, subject: eventsOfPartition(partition), seq },
+    );
+    throw new EventsLostError(
+      `writing to ${eventsOfPartition(partition)}: the log has lost sequence ${seq}, which it had acknowledged`,
+    );
+  }
+
+  async #writeAll(): Promise<void> {
+    const { counts, connection, logger, partition, signal } = this.#context;
+    try {
+      for (let message = this.#next(); message !== undefined; message = this.#next()) {
+        if (!connection.connected || signal.aborted) return;
+        this.#unanswered = message;
+        const seq = await this.#store(message);
+        this.#unanswered = undefined;
+        if (seq === undefined) {
+          this.#giveUp();
+          return;
+        }
+        this.#stored(seq, message);
+        await this.#removeOld();
+      }
+    } catch (error) {
+      this.#failures += 1;
+      counts.checkpoint_failures += 1;
+      if (this.#failures === 3) logger.warn({ partition, err: error }, 'the log takes no checkpoint, trying on');
+    }
+  }
+
+  /** The checkpoint whose answer was lost is published again as it was: the log may have it. */
+  #next(): Unanswered | undefined {
+    if (this.#unanswered !== undefined || this.#waiting.length === 0) return this.#unanswered;
+    const frames: NotedFrame[] = [];
+    let bytes = 0;
+    for (const frame of this.#waiting) {
+      if (frames.length > 0 && bytes + frame.ids.length > this.#context.settings.checkpointBytesMax) break;
+      frames.push(frame);
+      bytes += frame.ids.length;
+    }
+    const last = frames.at(-1);
+    return last && this.#message(frames, last.seq, { seq: last.seq, msgId: last.msgId });
+  }
+
+  #message(frames: readonly NotedFrame[], to: number, witness: CheckpointHead['witness']): Unanswered {
+    const { deduplication } = this.#context.settings;
+    const first = this.#held[0]?.seq;
+    const ids = frames.reduce((sum, frame) => sum + frame.ids.length / bytesPerHash, 0);
+    const head: CheckpointHead = {
+      log: this.#log,
+      from: this.#coveredTo + 1,
+      to,
+      ...(witness === undefined ? {} : { witness }),
+      ...(first === undefined ? {} : { first }),
+      ids: this.#heldIds + ids,
+      windowMs: deduplication.windowMs,
+      idsMax: deduplication.idsMax,
+    };
+    this.#written += 1;
+    return {
+      msgId: `${this.#name}.${this.#written}`,
+      head,
+      payload: encodeRuns(runsOf(frames, deduplicationStepMs(deduplication))),
+      ids,
+      timeMs: frames.at(-1)?.timeMs ?? this.#context.deduplication.timeMs,
+    };
+  }
+
+  /** One try. Returns the sequence it has in the log, or undefined when another resolver wrote there since. */
+  async #store({ msgId, head, payload }: Unanswered): Promise<number | undefined> {
+    const { connection, settings } = this.#context;
+    try {
+      const { seq } = await publish(connection, this.#subject, payload, {
+        msgId,
+        headers: {
+          [checkpointHeader]: JSON.stringify(head),
+          'Nats-Expected-Last-Subject-Sequence': String(this.#lastSeq),
+        },
+        timeoutMs: settings.publishTimeoutMs,
+      });
+      return seq;
+    } catch (error) {
+      if (!(error instanceof PublishError) || error.reason !== 'refused') throw error;
+      const last = await lastStored(connection, streams.deduplication, this.#subject);
+      if (last?.msgId === msgId) return last.seq;
+      const isOurs = last === undefined || last.seq === this.#lastSeq || last.msgId.startsWith(this.#name);
+      if (!isOurs) return undefined;
+      // Everything was purged, or one was stored that we had given up: the next try follows what is there.
+      this.#lastSeq = last?.seq ?? 0;
+      throw error;
+    }
+  }
+
+  #stored(seq: number, { head, ids, timeMs }: Unanswered): void {
+    this.#failures = 0;
+    this.#onFirstStored();
+    this.#context.counts.checkpoints += 1;
+    this.#lastSeq = seq;
+    this.#coveredTo = head.to;
+    this.#witness = head.witness;
+    const written = this.#waiting.findIndex((frame) => frame.seq > head.to);
+    for (const frame of this.#waiting.splice(0, written === -1 ? this.#waiting.length : written)) {
+      this.#waitingBytes -= frame.ids.length;
+    }
+    this.#held.push({ seq, ids, timeMs });
+    this.#heldIds += ids;
+    this.#forget();
+  }
+
+  #forget(): void {
+    const { deduplication, settings } = this.#context;
+    const { windowMs, idsMax } = settings.deduplication;
+    const oldestMs = deduplication.timeMs - windowMs * (1 + spare);
+    const idsKept = idsMax * (1 + spare);
+    for (;;) {
+      const [oldest, next] = this.#held;
+      // The newest stays: it is what the next one follows.
+      if (oldest === undefined || next === undefined) return;
+      if (oldest.timeMs >= oldestMs && this.#heldIds - oldest.ids < idsKept) return;
+      this.#held.shift();
+      this.#heldIds -= oldest.ids;
+      this.#removable += 1;
+    }
+  }
+
+  async #removeOld(): Promise<void> {
+    const [oldest] = this.#held;
+    if (this.#removable < removedAtOnce || oldest === undefined) return;
+    await purgeSubject(this.#context.connection, streams.deduplication, this.#subject, oldest.seq);
+    this.#removable = 0;
+  }
+
+  /** The older half of what waits is read from EVENTS by the next start. */
+  #leaveOut(): void {
+    for (const { seq, ids } of this.#waiting.splice(0, Math.ceil(this.#waiting.length / 2))) {
+      this.#waitingBytes -= ids.length;
+      this.#coveredTo = seq;
+    }
+    this.#unanswered = undefined;
+  }
+
+  #giveUp(): void {
+    const { logger, partition } = this.#context;
+    this.#leave();
+    logger.warn({ partition }, 'another resolver writes the checkpoints of this partition, leaving them to it');
+  }
+
+  #leave(): void {
+    this.#isLeft = true;
+    this.#unanswered = undefined;
+    this.#waiting.length = 0;
+    this.#waitingBytes = 0;
+  }
+}
+
+/** What became of a frame that was in EVENTS: it may have been removed with all before it, which retention does. */
+export async function whereIs(
+  connection: LogConnection,
+  witness: Witness,
+  events: StreamState,
+): Promise<'there' | 'removed' | 'lost'> {
+  if (witness.seq < events.firstSeq) return 'removed';
+  const found = await storedAt(connection, streams.events, witness.seq);
+  return found?.msgId === witness.msgId ? 'there' : 'lost';
+}
+
+/** Ids in the order of the log; those noted within a step share their time. */
+function runsOf(frames: readonly NotedFrame[], stepMs: number): readonly IdRun[] {
+  const runs: { readonly timeMs: number; readonly parts: Uint8Array[] }[] = [];
+  for (const { timeMs, ids } of frames) {
+    const last = runs.at(-1);
+    if (last !== undefined && timeMs - last.timeMs < stepMs) last.parts.push(ids);
+    else runs.push({ timeMs, parts: [ids] });
+  }
+  return runs.map(({ timeMs, parts }) => ({ timeMs, ids: Buffer.concat(parts) }));
+}

@@ -1,0 +1,58 @@
+import { deadLetterSubject } from '../../../shared/contracts/subjects.ts';
+import { streams } from '../../../shared/nats/streams/topology.ts';
+import { publishSurely } from './publish-surely.ts';
+import type { ResolverContext } from './resolver-context.ts';
+
+/** Something of an ingest frame that cannot be worked on: a line, or the frame itself. */
+export type IngestDeadLetter = {
+  readonly payload: Uint8Array;
+  readonly reason: string;
+  /** Sequence of the frame in the ingest stream. */
+  readonly seq: number;
+  /** Line in the frame, from 0; undefined for the frame. */
+  readonly line: number | undefined;
+};
+
+/** Headers of a dead letter of ingest. */
+export const deadLetterHeaders = {
+  reason: 'Sluice-Reason',
+  /** `<sequence>` or `<sequence>.<line>` in the ingest stream. */
+  origin: 'Sluice-Origin',
+  /** `<n>/<of>` where a payload had to be cut to fit into messages. */
+  part: 'Sluice-Part',
+} as const;
+
+const reasonLengthMax = 500;
+const headerBytesMax = 4_096;
+
+/** Keeps what could not be worked on, with the reason, in the dead-letter log. */
+export async function keepDeadLetters(context: ResolverContext, letters: readonly IngestDeadLetter[]): Promise<void> {
+  for (const letter of letters) {
+    const origin = letter.line === undefined ? String(letter.seq) : `${letter.seq}.${letter.line}`;
+    context.logger.warn(
+      { partition: context.partition, origin, reason: letter.reason },
+      'kept a dead letter of ingest',
+    );
+    const partBytes = (context.connection.nc.info?.max_payload ?? 1024 * 1024) - headerBytesMax;
+    const parts = Math.max(1, Math.ceil(letter.payload.length / partBytes));
+    for (let part = 0; part < parts; part += 1) {
+      await publishSurely(context, {
+        stream: streams.deadLetters,
+        subject: deadLetterSubject('ingest'),
+        payload: letter.payload.subarray(part * partBytes, (part + 1) * partBytes),
+        msgId: `ingest.${origin}.${part}`,
+        headers: {
+          [deadLetterHeaders.reason]: headerText(letter.reason),
+          [deadLetterHeaders.origin]: origin,
+          ...(parts > 1 ? { [deadLetterHeaders.part]: `${part + 1}/${parts}` } : {}),
+        },
+      });
+    }
+    context.counts.dead_letters += 1;
+  }
+}
+
+// A header value is one line of printable text.
+function headerText(text: string): string {
+  return text.replaceAll(/[^\x20-\x7e]+/g, ' ').slice(0, reasonLengthMax);
+}

@@ -1,0 +1,210 @@
+import { bytesPerHash } from '../event-hash.ts';
+import type { EventHash } from '../event-hash.ts';
+import { HashSet } from './hash-set.ts';
+
+/** The events a partition has seen lately, by the hash of their ids. */
+export type Deduplication = {
+  /** Notes an event; false when it was there already. `timeMs` is when the log stored it and never goes back. */
+  add(hash: EventHash, timeMs: number): boolean;
+  /** Notes events by their packed hashes, see `encodeHashes`. */
+  addPacked(run: IdRun): void;
+  /** The same for many runs, oldest first: millions of events are noted several times as fast. */
+  addRuns(runs: readonly IdRun[]): void;
+  /** Makes room for so many events at once, rather than in steps. */
+  reserve(ids: number): void;
+  /** The latest time an event was noted with. */
+  readonly timeMs: number;
+  readonly size: number;
+  readonly bytes: number;
+  /** How far back an event is recognised for certain, in ms: the window, or less where the count is what bounds it. */
+  readonly effectiveWindowMs: number;
+};
+
+/** Packed hashes of events, and when they were noted. */
+export type IdRun = { readonly timeMs: number; readonly ids: Uint8Array };
+
+export type DeduplicationSettings = {
+  readonly windowMs: number;
+  /** Ids held at most. Their memory grows with use: about 13 bytes each when full. */
+  readonly idsMax: number;
+};
+
+// The table is in parts: growing one at a time keeps the pause short, and one that fits a processor's cache is filled fast.
+const partsMin = 16;
+const partsMax = 256;
+const idsPerPart = 32_768;
+/** Hashes are not spread over the parts quite evenly. */
+const unevenness = 1 / 32;
+/** Ids are forgotten in steps of this part of the window, so one may be held that much longer. */
+const stepsPerWindow = 256;
+
+/** How exactly the table knows when it saw an event, in ms. */
+export function deduplicationStepMs({ windowMs }: DeduplicationSettings): number {
+  return Math.max(1, Math.floor(windowMs / stepsPerWindow));
+}
+
+/** Makes an empty deduplication table, bounded by time and by count. */
+export function createDeduplication(settings: DeduplicationSettings): Deduplication {
+  const stepMs = deduplicationStepMs(settings);
+  const parts = partsFor(settings.idsMax);
+  const sets = Array.from({ length: parts }, () => new AgingSet(settings, parts, stepMs));
+  let nowMs = 0;
+  const setOf = (low: number): AgingSet => setAt(sets, low & (parts - 1));
+  return {
+    add({ high, low }, timeMs) {
+      nowMs = Math.max(nowMs, timeMs);
+      return setOf(low).add(high, low, nowMs);
+    },
+    addPacked({ ids, timeMs }) {
+      nowMs = Math.max(nowMs, timeMs);
+      // Of many hashes none is made an object.
+      const view = viewOf(ids);
+      for (let at = 0; at + bytesPerHash <= view.byteLength; at += bytesPerHash) {
+        const low = view.getUint32(at + 4);
+        setOf(low).add(view.getUint32(at), low, nowMs);
+      }
+    },
+    addRuns(runs) {
+      const sorted = sortByPart(runs, parts);
+      for (const [index, set] of sets.entries()) {
+        let at = sorted.starts[index] ?? 0;
+        for (const [run, { timeMs }] of runs.entries()) {
+          const end = at + (sorted.counts[run * parts + index] ?? 0);
+          for (; at < end; at += 1) {
+            set.add(sorted.hashes[at * 2] ?? 0, sorted.hashes[at * 2 + 1] ?? 0, Math.max(nowMs, timeMs));
+          }
+        }
+      }
+      for (const { timeMs } of runs) nowMs = Math.max(nowMs, timeMs);
+    },
+    reserve(ids) {
+      for (const set of sets) set.reserve(Math.ceil((ids / parts) * (1 + unevenness)));
+    },
+    get timeMs() {
+      return nowMs;
+    },
+    get size() {
+      return sets.reduce((sum, set) => sum + set.size, 0);
+    },
+    get bytes() {
+      return sets.reduce((sum, set) => sum + set.bytes, 0);
+    },
+    get effectiveWindowMs() {
+      return sets.reduce((least, set) => Math.min(least, set.effectiveWindowMs(nowMs)), settings.windowMs);
+    },
+  };
+}
+
+/** A power of two. */
+function partsFor(idsMax: number): number {
+  let parts = partsMin;
+  while (parts < partsMax && idsMax / parts > idsPerPart) parts *= 2;
+  return parts;
+}
+
+const viewOf = (ids: Uint8Array): DataView => new DataView(ids.buffer, ids.byteOffset, ids.byteLength);
+
+/**
+ * Puts the hashes of a part side by side, in their order: one part after the other is then in the cache while it is
+ * filled, where hashes as they come would each wait for memory.
+ */
+function sortByPart(runs: readonly IdRun[], parts: number) {
+  const counts = new Uint32Array(runs.length * parts);
+  const starts = new Uint32Array(parts + 1);
+  for (const [run, { ids }] of runs.entries()) {
+    const view = viewOf(ids);
+    for (let at = 0; at + bytesPerHash <= view.byteLength; at += bytesPerHash) {
+      const part = view.getUint32(at + 4) & (parts - 1);
+      counts[run * parts + part] = (counts[run * parts + part] ?? 0) + 1;
+      starts[part + 1] = (starts[part + 1] ?? 0) + 1;
+    }
+  }
+  for (let part = 0; part < parts; part += 1) starts[part + 1] = (starts[part + 1] ?? 0) + (starts[part] ?? 0);
+  const hashes = new Int32Array((starts[parts] ?? 0) * 2);
+  const next = starts.slice();
+  for (const { ids } of runs) {
+    const view = viewOf(ids);
+    for (let at = 0; at + bytesPerHash <= view.byteLength; at += bytesPerHash) {
+      const low = view.getInt32(at + 4);
+      const part = low & (parts - 1);
+      const place = next[part] ?? 0;
+      hashes[place * 2] = view.getInt32(at);
+      hashes[place * 2 + 1] = low;
+      next[part] = place + 1;
+    }
+  }
+  return { counts, starts, hashes };
+}
+
+/** Hashes with the times they came at, to a step. */
+class AgingSet {
+  readonly #set: HashSet;
+  readonly #windowMs: number;
+  readonly #stepMs: number;
+  /** From which hash on a step began, oldest first. At most about `stepsPerWindow` of them. */
+  readonly #steps: { readonly from: number; readonly timeMs: number }[] = [];
+  /** The hash up to which the count, not the window, has forgotten. */
+  #evictedTo = 0;
+  #addedAtMs: number | undefined;
+
+  constructor({ windowMs, idsMax }: DeduplicationSettings, parts: number, stepMs: number) {
+    this.#set = new HashSet(Math.max(1, Math.ceil(idsMax / parts)));
+    this.#windowMs = windowMs;
+    this.#stepMs = stepMs;
+  }
+
+  get size(): number {
+    return this.#set.size;
+  }
+
+  get bytes(): number {
+    return this.#set.bytes;
+  }
+
+  add(high: number, low: number, nowMs: number): boolean {
+    const set = this.#set;
+    const isLater = nowMs !== this.#addedAtMs;
+    if (isLater) this.#expire(nowMs);
+    const before = set.size;
+    if (!set.add(high, low)) return false;
+    if (isLater) this.#step(nowMs);
+    if (set.size === before) this.#evictedTo = set.added - before;
+    return true;
+  }
+
+  reserve(ids: number): void {
+    this.#set.reserve(ids);
+  }
+
+  effectiveWindowMs(nowMs: number): number {
+    const oldest = this.#set.added - this.#set.size;
+    if (this.#evictedTo !== oldest || oldest === 0) return this.#windowMs;
+    const step = this.#steps.find((step) => step.from >= oldest);
+    return Math.min(this.#windowMs, step === undefined ? 0 : nowMs - step.timeMs);
+  }
+
+  /** The hash added last is the first of `nowMs`. */
+  #step(nowMs: number): void {
+    this.#addedAtMs = nowMs;
+    const last = this.#steps.at(-1);
+    if (last !== undefined && nowMs - last.timeMs < this.#stepMs) return;
+    this.#steps.push({ from: this.#set.added - 1, timeMs: nowMs });
+  }
+
+  #expire(nowMs: number): void {
+    for (;;) {
+      const first = this.#steps[0];
+      if (first === undefined || first.timeMs + this.#stepMs + this.#windowMs > nowMs) return;
+      this.#steps.shift();
+      const keepFrom = this.#steps[0]?.from ?? this.#set.added;
+      const oldest = this.#set.added - this.#set.size;
+      if (keepFrom > oldest) this.#set.dropOldest(keepFrom - oldest);
+    }
+  }
+}
+
+function setAt(sets: readonly AgingSet[], index: number): AgingSet {
+  const set = sets[index];
+  if (set === undefined) throw new RangeError('looking up an event hash: no such part');
+  return set;
+}

@@ -1,0 +1,43 @@
+import type { Envelope } from '../../../shared/contracts/events/envelope.ts';
+import { resolvedLine } from '../../../shared/contracts/events/resolved-event.ts';
+import type { ResolvedEvent } from '../../../shared/contracts/events/resolved-event.ts';
+import { isJsonObject } from '../../../shared/runtime/json.ts';
+import type { VisitorProperties } from '../../../shared/visitors/visitor-properties.ts';
+import type { IngestEvent } from './read-event.ts';
+
+/** The event's part of a resolved event, as JSON: first what is read of every event, then what the client wrote. */
+export function encodeEvent(envelope: Envelope, event: IngestEvent, versionNumber: number | undefined): string {
+  const head: ResolvedEvent['event'] = {
+    id: envelope.id,
+    event: event.name,
+    time: event.timeMs,
+    received_at: envelope.at,
+    source_id: envelope.source,
+    account_id: envelope.account,
+    test: envelope.test === true,
+    ...(envelope.trace === undefined ? {} : { trace: envelope.trace }),
+    event_properties: event.properties,
+    context: event.context,
+    ...(versionNumber === undefined ? {} : { version_number: versionNumber }),
+  };
+  return JSON.stringify(head);
+}
+
+/**
+ * A resolved event as a line of JSON. The visitor's part is put together from text it has already: most events do not
+ * change their visitor, and a visitor is the larger half of many an event.
+ */
+export function withVisitor(eventJson: string, visitorId: string, properties: VisitorProperties): string {
+  return resolvedLine(visitorId, eventJson, encodeVisitor(visitorId, properties));
+}
+
+/** The visitor's properties with its id, and with custom_properties though it may have none. */
+function encodeVisitor(id: string, properties: VisitorProperties): string {
+  const { value, text } = properties;
+  const custom = value['custom_properties'];
+  if (Object.hasOwn(value, 'id')) {
+    return JSON.stringify({ ...value, id, custom_properties: isJsonObject(custom) ? custom : {} });
+  }
+  const start = `{"id":${JSON.stringify(id)}${custom === undefined ? ',"custom_properties":{}' : ''}`;
+  return text === '{}' ? `${start}}` : `${start},${text.slice(1)}`;
+}

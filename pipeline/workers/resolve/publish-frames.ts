@@ -1,0 +1,96 @@
+import { idsHeader } from '../../../shared/contracts/events/resolved-event.ts';
+import { predecessorHeader } from '../../../shared/nats/messages/predecessors.ts';
+import { batchMessagesMax, batchMessagesMin, publishBatch } from '../../../shared/nats/publish/publish-batch.ts';
+import { PublishError } from '../../../shared/nats/publish/publisher.ts';
+import { eventsSubject } from '../../../shared/contracts/subjects.ts';
+import { streams } from '../../../shared/nats/streams/topology.ts';
+import type { OutgoingFrame } from './outgoing-frames.ts';
+import { publishSurely } from './publish-surely.ts';
+import type { OutgoingMessage } from './publish-surely.ts';
+import type { ResolverContext } from './resolver-context.ts';
+
+/** A frame of resolved events that is in the log. */
+export type WrittenFrame = Pick<OutgoingFrame, 'ids' | 'msgId'> & {
+  /** Its sequence in EVENTS. */
+  readonly seq: number;
+};
+
+const accountsAtOnceMax = 16;
+
+/**
+ * Writes resolved frames to the logs of their accounts: one after the other within an account, several accounts at once.
+ * Where there are many accounts, the first frames of all of them are one batch. Returns them in the order of the log.
+ */
+export async function publishFrames(
+  context: ResolverContext,
+  frames: readonly OutgoingFrame[],
+): Promise<readonly WrittenFrame[]> {
+  const accounts = new Map<string, OutgoingFrame[]>();
+  for (const frame of frames) {
+    const row = accounts.get(frame.accountId);
+    if (row === undefined) accounts.set(frame.accountId, [frame]);
+    else row.push(frame);
+  }
+  const written: WrittenFrame[] = [];
+  const together = [...accounts.values()];
+  while (together.length >= batchMessagesMin) {
+    const rows = together.splice(0, batchMessagesMax);
+    const stored = await publishTogether(
+      context,
+      rows.flatMap(([head]) => head ?? []),
+    );
+    if (stored === undefined) continue;
+    written.push(...stored);
+    for (const row of rows) row.shift();
+  }
+  const rows = accounts.values();
+  const work = async (): Promise<void> => {
+    for (const row of rows) for (const frame of row) written.push(await publishFrame(context, frame));
+  };
+  await Promise.all(Array.from({ length: Math.min(accountsAtOnceMax, accounts.size) }, work));
+  return written.toSorted((a, b) => a.seq - b.seq);
+}
+
+/**
+ * One try to store frames of as many accounts as a batch. Undefined when it failed: what it may have stored all the same
+ * is published by itself then, and the ids say what is there already.
+ */
+async function publishTogether(
+  context: ResolverContext,
+  frames: readonly OutgoingFrame[],
+): Promise<WrittenFrame[] | undefined> {
+  try {
+    const messages = frames.map((frame) => messageOf(context, frame));
+    const seqs = await publishBatch(context.connection, messages, context.settings.publishTimeoutMs);
+    return frames.flatMap((frame, index) => {
+      const seq = seqs[index];
+      return seq === undefined ? [] : noteWritten(context, frame, seq);
+    });
+  } catch (error) {
+    if (!(error instanceof PublishError)) throw error;
+    context.counts.publish_retries += 1;
+    return undefined;
+  }
+}
+
+async function publishFrame(context: ResolverContext, frame: OutgoingFrame): Promise<WrittenFrame> {
+  return noteWritten(context, frame, await publishSurely(context, messageOf(context, frame)));
+}
+
+function messageOf({ partition, predecessors }: ResolverContext, frame: OutgoingFrame): OutgoingMessage {
+  const subject = eventsSubject(frame.accountId, partition);
+  return {
+    stream: streams.events,
+    subject,
+    payload: frame.payload,
+    msgId: frame.msgId,
+    headers: { [idsHeader]: frame.ids, [predecessorHeader]: predecessors.next(subject) },
+  };
+}
+
+function noteWritten({ partition, predecessors, counts }: ResolverContext, frame: OutgoingFrame, seq: number) {
+  predecessors.stored(eventsSubject(frame.accountId, partition), seq);
+  counts.output_frames += 1;
+  counts.resolved += frame.events;
+  return { ids: frame.ids, msgId: frame.msgId, seq };
+}

@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest';
+import type { Envelope } from '../../../shared/contracts/events/envelope.ts';
+import type { JsonObject } from '../../../shared/runtime/json.ts';
+import { readEvent, readTouch } from './read-event.ts';
+import { openResolvePlan } from './resolve-plan.ts';
+
+const rules = openResolvePlan.sourceRules('any');
+
+function envelope(body: JsonObject, more: Partial<Envelope> = {}): Envelope {
+  return { v: 1, kind: 'track', id: 'e', account: 'a', source: 's', at: 1_000, body: { event: 'E', ...body }, ...more };
+}
+
+/** The properties an event gives, as one object. */
+const given = (body: JsonObject, more?: Partial<Envelope>): JsonObject =>
+  Object.assign({}, ...readTouch(envelope(body, more)).given);
+
+describe('readEvent', () => {
+  it.each<[name: string, body: JsonObject, expected: JsonObject]>([
+    ['properties alone', { properties: { a: 1 } }, { a: 1 }],
+    ['eventProperties alone', { eventProperties: { a: 1 } }, { a: 1 }],
+    ['both, eventProperties win', { properties: { a: 1, b: 1 }, eventProperties: { b: 2 } }, { a: 1, b: 2 }],
+    ['null and absent', { properties: null, eventProperties: null }, {}],
+  ])('readEvent: event properties from %s', (_name, body, expected) => {
+    expect(readEvent(envelope(body), rules).properties).toEqual(expected);
+  });
+
+  it('readEvent: identify is the $identify event with the properties it gives', () => {
+    const event = readEvent(envelope({ userProperties: { city: 'Oslo', zip: null } }, { kind: 'identify' }), rules);
+    expect(event).toMatchObject({ name: '$identify', properties: { city: 'Oslo', zip: null } });
+  });
+
+  it('readEvent: happened when the client says, else when it was accepted', () => {
+    expect(readEvent(envelope({ time: 5 }), rules).timeMs).toBe(5);
+    expect(readEvent(envelope({ time: null }), rules).timeMs).toBe(1_000);
+  });
+
+  it.each<[name: string, body: JsonObject, more: Partial<Envelope>, expected: JsonObject]>([
+    ['the connection', {}, { ip: '1', ua: 'A' }, { ip: '1', user_agent: 'A' }],
+    [
+      'the client before the connection',
+      { defaultProperties: { ip: '2', host: 'h' } },
+      { ip: '1', ua: 'A' },
+      { ip: '2', user_agent: 'A', host: 'h' },
+    ],
+    [
+      'identityContext before all',
+      { defaultProperties: { ip: '2' }, identityContext: { ip: '3', userAgent: 'C' } },
+      { ip: '1', ua: 'A' },
+      { ip: '3', user_agent: 'C' },
+    ],
+    [
+      'an identityContext with half of it',
+      { identityContext: { ip: '3', userAgent: null } },
+      { ip: '1', ua: 'A' },
+      { ip: '3', user_agent: 'A' },
+    ],
+    [
+      'the batch, then the row',
+      { defaultProperties: { host: 'row' } },
+      { ctx: { defaultProperties: { host: 'batch', path: '/' }, identityContext: { ip: '4' } } },
+      { host: 'row', path: '/', ip: '4' },
+    ],
+  ])('readEvent: context from %s', (_name, body, more, expected) => {
+    expect(readEvent(envelope(body, more), rules).context).toEqual(expected);
+  });
+
+  it('readEvent: a source that excludes the request context keeps neither address nor User-Agent of it', () => {
+    const excluding = { ...rules, excludeRequestContext: true };
+    const event = readEvent(envelope({ identityContext: { ip: '3' } }, { ip: '1', ua: 'A' }), excluding);
+    expect(event.context).toEqual({ ip: '3' });
+  });
+});
+
+describe('readTouch', () => {
+  it.each<[name: string, body: JsonObject, expected: JsonObject]>([
+    ['userId', { userId: 'u' }, { userId: 'u', externalIds: [], emails: [] }],
+    [
+      'externalId and e-mail',
+      { externalId: 'x', email: ' A@B.c' },
+      { userId: undefined, externalIds: ['x'], emails: ['a@b.c'] },
+    ],
+    [
+      'userProperties',
+      { userProperties: { external_id: 'x', email: 'A@B.c' } },
+      { externalIds: ['x'], emails: ['a@b.c'] },
+    ],
+    ['both places', { externalId: 'x', userProperties: { external_id: 'y' } }, { externalIds: ['x', 'y'] }],
+    ['the same in both places', { email: 'a@b.c', userProperties: { email: 'A@b.c' } }, { emails: ['a@b.c'] }],
+    ['empty texts', { userId: '', externalId: '', email: '  ' }, { userId: undefined, externalIds: [], emails: [] }],
+    ['nulls', { userId: null, externalId: null, email: null }, { userId: undefined, externalIds: [], emails: [] }],
+    [
+      'text PostgreSQL cannot store',
+      { userId: 'u\0', externalId: 'x\ud800' },
+      { userId: 'u', externalIds: ['x\ufffd'] },
+    ],
+  ])('readTouch: the visitor named by %s', (_name, body, expected) => {
+    expect(readTouch(envelope(body)).claim).toMatchObject(expected);
+  });
+
+  it('readTouch: an event that names nobody gets an id of its own, others do not', () => {
+    expect(readTouch(envelope({})).claim.anonymousId).toBeDefined();
+    expect(readTouch(envelope({ email: 'a@b.c' })).claim.anonymousId).toBeUndefined();
+  });
+
+  it('readTouch: what identifies is a property too, in the spelling of userProperties where they have it', () => {
+    expect(given({ externalId: 'x', email: 'Ann@B.c' })).toMatchObject({ external_id: 'x', email: 'ann@b.c' });
+    expect(given({ email: 'ann@b.c', userProperties: { email: 'Ann@B.c' } })).toMatchObject({ email: 'Ann@B.c' });
+    expect(given({ email: 'ann@b.c', userProperties: { email: '' } })).toMatchObject({ email: '' });
+  });
+
+  it('readTouch: a null clears, but not what the same event identifies by', () => {
+    expect(given({ userId: 'u', userProperties: { email: null } })).toMatchObject({ email: null });
+    expect(given({ email: 'a@b.c', userProperties: { email: null, city: null } })).toMatchObject({
+      email: 'a@b.c',
+      city: null,
+    });
+  });
+
+  it('readTouch: custom_properties come from the batch, userProperties and the top level', () => {
+    const { given } = readTouch(
+      envelope(
+        { custom_properties: { c: 3 }, userProperties: { custom_properties: { b: 2 } } },
+        { ctx: { custom_properties: { a: 1 } } },
+      ),
+    );
+    expect(given.map((layer) => layer['custom_properties']).filter((custom) => custom !== undefined)).toEqual([
+      { b: 2 },
+      { a: 1 },
+      { c: 3 },
+    ]);
+  });
+});

@@ -1,0 +1,113 @@
+import type { Envelope } from '../../../shared/contracts/events/envelope.ts';
+import { isJsonObject } from '../../../shared/runtime/json.ts';
+import type { JsonObject } from '../../../shared/runtime/json.ts';
+import { cleanJson } from '../../../shared/visitors/clean-json.ts';
+import { anonymousVisitorId, cleanEmail, cleanText, identityKinds } from '../../../shared/visitors/visitor-identity.ts';
+import type { IdentityKind, VisitorClaim } from '../../../shared/visitors/visitor-identity.ts';
+import type { VisitorTouch } from '../../../shared/visitors/visitor-store.ts';
+import type { SourceRules } from './resolve-plan.ts';
+
+/** An envelope taken apart: what it says about its visitor, and what it says happened. */
+export type IngestEvent = {
+  readonly name: string;
+  readonly timeMs: number;
+  readonly properties: JsonObject;
+  readonly context: JsonObject;
+};
+
+export function readEvent(envelope: Envelope, rules: SourceRules): IngestEvent {
+  const { body } = envelope;
+  const identify = envelope.kind === 'identify';
+  return {
+    name: identify ? '$identify' : String(body['event']),
+    timeMs: typeof body['time'] === 'number' ? body['time'] : envelope.at,
+    properties: identify ? objectOf(body['userProperties']) : eventProperties(body),
+    context: readContext(envelope, rules),
+  };
+}
+
+/** Who an event says its visitor is, and the properties it gives. */
+export function readTouch({ account, id, body, ctx }: Envelope): VisitorTouch {
+  const userProperties = cleanMembers(body['userProperties']);
+  const fields = { external_id: cleanText(body['externalId']), email: cleanEmail(body['email']) };
+  const userId = cleanText(body['userId']);
+  const externalIds = distinct(fields.external_id, cleanText(userProperties?.['external_id']));
+  const emails = distinct(fields.email, cleanEmail(userProperties?.['email']));
+  const named = userId !== undefined || externalIds.length + emails.length > 0;
+  const claim: VisitorClaim = {
+    userId,
+    externalIds,
+    emails,
+    anonymousId: named ? undefined : anonymousVisitorId(account, id),
+  };
+  const given: JsonObject[] = [];
+  if (fields.external_id !== undefined || fields.email !== undefined) given.push(identifying(fields, userProperties));
+  if (userProperties !== undefined) given.push(withoutClearing(userProperties, fields));
+  for (const custom of [ctx?.custom_properties, body['custom_properties']]) {
+    const members = cleanMembers(custom);
+    if (members !== undefined) given.push({ custom_properties: members });
+  }
+  return { accountId: account, claim, given };
+}
+
+/** Properties that follow from the fields that identify, unless userProperties say it in their own spelling. */
+function identifying(fields: IdentifyingFields, userProperties: JsonObject | undefined): JsonObject {
+  const given: Record<string, string> = {};
+  for (const kind of identityKinds) {
+    const value = fields[kind];
+    const own = userProperties?.[kind];
+    if (value !== undefined && (typeof own !== 'string' || own === '')) given[kind] = value;
+  }
+  return given;
+}
+
+/** A null for what the same event identifies by clears nothing: clients send null for whatever they left unset. */
+function withoutClearing(userProperties: JsonObject, fields: IdentifyingFields): JsonObject {
+  const names = identityKinds.filter((kind) => fields[kind] !== undefined && userProperties[kind] === null);
+  if (names.length === 0) return userProperties;
+  return Object.fromEntries(Object.entries(userProperties).filter(([name]) => !names.some((kind) => kind === name)));
+}
+
+function cleanMembers(value: unknown): JsonObject | undefined {
+  return isJsonObject(value) ? cleanJson(value) : undefined;
+}
+
+type IdentifyingFields = Readonly<Record<IdentityKind, string | undefined>>;
+
+function eventProperties(body: JsonObject): JsonObject {
+  const properties = body['properties'];
+  const own = body['eventProperties'];
+  if (!isJsonObject(own)) return objectOf(properties);
+  // The same thing under two names; on a clash of keys eventProperties wins.
+  return isJsonObject(properties) ? { ...properties, ...own } : own;
+}
+
+/**
+ * defaultProperties with the end user's network data: what the server that called said of it, else the client, else
+ * the connection. What a batch says holds where the row does not say otherwise.
+ */
+function readContext({ body, ctx, ip, ua }: Envelope, rules: SourceRules): JsonObject {
+  const connection: Record<string, unknown> = {};
+  if (!rules.excludeRequestContext) setNetworkData(connection, ip, ua);
+  const context = { ...connection, ...ctx?.defaultProperties, ...objectOf(body['defaultProperties']) };
+  for (const identity of [ctx?.identityContext, body['identityContext']]) {
+    if (isJsonObject(identity)) setNetworkData(context, identity['ip'], identity['userAgent']);
+  }
+  return context;
+}
+
+function setNetworkData(context: Record<string, unknown>, ip: unknown, userAgent: unknown): void {
+  if (typeof ip === 'string' && ip !== '') context['ip'] = ip;
+  if (typeof userAgent === 'string' && userAgent !== '') context['user_agent'] = userAgent;
+}
+
+function distinct(one: string | undefined, other: string | undefined): readonly string[] {
+  if (one === undefined) return other === undefined ? none : [other];
+  return other === undefined || other === one ? [one] : [one, other];
+}
+
+const none: readonly string[] = [];
+
+function objectOf(value: unknown): JsonObject {
+  return isJsonObject(value) ? value : {};
+}

@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { connectLog } from '../../../shared/nats/connection/connection.ts';
+import { migrate } from '../../../shared/postgres/migrate.ts';
+import { createNatsFolder, createTestDatabase, startTestNats } from '../../../shared/testing/servers.ts';
+import type { TestDatabase } from '../../../shared/testing/servers.ts';
+import { createVisitorStore } from '../../../shared/visitors/postgres-visitor-store.ts';
+import { createVisitorPool } from '../../../shared/visitors/visitor-pool.ts';
+import { resolverDefaults } from './resolver-context.ts';
+import { createResolverRig } from './testing/resolver-rig.ts';
+import type { ResolverRig } from './testing/resolver-rig.ts';
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  await migrate(database.url);
+});
+afterAll(() => database?.drop());
+
+const frames = 60;
+const perFrame = 20;
+const settings = { ...resolverDefaults, ackWaitMs: 600, framesPerTake: 3, publishTimeoutMs: 500 };
+
+async function fill(rig: ResolverRig): Promise<void> {
+  for (let frame = 0; frame < frames; frame += 1) {
+    const events = Array.from({ length: perFrame }, (_, n) => ({
+      id: String(frame * perFrame + n),
+      body: { event: 'E', externalId: `x${n % 7}`, userProperties: { last: frame * perFrame + n } },
+    }));
+    await rig.send(0, events);
+  }
+}
+
+/** Every event is in the log of the account exactly once, those of one visitor in order. */
+async function expectExactlyOnce(rig: ResolverRig): Promise<void> {
+  const written = await rig.written();
+  const ids = written.map(({ event }) => Number(event.id));
+  expect(ids.toSorted((a, b) => a - b)).toEqual(Array.from({ length: frames * perFrame }, (_, n) => n));
+  const last = new Map<string, number>();
+  for (const { event, visitor } of written) {
+    expect(Number(event.id)).toBeGreaterThan(last.get(visitor.id) ?? -1);
+    last.set(visitor.id, Number(event.id));
+  }
+  expect(last.size).toBe(7);
+}
+
+describe('resolver, crashing', () => {
+  it('resolver: cut off again and again, its successors lose nothing and double nothing', async () => {
+    const nats = await startTestNats();
+    const rig = await createResolverRig(nats.url, database.url);
+    await fill(rig);
+    // Each is cut off from log and database at once, in the middle of whatever it does, as by a kill.
+    for (let life = 0; life < 6; life += 1) {
+      const connection = await connectLog({ url: nats.url, name: `life-${life}` });
+      const store = createVisitorStore(rig.pool);
+      let alive = true;
+      const mortal: typeof store = {
+        ...store,
+        resolve: (touches) => (alive ? store.resolve(touches) : new Promise(() => undefined)),
+      };
+      const resolver = await rig.start(0, { connection, visitors: mortal, settings });
+      await vi.waitFor(() => expect(resolver.stats()['output_frames']).toBeGreaterThan(life % 3), {
+        timeout: 45_000,
+        interval: 1,
+      });
+      alive = false;
+      await connection.nc.close();
+      resolver.done.catch(() => undefined);
+      void resolver.stop(0);
+    }
+    const survivor = await rig.start(0, { settings });
+    await vi.waitFor(async () => expect(await rig.written()).toHaveLength(frames * perFrame), {
+      timeout: 45_000,
+      interval: 200,
+    });
+    await survivor.stop(5_000);
+    await expectExactlyOnce(rig);
+    await rig.close();
+    await nats.stop();
+  });
+
+  it('resolver: goes on by itself when nats-server is killed and comes back', async () => {
+    const storeDir = await createNatsFolder();
+    const first = await startTestNats({ storeDir });
+    const rig = await createResolverRig(first.url, database.url);
+    await fill(rig);
+    const resolver = await rig.start(0, { settings });
+    await vi.waitFor(() => expect(resolver.stats()['output_frames']).toBeGreaterThan(2), {
+      timeout: 45_000,
+      interval: 1,
+    });
+    await first.kill();
+    const second = await startTestNats({ storeDir, port: first.port });
+    await vi.waitFor(() => expect(resolver.stats()['resolved']).toBe(frames * perFrame), { timeout: 45_000 });
+    await resolver.stop(5_000);
+    await expectExactlyOnce(rig);
+    await rig.close();
+    await second.stop();
+  });
+
+  it('resolver: goes on by itself when PostgreSQL ends its connections in the middle of a batch', async () => {
+    const nats = await startTestNats();
+    const rig = await createResolverRig(nats.url, database.url);
+    await fill(rig);
+    const admin = createVisitorPool({
+      databaseUrl: database.url,
+      connectionsMax: 2,
+      name: 'admin',
+      onIdleError: () => undefined,
+    });
+    const cut = async (): Promise<void> => {
+      await admin.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'test'");
+    };
+    // The first batch waits for this lock, so a cut meets it in the middle.
+    const holder = await admin.connect();
+    await holder.query('begin; lock table visitors in access exclusive mode');
+    const resolver = await rig.start(0, { settings: { ...settings, framesPerTake: 1 } });
+    const untilRetried = async (): Promise<void> => {
+      await cut();
+      expect(resolver.stats()['visitor_retries']).toBeGreaterThan(0);
+    };
+    await vi.waitFor(untilRetried, { timeout: 45_000 });
+    await holder.query('commit');
+    holder.release();
+    for (let cuts = 1; cuts < 20 && resolver.stats()['resolved'] !== frames * perFrame; cuts += 1) await cut();
+    await vi.waitFor(() => expect(resolver.stats()['resolved']).toBe(frames * perFrame), { timeout: 45_000 });
+    await resolver.stop(5_000);
+    await expectExactlyOnce(rig);
+    await admin.end();
+    await rig.close();
+    await nats.stop();
+  });
+});

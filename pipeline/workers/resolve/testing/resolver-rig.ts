@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto';
+import pino from 'pino';
+import { envelopeHead, envelopePrefix } from '../../../../shared/contracts/events/envelope.ts';
+import type { EnvelopeKind } from '../../../../shared/contracts/events/envelope.ts';
+import { FrameWriter } from '../../../../shared/contracts/events/frame.ts';
+import { decodeResolved } from '../../../../shared/contracts/events/resolved-event.ts';
+import { connectLog } from '../../../../shared/nats/connection/connection.ts';
+import type { LogConnection } from '../../../../shared/nats/connection/connection.ts';
+import { openCursor } from '../../../../shared/nats/consume/pull-consumer.ts';
+import type { Delivery } from '../../../../shared/nats/messages/delivery.ts';
+import { publish } from '../../../../shared/nats/publish/publisher.ts';
+import { deadLetterSubject, eventsOfAccount, ingestSubject } from '../../../../shared/contracts/subjects.ts';
+import { ensureTopology, streams } from '../../../../shared/nats/streams/topology.ts';
+import type { JsonObject } from '../../../../shared/runtime/json.ts';
+import { createVisitorPool } from '../../../../shared/visitors/visitor-pool.ts';
+import { createVisitorStore } from '../../../../shared/visitors/postgres-visitor-store.ts';
+import { deadLetterHeaders } from '../dead-letters.ts';
+import { startResolver } from '../resolver.ts';
+import type { ResolverOptions } from '../resolver.ts';
+import { resolverDefaults } from '../resolver-context.ts';
+
+export type TestEvent = {
+  readonly id?: string;
+  readonly kind?: EnvelopeKind;
+  readonly account?: string;
+  readonly source?: string;
+  readonly test?: boolean;
+  readonly ip?: string;
+  readonly ua?: string;
+  readonly at?: number;
+  readonly bot?: number;
+  readonly body: JsonObject;
+};
+
+export type ResolverRig = Awaited<ReturnType<typeof createResolverRig>>;
+
+/** A log and a database for tests of the resolver: puts frames in, starts resolvers, reads what came out. */
+export async function createResolverRig(natsUrl: string, databaseUrl: string) {
+  const connection = await connectLog({ url: natsUrl, name: 'resolver-test' });
+  const bytesMax = 256 * 1024 * 1024;
+  await ensureTopology(connection, {
+    partitions: 4,
+    replicas: 1,
+    ingestBytesMax: bytesMax,
+    eventsBytesMax: bytesMax,
+    retryBytesMax: bytesMax,
+    deadLetterBytesMax: bytesMax,
+    deduplicationBytesMax: bytesMax,
+  });
+  const pool = createVisitorPool({
+    databaseUrl,
+    connectionsMax: 20,
+    name: 'test',
+    byKey: true,
+    onIdleError: () => undefined,
+  });
+  const account = randomUUID();
+  return {
+    connection,
+    pool,
+    account,
+    /** Puts events into one frame of the ingest log. */
+    send: (partition: number, events: readonly TestEvent[]) =>
+      publish(connection, ingestSubject(partition), frameOf(account, events), {
+        msgId: randomUUID(),
+        timeoutMs: 5_000,
+      }),
+    start: (partition: number, overrides: Partial<ResolverOptions> = {}) =>
+      startResolver({
+        partition,
+        connection,
+        visitors: createVisitorStore(pool),
+        plans: () => undefined,
+        settings: resolverDefaults,
+        logger: pino({ level: 'silent' }),
+        ...overrides,
+      }),
+    written: async (of = account) => {
+      const frames = await readSubject(connection, streams.events, eventsOfAccount(of));
+      return frames.flatMap(({ data }) => decodeResolved(data));
+    },
+    deadLetters: async () => {
+      const letters = await readSubject(connection, streams.deadLetters, deadLetterSubject('ingest'));
+      return letters.map(({ data, header }) => ({
+        text: Buffer.from(data).toString('utf8'),
+        reason: header(deadLetterHeaders.reason),
+      }));
+    },
+    close: async () => {
+      await connection.close();
+      await pool.end();
+    },
+  };
+}
+
+export function frameOf(account: string, events: readonly TestEvent[]): Uint8Array {
+  const writer = new FrameWriter();
+  for (const event of events) {
+    const prefix = envelopePrefix({
+      account: event.account ?? account,
+      source: event.source ?? 'source-1',
+      test: event.test ?? false,
+    });
+    const head = envelopeHead(prefix, {
+      kind: event.kind ?? 'track',
+      id: event.id ?? randomUUID(),
+      at: event.at ?? Date.now(),
+      ip: event.ip,
+      ua: event.ua,
+      bot: event.bot,
+    });
+    writer.appendEnvelope(head, Buffer.from(JSON.stringify(event.body)));
+  }
+  return writer.bytes();
+}
+
+/** Everything on a subject, in the order of the log. */
+async function readSubject(connection: LogConnection, stream: string, filterSubject: string): Promise<Delivery[]> {
+  const info = await connection.jsm.streams.info(stream, { subjects_filter: filterSubject });
+  const total = Object.values(info.state.subjects ?? {}).reduce((sum, count) => sum + count, 0);
+  if (total === 0) return [];
+  const name = `test-${randomUUID()}`;
+  const cursor = await openCursor(connection, {
+    consumer: { stream, name, filterSubject, startFrom: 'first', ackWaitMs: 30_000, ackPendingMax: 10_000 },
+    bufferedMax: 100,
+  });
+  const messages: Delivery[] = [];
+  while (messages.length < total) messages.push(...(await cursor.take(100)));
+  await cursor.close();
+  await connection.jsm.consumers.delete(stream, name);
+  return messages;
+}

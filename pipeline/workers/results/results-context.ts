@@ -1,0 +1,59 @@
+import type { Pool } from 'pg';
+import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
+import type { DurableConsumer, StartFrom } from '../../../shared/nats/consume/consumers.ts';
+import { eventsOfAccount, resultsConsumer } from '../../../shared/contracts/subjects.ts';
+import { streams } from '../../../shared/nats/streams/topology.ts';
+import type { Logger } from '../../../shared/runtime/logger.ts';
+import type { ResultsPlan } from './results-plan.ts';
+import type { ResultsCounts } from './results-stats.ts';
+
+export type ResultsSettings = {
+  /** Frames worked on in one go, and as many pulled ahead. */
+  readonly framesPerTake: number;
+  /** Visitors written by one statement, at most. */
+  readonly rowsPerWrite: number;
+  /** A pause between two takes while little comes, so that small frames are written together, in ms. */
+  readonly lingerMs: number;
+  /** After this long without a word from us the server delivers a frame again, in ms. */
+  readonly ackWaitMs: number;
+};
+
+export const resultsDefaults: ResultsSettings = {
+  framesPerTake: 32,
+  rowsPerWrite: 500,
+  lingerMs: 100,
+  ackWaitMs: 30_000,
+};
+
+/** What the steps of counting an account's results share. */
+export type ResultsContext = {
+  readonly accountId: string;
+  /** When the first version that is counted went live, in ms since the epoch. */
+  readonly publishedAtMs: number;
+  readonly connection: LogConnection;
+  readonly pool: Pool;
+  readonly settings: ResultsSettings;
+  readonly logger: Logger;
+  readonly counts: ResultsCounts;
+  /** Aborted when counting has to end at once. */
+  readonly signal: AbortSignal;
+  /** What is counted now. */
+  plan(): ResultsPlan | undefined;
+};
+
+/** The account's place in the log of its resolved events; a new one begins where `startFrom` says. */
+export function resultsCursor(
+  { accountId, settings }: Pick<ResultsContext, 'accountId' | 'settings'>,
+  startFrom: () => StartFrom,
+): DurableConsumer {
+  return {
+    stream: streams.events,
+    name: resultsConsumer(accountId),
+    filterSubject: eventsOfAccount(accountId),
+    get startFrom() {
+      return startFrom();
+    },
+    ackWaitMs: settings.ackWaitMs,
+    ackPendingMax: settings.framesPerTake * 4,
+  };
+}

@@ -1,0 +1,141 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import type { ResolvedEvent } from '../../../shared/contracts/events/resolved-event.ts';
+import { impressionEvent } from '../../../shared/experiments/impression-event.ts';
+import { resolvedEvent } from '../recent/testing/resolved.ts';
+import { createResultsRig, experimentId, metric } from './testing/results-rig.ts';
+
+let rig: Awaited<ReturnType<typeof createResultsRig>>;
+beforeAll(async () => {
+  rig = await createResultsRig();
+});
+afterEach(() => rig.stopCounters());
+afterAll(() => rig.close());
+
+const slow = { timeout: 30_000 };
+const startMs = Date.now();
+
+function of(accountId: string) {
+  const event = (visitorId: string, name: string, atS: number, properties: object, test = false): ResolvedEvent =>
+    resolvedEvent(accountId, {
+      event: name,
+      time: startMs + atS * 1_000,
+      test,
+      event_properties: { ...properties },
+      visitor: { id: visitorId, custom_properties: {} },
+    });
+  return {
+    shown: (visitorId: string, variantId: string, atS: number, more: object = {}, test = false) =>
+      event(visitorId, impressionEvent, atS, { experiment_id: experimentId, variant_id: variantId, ...more }, test),
+    bought: (visitorId: string, atS: number, test = false) => event(visitorId, metric, atS, {}, test),
+    other: (visitorId: string) => event(visitorId, 'Viewed', 0, { nested: { event: metric } }),
+  };
+}
+
+test('results: each visitor counts once, and converts only behind the first exposure', async () => {
+  const account = randomUUID();
+  const { shown, bought, other } = of(account);
+  for (const id of ['twice', 'never', 'early', 'late']) await rig.assign(account, id, 'a');
+  await rig.assign(account, 'other', 'b');
+  await rig.start(account);
+  await rig.send(account, [
+    shown('twice', 'a', 1),
+    shown('twice', 'a', 2),
+    bought('twice', 3),
+    bought('twice', 4),
+    shown('never', 'a', 1),
+    other('never'),
+    bought('early', 0),
+    shown('early', 'a', 1),
+    shown('other', 'b', 5),
+  ]);
+  // Another partition may be ahead: what happened later comes first.
+  await rig.send(account, [bought('late', 9), bought('stranger', 9)], 1);
+  await rig.send(account, [shown('late', 'a', 8), shown('end', 'b', 9)]);
+  await expect
+    .poll(() => rig.results(account), slow)
+    .toEqual([
+      { variantId: 'a', visitors: 4, conversions: 2 },
+      { variantId: 'b', visitors: 2, conversions: 0 },
+    ]);
+});
+
+test('results: neither test events nor rollouts nor what names no experiment count', async () => {
+  const account = randomUUID();
+  const { shown, bought } = of(account);
+  await rig.assign(account, 'tester', 'a');
+  await rig.start(account);
+  await rig.send(account, [
+    shown('tester', 'a', 1, {}, true),
+    bought('tester', 2, true),
+    shown('everybody', 'a', 1, { is_rollout: true }),
+    shown('nonsense', 'a b', 1),
+    shown('last', 'b', 1),
+  ]);
+  await expect.poll(() => rig.results(account), slow).toEqual([{ variantId: 'b', visitors: 1, conversions: 0 }]);
+});
+
+test('results: the same events again, in another order and to one counter after the other, change nothing', async () => {
+  const account = randomUUID();
+  const { shown, bought } = of(account);
+  const ids = Array.from({ length: 40 }, (_, index) => `v-${index}`);
+  for (const id of ids) await rig.assign(account, id, 'a');
+  const events = ids.flatMap((id, index) => [
+    shown(id, 'a', 2),
+    shown(id, 'b', 1),
+    ...(index % 4 === 0 ? [bought(id, 0)] : []),
+    ...(index % 2 === 0 ? [bought(id, 3)] : []),
+  ]);
+  for (const order of [events, events.toReversed(), events.toSorted((a, b) => (a.event.id < b.event.id ? -1 : 1))]) {
+    // It takes over from the one before, in the middle of its work.
+    await rig.start(account);
+    for (let start = 0; start < order.length; start += 5) {
+      await rig.send(account, order.slice(start, start + 5), start % 2);
+    }
+  }
+  await rig.send(account, [shown('end', 'c', 1)]);
+  await expect
+    .poll(() => rig.results(account), slow)
+    .toEqual([
+      { variantId: 'b', visitors: 40, conversions: 20 },
+      { variantId: 'c', visitors: 1, conversions: 0 },
+    ]);
+});
+
+test('results: visitors that become one count once, with their first variant', async () => {
+  const account = randomUUID();
+  const { shown, bought } = of(account);
+  await rig.assign(account, 'phone', 'b');
+  await rig.start(account);
+  await rig.send(account, [shown('laptop', 'a', 5), shown('phone', 'b', 1)]);
+  await expect.poll(async () => (await rig.results(account)).length, slow).toBe(2);
+  await rig.addVisitor(account, 'laptop');
+  await rig.addVisitor(account, 'phone', { mergedInto: 'laptop' });
+  await rig.send(account, [bought('laptop', 3)]);
+  await expect.poll(() => rig.results(account), slow).toEqual([{ variantId: 'b', visitors: 1, conversions: 1 }]);
+});
+
+test('results: nothing is kept of a visitor that was erased', async () => {
+  const account = randomUUID();
+  const { shown, bought } = of(account);
+  await rig.assign(account, 'gone', 'a');
+  await rig.addVisitor(account, 'gone', { erased: true });
+  await rig.start(account);
+  await rig.send(account, [shown('gone', 'a', 1), bought('gone', 2), shown('here', 'a', 1)]);
+  await expect.poll(() => rig.results(account), slow).toEqual([{ variantId: 'a', visitors: 1, conversions: 0 }]);
+});
+
+test('results: while the database takes nothing the log holds what comes, also over a restart', async () => {
+  const account = randomUUID();
+  const { shown } = of(account);
+  const first = await rig.start(account);
+  await rig.pool.query('alter table experiment_visitors rename to experiment_visitors_away');
+  await rig.send(account, [shown('one', 'a', 1)]);
+  await expect.poll(() => first.stats()['write_retries'], slow).toBeGreaterThan(0);
+  expect(first.stats()['frames_waiting']).toBe(1);
+  await first.stop(50);
+  await rig.send(account, [shown('two', 'a', 1)]);
+  await rig.pool.query('alter table experiment_visitors_away rename to experiment_visitors');
+  await rig.start(account);
+  await expect.poll(() => rig.results(account), slow).toEqual([{ variantId: 'a', visitors: 2, conversions: 0 }]);
+});

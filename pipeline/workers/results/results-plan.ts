@@ -1,0 +1,28 @@
+import type { AccountConfig } from '../../../shared/contracts/config/account-config.ts';
+import { compileExperimentPlan } from '../../../shared/experiments/experiment-plan.ts';
+
+/** Whether a version has anything to count, told without compiling it. */
+export function runsExperiments({ collections }: AccountConfig): boolean {
+  return collections.experiments.some(({ status }) => status === 'Running' || status === 'Paused');
+}
+
+/** Which of an account's events count for the results of experiments. */
+export type ResultsPlan = {
+  /** Ids of the experiments an event is a conversion of, by its name. */
+  readonly metrics: ReadonlyMap<string, readonly string[]>;
+};
+
+/**
+ * What is counted while an account runs its live version; undefined where no experiment of it is running or paused. A
+ * completed one counts no more: whoever is given its rollout takes part in nothing.
+ */
+export function compileResultsPlan(config: AccountConfig): ResultsPlan | undefined {
+  const counted = [...compileExperimentPlan(config).byKey.values()].filter(({ status }) => status !== 'Completed');
+  if (counted.length === 0) return undefined;
+  const metrics = new Map<string, string[]>();
+  for (const { id, metricEvent } of counted) {
+    if (metricEvent === undefined) continue;
+    metrics.set(metricEvent, [...(metrics.get(metricEvent) ?? []), id]);
+  }
+  return { metrics };
+}

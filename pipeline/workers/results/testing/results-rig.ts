@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import pino from 'pino';
+import type { ResolvedEvent } from '../../../../shared/contracts/events/resolved-event.ts';
+import { countResults } from '../../../../shared/visitors/count-results.ts';
+import type { VariantCount } from '../../../../shared/visitors/count-results.ts';
+import { connectLog } from '../../../../shared/nats/connection/connection.ts';
+import { publish } from '../../../../shared/nats/publish/publisher.ts';
+import { eventsSubject } from '../../../../shared/contracts/subjects.ts';
+import { ensureTopology } from '../../../../shared/nats/streams/topology.ts';
+import { migrate } from '../../../../shared/postgres/migrate.ts';
+import { createTestDatabase, startTestNats } from '../../../../shared/testing/servers.ts';
+import type { Actor } from '../../actor.ts';
+import { resolvedFrame } from '../../recent/testing/resolved.ts';
+import { resultsDefaults } from '../results-context.ts';
+import { startResultsCounter } from '../results-counter.ts';
+
+/** The one experiment that is counted, and the event it is about. */
+export const experimentId = 'experiment-1';
+export const metric = 'Purchase';
+
+const startedAtMs = Date.now() - 3_600_000;
+const plan = { metrics: new Map([[metric, [experimentId]]]) };
+
+/** A log and a database for tests of counting results. */
+export async function createResultsRig() {
+  const [nats, database] = await Promise.all([startTestNats({ syncAlways: false }), createTestDatabase()]);
+  await migrate(database.url);
+  const connection = await connectLog({ url: nats.url, name: 'results-test' });
+  const bytesMax = 64 * 1024 * 1024;
+  await ensureTopology(connection, {
+    partitions: 2,
+    replicas: 1,
+    ingestBytesMax: bytesMax,
+    eventsBytesMax: bytesMax,
+    retryBytesMax: bytesMax,
+    deadLetterBytesMax: bytesMax,
+    deduplicationBytesMax: bytesMax,
+  });
+  const pool = new pg.Pool({ connectionString: database.url, max: 6 });
+  // A connection that breaks while idle is replaced by the pool.
+  pool.on('error', () => undefined);
+  const running = new Set<Actor>();
+  return {
+    pool,
+    /** Puts events of an account into a frame of the log. */
+    send: (accountId: string, events: readonly ResolvedEvent[], partition = 0) => {
+      const { data, headers } = resolvedFrame(events);
+      const options = { msgId: randomUUID(), timeoutMs: 5_000, headers };
+      return publish(connection, eventsSubject(accountId, partition), data, options);
+    },
+    start: async (accountId: string): Promise<Actor> => {
+      const actor = await startResultsCounter({
+        accountId,
+        publishedAtMs: startedAtMs,
+        connection,
+        pool,
+        settings: { ...resultsDefaults, framesPerTake: 4, lingerMs: 1 },
+        logger: pino({ level: 'silent' }),
+        plan: () => plan,
+      });
+      running.add(actor);
+      actor.done.catch(() => running.delete(actor));
+      return actor;
+    },
+    /** As the control plane does before it tells a visitor its variant. */
+    assign: (accountId: string, visitorId: string, variantId: string) =>
+      pool.query('insert into experiment_assignments values ($1, $2, $3, $4)', [
+        accountId,
+        visitorId,
+        experimentId,
+        variantId,
+      ]),
+    addVisitor: (accountId: string, id: string, state: { mergedInto?: string; erased?: boolean } = {}) =>
+      pool.query(
+        `insert into visitors (account_id, id, merged_into, erased_at) values ($1, $2, $3, $4)
+          on conflict (account_id, id) do update set merged_into = excluded.merged_into`,
+        [accountId, id, state.mergedInto ?? null, state.erased === true ? new Date() : null],
+      ),
+    results: async (accountId: string): Promise<VariantCount[]> => {
+      const counted = await countResults(pool, accountId, experimentId, metric);
+      return counted.toSorted((a, b) => (a.variantId < b.variantId ? -1 : 1));
+    },
+    stopCounters: async () => {
+      for (const actor of running) await actor.stop(5_000);
+      running.clear();
+    },
+    close: async () => {
+      for (const actor of running) await actor.stop(5_000);
+      await connection.close();
+      await pool.end();
+      await Promise.all([nats.stop(), database.drop()]);
+    },
+  };
+}

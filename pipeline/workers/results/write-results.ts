@@ -1,0 +1,101 @@
+import type { Pool, PoolClient } from 'pg';
+import { goByKey } from '../../../shared/postgres/force-index-scans.ts';
+import { inTransaction } from '../../../shared/postgres/in-transaction.ts';
+import { holdForWriting } from '../../../shared/visitors/erasure-lock.ts';
+import type { Conversion, Exposure } from './results-batch.ts';
+
+/**
+ * Writes exposures of an account, at most one of a visitor and experiment, and returns how many told something new: a
+ * visitor is known by one row, with its first exposure, so what comes again changes nothing.
+ */
+export function writeExposures(pool: Pool, accountId: string, exposures: readonly Exposure[]): Promise<number> {
+  return write(pool, accountId, async (client) => {
+    const { rowCount } = await client.query({
+      name: 'write-experiment-exposures',
+      text: exposuresStatement,
+      values: [
+        accountId,
+        exposures.map(({ experimentId }) => experimentId),
+        exposures.map(({ visitorId }) => visitorId),
+        exposures.map(({ variantId }) => variantId),
+        exposures.map(({ atMs }) => new Date(atMs).toISOString()),
+      ],
+    });
+    return rowCount ?? 0;
+  });
+}
+
+/**
+ * Writes conversions, likewise, of those who take part: an assignment is stored before it is told, so before anything
+ * its visitor does then. Whether one came behind the exposure is judged when results are read.
+ */
+export function writeConversions(pool: Pool, accountId: string, conversions: readonly Conversion[]): Promise<number> {
+  return write(pool, accountId, async (client) => {
+    const { rowCount } = await client.query({
+      name: 'write-experiment-conversions',
+      text: conversionsStatement,
+      values: [
+        accountId,
+        conversions.map(({ experimentId }) => experimentId),
+        conversions.map(({ visitorId }) => visitorId),
+        conversions.map(({ metric }) => metric),
+        conversions.map(({ atMs }) => new Date(atMs).toISOString()),
+      ],
+    });
+    return rowCount ?? 0;
+  });
+}
+
+/** Nothing of an erased visitor is written, neither before its erasure has looked nor after. */
+function write(pool: Pool, accountId: string, work: (client: PoolClient) => Promise<number>): Promise<number> {
+  return inTransaction(pool, async (client) => {
+    await goByKey(client);
+    await holdForWriting(client, [accountId]);
+    return work(client);
+  });
+}
+
+// What would change nothing is left out first: a conflict would lock its row. In one order, so that writers at once
+// do not wait for each other in a ring.
+const notErased = `not exists (
+    select 1 from visitors v left join visitors s on s.account_id = v.account_id and s.id = v.merged_into
+    where v.account_id = $1 and v.id = k.visitor_id and (v.erased_at is not null or s.erased_at is not null))`;
+
+const exposuresStatement = `
+  insert into experiment_visitors as r (account_id, experiment_id, visitor_id, variant_id, exposed_at)
+  select $1, k.* from unnest($2::text[], $3::text[], $4::text[], $5::timestamptz[])
+    as k (experiment_id, visitor_id, variant_id, exposed_at)
+  where ${notErased} and not exists (
+    select 1 from experiment_visitors r
+    where r.account_id = $1 and r.experiment_id = k.experiment_id and r.visitor_id = k.visitor_id
+      and (r.exposed_at, r.variant_id collate "C") <= (k.exposed_at, k.variant_id collate "C"))
+  order by k.experiment_id, k.visitor_id
+  on conflict (account_id, experiment_id, visitor_id) do update
+    set variant_id = excluded.variant_id, exposed_at = excluded.exposed_at
+    where r.exposed_at is null
+      or (excluded.exposed_at, excluded.variant_id collate "C") < (r.exposed_at, r.variant_id collate "C")`;
+
+const conversionsStatement = `
+  insert into experiment_visitors as r (account_id, experiment_id, visitor_id, metric, converted_at)
+  select $1, k.* from unnest($2::text[], $3::text[], $4::text[], $5::timestamptz[])
+    as k (experiment_id, visitor_id, metric, converted_at)
+  where ${notErased} and exists (
+    select 1
+    from (
+      select k.visitor_id union all
+      select m.id from visitors m where m.account_id = $1 and m.merged_into = k.visitor_id
+    ) own (id)
+    where exists (
+        select 1 from experiment_assignments a
+        where a.account_id = $1 and a.visitor_id = own.id and a.experiment_id = k.experiment_id)
+      or exists (
+        select 1 from experiment_visitors e
+        where e.account_id = $1 and e.experiment_id = k.experiment_id and e.visitor_id = own.id))
+    and not exists (
+      select 1 from experiment_visitors r
+      where r.account_id = $1 and r.experiment_id = k.experiment_id and r.visitor_id = k.visitor_id
+        and r.metric = k.metric and (r.converted_at >= k.converted_at or r.converted_at >= r.exposed_at))
+  order by k.experiment_id, k.visitor_id
+  on conflict (account_id, experiment_id, visitor_id) do update
+    set metric = excluded.metric, converted_at = excluded.converted_at
+    where r.metric is distinct from excluded.metric or excluded.converted_at > r.converted_at`;
