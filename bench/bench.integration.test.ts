@@ -12,7 +12,7 @@ import { loadFigures, loadSeries } from './load/load-rounds.ts';
 import { savePage, saveResult } from './report/save-result.ts';
 import { readStoredResult } from './result/stored-result.ts';
 import { runScenario } from './run-scenarios.ts';
-import type { Scenario } from './scenario.ts';
+import type { Scenario } from './system/scenario.ts';
 import { sourceCode } from './system/code.ts';
 import { startGateway } from './system/services.ts';
 import { openStage } from './system/stage.ts';

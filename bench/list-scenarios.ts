@@ -1,5 +1,5 @@
 import { formatAsk } from './report/table.ts';
-import type { Scenario } from './scenario.ts';
+import type { Scenario } from './system/scenario.ts';
 
 /** Scenarios with what is asked of them, for the terminal. */
 export function listScenarios(scenarios: readonly Scenario[]): string {

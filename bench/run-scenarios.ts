@@ -1,12 +1,12 @@
 import type { RunOptions } from './options.ts';
-import { describeMachine } from './report/machine.ts';
-import { describeOtherWork } from './report/other-work.ts';
+import { describeMachine } from './machine/machine.ts';
+import { describeOtherWork } from './machine/other-work.ts';
 import { createProgress } from './report/progress.ts';
 import type { Progress } from './report/progress.ts';
 import { savePage, saveResult } from './report/save-result.ts';
 import { renderBars, renderTable } from './report/table.ts';
 import type { StoredResult } from './result/stored-result.ts';
-import type { Scenario } from './scenario.ts';
+import type { Scenario } from './system/scenario.ts';
 import { compileCode } from './system/code.ts';
 import { benchSettings } from './system/bench-settings.ts';
 import { knownVariables } from './system/known-variables.ts';

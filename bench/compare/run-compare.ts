@@ -1,4 +1,4 @@
-import { describeOtherWork } from '../report/other-work.ts';
+import { describeOtherWork } from '../machine/other-work.ts';
 import { formatValue } from '../result/format-value.ts';
 import { readStoredResult, ResultFileError } from '../result/stored-result.ts';
 import { compareResults, leastChange } from './compare-results.ts';

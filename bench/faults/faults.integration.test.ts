@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import { readProcessFacts } from '../../shared/runtime/process-facts.ts';
 import { natsBinaryPath } from '../../shared/testing/servers.ts';
 import { sourceCode } from '../system/code.ts';
-import { kill, only } from './actions.ts';
-import { defineFault } from './fault.ts';
+import { kill, only } from './stack/actions.ts';
+import { defineFault } from './families/fault.ts';
 import { resultOf } from './result-of.ts';
 import { runFault } from './run-fault.ts';
-import { servicesOf } from './stack.ts';
+import { servicesOf } from './stack/stack.ts';
 
 const pids = new Set<number>();
 const deadlineMs = 240_000;

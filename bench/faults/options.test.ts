@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { defineFault, obstacleTo } from './fault.ts';
+import { defineFault, obstacleTo } from './families/fault.ts';
 import { readFaultOrder } from './options.ts';
 import type { FaultOrder } from './options.ts';
 import { faults } from './registry.ts';

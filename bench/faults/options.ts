@@ -1,6 +1,6 @@
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
-import type { Fault } from './fault.ts';
-import { obstacleTo } from './fault.ts';
+import type { Fault } from './families/fault.ts';
+import { obstacleTo } from './families/fault.ts';
 import type { FaultOptions } from './run-fault.ts';
 
 /** What `npm run faults` was asked to do. */

@@ -31,7 +31,7 @@ import {
   natsPaused,
   postgresKilled,
 } from './families/server-faults.ts';
-import type { Fault } from './fault.ts';
+import type { Fault } from './families/fault.ts';
 
 /** Every fault, in the order in which they are listed and `all` runs them. */
 export const faults: readonly Fault[] = [

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Delivered, Verdict } from './judge.ts';
+import type { Delivered, Verdict } from './judge/judge.ts';
 import { describeOutcome, faultBars, faultsOf, resultOf } from './result-of.ts';
 import { isBarMet } from '../result/result.ts';
 import type { FaultOutcome, FaultRun } from './run-fault.ts';

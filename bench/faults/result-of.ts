@@ -2,7 +2,7 @@ import { plainFigure } from '../result/figure.ts';
 import { formatValue } from '../result/format-value.ts';
 import type { Bar, Figure, ResultRow, ScenarioResult, Unit } from '../result/result.ts';
 import type { FaultOptions, FaultOutcome, FaultRun } from './run-fault.ts';
-import type { Delivered, Verdict } from './judge.ts';
+import type { Delivered, Verdict } from './judge/judge.ts';
 
 export type NamedOutcome = { readonly name: string; readonly outcome: FaultOutcome };
 

@@ -1,15 +1,15 @@
 import type { Code } from '../system/code.ts';
-import { processMemoryBytes } from '../system/process-memory.ts';
-import { sleep } from '../system/wait-until.ts';
-import { kill } from './actions.ts';
-import { obstacleTo } from './fault.ts';
-import type { Fault, FaultContext } from './fault.ts';
-import { judge } from './judge.ts';
-import type { Evidence, Verdict } from './judge.ts';
-import { mountLogDisk } from './log-disk.ts';
-import { storeDirOf } from './stack-parts.ts';
-import { servicesOf, withStack } from './stack.ts';
-import type { FaultStack } from './stack.ts';
+import { processMemoryBytes } from '../machine/process-memory.ts';
+import { sleep } from '../machine/wait-until.ts';
+import { kill } from './stack/actions.ts';
+import { obstacleTo } from './families/fault.ts';
+import type { Fault, FaultContext } from './families/fault.ts';
+import { judge } from './judge/judge.ts';
+import type { Evidence, Verdict } from './judge/judge.ts';
+import { mountLogDisk } from './stack/log-disk.ts';
+import { storeDirOf } from './stack/stack-parts.ts';
+import { servicesOf, withStack } from './stack/stack.ts';
+import type { FaultStack } from './stack/stack.ts';
 import { startLoad } from './visitors.ts';
 import type { Load } from './visitors.ts';
 

@@ -2,18 +2,18 @@ import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defaultEmbeddedCacheDir, findNatsServer } from '../../shared/embedded/nats/nats-binary.ts';
 import { removeLeftRunFolders } from '../../shared/testing/run-folder.ts';
-import { describeMachine } from '../report/machine.ts';
-import { describeOtherWork } from '../report/other-work.ts';
+import { describeMachine } from '../machine/machine.ts';
+import { describeOtherWork } from '../machine/other-work.ts';
 import { savePage, saveResult } from '../report/save-result.ts';
 import { renderBars, renderTable } from '../report/table.ts';
 import type { StoredResult } from '../result/stored-result.ts';
 import { compileCode } from '../system/code.ts';
-import type { Fault } from './fault.ts';
+import type { Fault } from './families/fault.ts';
 import { describeOutcome, faultBars, faultsOf, resultOf } from './result-of.ts';
 import type { NamedOutcome } from './result-of.ts';
 import { runFault } from './run-fault.ts';
 import type { FaultOptions } from './run-fault.ts';
-import { endStacks } from './stack.ts';
+import { endStacks } from './stack/stack.ts';
 
 type Say = (text: string) => void;
 

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server } from 'node:http';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { startFaultDestination } from './destination.ts';
-import type { FaultDestination } from './destination.ts';
-import { judge } from './judge.ts';
-import type { Verdict } from './judge.ts';
+import { startFaultDestination } from './stack/destination.ts';
+import type { FaultDestination } from './stack/destination.ts';
+import { judge } from './judge/judge.ts';
+import type { Verdict } from './judge/judge.ts';
 import { startLoad } from './visitors.ts';
 
 /** What visitors send becomes of, between a gateway's answer and a destination: what a broken pipeline would do. */

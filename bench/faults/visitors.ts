@@ -1,10 +1,10 @@
 import { Agent, request } from 'undici';
-import { createRandom } from '../testing/random.ts';
-import { sleep } from '../system/wait-until.ts';
-import { Ledger } from './ledger.ts';
-import type { LedgerEntry } from './ledger.ts';
-import { visitorRequest } from './visitor-events.ts';
-import type { Route, VisitorRequest } from './visitor-events.ts';
+import { createRandom } from './random.ts';
+import { sleep } from '../machine/wait-until.ts';
+import { Ledger } from './judge/ledger.ts';
+import type { LedgerEntry } from './judge/ledger.ts';
+import { visitorRequest } from './stack/visitor-events.ts';
+import type { Route, VisitorRequest } from './stack/visitor-events.ts';
 
 export type LoadOptions = {
   readonly url: string;

@@ -7,7 +7,7 @@ import type { StoredResult } from '../result/stored-result.ts';
 import { chartsOf } from './charts.ts';
 import { drawChartsScript } from './draw-charts.ts';
 import { embedJson, escapeHtml } from './html.ts';
-import { describeOtherWork } from './other-work.ts';
+import { describeOtherWork } from '../machine/other-work.ts';
 import { pageStyle } from './page-style.ts';
 import { figureNames, formatAsk } from './table.ts';
 

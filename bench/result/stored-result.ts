@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { Machine } from '../report/machine.ts';
+import type { Machine } from '../machine/machine.ts';
 import type { Bar, ScenarioResult } from './result.ts';
 
 /** A result as it stands in a file: everything needed to judge it, and to compare it with another. */

@@ -4,7 +4,7 @@ import { publishAccounts } from '../config/publish-accounts.ts';
 import { trackBody } from '../load/bodies.ts';
 import { runLoad } from '../load/load-process.ts';
 import { assertAllAccepted } from '../load/load-result.ts';
-import type { ScenarioContext } from '../scenario.ts';
+import type { ScenarioContext } from '../system/scenario.ts';
 import { startGateway } from '../system/services.ts';
 
 const loadProcesses = 2;

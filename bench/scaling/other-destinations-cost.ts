@@ -3,11 +3,11 @@ import { accountIdOf, destinationIdOf } from '../config/ids.ts';
 import type { BenchAccount } from '../config/account-document.ts';
 import { publishAccounts } from '../config/publish-accounts.ts';
 import { fillEvents } from '../fill/fill-events.ts';
-import type { ScenarioContext } from '../scenario.ts';
+import type { ScenarioContext } from '../system/scenario.ts';
 import { startSink } from '../sink/sink.ts';
-import { processCpuMs } from '../system/process-cpu.ts';
+import { processCpuMs } from '../machine/process-cpu.ts';
 import { startPipeline } from '../system/services.ts';
-import { waitUntil } from '../system/wait-until.ts';
+import { waitUntil } from '../machine/wait-until.ts';
 import { whilePaused } from '../system/while-paused.ts';
 
 export type EventCost = { readonly perS: number; readonly cpuMicros: number };

@@ -2,11 +2,11 @@ import { migrate } from '../../shared/postgres/migrate.ts';
 import { benchAccountId } from '../config/ids.ts';
 import { publishAccounts } from '../config/publish-accounts.ts';
 import { fillIngest } from '../fill/fill-ingest.ts';
-import type { ScenarioContext } from '../scenario.ts';
+import type { ScenarioContext } from '../system/scenario.ts';
 import { assertNoneRefused } from '../system/assert-none-refused.ts';
 import { readMetrics } from '../system/metrics-page.ts';
 import { startPipeline } from '../system/services.ts';
-import { waitUntil } from '../system/wait-until.ts';
+import { waitUntil } from '../machine/wait-until.ts';
 import { whilePaused } from '../system/while-paused.ts';
 
 /** What a backlog is sized for. */

@@ -5,11 +5,11 @@ import { publishAccounts } from '../config/publish-accounts.ts';
 import { fillEvents } from '../fill/fill-events.ts';
 import { plainFigure } from '../result/figure.ts';
 import type { ResultRow } from '../result/result.ts';
-import type { Scenario, ScenarioContext } from '../scenario.ts';
+import type { Scenario, ScenarioContext } from '../system/scenario.ts';
 import { startSink } from '../sink/sink.ts';
-import { processMemoryBytes } from '../system/process-memory.ts';
+import { processMemoryBytes } from '../machine/process-memory.ts';
 import { startPipeline } from '../system/services.ts';
-import { sleep, waitUntil } from '../system/wait-until.ts';
+import { sleep, waitUntil } from '../machine/wait-until.ts';
 
 const many = 1_000;
 const group = 'in';

@@ -8,8 +8,8 @@ import type { LoadResult } from '../load/load-result.ts';
 import { loadFigures, loadSeries } from '../load/load-rounds.ts';
 import { figureOf, meanOf, plainFigure, ratioFigure } from '../result/figure.ts';
 import type { Round } from '../result/figure.ts';
-import type { Scenario, ScenarioContext } from '../scenario.ts';
-import { peakMemoryBytes } from '../system/process-memory.ts';
+import type { Scenario, ScenarioContext } from '../system/scenario.ts';
+import { peakMemoryBytes } from '../machine/process-memory.ts';
 import { startGateway } from '../system/services.ts';
 
 const rowsPerBatch = 1_000;

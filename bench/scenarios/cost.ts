@@ -4,12 +4,12 @@ import { runLoad } from '../load/load-process.ts';
 import { assertAllAccepted } from '../load/load-result.ts';
 import { plainFigure } from '../result/figure.ts';
 import type { Figure, ResultRow } from '../result/result.ts';
-import type { Scenario, ScenarioContext } from '../scenario.ts';
+import type { Scenario, ScenarioContext } from '../system/scenario.ts';
 import { assertNoneRefused } from '../system/assert-none-refused.ts';
-import { cpuMsOf, cpuNsAnEvent } from '../system/path-cpu.ts';
-import { peakMemoryBytes } from '../system/process-memory.ts';
-import { waitUntil } from '../system/wait-until.ts';
-import { startWholePath } from '../system/whole-path.ts';
+import { cpuMsOf, cpuNsAnEvent } from '../whole-path/path-cpu.ts';
+import { peakMemoryBytes } from '../machine/process-memory.ts';
+import { waitUntil } from '../machine/wait-until.ts';
+import { startWholePath } from '../whole-path/whole-path.ts';
 
 const group = 'in';
 const connections = 128;

@@ -4,13 +4,13 @@ import { publishAccounts } from '../config/publish-accounts.ts';
 import { fillIngest } from '../fill/fill-ingest.ts';
 import { meanOf, plainFigure } from '../result/figure.ts';
 import type { Series } from '../result/result.ts';
-import type { Scenario } from '../scenario.ts';
+import type { Scenario } from '../system/scenario.ts';
 import { assertNoneRefused } from '../system/assert-none-refused.ts';
 import { readMetrics } from '../system/metrics-page.ts';
-import { peakMemoryBytes } from '../system/process-memory.ts';
+import { peakMemoryBytes } from '../machine/process-memory.ts';
 import { memoryProbe, startSampler } from '../system/sampler.ts';
 import { startPipeline } from '../system/services.ts';
-import { waitUntil } from '../system/wait-until.ts';
+import { waitUntil } from '../machine/wait-until.ts';
 
 const partitions = 4;
 const visitors = 1_000;

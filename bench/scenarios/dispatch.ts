@@ -4,11 +4,11 @@ import { publishAccounts } from '../config/publish-accounts.ts';
 import { fillEvents } from '../fill/fill-events.ts';
 import { figureOf, plainFigure, ratioFigure } from '../result/figure.ts';
 import type { ResultRow } from '../result/result.ts';
-import type { Scenario, ScenarioContext } from '../scenario.ts';
+import type { Scenario, ScenarioContext } from '../system/scenario.ts';
 import { measureArrivals } from '../sink/measure-arrivals.ts';
 import type { Arrived } from '../sink/measure-arrivals.ts';
 import { startSink } from '../sink/sink.ts';
-import { peakMemoryBytes } from '../system/process-memory.ts';
+import { peakMemoryBytes } from '../machine/process-memory.ts';
 import { startPipeline } from '../system/services.ts';
 import { whilePaused } from '../system/while-paused.ts';
 

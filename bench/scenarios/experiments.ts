@@ -6,11 +6,11 @@ import { loadFigures, loadSeries } from '../load/load-rounds.ts';
 import { figureOf, meanOf } from '../result/figure.ts';
 import type { Round } from '../result/figure.ts';
 import type { ResultRow } from '../result/result.ts';
-import type { Scenario, ScenarioContext } from '../scenario.ts';
+import type { Scenario, ScenarioContext } from '../system/scenario.ts';
 import { startControlClient } from '../system/control-client.ts';
 import type { ControlClient } from '../system/control-client.ts';
 import type { Stage } from '../system/stage.ts';
-import { waitUntil } from '../system/wait-until.ts';
+import { waitUntil } from '../machine/wait-until.ts';
 
 const connections = 64;
 const visitors = 1_000;

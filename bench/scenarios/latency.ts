@@ -9,7 +9,7 @@ import type { LoadResult } from '../load/load-result.ts';
 import { loadFigures, loadSeries } from '../load/load-rounds.ts';
 import { startBareUws } from '../peers/peers.ts';
 import type { ResultRow } from '../result/result.ts';
-import type { Scenario, ScenarioContext } from '../scenario.ts';
+import type { Scenario, ScenarioContext } from '../system/scenario.ts';
 import { startGateway } from '../system/services.ts';
 
 const connections = 256;

@@ -9,13 +9,13 @@ import type { LoadResult } from '../load/load-result.ts';
 import { loadFigures, loadSeries } from '../load/load-rounds.ts';
 import { figureOf, plainFigure, ratioFigure } from '../result/figure.ts';
 import type { Figure, ResultRow } from '../result/result.ts';
-import type { Scenario, ScenarioContext } from '../scenario.ts';
+import type { Scenario, ScenarioContext } from '../system/scenario.ts';
 import { scrapeCpuMs, startScrapes } from '../system/scrapes.ts';
 import type { Scrape } from '../system/scrapes.ts';
 import { startControlPlane } from '../system/services.ts';
 import type { Service } from '../system/services.ts';
 import type { Stage } from '../system/stage.ts';
-import { startWholePath } from '../system/whole-path.ts';
+import { startWholePath } from '../whole-path/whole-path.ts';
 
 const accounts = 100;
 const destinationsEach = 10;

@@ -1,7 +1,7 @@
 import type { MicroTold } from '../micro/micro-main.ts';
 import { figureOf, medianOf, plainFigure } from '../result/figure.ts';
 import type { ResultRow } from '../result/result.ts';
-import type { Scenario } from '../scenario.ts';
+import type { Scenario } from '../system/scenario.ts';
 
 const tasksAbout = 15;
 

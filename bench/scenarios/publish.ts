@@ -1,13 +1,13 @@
 import { createLatencies, percentilesOf, recordMs } from '../load/load-recorder.ts';
 import { figureOf } from '../result/figure.ts';
 import type { Figure, ResultRow } from '../result/result.ts';
-import type { Scenario, ScenarioContext } from '../scenario.ts';
+import type { Scenario, ScenarioContext } from '../system/scenario.ts';
 import { startControlClient } from '../system/control-client.ts';
 import type { ControlClient } from '../system/control-client.ts';
 import { readMetrics } from '../system/metrics-page.ts';
 import { startGateway, startPipeline } from '../system/services.ts';
 import type { Service } from '../system/services.ts';
-import { waitUntil } from '../system/wait-until.ts';
+import { waitUntil } from '../machine/wait-until.ts';
 
 const many = 1_000;
 const liveDeadlineMs = 60_000;

@@ -1,4 +1,4 @@
-import type { Scenario } from '../scenario.ts';
+import type { Scenario } from '../system/scenario.ts';
 import { actors } from './actors.ts';
 import { batch } from './batch.ts';
 import { cost } from './cost.ts';

@@ -7,14 +7,14 @@ import { assertAllAccepted, isAllAccepted } from '../load/load-result.ts';
 import type { LoadResult } from '../load/load-result.ts';
 import { figureOf, plainFigure, ratioFigure } from '../result/figure.ts';
 import type { Figure, ResultRow, Unit } from '../result/result.ts';
-import type { Scenario, ScenarioContext } from '../scenario.ts';
+import type { Scenario, ScenarioContext } from '../system/scenario.ts';
 import { describeTrials, findSustained } from '../sustained/find-sustained.ts';
 import type { Trial } from '../sustained/find-sustained.ts';
 import { runPaced } from '../sustained/paced-run.ts';
 import type { Paced } from '../sustained/paced-run.ts';
-import { cpuMsOf, cpuNsAnEvent } from '../system/path-cpu.ts';
+import { cpuMsOf, cpuNsAnEvent } from '../whole-path/path-cpu.ts';
 import { startGateway } from '../system/services.ts';
-import { startLog, startWholePath } from '../system/whole-path.ts';
+import { startLog, startWholePath } from '../whole-path/whole-path.ts';
 
 const group = 'in';
 const trackConnections = 256;

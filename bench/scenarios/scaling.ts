@@ -5,7 +5,7 @@ import { gatewayRate } from '../scaling/gateway-rate.ts';
 import { otherDestinationsCost } from '../scaling/other-destinations-cost.ts';
 import type { EventCost } from '../scaling/other-destinations-cost.ts';
 import { resolveRate } from '../scaling/resolve-rate.ts';
-import type { Scenario } from '../scenario.ts';
+import type { Scenario } from '../system/scenario.ts';
 
 const gatewayCounts = [1, 2] as const;
 /** Two gateways, two generators, the log and what is left: with fewer, the second gateway takes the first one's cores. */

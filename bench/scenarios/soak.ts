@@ -3,11 +3,11 @@ import { trackBody } from '../load/bodies.ts';
 import { assertAllAccepted } from '../load/load-result.ts';
 import { figureOf, meanOf, plainFigure } from '../result/figure.ts';
 import type { Series } from '../result/result.ts';
-import type { Scenario } from '../scenario.ts';
+import type { Scenario } from '../system/scenario.ts';
 import { runPaced } from '../sustained/paced-run.ts';
-import { processMemoryBytes } from '../system/process-memory.ts';
+import { processMemoryBytes } from '../machine/process-memory.ts';
 import { memoryProbe, startSampler } from '../system/sampler.ts';
-import { startWholePath } from '../system/whole-path.ts';
+import { startWholePath } from '../whole-path/whole-path.ts';
 
 const group = 'in';
 const connections = 128;

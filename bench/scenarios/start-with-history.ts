@@ -11,13 +11,13 @@ import { fillHistory } from '../fill/fill-history.ts';
 import { fillIngest } from '../fill/fill-ingest.ts';
 import { plainFigure } from '../result/figure.ts';
 import type { Figure } from '../result/result.ts';
-import type { Scenario } from '../scenario.ts';
+import type { Scenario } from '../system/scenario.ts';
 import { readMetrics } from '../system/metrics-page.ts';
-import { processCpuMs } from '../system/process-cpu.ts';
-import { peakMemoryBytes, processMemoryBytes } from '../system/process-memory.ts';
+import { processCpuMs } from '../machine/process-cpu.ts';
+import { peakMemoryBytes, processMemoryBytes } from '../machine/process-memory.ts';
 import { startPipeline } from '../system/services.ts';
 import type { Stage } from '../system/stage.ts';
-import { waitUntil } from '../system/wait-until.ts';
+import { waitUntil } from '../machine/wait-until.ts';
 
 const gibibyte = 1024 ** 3;
 const mebibyte = 1024 ** 2;

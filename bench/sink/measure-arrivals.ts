@@ -1,7 +1,7 @@
 import { meanOf } from '../result/figure.ts';
 import type { Round } from '../result/figure.ts';
 import type { Series } from '../result/result.ts';
-import { sleep } from '../system/wait-until.ts';
+import { sleep } from '../machine/wait-until.ts';
 import type { SinkGroup } from './sink-messages.ts';
 import type { Sink } from './sink.ts';
 

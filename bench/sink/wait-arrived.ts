@@ -1,4 +1,4 @@
-import { waitUntil } from '../system/wait-until.ts';
+import { waitUntil } from '../machine/wait-until.ts';
 import type { Sink } from './sink.ts';
 
 const quietMs = 1_000;

@@ -10,7 +10,7 @@ import { assertNoneRefused } from '../system/assert-none-refused.ts';
 import { memoryProbe, startSampler } from '../system/sampler.ts';
 import type { Service } from '../system/services.ts';
 import type { Stage } from '../system/stage.ts';
-import { sleep } from '../system/wait-until.ts';
+import { sleep } from '../machine/wait-until.ts';
 import { backlogOf } from './backlog-of.ts';
 
 export type PacedOptions = {

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { inheritedEnv } from '../env.ts';
+import { inheritedEnv } from '../machine/env.ts';
 import type { Code } from './code.ts';
 
 export type ChildOptions = {

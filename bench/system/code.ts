@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { runCommand } from '../../shared/embedded/machine/run-command.ts';
-import { inheritedEnv } from '../env.ts';
+import { inheritedEnv } from '../machine/env.ts';
 
 /** What measured processes run: compiled code, as in production, or the sources. */
 export type Code = {

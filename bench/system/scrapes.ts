@@ -1,6 +1,6 @@
-import { processCpuMs } from './process-cpu.ts';
+import { processCpuMs } from '../machine/process-cpu.ts';
 import type { Service } from './services.ts';
-import { sleep } from './wait-until.ts';
+import { sleep } from '../machine/wait-until.ts';
 
 /** One look at the metrics of a service. */
 export type Scrape = { readonly tookMs: number; readonly bytes: number; readonly series: number };

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { findFreePort } from '../../shared/embedded/machine/free-port.ts';
 import { serviceEnv } from './service-env.ts';
 import type { Stage } from './stage.ts';
-import { waitUntil } from './wait-until.ts';
+import { waitUntil } from '../machine/wait-until.ts';
 
 /** A running service. */
 export type Service = {

@@ -1,5 +1,5 @@
-import { kill, only } from '../actions.ts';
-import { defineFault } from '../fault.ts';
+import { kill, only } from '../stack/actions.ts';
+import { defineFault } from './fault.ts';
 
 const hourMs = 3_600_000;
 

@@ -1,9 +1,9 @@
 import { streams } from '../../../shared/nats/streams/topology.ts';
-import { sleep, waitUntil } from '../../system/wait-until.ts';
-import { kill, startedAgain } from '../actions.ts';
-import { defineFault } from '../fault.ts';
-import type { LogNode } from '../stack-parts.ts';
-import { findStreamLeader } from '../stream-leader.ts';
+import { sleep, waitUntil } from '../../machine/wait-until.ts';
+import { kill, startedAgain } from '../stack/actions.ts';
+import { defineFault } from './fault.ts';
+import type { LogNode } from '../stack/stack-parts.ts';
+import { findStreamLeader } from '../stack/stream-leader.ts';
 
 const nodes = 3;
 const withoutQuorumMs = 6_000;

@@ -1,7 +1,7 @@
-import { sleep } from '../../system/wait-until.ts';
-import type { Behaviour } from '../destination.ts';
-import { defineFault } from '../fault.ts';
-import type { Fault } from '../fault.ts';
+import { sleep } from '../../machine/wait-until.ts';
+import type { Behaviour } from '../stack/destination.ts';
+import { defineFault } from './fault.ts';
+import type { Fault } from './fault.ts';
 
 const troubleMs = 10_000;
 

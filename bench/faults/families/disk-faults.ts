@@ -1,12 +1,12 @@
 import { open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { streams } from '../../../shared/nats/streams/topology.ts';
-import { sleep } from '../../system/wait-until.ts';
-import { kill, only, startedAgain } from '../actions.ts';
-import { findAlarm } from '../alarm.ts';
-import { defineFault } from '../fault.ts';
-import { fillLogDisk, freeLogDisk } from '../log-disk.ts';
-import { streamsFolder } from '../stack-parts.ts';
+import { sleep } from '../../machine/wait-until.ts';
+import { kill, only, startedAgain } from '../stack/actions.ts';
+import { findAlarm } from '../stack/alarm.ts';
+import { defineFault } from './fault.ts';
+import { fillLogDisk, freeLogDisk } from '../stack/log-disk.ts';
+import { streamsFolder } from '../stack/stack-parts.ts';
 
 const diskMib = 1_536;
 const mebibyte = 1024 ** 2;

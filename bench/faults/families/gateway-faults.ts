@@ -1,5 +1,5 @@
-import { kill, only, pause } from '../actions.ts';
-import { defineFault } from '../fault.ts';
+import { kill, only, pause } from '../stack/actions.ts';
+import { defineFault } from './fault.ts';
 
 export const nothing = defineFault({
   name: 'nothing',

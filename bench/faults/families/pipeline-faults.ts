@@ -1,6 +1,6 @@
-import { kill, only, pause } from '../actions.ts';
-import { defineFault } from '../fault.ts';
-import { throwInThread } from '../throw-in-thread.ts';
+import { kill, only, pause } from '../stack/actions.ts';
+import { defineFault } from './fault.ts';
+import { throwInThread } from '../stack/throw-in-thread.ts';
 
 const slow = { answerAfterMs: 1_000 };
 

@@ -1,7 +1,7 @@
-import { waitUntil } from '../../system/wait-until.ts';
-import { startedAgain } from '../actions.ts';
-import { defineFault } from '../fault.ts';
-import { servicesOf, unreadyService } from '../stack.ts';
+import { waitUntil } from '../../machine/wait-until.ts';
+import { startedAgain } from '../stack/actions.ts';
+import { defineFault } from './fault.ts';
+import { servicesOf, unreadyService } from '../stack/stack.ts';
 
 const readyDeadlineMs = 60_000;
 /** What a client sees of a kept connection that ends between two of its requests. */

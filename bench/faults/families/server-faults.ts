@@ -1,6 +1,6 @@
-import { kill, only, pause, startedAgain } from '../actions.ts';
-import { defineFault } from '../fault.ts';
-import { servicesOf } from '../stack.ts';
+import { kill, only, pause, startedAgain } from '../stack/actions.ts';
+import { defineFault } from './fault.ts';
+import { servicesOf } from '../stack/stack.ts';
 
 export const natsKilled = defineFault({
   name: 'nats-killed',

@@ -1,4 +1,4 @@
-import { sleep } from '../system/wait-until.ts';
+import { sleep } from '../../machine/wait-until.ts';
 import type { Part } from './part.ts';
 
 /** How long parts stand still, in ms. */

@@ -1,6 +1,6 @@
 import { cpus } from 'node:os';
 import type { CpuInfo } from 'node:os';
-import { sleep } from '../system/wait-until.ts';
+import { sleep } from './wait-until.ts';
 
 const sampleMs = 1_000;
 /** More than what an idle system does by itself. */

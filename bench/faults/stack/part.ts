@@ -1,5 +1,5 @@
-import { keepRunning } from '../../deploy/local/keep-running.ts';
-import type { Runnable } from '../../deploy/local/keep-running.ts';
+import { keepRunning } from '../../../deploy/local/keep-running.ts';
+import type { Runnable } from '../../../deploy/local/keep-running.ts';
 
 /** A process of the stack, started again whenever it ends, as the launcher or a unit would. */
 export type Part = {

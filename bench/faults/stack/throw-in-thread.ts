@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { WebSocket } from 'undici';
-import { waitUntil } from '../system/wait-until.ts';
+import { waitUntil } from '../../machine/wait-until.ts';
 import type { ServicePart } from './stack-parts.ts';
 
 type Told = {

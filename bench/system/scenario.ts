@@ -1,6 +1,6 @@
-import type { Bar, ScenarioResult } from './result/result.ts';
-import type { Progress } from './report/progress.ts';
-import type { Stage } from './system/stage.ts';
+import type { Bar, ScenarioResult } from '../result/result.ts';
+import type { Progress } from '../report/progress.ts';
+import type { Stage } from './stage.ts';
 
 /** What every scenario is given. */
 export type ScenarioContext = {

@@ -1,4 +1,4 @@
-import { processFamilyCpuMs } from './process-cpu.ts';
+import { processFamilyCpuMs } from '../machine/process-cpu.ts';
 import type { WholePath } from './whole-path.ts';
 
 /** CPU each process of a path has used so far, in ms; the nodes of the log together. */

@@ -1,5 +1,5 @@
 import { mkdir, statfs } from 'node:fs/promises';
-import { runCommand } from '../../shared/embedded/machine/run-command.ts';
+import { runCommand } from '../../../shared/embedded/machine/run-command.ts';
 import { streamsFolder } from './stack-parts.ts';
 
 const options = { timeoutMs: 10_000 };

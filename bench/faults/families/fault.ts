@@ -1,5 +1,5 @@
-import type { Verdict } from './judge.ts';
-import type { FaultStack, StackShape } from './stack.ts';
+import type { Verdict } from '../judge/judge.ts';
+import type { FaultStack, StackShape } from '../stack/stack.ts';
 
 /** What a fault is given once its stack is under load. */
 export type FaultContext = {

@@ -2,15 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rename, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { waitRevision } from '../../deploy/local/wait-ready.ts';
-import { createRunFolder } from '../../shared/testing/run-folder.ts';
-import { clockFileVariable } from '../env.ts';
-import type { Code } from '../system/code.ts';
-import { openControl } from '../system/control-client.ts';
-import type { ControlAccess } from '../system/control-client.ts';
-import { createStops } from '../system/stops.ts';
-import type { Stops } from '../system/stops.ts';
-import { waitUntil } from '../system/wait-until.ts';
+import { waitRevision } from '../../../deploy/local/wait-ready.ts';
+import { createRunFolder } from '../../../shared/testing/run-folder.ts';
+import { clockFileVariable } from '../../machine/env.ts';
+import type { Code } from '../../system/code.ts';
+import { openControl } from '../../system/control-client.ts';
+import type { ControlAccess } from '../../system/control-client.ts';
+import { createStops } from '../../system/stops.ts';
+import type { Stops } from '../../system/stops.ts';
+import { waitUntil } from '../../machine/wait-until.ts';
 import { startFaultDestination } from './destination.ts';
 import type { FaultDestination } from './destination.ts';
 import type { Part } from './part.ts';
@@ -108,7 +108,7 @@ async function startStack(
 
   const [gatewayPort = 0, controlPort = 0] = await findPorts(2);
   const clock = join(folder, 'clock');
-  const nodeArgs = shape.hasMovableClocks ? ['--import', code.pathOf('bench/faults/movable-clock')] : [];
+  const nodeArgs = shape.hasMovableClocks ? ['--import', code.pathOf('bench/faults/stack/movable-clock')] : [];
   const common = {
     NATS_URL: log.map(({ url }) => url).join(','),
     NATS_MONITOR_URL: log.map(({ monitorUrl }) => monitorUrl).join(','),

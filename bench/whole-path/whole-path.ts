@@ -5,9 +5,9 @@ import type { BenchAccount, BenchDestination } from '../config/account-document.
 import { publishAccounts } from '../config/publish-accounts.ts';
 import { startSink } from '../sink/sink.ts';
 import type { Sink } from '../sink/sink.ts';
-import { startGateway, startPipeline } from './services.ts';
-import type { Service } from './services.ts';
-import type { Stage } from './stage.ts';
+import { startGateway, startPipeline } from '../system/services.ts';
+import type { Service } from '../system/services.ts';
+import type { Stage } from '../system/stage.ts';
 
 /** A gateway, a log, a pipeline with its database, and a sink: everything an event passes. */
 export type WholePath = {

@@ -1,10 +1,10 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findFreePort } from '../../shared/embedded/machine/free-port.ts';
-import { startNatsServer } from '../../shared/embedded/nats/nats-server.ts';
-import { startPostgresServer } from '../../shared/embedded/postgres/postgres-server.ts';
-import { startChild } from '../system/child.ts';
-import type { Code } from '../system/code.ts';
+import { findFreePort } from '../../../shared/embedded/machine/free-port.ts';
+import { startNatsServer } from '../../../shared/embedded/nats/nats-server.ts';
+import { startPostgresServer } from '../../../shared/embedded/postgres/postgres-server.ts';
+import { startChild } from '../../system/child.ts';
+import type { Code } from '../../system/code.ts';
 import { startPart } from './part.ts';
 import type { Part } from './part.ts';
 

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { findFreePort } from '../../shared/embedded/machine/free-port.ts';
-import type { Arrival } from './judge.ts';
+import { findFreePort } from '../../../shared/embedded/machine/free-port.ts';
+import type { Arrival } from '../judge/judge.ts';
 import { readVisitorName } from './visitor-events.ts';
 
 /** What a destination does with the requests that come from now on. */

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { clockFile } from '../env.ts';
+import { clockFile } from '../../machine/env.ts';
 
 // Loaded before a service's own code, in every thread of it: `Date` is off by what a file says, as after somebody has
 // set the machine's clock. Monotonic time and timers go on as they are. Other processes keep the clock they have, and so

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runCommand } from '../../shared/embedded/machine/run-command.ts';
 import { loadUws } from '../../gateway/http/uws.ts';
-import { inheritedEnv } from '../env.ts';
+import { inheritedEnv } from './env.ts';
 import { measureOtherWork } from './other-work.ts';
 
 /** The machine a result was measured on: a figure without it says nothing. */
