@@ -1,4 +1,4 @@
-import { startObserving } from '../shared/runtime/status/serve-status.ts';
+import { serveStatus } from '../shared/runtime/status/serve-status.ts';
 import { runService } from '../shared/runtime/run-service.ts';
 import { readControlPlaneEnv } from './env.ts';
 import { startControlPlane } from './start-control-plane.ts';
@@ -8,7 +8,7 @@ await runService(
   () => readControlPlaneEnv(),
   async (env, logger, shutdown) => {
     const controlPlane = await startControlPlane(env, logger, shutdown);
-    const observing = await startObserving({
+    const statusServer = await serveStatus({
       port: env.CONTROL_PLANE_METRICS_PORT,
       portVariable: 'CONTROL_PLANE_METRICS_PORT',
       page: controlPlane.page,
@@ -17,7 +17,7 @@ await runService(
         { name: 'running', check: () => (shutdown.stopping ? { ok: false, detail: 'stopping' } : { ok: true }) },
       ],
     });
-    shutdown.add('stop observing', () => observing.close());
-    logger.info({ port: controlPlane.port, metricsPort: observing.port }, 'control plane ready');
+    shutdown.add('status server', () => statusServer.close());
+    logger.info({ port: controlPlane.port, metricsPort: statusServer.port }, 'control plane ready');
   },
 );

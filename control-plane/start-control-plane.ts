@@ -162,7 +162,7 @@ export async function startControlPlane(
   const proxies = splitProxies(env.TRUSTED_PROXIES);
   const clientAddress = createClientAddress(compileAddressRanges(proxies), proxies.length > 0);
   const assigner = createAssigner({ pool: assignmentPool, impressions, now });
-  const desk = createExperimentService(experimentPlans, assigner);
+  const experiments = createExperimentService(experimentPlans, assigner);
   const http = createHttpCounts(controlPlaneMetrics.requestDuration.bounds);
   const app = createApp({
     authenticate: (authorization) => authenticate(storage.fork(), authorization, services.now()),
@@ -174,7 +174,7 @@ export async function startControlPlane(
     counts: http,
     addPublicRoutes: (instance) => {
       addDescriptionRoutes(instance, endpoints, { tag: 'Experiment assignments', paths: assignmentPaths });
-      serveExperiments(instance, { desk, clientAddress, counts: http, logger });
+      serveExperiments(instance, { experiments, clientAddress, counts: http, logger });
     },
   });
   const drain = createDrainServer(app.server);

@@ -13,7 +13,7 @@ import { MetricsPage } from '../shared/runtime/metrics/metrics-page.ts';
 import { showProcess } from '../shared/runtime/status/process-metrics.ts';
 import { watchLogServers } from '../shared/nats/monitor/watch-log-servers.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
-import { startObserving } from '../shared/runtime/status/serve-status.ts';
+import { serveStatus } from '../shared/runtime/status/serve-status.ts';
 import type { Shutdown } from '../shared/runtime/shutdown.ts';
 import { logJump, watchClock } from '../shared/runtime/watch-clock.ts';
 import { compileAddressRanges } from '../shared/admission/address-ranges.ts';
@@ -142,13 +142,13 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
   showProcess(page, { component: 'gateway', connection, logServers, clock, configRevision });
   const counted = { routes, requests, sources, commit, commitSettings: committing, publishTimes, gate, budget };
   showMetrics(page, { ...counted, uws, server });
-  const observer = await startObserving({
+  const statusServer = await serveStatus({
     port: env.GATEWAY_METRICS_PORT,
     portVariable: 'GATEWAY_METRICS_PORT',
     page,
     checks: readinessChecks({ connection, canary, gate, feed, logServers, shutdown }),
   });
-  shutdown.add('observer', () => observer.close());
+  shutdown.add('status server', () => statusServer.close());
   shutdown.add('answers', async () => {
     await server.drain({
       acceptMs: env.SHUTDOWN_ACCEPT_MS,

@@ -45,7 +45,7 @@ describe('pipeline', () => {
     expect(sink.taken('/one')).toEqual(['a']);
 
     await rig.configure(account, { destinations: [httpEntity(two, `${sink.url}/two`)] });
-    await until('the cursor of one is gone', async () => !(await rig.consumers()).includes(dispatcherConsumer(one)));
+    await until('the consumer of one is gone', async () => !(await rig.consumers()).includes(dispatcherConsumer(one)));
     expect(await rig.consumers()).toContain(dispatcherConsumer(two));
   });
 

@@ -10,7 +10,7 @@ import { refuseFewerCopies } from '../shared/nats/streams/refuse-fewer-copies.ts
 import { ForeignLogError, ensureTopology } from '../shared/nats/streams/topology.ts';
 import { watchLogServers } from '../shared/nats/monitor/watch-log-servers.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
-import { startObserving } from '../shared/runtime/status/serve-status.ts';
+import { serveStatus } from '../shared/runtime/status/serve-status.ts';
 import type { ReadyCheck } from '../shared/runtime/status/serve-status.ts';
 import type { Shutdown } from '../shared/runtime/shutdown.ts';
 import { logJump, watchClock } from '../shared/runtime/watch-clock.ts';
@@ -129,7 +129,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
 
   const retire = async (spec: AccountActor): Promise<void> => {
     await retireActor(connection, spec);
-    logger.info({ actor: actorIdOf(spec) }, 'removed the cursor of an actor that is gone');
+    logger.info({ actor: actorIdOf(spec) }, 'removed the consumer of an actor that is gone');
   };
   const accounts = await followAccounts({
     bucket: buckets.config,
@@ -157,7 +157,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
     for (const spec of await findForgotten(connection, accounts.wanted())) await retire(spec);
   };
   const forgottenTimer = setInterval(() => {
-    removeForgotten().catch((error: unknown) => logger.warn({ err: error }, 'looking for forgotten cursors failed'));
+    removeForgotten().catch((error: unknown) => logger.warn({ err: error }, 'looking for forgotten consumers failed'));
   }, forgottenEveryMs);
 
   const backlog = watchBacklog({
@@ -186,7 +186,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
     destinationsMax: env.METRICS_DESTINATIONS_MAX,
     destinations: () => accounts.destinations(),
   });
-  const observer = await startObserving({
+  const statusServer = await serveStatus({
     port: env.PIPELINE_METRICS_PORT,
     portVariable: 'PIPELINE_METRICS_PORT',
     page,
@@ -205,7 +205,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
       }),
     ],
   });
-  shutdown.add('observer', () => observer.close());
+  shutdown.add('status server', () => statusServer.close());
   shutdown.add('lease', () => withDeadline(lease.release(), stepMs));
   shutdown.add('actors', () =>
     supervisor.stop(Math.max(env.SHUTDOWN_DEADLINE_MS / 2, env.SHUTDOWN_DEADLINE_MS - closingMs)),
@@ -218,8 +218,8 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
   });
 
   void connection.closed.then((error) => endWithoutLog(error, logger, shutdown));
-  logger.info({ instanceId, threads, partitions, metricsPort: observer.port }, 'pipeline started');
-  return { metricsPort: observer.port, supervisor, pool };
+  logger.info({ instanceId, threads, partitions, metricsPort: statusServer.port }, 'pipeline started');
+  return { metricsPort: statusServer.port, supervisor, pool };
 }
 
 /** A check that says what is missing, and nothing when nothing is. */

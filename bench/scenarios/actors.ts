@@ -78,11 +78,11 @@ export const actors: Scenario = {
     const rows = counts.map(row);
     const figures = rows[1]?.figures ?? {};
     return {
-      settings: { destinations: many, note: 'starts include the runtime; a first start makes the cursors as well' },
+      settings: { destinations: many, note: 'starts include the runtime; a first start makes the consumers as well' },
       rows,
       measured: {
         memory: figures['memory each']?.value ?? Number.NaN,
-        // The first one makes the cursors as well: whichever took longer.
+        // The first one makes the consumers as well: whichever took longer.
         start: Math.max(figures['first start']?.value ?? Number.NaN, figures['restart']?.value ?? Number.NaN),
         event: figures['event to all']?.value ?? Number.NaN,
       },

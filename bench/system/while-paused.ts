@@ -1,6 +1,6 @@
 /**
  * Does something while a process stands still: a log can be filled without its reader working it off meanwhile, and the
- * reader, its connections and cursors made, then begins at once.
+ * reader, its connections and consumers made, then begins at once.
  */
 export async function whilePaused(pid: number, work: () => Promise<void>): Promise<void> {
   process.kill(pid, 'SIGSTOP');

@@ -7,7 +7,7 @@ function linkTo(connected: boolean, keys: () => Promise<string[]>): Pick<LogBuck
   return { connection: { connected }, buckets: { replays: { keys } } } as unknown as LogBuckets;
 }
 
-test('replay office: a log that is away, or does not answer, is a 503', async () => {
+test('replay service: a log that is away, or does not answer, is a 503', async () => {
   const away = createReplayService(linkTo(false, async () => []));
   await expect(away.list('destination')).rejects.toMatchObject({
     status: 503,

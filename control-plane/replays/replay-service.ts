@@ -1,19 +1,19 @@
 import { listDeadLetters } from '../../shared/nats/messages/list-dead-letters.ts';
 import type { DeadLetterPage, DeadLetterPageRequest } from '../../shared/nats/messages/list-dead-letters.ts';
-import { TooManyReplaysError, createReplayDesk } from '../../shared/nats/buckets/replay-store.ts';
-import type { ReplayDesk } from '../../shared/nats/buckets/replay-store.ts';
+import { TooManyReplaysError, createReplayStore } from '../../shared/nats/buckets/replay-store.ts';
+import type { ReplayStore } from '../../shared/nats/buckets/replay-store.ts';
 import type { ApiError } from '../api/api-error.ts';
 import { tooMany, unavailable } from '../api/api-error.ts';
 import type { LogBuckets } from '../publishing/log-buckets.ts';
 
 /** Dead letters and replays, as the log has them. A log that does not answer is a 503. */
-export type ReplayService = ReplayDesk & {
+export type ReplayService = ReplayStore & {
   deadLetters(destinationId: string, page: DeadLetterPageRequest): Promise<DeadLetterPage>;
 };
 
 export function createReplayService(logBuckets: Pick<LogBuckets, 'connection' | 'buckets'>): ReplayService {
   // The buckets are opened anew where the log was lost.
-  const desk = (): ReplayDesk => createReplayDesk(logBuckets.buckets.replays);
+  const store = (): ReplayStore => createReplayStore(logBuckets.buckets.replays);
   const ask = async <Answer>(question: () => Promise<Answer>): Promise<Answer> => {
     if (!logBuckets.connection.connected) throw logAway();
     try {
@@ -24,10 +24,10 @@ export function createReplayService(logBuckets: Pick<LogBuckets, 'connection' | 
   };
   return {
     deadLetters: (destinationId, page) => ask(() => listDeadLetters(logBuckets.connection, destinationId, page)),
-    start: (accountId, destinationId, request) => ask(() => desk().start(accountId, destinationId, request)),
-    list: (destinationId) => ask(() => desk().list(destinationId)),
-    find: (destinationId, id) => ask(() => desk().find(destinationId, id)),
-    cancel: (destinationId, id) => ask(() => desk().cancel(destinationId, id)),
+    start: (accountId, destinationId, request) => ask(() => store().start(accountId, destinationId, request)),
+    list: (destinationId) => ask(() => store().list(destinationId)),
+    find: (destinationId, id) => ask(() => store().find(destinationId, id)),
+    cancel: (destinationId, id) => ask(() => store().cancel(destinationId, id)),
   };
 }
 

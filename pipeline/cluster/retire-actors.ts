@@ -7,17 +7,17 @@ import { streams } from '../../shared/nats/streams/topology.ts';
 import { actorIdOf } from '../threads/messages.ts';
 import type { AccountActor } from './follow-accounts.ts';
 
-/** Removes what an account's actor leaves in the log: its cursor and its retries, not its dead letters. */
+/** Removes what an account's actor leaves in the log: its consumer and its retries, not its dead letters. */
 export async function retireActor(connection: LogConnection, spec: AccountActor): Promise<void> {
-  await deleteConsumer(connection, streams.events, cursorOf(spec));
+  await deleteConsumer(connection, streams.events, consumerOf(spec));
   if (spec.kind === 'dispatcher') {
     await purgeSubject(connection, streams.retry, retriesOfDestination(spec.destinationId));
   }
 }
 
 /**
- * Finds actors that went while no pipeline ran: their cursors would keep the log from being cleaned. Only accounts
- * whose configuration is there are judged, so that a lost bucket costs no cursor.
+ * Finds actors that went while no pipeline ran: their consumers would keep the log from being cleaned. Only accounts
+ * whose configuration is there are judged, so that a lost bucket costs no consumer.
  */
 export async function findForgotten(
   connection: LogConnection,
@@ -28,13 +28,13 @@ export async function findForgotten(
     const accountId = filterSubject.split('.')[1] ?? '';
     const actors = wanted.get(accountId);
     if (actors === undefined) continue;
-    const spec = actorOfCursor(name, accountId);
+    const spec = actorOfConsumer(name, accountId);
     if (spec !== undefined && !actors.has(actorIdOf(spec))) forgotten.push(spec);
   }
   return forgotten;
 }
 
-function cursorOf(spec: AccountActor): string {
+function consumerOf(spec: AccountActor): string {
   switch (spec.kind) {
     case 'dispatcher':
       return dispatcherConsumer(spec.destinationId);
@@ -43,8 +43,8 @@ function cursorOf(spec: AccountActor): string {
   }
 }
 
-/** Undefined for a cursor of somebody else. */
-function actorOfCursor(name: string, accountId: string): AccountActor | undefined {
+/** Undefined for a consumer of somebody else. */
+function actorOfConsumer(name: string, accountId: string): AccountActor | undefined {
   const prefix = dispatcherConsumer('x').slice(0, -1);
   if (name.startsWith(prefix)) {
     return { kind: 'dispatcher', accountId, destinationId: name.slice(prefix.length), publishedAtMs: 0 };

@@ -6,8 +6,8 @@ import { createNatsFolder, startTestNats } from '../testing/servers.ts';
 import { connectLog } from './connection/connection.ts';
 import type { LogConnection } from './connection/connection.ts';
 import type { DurableConsumer } from './consume/consumers.ts';
-import { openCursor } from './consume/pull-consumer.ts';
-import type { Cursor, CursorTrouble } from './consume/pull-consumer.ts';
+import { openPullConsumer } from './consume/pull-consumer.ts';
+import type { PullConsumer, ConsumerTrouble } from './consume/pull-consumer.ts';
 import type { Delivery } from './messages/delivery.ts';
 import { publish } from './publish/publisher.ts';
 import { eventsSubject, ingestSubject } from '../contracts/subjects.ts';
@@ -57,9 +57,9 @@ const put = (text: string, msgId = `${account}-${text}`): ReturnType<typeof publ
   publish(connection, eventsSubject(account, 0), Buffer.from(text), { msgId, timeoutMs: 5_000 });
 const texts = (deliveries: readonly Delivery[]): string[] => deliveries.map(({ data }) => Buffer.from(data).toString());
 
-async function takeAll(cursor: Cursor, count: number): Promise<Delivery[]> {
+async function takeAll(pullConsumer: PullConsumer, count: number): Promise<Delivery[]> {
   const taken: Delivery[] = [];
-  while (taken.length < count) taken.push(...(await cursor.take(count - taken.length)));
+  while (taken.length < count) taken.push(...(await pullConsumer.take(count - taken.length)));
   return taken;
 }
 
@@ -99,27 +99,27 @@ test('publish: a full stream and a message over the limit say so', async () => {
   }
 });
 
-test('cursor: delivers in order and goes on behind what was acknowledged', async () => {
+test('consumer: delivers in order and goes on behind what was acknowledged', async () => {
   for (const text of ['1', '2', '3', '4']) await put(text);
-  const first = await openCursor(connection, { consumer, bufferedMax: 10 });
+  const first = await openPullConsumer(connection, { consumer, bufferedMax: 10 });
   const taken = await takeAll(first, 2);
   expect(texts(taken)).toEqual(['1', '2']);
   expect(taken[1]).toMatchObject({ deliveries: 1, pending: 2, subject: eventsSubject(account, 0) });
   for (const delivery of taken) expect(await delivery.ackConfirmed(2_000)).toBe(true);
   await first.close();
-  const second = await openCursor(connection, { consumer, bufferedMax: 10 });
+  const second = await openPullConsumer(connection, { consumer, bufferedMax: 10 });
   expect(texts(await takeAll(second, 2))).toEqual(['3', '4']);
   await second.close();
 });
 
-test('cursor: pulls no more than its reader has room for', async () => {
+test('consumer: pulls no more than its reader has room for', async () => {
   for (let n = 0; n < 10; n += 1) await put(String(n));
-  const cursor = await openCursor(connection, { consumer, bufferedMax: 3 });
-  cursor.resume();
-  await expect.poll(() => cursor.buffered).toBe(3);
+  const pullConsumer = await openPullConsumer(connection, { consumer, bufferedMax: 3 });
+  pullConsumer.resume();
+  await expect.poll(() => pullConsumer.buffered).toBe(3);
   const info = await connection.jsm.consumers.info(streams.events, consumer.name);
   expect(info.num_ack_pending).toBe(3);
-  await cursor.close();
+  await pullConsumer.close();
 });
 
 test.each([
@@ -128,66 +128,66 @@ test.each([
   { acked: 1, stored: 10, bufferedMax: 10 },
   { acked: 3, stored: 10, bufferedMax: 4 },
 ])(
-  'cursor: what was not taken goes to the next reader at once, in order ($acked of $stored acked, $bufferedMax ahead)',
+  'consumer: what was not taken goes to the next reader at once, in order ($acked of $stored acked, $bufferedMax ahead)',
   async ({ acked, stored, bufferedMax }) => {
     const all = Array.from({ length: stored }, (_, n) => String(n));
     for (const text of all) await put(text);
-    const first = await openCursor(connection, { consumer, bufferedMax });
+    const first = await openPullConsumer(connection, { consumer, bufferedMax });
     first.resume();
     await expect.poll(() => first.buffered).toBe(Math.min(stored, bufferedMax));
     for (const delivery of acked === 0 ? [] : await takeAll(first, acked)) await delivery.ackConfirmed(2_000);
     await first.close();
-    const second = await openCursor(connection, { consumer, bufferedMax });
+    const second = await openPullConsumer(connection, { consumer, bufferedMax });
     expect(texts(await takeAll(second, stored - acked))).toEqual(all.slice(acked));
     await second.close();
   },
 );
 
-test('cursor: a paused one asks for nothing, a resumed one goes on', async () => {
-  const cursor = await openCursor(connection, { consumer, bufferedMax: 1 });
+test('consumer: a paused one asks for nothing, a resumed one goes on', async () => {
+  const pullConsumer = await openPullConsumer(connection, { consumer, bufferedMax: 1 });
   await put('1');
   await put('2');
-  cursor.resume();
-  await expect.poll(() => cursor.buffered).toBe(1);
-  cursor.pause();
-  expect(texts(await cursor.take(1))).toEqual(['1']);
+  pullConsumer.resume();
+  await expect.poll(() => pullConsumer.buffered).toBe(1);
+  pullConsumer.pause();
+  expect(texts(await pullConsumer.take(1))).toEqual(['1']);
   await expect
     .poll(async () => (await connection.jsm.consumers.info(streams.events, consumer.name)).num_waiting)
     .toBe(0);
-  expect(cursor.buffered).toBe(0);
-  cursor.resume();
-  expect(texts(await cursor.take(1))).toEqual(['2']);
-  await cursor.close();
+  expect(pullConsumer.buffered).toBe(0);
+  pullConsumer.resume();
+  expect(texts(await pullConsumer.take(1))).toEqual(['2']);
+  await pullConsumer.close();
 });
 
-test('cursor: a waiting reader is let go when it closes', async () => {
-  const cursor = await openCursor(connection, { consumer, bufferedMax: 1 });
-  const waiting = cursor.take(1);
-  await cursor.close();
+test('consumer: a waiting reader is let go when it closes', async () => {
+  const pullConsumer = await openPullConsumer(connection, { consumer, bufferedMax: 1 });
+  const waiting = pullConsumer.take(1);
+  await pullConsumer.close();
   expect(await waiting).toEqual([]);
 });
 
-test('cursor: a consumer deleted under it is made anew and nothing is lost', async () => {
+test('consumer: a consumer deleted under it is made anew and nothing is lost', async () => {
   await put('1');
-  const troubles: CursorTrouble[] = [];
-  const onTrouble = (trouble: CursorTrouble): void => void troubles.push(trouble);
-  const cursor = await openCursor(connection, { consumer, bufferedMax: 5, onTrouble });
-  await takeAll(cursor, 1);
+  const troubles: ConsumerTrouble[] = [];
+  const onTrouble = (trouble: ConsumerTrouble): void => void troubles.push(trouble);
+  const pullConsumer = await openPullConsumer(connection, { consumer, bufferedMax: 5, onTrouble });
+  await takeAll(pullConsumer, 1);
   await connection.jsm.consumers.delete(streams.events, consumer.name);
   await put('2');
-  await expect.poll(async () => texts(await cursor.take(5)), { timeout: 45_000 }).toContain('2');
+  await expect.poll(async () => texts(await pullConsumer.take(5)), { timeout: 45_000 }).toContain('2');
   expect(troubles[0]).toMatchObject({ kind: 'unanswered', lastsMs: 0 });
   expect(troubles).toContainEqual({ kind: 'made-anew' });
-  await cursor.close();
+  await pullConsumer.close();
 });
 
-test('cursor: what an earlier reader had comes first and at once, in order, and it is given nothing any more', async () => {
+test('consumer: what an earlier reader had comes first and at once, in order, and it is given nothing any more', async () => {
   const all = Array.from({ length: 12 }, (_, n) => String(n));
   for (const text of all) await put(text);
-  const earlier = await openCursor(connection, { consumer, bufferedMax: 4 });
+  const earlier = await openPullConsumer(connection, { consumer, bufferedMax: 4 });
   const had = await takeAll(earlier, 6);
   for (const delivery of had.slice(0, 2)) await delivery.ackConfirmed(2_000);
-  const later = await openCursor(connection, { consumer, bufferedMax: 4 });
+  const later = await openPullConsumer(connection, { consumer, bufferedMax: 4 });
   expect(later.isTakenOver).toBe(true);
   expect(later.handedOutSeq).toBeGreaterThanOrEqual(had.at(-1)?.seq ?? 0);
   const taken = await takeAll(later, 10);
@@ -197,14 +197,14 @@ test('cursor: what an earlier reader had comes first and at once, in order, and 
   // What it has finished meanwhile is finished.
   await had[2]?.ackConfirmed(2_000);
   await later.close();
-  const last = await openCursor(connection, { consumer, bufferedMax: 4 });
+  const last = await openPullConsumer(connection, { consumer, bufferedMax: 4 });
   expect(texts(await takeAll(last, 9))).toEqual(all.slice(3));
   await last.close();
 });
 
-test('cursor: a reader that stands still, its request waiting at the server, keeps nothing from the next one', async () => {
+test('consumer: a reader that stands still, its request waiting at the server, keeps nothing from the next one', async () => {
   const { stream, name } = consumer;
-  const still = await openCursor(connection, { consumer, bufferedMax: 10 });
+  const still = await openPullConsumer(connection, { consumer, bufferedMax: 10 });
   await still.close();
   // A request nobody cancels: the connection lives, its process does not turn.
   const own = await connectLog({ url: server.url, name: 'standing still' });
@@ -217,7 +217,7 @@ test('cursor: a reader that stands still, its request waiting at the server, kee
   own.nc.publish(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${name}`, JSON.stringify(request), { reply: inbox });
   await own.nc.flush();
   const all = ['1', '2', '3', '4', '5'];
-  const opening = openCursor(connection, { consumer, bufferedMax: 10 });
+  const opening = openPullConsumer(connection, { consumer, bufferedMax: 10 });
   for (const text of all) await put(text);
   const next = await opening;
   expect(texts(await takeAll(next, 5))).toEqual(all);
@@ -226,10 +226,10 @@ test('cursor: a reader that stands still, its request waiting at the server, kee
   await own.close();
 });
 
-test('cursor: messages that went elsewhere are noticed, and come in order', async () => {
+test('consumer: messages that went elsewhere are noticed, and come in order', async () => {
   const { stream, name } = consumer;
-  const cursor = await openCursor(connection, { consumer, bufferedMax: 2 });
-  cursor.pause();
+  const pullConsumer = await openPullConsumer(connection, { consumer, bufferedMax: 2 });
+  pullConsumer.pause();
   const { config } = await connection.jsm.consumers.info(stream, name);
   const { priority_groups: groups } = config as { priority_groups?: readonly string[] };
   const all = ['1', '2', '3', '4', '5'];
@@ -237,32 +237,32 @@ test('cursor: messages that went elsewhere are noticed, and come in order', asyn
   const request = JSON.stringify({ batch: 1, expires: 2_000_000_000, group: groups?.[0] });
   const next = `$JS.API.CONSUMER.MSG.NEXT.${stream}.${name}`;
   expect((await connection.nc.request(next, request, { timeout: 2_000, noMux: true })).string()).toBe('1');
-  cursor.resume();
-  expect(texts(await takeAll(cursor, 5))).toEqual(all);
-  await cursor.close();
+  pullConsumer.resume();
+  expect(texts(await takeAll(pullConsumer, 5))).toEqual(all);
+  await pullConsumer.close();
 });
 
-test('cursor: what is released comes again in order, what is in hand or done does not', async () => {
+test('consumer: what is released comes again in order, what is in hand or done does not', async () => {
   const all = Array.from({ length: 8 }, (_, n) => String(n));
   for (const text of all) await put(text);
-  const cursor = await openCursor(connection, { consumer, bufferedMax: 3 });
-  const taken = await takeAll(cursor, 6);
+  const pullConsumer = await openPullConsumer(connection, { consumer, bufferedMax: 3 });
+  const taken = await takeAll(pullConsumer, 6);
   await taken[1]?.ackConfirmed(2_000);
   taken[4]?.release();
   taken[5]?.release();
-  expect(texts(await takeAll(cursor, 4))).toEqual(['4', '5', '6', '7']);
-  expect(cursor.buffered).toBe(0);
-  await cursor.close();
+  expect(texts(await takeAll(pullConsumer, 4))).toEqual(['4', '5', '6', '7']);
+  expect(pullConsumer.buffered).toBe(0);
+  await pullConsumer.close();
 });
 
-test('cursor: what the reader before had finished is acknowledged and not handed out', async () => {
+test('consumer: what the reader before had finished is acknowledged and not handed out', async () => {
   for (let n = 0; n < 6; n += 1) await put(String(n));
-  const earlier = await openCursor(connection, { consumer, bufferedMax: 6 });
+  const earlier = await openPullConsumer(connection, { consumer, bufferedMax: 6 });
   const had = await takeAll(earlier, 6);
   for (const at of [0, 2, 4]) had[at]?.finish();
   const { finished } = earlier;
   await earlier.close();
-  const later = await openCursor(connection, { consumer, bufferedMax: 6 });
+  const later = await openPullConsumer(connection, { consumer, bufferedMax: 6 });
   later.restore(finished);
   const rest = await takeAll(later, 3);
   expect(texts(rest)).toEqual(['1', '3', '5']);
@@ -273,7 +273,7 @@ test('cursor: what the reader before had finished is acknowledged and not handed
   await later.close();
 });
 
-test('cursor: a consumer of an earlier version is taken over in its place', async () => {
+test('consumer: a consumer of an earlier version is taken over in its place', async () => {
   for (let n = 0; n < 4; n += 1) await put(String(n));
   await connection.jsm.consumers.add(streams.events, {
     durable_name: consumer.name,
@@ -290,20 +290,20 @@ test('cursor: a consumer of an earlier version is taken over in its place', asyn
   const first = await pull();
   await connection.nc.request(first.reply ?? '', '+ACK', { timeout: 2_000 });
   expect((await pull()).string()).toBe('1');
-  const cursor = await openCursor(connection, { consumer, bufferedMax: 5 });
+  const pullConsumer = await openPullConsumer(connection, { consumer, bufferedMax: 5 });
   expect((await pull()).headers?.code).toBe(400);
-  expect(texts(await takeAll(cursor, 3))).toEqual(['1', '2', '3']);
-  await cursor.close();
+  expect(texts(await takeAll(pullConsumer, 3))).toEqual(['1', '2', '3']);
+  await pullConsumer.close();
 });
 
-test('cursor: a connection that is lost delays nothing and disorders nothing', async () => {
+test('consumer: a connection that is lost delays nothing and disorders nothing', async () => {
   const own = await connectLog({ url: server.url, name: 'breaking' });
   const all = Array.from({ length: 40 }, (_, n) => String(n));
-  const cursor = await openCursor(own, { consumer, bufferedMax: 8 });
+  const pullConsumer = await openPullConsumer(own, { consumer, bufferedMax: 8 });
   const seen: string[] = [];
   const work = (async () => {
     while (seen.length < all.length) {
-      for (const delivery of await cursor.take(4)) {
+      for (const delivery of await pullConsumer.take(4)) {
         seen.push(...texts([delivery]));
         if (seen.length % 3 !== 0) delivery.ack();
       }
@@ -318,20 +318,20 @@ test('cursor: a connection that is lost delays nothing and disorders nothing', a
   }
   await work;
   expect(seen).toEqual(all);
-  await cursor.close();
+  await pullConsumer.close();
   await own.close();
 });
 
-test('log: connection and cursor outlive a killed server', async () => {
+test('log: connection and consumer outlive a killed server', async () => {
   const storeDir = await createNatsFolder();
   const own = await startTestNats({ storeDir });
   const client = await connectLog({ url: own.url, name: 'test' });
   await ensureTopology(client, settings);
   const send = (text: string): ReturnType<typeof publish> =>
     publish(client, eventsSubject(account, 0), Buffer.from(text), { msgId: text, timeoutMs: 1_000, attemptsMax: 20 });
-  const cursor = await openCursor(client, { consumer, bufferedMax: 5 });
+  const pullConsumer = await openPullConsumer(client, { consumer, bufferedMax: 5 });
   await send('before');
-  const [before] = await takeAll(cursor, 1);
+  const [before] = await takeAll(pullConsumer, 1);
   expect(await before?.ackConfirmed(2_000)).toBe(true);
   await own.kill();
   await expect.poll(() => client.connected, { timeout: 45_000 }).toBe(false);
@@ -341,9 +341,9 @@ test('log: connection and cursor outlive a killed server', async () => {
   const restarted = await startTestNats({ storeDir, port: own.port });
   await send('after');
   // The server keeps acknowledgements lazily; what it hands out again for that is recognised.
-  expect(texts(await takeAll(cursor, 1))).toEqual(['after']);
+  expect(texts(await takeAll(pullConsumer, 1))).toEqual(['after']);
   expect(client.reconnects).toBe(1);
-  await cursor.close();
+  await pullConsumer.close();
   await client.close();
   await restarted.stop();
 });

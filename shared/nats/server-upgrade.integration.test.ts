@@ -8,7 +8,7 @@ import { createNatsFolder, startTestNats } from '../testing/servers.ts';
 import { connectLog } from './connection/connection.ts';
 import type { LogConnection } from './connection/connection.ts';
 import { consumerPolicy } from './consume/consumers.ts';
-import { openCursor } from './consume/pull-consumer.ts';
+import { openPullConsumer } from './consume/pull-consumer.ts';
 import { inspectLog } from './monitor/inspect-log.ts';
 import { bucketSettings, openBuckets } from './buckets/open-buckets.ts';
 import type { Buckets } from './buckets/open-buckets.ts';
@@ -174,11 +174,11 @@ test.skipIf(older === undefined).each([
     duplicate: true,
   });
   // Who takes the consumer over is given all that follows what is finished without a gap, in order.
-  const cursor = await openCursor(connection, { consumer, bufferedMax: 50 });
-  ended.push(() => cursor.close());
+  const pullConsumer = await openPullConsumer(connection, { consumer, bufferedMax: 50 });
+  ended.push(() => pullConsumer.close());
   const came: number[] = [];
   while (came.length < events - 20) {
-    for (const message of await cursor.take(50)) {
+    for (const message of await pullConsumer.take(50)) {
       came.push(message.seq);
       message.ack();
     }

@@ -4,14 +4,14 @@ import type { ClientBase } from 'pg';
  * Makes a transaction's statements look rows up by key. Left alone, PostgreSQL plans for the length of an array of
  * keys, or for a table that was nearly empty a minute ago, and reads whole tables.
  */
-export async function goByKey(client: ClientBase): Promise<void> {
-  await client.query(byKey('set local'));
+export async function forceIndexScans(client: ClientBase): Promise<void> {
+  await client.query(indexScans('set local'));
 }
 
 /** The same for every statement of a connection. */
-export async function lookUpByKey(client: ClientBase): Promise<void> {
-  await client.query(byKey('set'));
+export async function forceIndexScansForSession(client: ClientBase): Promise<void> {
+  await client.query(indexScans('set'));
 }
 
-const byKey = (set: string): string => `${set} plan_cache_mode = force_generic_plan; ${set} enable_seqscan = off;
+const indexScans = (set: string): string => `${set} plan_cache_mode = force_generic_plan; ${set} enable_seqscan = off;
   ${set} enable_hashjoin = off; ${set} enable_mergejoin = off`;

@@ -7,12 +7,12 @@ import { startNatsCluster } from '../embedded/nats/nats-cluster.ts';
 import { type NatsServer, type NatsServerOptions, startNatsServer } from '../embedded/nats/nats-server.ts';
 import { type DatabaseAddress, dropDatabase, ensureDatabase } from '../embedded/postgres/postgres-database.ts';
 import { NATS_FOLDER_PREFIX } from './run-folder.ts';
-import { askDesk } from './server-desk.ts';
+import { askServerService } from './server-service.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
     testRunFolder: string;
-    testServerDesk: string;
+    testServerService: string;
   }
 }
 
@@ -25,7 +25,7 @@ export interface TestDatabase {
 
 /** The nats-server program of this run, for tests that start servers with options of their own. */
 export function natsBinaryPath(): Promise<string> {
-  return askDesk(inject('testServerDesk'), 'nats-binary-path');
+  return askServerService(inject('testServerService'), 'nats-binary-path');
 }
 
 /** A fresh temporary folder for a nats-server's data. Removed at the end of the run, and servers left on it are ended. */
@@ -67,7 +67,7 @@ export async function startTestNatsCluster(nodeCount = 3): Promise<NatsServer[]>
 
 /** Makes an empty database in the PostgreSQL server all test files of the run share. */
 export async function createTestDatabase(): Promise<TestDatabase> {
-  const server = new URL(await askDesk(inject('testServerDesk'), 'postgres-url'));
+  const server = new URL(await askServerService(inject('testServerService'), 'postgres-url'));
   const address: DatabaseAddress = {
     port: Number(server.port),
     user: decodeURIComponent(server.username),

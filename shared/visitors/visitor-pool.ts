@@ -2,7 +2,7 @@ import pg from 'pg';
 import type { ClientBase, Pool } from 'pg';
 import { sslOptions } from '../postgres/database-access.ts';
 import type { DatabaseAccess } from '../postgres/database-access.ts';
-import { lookUpByKey } from '../postgres/force-index-scans.ts';
+import { forceIndexScansForSession } from '../postgres/force-index-scans.ts';
 
 export type VisitorPoolOptions = DatabaseAccess & {
   /** Connections at most. A batch of visitors takes one. */
@@ -39,7 +39,7 @@ export function createVisitorPool(options: VisitorPoolOptions): Pool {
 
 /** The pool gives a new connection to nobody before this is done. */
 function setUpByKey(client: ClientBase, done: (error?: Error) => void): void {
-  lookUpByKey(client).then(() => done(), done);
+  forceIndexScansForSession(client).then(() => done(), done);
 }
 
 function ignore(): void {}

@@ -13,7 +13,7 @@ import type { ExperimentAnswer, ExperimentCall, ExperimentService } from './expe
 import { readBody } from './read-body.ts';
 
 export type ServeExperiments = {
-  readonly desk: ExperimentService;
+  readonly experiments: ExperimentService;
   readonly clientAddress: ClientAddress;
   readonly counts: HttpCounts;
   readonly logger: Logger;
@@ -37,9 +37,12 @@ export function serveExperiments(app: FastifyInstance, options: ServeExperiments
   const { counts } = options;
   const asAssignment: Route = {
     name: `${assignmentsPath}:key`,
-    answer: (call, key) => options.desk.assign(key, call),
+    answer: (call, key) => options.experiments.assign(key, call),
   };
-  const asPersonalization: Route = { name: personalizationPath, answer: (call) => options.desk.personalize(call) };
+  const asPersonalization: Route = {
+    name: personalizationPath,
+    answer: (call) => options.experiments.personalize(call),
+  };
   for (const { name } of [asAssignment, asPersonalization]) counts.expect(name, 'POST');
   app.options('/experiments/*', (_request, reply) => reply.code(204).headers(preflight).send());
 

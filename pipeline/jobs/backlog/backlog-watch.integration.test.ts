@@ -5,7 +5,7 @@ import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
 import { connectLog } from '../../../shared/nats/connection/connection.ts';
 import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
 import { claimConsumer } from '../../../shared/nats/consume/consumers.ts';
-import { openCursor } from '../../../shared/nats/consume/pull-consumer.ts';
+import { openPullConsumer } from '../../../shared/nats/consume/pull-consumer.ts';
 import { publish } from '../../../shared/nats/publish/publisher.ts';
 import {
   deadLetterSubject,
@@ -92,12 +92,12 @@ test('backlog: frames, events and the oldest of each reader, whether somebody ru
 
 test('backlog: what was given and not acknowledged is part of it, and the oldest moves on with what is', async () => {
   const name = dispatcherConsumer('slow');
-  const cursor = await openCursor(connection, {
+  const pullConsumer = await openPullConsumer(connection, {
     consumer: consumer(streams.events, name, eventsOfAccount('c')),
     bufferedMax: 2,
   });
   for (let i = 0; i < 2; i += 1) await store(eventsSubject('c', 0));
-  const [first, second] = [...(await cursor.take(1)), ...(await cursor.take(1))];
+  const [first, second] = [...(await pullConsumer.take(1)), ...(await pullConsumer.take(1))];
   start();
   await expect.poll(() => watch?.backlogs.get(name)?.unacknowledged, within).toBe(2);
   await expect.poll(() => watch?.backlogs.get(name)?.oldestAtMs, within).toBe(first?.storedAtMs);
@@ -106,7 +106,7 @@ test('backlog: what was given and not acknowledged is part of it, and the oldest
   await expect.poll(() => watch?.backlogs.get(name)?.oldestAtMs, within).toBe(second?.storedAtMs);
   await second?.ackConfirmed(10_000);
   await expect.poll(() => watch?.backlogs.get(name), within).toMatchObject({ frames: 0, oldestAtMs: undefined });
-  await cursor.close();
+  await pullConsumer.close();
 });
 
 test('backlog: retries and dead letters are counted by destination, over all tiers', async () => {

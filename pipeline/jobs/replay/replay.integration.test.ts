@@ -10,8 +10,12 @@ import { streams } from '../../../shared/nats/streams/topology.ts';
 import { listDeadLetters } from '../../../shared/nats/messages/list-dead-letters.ts';
 import { encodeReplay, replayKey, shareDone } from '../../../shared/contracts/replay-job.ts';
 import type { ReplayJob, ReplayRequest } from '../../../shared/contracts/replay-job.ts';
-import { TooManyReplaysError, createReplayDesk, replaysWaitingMax } from '../../../shared/nats/buckets/replay-store.ts';
-import type { ReplayDesk } from '../../../shared/nats/buckets/replay-store.ts';
+import {
+  TooManyReplaysError,
+  createReplayStore,
+  replaysWaitingMax,
+} from '../../../shared/nats/buckets/replay-store.ts';
+import type { ReplayStore } from '../../../shared/nats/buckets/replay-store.ts';
 import { startTestNats } from '../../../shared/testing/servers.ts';
 import { createDispatcherRig } from '../../workers/dispatch/testing/dispatcher-rig.ts';
 import type { DispatcherRig } from '../../workers/dispatch/testing/dispatcher-rig.ts';
@@ -27,7 +31,7 @@ import type { ReplayRunner } from './replay-runner.ts';
 let nats: NatsServer;
 let sink: ScriptedSink;
 let rig: DispatcherRig;
-let desk: ReplayDesk;
+let replayStore: ReplayStore;
 let runner: ReplayRunner | undefined;
 let isLive = true;
 
@@ -39,7 +43,7 @@ beforeEach(async () => {
   sink = await startScriptedSink();
   rig = await createDispatcherRig(nats.url);
   rig.configure({ destinations: [httpEntity(rig.destinationId, sink.url)] });
-  desk = createReplayDesk(rig.replays);
+  replayStore = createReplayStore(rig.replays);
 });
 afterEach(async () => {
   await runner?.stop();
@@ -60,7 +64,7 @@ const run = async (settings: { readonly abandonedAfterMs?: number } = {}): Promi
     ...settings,
   });
 };
-const replay = (request: ReplayRequest) => desk.start(rig.accountId, rig.destinationId, request);
+const replay = (request: ReplayRequest) => replayStore.start(rig.accountId, rig.destinationId, request);
 const idle = (): Promise<void> => until('everything is acknowledged', async () => (await rig.unfinished()) === 0);
 const numbered = (count: number) => Array.from({ length: count }, (_, i) => ({ id: `e${i}` }));
 
@@ -75,7 +79,7 @@ async function bury(count: number, status = 400): Promise<DispatcherActor> {
 }
 
 async function isIn(id: string, state: ReplayJob['state']): Promise<boolean> {
-  return (await desk.find(rig.destinationId, id))?.state === state;
+  return (await replayStore.find(rig.destinationId, id))?.state === state;
 }
 
 const isDone = (id: string): Promise<boolean> => isIn(id, 'done');
@@ -102,13 +106,13 @@ describe('replay', () => {
         .toSorted(),
     );
     expect(await rig.deadLetters()).toEqual([]);
-    const job = await desk.find(rig.destinationId, id);
+    const job = await replayStore.find(rig.destinationId, id);
     expect(job).toMatchObject({ state: 'done', scanned: 20, queued: 20 });
     expect(job === undefined ? 0 : shareDone(job)).toBe(1);
     const again = await replay({ what: 'dead-letters' });
     await until('it is done', () => isDone(again.id));
-    expect(await desk.find(rig.destinationId, again.id)).toMatchObject({ queued: 0 });
-    expect((await desk.list(rig.destinationId)).map((job) => job.id)).toEqual([again.id, id]);
+    expect(await replayStore.find(rig.destinationId, again.id)).toMatchObject({ queued: 0 });
+    expect((await replayStore.list(rig.destinationId)).map((job) => job.id)).toEqual([again.id, id]);
   });
 
   it('dead letters: only those of a reason', async () => {
@@ -158,10 +162,10 @@ describe('replay', () => {
     // A range that is not over yet ends with what there is.
     const open = await replay({ what: 'log', fromMs: toMs, toMs: Date.now() + 3_600_000 });
     await until('it is done', () => isDone(open.id));
-    expect(await desk.find(rig.destinationId, open.id)).toMatchObject({ scanned: 1, queued: 1 });
+    expect(await replayStore.find(rig.destinationId, open.id)).toMatchObject({ scanned: 1, queued: 1 });
     const coming = await replay({ what: 'log', fromMs: Date.now() + 60_000, toMs: Date.now() + 3_600_000 });
     await until('it is done', () => isDone(coming.id));
-    expect(await desk.find(rig.destinationId, coming.id)).toMatchObject({ scanned: 0, queued: 0 });
+    expect(await replayStore.find(rig.destinationId, coming.id)).toMatchObject({ scanned: 0, queued: 0 });
   });
 
   it('dead letters: an attempt after a replay is not taken for the one of before it', async () => {
@@ -189,14 +193,14 @@ describe('replay', () => {
     await until('all arrived', () => sink.taken().length >= 20);
     await until('the retry log is empty', async () => (await rig.retries()).size === 0);
     expect(sink.taken()).toHaveLength(20);
-    expect(await desk.find(rig.destinationId, second.id)).toMatchObject({ queued: 0 });
+    expect(await replayStore.find(rig.destinationId, second.id)).toMatchObject({ queued: 0 });
   });
 
   it('ask: more than may wait for a destination are refused', async () => {
     for (let fromMs = 0; fromMs < replaysWaitingMax; fromMs += 1) await replay({ what: 'log', fromMs, toMs: 100 });
     await expect(replay({ what: 'dead-letters' })).rejects.toThrow(TooManyReplaysError);
-    const [newest] = await desk.list(rig.destinationId);
-    await desk.cancel(rig.destinationId, newest?.id ?? '');
+    const [newest] = await replayStore.list(rig.destinationId);
+    await replayStore.cancel(rig.destinationId, newest?.id ?? '');
     expect(await replay({ what: 'dead-letters' })).toMatchObject({ state: 'waiting' });
   });
 
@@ -204,15 +208,15 @@ describe('replay', () => {
     const dispatcher = await bury(3);
     await dispatcher.stop(5_000);
     const waiting = await replay({ what: 'dead-letters' });
-    expect(await desk.cancel(rig.destinationId, waiting.id)).toMatchObject({ state: 'cancelled' });
-    expect(await desk.cancel(rig.destinationId, randomUUID())).toBeUndefined();
+    expect(await replayStore.cancel(rig.destinationId, waiting.id)).toMatchObject({ state: 'cancelled' });
+    expect(await replayStore.cancel(rig.destinationId, randomUUID())).toBeUndefined();
     await fillRoom();
     await run();
     const { id } = await replay({ what: 'dead-letters' });
     await until('it has begun', () => isIn(id, 'running'));
-    expect(await desk.cancel(rig.destinationId, id)).toMatchObject({ state: 'cancelling' });
+    expect(await replayStore.cancel(rig.destinationId, id)).toMatchObject({ state: 'cancelling' });
     await until('it is cancelled', () => isIn(id, 'cancelled'));
-    expect(await desk.cancel(rig.destinationId, id)).toMatchObject({ state: 'cancelled' });
+    expect(await replayStore.cancel(rig.destinationId, id)).toMatchObject({ state: 'cancelled' });
     expect(await rig.deadLetters()).toHaveLength(3);
   });
 
@@ -225,7 +229,7 @@ describe('replay', () => {
     await until('it has begun', () => isIn(id, 'running'));
     isLive = false;
     await until('it waits', () => isIn(id, 'waiting'));
-    expect(await desk.find(rig.destinationId, id)).not.toHaveProperty('owner');
+    expect(await replayStore.find(rig.destinationId, id)).not.toHaveProperty('owner');
     await purgeSubject(rig.connection, streams.retry, retrySubject(rig.destinationId, replayTier));
     isLive = true;
     await until('it is done', () => isDone(id));
@@ -258,7 +262,7 @@ describe('replay', () => {
     await rig.replays.put(replayKey(rig.destinationId, job.id), encodeReplay(left));
     await run({ abandonedAfterMs: 300 });
     await until('it is done', () => isDone(job.id));
-    expect(await desk.find(rig.destinationId, job.id)).toMatchObject({ owner: 'test', queued: 3 });
+    expect(await replayStore.find(rig.destinationId, job.id)).toMatchObject({ owner: 'test', queued: 3 });
     dispatcher.retriesStored(replayTier);
     await until('all arrived', () => sink.taken().length === 3);
   });
@@ -270,7 +274,7 @@ describe('replay', () => {
     await run();
     const { id } = await replay({ what: 'dead-letters' });
     // Nobody takes them off the retry log, so it waits for room in the middle.
-    await until('it waits for room', async () => (await desk.find(rig.destinationId, id))?.queued === 256);
+    await until('it waits for room', async () => (await replayStore.find(rig.destinationId, id))?.queued === 256);
     await runner?.stop();
     await run();
     const next = await rig.start();

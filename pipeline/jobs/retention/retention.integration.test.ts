@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
 import { connectLog } from '../../../shared/nats/connection/connection.ts';
 import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
-import { openCursor } from '../../../shared/nats/consume/pull-consumer.ts';
+import { openPullConsumer } from '../../../shared/nats/consume/pull-consumer.ts';
 import { PublishError, publish } from '../../../shared/nats/publish/publisher.ts';
 import { readStreamState } from '../../../shared/nats/streams/stream-progress.ts';
 import { countBySubject } from '../../../shared/nats/messages/subject-log.ts';
@@ -73,14 +73,14 @@ async function acknowledge(stream: string, name: string, filterSubject: string, 
     ackWaitMs: 30_000,
     ackPendingMax: 1_000,
   } as const;
-  const cursor = await openCursor(connection, { consumer, bufferedMax: Math.max(count, 1) });
+  const pullConsumer = await openPullConsumer(connection, { consumer, bufferedMax: Math.max(count, 1) });
   for (let left = count; left > 0;) {
-    const taken = await cursor.take(left);
+    const taken = await pullConsumer.take(left);
     for (const delivery of taken) delivery.ack();
     left -= taken.length;
   }
   await connection.nc.flush();
-  await cursor.close();
+  await pullConsumer.close();
 }
 
 const left = async (stream: string, subject: string): Promise<number> => {

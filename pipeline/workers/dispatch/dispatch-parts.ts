@@ -1,6 +1,6 @@
 import type { Sender } from '../../../shared/egress/sender.ts';
 import type { DeliveryOrder } from '../../../shared/destinations/common-settings.ts';
-import type { Cursor } from '../../../shared/nats/consume/pull-consumer.ts';
+import type { PullConsumer } from '../../../shared/nats/consume/pull-consumer.ts';
 import type { DeadLetterWriter } from './outbox/dead-letter-writer.ts';
 import type { SettledPart } from './inbox/dispatch-place.ts';
 import type { DispatcherOptions } from './dispatcher-context.ts';
@@ -19,7 +19,7 @@ export type DispatchParts = {
   readonly options: DispatcherOptions;
   readonly counts: DispatcherCounts;
   readonly keeper: HealthKeeper;
-  readonly cursor: Cursor;
+  readonly pullConsumer: PullConsumer;
   readonly abort: AbortController;
   readonly deadLetters: DeadLetterWriter;
   readonly sender: Sender;

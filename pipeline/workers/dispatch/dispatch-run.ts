@@ -89,7 +89,7 @@ export class DispatchRun {
       lanes: this.#lanes,
       held: this.#held,
       note,
-      handedOutSeq: parts.cursor.handedOutSeq,
+      handedOutSeq: parts.pullConsumer.handedOutSeq,
       settledBefore: parts.settledBefore,
       order: this.#order,
       onSettled: (frame, line) => this.#settle(frame, line),
@@ -151,7 +151,7 @@ export class DispatchRun {
       storedAtMs,
       lines,
     }));
-    return { finished: this.#parts.cursor.finished, parts };
+    return { finished: this.#parts.pullConsumer.finished, parts };
   }
 
   /**
@@ -165,7 +165,7 @@ export class DispatchRun {
       this.#handBackUnstarted();
       this.#intake.forgetUnopened();
       this.#lanes.remove(({ lane }) => lane === 'fresh');
-      const closing = this.#parts.cursor.close();
+      const closing = this.#parts.pullConsumer.close();
       const idle = new Promise<void>((resolve) => {
         this.#onIdle = resolve;
       });
@@ -208,7 +208,7 @@ export class DispatchRun {
 
   async #takeFrames(): Promise<void> {
     for (;;) {
-      const deliveries = await this.#parts.cursor.take(framesPerTake);
+      const deliveries = await this.#parts.pullConsumer.take(framesPerTake);
       if (deliveries.length === 0) return;
       if (this.#isStopping) return;
       for (const delivery of deliveries) this.#intake.takeFrame(delivery);
@@ -234,12 +234,12 @@ export class DispatchRun {
   }
 
   #pump(): void {
-    const { abort, sender, cursor } = this.#parts;
+    const { abort, sender, pullConsumer } = this.#parts;
     const prepared = this.#parts.options.target()?.prepared;
     if (prepared === undefined) return;
-    if (!cursor.isCurrent) {
+    if (!pullConsumer.isCurrent) {
       // It stood still: another one may be sending the same by now.
-      cursor.confirm().then(
+      pullConsumer.confirm().then(
         () => this.wake(),
         (error: unknown) => this.#fail(error),
       );
@@ -290,7 +290,7 @@ export class DispatchRun {
 
   /** Takes more only while there is room for it and somebody to send it to. */
   #regulate(): void {
-    const { options, cursor, retryReader, order, onOrderChanged } = this.#parts;
+    const { options, pullConsumer, retryReader, order, onOrderChanged } = this.#parts;
     const { settings, destinationId, logger } = options;
     const target = options.target();
     if ((target?.prepared?.order ?? order) !== order) onOrderChanged();
@@ -316,8 +316,8 @@ export class DispatchRun {
     }
     const passes = target?.destination.isEnabled === false;
     if (passes) this.#passOver();
-    if ((passes || (canSend && hasRoom)) && !this.#isStopping) cursor.resume();
-    else cursor.pause();
+    if ((passes || (canSend && hasRoom)) && !this.#isStopping) pullConsumer.resume();
+    else pullConsumer.pause();
   }
 
   #settle(frame: HeldFrame, line: number | undefined): void {
@@ -378,11 +378,11 @@ export class DispatchRun {
   }
 
   async #close(): Promise<void> {
-    const { abort, cursor, sender, retryReader, keeper } = this.#parts;
+    const { abort, pullConsumer, sender, retryReader, keeper } = this.#parts;
     abort.abort(new Error('the dispatcher ended'));
     this.#gate.stop();
     this.#linger.stop();
-    await Promise.allSettled([cursor.close(), sender.close()]);
+    await Promise.allSettled([pullConsumer.close(), sender.close()]);
     const storing = async (): Promise<void> => {
       await keeper.stop();
       this.#held.abandonAll();

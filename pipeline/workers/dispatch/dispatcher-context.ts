@@ -77,7 +77,7 @@ export type OutcomeNote = {
 export type DispatcherOptions = {
   readonly destinationId: string;
   readonly accountId: string;
-  /** When the version that runs was published, in ms since the epoch: a new cursor starts there. */
+  /** When the version that runs was published, in ms since the epoch: a new consumer starts there. */
   readonly publishedAtMs: number;
   readonly instanceId: string;
   readonly connection: LogConnection;

@@ -1,9 +1,9 @@
 import type { DeliveryOrder } from '../../../shared/destinations/common-settings.ts';
 import { parkedTier } from '../../../shared/contracts/events/retry-record.ts';
-import { openCursor } from '../../../shared/nats/consume/pull-consumer.ts';
-import type { Cursor } from '../../../shared/nats/consume/pull-consumer.ts';
+import { openPullConsumer } from '../../../shared/nats/consume/pull-consumer.ts';
+import type { PullConsumer } from '../../../shared/nats/consume/pull-consumer.ts';
 import { noticeLosses } from '../../../shared/nats/messages/notice-losses.ts';
-import { logCursorTrouble } from '../../../shared/nats/consume/log-consumer-trouble.ts';
+import { logConsumerTrouble } from '../../../shared/nats/consume/log-consumer-trouble.ts';
 import { retriesOfDestination } from '../../../shared/contracts/subjects.ts';
 import { countBySubject } from '../../../shared/nats/messages/subject-log.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
@@ -116,24 +116,24 @@ async function startRun(
   const { connection, destinationId, settings, logger } = options;
   const consumer = new DestinationConsumer(options);
   // From here on the dispatcher before is given nothing, so what it has noted is what counts.
-  const cursor = await openCursor(connection, {
+  const pullConsumer = await openPullConsumer(connection, {
     consumer,
     bufferedMax: settings.framesBufferedMax,
-    onTrouble: logCursorTrouble(logger, { destinationId }),
+    onTrouble: logConsumerTrouble(logger, { destinationId }),
     losses: noticeLosses({ connection, stream: streams.events, logger, fields: { destinationId } }, () => {
       counts.lost_frames += 1;
     }),
   });
   try {
-    return await startOn(cursor, consumer, options, counts, onOrderChanged);
+    return await startOn(pullConsumer, consumer, options, counts, onOrderChanged);
   } catch (error) {
-    await cursor.close();
+    await pullConsumer.close();
     throw error;
   }
 }
 
 async function startOn(
-  cursor: Cursor,
+  pullConsumer: PullConsumer,
   consumer: DestinationConsumer,
   options: DispatcherOptions,
   counts: DispatcherCounts,
@@ -143,8 +143,8 @@ async function startOn(
   const abort = new AbortController();
   const order = orderOf(options) ?? 'visitor';
   const onError = (error: unknown): void => logger.warn({ destinationId, err: error }, 'dispatcher: the log failed');
-  const places = cursor.isTakenOver ? await readPlaces(connection, destinationId) : [];
-  for (const { finished } of places) cursor.restore(finished);
+  const places = pullConsumer.isTakenOver ? await readPlaces(connection, destinationId) : [];
+  for (const { finished } of places) pullConsumer.restore(finished);
   const keeper = await openHealthKeeper({
     bucket: options.health,
     destinationId,
@@ -170,7 +170,7 @@ async function startOn(
     options,
     counts,
     keeper,
-    cursor,
+    pullConsumer,
     abort,
     deadLetters,
     sender: options.createSender(settings.concurrency),

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { goByKey } from '../../../shared/postgres/force-index-scans.ts';
+import { forceIndexScans } from '../../../shared/postgres/force-index-scans.ts';
 import { inTransaction } from '../../../shared/postgres/in-transaction.ts';
 import { holdForWriting } from '../../../shared/visitors/erasure-lock.ts';
 import type { RecentEvent } from './recent-event.ts';
@@ -11,7 +11,7 @@ import type { RecentEvent } from './recent-event.ts';
 export function insertRecentEvents(pool: Pool, events: readonly RecentEvent[]): Promise<number> {
   return inTransaction(pool, async (client) => {
     await client.query('set local synchronous_commit = off');
-    await goByKey(client);
+    await forceIndexScans(client);
     await holdForWriting(client, [...new Set(events.map((event) => event.accountId))]);
     const { rowCount } = await client.query({ name: 'insert-recent-events', text: statement, values: columns(events) });
     return rowCount ?? 0;

@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { idsHeader } from '../../../shared/contracts/events/resolved-event.ts';
 import { withDeadline } from '../../../shared/nats/connection/connection.ts';
-import { openCursor } from '../../../shared/nats/consume/pull-consumer.ts';
-import type { Cursor } from '../../../shared/nats/consume/pull-consumer.ts';
-import { logCursorTrouble } from '../../../shared/nats/consume/log-consumer-trouble.ts';
+import { openPullConsumer } from '../../../shared/nats/consume/pull-consumer.ts';
+import type { PullConsumer } from '../../../shared/nats/consume/pull-consumer.ts';
+import { logConsumerTrouble } from '../../../shared/nats/consume/log-consumer-trouble.ts';
 import type { Delivery } from '../../../shared/nats/messages/delivery.ts';
 import type { Actor } from '../actor.ts';
 import { FramesInWork } from '../frames-in-work.ts';
@@ -25,7 +25,7 @@ export type RecorderOptions = Omit<RecorderContext, 'counts' | 'signal'>;
 const handBackMs = 250;
 
 /**
- * Starts the recorder of recent events: reads the resolved events of all accounts with a cursor of its own and writes
+ * Starts the recorder of recent events: reads the resolved events of all accounts with a consumer of its own and writes
  * them, or a sample where an account sends more than the view takes, to PostgreSQL. While the database is away the log
  * holds what comes. It never holds up anything else: where it falls too far behind it leaves events out, counted.
  */
@@ -34,19 +34,19 @@ export async function startRecentEventsRecorder(options: RecorderOptions): Promi
   const context: RecorderContext = { ...options, counts: createRecorderCounts(), signal: abort.signal };
   const { connection, settings, logger } = context;
   const consumer = recorderConsumer(settings);
-  const cursor = await openCursor(connection, {
+  const pullConsumer = await openPullConsumer(connection, {
     consumer,
     bufferedMax: settings.framesPerTake,
-    onTrouble: logCursorTrouble(logger, { consumer: consumer.name }),
+    onTrouble: logConsumerTrouble(logger, { consumer: consumer.name }),
   });
   const trimmer = startTrimmer(context);
-  const recorder = new Recorder(context, cursor, trimmer);
+  const recorder = new Recorder(context, pullConsumer, trimmer);
   return {
     done: recorder.done,
     stop: async (deadlineMs) => {
       const late = setTimeout(() => abort.abort(new Error('stop deadline passed')), deadlineMs);
       // A statement under way cannot be called back: it ends by its own deadline, and repeating it does no harm.
-      await withDeadline(Promise.allSettled([cursor.close(), recorder.done]), deadlineMs + handBackMs);
+      await withDeadline(Promise.allSettled([pullConsumer.close(), recorder.done]), deadlineMs + handBackMs);
       clearTimeout(late);
     },
     stats: () => ({ ...context.counts, ...recorder.gauges() }),
@@ -56,20 +56,20 @@ export async function startRecentEventsRecorder(options: RecorderOptions): Promi
 class Recorder {
   readonly done: Promise<void>;
   readonly #context: RecorderContext;
-  readonly #cursor: Cursor;
+  readonly #pullConsumer: PullConsumer;
   readonly #trimmer: Trimmer;
   readonly #buckets: SamplingBuckets;
   readonly #inWork: FramesInWork;
   #framesWaiting = 0;
   #lagMs = 0;
 
-  constructor(context: RecorderContext, cursor: Cursor, trimmer: Trimmer) {
+  constructor(context: RecorderContext, pullConsumer: PullConsumer, trimmer: Trimmer) {
     this.#context = context;
-    this.#cursor = cursor;
+    this.#pullConsumer = pullConsumer;
     this.#trimmer = trimmer;
     this.#buckets = createSamplingBuckets(context.settings);
     this.#inWork = new FramesInWork(context.settings.ackWaitMs);
-    const close = (): Promise<unknown> => Promise.all([this.#cursor.close(), this.#trimmer.stop()]);
+    const close = (): Promise<unknown> => Promise.all([this.#pullConsumer.close(), this.#trimmer.stop()]);
     this.done = this.#inWork.during(() => this.#work(), context.signal, close);
   }
 
@@ -80,7 +80,7 @@ class Recorder {
   async #work(): Promise<void> {
     const { settings } = this.#context;
     for (;;) {
-      const deliveries = await this.#cursor.take(settings.framesPerTake);
+      const deliveries = await this.#pullConsumer.take(settings.framesPerTake);
       const [oldest] = deliveries;
       if (oldest === undefined) return;
       this.#inWork.taken(deliveries);
@@ -91,7 +91,7 @@ class Recorder {
       for (const delivery of deliveries) {
         this.#inWork.finished(delivery);
       }
-      if (this.#cursor.buffered < settings.framesPerTake / 2) await wait(settings.lingerMs);
+      if (this.#pullConsumer.buffered < settings.framesPerTake / 2) await wait(settings.lingerMs);
     }
   }
 

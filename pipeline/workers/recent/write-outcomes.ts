@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { goByKey } from '../../../shared/postgres/force-index-scans.ts';
+import { forceIndexScans } from '../../../shared/postgres/force-index-scans.ts';
 import { inTransaction } from '../../../shared/postgres/in-transaction.ts';
 import { cleanText } from '../../../shared/visitors/visitor-identity.ts';
 import { recentEventId } from './recent-event.ts';
@@ -28,7 +28,7 @@ const reasonLengthMax = 500;
 export function writeOutcomes(pool: Pool, outcomes: readonly Outcome[]): Promise<ReadonlySet<number>> {
   return inTransaction(pool, async (client) => {
     await client.query('set local synchronous_commit = off');
-    await goByKey(client);
+    await forceIndexScans(client);
     const { rows } = await client.query<{ place: string }>({
       name: 'write-outcomes',
       text: statement,

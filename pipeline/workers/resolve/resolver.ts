@@ -1,10 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { LogConnectError } from '../../../shared/nats/connection/connection.ts';
 import type { DurableConsumer } from '../../../shared/nats/consume/consumers.ts';
-import { openCursor } from '../../../shared/nats/consume/pull-consumer.ts';
-import type { Cursor } from '../../../shared/nats/consume/pull-consumer.ts';
+import { openPullConsumer } from '../../../shared/nats/consume/pull-consumer.ts';
+import type { PullConsumer } from '../../../shared/nats/consume/pull-consumer.ts';
 import type { Delivery } from '../../../shared/nats/messages/delivery.ts';
-import { logCursorTrouble } from '../../../shared/nats/consume/log-consumer-trouble.ts';
+import { logConsumerTrouble } from '../../../shared/nats/consume/log-consumer-trouble.ts';
 import { noticeLosses } from '../../../shared/nats/messages/notice-losses.ts';
 import { createPredecessors } from '../../../shared/nats/messages/predecessors.ts';
 import { ingestSubject, resolverConsumer } from '../../../shared/contracts/subjects.ts';
@@ -51,10 +51,10 @@ export async function startResolver(options: ResolverOptions): Promise<Actor> {
     ackPendingMax: bufferedFramesMax + options.settings.framesPerTake * 2,
   };
   // First nobody else is given frames any more, then what was written is read.
-  const cursor = await openCursor(options.connection, {
+  const pullConsumer = await openPullConsumer(options.connection, {
     consumer,
     bufferedMax: bufferedFramesMax,
-    onTrouble: logCursorTrouble(options.logger, { partition: options.partition }),
+    onTrouble: logConsumerTrouble(options.logger, { partition: options.partition }),
     losses: noticeLosses(
       {
         connection: options.connection,
@@ -68,10 +68,10 @@ export async function startResolver(options: ResolverOptions): Promise<Actor> {
     ),
   });
   const rebuilt = await rebuildDeduplication(context, consumer).catch(async (error: unknown) => {
-    await cursor.close();
+    await pullConsumer.close();
     throw error;
   });
-  const resolver = new Resolver(context, cursor, rebuilt);
+  const resolver = new Resolver(context, pullConsumer, rebuilt);
   return {
     done: resolver.done,
     stop: async (deadlineMs) => {
@@ -86,14 +86,14 @@ export async function startResolver(options: ResolverOptions): Promise<Actor> {
 class Resolver {
   readonly done: Promise<void>;
   readonly #context: ResolverContext;
-  readonly #cursor: Cursor;
+  readonly #pullConsumer: PullConsumer;
   readonly #rebuilt: Rebuilt;
   readonly #inWork = new Set<Delivery>();
   #tookAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(context: ResolverContext, cursor: Cursor, rebuilt: Rebuilt) {
+  constructor(context: ResolverContext, pullConsumer: PullConsumer, rebuilt: Rebuilt) {
     this.#context = context;
-    this.#cursor = cursor;
+    this.#pullConsumer = pullConsumer;
     this.#rebuilt = rebuilt;
     this.done = this.#run();
   }
@@ -112,7 +112,7 @@ class Resolver {
 
   /** Takes nothing more; what was taken is finished. */
   endTaking(): Promise<void> {
-    return this.#cursor.close();
+    return this.#pullConsumer.close();
   }
 
   async #run(): Promise<void> {
@@ -169,29 +169,29 @@ class Resolver {
       const [resolved] = await Promise.all([resolveFrames(this.#context, deliveries), publishing]);
       publishing = this.#publish(resolved, deliveries);
       // A failure ends the wait for more; it is thrown from the next turn.
-      publishing.catch(() => this.#cursor.close());
+      publishing.catch(() => this.#pullConsumer.close());
     }
   }
 
   async #take(): Promise<readonly Delivery[]> {
     const { counts, settings } = this.#context;
-    const cursor = this.#cursor;
+    const pullConsumer = this.#pullConsumer;
     const earlyMs = this.#tookAtMs + settings.takeEveryMs - performance.now();
     // What comes meanwhile shares a visitor query, a frame and a write to disk with what is here.
-    if (earlyMs >= 1 && cursor.buffered < settings.framesPerTake) await wait(earlyMs);
-    const deliveries = await cursor.take(settings.framesPerTake);
+    if (earlyMs >= 1 && pullConsumer.buffered < settings.framesPerTake) await wait(earlyMs);
+    const deliveries = await pullConsumer.take(settings.framesPerTake);
     this.#tookAtMs = performance.now();
     counts.frames += deliveries.length;
     for (const delivery of deliveries) {
       this.#inWork.add(delivery);
-      if (delivery.deliveries > 1 || delivery.seq <= cursor.handedOutSeq) counts.redelivered_frames += 1;
+      if (delivery.deliveries > 1 || delivery.seq <= pullConsumer.handedOutSeq) counts.redelivered_frames += 1;
     }
     return deliveries;
   }
 
   async #publish(resolved: ResolvedFrames, deliveries: readonly Delivery[]): Promise<void> {
     // After a standstill another resolver may have written the same already.
-    await this.#cursor.confirm();
+    await this.#pullConsumer.confirm();
     await keepDeadLetters(this.#context, resolved.deadLetters);
     const { timeMs } = this.#context.deduplication;
     for (const { seq, msgId, ids } of await publishFrames(this.#context, resolved.frames)) {

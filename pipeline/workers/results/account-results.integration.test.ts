@@ -62,5 +62,5 @@ test('results: an account has its events counted while an experiment runs, also 
   await pool.end();
   expect(await rig.consumers()).not.toContain(resultsConsumer(idle));
   await rig.configure(account, experiments('Completed'));
-  await until('its cursor is gone', async () => !(await rig.consumers()).includes(resultsConsumer(account)));
+  await until('its consumer is gone', async () => !(await rig.consumers()).includes(resultsConsumer(account)));
 });

@@ -42,7 +42,7 @@ export type ResultsContext = {
 };
 
 /** The account's place in the log of its resolved events; a new one begins where `startFrom` says. */
-export function resultsCursor(
+export function accountConsumer(
   { accountId, settings }: Pick<ResultsContext, 'accountId' | 'settings'>,
   startFrom: () => StartFrom,
 ): DurableConsumer {

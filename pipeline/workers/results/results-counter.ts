@@ -1,15 +1,15 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { withDeadline } from '../../../shared/nats/connection/connection.ts';
-import { openCursor } from '../../../shared/nats/consume/pull-consumer.ts';
-import type { Cursor } from '../../../shared/nats/consume/pull-consumer.ts';
-import { logCursorTrouble } from '../../../shared/nats/consume/log-consumer-trouble.ts';
+import { openPullConsumer } from '../../../shared/nats/consume/pull-consumer.ts';
+import type { PullConsumer } from '../../../shared/nats/consume/pull-consumer.ts';
+import { logConsumerTrouble } from '../../../shared/nats/consume/log-consumer-trouble.ts';
 import type { Delivery } from '../../../shared/nats/messages/delivery.ts';
 import type { Actor } from '../actor.ts';
 import { FramesInWork } from '../frames-in-work.ts';
 import { createFindResults } from './find-results.ts';
 import type { FindResults } from './find-results.ts';
 import { ResultsBatch } from './results-batch.ts';
-import { resultsCursor } from './results-context.ts';
+import { accountConsumer } from './results-context.ts';
 import type { ResultsContext } from './results-context.ts';
 import type { ResultsPlan } from './results-plan.ts';
 import { createResultsCounts } from './results-stats.ts';
@@ -22,7 +22,7 @@ export type ResultsCounterOptions = Omit<ResultsContext, 'counts' | 'signal'>;
 const handBackMs = 250;
 
 /**
- * Starts counting the results of an account's experiments: reads its resolved events with a cursor of its own and keeps
+ * Starts counting the results of an account's experiments: reads its resolved events with a consumer of its own and keeps
  * in PostgreSQL who was exposed and who converted. A frame is acknowledged once that is written; it may come again, since
  * what is written twice is written once. While the database is away the log holds what comes. It holds up nothing else.
  */
@@ -30,17 +30,17 @@ export async function startResultsCounter(options: ResultsCounterOptions): Promi
   const abort = new AbortController();
   const context: ResultsContext = { ...options, counts: createResultsCounts(), signal: abort.signal };
   const { accountId, connection, settings, logger } = context;
-  // Should the cursor be lost it is made again at the place it had.
+  // Should the consumer be lost it is made again at the place it had.
   let nextSeq: number | undefined;
-  const consumer = resultsCursor(context, () =>
+  const consumer = accountConsumer(context, () =>
     nextSeq === undefined ? { timeMs: context.publishedAtMs } : { seq: nextSeq },
   );
-  const cursor = await openCursor(connection, {
+  const pullConsumer = await openPullConsumer(connection, {
     consumer,
     bufferedMax: settings.framesPerTake,
-    onTrouble: logCursorTrouble(logger, { accountId }),
+    onTrouble: logConsumerTrouble(logger, { accountId }),
   });
-  const counter = new ResultsCounter(context, cursor, (seq) => {
+  const counter = new ResultsCounter(context, pullConsumer, (seq) => {
     nextSeq = Math.max(nextSeq ?? 0, seq + 1);
   });
   return {
@@ -48,7 +48,7 @@ export async function startResultsCounter(options: ResultsCounterOptions): Promi
     stop: async (deadlineMs) => {
       const late = setTimeout(() => abort.abort(new Error('stop deadline passed')), deadlineMs);
       // A statement under way cannot be called back: it ends by its own deadline, and repeating it does no harm.
-      await withDeadline(Promise.allSettled([cursor.close(), counter.done]), deadlineMs + handBackMs);
+      await withDeadline(Promise.allSettled([pullConsumer.close(), counter.done]), deadlineMs + handBackMs);
       clearTimeout(late);
     },
     stats: () => ({ ...context.counts, ...counter.gauges() }),
@@ -58,7 +58,7 @@ export async function startResultsCounter(options: ResultsCounterOptions): Promi
 class ResultsCounter {
   readonly done: Promise<void>;
   readonly #context: ResultsContext;
-  readonly #cursor: Cursor;
+  readonly #pullConsumer: PullConsumer;
   readonly #onDone: (seq: number) => void;
   readonly #inWork: FramesInWork;
   #plan: ResultsPlan | undefined;
@@ -66,12 +66,12 @@ class ResultsCounter {
   #framesWaiting = 0;
   #lagMs = 0;
 
-  constructor(context: ResultsContext, cursor: Cursor, onDone: (seq: number) => void) {
+  constructor(context: ResultsContext, pullConsumer: PullConsumer, onDone: (seq: number) => void) {
     this.#context = context;
-    this.#cursor = cursor;
+    this.#pullConsumer = pullConsumer;
     this.#onDone = onDone;
     this.#inWork = new FramesInWork(context.settings.ackWaitMs);
-    const close = (): Promise<unknown> => this.#cursor.close();
+    const close = (): Promise<unknown> => this.#pullConsumer.close();
     this.done = this.#inWork.during(() => this.#work(), context.signal, close);
   }
 
@@ -82,7 +82,7 @@ class ResultsCounter {
   async #work(): Promise<void> {
     const { settings } = this.#context;
     for (;;) {
-      const deliveries = await this.#cursor.take(settings.framesPerTake);
+      const deliveries = await this.#pullConsumer.take(settings.framesPerTake);
       const newest = deliveries.at(-1);
       if (newest === undefined) return;
       this.#inWork.taken(deliveries);
@@ -90,7 +90,7 @@ class ResultsCounter {
       this.#lagMs = Math.max(0, Date.now() - newest.storedAtMs);
       await this.#count(deliveries);
       this.#framesWaiting = newest.pending;
-      if (this.#cursor.buffered < settings.framesPerTake / 2) await wait(settings.lingerMs);
+      if (this.#pullConsumer.buffered < settings.framesPerTake / 2) await wait(settings.lingerMs);
     }
   }
 

@@ -1,5 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
-import { goByKey } from '../../../shared/postgres/force-index-scans.ts';
+import { forceIndexScans } from '../../../shared/postgres/force-index-scans.ts';
 import { inTransaction } from '../../../shared/postgres/in-transaction.ts';
 import { holdForWriting } from '../../../shared/visitors/erasure-lock.ts';
 import type { Conversion, Exposure } from './results-batch.ts';
@@ -49,7 +49,7 @@ export function writeConversions(pool: Pool, accountId: string, conversions: rea
 /** Nothing of an erased visitor is written, neither before its erasure has looked nor after. */
 function write(pool: Pool, accountId: string, work: (client: PoolClient) => Promise<number>): Promise<number> {
   return inTransaction(pool, async (client) => {
-    await goByKey(client);
+    await forceIndexScans(client);
     await holdForWriting(client, [accountId]);
     return work(client);
   });

@@ -5,7 +5,7 @@ import { decodeReplay, encodeReplay, isOver, replayKey, replaysOfDestination } f
 import type { ReplayJob, ReplayRequest } from '../../contracts/replay-job.ts';
 
 /** Where replays are asked for, looked at and cancelled. A pipeline carries them out. */
-export type ReplayDesk = {
+export type ReplayStore = {
   /**
    * Asks for a replay. The same one asked for again while it is not over is the one there is: asking twice sends
    * nothing twice. Throws TooManyReplaysError.
@@ -27,7 +27,7 @@ export class TooManyReplaysError extends Error {
 }
 
 /** Over the REPLAYS bucket. */
-export function createReplayDesk(bucket: Bucket): ReplayDesk {
+export function createReplayStore(bucket: Bucket): ReplayStore {
   const find = async (destinationId: string, id: string): Promise<ReplayJob | undefined> =>
     decodeReplay((await bucket.get(replayKey(destinationId, id)))?.value);
   const list = async (destinationId: string): Promise<ReplayJob[]> => {

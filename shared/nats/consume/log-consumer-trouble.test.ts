@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { logCursorTrouble } from './log-consumer-trouble.ts';
+import { logConsumerTrouble } from './log-consumer-trouble.ts';
 
 function rig() {
   const lines: { level: string; fields: unknown; message: string | undefined }[] = [];
@@ -7,31 +7,31 @@ function rig() {
     (level: string) =>
     (fields: unknown, message?: string): void =>
       void lines.push({ level, fields, message });
-  const take = logCursorTrouble({ debug: at('debug'), warn: at('warn'), error: at('error') }, { partition: 3 });
+  const take = logConsumerTrouble({ debug: at('debug'), warn: at('warn'), error: at('error') }, { partition: 3 });
   const unanswered = (lastsMs: number): void => take({ kind: 'unanswered', reason: '503', lastsMs });
   return { take, unanswered, lines, levels: () => lines.map(({ level }) => level) };
 }
 
-test('cursor trouble: one warning for what passes within seconds', () => {
+test('consumer trouble: one warning for what passes within seconds', () => {
   const { unanswered, lines, levels } = rig();
   for (const lastsMs of [0, 260, 3_000, 14_000]) unanswered(lastsMs);
   expect(levels()).toEqual(['warn', 'debug', 'debug', 'debug']);
   expect(lines[0]?.fields).toEqual({ partition: 3, reason: '503', lastsMs: 0 });
 });
 
-test('cursor trouble: an error when it lasts, then once a minute', () => {
+test('consumer trouble: an error when it lasts, then once a minute', () => {
   const { unanswered, levels } = rig();
   for (const lastsMs of [0, 15_000, 15_250, 70_000, 75_500, 76_000]) unanswered(lastsMs);
   expect(levels()).toEqual(['warn', 'error', 'debug', 'debug', 'error', 'debug']);
 });
 
-test('cursor trouble: what comes after all was well begins with a warning again', () => {
+test('consumer trouble: what comes after all was well begins with a warning again', () => {
   const { unanswered, levels } = rig();
   for (const lastsMs of [0, 15_000, 0, 15_000]) unanswered(lastsMs);
   expect(levels()).toEqual(['warn', 'error', 'warn', 'error']);
 });
 
-test('cursor trouble: an error of the log is told with its cause, a consumer made anew is a warning', () => {
+test('consumer trouble: an error of the log is told with its cause, a consumer made anew is a warning', () => {
   const { take, lines, levels } = rig();
   const error = new Error('no answer');
   take({ kind: 'failed', error, lastsMs: 0 });

@@ -11,12 +11,12 @@ import type { FinishedMessages } from './taken-messages.ts';
 import type { LossWatch } from '../messages/predecessors.ts';
 
 /**
- * A durable consumer being read, by its one owner: opening a cursor takes the consumer away from whoever read it before.
- * Messages come in the order of the stream, what an earlier reader did not finish first, and none twice to one cursor:
+ * A durable consumer being read, by its one owner: opening one takes it away from whoever read it before.
+ * Messages come in the order of the stream, what an earlier reader did not finish first, and none twice to one reader:
  * wherever messages may have got lost on their way the consumer is rewound, and what is in hand or done is recognised.
  * It pulls only what the reader has room for, so nothing piles up in the client; it begins with the first `take`.
  */
-export type Cursor = {
+export type PullConsumer = {
   /**
    * Waits for at least one message and returns up to `max` of those that are here; [] when closed. Throws
    * ConsumerTakenError once another reader has taken over.
@@ -43,18 +43,18 @@ export type Cursor = {
   close(): Promise<void>;
 };
 
-export type CursorOptions = {
+export type PullConsumerOptions = {
   readonly consumer: DurableConsumer;
   /** Messages pulled ahead of the reader, at most. */
   readonly bufferedMax: number;
-  /** Told whenever pulling does not go as it should; the cursor helps itself. */
-  readonly onTrouble?: (trouble: CursorTrouble) => void;
+  /** Told whenever pulling does not go as it should; the consumer helps itself. */
+  readonly onTrouble?: (trouble: ConsumerTrouble) => void;
   /** Is told of every message as it comes. */
   readonly losses?: LossWatch;
 };
 
-/** What keeps a cursor from its messages, and for how long it has by now: 0 for the first of what belongs together. */
-export type CursorTrouble =
+/** What keeps messages away from their reader, and for how long it has by now: 0 for the first of what belongs together. */
+export type ConsumerTrouble =
   /** Nobody answers for the consumer: it has no leader at the moment, or was deleted. It is looked for. */
   | { readonly kind: 'unanswered'; readonly reason: string; readonly lastsMs: number }
   /** Asking the log failed. It is asked again. */
@@ -71,17 +71,17 @@ const lookEveryMs = 500;
 const standstillMs = 1_500;
 const toNanos = (ms: number): number => ms * 1e6;
 
-/** Takes a consumer over, making it when it is missing, and opens a cursor on it. */
-export async function openCursor(connection: LogConnection, options: CursorOptions): Promise<Cursor> {
+/** Takes a consumer over, making it when it is missing, and begins to read it. */
+export async function openPullConsumer(connection: LogConnection, options: PullConsumerOptions): Promise<PullConsumer> {
   const owned = await claimConsumer(connection, options.consumer);
-  return new PullCursor(connection, options, owned);
+  return new DurablePullConsumer(connection, options, owned);
 }
 
-class PullCursor implements Cursor {
+class DurablePullConsumer implements PullConsumer {
   readonly handedOutSeq: number;
   readonly isTakenOver: boolean;
   readonly #connection: LogConnection;
-  readonly #options: CursorOptions;
+  readonly #options: PullConsumerOptions;
   readonly #group: string;
   readonly #taken: TakenMessages;
   readonly #keeper: DeliveryKeeper;
@@ -104,7 +104,7 @@ class PullCursor implements Cursor {
   #isClosed = false;
   #takenAway: ConsumerTakenError | undefined;
 
-  constructor(connection: LogConnection, options: CursorOptions, owned: OwnedConsumer) {
+  constructor(connection: LogConnection, options: PullConsumerOptions, owned: OwnedConsumer) {
     this.#connection = connection;
     this.#options = options;
     this.#group = owned.group;

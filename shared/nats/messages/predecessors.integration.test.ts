@@ -6,8 +6,8 @@ import type { NatsServer } from '../../embedded/nats/nats-server.ts';
 import { createNatsFolder, startTestNats } from '../../testing/servers.ts';
 import { connectLog } from '../connection/connection.ts';
 import type { LogConnection } from '../connection/connection.ts';
-import { openCursor } from '../consume/pull-consumer.ts';
-import type { Cursor } from '../consume/pull-consumer.ts';
+import { openPullConsumer } from '../consume/pull-consumer.ts';
+import type { PullConsumer } from '../consume/pull-consumer.ts';
 import { createFramePublisher } from '../publish/frame-publisher.ts';
 import type { FramePublisher } from '../publish/frame-publisher.ts';
 import { listLosses } from './lost-messages.ts';
@@ -48,7 +48,7 @@ async function withLog(work: (log: DamagedLog) => Promise<void>): Promise<void> 
   });
   await openBuckets(connection, 1);
   const publisher = createFramePublisher(connection);
-  const cursors: Cursor[] = [];
+  const pullConsumers: PullConsumer[] = [];
   let stored = 0;
   try {
     await work({
@@ -74,16 +74,16 @@ async function withLog(work: (log: DamagedLog) => Promise<void>): Promise<void> 
           losses += 1;
         });
         const consumer = { stream: streams.ingest, name, filterSubject: subject, startFrom: 'first' as const };
-        const cursor = await openCursor(connection, {
+        const pullConsumer = await openPullConsumer(connection, {
           consumer: { ...consumer, ackWaitMs: 1_000, ackPendingMax: 1_000 },
           bufferedMax: 16,
           losses: watch,
         });
-        cursors.push(cursor);
+        pullConsumers.push(pullConsumer);
         const readUntil = async (last: string): Promise<readonly string[]> => {
           const texts: string[] = [];
           while (!texts.includes(last)) {
-            for (const delivery of await cursor.take(16)) {
+            for (const delivery of await pullConsumer.take(16)) {
               texts.push(Buffer.from(delivery.data).toString('utf8').slice(0, 'frame 000000'.length));
               delivery.ack();
             }
@@ -104,7 +104,7 @@ async function withLog(work: (log: DamagedLog) => Promise<void>): Promise<void> 
       },
     });
   } finally {
-    await Promise.all(cursors.map((cursor) => cursor.close()));
+    await Promise.all(pullConsumers.map((pullConsumer) => pullConsumer.close()));
     publisher.stop();
     await connection.close();
     await server.stop();

@@ -7,7 +7,7 @@ import { createDrainServer } from '../drain-server.ts';
 /** One thing readiness depends on. `detail` says why not, in words an operator can act on. */
 export type ReadyCheck = { readonly name: string; check(): { readonly ok: boolean; readonly detail?: string } };
 
-export type ObserveOptions = {
+export type StatusOptions = {
   readonly port: number;
   readonly host?: string;
   /** Variable the port came from, for the error when it is busy. */
@@ -25,9 +25,7 @@ export class PortBusyError extends Error {
 const answersMs = 400;
 
 /** Serves /metrics, /livez and /readyz on a port of their own. `close` stops it. */
-export async function startObserving(
-  options: ObserveOptions,
-): Promise<{ readonly port: number; close(): Promise<void> }> {
+export async function serveStatus(options: StatusOptions): Promise<{ readonly port: number; close(): Promise<void> }> {
   options.page.show(processMetrics.readyCheck, (add) => {
     for (const { name, check } of options.checks) add(check().ok ? 1 : 0, { check: name });
   });

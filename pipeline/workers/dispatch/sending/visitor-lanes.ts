@@ -1,4 +1,4 @@
-/** Fresh events have come with the cursor, retried ones from the retry log. */
+/** Fresh events have come from EVENTS, retried ones from the retry log. */
 export type LaneClass = 'fresh' | 'retried';
 
 export type LaneItem = {

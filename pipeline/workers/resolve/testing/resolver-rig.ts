@@ -6,7 +6,7 @@ import { FrameWriter } from '../../../../shared/contracts/events/frame.ts';
 import { decodeResolved } from '../../../../shared/contracts/events/resolved-event.ts';
 import { connectLog } from '../../../../shared/nats/connection/connection.ts';
 import type { LogConnection } from '../../../../shared/nats/connection/connection.ts';
-import { openCursor } from '../../../../shared/nats/consume/pull-consumer.ts';
+import { openPullConsumer } from '../../../../shared/nats/consume/pull-consumer.ts';
 import type { Delivery } from '../../../../shared/nats/messages/delivery.ts';
 import { publish } from '../../../../shared/nats/publish/publisher.ts';
 import { deadLetterSubject, eventsOfAccount, ingestSubject } from '../../../../shared/contracts/subjects.ts';
@@ -120,13 +120,13 @@ async function readSubject(connection: LogConnection, stream: string, filterSubj
   const total = Object.values(info.state.subjects ?? {}).reduce((sum, count) => sum + count, 0);
   if (total === 0) return [];
   const name = `test-${randomUUID()}`;
-  const cursor = await openCursor(connection, {
+  const pullConsumer = await openPullConsumer(connection, {
     consumer: { stream, name, filterSubject, startFrom: 'first', ackWaitMs: 30_000, ackPendingMax: 10_000 },
     bufferedMax: 100,
   });
   const messages: Delivery[] = [];
-  while (messages.length < total) messages.push(...(await cursor.take(100)));
-  await cursor.close();
+  while (messages.length < total) messages.push(...(await pullConsumer.take(100)));
+  await pullConsumer.close();
   await connection.jsm.consumers.delete(stream, name);
   return messages;
 }

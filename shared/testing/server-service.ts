@@ -6,11 +6,11 @@ import { defaultEmbeddedCacheDir, findNatsServer } from '../embedded/nats/nats-b
 import { type PostgresServer, startPostgresServer } from '../embedded/postgres/postgres-server.ts';
 import { POSTGRES_FOLDER } from './run-folder.ts';
 
-/** What a test can ask the desk for. Each is made when first asked for, once for all test processes of the run. */
-export type DeskItem = 'nats-binary-path' | 'postgres-url';
+/** What a test can ask the service for. Each is made when first asked for, once for all test processes of the run. */
+export type ServiceItem = 'nats-binary-path' | 'postgres-url';
 
 /** Where test processes, which cannot share servers among themselves, get the run's shared ones. */
-export interface ServerDesk {
+export interface ServerService {
   readonly socketPath: string;
   /** Stops what was started. */
   close(): Promise<void>;
@@ -18,13 +18,13 @@ export interface ServerDesk {
 
 const REPLY_DEADLINE_MS = 240_000;
 
-/** Opens the desk on a unix socket in the run's folder. */
-export async function serveTestServers(runFolder: string): Promise<ServerDesk> {
+/** Opens the service on a unix socket in the run's folder. */
+export async function serveTestServers(runFolder: string): Promise<ServerService> {
   let postgres: Promise<PostgresServer> | undefined;
   let natsBinary: Promise<string> | undefined;
   const closing = new AbortController();
 
-  const provide: Record<DeskItem, () => Promise<string>> = {
+  const provide: Record<ServiceItem, () => Promise<string>> = {
     'nats-binary-path': () => {
       natsBinary ??= findNatsBinary(closing.signal);
       return natsBinary;
@@ -35,9 +35,9 @@ export async function serveTestServers(runFolder: string): Promise<ServerDesk> {
     },
   };
 
-  const socketPath = join(runFolder, 'desk.sock');
+  const socketPath = join(runFolder, 'servers.sock');
   const server = await listen(socketPath, (item) =>
-    Object.hasOwn(provide, item) ? provide[item as DeskItem]() : undefined,
+    Object.hasOwn(provide, item) ? provide[item as ServiceItem]() : undefined,
   );
   return {
     socketPath,
@@ -50,8 +50,8 @@ export async function serveTestServers(runFolder: string): Promise<ServerDesk> {
   };
 }
 
-/** Asks the desk at `socketPath`, from a test process. */
-export function askDesk(socketPath: string, item: DeskItem): Promise<string> {
+/** Asks the service at `socketPath`, from a test process. */
+export function askServerService(socketPath: string, item: ServiceItem): Promise<string> {
   return new Promise((resolve, reject) => {
     const asked = request({ socketPath, path: `/${item}`, agent: false, timeout: REPLY_DEADLINE_MS }, (reply) => {
       let body = '';
