@@ -3,7 +3,8 @@ import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { proxyProblems } from '../shared/admission/trusted-proxies.ts';
 import { readRanges } from '../shared/egress/egress-rules.ts';
-import { EnvError, commonEnv, commonRules, count, port, readEnv, servingEnv } from '../shared/runtime/env.ts';
+import { logEnv, logEnvRules, topologyEnv } from '../shared/nats/connection/log-env.ts';
+import { EnvError, count, port, readEnv, serviceEnv, servingEnv } from '../shared/runtime/env.ts';
 import { needs, together } from '../shared/runtime/env-rules.ts';
 import { databaseEnv, databaseRules } from '../shared/postgres/database-env.ts';
 
@@ -17,7 +18,9 @@ const secretsEnv = {
 };
 
 const schema = Type.Object({
-  ...commonEnv,
+  ...logEnv,
+  ...topologyEnv,
+  ...serviceEnv,
   ...servingEnv,
   ...databaseEnv,
   ...secretsEnv,
@@ -54,7 +57,7 @@ export type ControlPlaneEnv = Static<typeof schema>;
 const readFile = (path: string): string => readFileSync(path, 'utf8');
 
 const rules = [
-  ...commonRules,
+  ...logEnvRules,
   ...databaseRules,
   together('CONTROL_PLANE_TLS_CERT', 'CONTROL_PLANE_TLS_KEY'),
   needs('CONTROL_PLANE_TLS_PASSPHRASE', 'CONTROL_PLANE_TLS_KEY'),

@@ -10,6 +10,7 @@ import { refuseFewerCopies } from '../shared/nats/streams/refuse-fewer-copies.ts
 import { poolFigures } from '../shared/postgres/database-metrics.ts';
 import { MetricsPage } from '../shared/runtime/metrics/metrics-page.ts';
 import { showProcess } from '../shared/runtime/status/process-metrics.ts';
+import { showLog } from '../shared/nats/monitor/log-metrics.ts';
 import { watchLogServers } from '../shared/nats/monitor/watch-log-servers.ts';
 import { createDrainServer } from '../shared/runtime/drain-server.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
@@ -199,13 +200,8 @@ export async function startControlPlane(
   shutdown.add('stop watching the clock', () => clock.stop());
   const page = new MetricsPage();
   // Every control plane follows the bucket, whichever of them writes to it.
-  showProcess(page, {
-    component: 'control-plane',
-    connection,
-    logServers,
-    clock,
-    configRevision: () => experimentPlans.revision,
-  });
+  showProcess(page, { component: 'control-plane', clock, configRevision: () => experimentPlans.revision });
+  showLog(page, { connection, logServers });
   const pools = {
     configuration: () => storagePoolFigures(storage),
     visitors: () => poolFigures(pool),

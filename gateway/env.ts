@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
-import { EnvError, commonEnv, commonRules, count, port, readEnv, servingEnv } from '../shared/runtime/env.ts';
+import { logEnv, logEnvRules, topologyEnv } from '../shared/nats/connection/log-env.ts';
+import { EnvError, count, port, readEnv, serviceEnv, servingEnv } from '../shared/runtime/env.ts';
 import { needs, together } from '../shared/runtime/env-rules.ts';
 import { jsonDepthCeiling } from '../shared/runtime/json-depth.ts';
 import { proxyProblems, splitProxies } from '../shared/admission/trusted-proxies.ts';
@@ -9,7 +10,9 @@ const mebibyte = 1024 ** 2;
 const dayMs = 86_400_000;
 
 const GatewayEnvSchema = Type.Object({
-  ...commonEnv,
+  ...logEnv,
+  ...topologyEnv,
+  ...serviceEnv,
   ...servingEnv,
   GATEWAY_PORT: port(8080),
   GATEWAY_HOST: Type.String({ minLength: 1, default: '0.0.0.0' }),
@@ -82,7 +85,7 @@ const GatewayEnvSchema = Type.Object({
 });
 
 const rules = [
-  ...commonRules,
+  ...logEnvRules,
   together('GATEWAY_TLS_CERT_FILE', 'GATEWAY_TLS_KEY_FILE'),
   needs('GATEWAY_TLS_PASSPHRASE', 'GATEWAY_TLS_KEY_FILE'),
 ];

@@ -11,6 +11,7 @@ import { ensureTopology } from '../shared/nats/streams/topology.ts';
 import { BucketCounts } from '../shared/runtime/metrics/bucket-counts.ts';
 import { MetricsPage } from '../shared/runtime/metrics/metrics-page.ts';
 import { showProcess } from '../shared/runtime/status/process-metrics.ts';
+import { showLog } from '../shared/nats/monitor/log-metrics.ts';
 import { watchLogServers } from '../shared/nats/monitor/watch-log-servers.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
 import { serveStatus } from '../shared/runtime/status/serve-status.ts';
@@ -139,7 +140,8 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
   shutdown.add('clock', () => clock.stop());
   const page = new MetricsPage();
   const configRevision = (): number => feed.revision;
-  showProcess(page, { component: 'gateway', connection, logServers, clock, configRevision });
+  showProcess(page, { component: 'gateway', clock, configRevision });
+  showLog(page, { connection, logServers });
   const counted = { routes, requests, sources, commit, commitSettings: committing, publishTimes, gate, budget };
   showMetrics(page, { ...counted, uws, server });
   const statusServer = await serveStatus({

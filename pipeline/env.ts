@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { EnvError, commonEnv, commonRules, count, port, readEnv } from '../shared/runtime/env.ts';
+import { logEnv, logEnvRules, topologyEnv } from '../shared/nats/connection/log-env.ts';
+import { EnvError, count, port, readEnv, serviceEnv } from '../shared/runtime/env.ts';
 import { databaseEnv, databaseRules } from '../shared/postgres/database-env.ts';
 import { recentEnv } from './workers/recent/recent-settings.ts';
 import { readRanges } from '../shared/egress/egress-rules.ts';
@@ -10,7 +11,9 @@ const mebibyte = 1024 ** 2;
 const hourMs = 3_600_000;
 
 const PipelineEnvSchema = Type.Object({
-  ...commonEnv,
+  ...logEnv,
+  ...topologyEnv,
+  ...serviceEnv,
   ...databaseEnv,
   PIPELINE_METRICS_PORT: port(9082),
   /** 32 bytes, base64: opens the secrets of destinations. */
@@ -112,7 +115,7 @@ export type PipelineEnv = Omit<Static<typeof PipelineEnvSchema>, 'EGRESS_ALLOW'>
 
 /** The pipeline's environment. Throws EnvError with every problem. */
 export function readPipelineEnv(source: Readonly<Record<string, string | undefined>> = process.env): PipelineEnv {
-  const rules = [...commonRules, ...databaseRules];
+  const rules = [...logEnvRules, ...databaseRules];
   const env = readEnv(PipelineEnvSchema, source, (path) => readFileSync(path, 'utf8'), rules);
   const ranges = readRanges(env.EGRESS_ALLOW);
   const problems: string[] = [];

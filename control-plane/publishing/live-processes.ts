@@ -1,5 +1,5 @@
-import { leaseTtlMs } from '../../shared/nats/buckets/process-lease.ts';
-import type { ProcessReport } from '../../shared/nats/buckets/process-lease.ts';
+import { leaseTtlMs } from '../../shared/contracts/process-report.ts';
+import type { ProcessReport } from '../../shared/contracts/process-report.ts';
 import { isJsonObject } from '../../shared/runtime/json.ts';
 import { createBucketMirror } from './bucket-mirror.ts';
 import type { BucketMirror, MirroredEntry } from './bucket-mirror.ts';

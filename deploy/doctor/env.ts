@@ -1,13 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { commonEnv, commonRules, readEnv } from '../../shared/runtime/env.ts';
+import { logEnv, logEnvRules, topologyEnv } from '../../shared/nats/connection/log-env.ts';
+import { readEnv, serviceEnv } from '../../shared/runtime/env.ts';
 import { databaseEnv, databaseRules } from '../../shared/postgres/database-env.ts';
 
 const { DATABASE_URL, ...otherDatabaseEnv } = databaseEnv;
 
 const schema = Type.Object({
-  ...commonEnv,
+  ...logEnv,
+  ...topologyEnv,
+  ...serviceEnv,
   ...otherDatabaseEnv,
   /** Without it the database is not looked at: a gateway's machine has none. */
   DATABASE_URL: Type.Optional(DATABASE_URL),
@@ -20,5 +23,5 @@ export type DoctorEnv = Static<typeof schema>;
 
 /** What the services of this machine are told. Throws EnvError with every problem. */
 export function readDoctorEnv(source: Readonly<Record<string, string | undefined>> = process.env): DoctorEnv {
-  return readEnv(schema, source, (path) => readFileSync(path, 'utf8'), [...commonRules, ...databaseRules]);
+  return readEnv(schema, source, (path) => readFileSync(path, 'utf8'), [...logEnvRules, ...databaseRules]);
 }

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { DEFAULT_NATS_MEMORY_LIMIT } from '../../shared/embedded/nats/nats-server.ts';
-import { commonEnv, port, readEnv } from '../../shared/runtime/env.ts';
+import { topologyEnv } from '../../shared/nats/connection/log-env.ts';
+import { port, readEnv, serviceEnv } from '../../shared/runtime/env.ts';
 
 const schema = Type.Object({
   /** Everything the local stack keeps: data, logs, credentials. */
@@ -27,13 +28,13 @@ const schema = Type.Object({
   /** Servers of one's own instead of the embedded ones. */
   NATS_URL: Type.Optional(Type.String({ minLength: 1 })),
   DATABASE_URL: Type.Optional(Type.String({ minLength: 1 })),
-  LOG_LEVEL: commonEnv.LOG_LEVEL,
+  LOG_LEVEL: serviceEnv.LOG_LEVEL,
   /** What the streams may take, which the embedded nats-server has to have room for. */
-  LOG_INGEST_BYTES_MAX: commonEnv.LOG_INGEST_BYTES_MAX,
-  LOG_EVENTS_BYTES_MAX: commonEnv.LOG_EVENTS_BYTES_MAX,
-  LOG_RETRY_BYTES_MAX: commonEnv.LOG_RETRY_BYTES_MAX,
-  LOG_DEAD_LETTERS_BYTES_MAX: commonEnv.LOG_DEAD_LETTERS_BYTES_MAX,
-  LOG_DEDUPLICATION_BYTES_MAX: commonEnv.LOG_DEDUPLICATION_BYTES_MAX,
+  LOG_INGEST_BYTES_MAX: topologyEnv.LOG_INGEST_BYTES_MAX,
+  LOG_EVENTS_BYTES_MAX: topologyEnv.LOG_EVENTS_BYTES_MAX,
+  LOG_RETRY_BYTES_MAX: topologyEnv.LOG_RETRY_BYTES_MAX,
+  LOG_DEAD_LETTERS_BYTES_MAX: topologyEnv.LOG_DEAD_LETTERS_BYTES_MAX,
+  LOG_DEDUPLICATION_BYTES_MAX: topologyEnv.LOG_DEDUPLICATION_BYTES_MAX,
 });
 
 export type StackEnv = Static<typeof schema>;

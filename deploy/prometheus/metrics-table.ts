@@ -1,13 +1,14 @@
 import { controlPlaneMetrics } from '../../control-plane/metrics.ts';
 import { gatewayMetrics } from '../../gateway/status/metrics.ts';
 import { actorMetrics, pipelineMetrics, summedMetrics } from '../../pipeline/status/metrics.ts';
+import { logMetrics } from '../../shared/nats/monitor/log-metrics.ts';
 import { databaseMetrics } from '../../shared/postgres/database-metrics.ts';
 import type { AnyMetric } from '../../shared/runtime/metrics/define-metric.ts';
 import { processMetrics } from '../../shared/runtime/status/process-metrics.ts';
 
 /** Every metric there is, by who shows it. */
 export const metricsByService: Readonly<Record<string, readonly AnyMetric[]>> = {
-  'Every service': Object.values(processMetrics),
+  'Every service': [...Object.values(processMetrics), ...Object.values(logMetrics)],
   Gateway: Object.values(gatewayMetrics),
   Pipeline: [
     ...Object.values(actorMetrics).flatMap(({ byStat }) => Object.values(byStat)),

@@ -1,4 +1,4 @@
-import type { ProcessReport } from '../../shared/nats/buckets/process-lease.ts';
+import type { ProcessReport } from '../../shared/contracts/process-report.ts';
 import type { Bucket } from '../../shared/nats/buckets/bucket.ts';
 import type { LogConnection } from '../../shared/nats/connection/connection.ts';
 import { followHeard } from './heard-entries.ts';

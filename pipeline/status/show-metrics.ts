@@ -1,3 +1,5 @@
+import { showLog } from '../../shared/nats/monitor/log-metrics.ts';
+import type { LogSources } from '../../shared/nats/monitor/log-metrics.ts';
 import { showProcess } from '../../shared/runtime/status/process-metrics.ts';
 import type { ProcessSources } from '../../shared/runtime/status/process-metrics.ts';
 import { MetricsPage } from '../../shared/runtime/metrics/metrics-page.ts';
@@ -11,6 +13,7 @@ import { showDestinations } from './shown-destinations.ts';
 import type { PublishedDestination } from './shown-destinations.ts';
 
 export type MetricsSources = ThreadSources &
+  LogSources &
   Omit<ProcessSources, 'component'> & {
     readonly backlog: BacklogWatch;
     readonly retention: Pick<Retention, 'removed'>;
@@ -23,7 +26,8 @@ export function showMetrics(from: MetricsSources): MetricsPage {
   const { stats, destinationsMax, destinations, connection, logServers, clock, configRevision } = from;
   const page = new MetricsPage();
   const shown = showDestinations({ destinationsMax, stats, published: destinations });
-  showProcess(page, { component: 'pipeline', connection, logServers, clock, configRevision });
+  showProcess(page, { component: 'pipeline', clock, configRevision });
+  showLog(page, { connection, logServers });
   showActors(page, stats, shown);
   showBacklog(page, from.backlog, from.retention, shown);
   showThreads(page, from);

@@ -1,7 +1,6 @@
 import { Type } from 'typebox';
 import type { Static, TObject, TProperties, TSchema } from 'typebox';
 import { Value } from 'typebox/value';
-import { logEnv, logEnvRules } from '../nats/connection/log-env.ts';
 import { CannotStartError } from './cannot-start.ts';
 import type { EnvRule } from './env-rules.ts';
 import { readVariable } from './read-variable.ts';
@@ -81,18 +80,8 @@ export const port = (defaultPort: number): TSchema & ReturnType<typeof Type.Inte
 export const count = (defaultCount: number, minimum = 1): ReturnType<typeof Type.Integer> =>
   Type.Integer({ minimum, default: defaultCount });
 
-/** Variables every service reads the same way. */
-export const commonEnv = {
-  ...logEnv,
-  /** How the log is kept: see TopologySettings. */
-  LOG_PARTITIONS: Type.Integer({ minimum: 1, maximum: 256, default: 4 }),
-  LOG_REPLICAS: Type.Integer({ minimum: 1, maximum: 5, default: 1 }),
-  LOG_INGEST_BYTES_MAX: count(1024 ** 3, 1024 ** 2),
-  LOG_EVENTS_BYTES_MAX: count(4 * 1024 ** 3, 1024 ** 2),
-  LOG_RETRY_BYTES_MAX: count(1024 ** 3, 1024 ** 2),
-  LOG_DEAD_LETTERS_BYTES_MAX: count(1024 ** 3, 1024 ** 2),
-  /** Eight bytes for each id that a partition remembers (RESOLVER_DEDUPLICATION_IDS_MAX), and a tenth more. */
-  LOG_DEDUPLICATION_BYTES_MAX: count(1024 ** 3, 1024 ** 2),
+/** Variables by which every service is run. */
+export const serviceEnv = {
   LOG_LEVEL: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], { default: 'info' }),
   /** How long a stop may take before the process ends anyway, in ms. */
   SHUTDOWN_DEADLINE_MS: count(8_000, 100),
@@ -109,6 +98,3 @@ export const servingEnv = {
   /** How long after that connections may stay open on which nothing is asked, in ms. All of it within SHUTDOWN_DEADLINE_MS. */
   SHUTDOWN_IDLE_MS: count(2_000, 0),
 };
-
-/** What must hold between the variables of `commonEnv`. */
-export const commonRules: readonly EnvRule[] = logEnvRules;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { commonEnv, count, port, readEnv } from '../../../shared/runtime/env.ts';
+import { count, port, readEnv, serviceEnv } from '../../../shared/runtime/env.ts';
 
 const schema = Type.Object({
   SINK_PORT: port(8090),
@@ -11,8 +11,8 @@ const schema = Type.Object({
   /** Bytes of kept bodies, in all; the oldest requests go first. */
   SINK_BYTES_MAX: count(256 * 1024 ** 2, 1024),
   SINK_BODY_BYTES_MAX: count(16 * 1024 ** 2, 1024),
-  LOG_LEVEL: commonEnv.LOG_LEVEL,
-  SHUTDOWN_DEADLINE_MS: commonEnv.SHUTDOWN_DEADLINE_MS,
+  LOG_LEVEL: serviceEnv.LOG_LEVEL,
+  SHUTDOWN_DEADLINE_MS: serviceEnv.SHUTDOWN_DEADLINE_MS,
 });
 
 export type SinkEnv = Static<typeof schema>;

@@ -9,7 +9,7 @@ import { openLeases } from './open-buckets.ts';
 import { startTestNats } from '../../testing/servers.ts';
 import { claimInstanceId, watchInstanceId } from './instance-claim.ts';
 import { holdProcessLease } from './process-lease.ts';
-import type { ProcessReport } from './process-lease.ts';
+import type { ProcessReport } from '../../contracts/process-report.ts';
 
 let server: NatsServer;
 let connection: LogConnection;

@@ -3,7 +3,7 @@ import { readlink } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readProcessFacts } from '../../runtime/process-facts.ts';
 import type { Bucket, BucketEntry } from './bucket.ts';
-import type { InstanceHolder, ProcessName, ProcessReport } from './process-lease.ts';
+import type { InstanceHolder, ProcessName, ProcessReport } from '../../contracts/process-report.ts';
 
 /** Another process that is alive goes by the instance id. */
 export class InstanceIdTakenError extends Error {

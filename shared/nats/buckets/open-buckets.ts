@@ -1,4 +1,4 @@
-import { leaseTtlMs } from './process-lease.ts';
+import { leaseTtlMs } from '../../contracts/process-report.ts';
 import { openBucket } from './bucket.ts';
 import type { Bucket, BucketSettings } from './bucket.ts';
 import type { LogConnection } from '../connection/connection.ts';

@@ -1,35 +1,6 @@
+import type { ProcessName, ProcessReport, InstanceHolder } from '../../contracts/process-report.ts';
 import type { Bucket } from './bucket.ts';
 
-export type ProcessKind = 'gateway' | 'pipeline';
-
-export type ProcessName = { readonly kind: ProcessKind; readonly instanceId: string };
-
-/** The process that goes by an instance id, beyond that id. Where it runs is told on Linux only. */
-export type InstanceHolder = {
-  /** Of this life of the process. */
-  readonly nonce: string;
-  readonly pid: number;
-  /** Within which ids of processes mean the same: the machine, or the container. */
-  readonly machine?: string;
-  /** Tells it from a process that had its id before; begins with the id of the running system. */
-  readonly startedAt?: string;
-};
-
-/** What a live process says of itself in the LEASES bucket, under `<kind>.<instance>`. */
-export type ProcessReport = ProcessName & {
-  readonly startedAt: string;
-  /** The configuration revision it runs. */
-  readonly revision: number;
-  /** The instances of its kind it shares work with: it has let go of all that is not its own among them. */
-  readonly peers?: readonly string[];
-  /** It is letting go of everything, to end. */
-  readonly isLeaving?: boolean;
-  /** Tells it from another process of the same id. */
-  readonly holder?: InstanceHolder;
-};
-
-/** An entry not renewed for this long is gone, in ms. */
-export const leaseTtlMs = 10_000;
 const defaultRenewEveryMs = 3_000;
 
 /** Registers a process and renews its lease; `report` is called again after each applied revision. */

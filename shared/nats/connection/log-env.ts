@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { Static, TObject } from 'typebox';
+import { count } from '../../runtime/env.ts';
 import { atMostOne, together } from '../../runtime/env-rules.ts';
 import type { EnvRule } from '../../runtime/env-rules.ts';
 
@@ -25,6 +26,19 @@ export const logEnv = {
   NATS_CREDS: Type.Optional(Type.String({ pattern: '-----BEGIN NATS USER JWT-----' })),
 };
 
+/** How the log is kept: see TopologySettings. The same for every service. */
+export const topologyEnv = {
+  LOG_PARTITIONS: Type.Integer({ minimum: 1, maximum: 256, default: 4 }),
+  LOG_REPLICAS: Type.Integer({ minimum: 1, maximum: 5, default: 1 }),
+  LOG_INGEST_BYTES_MAX: count(1024 ** 3, 1024 ** 2),
+  LOG_EVENTS_BYTES_MAX: count(4 * 1024 ** 3, 1024 ** 2),
+  LOG_RETRY_BYTES_MAX: count(1024 ** 3, 1024 ** 2),
+  LOG_DEAD_LETTERS_BYTES_MAX: count(1024 ** 3, 1024 ** 2),
+  /** Eight bytes for each id that a partition remembers (RESOLVER_DEDUPLICATION_IDS_MAX), and a tenth more. */
+  LOG_DEDUPLICATION_BYTES_MAX: count(1024 ** 3, 1024 ** 2),
+};
+
+/** What must hold between the variables of `logEnv`. */
 export const logEnvRules: readonly EnvRule[] = [
   together('NATS_CERT', 'NATS_KEY'),
   together('NATS_USER', 'NATS_PASSWORD'),

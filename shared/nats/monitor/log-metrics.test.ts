@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { LogServer } from '../../nats/monitor/read-log-servers.ts';
-import { MetricsPage } from '../metrics/metrics-page.ts';
-import { showProcess } from './process-metrics.ts';
-import { complaintsOf } from '../../nats/monitor/watch-log-servers.ts';
+import type { LogServer } from './read-log-servers.ts';
+import { MetricsPage } from '../../runtime/metrics/metrics-page.ts';
+import { showLog } from './log-metrics.ts';
+import { complaintsOf } from './watch-log-servers.ts';
 
 const storage = { limitBytes: 2_000, isLimitGiven: true, reservedBytes: 1_000, usedBytes: 0 };
 const servers: readonly LogServer[] = [
@@ -20,17 +20,14 @@ async function shown(
   connectedTo: { version: string; server_name: string },
 ): Promise<string> {
   const page = new MetricsPage();
-  showProcess(page, {
-    component: 'gateway',
+  showLog(page, {
     connection: { connected: true, reconnects: 0, nc: { info: connectedTo } },
     logServers: { mode: 'fsync', servers: known },
-    clock: { jumps: 0, lastJumpMs: 0 },
-    configRevision: () => 1,
   });
   return page.text();
 }
 
-test('process metrics: what holds of each nats-server', async () => {
+test('log metrics: what holds of each nats-server', async () => {
   const text = await shown(servers, { version: '2.15.1', server_name: 'nats-1' });
   for (const [server, holds] of Object.entries({ 'nats-1': 1, 'nats-2': 0 })) {
     for (const check of ['version', 'health', 'limit_given', 'limit_enough']) {
@@ -41,7 +38,7 @@ test('process metrics: what holds of each nats-server', async () => {
   expect(text).toContain('sluice_log_server_reserved_bytes{server="nats-1"} 1000\n');
 });
 
-test('process metrics: without a monitor port the version of the server we talk to is known all the same', async () => {
+test('log metrics: without a monitor port the version of the server we talk to is known all the same', async () => {
   const text = await shown([], { version: '2.10.27', server_name: 'alone' });
   expect(text).toContain('sluice_log_server_check{server="alone",check="version"} 0\n');
   expect(text).not.toContain('check="health"');

@@ -1,0 +1,85 @@
+import { counter, gauge } from '../../runtime/metrics/define-metric.ts';
+import type { MetricsPage } from '../../runtime/metrics/metrics-page.ts';
+import type { LogConnection } from '../connection/connection.ts';
+import { isNewEnough } from '../connection/server-version.ts';
+import type { LogServer, LogServerStorage } from './read-log-servers.ts';
+import type { LogServersWatch } from './watch-log-servers.ts';
+
+/** What every service tells of the log. */
+export const logMetrics = {
+  logConnected: gauge('sluice_log_connected', '1 while the main connection to the log is up, else 0'),
+  logReconnects: counter('sluice_log_reconnects_total', 'Times the main connection to the log came back after a loss'),
+  durabilityInfo: gauge(
+    'sluice_log_durability_info',
+    '1 for the mode in force: fsync where the log syncs every write, interval where a power cut may cost some, unknown where NATS_MONITOR_URL does not tell',
+    ['mode', 'server_version'],
+  ),
+  logServerCheck: gauge(
+    'sluice_log_server_check',
+    '1 while it holds of a nats-server, else 0. version: new enough; health: its health page says so; limit_given: it was told how much it may store; limit_enough: that is as much as its streams may take',
+    ['server', 'check'],
+  ),
+  logServerLimit: gauge('sluice_log_server_limit_bytes', 'What all streams on a nats-server may take together', [
+    'server',
+  ]),
+  logServerReserved: gauge(
+    'sluice_log_server_reserved_bytes',
+    'What the streams on a nats-server may take by their own limits',
+    ['server'],
+  ),
+};
+
+export type LogSources = {
+  readonly connection: Pick<LogConnection, 'connected' | 'reconnects'> & {
+    readonly nc: { readonly info?: { readonly version: string; readonly server_name?: string } | undefined };
+  };
+  readonly logServers: Pick<LogServersWatch, 'mode' | 'servers'>;
+};
+
+/** Shows what every service shows of the log. */
+export function showLog(page: MetricsPage, { connection, logServers }: LogSources): void {
+  page.show(logMetrics.logConnected, (add) => add(connection.connected ? 1 : 0));
+  page.show(logMetrics.logReconnects, (add) => add(connection.reconnects));
+  page.show(logMetrics.durabilityInfo, (add) => {
+    const server_version = connection.nc.info?.version ?? 'unknown';
+    for (const mode of ['fsync', 'interval', 'unknown'])
+      add(mode === logServers.mode ? 1 : 0, { mode, server_version });
+  });
+  showLogServers(page, connection, logServers);
+}
+
+function showLogServers(
+  page: MetricsPage,
+  connection: LogSources['connection'],
+  logServers: LogSources['logServers'],
+): void {
+  page.show(logMetrics.logServerCheck, (add) => {
+    for (const [server, check, holds] of checksOf(connection, logServers.servers))
+      add(holds ? 1 : 0, { server, check });
+  });
+  page.show(logMetrics.logServerLimit, (add) => {
+    for (const { name, storage } of logServers.servers) if (storage) add(storage.limitBytes, { server: name });
+  });
+  page.show(logMetrics.logServerReserved, (add) => {
+    for (const { name, storage } of logServers.servers) if (storage) add(storage.reservedBytes, { server: name });
+  });
+}
+
+type ServerCheck = readonly [server: string, check: string, holds: boolean];
+
+function checksOf({ nc: { info } }: LogSources['connection'], servers: readonly LogServer[]): ServerCheck[] {
+  const checks = servers.flatMap(({ name, version, complaint, storage }): ServerCheck[] => [
+    [name, 'version', isNewEnough(version)],
+    [name, 'health', complaint === undefined],
+    ...(storage === undefined ? [] : limitChecks(name, storage)),
+  ]);
+  // The one we talk to says its version without a monitor port.
+  const connected = info?.server_name;
+  if (connected === undefined || servers.some(({ name }) => name === connected)) return checks;
+  return [...checks, [connected, 'version', isNewEnough(info?.version ?? '')]];
+}
+
+const limitChecks = (name: string, { isLimitGiven, limitBytes, reservedBytes }: LogServerStorage): ServerCheck[] => [
+  [name, 'limit_given', isLimitGiven],
+  [name, 'limit_enough', limitBytes >= reservedBytes],
+];
