@@ -48,3 +48,56 @@ test('layers: tests may import any room, and nothing else may import what is for
     'app/low/c.ts imports app/low/testing/rig.ts, which is for tests',
   ]);
 });
+
+test('layers: folders that share a line have a place, and do not import each other', () => {
+  const kinds = { app: ['kinds/sdk', 'kinds/*', 'kinds'] };
+  const one = at('app/kinds/one/a.ts', '../sdk/b.ts');
+  const registry = at('app/kinds/registry.ts', './one/a.ts', './two/a.ts');
+  expect(findLayerViolations([one, registry], kinds)).toEqual([]);
+  expect(findLayerViolations([at('app/kinds/two/a.ts', '../one/a.ts')], kinds)).toHaveLength(1);
+  expect(findLayerViolations([at('app/kinds/one/deep/a.ts')], kinds)).toHaveLength(1);
+});
+
+const walls = { shared: [], gateway: ['shared'], bench: ['shared', 'gateway'] };
+
+test('walls: an app imports those it may, and itself', () => {
+  const files = [
+    at('gateway/main.ts', '../shared/a.ts', './b.ts'),
+    at('bench/run.ts', '../gateway/main.ts', '../shared/a.ts'),
+    at('vitest.config.ts', './bench/run.ts'),
+  ];
+  expect(findLayerViolations(files, {}, walls)).toEqual([]);
+});
+
+test.each([
+  ['shared, an app', at('shared/a.ts', '../gateway/main.ts'), 'shared may not import gateway'],
+  ['an app, another app', at('gateway/main.ts', '../pipeline/main.ts'), 'gateway may not import pipeline'],
+  ['an app, the bench', at('gateway/main.ts', '../bench/run.ts'), 'gateway may not import bench'],
+  ['a test of it too', at('gateway/a.test.ts', '../bench/run.ts'), 'gateway may not import bench'],
+  ['the helpers of its tests too', at('gateway/testing/a.ts', '../../bench/run.ts'), 'gateway may not import bench'],
+])('walls: what imports is named: %s', (_, file, reason) => {
+  expect(findLayerViolations([file], {}, walls)).toEqual([expect.stringMatching(new RegExp(`${reason}$`))]);
+});
+
+test('circles: files that import each other are named with the way between them, types included', () => {
+  const files = [
+    at('app/low/a.ts', './b.ts'),
+    { path: 'app/low/b.ts', text: `import type { C } from './c.ts';` },
+    at('app/low/c.ts', './a.ts', '../high/d.ts'),
+    at('app/high/d.ts'),
+  ];
+  expect(findLayerViolations(files, {})).toEqual([
+    'app/low/a.ts imports app/low/b.ts imports app/low/c.ts imports app/low/a.ts: a circle',
+  ]);
+});
+
+test('circles: a file that imports itself is one, two ways to the same file are none', () => {
+  expect(findLayerViolations([at('app/a.ts', './a.ts')], {})).toEqual(['app/a.ts imports app/a.ts: a circle']);
+  const diamond = [
+    at('app/a.ts', './b.ts', './c.ts'),
+    at('app/b.ts', './d.ts'),
+    at('app/c.ts', './d.ts'),
+    at('app/d.ts'),
+  ];
+  expect(findLayerViolations(diamond, {})).toEqual([]);
+});

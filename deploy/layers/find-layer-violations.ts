@@ -8,16 +8,29 @@ export type SourceFile = {
 
 type Layers = Readonly<Record<string, readonly string[]>>;
 
+/** The apps each app may import; one that is not named may import any. */
+type Walls = Readonly<Record<string, readonly string[]>>;
+
 /** Where a file stands: its app and the height of its folder there; undefined for one that may import anything. */
 type Place = { readonly app: string; readonly folder: string; readonly height: number };
 
 /**
- * Imports that go up, types and dynamic ones included, and folders that have no place, one sentence each. Tests and what
- * only they use may import any room of their app: they stand above it.
+ * Imports that go up or through a wall between apps, files that import each other in a circle, and folders that have no
+ * place, one sentence each; types and dynamic imports count. Tests and what only they use may import any room of their
+ * app: they stand above it.
  */
-export function findLayerViolations(files: readonly SourceFile[], layers: Layers): string[] {
+export function findLayerViolations(files: readonly SourceFile[], layers: Layers, walls: Walls = {}): string[] {
+  const imports = new Map(files.map(({ path, text }) => [path, importedFiles(path, text)]));
+  const violations = [...findUpward(imports, layers), ...findThroughWalls(imports, walls), ...findCircles(imports)];
+  return violations.toSorted();
+}
+
+/** What each file imports, by its path. */
+type Imports = ReadonlyMap<string, readonly string[]>;
+
+function findUpward(imports: Imports, layers: Layers): Iterable<string> {
   const violations = new Set<string>();
-  for (const { path, text } of files) {
+  for (const [path, targets] of imports) {
     if (isForTests(path)) continue;
     const from = placeOf(path, layers);
     if (from === 'unknown') {
@@ -25,14 +38,52 @@ export function findLayerViolations(files: readonly SourceFile[], layers: Layers
       continue;
     }
     if (from === undefined) continue;
-    for (const target of importedFiles(path, text)) {
+    for (const target of targets) {
       const to = placeOf(target, layers);
       if (to === undefined || to === 'unknown' || to.app !== from.app || to.folder === from.folder) continue;
       if (isForTests(target)) violations.add(`${path} imports ${target}, which is for tests`);
       else if (to.height >= from.height) violations.add(`${path} imports ${target}, which stands above it`);
     }
   }
-  return [...violations].toSorted();
+  return violations;
+}
+
+function findThroughWalls(imports: Imports, walls: Walls): Iterable<string> {
+  const violations = new Set<string>();
+  for (const [path, targets] of imports) {
+    const app = appOf(path);
+    const allowed = walls[app];
+    if (allowed === undefined) continue;
+    for (const target of targets) {
+      const other = appOf(target);
+      if (other === app || allowed.includes(other)) continue;
+      violations.add(`${path} imports ${target}, but ${app} may not import ${other}`);
+    }
+  }
+  return violations;
+}
+
+const appOf = (path: string): string => path.split('/')[0] ?? '';
+
+/** One sentence for each way back to a file that is being looked at: depth first, so every circle is met once at least. */
+function findCircles(imports: Imports): Iterable<string> {
+  const violations = new Set<string>();
+  const done = new Set<string>();
+  const way: string[] = [];
+  const visit = (path: string): void => {
+    if (done.has(path)) return;
+    const start = way.indexOf(path);
+    if (start !== -1) {
+      violations.add(`${[...way.slice(start), path].join(' imports ')}: a circle`);
+      return;
+    }
+    way.push(path);
+    for (const target of imports.get(path) ?? []) visit(target);
+    way.pop();
+    done.add(path);
+  };
+  for (const path of imports.keys()) visit(path);
+  return violations;
 }
 
 function placeOf(path: string, layers: Layers): Place | 'unknown' | undefined {
@@ -41,7 +92,8 @@ function placeOf(path: string, layers: Layers): Place | 'unknown' | undefined {
   if (order === undefined) return undefined;
   const folder = rest.join('/');
   if (folder === '') return { app, folder, height: order.length };
-  const height = order.indexOf(folder);
+  const named = order.indexOf(folder);
+  const height = named === -1 ? order.indexOf(posix.join(posix.dirname(folder), '*')) : named;
   return height === -1 ? 'unknown' : { app, folder, height };
 }
 
