@@ -24,6 +24,7 @@ export const diskFullRestart = defineFault({
     LOG_EVENTS_BYTES_MAX: String(128 * mebibyte),
     LOG_RETRY_BYTES_MAX: String(16 * mebibyte),
     LOG_DEAD_LETTERS_BYTES_MAX: String(16 * mebibyte),
+    LOG_DEDUPLICATION_BYTES_MAX: String(16 * mebibyte),
   },
   async run({ stack }) {
     const node = only(stack.log);

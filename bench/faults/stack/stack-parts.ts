@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { restartWhenRoom } from '../../../deploy/local/restart-when-room.ts';
 import { findFreePort } from '../../../shared/embedded/machine/free-port.ts';
 import { startNatsServer } from '../../../shared/embedded/nats/nats-server.ts';
 import { startPostgresServer } from '../../../shared/embedded/postgres/postgres-server.ts';
@@ -55,7 +56,17 @@ export async function startLogNodes(folder: string, nodes: number, binaryPath: s
         start: () => startNatsServer({ binaryPath, storeDir, port, monitorPort, ...cluster }),
       });
       const addresses = { url: `nats://127.0.0.1:${port}`, monitorUrl: `http://127.0.0.1:${monitorPort}` };
-      return extend(part, { ...addresses, serverName, storeDir });
+      // As the launcher does it, and the units.
+      const healing = restartWhenRoom({
+        current: () => ({ ...addresses, kill: () => Promise.resolve(part.signal('SIGKILL')) }),
+        storeDir: streamsFolder(storeDir),
+        say,
+      });
+      const stop = (): Promise<void> => {
+        healing.stop();
+        return part.stop();
+      };
+      return extend(part, { ...addresses, serverName, storeDir, stop });
     }),
   );
 }
@@ -122,7 +133,8 @@ export const logsFolder = (folder: string): string => join(folder, 'logs');
 
 /** Adds to a part without losing what it looks up when asked. */
 function extend<Own extends object>(part: Part, own: Own): Part & Own {
-  return Object.defineProperties(own, Object.getOwnPropertyDescriptors(part)) as Part & Own;
+  const described = { ...Object.getOwnPropertyDescriptors(part), ...Object.getOwnPropertyDescriptors(own) };
+  return Object.defineProperties(own, described) as Part & Own;
 }
 
 /** All different, also where the same one is found twice. */
