@@ -10,6 +10,6 @@ export default defineConfig({
     testTimeout: 120_000,
     expect: { poll: { timeout: 45_000, interval: 20 } },
     hookTimeout: 120_000,
-    globalSetup: ['shared/testing/global-setup.ts'],
+    globalSetup: ['shared/testing/build.ts', 'shared/testing/global-setup.ts'],
   },
 });

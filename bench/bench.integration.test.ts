@@ -13,7 +13,6 @@ import { savePage, saveResult } from './report/save-result.ts';
 import { readStoredResult } from './result/stored-result.ts';
 import { runScenario } from './run-scenarios.ts';
 import type { Scenario } from './system/scenario.ts';
-import { sourceCode } from './system/code.ts';
 import { startGateway } from './system/services.ts';
 import { openStage } from './system/stage.ts';
 
@@ -55,7 +54,7 @@ test(
   async () => {
     const folder = `${await mkdtemp(join(tmpdir(), 'sluice-bench-test-'))}/`;
     const findNats = async () => ({ path: await natsBinaryPath(), version: 'of the test' });
-    const { stage, close } = await openStage({ code: sourceCode, settings: { LOG_LEVEL: 'error' }, findNats });
+    const { stage, close } = await openStage({ settings: { LOG_LEVEL: 'error' }, findNats });
     const said: string[] = [];
     const progress = { step: () => undefined, note: () => undefined, clear: () => undefined };
     const settings = { PIPELINE_THREADS: '4' };

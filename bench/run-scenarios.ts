@@ -7,7 +7,6 @@ import { savePage, saveResult } from './report/save-result.ts';
 import { renderBars, renderTable } from './report/table.ts';
 import type { StoredResult } from './result/stored-result.ts';
 import type { Scenario } from './system/scenario.ts';
-import { compileCode } from './system/code.ts';
 import { benchSettings } from './system/bench-settings.ts';
 import { knownVariables } from './system/known-variables.ts';
 import { openStage } from './system/stage.ts';
@@ -18,9 +17,7 @@ type Say = (text: string) => void;
 /** Runs scenarios one after the other and writes one page of all. Returns the exit code. */
 export async function runScenarios(scenarios: readonly Scenario[], options: RunOptions, say: Say): Promise<number> {
   const progress = createProgress(process.stdout);
-  progress.step('compiling', 10);
-  const code = await compileCode().finally(() => progress.clear());
-  const opened = await openStage({ code, settings: options.settings, onProgress: say });
+  const opened = await openStage({ settings: options.settings, onProgress: say });
   const ending = endOnSignals(opened, progress, say);
   const results: StoredResult[] = [];
   const failed: string[] = [];
@@ -81,7 +78,7 @@ export async function runScenario(
       seconds,
       warmUpSeconds,
       rounds,
-      code: stage.code.label,
+      code: 'compiled by tsc',
       environment: { ...benchSettings, ...settings },
       ...result.settings,
     },

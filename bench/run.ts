@@ -5,7 +5,6 @@ import { runCompare } from './compare/run-compare.ts';
 import { runPage } from './report/run-page.ts';
 import { runScenarios } from './run-scenarios.ts';
 import { scenarios } from './scenarios/registry.ts';
-import { CompileError } from './system/code.ts';
 import { knownVariables } from './system/known-variables.ts';
 
 const order = readOrder(process.argv.slice(2), scenarios, knownVariables());
@@ -13,13 +12,7 @@ const order = readOrder(process.argv.slice(2), scenarios, knownVariables());
 // A terminal that is closed, or a pager that has seen enough, must not keep what was started from being ended.
 process.stdout.on('error', () => undefined);
 
-try {
-  process.exitCode = await follow(order);
-} catch (error) {
-  if (!(error instanceof CompileError)) throw error;
-  say(`error: ${error.message}`);
-  process.exitCode = 1;
-}
+process.exitCode = await follow(order);
 
 async function follow(order: BenchOrder): Promise<number> {
   switch (order.kind) {

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { readProcessFacts } from '../../shared/runtime/process-facts.ts';
 import { natsBinaryPath } from '../../shared/testing/servers.ts';
-import { sourceCode } from '../system/code.ts';
 import { kill, only } from './stack/actions.ts';
 import { defineFault } from './families/fault.ts';
 import { resultOf } from './result-of.ts';
@@ -29,7 +28,7 @@ test(
   'faults: a pipeline that is killed under load loses and doubles nothing, and nothing of the stack is left',
   async () => {
     const said: string[] = [];
-    const around = { code: sourceCode, natsPath: await natsBinaryPath(), say: (line: string) => void said.push(line) };
+    const around = { natsPath: await natsBinaryPath(), say: (line: string) => void said.push(line) };
     const options = { seconds: 3, ratePerS: 60, seed: 1, isKept: false };
     const outcome = await runFault(pipelineKilled, options, around);
     expect(outcome).toMatchObject({ kind: 'ran', run: { problem: undefined } });

@@ -1,4 +1,3 @@
-import type { Code } from '../system/code.ts';
 import { processMemoryBytes } from '../machine/process-memory.ts';
 import { sleep } from '../machine/wait-until.ts';
 import { kill } from './stack/actions.ts';
@@ -42,7 +41,6 @@ export type FaultOutcome =
   | { readonly kind: 'failed'; readonly why: string };
 
 export type Surroundings = {
-  readonly code: Code;
   readonly natsPath: string;
   say(line: string): void;
 };

@@ -1,13 +1,13 @@
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defaultEmbeddedCacheDir, findNatsServer } from '../../shared/embedded/nats/nats-binary.ts';
+import { topFolder } from '../../shared/runtime/compiled-path.ts';
 import { removeLeftRunFolders } from '../../shared/testing/run-folder.ts';
 import { describeMachine } from '../machine/machine.ts';
 import { describeOtherWork } from '../machine/other-work.ts';
 import { savePage, saveResult } from '../report/save-result.ts';
 import { renderBars, renderTable } from '../report/table.ts';
 import type { StoredResult } from '../result/stored-result.ts';
-import { compileCode } from '../system/code.ts';
 import type { Fault } from './families/fault.ts';
 import { describeOutcome, faultBars, faultsOf, resultOf } from './result-of.ts';
 import type { NamedOutcome } from './result-of.ts';
@@ -18,14 +18,13 @@ import { endStacks } from './stack/stack.ts';
 type Say = (text: string) => void;
 
 /** Not where results are kept: most runs are made to look at one fault. */
-const resultsFolder = fileURLToPath(new URL('../../dist/faults/', import.meta.url));
+const resultsFolder = fileURLToPath(new URL('dist/faults/', topFolder));
 const summary = 'a stack broken under load: what became of every acknowledged event';
 
 /** Runs faults one after the other, says what became of each, and keeps the table. Returns the exit code. */
 export async function runFaults(faults: readonly Fault[], options: FaultOptions, say: Say): Promise<number> {
   const at = new Date();
   await removeLeftRunFolders();
-  const code = await compileCode();
   const nats = await findNatsServer({ cacheDir: defaultEmbeddedCacheDir(), onProgress: say });
   const machine = await describeMachine(tmpdir(), nats.version);
   const otherWork = describeOtherWork(machine.otherWork);
@@ -38,7 +37,6 @@ export async function runFaults(faults: readonly Fault[], options: FaultOptions,
       const atS = (): string => ((performance.now() - startedMs) / 1_000).toFixed(1);
       say(`\n${fault.name}: ${fault.about}`);
       const outcome = await runFault(fault, options, {
-        code,
         natsPath: nats.path,
         say: (line) => say(`  ${atS()} s  ${line}`),
       });
@@ -60,7 +58,7 @@ export async function runFaults(faults: readonly Fault[], options: FaultOptions,
     machine,
     bars: faultBars,
     ...result,
-    settings: { seconds: options.seconds, code: code.label, ...result.settings },
+    settings: { seconds: options.seconds, code: 'compiled by tsc', ...result.settings },
   };
   say(`\n${renderTable(result.rows)}\n\n${renderBars(faultBars, result.measured)}\n`);
   say(`result: ${await saveResult(stored, resultsFolder)}`);

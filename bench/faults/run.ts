@@ -1,4 +1,3 @@
-import { CompileError } from '../system/code.ts';
 import { readFaultOrder } from './options.ts';
 import { faults } from './registry.ts';
 import { runFaults } from './run-faults.ts';
@@ -12,13 +11,7 @@ if (order.kind === 'said') {
   say(order.text);
   process.exitCode = order.exitCode;
 } else {
-  try {
-    process.exitCode = await runFaults(order.faults, order.options, say);
-  } catch (error) {
-    if (!(error instanceof CompileError)) throw error;
-    say(`error: ${error.message}`);
-    process.exitCode = 1;
-  }
+  process.exitCode = await runFaults(order.faults, order.options, say);
 }
 
 function say(text: string): void {

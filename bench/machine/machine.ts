@@ -3,6 +3,7 @@ import { arch, cpus, platform, release, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runCommand } from '../../shared/embedded/machine/run-command.ts';
+import { topFolder } from '../../shared/runtime/compiled-path.ts';
 import { loadUws } from '../../gateway/http/uws.ts';
 import { inheritedEnv } from './env.ts';
 import { measureOtherWork } from './other-work.ts';
@@ -26,7 +27,6 @@ export type Machine = {
 /** How long the disk takes to make 4 KiB durable (fdatasync), in ms. */
 export type DiskSync = { readonly p50: number; readonly p90: number; readonly p99: number; readonly samples: number };
 
-const top = new URL('../../', import.meta.url);
 const measured = [
   'nats',
   'uWebSockets.js',
@@ -59,7 +59,7 @@ export async function describeMachine(folder: string, natsServer: string): Promi
 }
 
 async function readVersions(): Promise<Record<string, string>> {
-  const text = await readFile(new URL('package.json', top), 'utf8');
+  const text = await readFile(new URL('package.json', topFolder), 'utf8');
   const { dependencies, devDependencies } = JSON.parse(text) as Readonly<Record<string, Record<string, string>>>;
   const versions = { ...devDependencies, ...dependencies };
   const { packageName, version } = loadUws();
@@ -71,7 +71,7 @@ async function readVersions(): Promise<Record<string, string>> {
 
 async function readRevision(): Promise<string> {
   const git = async (...args: string[]): Promise<string> => {
-    const options = { timeoutMs: 10_000, cwd: fileURLToPath(top), env: { ...inheritedEnv() } };
+    const options = { timeoutMs: 10_000, cwd: fileURLToPath(topFolder), env: { ...inheritedEnv() } };
     return (await runCommand('git', args, options)).stdout.trim();
   };
   try {

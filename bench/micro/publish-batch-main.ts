@@ -1,6 +1,6 @@
 /**
  * An atomic batch against as many publishes in flight, on one server and on three, in one run:
- * `npx tsx bench/micro/publish-batch-main.ts [secondsEach]`.
+ * `npm run build && node dist/bench/micro/publish-batch-main.js [secondsEach]`.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,10 +1,11 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { topFolder } from '../../shared/runtime/compiled-path.ts';
 import { condenseResult } from '../result/condense-result.ts';
 import type { StoredResult } from '../result/stored-result.ts';
 import { renderPage } from './page.ts';
 
-const resultsFolder = fileURLToPath(new URL('../results/', import.meta.url));
+const resultsFolder = fileURLToPath(new URL('bench/results/', topFolder));
 
 /** Writes `<date>-<scenario>.json`, with percentiles in the place of readings, and returns its path. */
 export async function saveResult(result: StoredResult, folder = resultsFolder): Promise<string> {

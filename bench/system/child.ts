@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inheritedEnv } from '../machine/env.ts';
-import type { Code } from './code.ts';
+import { compiledPath, topFolder } from '../../shared/runtime/compiled-path.ts';
 
 export type ChildOptions = {
   readonly name: string;
@@ -34,12 +34,12 @@ const stopDeadlineMs = 12_000;
 const lastWordsCharacters = 2_000;
 
 /** Starts a process whose output goes to a file in `folder`, and whose last words stand in the error if it ends early. */
-export async function startChild(code: Code, folder: string, options: ChildOptions): Promise<Child> {
+export async function startChild(folder: string, options: ChildOptions): Promise<Child> {
   const logPath = join(folder, `${options.name.replaceAll(/\W+/g, '-')}-${performance.now().toFixed(0)}.log`);
   const log = await open(logPath, 'a');
-  const endWithParent = code.pathOf('bench/system/end-with-parent');
-  const child = fork(code.pathOf(options.entry), [...(options.args ?? [])], {
-    execArgv: [...code.execArgv, '--import', endWithParent, ...(options.nodeArgs ?? [])],
+  const endWithParent = compiledPath(new URL('./end-with-parent.ts', import.meta.url));
+  const child = fork(compiledPath(new URL(`${options.entry}.ts`, topFolder)), [...(options.args ?? [])], {
+    execArgv: ['--import', endWithParent, ...(options.nodeArgs ?? [])],
     stdio: ['ignore', log.fd, log.fd, 'ipc'],
     serialization: 'advanced',
     env: { ...inheritedEnv(), ...options.env },

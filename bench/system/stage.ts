@@ -10,14 +10,12 @@ import type { PostgresServer } from '../../shared/embedded/postgres/postgres-ser
 import { createRunFolder, removeLeftRunFolders } from '../../shared/testing/run-folder.ts';
 import { startChild } from './child.ts';
 import type { Child, ChildOptions } from './child.ts';
-import type { Code } from './code.ts';
 import { createStops } from './stops.ts';
 import type { Stops } from './stops.ts';
 
 /** Where a run's servers and processes live. All of them end with the run, and their folder with them. */
 export type Stage = {
   readonly folder: string;
-  readonly code: Code;
   /** Environment given to services on top of what a scenario sets. */
   readonly settings: Readonly<Record<string, string>>;
   readonly natsVersion: string;
@@ -39,7 +37,6 @@ export type Stage = {
 export type OpenStage = { readonly stage: Stage; close(): Promise<void> };
 
 export type StageOptions = {
-  readonly code: Code;
   readonly settings: Readonly<Record<string, string>>;
   /** The nats-server to start; found, or fetched, by default. */
   findNats?(): Promise<Pick<NatsBinary, 'path' | 'version'>>;
@@ -47,7 +44,7 @@ export type StageOptions = {
 };
 
 /** Opens the stage of a run. Ends first what killed runs left. */
-export async function openStage({ code, settings, findNats, onProgress }: StageOptions): Promise<OpenStage> {
+export async function openStage({ settings, findNats, onProgress }: StageOptions): Promise<OpenStage> {
   await removeLeftRunFolders();
   const stops = createStops();
   const run = await createRunFolder();
@@ -56,7 +53,7 @@ export async function openStage({ code, settings, findNats, onProgress }: StageO
     const cacheDir = defaultEmbeddedCacheDir();
     const nats = await (findNats?.() ?? findNatsServer({ cacheDir, onProgress: onProgress ?? (() => undefined) }));
     const postgres = createLazyPostgres(run.path, stops);
-    const shared: Shared = { folder: run.path, code, settings, nats, postgres, started: new Set() };
+    const shared: Shared = { folder: run.path, settings, nats, postgres, started: new Set() };
     return { stage: createStage(shared, stops), close: () => stops.run() };
   } catch (error) {
     await stops.run();
@@ -66,7 +63,6 @@ export async function openStage({ code, settings, findNats, onProgress }: StageO
 
 type Shared = {
   readonly folder: string;
-  readonly code: Code;
   readonly settings: Readonly<Record<string, string>>;
   readonly nats: Pick<NatsBinary, 'path' | 'version'>;
   readonly postgres: () => Promise<PostgresServer>;
@@ -97,10 +93,9 @@ function endWith(stops: Stops, server: NatsServer): NatsServer {
 let databases = 0;
 
 function createStage(shared: Shared, stops: Stops): Stage {
-  const { folder, code, settings, nats } = shared;
+  const { folder, settings, nats } = shared;
   return {
     folder,
-    code,
     settings,
     natsVersion: nats.version,
     started: shared.started,
@@ -123,7 +118,7 @@ function createStage(shared: Shared, stops: Stops): Stage {
     },
     async startChild(options) {
       shared.started.add(options.name);
-      const child = await startChild(code, folder, options);
+      const child = await startChild(folder, options);
       return { ...child, stop: stops.add(() => child.stop()) };
     },
     async scoped(work) {

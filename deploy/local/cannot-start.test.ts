@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { cannotStartExitCode } from '../../shared/runtime/cannot-start.ts';
+import { compiledPath, topFolder } from '../../shared/runtime/compiled-path.ts';
 
-const top = join(import.meta.dirname, '../..');
 let folder: string;
 let withoutEngine: string;
 
@@ -22,15 +22,14 @@ modules._load = function (name, ...others) {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** Runs an entry from the sources to its end, with nothing listening where it would connect to. */
+/** Runs an entry to its end, with nothing listening where it would connect to. */
 async function run(
   entry: string,
   options: readonly string[],
   variables: Readonly<Record<string, string>> = {},
   arguments_: readonly string[] = [],
 ): Promise<{ readonly code: number | null; readonly output: string }> {
-  const child = spawn(process.execPath, [...options, '--import', 'tsx', join(top, entry), ...arguments_], {
-    cwd: top,
+  const child = spawn(process.execPath, [...options, compiledPath(new URL(entry, topFolder)), ...arguments_], {
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], NATS_URL: 'nats://127.0.0.1:1', ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

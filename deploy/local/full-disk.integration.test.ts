@@ -53,22 +53,17 @@ beforeAll(async () => {
   await symlink(disk.folder, join(folder, 'nats'));
   ports = await chooseStackPorts();
   const mebibyte = String(1024 ** 2);
-  stack = await runStack(
-    folder,
-    ports,
-    {
-      // More than the disk has: that is the case that a limit does not prevent.
-      NATS_STORE_BYTES_MAX: String(1024 ** 3),
-      LOG_INGEST_BYTES_MAX: String(64 * 1024 ** 2),
-      LOG_EVENTS_BYTES_MAX: String(64 * 1024 ** 2),
-      LOG_RETRY_BYTES_MAX: mebibyte,
-      LOG_DEAD_LETTERS_BYTES_MAX: mebibyte,
-      LOG_DEDUPLICATION_BYTES_MAX: mebibyte,
-      SINK_REQUESTS_MAX: '200000',
-      PUBLISH_TIMEOUT_MS: '1000',
-    },
-    'sources',
-  );
+  stack = await runStack(folder, ports, {
+    // More than the disk has: that is the case that a limit does not prevent.
+    NATS_STORE_BYTES_MAX: String(1024 ** 3),
+    LOG_INGEST_BYTES_MAX: String(64 * 1024 ** 2),
+    LOG_EVENTS_BYTES_MAX: String(64 * 1024 ** 2),
+    LOG_RETRY_BYTES_MAX: mebibyte,
+    LOG_DEAD_LETTERS_BYTES_MAX: mebibyte,
+    LOG_DEDUPLICATION_BYTES_MAX: mebibyte,
+    SINK_REQUESTS_MAX: '200000',
+    PUBLISH_TIMEOUT_MS: '1000',
+  });
   client = createStackClient(stack.credentials);
 }, 240_000);
 

@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
 import type { WriteStream } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
+import { compiledPath, topFolder } from '../../shared/runtime/compiled-path.ts';
 
 export type ServiceSpec = {
   readonly name: string;
@@ -22,16 +22,12 @@ export type ServiceProcess = {
   stop(deadlineMs: number): Promise<void>;
 };
 
-/** `.ts` when run from the sources, `.js` when compiled. */
-const extension = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
-const top = new URL('../../', import.meta.url);
-
 /** Starts one service as a process of its own; `onProblem` gets the lines it logs at warn level and above. */
 export function startService(spec: ServiceSpec, onProblem: (line: string) => void): ServiceProcess {
   const log = createWriteStream(spec.logFile, { flags: 'a' });
-  const child = fork(fileURLToPath(new URL(spec.entry + extension, top)), [], {
+  const child = fork(compiledPath(new URL(`${spec.entry}.ts`, topFolder)), [], {
     env: spec.env,
-    execArgv: extension === '.ts' ? ['--import', 'tsx'] : [],
+    execArgv: ['--enable-source-maps'],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     // A terminal's Ctrl-C reaches the launcher only, which stops the services in order.
     detached: true,

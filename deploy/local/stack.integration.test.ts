@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { cannotStartExitCode } from '../../shared/runtime/cannot-start.ts';
 import { makeStackFolder } from './testing/make-stack-folder.ts';
-import { buildStack, chooseStackPorts, runFailingStack, runStack } from './testing/running-stack.ts';
+import { chooseStackPorts, runFailingStack, runStack } from './testing/running-stack.ts';
 import type { RunningStack, StackPorts } from './testing/running-stack.ts';
 import { createStackClient } from './testing/stack-client.ts';
 import type { StackClient } from './testing/stack-client.ts';
@@ -20,7 +20,6 @@ const keysAt = async (path: string): Promise<Set<string>> =>
   new Set((await client.sinkRequests(path)).map((request) => request.headers['idempotency-key'] ?? ''));
 
 beforeAll(async () => {
-  await buildStack();
   folder = await makeStackFolder();
   ports = await chooseStackPorts();
   // The ledger wants every request, not the newest ten thousand.

@@ -1,17 +1,19 @@
 import { execFile } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { collectDefaultMetrics } from 'prom-client';
 import { defaultEmbeddedCacheDir } from '../../shared/embedded/machine/cache-dir.ts';
 import { MetricsPage } from '../../shared/runtime/metrics/metrics-page.ts';
 import { removeMisnamed } from '../../shared/runtime/status/process-metrics.ts';
+import { topFolder } from '../../shared/runtime/compiled-path.ts';
 import { ProgramNotFoundError, findPrometheusProgram } from './find-program.ts';
 import { metricsByService } from './metrics-table.ts';
 
 // Has promtool look at everything of this folder. Exit code: 0 all is well, 1 something is not, 2 there is no promtool.
 
 const deadlineMs = 60_000;
-const folder = import.meta.dirname;
+const folder = fileURLToPath(new URL('deploy/prometheus/', topFolder));
 
 async function main(): Promise<number> {
   const say = (line: string): void => void process.stderr.write(`${line}\n`);

@@ -52,7 +52,7 @@ beforeAll(async () => {
   const own = { BACKLOG_EVERY_MS: '500', RETENTION_EVERY_MS: '1000' };
   const program = await find('prometheus');
   promtool = await find('promtool');
-  stack = await runStack(folder, ports, own, 'sources');
+  stack = await runStack(folder, ports, own);
   client = createStackClient(stack.credentials);
   const { id } = await client.api('POST', 'destinations', {
     name: 'failing',

@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { findFreePort } from '../../shared/embedded/machine/free-port.ts';
+import { compiledPath } from '../../shared/runtime/compiled-path.ts';
 import { gatewayAt } from './gateway-here.ts';
 import type { GatewayUnderTest } from './gateway-here.ts';
 import { until } from './poll.ts';
@@ -20,8 +20,8 @@ export async function startGatewayProcess(
 ): Promise<GatewayProcess> {
   const port = Number(variables['GATEWAY_PORT'] ?? (await findFreePort()));
   const metricsPort = await findFreePort();
-  const child = fork(fileURLToPath(new URL('../main.ts', import.meta.url)), [], {
-    execArgv: ['--import', 'tsx'],
+  const child = fork(compiledPath(new URL('../main.ts', import.meta.url)), [], {
+    execArgv: ['--enable-source-maps'],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     env: {
       PATH: process.env['PATH'],

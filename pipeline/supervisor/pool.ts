@@ -1,7 +1,6 @@
-import { createRequire } from 'node:module';
-import { fileURLToPath, pathToFileURL } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { Piscina } from 'piscina';
+import { compiledPath } from '../../shared/runtime/compiled-path.ts';
 
 export type PoolOptions = {
   readonly threads: number;
@@ -17,17 +16,10 @@ export type PoolOptions = {
 
 /** The threads of the process: as many as there are hosts, from the start to the end. */
 export function createPool({ threads, heapMaxMib, youngHeapMaxMib, heapFloorMib, host }: PoolOptions): Piscina {
-  // Run from the sources the file ends in .ts, and a thread needs the same loader as the process.
-  const isSource = import.meta.url.endsWith('.ts');
-  const entry = host ?? new URL(isSource ? '../threads/host.ts' : '../threads/host.js', import.meta.url);
-  const loader = (): string[] => {
-    const path = createRequire(import.meta.url).resolve('tsx');
-    return ['--import', pathToFileURL(path).href];
-  };
   // Threads have no such limit of their own, and the flag counts for heaps that are made from now on.
   if (heapFloorMib !== undefined) setFlagsFromString(`--initial-old-space-size=${Math.min(heapFloorMib, heapMaxMib)}`);
   return new Piscina({
-    filename: fileURLToPath(entry),
+    filename: compiledPath(host ?? new URL('../threads/host.ts', import.meta.url)),
     name: 'runHost',
     minThreads: threads,
     maxThreads: threads,
@@ -38,6 +30,5 @@ export function createPool({ threads, heapMaxMib, youngHeapMaxMib, heapFloorMib,
       maxOldGenerationSizeMb: heapMaxMib,
       ...(youngHeapMaxMib === undefined ? {} : { maxYoungGenerationSizeMb: youngHeapMaxMib }),
     },
-    ...(isSource ? { execArgv: loader() } : {}),
   });
 }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
+import { compiledPath } from '../../shared/runtime/compiled-path.ts';
 import type { PipelineRig } from './pipeline-rig.ts';
 
 const shownCharactersMax = 8_192;
@@ -11,10 +11,10 @@ export type PipelineProcess = {
   readonly ended: Promise<{ readonly code: number | null; readonly log: string }>;
 };
 
-/** Runs the pipeline as a process of its own, from the sources, until the test is finished. */
+/** Runs the pipeline as a process of its own until the test is finished. */
 export function runAsProcess(rig: PipelineRig, instanceId = 'test'): PipelineProcess {
-  const entry = fileURLToPath(new URL('../main.ts', import.meta.url));
-  const child = spawn(process.execPath, ['--import', 'tsx', entry], {
+  const entry = compiledPath(new URL('../main.ts', import.meta.url));
+  const child = spawn(process.execPath, ['--enable-source-maps', entry], {
     env: { ...rig.variables, INSTANCE_ID: instanceId, LOG_LEVEL: 'info' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { compiledPath } from '../runtime/compiled-path.ts';
 
 const SCRIPT = `
   const [module, name, options] = process.argv.slice(1);
@@ -10,8 +11,8 @@ const SCRIPT = `
 
 /** Has another process start a server and kills that process in a way it cannot react to. Returns the server's process id. */
 export async function leaveServerBehind(module: URL, start: string, options: object): Promise<number> {
-  const args = ['--import', import.meta.resolve('tsx'), '--input-type=module', '--eval', SCRIPT];
-  const parent = spawn(process.execPath, [...args, '--', module.href, start, JSON.stringify(options)], {
+  const args = ['--input-type=module', '--eval', SCRIPT];
+  const parent = spawn(process.execPath, [...args, '--', compiledPath(module), start, JSON.stringify(options)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   try {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { clockFileVariable } from '../../machine/env.ts';
-import { sourceCode } from '../../system/code.ts';
+import { compiledPath } from '../../../shared/runtime/compiled-path.ts';
 
 const hourMs = 3_600_000;
 const program = `console.log(JSON.stringify([Date.now(), +new Date(), +new Date(5), performance.timeOrigin + performance.now()]))`;
@@ -19,13 +19,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 test('movable clock: moves Date by what the file says, and nothing else', async () => {
   const file = join(folder, 'clock');
   await writeFile(file, String(-hourMs));
-  const args = [
-    ...sourceCode.execArgv,
-    '--import',
-    sourceCode.pathOf('bench/faults/stack/movable-clock'),
-    '-e',
-    program,
-  ];
+  const args = ['--import', compiledPath(new URL('./movable-clock.ts', import.meta.url)), '-e', program];
   const { stdout } = await promisify(execFile)(process.execPath, args, {
     env: { PATH: process.env['PATH'], [clockFileVariable]: file },
   });

@@ -5,7 +5,6 @@ import { findFreePort } from '../../../shared/embedded/machine/free-port.ts';
 import { startNatsServer } from '../../../shared/embedded/nats/nats-server.ts';
 import { startPostgresServer } from '../../../shared/embedded/postgres/postgres-server.ts';
 import { startChild } from '../../system/child.ts';
-import type { Code } from '../../system/code.ts';
 import { startPart } from './part.ts';
 import type { Part } from './part.ts';
 
@@ -97,7 +96,6 @@ export type ServiceOptions = {
 
 /** Starts a service under the settings it has by default; resolves once it exists, which is before it is ready. */
 export async function startServicePart(
-  code: Code,
   folder: string,
   { name, service, metricsVariable, env, nodeArgs }: ServiceOptions,
   say: Say,
@@ -109,7 +107,7 @@ export async function startServicePart(
     name,
     say,
     start: () =>
-      startChild(code, logs, {
+      startChild(logs, {
         name,
         entry: `${service}/main`,
         env: { ...env, [metricsVariable]: String(metricsPort), INSTANCE_ID: name },

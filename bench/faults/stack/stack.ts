@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { waitRevision } from '../../../deploy/local/wait-ready.ts';
 import { createRunFolder } from '../../../shared/testing/run-folder.ts';
 import { clockFileVariable } from '../../machine/env.ts';
-import type { Code } from '../../system/code.ts';
 import { openControl } from '../../system/control-client.ts';
 import type { ControlAccess } from '../../system/control-client.ts';
 import { createStops } from '../../system/stops.ts';
 import type { Stops } from '../../system/stops.ts';
 import { waitUntil } from '../../machine/wait-until.ts';
+import { compiledPath } from '../../../shared/runtime/compiled-path.ts';
 import { startFaultDestination } from './destination.ts';
 import type { FaultDestination } from './destination.ts';
 import type { Part } from './part.ts';
@@ -50,7 +50,6 @@ export type FaultStack = {
 
 export type StackOptions = {
   readonly shape: StackShape;
-  readonly code: Code;
   readonly natsPath: string;
   /** Before anything is started on the folder; what it returns undoes it at the end. */
   prepare?(folder: string): Promise<() => Promise<void>>;
@@ -83,10 +82,7 @@ export async function withStack<Result>(
   }
 }
 
-async function startStack(
-  { shape, code, natsPath, prepare, isKept, say }: StackOptions,
-  stops: Stops,
-): Promise<FaultStack> {
+async function startStack({ shape, natsPath, prepare, isKept, say }: StackOptions, stops: Stops): Promise<FaultStack> {
   const run = await createRunFolder();
   stops.add(() => (isKept ? keepFolder(run.path, say) : run.remove()));
   const { path: folder } = run;
@@ -108,7 +104,9 @@ async function startStack(
 
   const [gatewayPort = 0, controlPort = 0] = await findPorts(2);
   const clock = join(folder, 'clock');
-  const nodeArgs = shape.hasMovableClocks ? ['--import', code.pathOf('bench/faults/stack/movable-clock')] : [];
+  const nodeArgs = shape.hasMovableClocks
+    ? ['--import', compiledPath(new URL('./movable-clock.ts', import.meta.url))]
+    : [];
   const common = {
     NATS_URL: log.map(({ url }) => url).join(','),
     NATS_MONITOR_URL: log.map(({ monitorUrl }) => monitorUrl).join(','),
@@ -120,7 +118,7 @@ async function startStack(
   const local = { EGRESS_ALLOW: '127.0.0.0/8' };
   const credentials = join(folder, 'bootstrap.json');
   const start = (name: string, service: string, metricsVariable: string, env: Record<string, string>) =>
-    startServicePart(code, folder, { name, service, metricsVariable, env, nodeArgs }, say);
+    startServicePart(folder, { name, service, metricsVariable, env, nodeArgs }, say);
   const numbered = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
   // All at once, as a machine that comes up would.
   const [controlPlane, pipelines, gateways] = await Promise.all([

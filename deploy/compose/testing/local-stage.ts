@@ -5,6 +5,8 @@ import { findFreePort } from '../../../shared/embedded/machine/free-port.ts';
 import { findNatsServer } from '../../../shared/embedded/nats/nats-binary.ts';
 import { startPostgresServer } from '../../../shared/embedded/postgres/postgres-server.ts';
 import { runCommand } from '../../../shared/embedded/machine/run-command.ts';
+import { fileURLToPath } from 'node:url';
+import { topFolder } from '../../../shared/runtime/compiled-path.ts';
 import { startLocalContainer } from './local-container.ts';
 import type { LocalContainer } from './local-container.ts';
 import { createLocalPlace, localNatsConf, namedAddresses } from './local-place.ts';
@@ -22,7 +24,7 @@ export type LocalStage = {
 };
 
 const secretsDeadlineMs = 30_000;
-const top = join(import.meta.dirname, '../../..');
+const top = fileURLToPath(topFolder);
 
 /** Makes the secrets and what the image has, sets ports aside, and starts nothing. */
 export async function makeLocalStage(
@@ -79,7 +81,7 @@ async function choosePorts(compose: Compose, natsConf: string): Promise<Readonly
 
 async function makeSecrets(folder: string): Promise<void> {
   const script = join(folder, 'make-secrets');
-  await copyFile(join(import.meta.dirname, '../make-secrets'), script);
+  await copyFile(join(top, 'deploy/compose/make-secrets'), script);
   await runCommand('/bin/sh', [script], { timeoutMs: secretsDeadlineMs });
 }
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { parse } from 'yaml';
+import { topFolder } from '../../../shared/runtime/compiled-path.ts';
 
 /** What the tests look at of a compose file. */
 export type ComposeService = {
@@ -26,7 +26,8 @@ export type Compose = {
 };
 
 /** A file of deploy/compose. */
-export const readHere = (name: string): Promise<string> => readFile(join(import.meta.dirname, '..', name), 'utf8');
+export const readHere = (name: string): Promise<string> =>
+  readFile(new URL(`deploy/compose/${name}`, topFolder), 'utf8');
 
 /** compose.yaml as it is with nothing in .env: anchors and merges followed, defaults in place of variables. */
 export async function readCompose(): Promise<Compose> {

@@ -9,7 +9,7 @@ import { ownServices, readCompose } from './read-compose.ts';
 
 // Runs what compose.yaml runs, without containers: the same commands with the same environment and secrets, in the same
 // order, but for addresses and paths. Sends an event through each gateway and looks for it at the demo destination.
-// What it cannot run: the image itself, nginx, Prometheus, Grafana. Needs a build (npm run build).
+// What it cannot run: the image itself, nginx, Prometheus, Grafana. npm run build && node dist/deploy/compose/testing/rehearse.js
 
 const deadlineMs = 120_000;
 const pollMs = 200;

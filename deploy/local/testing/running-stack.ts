@@ -1,10 +1,10 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { findFreePort } from '../../../shared/embedded/machine/free-port.ts';
+import { compiledPath, topFolder } from '../../../shared/runtime/compiled-path.ts';
 import { credentialsFile } from '../credentials.ts';
 import type { Credentials } from '../credentials.ts';
 import { stackTestEnv } from './env.ts';
@@ -26,13 +26,6 @@ export type RunningStack = {
 export type StackPorts = Readonly<Record<string, string>>;
 
 const readyDeadlineMs = 110_000;
-const buildDeadlineMs = 120_000;
-const top = fileURLToPath(new URL('../../../', import.meta.url));
-
-/** Compiles the program the way `npm start` does before it runs it. */
-export async function buildStack(): Promise<void> {
-  await promisify(execFile)('npm', ['run', '--silent', 'build'], { cwd: top, timeout: buildDeadlineMs });
-}
 
 /** Free ports for a stack, to be used again by its next start. */
 export async function chooseStackPorts(): Promise<StackPorts> {
@@ -52,17 +45,13 @@ export async function chooseStackPorts(): Promise<StackPorts> {
   return Object.fromEntries([...ports].map((port, i) => [names[i] ?? '', String(port)]));
 }
 
-/** What a stack is run from; the sources start slower, and need no build that others may be making just now. */
-export type StackCode = 'build' | 'sources';
-
 /** Runs the launcher on a folder and waits for `sluice ready`. */
 export async function runStack(
   folder: string,
   ports: StackPorts,
   own: Readonly<Record<string, string>> = {},
-  code: StackCode = 'build',
 ): Promise<RunningStack> {
-  const { child, output, exited } = launch(folder, ports, own, code);
+  const { child, output, exited } = launch(folder, ports, own);
   await waitFor(output, 'sluice ready', exited, readyDeadlineMs);
   const credentials = JSON.parse(await readFile(credentialsFile(folder), 'utf8')) as Credentials;
   const at = (name: string): string => `http://127.0.0.1:${ports[name] ?? ''}`;
@@ -91,20 +80,17 @@ export async function runFailingStack(
   folder: string,
   ports: StackPorts,
 ): Promise<{ readonly code: number | null; readonly output: string }> {
-  const { output, exited } = launch(folder, ports, {}, 'build');
+  const { output, exited } = launch(folder, ports, {});
   return { code: await exited, output: output() };
 }
 
 type Launched = { readonly child: ChildProcess; output(): string; readonly exited: Promise<number | null> };
 
-const entries: Readonly<Record<StackCode, readonly string[]>> = {
-  build: [join(top, 'dist/deploy/local/main.js')],
-  sources: ['--import', 'tsx', join(top, 'deploy/local/main.ts')],
-};
+const entry = compiledPath(new URL('../main.ts', import.meta.url));
 
-function launch(folder: string, ports: StackPorts, own: Readonly<Record<string, string>>, code: StackCode): Launched {
-  const child = spawn(process.execPath, entries[code], {
-    cwd: top,
+function launch(folder: string, ports: StackPorts, own: Readonly<Record<string, string>>): Launched {
+  const child = spawn(process.execPath, ['--enable-source-maps', entry], {
+    cwd: fileURLToPath(topFolder),
     env: stackTestEnv({ ...ports, SLUICE_DIR: folder, ...own }),
     stdio: ['ignore', 'pipe', 'pipe'],
   });

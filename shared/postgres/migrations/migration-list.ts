@@ -7,8 +7,8 @@ import { CreateExperimentVisitors } from './0006-create-experiment-visitors.ts';
 import { CreateDeployment } from './0007-create-deployment.ts';
 
 /**
- * Every migration, oldest first. The list is written down rather than found on disk, so that it is the same under
- * tsx and in a build. A name never changes once it was released: it is what the database remembers.
+ * Every migration, oldest first. The list is written down rather than found on disk, so that it is the same from the
+ * sources and in a build. A name never changes once it was released: it is what the database remembers.
  */
 export const migrationList = [
   { name: '0001-create-configuration-tables', class: CreateConfigurationTables },
