@@ -89,7 +89,7 @@ describe('image', () => {
       entry.startsWith('$name') ? ['gateway/main', 'pipeline/main', 'control-plane/main'] : [entry],
     );
     const { files, packages } = await readImports(entries.map((entry) => `${entry}.ts`));
-    expect(files).toContain('pipeline/host/host.ts');
+    expect(files).toContain('pipeline/threads/host.ts');
     expect(packages.size).toBeGreaterThan(10);
     for (const name of packages) expect(dependencies).toHaveProperty([name]);
   });
