@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { idsHeader } from '../../shared/contracts/events/resolved-event.ts';
+import { idsHeader } from '../../shared/contracts/events/event-hash.ts';
 import { connectLog } from '../../shared/nats/connection/connection.ts';
 import { publish } from '../../shared/nats/publish/publisher.ts';
 import { eventsSubject } from '../../shared/contracts/subjects.ts';

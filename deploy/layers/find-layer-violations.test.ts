@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findLayerViolations } from './find-layer-violations.ts';
+import { findLayerViolations, findSpelledBytes } from './find-layer-violations.ts';
 
 const layers = { app: ['low', 'low/inner', 'high'], other: ['room'] };
 const at = (path: string, ...imported: string[]) => ({
@@ -100,4 +100,15 @@ test('circles: a file that imports itself is one, two ways to the same file are 
     at('app/d.ts'),
   ];
   expect(findLayerViolations(diamond, {})).toEqual([]);
+});
+
+test.each([
+  ['Buffer.from(\'"test":true\')', 1],
+  ['Buffer.from(`"event":${JSON.stringify(name)}`)', 1],
+  ['Buffer.from(JSON.stringify({ test: true }))', 0],
+  ["Buffer.from('token')", 0],
+])('bytes: %s is named outside of the contracts', (text, times) => {
+  expect(findSpelledBytes([{ path: 'pipeline/a.ts', text }])).toHaveLength(times);
+  expect(findSpelledBytes([{ path: 'shared/contracts/events/a.ts', text }])).toEqual([]);
+  expect(findSpelledBytes([{ path: 'pipeline/a.test.ts', text }])).toEqual([]);
 });

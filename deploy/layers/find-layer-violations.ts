@@ -25,6 +25,20 @@ export function findLayerViolations(files: readonly SourceFile[], layers: Layers
   return violations.toSorted();
 }
 
+/** Bytes of JSON that are looked for or put together by hand: a member's name with its colon, in a buffer. */
+const spelledMember = /Buffer\.from\(\s*['`][^'`]*":/;
+const spellers = ['shared/contracts/'];
+
+/** Files that spell the bytes of what crosses a process border, which only its contract may. */
+export function findSpelledBytes(files: readonly SourceFile[]): string[] {
+  return files
+    .filter(
+      ({ path, text }) =>
+        !isForTests(path) && !spellers.some((folder) => path.startsWith(folder)) && spelledMember.test(text),
+    )
+    .map(({ path }) => `${path} spells the bytes of a JSON member, which shared/contracts alone does`);
+}
+
 /** What each file imports, by its path. */
 type Imports = ReadonlyMap<string, readonly string[]>;
 

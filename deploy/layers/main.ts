@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { findLayerViolations } from './find-layer-violations.ts';
+import { findLayerViolations, findSpelledBytes } from './find-layer-violations.ts';
 import { layers, walls } from './layers.ts';
 
 // Files git tracks, and new ones it does not ignore.
@@ -9,6 +9,6 @@ const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclu
 });
 const paths = listed.split('\n').filter((path) => path !== '' && existsSync(path));
 const files = paths.map((path) => ({ path, text: readFileSync(path, 'utf8') }));
-const violations = findLayerViolations(files, layers, walls);
+const violations = [...findLayerViolations(files, layers, walls), ...findSpelledBytes(files)];
 for (const violation of violations) console.error(violation);
 if (violations.length > 0) process.exitCode = 1;

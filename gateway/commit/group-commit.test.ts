@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { decodeEnvelopes } from '../../shared/contracts/events/frame.ts';
+import { frameLines, parseLine } from '../../shared/contracts/events/frame.ts';
 import type { FrameOutcome, FrameWaiter } from './frame-outcome.ts';
 import { GroupCommit } from './group-commit.ts';
 import type { GroupCommitSettings } from './group-commit.ts';
@@ -28,7 +28,7 @@ function createRig(overrides: Partial<GroupCommitSettings> = {}) {
     gate,
     (partition, payload) =>
       new Promise((resolve) => {
-        const ids = decodeEnvelopes(payload).map((envelope) => envelope.id);
+        const ids = frameLines(payload).map((line) => (parseLine(line) as { readonly id: string }).id);
         published.push({ partition, ids, decide: resolve });
       }),
   );

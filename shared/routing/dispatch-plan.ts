@@ -1,5 +1,5 @@
 import type { AccountConfig } from '../contracts/config/account-config.ts';
-import type { EventHead } from '../contracts/events/event-head.ts';
+import type { EventHead } from '../contracts/events/resolved-event.ts';
 import type { JsonObject } from '../runtime/json.ts';
 import { compileAllowedEvents } from './allowed-events.ts';
 import { compileMappings } from './mapping/apply-mapping.ts';

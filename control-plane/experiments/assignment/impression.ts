@@ -1,4 +1,4 @@
-import { envelopeHead, envelopePrefix } from '../../../shared/contracts/events/envelope.ts';
+import { envelopeHead, envelopeLine, envelopePrefix } from '../../../shared/contracts/events/envelope.ts';
 import { partitionOf } from '../../../shared/contracts/events/partition.ts';
 import { impressionEvent } from '../../../shared/experiments/impression-event.ts';
 import type { ImpressionProperties } from '../../../shared/experiments/impression-event.ts';
@@ -52,6 +52,6 @@ export function encodeImpression(
   };
   return {
     partition: partitionOf(accountId, { userId: visitorId, distinctId: id }, partitions),
-    line: `${envelopeHead(prefix, { kind: 'track', id, at: atMs })}${JSON.stringify(body)}}`,
+    line: envelopeLine(envelopeHead(prefix, { kind: 'track', id, at: atMs }), JSON.stringify(body)),
   };
 }

@@ -27,7 +27,8 @@ import { Inflater } from './inflate.ts';
 import type { Intake } from '../../ingest/intake.ts';
 import { parseBatch } from './parse-batch.ts';
 import type { ParsedBatch } from './parse-batch.ts';
-import { RowHeads } from './row-heads.ts';
+import { TrackHeads } from '../../../shared/contracts/events/envelope.ts';
+import { textCharactersMax } from '../../payload/payload-fields.ts';
 import { hasForbiddenKey, scanRefusal, tooDeep, tooManyKeys } from '../../json/read-json.ts';
 
 export type BatchSettings = {
@@ -149,7 +150,7 @@ class Batches {
       return answer.send();
     }
     const context = this.#intake.contextOf(exchange, source, ctxJson);
-    const heads = new RowHeads(context.head);
+    const heads = new TrackHeads(context.head, textCharactersMax.distinctId);
     answer.expect(rows.length);
     for (const { index, row, start, end } of rows) {
       const bot = this.#intake.botScoreOf(exchange, source, body, start, end, payload);

@@ -1,5 +1,5 @@
-import { eventJsonOf, readEventHead } from '../../../shared/contracts/events/event-head.ts';
-import type { EventHead } from '../../../shared/contracts/events/event-head.ts';
+import { eventJsonOf, readEventHead } from '../../../shared/contracts/events/resolved-event.ts';
+import type { EventHead } from '../../../shared/contracts/events/resolved-event.ts';
 import { frameLines } from '../../../shared/contracts/events/frame.ts';
 import { headOf, parseResolved } from '../../../shared/contracts/events/resolved-event.ts';
 import type { ResolvedEvent } from '../../../shared/contracts/events/resolved-event.ts';

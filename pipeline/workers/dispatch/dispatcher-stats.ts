@@ -10,6 +10,7 @@ export const dispatcherCounters = {
   repeated_events:
     'Events of frames an earlier dispatcher had taken and not noted as settled: so many, at most, were sent twice',
   events: 'Events read from frames, retries included',
+  heads_parsed: 'Events whose head could not be read by itself, so that the whole of their line was parsed',
   requests: 'Requests sent to the destination',
   delivered: 'Events delivered',
   failed_attempts: 'Attempts to deliver an event that failed',

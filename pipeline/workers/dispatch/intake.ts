@@ -181,6 +181,7 @@ export class Intake {
       this.#bury(frame, line, index);
       return;
     }
+    if (event.resolved !== undefined) this.#parts.counts.heads_parsed += 1;
     const item = new DispatchItem(frame, 'fresh', event, notAttempted, index);
     try {
       this.#admit(item, true);

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { idsHeader } from '../../../shared/contracts/events/resolved-event.ts';
+import { countLines } from '../../../shared/contracts/events/frame.ts';
+import { idsHeader } from '../../../shared/contracts/events/event-hash.ts';
 import { withDeadline } from '../../../shared/nats/connection/connection.ts';
 import { openPullConsumer } from '../../../shared/nats/consume/pull-consumer.ts';
 import type { PullConsumer } from '../../../shared/nats/consume/pull-consumer.ts';
@@ -11,7 +12,7 @@ import { recorderConsumer } from './recorder-context.ts';
 import type { RecorderContext } from './recorder-context.ts';
 import { createRecorderCounts } from './recorder-stats.ts';
 import type { RecorderGauge } from './recorder-stats.ts';
-import { countEvents, sampleFrame } from './sample-frame.ts';
+import { sampleFrame } from './sample-frame.ts';
 import type { SampledLine } from './sample-frame.ts';
 import { createSamplingBuckets } from './sampling-bucket.ts';
 import type { SamplingBuckets } from './sampling-bucket.ts';
@@ -101,7 +102,7 @@ class Recorder {
     this.#framesWaiting = delivery.pending;
     this.#lagMs = Math.max(0, Date.now() - storedAtMs);
     if (this.#lagMs > settings.behindMaxMs && delivery.pending > settings.behindFramesMax) {
-      counts.skipped_behind += countEvents(data);
+      counts.skipped_behind += countLines(data);
       return [];
     }
     const ids = delivery.header(idsHeader);

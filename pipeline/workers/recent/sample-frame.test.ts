@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
-import { idsHeader, parseResolved } from '../../../shared/contracts/events/resolved-event.ts';
+import { idsHeader } from '../../../shared/contracts/events/event-hash.ts';
+import { parseResolved } from '../../../shared/contracts/events/resolved-event.ts';
 import type { ResolvedEvent } from '../../../shared/contracts/events/resolved-event.ts';
 import { createSamplingBuckets } from './sampling-bucket.ts';
 import type { SamplingRate } from './sampling-bucket.ts';
-import { countEvents, sampleFrame } from './sample-frame.ts';
+import { sampleFrame } from './sample-frame.ts';
 import { frameOfLines, resolvedEvent, resolvedFrame } from './testing/resolved.ts';
 
 const subject = 'events.account-1.0';
@@ -54,9 +55,4 @@ test('sample frame: a frame without hashes or of nothing is read all the same', 
     lines: [],
     skipped: 0,
   });
-});
-
-test('count events: one a line', () => {
-  expect(countEvents(resolvedFrame(many(7)).data)).toBe(7);
-  expect(countEvents(new Uint8Array())).toBe(0);
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { hashEvent } from '../event-hash.ts';
+import { hashEvent } from '../../../shared/contracts/events/event-hash.ts';
 import { createSamplingBucket, createSamplingBuckets } from './sampling-bucket.ts';
 
 const rate = { perSecondMax: 500, burstMax: 10_000 };

@@ -11,7 +11,7 @@ import { checkpointHeader, encodeRuns } from './checkpoint.ts';
 import type { CheckpointHead } from './checkpoint.ts';
 import { deduplicationStepMs } from './deduplication.ts';
 import type { IdRun } from './deduplication.ts';
-import { bytesPerHash } from '../event-hash.ts';
+import { bytesPerHash } from '../../../shared/contracts/events/event-hash.ts';
 import type { ResolverContext } from './resolver-context.ts';
 
 /** Ids of one frame that stands in EVENTS, not in a checkpoint yet. */

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { IdRun } from './deduplication.ts';
-import { bytesPerHash } from '../event-hash.ts';
+import { bytesPerHash } from '../../../shared/contracts/events/event-hash.ts';
 
 const Seq = Type.Integer({ minimum: 0 });
 

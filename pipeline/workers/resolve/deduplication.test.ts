@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createDeduplication } from './deduplication.ts';
 import type { IdRun } from './deduplication.ts';
-import { encodeHashes, hashEvent } from '../event-hash.ts';
+import { encodeHashes, hashEvent } from '../../../shared/contracts/events/event-hash.ts';
 
 const windowMs = 25_600;
 const stepMs = 100;

@@ -1,5 +1,5 @@
-import { bytesPerHash } from '../event-hash.ts';
-import type { EventHash } from '../event-hash.ts';
+import { bytesPerHash } from '../../../shared/contracts/events/event-hash.ts';
+import type { EventHash } from '../../../shared/contracts/events/event-hash.ts';
 import { HashSet } from './hash-set.ts';
 
 /** The events a partition has seen lately, by the hash of their ids. */

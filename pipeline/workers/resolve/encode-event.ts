@@ -1,13 +1,12 @@
 import type { Envelope } from '../../../shared/contracts/events/envelope.ts';
-import { resolvedLine } from '../../../shared/contracts/events/resolved-event.ts';
-import type { ResolvedEvent } from '../../../shared/contracts/events/resolved-event.ts';
+import { encodeEventParts, resolvedLine } from '../../../shared/contracts/events/resolved-event.ts';
 import { isJsonObject } from '../../../shared/runtime/json.ts';
 import type { VisitorProperties } from '../../../shared/visitors/visitor-properties.ts';
 import type { IngestEvent } from './read-event.ts';
 
-/** The event's part of a resolved event, as JSON: first what is read of every event, then what the client wrote. */
+/** The event's part of a resolved event, as JSON. */
 export function encodeEvent(envelope: Envelope, event: IngestEvent, versionNumber: number | undefined): string {
-  const head: ResolvedEvent['event'] = {
+  return encodeEventParts({
     id: envelope.id,
     event: event.name,
     time: event.timeMs,
@@ -15,12 +14,11 @@ export function encodeEvent(envelope: Envelope, event: IngestEvent, versionNumbe
     source_id: envelope.source,
     account_id: envelope.account,
     test: envelope.test === true,
-    ...(envelope.trace === undefined ? {} : { trace: envelope.trace }),
+    trace: envelope.trace,
     event_properties: event.properties,
     context: event.context,
-    ...(versionNumber === undefined ? {} : { version_number: versionNumber }),
-  };
-  return JSON.stringify(head);
+    version_number: versionNumber,
+  });
 }
 
 /**

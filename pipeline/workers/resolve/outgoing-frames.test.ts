@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { frameLines } from '../../../shared/contracts/events/frame.ts';
-import { decodeHashes, hashEvent } from '../event-hash.ts';
+import { decodeHashes, hashEvent } from '../../../shared/contracts/events/event-hash.ts';
 import { OutgoingFrames } from './outgoing-frames.ts';
 
 function frames(frameBytesMax: number, events: readonly [account: string, id: string][]) {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { FrameWriter } from '../../../shared/contracts/events/frame.ts';
-import { encodeHashes } from '../event-hash.ts';
-import type { EventHash } from '../event-hash.ts';
+import { encodeHashes } from '../../../shared/contracts/events/event-hash.ts';
+import type { EventHash } from '../../../shared/contracts/events/event-hash.ts';
 
 /** A frame of resolved events of one account, ready to be published. */
 export type OutgoingFrame = {

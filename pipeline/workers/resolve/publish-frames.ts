@@ -1,4 +1,4 @@
-import { idsHeader } from '../../../shared/contracts/events/resolved-event.ts';
+import { idsHeader } from '../../../shared/contracts/events/event-hash.ts';
 import { predecessorHeader } from '../../../shared/nats/messages/predecessors.ts';
 import { batchMessagesMax, batchMessagesMin, publishBatch } from '../../../shared/nats/publish/publish-batch.ts';
 import { PublishError } from '../../../shared/nats/publish/publisher.ts';

@@ -1,3 +1,4 @@
+import { readEnvelope } from '../../../shared/contracts/events/envelope.ts';
 import type { Envelope } from '../../../shared/contracts/events/envelope.ts';
 import { frameLines } from '../../../shared/contracts/events/frame.ts';
 import { isStoppedAsBot } from '../../../shared/admission/bot-score.ts';
@@ -5,9 +6,8 @@ import type { Delivery } from '../../../shared/nats/messages/delivery.ts';
 import type { VisitorTouch } from '../../../shared/visitors/visitor-store.ts';
 import type { IngestDeadLetter } from './dead-letters.ts';
 import { encodeEvent } from './encode-event.ts';
-import { hashEvent } from '../event-hash.ts';
-import type { EventHash } from '../event-hash.ts';
-import { readEnvelope } from './read-envelope.ts';
+import { hashEvent } from '../../../shared/contracts/events/event-hash.ts';
+import type { EventHash } from '../../../shared/contracts/events/event-hash.ts';
 import { readEvent, readTouch } from './read-event.ts';
 import type { IngestEvent } from './read-event.ts';
 import { openResolvePlan } from './resolve-plan.ts';

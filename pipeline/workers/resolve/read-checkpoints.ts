@@ -10,7 +10,7 @@ import { checkpointHeader, decodeRuns, parseCheckpointHead } from './checkpoint.
 import type { CheckpointHead } from './checkpoint.ts';
 import { whereIs } from './checkpoint-writer.ts';
 import type { IdRun } from './deduplication.ts';
-import { bytesPerHash } from '../event-hash.ts';
+import { bytesPerHash } from '../../../shared/contracts/events/event-hash.ts';
 import type { ResolverContext } from './resolver-context.ts';
 
 /** What the checkpoints of a partition have told. */

@@ -1,4 +1,4 @@
-import { idsHeader } from '../../../shared/contracts/events/resolved-event.ts';
+import { idsHeader } from '../../../shared/contracts/events/event-hash.ts';
 import type { DurableConsumer } from '../../../shared/nats/consume/consumers.ts';
 import { storedAt } from '../../../shared/nats/messages/last-stored.ts';
 import { readMessages } from '../../../shared/nats/messages/read-messages.ts';

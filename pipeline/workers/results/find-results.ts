@@ -1,11 +1,10 @@
-import { parseResolved } from '../../../shared/contracts/events/resolved-event.ts';
+import { findEventsNamed, markNames, parseResolved } from '../../../shared/contracts/events/resolved-event.ts';
 import type { ResolvedEvent } from '../../../shared/contracts/events/resolved-event.ts';
 import { impressionEvent } from '../../../shared/experiments/impression-event.ts';
 import { isJsonObject } from '../../../shared/runtime/json.ts';
 import type { ResultsPlan } from './results-plan.ts';
 import type { ResultsBatch } from './results-batch.ts';
 
-const lineEnd = 0x0a;
 const idShape = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** Finds the events of frames that count for results. Lines that do not name such an event are never parsed. */
@@ -13,21 +12,10 @@ export type FindResults = (data: Uint8Array, batch: ResultsBatch) => void;
 
 /** A finder for what a plan counts. Impressions count whatever the plan: one may be of a version not seen here yet. */
 export function createFindResults({ metrics }: ResultsPlan): FindResults {
-  // As JSON.stringify writes it, and so the resolver. The same text inside of properties is sorted out by parsing.
-  const needles = [impressionEvent, ...metrics.keys()].map((name) => Buffer.from(`"event":${JSON.stringify(name)}`));
+  const marks = markNames([impressionEvent, ...metrics.keys()]);
   return (data, batch) => {
-    const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
-    const starts = new Set<number>();
-    for (const needle of needles) {
-      for (let at = bytes.indexOf(needle); at >= 0;) {
-        starts.add(bytes.lastIndexOf(lineEnd, at) + 1);
-        const end = bytes.indexOf(lineEnd, at);
-        at = end < 0 ? -1 : bytes.indexOf(needle, end);
-      }
-    }
-    for (const start of starts) {
-      const end = bytes.indexOf(lineEnd, start);
-      const resolved = parse(bytes.toString('utf8', start, end < 0 ? bytes.length : end));
+    for (const line of findEventsNamed(data, marks)) {
+      const resolved = parse(line);
       if (resolved !== undefined) note(resolved, metrics, batch);
     }
   };

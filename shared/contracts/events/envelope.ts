@@ -1,3 +1,7 @@
+import { isJsonObject } from '../../runtime/json.ts';
+import { assertId } from '../subjects.ts';
+import { FrameError, frameLines, parseLine } from './frame.ts';
+
 /** What travels from the gateway to the resolver: one accepted event as the client sent it, with what the gateway knows. */
 export type Envelope = {
   readonly v: 1;
@@ -74,7 +78,73 @@ export function startHead(prefix: string, { at, ip, ua, trace, ctxJson }: Envelo
 /** The head of an event that begins with what `startHead` made. */
 export function endHead(start: string, { kind, id, bot }: EnvelopeEnd): string {
   const score = bot === undefined ? '' : `,"bot":${bot}`;
-  return `${start},"kind":"${kind}","id":${quoted(id)}${score},"body":`;
+  return `${start},"kind":"${kind}","id":${quoted(id)}${score}${bodyKey}`;
+}
+
+const bodyKey = ',"body":';
+
+/** A whole line, for who has the body as text. Others append head and bytes to a frame: `FrameWriter.appendEnvelope`. */
+export function envelopeLine(head: string, bodyJson: string): string {
+  return `${head}${bodyJson}}`;
+}
+
+/** Where a text that needs no escape stands in some bytes. */
+type TextPlace = { readonly idStart: number; readonly idEnd: number };
+
+const afterId = Buffer.from(`"${bodyKey}`);
+
+/**
+ * Heads of many tracks that begin alike: as a rule only the id differs, and that stands in the body as it is needed.
+ * What they say is what `endHead` would.
+ */
+export class TrackHeads {
+  readonly #start: string;
+  readonly #bytes: Buffer;
+  readonly #startBytes: number;
+
+  /** `start` is what `startHead` made for all of them. */
+  constructor(start: string, idBytesMax: number) {
+    this.#start = start;
+    const text = Buffer.from(`${start},"kind":"track","id":"`);
+    this.#startBytes = text.length;
+    this.#bytes = Buffer.allocUnsafe(text.length + idBytesMax + afterId.length);
+    this.#bytes.set(text);
+  }
+
+  /** The head of an event whose id stands in `body`; good until the next one is asked for. */
+  of({ idStart, idEnd }: TextPlace, body: Buffer, bot: number | undefined): string | Uint8Array {
+    if (bot !== undefined)
+      return endHead(this.#start, { kind: 'track', id: body.toString('utf8', idStart, idEnd), bot });
+    const bytes = this.#bytes;
+    let at = this.#startBytes;
+    // Both are so short that calls to copy them would cost more.
+    for (let i = idStart; i < idEnd; i += 1, at += 1) bytes[at] = body[i] as number;
+    for (let i = 0; i < afterId.length; i += 1, at += 1) bytes[at] = afterId[i] as number;
+    return bytes.subarray(0, at);
+  }
+}
+
+/** Reads one line of an ingest frame. Throws FrameError or SubjectError when it is not an envelope this build can work on. */
+export function readEnvelope(line: string): Envelope {
+  const value = parseLine(line);
+  if (!isJsonObject(value)) throw new FrameError('reading a frame: a line is no object');
+  if (value['v'] !== 1) throw new FrameError(`reading a frame: envelope version ${String(value['v'])} is unknown`);
+  const { account, source, id, at, kind, body } = value;
+  const complete =
+    typeof account === 'string' &&
+    typeof source === 'string' &&
+    typeof id === 'string' &&
+    typeof at === 'number' &&
+    (kind === 'track' || kind === 'identify') &&
+    isJsonObject(body);
+  if (!complete) throw new FrameError('reading a frame: an envelope misses a field');
+  assertId(account);
+  return value as unknown as Envelope;
+}
+
+/** Reads all of a frame. Throws as `readEnvelope` does. */
+export function decodeEnvelopes(bytes: Uint8Array): Envelope[] {
+  return frameLines(bytes).map(readEnvelope);
 }
 
 /** Texts that stand in JSON as they are: nearly all that come here, and found out for less than they cost to escape. */

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { sampleEvent } from '../../destinations/sdk/sample-event.ts';
 import { jsonDepthCeiling } from '../../runtime/json-depth.ts';
-import { envelopeHead, envelopePrefix } from './envelope.ts';
+import { decodeEnvelopes, envelopeHead, envelopePrefix } from './envelope.ts';
 import type { EnvelopeHead } from './envelope.ts';
-import { FrameError, FrameWriter, decodeEnvelopes, parseLine } from './frame.ts';
+import { FrameError, FrameWriter, asBuffer, countLines, eachLine, frameLines, parseLine } from './frame.ts';
 import { encodeResolved, parseResolved } from './resolved-event.ts';
 import { decodeRetryFrame, encodeRetryRecord } from './retry-record.ts';
 
@@ -56,6 +56,23 @@ test('frame: a part of a larger body can be embedded', () => {
   const prefix = envelopePrefix({ account: 'acc', source: 'src', test: false });
   writer.appendEnvelope(envelopeHead(prefix, { kind: 'track', id: '1', at: 5 }), body, 25, 38);
   expect(decodeEnvelopes(writer.bytes())[0]?.body).toEqual({ event: 'b' });
+});
+
+test('frame: whoever counts lines, walks over them or splits them finds the same', () => {
+  fc.assert(
+    fc.property(fc.array(fc.jsonValue({ maxDepth: 2 })), (values) => {
+      const writer = new FrameWriter();
+      const lines = values.map((value) => JSON.stringify(value));
+      for (const line of lines) writer.appendLine(line);
+      const bytes = asBuffer(writer.bytes());
+      const walked: string[] = [];
+      eachLine(bytes, (start, end) => walked.push(bytes.toString('utf8', start, end)));
+      expect(frameLines(bytes)).toEqual(lines);
+      expect(walked).toEqual(lines);
+      expect(countLines(bytes)).toBe(lines.length);
+    }),
+  );
+  expect(countLines(new Uint8Array())).toBe(0);
 });
 
 test('frame: bytes stay as they were after the writer is used again', () => {

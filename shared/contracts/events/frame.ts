@@ -1,5 +1,4 @@
 import { jsonDepthCeiling, textNestsDeeper } from '../../runtime/json-depth.ts';
-import type { Envelope } from './envelope.ts';
 
 /**
  * How deep a line may nest that is an envelope or a resolved event: two levels stand around what a client sent, the line
@@ -84,19 +83,46 @@ export class FrameWriter {
 
 /** The lines of a frame as JSON text, without their line ends. */
 export function frameLines(bytes: Uint8Array): string[] {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+  const text = asBuffer(bytes).toString('utf8');
   const lines = text.split('\n');
   if (lines.pop() !== '') throw new FrameError('reading a frame: the last line has no end');
   return lines;
 }
 
-/** Reads a frame of the gateway. Throws FrameError on a version or a line this build does not know. */
-export function decodeEnvelopes(bytes: Uint8Array): Envelope[] {
-  return frameLines(bytes).map((line) => {
-    const envelope = parseLine(line) as Envelope;
-    if (envelope.v !== 1) throw new FrameError(`reading a frame: envelope version ${String(envelope.v)} is unknown`);
-    return envelope;
-  });
+/**
+ * Calls `take` with the place of each line, without its line end, for those who look at bytes before they make text of
+ * them. A last line without an end is one too.
+ */
+export function eachLine(bytes: Buffer, take: (start: number, end: number) => void): void {
+  for (let start = 0; start < bytes.length;) {
+    const end = endOfLine(bytes, start);
+    take(start, end);
+    start = end + 1;
+  }
+}
+
+/** How many lines, and so events, a frame holds. */
+export function countLines(frame: Uint8Array): number {
+  const bytes = asBuffer(frame);
+  let lines = 0;
+  for (let at = bytes.indexOf(lineEnd); at >= 0; at = bytes.indexOf(lineEnd, at + 1)) lines += 1;
+  return lines;
+}
+
+/** Where the line begins that has the byte at `at`. */
+export function startOfLine(bytes: Buffer, at: number): number {
+  return bytes.lastIndexOf(lineEnd, at) + 1;
+}
+
+/** Where the line ends that has the byte at `at`: at its line end, or that of the bytes. */
+export function endOfLine(bytes: Buffer, at: number): number {
+  const found = bytes.indexOf(lineEnd, at);
+  return found < 0 ? bytes.length : found;
+}
+
+/** The same bytes with a buffer's methods. */
+export function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 /** Parses one line of a frame. Throws FrameError where it is no JSON, or nests deeper than anything this build writes. */

@@ -1,7 +1,5 @@
 import { isJsonObject } from '../../runtime/json.ts';
-import { lineStart } from './event-head.ts';
-import type { EventHead } from './event-head.ts';
-import { FrameError, frameLines, parseLine } from './frame.ts';
+import { FrameError, asBuffer, endOfLine, eachLine, frameLines, parseLine, startOfLine } from './frame.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -39,16 +37,74 @@ export type ResolvedVisitor = {
   readonly [property: string]: unknown;
 };
 
-/** Header of a resolved frame: base64 of the 64-bit hashes of its events' ids, so that a headers-only reader rebuilds deduplication. */
-export const idsHeader = 'Sluice-Ids';
+/** What every event needs to be brought on its way. It stands at the start of a line, before all that clients write. */
+export type EventHead = {
+  readonly id: string;
+  readonly name: string;
+  readonly visitorId: string;
+  readonly sourceId: string;
+  /** Ms since the epoch. */
+  readonly receivedAtMs: number;
+  readonly isTest: boolean;
+  readonly trace: string | undefined;
+};
 
-export function encodeResolved({ event, visitor }: ResolvedEvent): string {
-  return resolvedLine(visitor.id, JSON.stringify(event), JSON.stringify(visitor));
+// The bytes of a line. What is written here is what the readers of heads and the searches below look for, which never
+// parse a line: all of them are in this file, and the tests hold them together.
+
+const beforeVisitorId = '{"v":1,"visitor_id":';
+const nameKey = '"event":';
+const testMark = Buffer.from('"test":true');
+const layout =
+  /^\{"v":1,"visitor_id":"([^"\\]*)","event":\{"id":"([^"\\]*)","event":"([^"\\]*)","time":[^,"]+,"received_at":(\d+),"source_id":"([^"\\]*)","account_id":"[^"\\]*","test":(true|false),(?:"trace":"([^"\\]*)",)?"event_properties":/;
+
+/** An event's own part, with undefined for what it does not have. */
+export type EventParts = Omit<ResolvedEvent['event'], 'trace' | 'version_number'> & {
+  readonly trace?: string | undefined;
+  readonly version_number?: number | undefined;
+};
+
+/** The event's part of a line, as JSON: first what is read of every event, then what the client wrote. */
+export function encodeEventParts(event: EventParts): string {
+  // The order of these is the format. JSON leaves out what is undefined.
+  return JSON.stringify({
+    id: event.id,
+    event: event.event,
+    time: event.time,
+    received_at: event.received_at,
+    source_id: event.source_id,
+    account_id: event.account_id,
+    test: event.test,
+    trace: event.trace,
+    event_properties: event.event_properties,
+    context: event.context,
+    version_number: event.version_number,
+  } satisfies EventParts);
 }
 
 /** A line of a resolved frame, put together from the JSON of its parts. */
 export function resolvedLine(visitorId: string, eventJson: string, visitorJson: string): string {
-  return `${lineStart(visitorId)}${eventJson},"visitor":${visitorJson}}`;
+  return `${beforeVisitorId}${JSON.stringify(visitorId)},"event":${eventJson},"visitor":${visitorJson}}`;
+}
+
+export function encodeResolved({ event, visitor }: ResolvedEvent): string {
+  return resolvedLine(visitor.id, encodeEventParts(event), JSON.stringify(visitor));
+}
+
+/**
+ * Reads the head alone, for a quarter of what parsing the line costs. Undefined where the line is laid out otherwise, or
+ * a text of the head is written with an escape: then the line has to be parsed, which says the same. Whoever reads so
+ * counts the lines that had to be, since a head that is written in another way than this looks for costs that much.
+ */
+export function readEventHead(line: string): EventHead | undefined {
+  const [, visitorId, id, name, receivedAt, sourceId, test, trace] = layout.exec(line) ?? [];
+  if (visitorId === undefined || id === undefined || name === undefined || sourceId === undefined) return undefined;
+  return { id, name, visitorId, sourceId, receivedAtMs: Number(receivedAt), isTest: test === 'true', trace };
+}
+
+/** `{"event": …, "visitor": …}` of a line whose head could be read: the line without what stands before the event. */
+export function eventJsonOf(line: string, { visitorId }: EventHead): string {
+  return `{${line.slice(beforeVisitorId.length + visitorId.length + '"",'.length)}`;
 }
 
 /** The head of an event that is there as a whole. */
@@ -79,4 +135,39 @@ export function parseResolved(line: string): ResolvedEvent {
     throw new FrameError('reading a resolved frame: a line misses its event or its visitor');
   }
   return { v, event: event as ResolvedEvent['event'], visitor: visitor as ResolvedVisitor };
+}
+
+/**
+ * Calls `take` with the place of each line of a frame and whether it is a test event's, without parsing any. A live event
+ * whose properties happen to say `"test":true` is taken for one; a test event is never missed.
+ */
+export function eachResolvedLine(bytes: Buffer, take: (start: number, end: number, maybeTest: boolean) => void): void {
+  let nextTestAt = bytes.indexOf(testMark);
+  eachLine(bytes, (start, end) => {
+    const maybeTest = nextTestAt >= 0 && nextTestAt < end;
+    if (maybeTest) nextTestAt = bytes.indexOf(testMark, end);
+    take(start, end, maybeTest);
+  });
+}
+
+/** What to look for to find events by their names: see `findEventsNamed`. */
+export type NameMarks = readonly Buffer[];
+
+export function markNames(names: readonly string[]): NameMarks {
+  return names.map((name) => Buffer.from(`${nameKey}${JSON.stringify(name)}`));
+}
+
+/**
+ * The lines of a frame that name one of these events. One that says the same inside of its properties is among them, so
+ * they are to be parsed and looked at; no event of these names is missed.
+ */
+export function findEventsNamed(frame: Uint8Array, marks: NameMarks): string[] {
+  const bytes = asBuffer(frame);
+  const starts = new Set<number>();
+  for (const mark of marks) {
+    for (let at = bytes.indexOf(mark); at >= 0; at = bytes.indexOf(mark, endOfLine(bytes, at))) {
+      starts.add(startOfLine(bytes, at));
+    }
+  }
+  return [...starts].map((start) => bytes.toString('utf8', start, endOfLine(bytes, start)));
 }

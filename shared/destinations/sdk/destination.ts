@@ -1,4 +1,4 @@
-import type { EventHead } from '../../contracts/events/event-head.ts';
+import type { EventHead } from '../../contracts/events/resolved-event.ts';
 import type { ResolvedEvent } from '../../contracts/events/resolved-event.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import { describeSettings, exampleOf, readSettings } from './settings.ts';

@@ -1,4 +1,4 @@
-import type { EventHead } from '../../contracts/events/event-head.ts';
+import type { EventHead } from '../../contracts/events/resolved-event.ts';
 import { headOf } from '../../contracts/events/resolved-event.ts';
 import type { ResolvedVisitor } from '../../contracts/events/resolved-event.ts';
 import { isJsonObject } from '../../runtime/json.ts';

@@ -1,5 +1,5 @@
 import type { Envelope } from '../../../../shared/contracts/events/envelope.ts';
-import { decodeEnvelopes } from '../../../../shared/contracts/events/frame.ts';
+import { decodeEnvelopes } from '../../../../shared/contracts/events/envelope.ts';
 import type { LogConnection } from '../../../../shared/nats/connection/connection.ts';
 
 /** Every event in the log of accepted ones, in its order. */

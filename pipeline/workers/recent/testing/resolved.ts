@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { FrameWriter } from '../../../../shared/contracts/events/frame.ts';
-import { encodeResolved, idsHeader } from '../../../../shared/contracts/events/resolved-event.ts';
+import { idsHeader } from '../../../../shared/contracts/events/event-hash.ts';
+import { encodeResolved } from '../../../../shared/contracts/events/resolved-event.ts';
 import type { ResolvedEvent } from '../../../../shared/contracts/events/resolved-event.ts';
-import { encodeHashes, hashEvent } from '../../event-hash.ts';
+import { encodeHashes, hashEvent } from '../../../../shared/contracts/events/event-hash.ts';
 
 type Changes = Partial<ResolvedEvent['event']> & { readonly visitor?: ResolvedEvent['visitor'] };
 

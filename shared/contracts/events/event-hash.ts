@@ -1,10 +1,17 @@
-import { murmur3 } from '../../shared/runtime/murmur3.ts';
-import type { VisitorClaim } from '../../shared/visitors/visitor-identity.ts';
+import { murmur3 } from '../../runtime/murmur3.ts';
 
 /** 64 bits of an event's id within its account, as two halves of 32. */
 export type EventHash = { readonly high: number; readonly low: number };
 
-type Identifiers = Partial<Pick<VisitorClaim, 'userId' | 'externalIds' | 'emails'>>;
+/** Who an event says its visitor is, as far as it says so. */
+type Identifiers = {
+  readonly userId?: string | undefined;
+  readonly externalIds?: readonly string[];
+  readonly emails?: readonly string[];
+};
+
+/** Header of a resolved frame: the packed hashes of its events, one a line, so that a reader of headers alone rebuilds deduplication. */
+export const idsHeader = 'Sluice-Ids';
 
 /**
  * Hashes what an event is recognised by within its account when it comes again: its id, and who it says its visitor is,

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { endHead } from '../../../shared/contracts/events/envelope.ts';
+import { TrackHeads, endHead } from '../../../shared/contracts/events/envelope.ts';
 import { partitionOf, partitionOfText, partitionSeed } from '../../../shared/contracts/events/partition.ts';
 import { BodyScan, scanBody } from '../../json/scan-body.ts';
-import { RowHeads } from './row-heads.ts';
+import { textCharactersMax } from '../../payload/payload-fields.ts';
 
 const scan = new BodyScan();
 const start = '{"v":1,"account":"acc","source":"src","at":5';
@@ -21,10 +21,10 @@ const id = fc
   .string({ unit: 'grapheme', minLength: 1, maxLength: 40 })
   .filter((text) => !/["\\\p{Cc}\p{Cs}]/u.test(text));
 
-test('row heads: the head of a plain row is the one its texts would make', () => {
+test('plain rows: the head of a plain row is the one its texts would make', () => {
   fc.assert(
     fc.property(fc.array(id, { minLength: 1 }), fc.option(fc.nat(100), { nil: undefined }), (ids, bot) => {
-      const heads = new RowHeads(start);
+      const heads = new TrackHeads(start, textCharactersMax.distinctId);
       for (const distinctId of ids) {
         const { row, body } = plainRow({ event: 'a', distinctId });
         expect(Buffer.from(heads.of(row, body, bot)).toString()).toBe(
@@ -35,7 +35,7 @@ test('row heads: the head of a plain row is the one its texts would make', () =>
   );
 });
 
-test('row heads: the text that decides the partition of a plain row is the one that decides it for every other', () => {
+test('plain rows: the text that decides the partition of a plain row is the one that decides it for every other', () => {
   const identity = fc.record({ userId: id, externalId: id, distinctId: id }, { requiredKeys: ['distinctId'] });
   fc.assert(
     fc.property(identity, (texts) => {
@@ -46,7 +46,7 @@ test('row heads: the text that decides the partition of a plain row is the one t
   );
 });
 
-test('row heads: an e-mail address decides only where nothing else does', () => {
+test('plain rows: an e-mail address decides only where nothing else does', () => {
   const event = { event: 'a', distinctId: 'd', email: 'Ada@Example.com' };
   expect(plainRow(event).row.email).toBe('Ada@Example.com');
   expect(plainRow({ ...event, externalId: 'x' }).row.email).toBeUndefined();

@@ -1,0 +1,167 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { sampleEvent } from '../../destinations/sdk/sample-event.ts';
+import { asBuffer, FrameWriter } from './frame.ts';
+import {
+  decodeResolved,
+  eachResolvedLine,
+  encodeResolved,
+  eventJsonOf,
+  findEventsNamed,
+  headOf,
+  markNames,
+  parseResolved,
+  readEventHead,
+} from './resolved-event.ts';
+import type { ResolvedEvent } from './resolved-event.ts';
+
+const text = fc.oneof(
+  fc.string(),
+  fc.string({ unit: 'binary' }),
+  fc.constantFrom('"', '\\', '\ud800', '","event":{"id":"x', 'größe 😀'),
+);
+const event: fc.Arbitrary<ResolvedEvent> = fc
+  .record({
+    id: text,
+    name: text,
+    visitorId: text,
+    source: text,
+    time: fc.oneof(fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true })),
+    receivedAt: fc.nat(),
+    test: fc.boolean(),
+    trace: fc.option(text, { nil: undefined }),
+    properties: fc.dictionary(text, fc.jsonValue(), { noNullPrototype: true }),
+  })
+  .map((made) => {
+    const { v, event: sample, visitor } = sampleEvent();
+    const { event_properties: _, context, ...head } = sample;
+    return {
+      v,
+      event: {
+        ...head,
+        id: made.id,
+        event: made.name,
+        time: made.time,
+        received_at: made.receivedAt,
+        source_id: made.source,
+        test: made.test,
+        ...(made.trace === undefined ? {} : { trace: made.trace }),
+        event_properties: made.properties,
+        context,
+      },
+      visitor: { ...visitor, id: made.visitorId },
+    };
+  });
+
+function frameOf(events: readonly ResolvedEvent[]): Buffer {
+  const writer = new FrameWriter();
+  for (const one of events) writer.appendLine(encodeResolved(one));
+  return asBuffer(writer.bytes());
+}
+
+describe('resolved frames', () => {
+  it('encodeResolved: what was written is read back', () => {
+    fc.assert(
+      fc.property(fc.array(event, { maxLength: 5 }), (events) => {
+        // Through JSON, as the parts of an event come: -0 is 0 there.
+        expect(decodeResolved(frameOf(events))).toEqual(JSON.parse(JSON.stringify(events)));
+      }),
+    );
+  });
+
+  it('encodeResolved: the order of the members given does not matter', () => {
+    const { v, event: sample, visitor } = sampleEvent();
+    const turned = Object.fromEntries(Object.entries(sample).toReversed()) as ResolvedEvent['event'];
+    expect(encodeResolved({ v, event: turned, visitor })).toBe(encodeResolved(sampleEvent()));
+  });
+
+  it('eachResolvedLine: misses no test event, and takes none for one that does not say so', () => {
+    fc.assert(
+      fc.property(fc.array(event, { maxLength: 8 }), (events) => {
+        const bytes = frameOf(events);
+        const found: boolean[] = [];
+        eachResolvedLine(bytes, (start, end, maybeTest) => {
+          expect(parseResolved(bytes.toString('utf8', start, end)).event.id).toBe(events[found.length]?.event.id);
+          found.push(maybeTest);
+        });
+        expect(found).toEqual(events.map((one) => encodeResolved(one).includes('"test":true')));
+        events.forEach((one, index) => expect(found[index] === true || !one.event.test).toBe(true));
+      }),
+    );
+  });
+
+  it('findEventsNamed: finds all events of the names, and nearly nothing else', () => {
+    const names = ['Order', 'größe "😀"'];
+    const named = fc
+      .tuple(event, fc.constantFrom(...names, 'Other'))
+      .map(([one, name]): ResolvedEvent => ({ ...one, event: { ...one.event, event: name } }));
+    const other = sampleEvent({ event: 'Other' });
+    fc.assert(
+      fc.property(fc.array(named, { maxLength: 8 }), (events) => {
+        const found = findEventsNamed(frameOf(events), markNames(names)).map(parseResolved);
+        const ids = (all: readonly ResolvedEvent[]) =>
+          all.filter((one) => names.includes(one.event.event)).map((one) => one.event.id);
+        expect(ids(found).toSorted()).toEqual(ids(events).toSorted());
+        expect(findEventsNamed(frameOf(events.map(() => other)), markNames(names))).toEqual([]);
+      }),
+    );
+  });
+});
+
+describe('event head', () => {
+  it('read: says the same as the whole event, or nothing', () => {
+    fc.assert(
+      fc.property(event, (resolved) => {
+        const head = readEventHead(encodeResolved(resolved));
+        expect(head ?? headOf(resolved)).toEqual(headOf(resolved));
+      }),
+    );
+  });
+
+  it('read: is read without parsing wherever its texts need no escape', () => {
+    fc.assert(
+      fc.property(event, (resolved) => {
+        const head = headOf(resolved);
+        const texts = [head.id, head.name, head.visitorId, head.sourceId, head.trace ?? ''];
+        fc.pre(texts.every((one) => JSON.stringify(one) === `"${one}"`));
+        expect(readEventHead(encodeResolved(resolved))).toEqual(head);
+      }),
+    );
+  });
+
+  it.each([
+    ['an event', sampleEvent()],
+    ['a test', sampleEvent({ test: true })],
+    ['a name beyond ASCII', sampleEvent({ event: 'größe 😀' })],
+    ['a time with a fraction', sampleEvent({ time: -1.5e-7 })],
+  ])('read: %s is read without parsing', (_, resolved) => {
+    expect(readEventHead(encodeResolved(resolved))).toEqual(headOf(resolved));
+  });
+
+  it('read: the trace is part of it', () => {
+    const { v, event: sample, visitor } = sampleEvent();
+    const { event_properties, context, ...head } = sample;
+    const traced = { v, event: { ...head, trace: '00-1', event_properties, context }, visitor };
+    expect(readEventHead(encodeResolved(traced))).toMatchObject({ trace: '00-1' });
+  });
+
+  it.each([
+    ['a line of another layout', JSON.stringify(sampleEvent())],
+    ['a name with an escape', encodeResolved(sampleEvent({ event: 'say "hi"' }))],
+    ['another version', encodeResolved(sampleEvent()).replace('"v":1', '"v":2')],
+  ])('read: %s is left to the parser', (_, line) => {
+    expect(readEventHead(line)).toBeUndefined();
+  });
+
+  it('eventJsonOf: is the event and its visitor', () => {
+    fc.assert(
+      fc.property(event, (resolved) => {
+        const line = encodeResolved(resolved);
+        const head = readEventHead(line);
+        if (head === undefined) return;
+        const { event: said, visitor } = resolved;
+        expect(JSON.parse(eventJsonOf(line, head))).toEqual(JSON.parse(JSON.stringify({ event: said, visitor })));
+      }),
+    );
+  });
+});
