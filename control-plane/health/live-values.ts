@@ -1,10 +1,13 @@
-import { Type } from 'typebox';
-import { Compile } from 'typebox/compile';
-import { allHealth, joinHealth, pastHealthKey } from '../../shared/contracts/health-record.ts';
+import { allHealth, decodeHealthRecord, joinHealth, pastHealthKey } from '../../shared/contracts/health-record.ts';
 import type { HealthRecord } from '../../shared/contracts/health-record.ts';
+import {
+  allDispatched,
+  allTriggered,
+  decodeDispatched,
+  decodeTriggered,
+} from '../../shared/contracts/source-activity.ts';
 import type { Bucket } from '../../shared/nats/buckets/bucket.ts';
 import { createBucketMirror } from '../publishing/bucket-mirror.ts';
-import { parseJson } from '../publishing/live-processes.ts';
 
 /** What gateways and pipelines report of sources and destinations, as of now. */
 export type LiveValues = {
@@ -17,32 +20,11 @@ export type LiveValues = {
   stop(): void;
 };
 
-const instant = Type.Union([Type.Number(), Type.Null()]);
-const count = Type.Number({ minimum: 0 });
-const isTriggered = Compile(Type.Object({ lastTriggeredAt: instant }));
-const isDispatched = Compile(Type.Object({ lastDispatchedAt: instant }));
-const isHealthRecord = Compile(
-  Type.Object({
-    v: Type.Literal(1),
-    minutes: Type.Array(Type.Tuple([Type.Integer(), count, count, count, count])),
-    lastDispatchedAt: instant,
-  }),
-);
-
 /** Follows the HEALTH bucket. */
 export function createLiveValues(): LiveValues {
-  const triggered = createBucketMirror('source.*.*', (bytes) => {
-    const value = parseJson(bytes);
-    return isTriggered.Check(value) ? value.lastTriggeredAt : undefined;
-  });
-  const dispatched = createBucketMirror('source-dispatch.*.*', (bytes) => {
-    const value = parseJson(bytes);
-    return isDispatched.Check(value) ? value.lastDispatchedAt : undefined;
-  });
-  const health = createBucketMirror(allHealth, (bytes): HealthRecord | undefined => {
-    const value = parseJson(bytes);
-    return isHealthRecord.Check(value) ? value : undefined;
-  });
+  const triggered = createBucketMirror(allTriggered, decodeTriggered);
+  const dispatched = createBucketMirror(allDispatched, decodeDispatched);
+  const health = createBucketMirror(allHealth, decodeHealthRecord);
   const mirrors = [triggered, dispatched, health];
   return {
     lastTriggeredAt: (sourceId) => latest(triggered.valuesOf(sourceId)),

@@ -45,8 +45,3 @@ type LiveRow = {
   readonly content: Snapshot;
 };
 type KeyRow = { readonly key_hash: string; readonly source_id: string; readonly test: boolean };
-
-/** The bytes of a document; the same document gives the same bytes. */
-export function encodeDocument(document: AccountConfig): Uint8Array {
-  return Buffer.from(JSON.stringify(document));
-}

@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto';
 import type { Bucket } from '../../shared/nats/buckets/bucket.ts';
 import { accountKey } from '../../shared/contracts/subjects.ts';
 import type { Storage } from '../../shared/postgres/open-storage.ts';
-import { encodeDocument, readAccountDocument } from './account-document.ts';
+import { encodeAccountConfig } from '../../shared/contracts/config/account-config.ts';
+import { readAccountDocument } from './account-document.ts';
 
 export class PushError extends Error {
   readonly code = 'push_failed';
@@ -43,7 +44,7 @@ export function createAccountPusher(storage: Storage): AccountPusher {
       const held = known.get(accountId) ?? (await readHeld(bucket, key));
       const document = await readAccountDocument(storage.fork(), accountId);
       if (document === undefined) return undefined;
-      const bytes = encodeDocument(document);
+      const bytes = encodeAccountConfig(document);
       const digest = digestOf(bytes);
       if (held.digest === digest) {
         known.set(accountId, held);

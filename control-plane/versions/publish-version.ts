@@ -4,7 +4,8 @@ import { recordAudit } from '../audit/record-audit.ts';
 import type { Editing } from '../draft/edit-entities.ts';
 import { liveVersionId } from '../draft/live-version.ts';
 import { emptySnapshot } from '../draft/snapshot.ts';
-import { buildAccountDocument, encodeDocument } from '../publishing/account-document.ts';
+import { encodeAccountConfig } from '../../shared/contracts/config/account-config.ts';
+import { buildAccountDocument } from '../publishing/account-document.ts';
 import { addToOutbox } from '../publishing/outbox.ts';
 import { findVersion, setLiveVersion, versionContent } from './version-store.ts';
 
@@ -31,7 +32,7 @@ export async function publishVersion(
   await setLiveVersion(em, version, actor, now);
   const { versionNumber } = version;
   const published = { accountId, versionId: version.id, versionNumber, publishedAt: now.toISOString() };
-  const bytes = encodeDocument(await buildAccountDocument(em, published, content)).length;
+  const bytes = encodeAccountConfig(await buildAccountDocument(em, published, content)).length;
   if (bytes > documentBytesMax) {
     throw badRequest(`the version is too large to publish: ${bytes} bytes of at most ${documentBytesMax}`);
   }

@@ -52,7 +52,7 @@ export class PublishedSources {
   }
 
   /** Takes an account's new configuration; what it says holds from the next request on. */
-  apply(change: ConfigChange): void {
+  apply(change: Omit<ConfigChange, 'bytes'>): void {
     // Worked out before anything is touched: a document that cannot be read leaves what is in force as it is.
     const compiled = change.config === undefined ? [] : this.#compile(change.config);
     for (const hash of this.#hashesOfAccount.get(change.accountId) ?? []) this.#remove(hash);

@@ -1,14 +1,10 @@
 import type { Bucket } from '../../shared/nats/buckets/bucket.ts';
-import { assertId } from '../../shared/contracts/subjects.ts';
+import { encodeTriggered, triggeredKey } from '../../shared/contracts/source-activity.ts';
 import type { SourceActivity } from '../ingest/published-source.ts';
 
 const everyMs = 2_000;
 /** Writes in flight at a time, so that a thousand sources that wake up together do not flood the log. */
 const writesAtOnce = 16;
-
-/** Key in the HEALTH bucket under which one gateway says when a source was last used. */
-export const activityKey = (sourceId: string, instanceId: string): string =>
-  `source.${assertId(sourceId)}.${assertId(instanceId)}`;
 
 /** Keeps the HEALTH bucket informed of when each source was last used. `stop` writes what is not written yet. */
 export function reportActivity(
@@ -20,8 +16,7 @@ export function reportActivity(
   const written = new Map<string, number>();
   let writing: Promise<void> | undefined;
   const write = async ({ sourceId, lastTriggeredAtMs }: SourceActivity): Promise<void> => {
-    const value = Buffer.from(JSON.stringify({ lastTriggeredAt: lastTriggeredAtMs }));
-    await bucket.put(activityKey(sourceId, instanceId), value);
+    await bucket.put(triggeredKey(sourceId, instanceId), encodeTriggered(lastTriggeredAtMs));
     written.set(sourceId, lastTriggeredAtMs);
   };
   const writeAll = async (): Promise<void> => {

@@ -47,7 +47,7 @@ export async function followAccounts(options: FollowAccountsOptions): Promise<Fo
   const orders = new Map<string, Promise<void>>();
   const revisions = createRevisionGauge(options.onApplied);
 
-  const apply = async ({ accountId, config, revision }: ConfigChange): Promise<void> => {
+  const apply = async ({ accountId, config, bytes, revision }: ConfigChange): Promise<void> => {
     const specs = config === undefined ? [] : actorsOf(config);
     const before = wanted.get(accountId) ?? new Map<string, AccountActor>();
     const now = new Map(specs.map((spec) => [actorIdOf(spec), spec]));
@@ -59,8 +59,9 @@ export async function followAccounts(options: FollowAccountsOptions): Promise<Fo
       accountId,
       published.map(({ id, type }) => ({ id, type })),
     );
-    const document = config === undefined ? undefined : new TextEncoder().encode(JSON.stringify(config));
     // A thread has the plan before the actor that needs it is started.
+    // A copy: what came is a part of what the connection read, all of which would go to the threads with it.
+    const document = bytes === undefined ? undefined : new Uint8Array(bytes);
     const configured = supervisor.configure(accountId, revision, document);
     await Promise.all([configured, ...specs.map((spec) => placement.want(spec))]);
     for (const [actorId, spec] of before) {

@@ -1,8 +1,8 @@
+import { decodeReport, leaseKey, leasesOfKind } from '../../shared/contracts/process-report.ts';
 import type { ProcessReport } from '../../shared/contracts/process-report.ts';
 import type { Bucket } from '../../shared/nats/buckets/bucket.ts';
 import type { LogConnection } from '../../shared/nats/connection/connection.ts';
 import { followHeard } from './heard-entries.ts';
-import type { HeardEntry } from './heard-entries.ts';
 import { ownerOf } from './ownership.ts';
 
 /** The pipeline instances alive, and who of them runs what. */
@@ -36,11 +36,11 @@ export type MembershipOptions = {
 const lookEveryMs = 100;
 /** For what the other one's time ends later than ours, in ms. */
 const handOverMarginMs = 1_000;
-const prefix = 'pipeline.';
 
 /** Follows the leases of pipeline instances; this one counts from the start. */
 export async function followMembership(options: MembershipOptions): Promise<Membership> {
   const { bucket, connection, instanceId, times, onChanged, onError } = options;
+  const ownKey = leaseKey({ kind: 'pipeline', instanceId });
   let instances: readonly string[] = [instanceId];
   let others: readonly ProcessReport[] = [];
   let changedAtMs = performance.now();
@@ -59,8 +59,8 @@ export async function followMembership(options: MembershipOptions): Promise<Memb
     if (!connection.connected || stoodStill) heard.forgive();
     if (!connection.connected) return;
     others = [...heard.entries]
-      .filter(([key, { heardAtMs }]) => key !== prefix + instanceId && nowMs - heardAtMs < times.silentForMs)
-      .flatMap(([, entry]) => readReport(entry) ?? []);
+      .filter(([key, { heardAtMs }]) => key !== ownKey && nowMs - heardAtMs < times.silentForMs)
+      .flatMap(([, { value }]) => decodeReport(value) ?? []);
     const found = [instanceId, ...others.flatMap((report) => (report.isLeaving === true ? [] : report.instanceId))];
     const next = found.toSorted((a, b) => (a < b ? -1 : 1));
     if (next.join() !== instances.join()) {
@@ -72,7 +72,7 @@ export async function followMembership(options: MembershipOptions): Promise<Memb
     for (const settle of waiting) settle();
     waiting = [];
   };
-  const heard = await followHeard({ bucket, connection, filter: `${prefix}*`, onChanged: look, onError });
+  const heard = await followHeard({ bucket, connection, filter: leasesOfKind('pipeline'), onChanged: look, onError });
   isKnown = true;
   look();
   const timer = setInterval(look, lookEveryMs);
@@ -87,12 +87,4 @@ export async function followMembership(options: MembershipOptions): Promise<Memb
       heard.stop();
     },
   };
-}
-
-function readReport({ value }: HeardEntry): ProcessReport | undefined {
-  try {
-    return JSON.parse(Buffer.from(value).toString('utf8')) as ProcessReport;
-  } catch {
-    return undefined;
-  }
 }

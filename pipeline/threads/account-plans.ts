@@ -1,3 +1,4 @@
+import { decodeAccountConfig } from '../../shared/contracts/config/account-config.ts';
 import type { AccountConfig } from '../../shared/contracts/config/account-config.ts';
 import { findPublished } from '../../shared/routing/published-destinations.ts';
 import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
@@ -34,7 +35,7 @@ export function createAccountPlans(secrets: SecretBox): AccountPlans {
         accounts.delete(accountId);
         return;
       }
-      const config = JSON.parse(Buffer.from(document).toString('utf8')) as AccountConfig;
+      const config = decodeAccountConfig(document);
       accounts.set(accountId, {
         config,
         resolvePlan: compileResolvePlan(config),

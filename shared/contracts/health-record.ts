@@ -1,3 +1,6 @@
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { decodeJson, encodeJson } from '../runtime/json.ts';
 import { assertId } from './subjects.ts';
 
 /** One minute in the stored form: minute since the epoch, succeeded, failed, stopped, globalStop. */
@@ -25,6 +28,36 @@ export type WrittenPlace = {
   /** Frames that are in part: sequence, when stored, and the lines that are, a bit each, in base64. */
   readonly parts: readonly (readonly [number, number, string])[];
 };
+
+const count = Type.Number({ minimum: 0 });
+const isRecord = Compile(
+  Type.Object({
+    v: Type.Literal(1),
+    minutes: Type.Array(Type.Tuple([Type.Integer(), count, count, count, count])),
+    lastDispatchedAt: Type.Union([Type.Number(), Type.Null()]),
+    place: Type.Optional(Type.Unknown()),
+  }),
+);
+const isPlace = Compile(
+  Type.Object({
+    upTo: Type.Number(),
+    above: Type.Array(Type.Number()),
+    storedUntilMs: Type.Number(),
+    parts: Type.Array(Type.Tuple([Type.Number(), Type.Number(), Type.String()])),
+  }),
+);
+
+export function encodeHealthRecord(record: HealthRecord): Uint8Array {
+  return encodeJson(record);
+}
+
+/** Reads an entry; undefined when it is none this build knows. A place it does not know is left out: counts still count. */
+export function decodeHealthRecord(bytes: Uint8Array | undefined): HealthRecord | undefined {
+  const record = decodeJson(bytes);
+  if (!isRecord.Check(record)) return undefined;
+  const { place, ...window } = record;
+  return isPlace.Check(place) ? { ...window, place } : window;
+}
 
 /**
  * A window is two entries of the HEALTH bucket: the minutes of late, which are written up to four times a second, and

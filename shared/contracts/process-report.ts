@@ -1,3 +1,8 @@
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { decodeJson, encodeJson } from '../runtime/json.ts';
+import { assertId } from './subjects.ts';
+
 /** What a live process says of itself in the LEASES bucket, under `<kind>.<instance>`. */
 export type ProcessReport = ProcessName & {
   readonly startedAt: string;
@@ -28,3 +33,38 @@ export type InstanceHolder = {
 
 /** An entry not renewed for this long is gone, in ms. */
 export const leaseTtlMs = 10_000;
+
+export const leaseKey = ({ kind, instanceId }: ProcessName): string => `${kind}.${assertId(instanceId)}`;
+
+/** Matches the keys of all processes of a kind. */
+export const leasesOfKind = (kind: ProcessKind): string => `${kind}.*`;
+
+const isReport = Compile(
+  Type.Object({
+    // A kind another build knows is a process, too.
+    kind: Type.Unsafe<ProcessKind>(Type.String()),
+    instanceId: Type.String(),
+    startedAt: Type.String(),
+    revision: Type.Number(),
+    peers: Type.Optional(Type.Array(Type.String())),
+    isLeaving: Type.Optional(Type.Boolean()),
+    holder: Type.Optional(
+      Type.Object({
+        nonce: Type.String(),
+        pid: Type.Number(),
+        machine: Type.Optional(Type.String()),
+        startedAt: Type.Optional(Type.String()),
+      }),
+    ),
+  }),
+);
+
+export function encodeReport(report: ProcessReport): Uint8Array {
+  return encodeJson(report);
+}
+
+/** Reads an entry of the LEASES bucket; undefined when it is none this build knows. */
+export function decodeReport(bytes: Uint8Array | undefined): ProcessReport | undefined {
+  const report = decodeJson(bytes);
+  return isReport.Check(report) ? report : undefined;
+}

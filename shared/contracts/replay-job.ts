@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { decodeJson, encodeJson } from '../runtime/json.ts';
 import { assertId } from './subjects.ts';
 
 const instant = Type.Integer({ minimum: 0 });
@@ -55,18 +56,13 @@ export const replaysOfDestination = (destinationId: string): string => `replay.$
 export const allReplays = 'replay.*.*';
 
 export function encodeReplay(job: ReplayJob): Uint8Array {
-  return Buffer.from(JSON.stringify(job));
+  return encodeJson(job);
 }
 
 /** Reads a stored replay; undefined when it is none this build knows. */
 export function decodeReplay(value: Uint8Array | undefined): ReplayJob | undefined {
-  if (value === undefined) return undefined;
-  try {
-    const job: unknown = JSON.parse(Buffer.from(value).toString('utf8'));
-    return isReplayJob.Check(job) ? job : undefined;
-  } catch {
-    return undefined;
-  }
+  const job = decodeJson(value);
+  return isReplayJob.Check(job) ? job : undefined;
 }
 
 /** Whether nothing will happen to it any more. */

@@ -7,10 +7,9 @@ import { readStreamState } from '../../../shared/nats/streams/stream-progress.ts
 import type { StreamState } from '../../../shared/nats/streams/stream-progress.ts';
 import { deduplicationSubject, eventsOfPartition } from '../../../shared/contracts/subjects.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
-import { checkpointHeader, encodeRuns } from './checkpoint.ts';
-import type { CheckpointHead } from './checkpoint.ts';
+import { checkpointHeader, encodeCheckpointHead, encodeRuns } from '../../../shared/contracts/events/checkpoint.ts';
+import type { CheckpointHead, IdRun } from '../../../shared/contracts/events/checkpoint.ts';
 import { deduplicationStepMs } from './deduplication.ts';
-import type { IdRun } from './deduplication.ts';
 import { bytesPerHash } from '../../../shared/contracts/events/event-hash.ts';
 import type { ResolverContext } from './resolver-context.ts';
 
@@ -256,7 +255,7 @@ export class CheckpointWriter {
       const { seq } = await publish(connection, this.#subject, payload, {
         msgId,
         headers: {
-          [checkpointHeader]: JSON.stringify(head),
+          [checkpointHeader]: encodeCheckpointHead(head),
           'Nats-Expected-Last-Subject-Sequence': String(this.#lastSeq),
         },
         timeoutMs: settings.publishTimeoutMs,

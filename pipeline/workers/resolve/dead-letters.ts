@@ -1,3 +1,4 @@
+import { ingestDeadLetterHeaders } from '../../../shared/contracts/events/dead-letter.ts';
 import { deadLetterSubject } from '../../../shared/contracts/subjects.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import { publishSurely } from './publish-surely.ts';
@@ -12,15 +13,6 @@ export type IngestDeadLetter = {
   /** Line in the frame, from 0; undefined for the frame. */
   readonly line: number | undefined;
 };
-
-/** Headers of a dead letter of ingest. */
-export const deadLetterHeaders = {
-  reason: 'Sluice-Reason',
-  /** `<sequence>` or `<sequence>.<line>` in the ingest stream. */
-  origin: 'Sluice-Origin',
-  /** `<n>/<of>` where a payload had to be cut to fit into messages. */
-  part: 'Sluice-Part',
-} as const;
 
 const reasonLengthMax = 500;
 const headerBytesMax = 4_096;
@@ -42,9 +34,9 @@ export async function keepDeadLetters(context: ResolverContext, letters: readonl
         payload: letter.payload.subarray(part * partBytes, (part + 1) * partBytes),
         msgId: `ingest.${origin}.${part}`,
         headers: {
-          [deadLetterHeaders.reason]: headerText(letter.reason),
-          [deadLetterHeaders.origin]: origin,
-          ...(parts > 1 ? { [deadLetterHeaders.part]: `${part + 1}/${parts}` } : {}),
+          [ingestDeadLetterHeaders.reason]: headerText(letter.reason),
+          [ingestDeadLetterHeaders.origin]: origin,
+          ...(parts > 1 ? { [ingestDeadLetterHeaders.part]: `${part + 1}/${parts}` } : {}),
         },
       });
     }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createDeduplication } from './deduplication.ts';
-import type { IdRun } from './deduplication.ts';
+import type { IdRun } from '../../../shared/contracts/events/checkpoint.ts';
 import { encodeHashes, hashEvent } from '../../../shared/contracts/events/event-hash.ts';
 
 const windowMs = 25_600;

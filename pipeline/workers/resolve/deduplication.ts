@@ -1,3 +1,4 @@
+import type { IdRun } from '../../../shared/contracts/events/checkpoint.ts';
 import { bytesPerHash } from '../../../shared/contracts/events/event-hash.ts';
 import type { EventHash } from '../../../shared/contracts/events/event-hash.ts';
 import { HashSet } from './hash-set.ts';
@@ -19,9 +20,6 @@ export type Deduplication = {
   /** How far back an event is recognised for certain, in ms: the window, or less where the count is what bounds it. */
   readonly effectiveWindowMs: number;
 };
-
-/** Packed hashes of events, and when they were noted. */
-export type IdRun = { readonly timeMs: number; readonly ids: Uint8Array };
 
 export type DeduplicationSettings = {
   readonly windowMs: number;

@@ -6,10 +6,9 @@ import { deleteMessage, purgeSubject } from '../../../shared/nats/messages/subje
 import { deduplicationSubject, eventsOfPartition } from '../../../shared/contracts/subjects.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import type { HeldCheckpoint } from './checkpoint-writer.ts';
-import { checkpointHeader, decodeRuns, parseCheckpointHead } from './checkpoint.ts';
-import type { CheckpointHead } from './checkpoint.ts';
+import { checkpointHeader, decodeRuns, parseCheckpointHead } from '../../../shared/contracts/events/checkpoint.ts';
+import type { CheckpointHead, IdRun } from '../../../shared/contracts/events/checkpoint.ts';
 import { whereIs } from './checkpoint-writer.ts';
-import type { IdRun } from './deduplication.ts';
 import { bytesPerHash } from '../../../shared/contracts/events/event-hash.ts';
 import type { ResolverContext } from './resolver-context.ts';
 

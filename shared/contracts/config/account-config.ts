@@ -1,3 +1,4 @@
+import { encodeJson, isJsonObject } from '../../runtime/json.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 
 /** The collections a version holds, as the draft diff names them. */
@@ -46,3 +47,16 @@ export type AccountConfig = {
   readonly sourceKeys: readonly SourceKey[];
   readonly collections: Snapshot;
 };
+
+/** The bytes of a configuration; the same configuration gives the same bytes. */
+export function encodeAccountConfig(config: AccountConfig): Uint8Array {
+  return encodeJson(config);
+}
+
+/** Reads a configuration. Throws where it is none, or of a format this build does not know. */
+export function decodeAccountConfig(bytes: Uint8Array): AccountConfig {
+  const config: unknown = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
+  const format = isJsonObject(config) ? config['format'] : undefined;
+  if (format !== 1) throw new Error(`configuration format ${String(format)} is unknown to this build`);
+  return config as AccountConfig;
+}

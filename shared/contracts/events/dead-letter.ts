@@ -1,3 +1,4 @@
+import { decodeJson, encodeJson, isJsonObject } from '../../runtime/json.ts';
 import type { ResolvedEvent } from './resolved-event.ts';
 
 /** An event a destination did not take: one message of `dead.<destination>`. */
@@ -22,15 +23,28 @@ export type RequestSummary = {
 };
 
 export function encodeDeadLetter(letter: DeadLetter): Uint8Array {
-  return Buffer.from(JSON.stringify(letter));
+  return encodeJson(letter);
+}
+
+/** A message for bytes of the log that a destination's dispatcher cannot read. `decodeDeadLetter` knows it for none. */
+export function encodeUnreadable(destinationId: string, reason: string, data: Uint8Array): Uint8Array {
+  const raw = Buffer.from(data).toString('base64');
+  return encodeJson({ v: 1, destinationId, reason, raw });
 }
 
 /** Reads a dead letter; undefined when the message is none this build knows. */
 export function decodeDeadLetter(data: Uint8Array): DeadLetter | undefined {
-  try {
-    const letter = JSON.parse(Buffer.from(data).toString('utf8')) as DeadLetter;
-    return letter.v === 1 && letter.event.v === 1 ? letter : undefined;
-  } catch {
-    return undefined;
-  }
+  const letter = decodeJson(data);
+  return isJsonObject(letter) && letter['v'] === 1 && isJsonObject(letter['event']) && letter['event']['v'] === 1
+    ? (letter as DeadLetter)
+    : undefined;
 }
+
+/** Headers of a dead letter of ingest, whose payload is what no resolver could read, as it came. */
+export const ingestDeadLetterHeaders = {
+  reason: 'Sluice-Reason',
+  /** `<sequence>` or `<sequence>.<line>` in the ingest stream. */
+  origin: 'Sluice-Origin',
+  /** `<n>/<of>` where a payload had to be cut to fit into messages. */
+  part: 'Sluice-Part',
+} as const;

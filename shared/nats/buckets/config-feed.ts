@@ -1,10 +1,13 @@
 import type { Bucket, BucketEntry, BucketWatch } from './bucket.ts';
+import { decodeAccountConfig } from '../../contracts/config/account-config.ts';
 import type { AccountConfig } from '../../contracts/config/account-config.ts';
 
 export type ConfigChange = {
   readonly accountId: string;
   /** Undefined when the account's configuration was removed. */
   readonly config: AccountConfig | undefined;
+  /** The same as it was published, to be handed on; a part of larger bytes. */
+  readonly bytes: Uint8Array | undefined;
   readonly revision: number;
 };
 
@@ -30,7 +33,9 @@ export async function followConfig(bucket: Bucket, options: ConfigFeedOptions): 
   const take = (entry: BucketEntry): void => {
     const accountId = entry.key.slice('account.'.length);
     try {
-      options.apply({ accountId, config: readConfig(entry), revision: entry.revision });
+      const { value, revision: published } = entry;
+      const config = value === undefined ? undefined : decodeAccountConfig(value);
+      options.apply({ accountId, config, bytes: value, revision: published });
     } catch (error) {
       options.onRejected(accountId, entry.revision, error instanceof Error ? error.message : String(error));
     }
@@ -53,11 +58,4 @@ export async function followConfig(bucket: Bucket, options: ConfigFeedOptions): 
     },
     stop: () => watch.stop(),
   };
-}
-
-function readConfig(entry: BucketEntry): AccountConfig | undefined {
-  if (entry.value === undefined) return undefined;
-  const config = JSON.parse(Buffer.from(entry.value).toString('utf8')) as AccountConfig;
-  if (config.format !== 1) throw new Error(`configuration format ${String(config.format)} is unknown to this build`);
-  return config;
 }

@@ -3,6 +3,7 @@ import { readlink } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readProcessFacts } from '../../runtime/process-facts.ts';
 import type { Bucket, BucketEntry } from './bucket.ts';
+import { decodeReport, encodeReport, leaseKey } from '../../contracts/process-report.ts';
 import type { InstanceHolder, ProcessName, ProcessReport } from '../../contracts/process-report.ts';
 
 /** Another process that is alive goes by the instance id. */
@@ -25,10 +26,10 @@ export async function claimInstanceId(
   claimed: ProcessName,
   waitMs = renewalWaitMs,
 ): Promise<InstanceHolder> {
-  const key = `${claimed.kind}.${claimed.instanceId}`;
+  const key = leaseKey(claimed);
   const holder = await ownHolder();
   const report: ProcessReport = { ...claimed, startedAt: new Date().toISOString(), revision: 0, holder };
-  const value = Buffer.from(JSON.stringify(report));
+  const value = encodeReport(report);
   for (;;) {
     const entry = await bucket.get(key);
     const isHeld = entry?.value !== undefined;
@@ -46,7 +47,7 @@ export function watchInstanceId(
   everyMs = renewalWaitMs / 2,
 ): { stop(): void } {
   const look = async (): Promise<void> => {
-    const entry = await bucket.get(`${claimed.kind}.${claimed.instanceId}`);
+    const entry = await bucket.get(leaseKey(claimed));
     const found = holderOf(entry);
     if (found !== undefined && found.nonce !== holder.nonce) onTaken();
   };
@@ -89,12 +90,7 @@ function isOfThisMachine(found: InstanceHolder | undefined, own: InstanceHolder)
 const bootOf = ({ startedAt }: InstanceHolder): string | undefined => startedAt?.split(':')[0];
 
 function holderOf(entry: BucketEntry | undefined): InstanceHolder | undefined {
-  if (entry?.value === undefined) return undefined;
-  try {
-    return (JSON.parse(Buffer.from(entry.value).toString()) as ProcessReport).holder;
-  } catch {
-    return undefined;
-  }
+  return decodeReport(entry?.value)?.holder;
 }
 
 function takenError({ kind, instanceId }: ProcessName, entry: BucketEntry, own: InstanceHolder): Error {

@@ -1,4 +1,5 @@
-import type { ProcessName, ProcessReport, InstanceHolder } from '../../contracts/process-report.ts';
+import { encodeReport, leaseKey } from '../../contracts/process-report.ts';
+import type { InstanceHolder, ProcessName, ProcessReport } from '../../contracts/process-report.ts';
 import type { Bucket } from './bucket.ts';
 
 const defaultRenewEveryMs = 3_000;
@@ -19,7 +20,7 @@ export function holdProcessLease(
   onError: (error: unknown) => void,
   renewEveryMs = defaultRenewEveryMs,
 ): ProcessLease {
-  const key = `${process.kind}.${process.instanceId}`;
+  const key = leaseKey(process);
   const startedAt = new Date().toISOString();
   let revision = 0;
   let about: Pick<ProcessReport, 'peers' | 'isLeaving'> = {};
@@ -27,7 +28,7 @@ export function holdProcessLease(
   const write = (): void => {
     const report: ProcessReport = { ...process, startedAt, revision, ...about };
     writing = writing.then(async () => {
-      await bucket.put(key, Buffer.from(JSON.stringify(report)));
+      await bucket.put(key, encodeReport(report));
     });
     writing = writing.catch(onError);
   };

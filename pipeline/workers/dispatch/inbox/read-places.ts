@@ -1,5 +1,4 @@
-import { recentHealthOfAll } from '../../../../shared/contracts/health-record.ts';
-import type { HealthRecord } from '../../../../shared/contracts/health-record.ts';
+import { decodeHealthRecord, recentHealthOfAll } from '../../../../shared/contracts/health-record.ts';
 import type { LogConnection } from '../../../../shared/nats/connection/connection.ts';
 import { readNext } from '../../../../shared/nats/messages/subject-log.ts';
 import { buckets } from '../../../../shared/nats/streams/topology.ts';
@@ -14,17 +13,8 @@ export async function readPlaces(connection: LogConnection, destinationId: strin
     const found = await readNext(connection, `KV_${buckets.health}`, subject, seq);
     if (found === undefined) return places;
     seq = found.seq + 1;
-    const place = placeIn(found.data);
-    if (place !== undefined) places.push(place);
-  }
-}
-
-/** Undefined in an entry that was deleted, or that an earlier version wrote. */
-function placeIn(data: Uint8Array): DispatchPlace | undefined {
-  try {
-    const { place } = JSON.parse(Buffer.from(data).toString('utf8')) as HealthRecord;
-    return place === undefined ? undefined : readPlace(place);
-  } catch {
-    return undefined;
+    // None in an entry that was deleted, or that an earlier version wrote.
+    const place = decodeHealthRecord(found.data)?.place;
+    if (place !== undefined) places.push(readPlace(place));
   }
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { encodeDeadLetter } from '../../../../shared/contracts/events/dead-letter.ts';
+import { encodeDeadLetter, encodeUnreadable } from '../../../../shared/contracts/events/dead-letter.ts';
 import type { DeadLetter } from '../../../../shared/contracts/events/dead-letter.ts';
 import type { LogConnection } from '../../../../shared/nats/connection/connection.ts';
 import type { PublishFailure } from '../../../../shared/nats/publish/publish-answer.ts';
@@ -62,10 +62,8 @@ export function createDeadLetterWriter(options: DeadLetterWriterOptions): DeadLe
         encodeDeadLetter({ v: 1, destinationId, ...letter }),
         `${letter.event.event.id}\n${letter.firstAttemptAt}\n${letter.attempts}`,
       ),
-    addUnreadable: (data, reason) => {
-      const raw = Buffer.from(data).toString('base64');
-      return store(Buffer.from(JSON.stringify({ v: 1, destinationId, reason, raw })), raw);
-    },
+    addUnreadable: (data, reason) =>
+      store(encodeUnreadable(destinationId, reason, data), Buffer.from(data).toString('base64')),
   };
 }
 

@@ -1,4 +1,10 @@
-import { joinHealth, pastHealthKey, recentHealthKey } from '../../../../shared/contracts/health-record.ts';
+import {
+  decodeHealthRecord,
+  encodeHealthRecord,
+  joinHealth,
+  pastHealthKey,
+  recentHealthKey,
+} from '../../../../shared/contracts/health-record.ts';
 import type { HealthRecord, WrittenPlace } from '../../../../shared/contracts/health-record.ts';
 import type { Bucket } from '../../../../shared/nats/buckets/bucket.ts';
 import { createHealthWindow, minuteOf } from './health-window.ts';
@@ -35,7 +41,7 @@ export async function openHealthKeeper(options: HealthKeeperOptions): Promise<He
   const { bucket, destinationId, instanceId } = options;
   const key = recentHealthKey(destinationId, instanceId);
   const [recent, past] = await Promise.all([bucket.get(key), bucket.get(pastHealthKey(key))]);
-  return new WindowKeeper(options, key, readRecord(recent?.value), readRecord(past?.value));
+  return new WindowKeeper(options, key, decodeHealthRecord(recent?.value), decodeHealthRecord(past?.value));
 }
 
 class WindowKeeper implements HealthKeeper {
@@ -135,29 +141,15 @@ class WindowKeeper implements HealthKeeper {
       const before = this.#pastUntil;
       this.#pastUntil = minuteOf(nowMs);
       try {
-        await bucket.put(pastHealthKey(this.#key), encode(this.#window.toRecord(nowMs)));
+        await bucket.put(pastHealthKey(this.#key), encodeHealthRecord(this.#window.toRecord(nowMs)));
       } catch (error) {
         this.#pastUntil = Math.min(this.#pastUntil, before);
         throw error;
       }
     }
     const record = this.#window.toRecord(Date.now(), this.#pastUntil);
-    await bucket.put(this.#key, encode({ ...record, place: this.#options.place() }));
+    await bucket.put(this.#key, encodeHealthRecord({ ...record, place: this.#options.place() }));
   }
 }
 
 const nothing: HealthRecord = { v: 1, minutes: [], lastDispatchedAt: null };
-
-function encode(record: HealthRecord): Uint8Array {
-  return Buffer.from(JSON.stringify(record));
-}
-
-function readRecord(value: Uint8Array | undefined): HealthRecord | undefined {
-  if (value === undefined) return undefined;
-  try {
-    const record = JSON.parse(Buffer.from(value).toString('utf8')) as HealthRecord;
-    return record.v === 1 && Array.isArray(record.minutes) ? record : undefined;
-  } catch {
-    return undefined;
-  }
-}

@@ -7,7 +7,7 @@ import { deleteMessage, readNext, readStored } from '../../../../shared/nats/mes
 import type { StoredMessage } from '../../../../shared/nats/messages/subject-log.ts';
 import { retrySubject } from '../../../../shared/contracts/subjects.ts';
 import { streams } from '../../../../shared/nats/streams/topology.ts';
-import { decodeSettledNote, encodeSettledNote } from './settled-note.ts';
+import { decodeSettledNote, encodeSettledNote } from '../../../../shared/contracts/events/settled-note.ts';
 import type { RetryPlace } from './waiting-visitors.ts';
 
 export type ParkedFramesOptions = {

@@ -1,5 +1,5 @@
 import type { Bucket } from '../../../../shared/nats/buckets/bucket.ts';
-import { assertId } from '../../../../shared/contracts/subjects.ts';
+import { dispatchedKey, encodeDispatched } from '../../../../shared/contracts/source-activity.ts';
 
 /** When events of each source last reached a destination; shared by the dispatchers of a thread. */
 export type SourceActivity = {
@@ -24,8 +24,7 @@ export function createSourceActivity(
     while (entries.length > 0) {
       await Promise.all(
         entries.splice(0, writesInFlightMax).map(async ([sourceId, lastDispatchedAt]) => {
-          const key = `source-dispatch.${assertId(sourceId)}.${assertId(instanceId)}`;
-          await bucket.put(key, Buffer.from(JSON.stringify({ lastDispatchedAt })));
+          await bucket.put(dispatchedKey(sourceId, instanceId), encodeDispatched(lastDispatchedAt));
         }),
       );
     }

@@ -14,7 +14,7 @@ import { ensureTopology, streams } from '../../../../shared/nats/streams/topolog
 import type { JsonObject } from '../../../../shared/runtime/json.ts';
 import { createVisitorPool } from '../../../../shared/visitors/visitor-pool.ts';
 import { createVisitorStore } from '../../../../shared/visitors/postgres-visitor-store.ts';
-import { deadLetterHeaders } from '../dead-letters.ts';
+import { ingestDeadLetterHeaders } from '../../../../shared/contracts/events/dead-letter.ts';
 import { startResolver } from '../resolver.ts';
 import type { ResolverOptions } from '../resolver.ts';
 import { resolverDefaults } from '../resolver-context.ts';
@@ -83,7 +83,7 @@ export async function createResolverRig(natsUrl: string, databaseUrl: string) {
       const letters = await readSubject(connection, streams.deadLetters, deadLetterSubject('ingest'));
       return letters.map(({ data, header }) => ({
         text: Buffer.from(data).toString('utf8'),
-        reason: header(deadLetterHeaders.reason),
+        reason: header(ingestDeadLetterHeaders.reason),
       }));
     },
     close: async () => {

@@ -1,15 +1,15 @@
-import { isJsonObject } from '../../../../shared/runtime/json.ts';
+import { decodeJson, encodeJson, isJsonObject } from '../../runtime/json.ts';
 
 /** Lines that are settled, by the sequence of their frame. */
 export type SettledLines = ReadonlyMap<number, readonly number[]>;
 
 export function encodeSettledNote(settled: SettledLines): Uint8Array {
-  return Buffer.from(JSON.stringify({ v: 1, settled: [...settled] }));
+  return encodeJson({ v: 1, settled: [...settled] });
 }
 
 /** What a note cannot say is sent again, so nothing of a note that this build does not know is believed. */
 export function decodeSettledNote(data: Uint8Array): SettledLines {
-  const note = parse(data);
+  const note = decodeJson(data);
   const entries: readonly unknown[] =
     isJsonObject(note) && note['v'] === 1 && Array.isArray(note['settled']) ? note['settled'] : [];
   const settled = new Map<number, readonly number[]>();
@@ -23,12 +23,4 @@ export function decodeSettledNote(data: Uint8Array): SettledLines {
 
 function isLines(value: unknown): value is readonly number[] {
   return Array.isArray(value) && value.every((line) => typeof line === 'number');
-}
-
-function parse(data: Uint8Array): unknown {
-  try {
-    return JSON.parse(Buffer.from(data).toString('utf8'));
-  } catch {
-    return undefined;
-  }
 }

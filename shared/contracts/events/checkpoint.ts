@@ -1,8 +1,7 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { Compile } from 'typebox/compile';
-import type { IdRun } from './deduplication.ts';
-import { bytesPerHash } from '../../../shared/contracts/events/event-hash.ts';
+import { bytesPerHash } from './event-hash.ts';
 
 const Seq = Type.Integer({ minimum: 0 });
 
@@ -26,6 +25,9 @@ const CheckpointHeadSchema = Type.Object({
 /** What a checkpoint says of itself. */
 export type CheckpointHead = Static<typeof CheckpointHeadSchema>;
 
+/** Packed hashes of events, and when they were noted. */
+export type IdRun = { readonly timeMs: number; readonly ids: Uint8Array };
+
 /** The header of a checkpoint's message that holds its head, as JSON. */
 export const checkpointHeader = 'Sluice-Checkpoint';
 
@@ -42,6 +44,10 @@ export function parseCheckpointHead(text: string | undefined): CheckpointHead | 
   } catch {
     return undefined;
   }
+}
+
+export function encodeCheckpointHead(head: CheckpointHead): string {
+  return JSON.stringify(head);
 }
 
 /** The payload of a checkpoint: one run after the other. */
