@@ -34,7 +34,7 @@ import { endpoints } from './endpoints.ts';
 import { tlsTexts } from './env.ts';
 import type { ControlPlaneEnv } from './env.ts';
 import { createAssigner } from './experiments/assignment/assigner.ts';
-import { assignmentPaths } from './experiments/assignment/describe-assignments.ts';
+import { assignmentPaths } from './experiments/assignment/assignment-paths.ts';
 import { createExperimentPlans } from './experiments/assignment/experiment-plans.ts';
 import { createExperimentService } from './experiments/assignment/experiment-service.ts';
 import { createImpressionLog } from './experiments/assignment/impression-log.ts';

@@ -41,14 +41,14 @@ export const commitSettings = (env: GatewayEnv, partitions: number, messageBytes
 export const eventBytesMax = (env: GatewayEnv, messageBytesMax: number): number =>
   Math.min(env.TRACK_BODY_BYTES_MAX, messageBytesMax - envelopeBytesMax);
 
-type RouteSettings = Pick<RoutesOptions, 'intake' | 'limits' | 'bodyBytesMax' | 'batch'>;
+type RouteSettings = Pick<RoutesOptions, 'partitions' | 'limits' | 'bodyBytesMax' | 'batch'>;
 
 export function routeSettings(env: GatewayEnv, partitions: number, messageBytesMax: number): RouteSettings {
   const timeWindow = { pastMsMax: env.TIME_PAST_MS_MAX, aheadMsMax: env.TIME_AHEAD_MS_MAX };
-  const limits = { depthMax: env.JSON_DEPTH_MAX, keysMax: env.JSON_KEYS_MAX };
+  const limits = { depthMax: env.JSON_DEPTH_MAX, keysMax: env.JSON_KEYS_MAX, timeWindow };
   const bodyBytesMax = eventBytesMax(env, messageBytesMax);
   return {
-    intake: { partitions, timeWindow },
+    partitions,
     limits,
     bodyBytesMax,
     batch: {
@@ -56,7 +56,7 @@ export function routeSettings(env: GatewayEnv, partitions: number, messageBytesM
       rowsMax: env.BATCH_ROWS_MAX,
       keysMax: env.BATCH_KEYS_MAX,
       contextBytesMax: env.BATCH_CONTEXT_BYTES_MAX,
-      row: { ...limits, bytesMax: Math.min(env.ROW_BYTES_MAX, bodyBytesMax), timeWindow },
+      row: { ...limits, bytesMax: Math.min(env.ROW_BYTES_MAX, bodyBytesMax) },
       gzipRatioMax: env.GZIP_RATIO_MAX,
       gzipInFlightMax: env.GZIP_IN_FLIGHT_MAX,
     },

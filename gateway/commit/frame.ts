@@ -1,4 +1,5 @@
 import { FrameWriter } from '../../shared/contracts/events/frame.ts';
+import type { EventSlice } from './event-slice.ts';
 import type { FrameOutcome, FrameWaiter } from './frame-outcome.ts';
 
 const initialBytes = 32 * 1024;
@@ -11,7 +12,7 @@ export class Frame {
   /** When the first event came, on the monotonic clock. */
   openedAtMs = 0;
 
-  add(head: string | Uint8Array, body: Uint8Array, start: number, end: number, waiter: FrameWaiter, tag: number): void {
+  add(head: string | Uint8Array, { body, start, end }: EventSlice, waiter: FrameWaiter, tag: number): void {
     this.writer.appendEnvelope(head, body, start, end);
     this.#waiters.push(waiter);
     this.#tags.push(tag);

@@ -3,6 +3,7 @@ import { frameLines, parseLine } from '../../shared/contracts/events/frame.ts';
 import type { FrameOutcome, FrameWaiter } from './frame-outcome.ts';
 import { GroupCommit } from './group-commit.ts';
 import type { GroupCommitSettings } from './group-commit.ts';
+import { EventSlice } from './event-slice.ts';
 import { LogGate } from './log-gate.ts';
 
 type Publish = { readonly partition: number; readonly ids: string[]; decide(outcome: FrameOutcome): void };
@@ -43,7 +44,7 @@ function createRig(overrides: Partial<GroupCommitSettings> = {}) {
     add(partition: number, id: string, filler = ''): void {
       const body = Buffer.from(JSON.stringify({ filler }));
       const waiter: FrameWaiter = { frameDecided: (outcome, tag) => void answers.push(`${id} ${tag} ${outcome}`) };
-      commit.append(partition, `{"v":1,"id":"${id}","body":`, body, 0, body.length, waiter, answers.length);
+      commit.append(partition, `{"v":1,"id":"${id}","body":`, new EventSlice(body), waiter, answers.length);
     },
     turn: () => vi.advanceTimersByTimeAsync(1),
   };

@@ -1,3 +1,4 @@
+import type { EventSlice } from './event-slice.ts';
 import { Frame } from './frame.ts';
 import type { FrameOutcome, FrameWaiter } from './frame-outcome.ts';
 import type { LogGate } from './log-gate.ts';
@@ -101,18 +102,10 @@ export class GroupCommit {
   }
 
   /** Adds an event to its partition's next frame; its bytes are copied. The caller has asked `hasRoom`. */
-  append(
-    partition: number,
-    head: string | Uint8Array,
-    body: Uint8Array,
-    start: number,
-    end: number,
-    waiter: FrameWaiter,
-    tag: number,
-  ): void {
+  append(partition: number, head: string | Uint8Array, slice: EventSlice, waiter: FrameWaiter, tag: number): void {
     const lane = this.#lanes[partition];
     if (lane === undefined) throw new RangeError(`appending an event: there is no partition ${partition}`);
-    const bytes = head.length + end - start + 2;
+    const bytes = head.length + slice.length + 2;
     if (lane.open !== undefined && lane.open.writer.length + bytes > this.#settings.frameBytesMax) {
       lane.sealed.push(lane.open);
       lane.open = undefined;
@@ -123,7 +116,7 @@ export class GroupCommit {
       lane.open.openedAtMs = performance.now();
     }
     const before = lane.open.writer.length;
-    lane.open.add(head, body, start, end, waiter, tag);
+    lane.open.add(head, slice, waiter, tag);
     this.#queuedBytes += lane.open.writer.length - before;
     this.#queuedEvents += 1;
     if (lane.publishing) return;

@@ -14,6 +14,14 @@ export type ExchangeOwner = {
   requestFailed(error: unknown): void;
 };
 
+/** The answers of a request with one event: once the log has it, and when the log does not take it. */
+export type StoredAnswers = { readonly stored: Reply; readonly lost: Reply };
+
+/** Counts what became of events. */
+type StoredTally = { stored: number; lost: number };
+
+const usualAnswers: StoredAnswers = { stored: accepted, lost: unavailable };
+
 /** One request and its answer. After the answer or an abort it touches the engine's response no more. */
 export class Exchange implements FrameWaiter {
   readonly head: RequestHead;
@@ -22,15 +30,9 @@ export class Exchange implements FrameWaiter {
   /** When its head was read, on the monotonic clock. */
   readonly startedAtMs = performance.now();
   /** Whether the answer may be read by a page of any origin. */
-  shared: boolean;
-  /** When its sender was let in, in ms since the epoch; 0 before. */
-  admittedAtMs = 0;
-  /** The answer once the log has the event. */
-  onStored: Reply = accepted;
-  /** The answer when the log does not take it. */
-  onLost: Reply = unavailable;
-  /** Told whether the event was stored, before the answer. */
-  tally: { stored: number; lost: number } | undefined;
+  #shared: boolean;
+  #tally: StoredTally | undefined;
+  #answers: StoredAnswers = usualAnswers;
   readonly #owner: ExchangeOwner;
   #response: HttpResponse | undefined;
 
@@ -39,7 +41,7 @@ export class Exchange implements FrameWaiter {
     this.#response = response;
     this.head = head;
     this.route = route;
-    this.shared = head.origin !== '';
+    this.#shared = head.origin !== '';
   }
 
   /** Whether it still waits for its answer. */
@@ -52,12 +54,23 @@ export class Exchange implements FrameWaiter {
     return this.#response === undefined ? noAddress : this.#response.getRemoteAddress();
   }
 
+  /** Whatever the answer is, pages of other origins do not read it for what this gateway says. */
+  keepFromPages(): void {
+    this.#shared = false;
+  }
+
+  /** From now on it waits for the log to take its one event: `tally` is told, then the client. */
+  answerWhenStored(tally: StoredTally, answers: StoredAnswers = usualAnswers): void {
+    this.#tally = tally;
+    this.#answers = answers;
+  }
+
   /** Answers, unless that was done or the client is gone. */
   send(reply: Reply): void {
     const response = this.#response;
     if (response === undefined) return;
     this.#response = undefined;
-    sending = { response, reply, shared: this.shared, close: reply.close || this.#owner.closing };
+    sending = { response, reply, shared: this.#shared, close: reply.close || this.#owner.closing };
     try {
       response.cork(writeAnswer);
     } catch (error) {
@@ -91,11 +104,11 @@ export class Exchange implements FrameWaiter {
 
   frameDecided(outcome: FrameOutcome): void {
     const stored = outcome === 'stored';
-    if (this.tally !== undefined) {
-      if (stored) this.tally.stored += 1;
-      else this.tally.lost += 1;
+    if (this.#tally !== undefined) {
+      if (stored) this.#tally.stored += 1;
+      else this.#tally.lost += 1;
     }
-    this.send(stored ? this.onStored : this.onLost);
+    this.send(stored ? this.#answers.stored : this.#answers.lost);
   }
 }
 

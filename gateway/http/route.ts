@@ -4,11 +4,19 @@ import type { Reply } from './reply.ts';
 /** A way in: an address of the ingest interface and what is done with what comes through it. */
 export type Route = PostRoute | GetRoute;
 
+/** A part of an OpenAPI document: paths, and the schemas they name. */
+export type OpenApiPart = {
+  readonly paths: Readonly<Record<string, object>>;
+  readonly schemas?: Readonly<Record<string, object>>;
+};
+
 type RouteBase = {
   /** Stands in metrics as the request's route. */
   readonly name: string;
   /** uWebSockets.js patterns; `:name` is one segment. A trailing slash is taken as well. */
   readonly paths: readonly string[];
+  /** What the description of the ingest interface says of it. */
+  readonly openapi: OpenApiPart;
 };
 
 export type PostRoute = RouteBase & {

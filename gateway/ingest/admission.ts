@@ -6,6 +6,21 @@ import type { ClientAddress } from '../../shared/admission/client-address.ts';
 import type { PublishedSource } from './published-source.ts';
 import type { PublishedSources } from './published-sources.ts';
 
+/** A request whose sender was let in. */
+export class Admitted {
+  readonly source: PublishedSource;
+  /** Since the epoch. */
+  readonly atMs: number;
+
+  constructor(source: PublishedSource, atMs: number) {
+    this.source = source;
+    this.atMs = atMs;
+  }
+}
+
+/** Why a request is not let in: what it is to be answered. */
+export type Refusal = Reply;
+
 /** Decides who may send: which source a token means, and whether that source takes this request. */
 export class Admission {
   readonly #sources: PublishedSources;
@@ -16,36 +31,35 @@ export class Admission {
     this.#clientAddress = clientAddress;
   }
 
-  /** The source a token means. Undefined, and the request is answered, when there is none that takes events. */
-  authenticate(exchange: Exchange, token: unknown): PublishedSource | undefined {
-    const source = typeof token === 'string' ? this.#sources.byToken(token) : undefined;
-    if (source === undefined) exchange.send(unauthorized);
-    return source;
+  /** The source a token means; undefined when there is none that takes events. */
+  sourceOf(token: unknown): PublishedSource | undefined {
+    return typeof token === 'string' ? this.#sources.byToken(token) : undefined;
   }
 
-  /** Whether the source takes this request of `events` events now; if not, the request is answered. */
-  admit(exchange: Exchange, source: PublishedSource, events: number): boolean {
+  /** Lets in a request of one event by its token, or says why not. */
+  admitToken(exchange: Exchange, token: unknown): Admitted | Refusal {
+    const source = this.sourceOf(token);
+    return source === undefined ? unauthorized : this.admit(exchange, source, 1);
+  }
+
+  /** Lets in a request of `events` events, or says why not. */
+  admit(exchange: Exchange, source: PublishedSource, events: number): Admitted | Refusal {
     // Read once a request: clocks are not free.
-    exchange.admittedAtMs = Date.now();
-    source.activity.lastTriggeredAtMs = exchange.admittedAtMs;
-    if (!source.isWeb) exchange.shared = false;
-    const refusal = this.#refusal(exchange, source, events);
-    if (refusal !== undefined) exchange.send(refusal);
-    return refusal === undefined;
+    const nowMs = Date.now();
+    source.activity.lastTriggeredAtMs = nowMs;
+    // Also what it is refused with.
+    if (!source.isWeb) exchange.keepFromPages();
+    if (!isPageAllowed(source.domains, exchange.head.origin, exchange.head.referer)) return forbidden;
+    if (source.addresses !== undefined && !source.addresses.includes(this.#address(exchange))) return forbidden;
+    const waitMs = source.bucket.take(events, nowMs);
+    if (waitMs === 0) return new Admitted(source, nowMs);
+    source.tally.limited += events;
+    return tooManyEvents(Math.ceil(waitMs / 1000));
   }
 
   /** The client's address, for the envelope; undefined where it may not be kept. */
   keptAddress(exchange: Exchange, source: PublishedSource): string | undefined {
     return source.excludesContext ? undefined : this.#address(exchange) || undefined;
-  }
-
-  #refusal(exchange: Exchange, source: PublishedSource, events: number): Reply | undefined {
-    if (!isPageAllowed(source.domains, exchange.head.origin, exchange.head.referer)) return forbidden;
-    if (source.addresses !== undefined && !source.addresses.includes(this.#address(exchange))) return forbidden;
-    const waitMs = source.bucket.take(events, exchange.admittedAtMs);
-    if (waitMs === 0) return undefined;
-    source.tally.limited += events;
-    return tooManyEvents(Math.ceil(waitMs / 1000));
   }
 
   #address(exchange: Exchange): string {

@@ -1,13 +1,20 @@
 import type { PostRoute } from '../http/route.ts';
 import { refuseNonJson } from '../http/refuse-non-json.ts';
 import type { SingleEvent } from '../ingest/single-event.ts';
+import { IdentifyPayload } from '../payload/identify-payload.ts';
+import { singleEvent } from './openapi/parts.ts';
 
 /** `POST /api/v1/identify`: what is known of a visitor; becomes a `$identify` event. */
 export function createIdentifyRoute(events: SingleEvent, bodyBytesMax: number): PostRoute {
+  const summary = 'Update a visitor; fires a $identify event';
   return {
     name: 'identify',
     method: 'post',
     paths: ['/api/v1/identify'],
+    openapi: {
+      paths: { '/api/v1/identify': { post: singleEvent('identify', summary, 'IdentifyPayload', bodyBytesMax) } },
+      schemas: { IdentifyPayload },
+    },
     bodyBytesMax,
     refuse: refuseNonJson,
     accept: (exchange, body) => events.identify(exchange, body),

@@ -1,9 +1,12 @@
-import { createReply, invalid, unauthorized } from '../http/reply.ts';
+import { createReply, invalid, unauthorized, unavailable } from '../http/reply.ts';
 import type { GetRoute } from '../http/route.ts';
+import { Admitted } from '../ingest/admission.ts';
+import type { Admission } from '../ingest/admission.ts';
 import type { Intake } from '../ingest/intake.ts';
 import { decodeSegment } from '../http/path-segment.ts';
 import { madeToken, readQueryEvent } from './query-event.ts';
 import type { SingleEvent } from '../ingest/single-event.ts';
+import { identityParameters, otherParameters, pathParameter, queryParameter, refusals } from './openapi/parts.ts';
 import { visitorCookie, visitorOf } from './visitor-cookie.ts';
 
 /** One transparent point: GIF89a, 1 by 1. */
@@ -11,21 +14,22 @@ const gif = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA
 const suffix = '.gif';
 
 /** `GET /pixel/{token}.gif?event=…`: an event for where only an image can be placed. */
-export function createPixelRoute(events: SingleEvent, intake: Intake): GetRoute {
+export function createPixelRoute(admission: Admission, intake: Intake, events: SingleEvent): GetRoute {
   return {
     name: 'pixel',
     method: 'get',
     paths: ['/pixel/:token', '/api/v1/pixel/:token'],
+    openapi: { paths: { '/pixel/{token}.gif': { get: description } } },
     accept(exchange, file, query) {
       if (!file.endsWith(suffix)) return exchange.send(unauthorized);
-      const source = intake.admission.authenticate(exchange, decodeSegment(file.slice(0, -suffix.length)));
-      if (source === undefined || !intake.admission.admit(exchange, source, 1)) return;
+      const admitted = admission.admitToken(exchange, decodeSegment(file.slice(0, -suffix.length)));
+      if (!(admitted instanceof Admitted)) return exchange.send(admitted);
       const { event, fields, identified } = readQueryEvent(query);
       if (event === undefined) return exchange.send(invalid('event is required'));
-      const visitorId = visitorOf(exchange.head.cookie, () => intake.newEventId(exchange.admittedAtMs));
-      exchange.onStored = pixelReply(visitorId);
+      const visitorId = visitorOf(exchange.head.cookie, () => intake.newEventId(admitted.atMs));
       const identity = identified ? {} : { userId: visitorId };
-      events.made(exchange, source, { ...fields, ...identity, token: madeToken, event });
+      const answers = { stored: pixelReply(visitorId), lost: unavailable };
+      events.made(exchange, admitted, { ...fields, ...identity, token: madeToken, event }, answers);
     },
   };
 }
@@ -34,3 +38,14 @@ const pixelReply = (visitorId: string) =>
   createReply(200, gif, {
     headers: [['content-type', 'image/gif'], ['cache-control', 'no-store'], visitorCookie(visitorId)],
   });
+
+const description: object = {
+  operationId: 'pixel',
+  summary: 'Send one event by loading an image',
+  description: `A cookie of this host keeps the visitor's id. ${otherParameters}`,
+  parameters: [pathParameter('token', 'Source key'), queryParameter('event', true), ...identityParameters],
+  responses: {
+    200: { description: 'Stored; a transparent GIF of one point', content: { 'image/gif': {} } },
+    ...refusals('Failure'),
+  },
+};

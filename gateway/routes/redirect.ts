@@ -1,36 +1,59 @@
 import { createReply, notFound } from '../http/reply.ts';
 import type { GetRoute } from '../http/route.ts';
+import { Admitted } from '../ingest/admission.ts';
+import type { Admission } from '../ingest/admission.ts';
 import type { Intake } from '../ingest/intake.ts';
 import { decodeSegment } from '../http/path-segment.ts';
 import { madeToken, readQueryEvent } from './query-event.ts';
 import type { SingleEvent } from '../ingest/single-event.ts';
+import { answer, identityParameters, laterAnswer, otherParameters, pathParameter } from './openapi/parts.ts';
 import { visitorCookie, visitorOf } from './visitor-cookie.ts';
 import type { PublishedSources } from '../ingest/published-sources.ts';
+
+export type RedirectParts = {
+  readonly admission: Admission;
+  readonly sources: PublishedSources;
+  readonly intake: Intake;
+  readonly events: SingleEvent;
+};
 
 /**
  * `GET /redirect/{code}`: a short link. The code is the id or a key of a RedirectSource, and the way leads to that
  * source's own redirectUrl only. Who follows a link gets there even while the log takes nothing: the event is then
  * lost, and counted as such.
  */
-export function createRedirectRoute(events: SingleEvent, intake: Intake, sources: PublishedSources): GetRoute {
+export function createRedirectRoute({ admission, sources, intake, events }: RedirectParts): GetRoute {
   return {
     name: 'redirect',
     method: 'get',
     paths: ['/redirect/:code', '/api/v1/redirect/:code'],
+    openapi: { paths: { '/redirect/{code}': { get: description } } },
     accept(exchange, segment, query) {
       const code = decodeSegment(segment);
       const source = sources.bySourceId(code) ?? sources.byToken(code);
       if (source?.redirectUrl === undefined) return exchange.send(notFound);
-      if (!intake.admission.admit(exchange, source, 1)) return;
+      const admitted = admission.admit(exchange, source, 1);
+      if (!(admitted instanceof Admitted)) return exchange.send(admitted);
       const { fields, identified } = readQueryEvent(query);
-      const visitorId = visitorOf(exchange.head.cookie, () => intake.newEventId(exchange.admittedAtMs));
+      const visitorId = visitorOf(exchange.head.cookie, () => intake.newEventId(admitted.atMs));
       const reply = createReply(302, Buffer.alloc(0), {
         headers: [['location', source.redirectUrl], ['cache-control', 'no-store'], visitorCookie(visitorId)],
       });
-      exchange.onStored = reply;
-      exchange.onLost = reply;
       const identity = identified ? {} : { userId: visitorId };
-      events.made(exchange, source, { ...fields, ...identity, token: madeToken, event: source.name });
+      const payload = { ...fields, ...identity, token: madeToken, event: source.name };
+      events.made(exchange, admitted, payload, { stored: reply, lost: reply });
     },
   };
 }
+
+const description: object = {
+  operationId: 'redirect',
+  summary: "Follow a short link to the source's redirectUrl",
+  description: `Tracks an event named as the source, if the log takes it. ${otherParameters}`,
+  parameters: [pathParameter('code', 'Id or key of a RedirectSource'), ...identityParameters],
+  responses: {
+    302: { description: 'To the redirectUrl' },
+    404: answer('No such link', 'Failure'),
+    429: laterAnswer('Too many events for this source', 'Failure'),
+  },
+};

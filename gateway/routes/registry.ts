@@ -8,12 +8,11 @@ import { createExperimentsRoutes } from './experiments/experiments-proxy.ts';
 import type { ExperimentsProxyOptions } from './experiments/experiments-proxy.ts';
 import { createIdentifyRoute } from './identify.ts';
 import { Intake } from '../ingest/intake.ts';
-import type { IntakeSettings } from '../ingest/intake.ts';
 import { createOpenApiRoute } from './openapi/openapi.ts';
 import { createPixelRoute } from './pixel.ts';
-import type { JsonLimits } from '../json/read-json.ts';
 import { createRedirectRoute } from './redirect.ts';
 import { SingleEvent } from '../ingest/single-event.ts';
+import type { EventLimits } from '../ingest/single-event.ts';
 import { createTrackRoute } from './track.ts';
 import { createWebhookRoute } from './webhook.ts';
 
@@ -21,8 +20,8 @@ export type RoutesOptions = {
   readonly admission: Admission;
   readonly sources: PublishedSources;
   readonly commit: GroupCommit;
-  readonly intake: IntakeSettings;
-  readonly limits: JsonLimits;
+  readonly partitions: number;
+  readonly limits: EventLimits;
   /** Bytes of a body with one event. */
   readonly bodyBytesMax: number;
   readonly batch: BatchSettings;
@@ -32,16 +31,16 @@ export type RoutesOptions = {
 /** All routes. Each is a file here, or in a folder of its own here, and one line in this list. */
 export function createRoutes(options: RoutesOptions): readonly Route[] {
   const { admission, sources, commit, limits, bodyBytesMax, batch } = options;
-  const intake = new Intake(admission, commit, options.intake);
-  const events = new SingleEvent(intake, limits);
-  return [
+  const intake = new Intake(admission, commit, options.partitions);
+  const events = new SingleEvent(admission, intake, limits);
+  const routes: readonly Route[] = [
     createTrackRoute(events, bodyBytesMax),
     createIdentifyRoute(events, bodyBytesMax),
-    createBatchRoute(intake, batch),
-    createPixelRoute(events, intake),
-    createRedirectRoute(events, intake, sources),
-    createWebhookRoute(events, intake, limits, bodyBytesMax),
+    createBatchRoute(admission, intake, batch),
+    createPixelRoute(admission, intake, events),
+    createRedirectRoute({ admission, sources, intake, events }),
+    createWebhookRoute(admission, events, limits, bodyBytesMax),
     ...createExperimentsRoutes(options.experiments),
-    createOpenApiRoute({ bodyBytesMax, batch }),
   ];
+  return [...routes, createOpenApiRoute(routes)];
 }

@@ -1,6 +1,8 @@
 import type { PostRoute } from '../http/route.ts';
 import { refuseNonJson } from '../http/refuse-non-json.ts';
 import type { SingleEvent } from '../ingest/single-event.ts';
+import { TrackPayload } from '../payload/track-payload.ts';
+import { singleEvent } from './openapi/parts.ts';
 
 /** `POST /api/v1/track`: one event. */
 export function createTrackRoute(events: SingleEvent, bodyBytesMax: number): PostRoute {
@@ -8,6 +10,11 @@ export function createTrackRoute(events: SingleEvent, bodyBytesMax: number): Pos
     name: 'track',
     method: 'post',
     paths: ['/api/v1/track'],
+    openapi: {
+      paths: { '/api/v1/track': { post: singleEvent('track', 'Send one event', 'TrackPayload', bodyBytesMax) } },
+      // The one that requests are checked against.
+      schemas: { TrackPayload },
+    },
     bodyBytesMax,
     refuse: refuseNonJson,
     accept: (exchange, body) => events.track(exchange, body),

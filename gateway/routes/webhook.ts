@@ -5,7 +5,9 @@ import { unsupportedEncoding, unsupportedType } from '../http/reply.ts';
 import type { Reply } from '../http/reply.ts';
 import { isJsonType } from '../http/request-head.ts';
 import type { PostRoute } from '../http/route.ts';
-import type { Intake } from '../ingest/intake.ts';
+import { Admitted } from '../ingest/admission.ts';
+import type { Admission } from '../ingest/admission.ts';
+import { answer, identityParameters, pathParameter, queryParameter, refusals } from './openapi/parts.ts';
 import { decodeSegment } from '../http/path-segment.ts';
 import { madeToken, readQueryEvent } from './query-event.ts';
 import { readJson } from '../json/read-json.ts';
@@ -20,8 +22,8 @@ const parametersMax = 1000;
  * properties; the query may name the event (default: the source's name) and whose it is.
  */
 export function createWebhookRoute(
+  admission: Admission,
   events: SingleEvent,
-  intake: Intake,
   limits: JsonLimits,
   bodyBytesMax: number,
 ): PostRoute {
@@ -30,16 +32,22 @@ export function createWebhookRoute(
     name: 'webhook',
     method: 'post',
     paths: ['/webhook/:token', '/api/v1/webhook/:token'],
+    openapi: { paths: { '/webhook/{token}': { post: description } } },
     bodyBytesMax,
     refuse: refuseHead,
     accept(exchange, body, segment, query) {
-      const source = intake.admission.authenticate(exchange, decodeSegment(segment));
-      if (source === undefined || !intake.admission.admit(exchange, source, 1)) return;
+      const admitted = admission.admitToken(exchange, decodeSegment(segment));
+      if (!(admitted instanceof Admitted)) return exchange.send(admitted);
       const read = isForm(exchange) ? { value: readForm(body) } : readJson(scan, body, limits);
       if (read.refusal !== undefined) return exchange.send(read.refusal);
       const { event, fields } = readQueryEvent(query);
-      const payload = { ...fields, token: madeToken, event: event ?? source.name, eventProperties: read.value };
-      events.made(exchange, source, payload);
+      const payload = {
+        ...fields,
+        token: madeToken,
+        event: event ?? admitted.source.name,
+        eventProperties: read.value,
+      };
+      events.made(exchange, admitted, payload);
     },
   };
 }
@@ -64,3 +72,19 @@ function readForm(body: Buffer): JsonObject {
     }),
   );
 }
+
+const description: object = {
+  operationId: 'webhook',
+  summary: 'Send one event with any body',
+  description:
+    'The body, a JSON object or a form, becomes eventProperties. The event is named as the source, or by `event`.',
+  parameters: [pathParameter('token', 'Source key'), queryParameter('event'), ...identityParameters],
+  requestBody: {
+    required: true,
+    content: {
+      'application/json': { schema: { type: 'object' } },
+      'application/x-www-form-urlencoded': { schema: { type: 'object' } },
+    },
+  },
+  responses: { 200: answer('Stored', 'Success'), ...refusals('Failure') },
+};

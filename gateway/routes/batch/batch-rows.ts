@@ -16,15 +16,16 @@ export type CheckedRow =
   | { readonly row: BatchRow | PlainRow; readonly problem?: undefined }
   | { readonly problem: string };
 
-/** Checks one row of a batch; of a plain one `value` is not asked. `utf8` says that the whole body is known to be UTF-8. */
-export function checkRow(
-  value: unknown,
-  scanned: RowScan,
-  body: Buffer,
-  utf8: boolean,
-  limits: RowLimits,
-  nowMs: number,
-): CheckedRow {
+/** What the rows of a batch are checked by. `utf8` says that the whole body is known to be UTF-8. */
+export type CheckedBatch = {
+  readonly body: Buffer;
+  readonly utf8: boolean;
+  readonly limits: RowLimits;
+  readonly nowMs: number;
+};
+
+/** Checks one row of a batch; of a plain one `value` is not asked. */
+export function checkRow(value: unknown, scanned: RowScan, { body, utf8, limits, nowMs }: CheckedBatch): CheckedRow {
   const { facts } = scanned;
   if (scanned.end - scanned.start > limits.bytesMax) return { problem: `is larger than ${limits.bytesMax} bytes` };
   if (facts.depth > limits.depthMax) {

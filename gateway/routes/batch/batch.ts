@@ -3,7 +3,9 @@ import { batchPayload } from '../../payload/batch-payload.ts';
 import type { BatchPayload, BatchRow } from '../../payload/batch-payload.ts';
 import { describeProblem } from '../../payload/describe-problem.ts';
 import { BodyScan, PlainRow, scanBody } from '../../json/scan-body.ts';
-import type { PublishedSource } from '../../ingest/published-source.ts';
+import { EventSlice } from '../../commit/event-slice.ts';
+import { Admitted } from '../../ingest/admission.ts';
+import type { Admission } from '../../ingest/admission.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import {
   busy,
@@ -14,20 +16,22 @@ import {
   malformedJson,
   notUtf8,
   tooLarge,
+  unauthorized,
   unsupportedEncoding,
   unsupportedType,
 } from '../../http/reply.ts';
 import { isJsonType } from '../../http/request-head.ts';
 import { BatchAnswer } from './batch-answer.ts';
 import { checkRow, isUtf8Outside } from './batch-rows.ts';
-import type { RowLimits } from './batch-rows.ts';
+import type { CheckedBatch, RowLimits } from './batch-rows.ts';
 import { blankRepeats, blankToken } from '../../ingest/blank-token.ts';
 import type { PostRoute } from '../../http/route.ts';
+import { describeBatch } from './describe-batch.ts';
 import { Inflater } from './inflate.ts';
 import type { Intake } from '../../ingest/intake.ts';
 import { parseBatch } from './parse-batch.ts';
 import type { ParsedBatch } from './parse-batch.ts';
-import { TrackHeads } from '../../../shared/contracts/events/envelope.ts';
+import { TrackHeads, endHead } from '../../../shared/contracts/events/envelope.ts';
 import { textCharactersMax } from '../../payload/payload-fields.ts';
 import { hasForbiddenKey, scanRefusal, tooDeep, tooManyKeys } from '../../json/read-json.ts';
 
@@ -46,12 +50,13 @@ const firstNonAscii = 0x80;
 const malformedGzip = invalid('the body is not valid gzip');
 
 /** `POST /api/v1/batch`: many events, each checked and answered for itself. */
-export function createBatchRoute(intake: Intake, settings: BatchSettings): PostRoute {
-  const batches = new Batches(intake, settings);
+export function createBatchRoute(admission: Admission, intake: Intake, settings: BatchSettings): PostRoute {
+  const batches = new Batches(admission, intake, settings);
   return {
     name: 'batch',
     method: 'post',
     paths: ['/api/v1/batch'],
+    openapi: describeBatch(settings),
     bodyBytesMax: settings.bodyBytesMax,
     refuse({ head }) {
       if (!isJsonType(head.contentType)) return unsupportedType;
@@ -65,12 +70,14 @@ export function createBatchRoute(intake: Intake, settings: BatchSettings): PostR
 }
 
 class Batches {
+  readonly #admission: Admission;
   readonly #intake: Intake;
   readonly #settings: BatchSettings;
   readonly #inflater: Inflater;
   readonly #scan = new BodyScan();
 
-  constructor(intake: Intake, settings: BatchSettings) {
+  constructor(admission: Admission, intake: Intake, settings: BatchSettings) {
+    this.#admission = admission;
     this.#intake = intake;
     this.#settings = settings;
     const { bodyBytesMax, gzipRatioMax, gzipInFlightMax } = settings;
@@ -89,15 +96,20 @@ class Batches {
   accept(exchange: Exchange, body: Buffer): void {
     const batch = this.#read(exchange, body);
     if (batch === undefined) return;
-    const { source, payload } = batch;
-    const answer = new BatchAnswer(exchange, source.tally, batch.rows.length);
+    const { payload, rows } = batch;
+    const answer = new BatchAnswer(exchange, batch.admitted.source.tally, rows.length);
     const ctxJson = this.#contextJson(payload);
     if (ctxJson !== undefined && Buffer.byteLength(ctxJson) > this.#settings.contextBytesMax) {
       return exchange.send(contextTooLarge(this.#settings.contextBytesMax));
     }
-    const rows = this.#checkRows(batch, body, answer, exchange.admittedAtMs);
+    const valid = this.#checkRows(batch, body, answer);
     blankToken(body, this.#scan.tokenStart, this.#scan.tokenEnd, payload.token);
-    this.#append(exchange, source, payload, ctxJson, rows, body, answer);
+    const bytes = body.length + valid.length * (ctxJson?.length ?? 0);
+    if (valid.length === 0 || !this.#intake.hasRoom(valid.length, bytes)) {
+      for (const { index } of valid) answer.rowLost(index);
+      return answer.send();
+    }
+    this.#append(exchange, { ...batch, ctxJson, valid }, body, answer);
   }
 
   #read(exchange: Exchange, body: Buffer): ReadBatch | undefined {
@@ -113,21 +125,22 @@ class Batches {
     const parsed = parseBatch(this.#scan, body);
     if (parsed === undefined) return refuse(exchange, malformedJson);
     const { top: payload, rows } = parsed;
-    const source = this.#intake.admission.authenticate(exchange, payload['token']);
-    if (source === undefined) return undefined;
+    const source = this.#admission.sourceOf(payload['token']);
+    if (source === undefined) return refuse(exchange, unauthorized);
     if (!batchPayload.Check(payload)) return refuse(exchange, invalid(describeProblem(batchPayload, payload)));
     if (this.#scan.rowCount > rowsMax) return refuse(exchange, tooManyRows(rowsMax));
     if (facts.suspicious && hasForbiddenKey(payload)) return refuse(exchange, forbiddenKey);
-    if (!this.#intake.admission.admit(exchange, source, rows.length)) return undefined;
-    return { source, payload, rows, utf8 };
+    const admitted = this.#admission.admit(exchange, source, rows.length);
+    return admitted instanceof Admitted ? { admitted, payload, rows, utf8 } : refuse(exchange, admitted);
   }
 
-  #checkRows({ rows, utf8 }: ReadBatch, body: Buffer, answer: BatchAnswer, nowMs: number): ValidRow[] {
+  #checkRows({ rows, utf8, admitted }: ReadBatch, body: Buffer, answer: BatchAnswer): ValidRow[] {
     const valid: ValidRow[] = [];
+    const of: CheckedBatch = { body, utf8, limits: this.#settings.row, nowMs: admitted.atMs };
     rows.forEach((value, index) => {
       const scanned = this.#scan.rows[index];
       if (scanned === undefined) throw new RangeError(`reading a batch: row ${index} was not scanned`);
-      const checked = checkRow(value, scanned, body, utf8, this.#settings.row, nowMs);
+      const checked = checkRow(value, scanned, of);
       if (checked.problem === undefined) {
         valid.push({ index, row: checked.row, start: scanned.start, end: scanned.end });
       } else answer.rowInvalid(index, checked.problem);
@@ -137,30 +150,26 @@ class Batches {
 
   #append(
     exchange: Exchange,
-    source: PublishedSource,
-    payload: BatchPayload,
-    ctxJson: string | undefined,
-    rows: readonly ValidRow[],
+    { admitted, payload, ctxJson, valid }: CheckedRows,
     body: Buffer,
     answer: BatchAnswer,
   ): void {
-    const bytes = body.length + rows.length * (ctxJson?.length ?? 0);
-    if (rows.length === 0 || !this.#intake.commit.hasRoom(rows.length, bytes)) {
-      for (const { index } of rows) answer.rowLost(index);
-      return answer.send();
-    }
-    const context = this.#intake.contextOf(exchange, source, ctxJson);
-    const heads = new TrackHeads(context.head, textCharactersMax.distinctId);
-    answer.expect(rows.length);
-    for (const { index, row, start, end } of rows) {
-      const bot = this.#intake.botScoreOf(exchange, source, body, start, end, payload);
+    const { source } = admitted;
+    const start = this.#intake.startOf(exchange, admitted, ctxJson);
+    const heads = new TrackHeads(start, textCharactersMax.distinctId);
+    const slice = new EventSlice(body);
+    answer.expect(valid.length);
+    for (const { index, row, start: rowStart, end } of valid) {
+      slice.start = rowStart;
+      slice.end = end;
+      const bot = this.#intake.botScoreOf(exchange, source, slice, payload);
       if (row instanceof PlainRow) {
-        const head = heads.of(row, body, bot);
-        this.#intake.appendPlain(source, head, row, body, start, end, answer, index);
+        const partition = this.#intake.partitionOfRow(source, row, body);
+        this.#intake.append(partition, heads.of(row, body, bot), slice, answer, index);
       } else {
-        blankRowToken(body, start, end, row);
+        blankRowToken(body, rowStart, end, row);
         const event = { kind: 'track', id: row.distinctId, identity: row, bot } as const;
-        this.#intake.append(context, event, body, start, end, answer, index);
+        this.#intake.append(this.#intake.partitionOf(source, event), endHead(start, event), slice, answer, index);
       }
     }
   }
@@ -181,11 +190,15 @@ class Batches {
 }
 
 type ReadBatch = {
-  readonly source: PublishedSource;
+  readonly admitted: Admitted;
   /** What it says for all rows. */
   readonly payload: BatchPayload;
   readonly rows: ParsedBatch['rows'];
   readonly utf8: boolean;
+};
+type CheckedRows = Pick<ReadBatch, 'admitted' | 'payload'> & {
+  readonly ctxJson: string | undefined;
+  readonly valid: readonly ValidRow[];
 };
 type ValidRow = {
   readonly index: number;

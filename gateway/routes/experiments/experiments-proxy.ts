@@ -1,3 +1,4 @@
+import { describeAssignments } from '../../../shared/experiments/describe-assignments.ts';
 import type { ClientAddress } from '../../../shared/admission/client-address.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { createReply, failure, invalid, retryAfterS } from '../../http/reply.ts';
@@ -37,6 +38,8 @@ export function createExperimentsRoutes({
       name: 'assignments',
       method: 'post',
       paths: ['/api/v1/experiments/assignments/:key'],
+      // Of both: they are described together.
+      openapi: { paths: described },
       bodyBytesMax,
       refuse: refuseNonJson,
       accept(exchange, body, segment) {
@@ -49,12 +52,20 @@ export function createExperimentsRoutes({
       name: 'personalization',
       method: 'post',
       paths: ['/api/v1/experiments/personalization'],
+      openapi: { paths: {} },
       bodyBytesMax,
       refuse: refuseNonJson,
       accept: (exchange, body) => forward(exchange, '/experiments/personalization', body),
     },
   ];
 }
+
+const described = describeAssignments({
+  prefix: '/api/v1',
+  keyName: 'experiment_key',
+  members: {},
+  failures: { 404: 'This gateway serves no experiments.' },
+});
 
 const badKey = invalid('the experiment key cannot be read');
 const notServed = failure(404, 'experiments are not served here: the gateway was started without CONTROL_PLANE_URL');
