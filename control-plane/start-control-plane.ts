@@ -25,13 +25,14 @@ import { openStorage } from '../shared/postgres/open-storage.ts';
 import { createSecretBox } from '../shared/contracts/config/secrets.ts';
 import { createVisitorPool } from '../shared/visitors/visitor-pool.ts';
 import { createApp } from './api/create-app.ts';
+import { readTlsTexts } from './api/http-settings.ts';
+import { readTopologySettings } from '../shared/nats/streams/topology-settings.ts';
 import { createHttpCounts } from './api/http-counts.ts';
 import { createPaginator } from './api/pagination.ts';
 import { addDescriptionRoutes } from './api/public-routes.ts';
 import { bootstrap } from './bootstrap/bootstrap.ts';
 import { createDestinationTests } from './destinations/destination-tests.ts';
 import { endpoints } from './endpoints.ts';
-import { tlsTexts } from './env.ts';
 import type { ControlPlaneEnv } from './env.ts';
 import { createAssigner } from './experiments/assignment/assigner.ts';
 import { assignmentPaths } from './experiments/assignment/assignment-paths.ts';
@@ -111,15 +112,7 @@ export async function startControlPlane(
   const logBuckets = await openLogBuckets({
     connection,
     deploymentId: await readDeploymentId(access),
-    topology: {
-      partitions: env.LOG_PARTITIONS,
-      replicas: env.LOG_REPLICAS,
-      ingestBytesMax: env.LOG_INGEST_BYTES_MAX,
-      eventsBytesMax: env.LOG_EVENTS_BYTES_MAX,
-      retryBytesMax: env.LOG_RETRY_BYTES_MAX,
-      deadLetterBytesMax: env.LOG_DEAD_LETTERS_BYTES_MAX,
-      deduplicationBytesMax: env.LOG_DEDUPLICATION_BYTES_MAX,
-    },
+    topology: readTopologySettings(env),
     logger,
     async onOpened({ config, health, leases: leaseBucket }) {
       await Promise.all([experimentPlans.follow(config), liveValues.follow(health), leases.follow(leaseBucket)]);
@@ -169,7 +162,7 @@ export async function startControlPlane(
     authenticate: (authorization) => authenticate(storage.fork(), authorization, services.now()),
     hasScope,
     endpoints,
-    tls: tlsTexts(env),
+    tls: readTlsTexts(env),
     services,
     logger,
     counts: http,

@@ -7,6 +7,7 @@ import { logAccess } from '../shared/nats/connection/log-access.ts';
 import { createFramePublisher } from '../shared/nats/publish/frame-publisher.ts';
 import { openBuckets, openLeases } from '../shared/nats/buckets/open-buckets.ts';
 import { refuseFewerCopies } from '../shared/nats/streams/refuse-fewer-copies.ts';
+import { readTopologySettings } from '../shared/nats/streams/topology-settings.ts';
 import { ensureTopology } from '../shared/nats/streams/topology.ts';
 import { BucketCounts } from '../shared/runtime/metrics/bucket-counts.ts';
 import { MetricsPage } from '../shared/runtime/metrics/metrics-page.ts';
@@ -24,6 +25,7 @@ import { followSources } from './ingest/follow-sources.ts';
 import { PublishedSources } from './ingest/published-sources.ts';
 import { createRoutes } from './routes/registry.ts';
 import type { GatewayEnv } from './env.ts';
+import { readCommitSettings } from './commit/commit-settings.ts';
 import { GroupCommit } from './commit/group-commit.ts';
 import { LogGate } from './commit/log-gate.ts';
 import { createStoreFrame } from './commit/store-frame.ts';
@@ -33,14 +35,16 @@ import { reopenOnReconnect } from './status/reopen-log.ts';
 import { reportActivity } from './status/report-activity.ts';
 import { within } from './status/within.ts';
 import { BodyBudget } from './http/body-budget.ts';
+import { readTlsFiles } from './http/http-settings.ts';
 import { startServer } from './http/server.ts';
 import { loadUws } from './http/uws.ts';
 import { gatewayMetrics } from './status/metrics.ts';
 import { RequestCounts } from './status/request-counts.ts';
 import { connectControlPlane } from './routes/experiments/control-plane.ts';
 import type { ControlPlane } from './routes/experiments/control-plane.ts';
+import { readControlPlaneSettings } from './routes/experiments/experiments-settings.ts';
+import { readEventBytesMax, readRoutesSettings } from './routes/routes-settings.ts';
 import { showMetrics } from './status/show-metrics.ts';
-import { commitSettings, routeSettings, eventBytesMax, tlsFiles, topologySettings } from './settings.ts';
 
 /** Part of the stop deadline that is left for what comes behind the last answers, in ms. */
 const closingMs = 2_000;
@@ -60,11 +64,11 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
   await refuseFewerCopies(connection, env.LOG_REPLICAS);
   const instance = { kind: 'gateway', instanceId } as const;
   const holder = await claimInstanceId(await openLeases(connection, env.LOG_REPLICAS), instance);
-  const topology = topologySettings(env);
+  const topology = readTopologySettings(env);
   const { partitions } = await ensureTopology(connection, topology);
   const buckets = await openBuckets(connection, env.LOG_REPLICAS);
   const messageBytesMax = connection.nc.info?.max_payload ?? 1024 ** 2;
-  if (eventBytesMax(env, messageBytesMax) < env.TRACK_BODY_BYTES_MAX) {
+  if (readEventBytesMax(env, messageBytesMax) < env.TRACK_BODY_BYTES_MAX) {
     logger.warn({ messageBytesMax }, 'bodies are limited below TRACK_BODY_BYTES_MAX by max_payload of the log');
   }
 
@@ -74,7 +78,7 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
   const publisher = createFramePublisher(connection);
   shutdown.add('publisher', () => publisher.stop());
   const store = createStoreFrame(publisher, storeSettings, (seconds) => publishTimes.observe(seconds));
-  const committing = commitSettings(env, partitions, messageBytesMax);
+  const committing = readCommitSettings(env, partitions, messageBytesMax);
   const commit = new GroupCommit(committing, gate, store);
   shutdown.add('frames', () => commit.stop());
 
@@ -114,7 +118,7 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
     sources,
     commit,
     experiments: { controlPlane, clientAddress },
-    ...routeSettings(env, partitions, messageBytesMax),
+    ...readRoutesSettings(env, partitions, messageBytesMax),
   });
   const requests = new RequestCounts(routes.length);
   const budget = new BodyBudget(env.BODIES_BYTES_MAX);
@@ -122,7 +126,7 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
     host: env.GATEWAY_HOST,
     port: env.GATEWAY_PORT,
     sharePort: env.GATEWAY_REUSE_PORT,
-    tls: tlsFiles(env),
+    tls: readTlsFiles(env),
     routes,
     budget,
     onEnded: (route, code, tookMs) => requests.count(route, code, tookMs),
@@ -170,8 +174,8 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
 }
 
 function openControlPlane(env: GatewayEnv, logger: Logger): ControlPlane | undefined {
-  const { CONTROL_PLANE_URL: url, EXPERIMENT_REQUESTS_MAX: requestsMax, EXPERIMENT_DEADLINE_MS: deadlineMs } = env;
-  if (url !== undefined) return connectControlPlane({ url, requestsMax, deadlineMs });
+  const settings = readControlPlaneSettings(env);
+  if (settings !== undefined) return connectControlPlane(settings);
   logger.info('experiments are not served here: CONTROL_PLANE_URL is not set');
   return undefined;
 }

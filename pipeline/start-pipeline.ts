@@ -7,6 +7,7 @@ import { connectLog, withDeadline } from '../shared/nats/connection/connection.t
 import { logAccess } from '../shared/nats/connection/log-access.ts';
 import { openBuckets, openLeases } from '../shared/nats/buckets/open-buckets.ts';
 import { refuseFewerCopies } from '../shared/nats/streams/refuse-fewer-copies.ts';
+import { readTopologySettings } from '../shared/nats/streams/topology-settings.ts';
 import { ForeignLogError, ensureTopology } from '../shared/nats/streams/topology.ts';
 import { watchLogServers } from '../shared/nats/monitor/watch-log-servers.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
@@ -16,15 +17,19 @@ import type { Shutdown } from '../shared/runtime/shutdown.ts';
 import { logJump, watchClock } from '../shared/runtime/watch-clock.ts';
 import { databaseAccess } from '../shared/postgres/database-access.ts';
 import { awaitDeploymentId, readDeploymentId } from '../shared/postgres/deployment-id.ts';
+import { instanceIdOf } from './env.ts';
 import type { PipelineEnv } from './env.ts';
+import { readMembershipTimes } from './cluster/membership-settings.ts';
+import { readHostSettings } from './threads/host-settings.ts';
 import { actorIdOf } from './threads/messages.ts';
 import { watchBacklog } from './jobs/backlog/backlog-watch.ts';
 import { showMetrics } from './status/show-metrics.ts';
 import { startReplayRunner } from './jobs/replay/replay-runner.ts';
+import { readRetentionSettings } from './jobs/retention/retention-settings.ts';
 import { startRetention } from './jobs/retention/retention.ts';
-import { hostSettings, instanceIdOf, membershipTimes, retentionSettings, topologySettings } from './settings.ts';
 import { followAccounts } from './cluster/follow-accounts.ts';
 import type { AccountActor } from './cluster/follow-accounts.ts';
+import { readPoolSettings } from './supervisor/pool-settings.ts';
 import { createPool } from './supervisor/pool.ts';
 import { findForgotten, retireActor } from './cluster/retire-actors.ts';
 import { shareActors } from './cluster/share-actors.ts';
@@ -48,12 +53,7 @@ export type RunningPipeline = {
 export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: Shutdown): Promise<RunningPipeline> {
   const instanceId = instanceIdOf(env);
   // Threads load their code while the rest begins.
-  const pool = createPool({
-    threads: env.PIPELINE_THREADS,
-    heapMaxMib: env.PIPELINE_THREAD_HEAP_MIB,
-    youngHeapMaxMib: env.PIPELINE_THREAD_YOUNG_HEAP_MIB,
-    heapFloorMib: env.PIPELINE_THREAD_HEAP_FLOOR_MIB,
-  });
+  const pool = createPool(readPoolSettings(env));
   // A thread that dies is reported through its task as well.
   pool.on('error', (error) => logger.warn({ err: error }, 'a pool thread failed'));
   shutdown.add('threads', () => pool.destroy());
@@ -63,7 +63,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
   await refuseFewerCopies(connection, env.LOG_REPLICAS);
   const instance = { kind: 'pipeline', instanceId } as const;
   const holder = await claimInstanceId(await openLeases(connection, env.LOG_REPLICAS), instance);
-  const topology = topologySettings(env);
+  const topology = readTopologySettings(env);
   let deploymentId = await readDeploymentId(databaseAccess(env));
   const { partitions, created } = await ensureTopology(connection, topology, deploymentId);
   if (created.length > 0) logger.info({ streams: created }, 'made the streams that were missing');
@@ -95,7 +95,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
 
   const stats = createStatsLedger();
   const threads = env.PIPELINE_THREADS;
-  const settings = hostSettings(env, instanceId);
+  const settings = readHostSettings(env, instanceId);
   const supervisor = new Supervisor({
     pool,
     threads,
@@ -118,13 +118,13 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
     bucket: buckets.leases,
     connection,
     instanceId,
-    times: membershipTimes(env),
+    times: readMembershipTimes(env),
     lease,
     supervisor,
     logger,
   });
 
-  const retention = startRetention(connection, retentionSettings(env), logger);
+  const retention = startRetention(connection, readRetentionSettings(env), logger);
   shutdown.add('retention', () => withDeadline(retention.stop(), stepMs));
 
   const retire = async (spec: AccountActor): Promise<void> => {

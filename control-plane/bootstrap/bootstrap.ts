@@ -6,6 +6,7 @@ import { ConfigEntity } from '../../shared/postgres/entities/config-entity.ts';
 import type { ConfigEntityRow } from '../../shared/postgres/entities/config-entity.ts';
 import type { Storage } from '../../shared/postgres/open-storage.ts';
 import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
+import { optionalText } from '../../shared/runtime/variables.ts';
 import { createDestination } from '../destinations/edit-destinations.ts';
 import type { Editing } from '../draft/edit-entities.ts';
 import { addApiKey } from '../keys/key-store.ts';
@@ -16,6 +17,13 @@ import { publishVersion } from '../versions/publish-version.ts';
 import { readCredentials, writeCredentials } from './credentials-file.ts';
 import type { Credentials } from './credentials-file.ts';
 import { demoUrl, moveDemoDestination } from './demo-destination.ts';
+
+export const bootstrapEnv = {
+  BOOTSTRAP_FILE: optionalText(
+    'On an empty database: where to write the first credentials. Nothing is made without it',
+  ),
+  BOOTSTRAP_SINK_URL: optionalText('Base URL that the first destination delivers to', { pattern: '^https?://' }),
+};
 
 export type BootstrapOptions = {
   readonly storage: Storage;

@@ -2,6 +2,7 @@ import { createEgressRules } from '../../shared/egress/egress-rules.ts';
 import { createGuardedLookup } from '../../shared/egress/guarded-lookup.ts';
 import { createSender } from '../../shared/egress/sender.ts';
 import type { Sender } from '../../shared/egress/sender.ts';
+import { count } from '../../shared/runtime/variables.ts';
 import { tooMany } from '../api/api-error.ts';
 import { runTrial } from './run-test.ts';
 import type { Trial, TrialResult } from './run-test.ts';
@@ -23,6 +24,14 @@ export type DestinationTestsOptions = {
   readonly timeoutMs: number;
   /** Under way at a time. Of these a quarter may be of one account, so that none keeps the others waiting. */
   readonly runningMax: number;
+};
+
+export const destinationTestsEnv = {
+  DESTINATION_TEST_TIMEOUT_MS: count('How long the test of a destination may take', 10_000, {
+    unit: 'ms',
+    minimum: 100,
+  }),
+  DESTINATION_TESTS_MAX: count('Tests of destinations at a time; a quarter of them of one account', 8),
 };
 
 const connectTimeoutMs = 3_000;

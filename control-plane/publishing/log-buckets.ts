@@ -2,7 +2,7 @@ import type { LogConnection } from '../../shared/nats/connection/connection.ts';
 import { openBuckets } from '../../shared/nats/buckets/open-buckets.ts';
 import type { Buckets } from '../../shared/nats/buckets/open-buckets.ts';
 import { ensureTopology } from '../../shared/nats/streams/topology.ts';
-import type { TopologySettings } from '../../shared/nats/streams/topology.ts';
+import type { TopologySettings } from '../../shared/nats/streams/topology-settings.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 
 /** The log as the control plane uses it: its buckets, opened again whenever the server may have lost them. */

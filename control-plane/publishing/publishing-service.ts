@@ -1,8 +1,19 @@
 import type { Storage } from '../../shared/postgres/open-storage.ts';
+import { count } from '../../shared/runtime/variables.ts';
 import type { LogBuckets } from './log-buckets.ts';
 import { processesBehind } from './live-processes.ts';
 import type { LeaseMirror } from './live-processes.ts';
 import { pushedRevision } from './outbox.ts';
+
+const mebibyte = 1024 ** 2;
+
+export const publishingEnv = {
+  CONFIG_BYTES_MAX: count(
+    "The largest configuration of one account that may be published; the log's own limit holds as well",
+    8 * mebibyte,
+    { unit: 'bytes', minimum: 1024 },
+  ),
+};
 
 /** Where a publish waits until it is live, and learns how large it may be. */
 export type PublishingService = {

@@ -20,6 +20,7 @@ import { readStreamLoss } from '../../shared/nats/streams/stream-progress.ts';
 import type { StreamLoss } from '../../shared/nats/streams/stream-progress.ts';
 import { countBySubject } from '../../shared/nats/messages/subject-log.ts';
 import { deadLetterSubject } from '../../shared/contracts/subjects.ts';
+import { readTopologySettings } from '../../shared/nats/streams/topology-settings.ts';
 import { streams } from '../../shared/nats/streams/topology.ts';
 import type { DoctorEnv } from './env.ts';
 
@@ -34,15 +35,7 @@ export async function checkLog(env: DoctorEnv, connectTimeoutMs: number): Promis
   try {
     const info = connection.nc.info;
     const server = `${connection.nc.getServer()}${info?.tls_required === true ? ' over TLS' : ''}`;
-    const report = await inspectLog(connection, {
-      partitions: env.LOG_PARTITIONS,
-      replicas: env.LOG_REPLICAS,
-      ingestBytesMax: env.LOG_INGEST_BYTES_MAX,
-      eventsBytesMax: env.LOG_EVENTS_BYTES_MAX,
-      retryBytesMax: env.LOG_RETRY_BYTES_MAX,
-      deadLetterBytesMax: env.LOG_DEAD_LETTERS_BYTES_MAX,
-      deduplicationBytesMax: env.LOG_DEDUPLICATION_BYTES_MAX,
-    });
+    const report = await inspectLog(connection, readTopologySettings(env));
     return [
       ok('log', `connected to ${server}`),
       judgeNatsServer(info?.version),

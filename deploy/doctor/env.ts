@@ -1,23 +1,28 @@
 import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { logEnv, logEnvRules, topologyEnv } from '../../shared/nats/connection/log-env.ts';
+import { secretsEnv } from '../../shared/contracts/config/secrets-env.ts';
+import { logEnv, logEnvRules } from '../../shared/nats/connection/log-env.ts';
+import { topologyEnv } from '../../shared/nats/streams/topology-settings.ts';
 import { readEnv, serviceEnv } from '../../shared/runtime/env.ts';
 import { databaseEnv, databaseRules } from '../../shared/postgres/database-env.ts';
+import { stackFolderEnv } from '../local/env.ts';
 
 const { DATABASE_URL, ...otherDatabaseEnv } = databaseEnv;
 
-const schema = Type.Object({
+/** Every variable of the doctor: those of the services of its machine, of which none is required. */
+export const doctorEnv = {
   ...logEnv,
   ...topologyEnv,
   ...serviceEnv,
   ...otherDatabaseEnv,
-  /** Without it the database is not looked at: a gateway's machine has none. */
+  // Without it the database is not looked at: a gateway's machine has none.
   DATABASE_URL: Type.Optional(DATABASE_URL),
-  SECRETS_KEY: Type.Optional(Type.String({ minLength: 1 })),
-  /** The local stack's folder, whose disk is looked at where it is there. */
-  SLUICE_DIR: Type.String({ minLength: 1, default: '.sluice' }),
-});
+  SECRETS_KEY: Type.Optional(secretsEnv.SECRETS_KEY),
+  ...stackFolderEnv,
+};
+
+const schema = Type.Object(doctorEnv);
 
 export type DoctorEnv = Static<typeof schema>;
 

@@ -88,7 +88,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'experiments/assignment',
     'bootstrap',
   ],
-  deploy: ['build', 'layers', 'grafana', 'prometheus', 'docker', 'local', 'local/sink', 'doctor'],
+  deploy: ['build', 'layers', 'grafana', 'prometheus', 'local/sink', 'docker', 'local', 'doctor'],
   bench: [
     'machine',
     'result',

@@ -2,40 +2,52 @@ import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { DEFAULT_NATS_MEMORY_LIMIT } from '../../shared/embedded/nats/nats-server.ts';
-import { topologyEnv } from '../../shared/nats/connection/log-env.ts';
-import { port, readEnv, serviceEnv } from '../../shared/runtime/env.ts';
+import { controlPlaneHttpEnv } from '../../control-plane/api/http-settings.ts';
+import { gatewayHttpEnv } from '../../gateway/http/http-settings.ts';
+import { gatewayStatusEnv } from '../../gateway/status/status-settings.ts';
+import { pipelineStatusEnv } from '../../pipeline/status/status-settings.ts';
+import { topologyEnv } from '../../shared/nats/streams/topology-settings.ts';
+import { readEnv, serviceEnv } from '../../shared/runtime/env.ts';
+import { optionalSecret, optionalText, port, text } from '../../shared/runtime/variables.ts';
+import { sinkEnv } from './sink/env.ts';
 
-const schema = Type.Object({
-  /** Everything the local stack keeps: data, logs, credentials. */
-  SLUICE_DIR: Type.String({ minLength: 1, default: '.sluice' }),
-  GATEWAY_PORT: port(8080),
-  GATEWAY_METRICS_PORT: port(9080),
-  CONTROL_PLANE_PORT: port(8081),
-  CONTROL_PLANE_METRICS_PORT: port(9081),
-  PIPELINE_METRICS_PORT: port(9082),
-  SINK_PORT: port(8090),
-  /** Preferred ports of the embedded servers; the next free one is taken when busy. */
-  NATS_PORT: port(4222),
-  NATS_MONITOR_PORT: port(8222),
-  POSTGRES_PORT: port(5432),
-  /** Bytes that the streams of the embedded nats-server may take together. Default: three quarters of the disk. */
-  NATS_STORE_BYTES_MAX: Type.Optional(Type.Integer({ minimum: 1024 ** 2 })),
-  /**
-   * Memory that the embedded nats-server tries to stay below: Go's own variable, as `512MiB`, or `off`. No hard limit: what
-   * it needs it takes, and works more for it.
-   */
-  GOMEMLIMIT: Type.String({ pattern: '^(off|[0-9]+(B|[KMGT]iB)?)$', default: DEFAULT_NATS_MEMORY_LIMIT }),
-  /** Servers of one's own instead of the embedded ones. */
-  NATS_URL: Type.Optional(Type.String({ minLength: 1 })),
-  DATABASE_URL: Type.Optional(Type.String({ minLength: 1 })),
+export const stackFolderEnv = {
+  SLUICE_DIR: text('Folder of the local stack: data, logs, `credentials.json`', { default: '.sluice' }),
+};
+
+const { LOG_PARTITIONS: _partitions, LOG_REPLICAS: _replicas, ...streamsEnv } = topologyEnv;
+
+/** Every variable of the local stack. */
+export const stackEnv = {
+  ...stackFolderEnv,
+  GATEWAY_PORT: gatewayHttpEnv.GATEWAY_PORT,
+  GATEWAY_METRICS_PORT: gatewayStatusEnv.GATEWAY_METRICS_PORT,
+  CONTROL_PLANE_PORT: controlPlaneHttpEnv.CONTROL_PLANE_PORT,
+  CONTROL_PLANE_METRICS_PORT: controlPlaneHttpEnv.CONTROL_PLANE_METRICS_PORT,
+  PIPELINE_METRICS_PORT: pipelineStatusEnv.PIPELINE_METRICS_PORT,
+  SINK_PORT: sinkEnv.SINK_PORT,
+  NATS_PORT: port('The embedded nats-server; the next free port when busy', 4222),
+  NATS_MONITOR_PORT: port('Monitor port of the embedded nats-server; the next free port when busy', 8222),
+  POSTGRES_PORT: port('The embedded PostgreSQL; the next free port when busy', 5432),
+  NATS_STORE_BYTES_MAX: Type.Optional(
+    Type.Integer({
+      minimum: 1024 ** 2,
+      unit: 'bytes',
+      description:
+        'What the streams of the embedded nats-server may take together; three quarters of the disk by default',
+    }),
+  ),
+  GOMEMLIMIT: text('Memory the embedded nats-server tries to stay below, as `512MiB`, or `off`; no hard limit', {
+    pattern: '^(off|[0-9]+(B|[KMGT]iB)?)$',
+    default: DEFAULT_NATS_MEMORY_LIMIT,
+  }),
+  NATS_URL: optionalText('Your own nats-server (2.14 or newer, with JetStream) instead of the embedded one'),
+  DATABASE_URL: optionalSecret('Your own PostgreSQL (14 or newer) instead of the embedded one'),
   LOG_LEVEL: serviceEnv.LOG_LEVEL,
-  /** What the streams may take, which the embedded nats-server has to have room for. */
-  LOG_INGEST_BYTES_MAX: topologyEnv.LOG_INGEST_BYTES_MAX,
-  LOG_EVENTS_BYTES_MAX: topologyEnv.LOG_EVENTS_BYTES_MAX,
-  LOG_RETRY_BYTES_MAX: topologyEnv.LOG_RETRY_BYTES_MAX,
-  LOG_DEAD_LETTERS_BYTES_MAX: topologyEnv.LOG_DEAD_LETTERS_BYTES_MAX,
-  LOG_DEDUPLICATION_BYTES_MAX: topologyEnv.LOG_DEDUPLICATION_BYTES_MAX,
-});
+  ...streamsEnv,
+};
+
+const schema = Type.Object(stackEnv);
 
 export type StackEnv = Static<typeof schema>;
 

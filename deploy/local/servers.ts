@@ -6,6 +6,7 @@ import { defaultEmbeddedCacheDir, findNatsServer } from '../../shared/embedded/n
 import { endLeftNatsServer, startNatsServer } from '../../shared/embedded/nats/nats-server.ts';
 import { endLeftPostgresServer, startPostgresServer } from '../../shared/embedded/postgres/postgres-server.ts';
 import { bucketSettings } from '../../shared/nats/buckets/open-buckets.ts';
+import { readTopologySettings } from '../../shared/nats/streams/topology-settings.ts';
 import { streamConfigs } from '../../shared/nats/streams/topology.ts';
 import type { StackEnv } from './env.ts';
 import { keepRunning } from './keep-running.ts';
@@ -71,15 +72,9 @@ export async function startDatabase(env: StackEnv, folder: string, progress: Pro
 function streamsBytesMax(env: StackEnv): number {
   const replicas = 1;
   const limits = [
-    ...streamConfigs({
-      partitions: 1,
-      replicas,
-      ingestBytesMax: env.LOG_INGEST_BYTES_MAX,
-      eventsBytesMax: env.LOG_EVENTS_BYTES_MAX,
-      retryBytesMax: env.LOG_RETRY_BYTES_MAX,
-      deadLetterBytesMax: env.LOG_DEAD_LETTERS_BYTES_MAX,
-      deduplicationBytesMax: env.LOG_DEDUPLICATION_BYTES_MAX,
-    }).map((stream) => stream.max_bytes ?? 0),
+    ...streamConfigs(readTopologySettings({ ...env, LOG_PARTITIONS: 1, LOG_REPLICAS: replicas })).map(
+      (stream) => stream.max_bytes ?? 0,
+    ),
     ...Object.values(bucketSettings(replicas)).map((bucket) => bucket.bytesMax),
   ];
   return limits.reduce((sum, bytesMax) => sum + bytesMax, 0);

@@ -12,7 +12,7 @@ import { createShutdown } from '../../shared/runtime/shutdown.ts';
 import type { HealthRecord } from '../../shared/contracts/health-record.ts';
 import { publishUntilStored } from '../workers/publish-until-stored.ts';
 import { readPipelineEnv } from '../env.ts';
-import { topologySettings } from '../settings.ts';
+import { readTopologySettings } from '../../shared/nats/streams/topology-settings.ts';
 import { startPipeline } from '../start-pipeline.ts';
 import type { RunningPipeline } from '../start-pipeline.ts';
 import { accountConfig } from './account-config.ts';
@@ -46,7 +46,7 @@ export async function createPipelineRig(
   };
   const env = readPipelineEnv(variables);
   const connection = await connectLog({ ...logAccess(env), name: 'pipeline-test' });
-  const { partitions } = await ensureTopology(connection, topologySettings(env));
+  const { partitions } = await ensureTopology(connection, readTopologySettings(env));
   const { config, health, leases } = await openBuckets(connection, env.LOG_REPLICAS);
   const logger = pino({ level: 'silent' });
   return {

@@ -1,8 +1,22 @@
+import type { Static, TObject } from 'typebox';
+import type { secretsEnv } from '../../shared/contracts/config/secrets-env.ts';
+import { logAccess } from '../../shared/nats/connection/log-access.ts';
 import type { LogAccess } from '../../shared/nats/connection/log-access.ts';
+import type { logEnv } from '../../shared/nats/connection/log-env.ts';
+import type { topologyEnv } from '../../shared/nats/streams/topology-settings.ts';
+import { databaseAccess } from '../../shared/postgres/database-access.ts';
 import type { DatabaseAccess } from '../../shared/postgres/database-access.ts';
-import type { DispatcherSettings } from '../workers/dispatch/dispatcher-context.ts';
-import type { RecentSettings } from '../workers/recent/recent-settings.ts';
-import type { ResolverSettings } from '../workers/resolve/resolver-context.ts';
+import type { databaseEnv } from '../../shared/postgres/database-env.ts';
+import type { serviceEnv } from '../../shared/runtime/env.ts';
+import { count } from '../../shared/runtime/variables.ts';
+import { readDispatcherSettings } from '../workers/dispatch/dispatcher-settings.ts';
+import type { DispatcherSettings, dispatcherEnv } from '../workers/dispatch/dispatcher-settings.ts';
+import { readRecentSettings } from '../workers/recent/recent-settings.ts';
+import type { RecentSettings, recentEnv } from '../workers/recent/recent-settings.ts';
+import { readResolverSettings } from '../workers/resolve/resolver-settings.ts';
+import type { ResolverSettings, resolverEnv } from '../workers/resolve/resolver-settings.ts';
+
+const mebibyte = 1024 ** 2;
 
 /** What a thread is given when it starts: plain data. */
 export type HostSettings = {
@@ -22,3 +36,40 @@ export type HostSettings = {
   readonly recent: RecentSettings;
   readonly dispatcher: DispatcherSettings;
 };
+
+/** What every thread has of its own. */
+export const hostEnv = {
+  PIPELINE_DATABASE_CONNECTIONS_MAX: count('Connections to PostgreSQL of one thread', 4),
+  PIPELINE_VISITOR_CACHE_BYTES_MAX: count("Memory of one thread's cache of visitors", 64 * mebibyte, {
+    unit: 'bytes',
+    minimum: mebibyte,
+  }),
+};
+
+type HostSlices = typeof hostEnv &
+  typeof logEnv &
+  typeof topologyEnv &
+  typeof databaseEnv &
+  typeof secretsEnv &
+  Pick<typeof serviceEnv, 'LOG_LEVEL'> &
+  typeof resolverEnv &
+  typeof recentEnv &
+  typeof dispatcherEnv;
+type HostVariables = Static<TObject<HostSlices>> & { readonly EGRESS_ALLOW: readonly string[] };
+
+export function readHostSettings(env: HostVariables, instanceId: string): Omit<HostSettings, 'thread'> {
+  return {
+    instanceId,
+    logLevel: env.LOG_LEVEL,
+    log: logAccess(env),
+    replicas: env.LOG_REPLICAS,
+    database: databaseAccess(env),
+    databaseConnectionsMax: env.PIPELINE_DATABASE_CONNECTIONS_MAX,
+    visitorCacheBytesMax: env.PIPELINE_VISITOR_CACHE_BYTES_MAX,
+    secretsKey: env.SECRETS_KEY,
+    egressRanges: env.EGRESS_ALLOW,
+    resolver: readResolverSettings(env),
+    recent: readRecentSettings(env),
+    dispatcher: readDispatcherSettings(env),
+  };
+}

@@ -1,4 +1,15 @@
 import ipaddr from 'ipaddr.js';
+import { text } from '../runtime/variables.ts';
+
+export const egressEnv = {
+  EGRESS_ALLOW: text(
+    'CIDR ranges, comma separated, that destinations may be in although they are not public. The same for the pipeline and the control plane',
+    {
+      minLength: 0,
+      default: '',
+    },
+  ),
+};
 
 /** Which addresses a destination may be at. */
 export type EgressRules = {
@@ -22,10 +33,10 @@ const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
 export function createEgressRules(allowedRanges: readonly string[]): EgressRules {
   const opened = allowedRanges.map((range) => ipaddr.parseCIDR(range));
   return {
-    allows(text, port) {
-      if (!ipaddr.isValid(text)) return false;
+    allows(written, port) {
+      if (!ipaddr.isValid(written)) return false;
       // An IPv4 address may come dressed as IPv6.
-      const address = ipaddr.process(text);
+      const address = ipaddr.process(written);
       const isOpened = opened.some(([range, bits]) => range.kind() === address.kind() && address.match(range, bits));
       if (isOpened) return true;
       if (deniedAddresses.has(address.toString()) || !isPublic(address)) return false;
@@ -40,10 +51,15 @@ function isPublic(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
 }
 
 /** Reads a comma-separated list of CIDR ranges; undefined when one of them is none. */
-export function readRanges(text: string): readonly string[] | undefined {
-  const ranges = text
+export function readRanges(list: string): readonly string[] | undefined {
+  const ranges = list
     .split(',')
     .map((range) => range.trim())
     .filter((range) => range !== '');
   return ranges.every((range) => ipaddr.isValidCIDR(range)) ? ranges : undefined;
+}
+
+/** What is wrong with the list in EGRESS_ALLOW. */
+export function rangeProblems(list: string): string[] {
+  return readRanges(list) === undefined ? ['EGRESS_ALLOW must hold CIDR ranges, such as 10.0.0.0/8'] : [];
 }

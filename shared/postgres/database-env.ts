@@ -1,24 +1,22 @@
-import { Type } from 'typebox';
 import type { Static, TObject } from 'typebox';
 import { together } from '../runtime/env-rules.ts';
 import type { EnvRule } from '../runtime/env-rules.ts';
+import { optionalSecret, optionalText, secret } from '../runtime/variables.ts';
 
 const certificate = '-----BEGIN CERTIFICATE-----';
 
 /** How a process reaches PostgreSQL. Every one of these may come from a file: `DATABASE_CA_FILE` for `DATABASE_CA`. */
 export const databaseEnv = {
-  /**
-   * PostgreSQL, with the rights to create tables when it migrates. `?sslmode=` is disable, require (encrypted, the server
-   * unproved unless there is a DATABASE_CA), verify-ca or verify-full, as in PostgreSQL's own client library.
-   */
-  DATABASE_URL: Type.String({ minLength: 1, pattern: '^postgres(ql)?://' }),
-  /** In place of the one in DATABASE_URL. */
-  DATABASE_PASSWORD: Type.Optional(Type.String({ minLength: 1 })),
-  /** Certificates of the authorities that the server's certificate is signed by, in PEM. Asks for verify-full. */
-  DATABASE_CA: Type.Optional(Type.String({ pattern: certificate })),
-  /** This client's own certificate and its key, in PEM. */
-  DATABASE_CERT: Type.Optional(Type.String({ pattern: certificate })),
-  DATABASE_KEY: Type.Optional(Type.String({ pattern: '-----BEGIN [A-Z ]*PRIVATE KEY-----' })),
+  DATABASE_URL: secret(
+    'PostgreSQL, with the rights to create tables where it migrates. `?sslmode=` is disable, require (encrypted, the server unproved unless there is a DATABASE_CA), verify-ca or verify-full',
+    { pattern: '^postgres(ql)?://' },
+  ),
+  DATABASE_PASSWORD: optionalSecret('Replaces the password in DATABASE_URL'),
+  DATABASE_CA: optionalText("Certificates of the authorities that signed the server's, in PEM. Asks for verify-full", {
+    pattern: certificate,
+  }),
+  DATABASE_CERT: optionalText("This client's own certificate, in PEM", { pattern: certificate }),
+  DATABASE_KEY: optionalSecret('The key of DATABASE_CERT, in PEM', { pattern: '-----BEGIN [A-Z ]*PRIVATE KEY-----' }),
 };
 
 /** The variables of `databaseEnv`, read. */

@@ -1,11 +1,12 @@
 import { Type } from 'typebox';
 import { expect, test } from 'vitest';
 import { atMostOne, needs, together } from './env-rules.ts';
-import { EnvError, count, port, readEnv } from './env.ts';
+import { EnvError, readEnv } from './env.ts';
+import { count, port } from './variables.ts';
 
 const schema = Type.Object({
-  PORT: port(8080),
-  ROWS_MAX: count(1000),
+  PORT: port('where it listens', 8080),
+  ROWS_MAX: count('rows of a batch', 1000),
   KEY: Type.String({ minLength: 3 }),
   NAME: Type.Optional(Type.String()),
   LEVEL: Type.Enum(['low', 'high'], { default: 'low' }),
@@ -77,7 +78,10 @@ test('env: every problem is reported at once, by variable', () => {
 });
 
 test('env: a name that is one slip away from ours is not taken in silence', () => {
-  const long = Type.Object({ GATEWAY_PORT: port(8080), DATABASE_URL: Type.Optional(Type.String()) });
+  const long = Type.Object({
+    GATEWAY_PORT: port('where it listens', 8080),
+    DATABASE_URL: Type.Optional(Type.String()),
+  });
   const problems = (source: Record<string, string>): readonly string[] =>
     problemsOf(() => readEnv(long, source, readFile));
   for (const name of ['GATEWY_PORT', 'GATEWAY_PROT', 'GATEWAYS_PORT', 'GATEWAY-PORT']) {

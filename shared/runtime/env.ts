@@ -6,6 +6,7 @@ import type { EnvRule } from './env-rules.ts';
 import { readVariable } from './read-variable.ts';
 import type { VariableSource } from './read-variable.ts';
 import { similarName } from './similar-name.ts';
+import { count, optionalText } from './variables.ts';
 
 /** Everything wrong with a process's environment, found in one go. */
 export class EnvError extends CannotStartError {
@@ -47,7 +48,10 @@ export function readEnv<Properties extends TProperties>(
   const converted = Value.Convert(schema, Value.Default(schema, given));
   for (const error of Value.Errors(schema, converted)) {
     const missing = 'requiredProperties' in error.params ? error.params.requiredProperties : undefined;
-    if (missing === undefined) problems.push(`${error.instancePath.slice(1)} ${describe(error)}`);
+    if (missing === undefined) {
+      const name = error.instancePath.slice(1);
+      problems.push(`${name} ${describe(error, schema.properties[name])}`);
+    }
     for (const name of missing ?? []) if (unreadable[name] === undefined) problems.push(`${name} is required`);
   }
   if (problems.length > 0) throw new EnvError(problems);
@@ -66,35 +70,50 @@ function misspelt(names: readonly string[], source: VariableSource): string[] {
   });
 }
 
-function describe(error: { readonly message: string; readonly params: object }): string {
-  const { params, message } = error;
+function describe(
+  { message, params }: { readonly message: string; readonly params: object },
+  variable: TSchema | undefined,
+): string {
+  if ('pattern' in params && variable !== undefined && 'mustBe' in variable)
+    return `must be ${String(variable.mustBe)}`;
   if (!('allowedValues' in params) || !Array.isArray(params.allowedValues)) return message;
   return `must be one of ${params.allowedValues.join(', ')}`;
 }
 
-/** A TCP port variable. */
-export const port = (defaultPort: number): TSchema & ReturnType<typeof Type.Integer> =>
-  Type.Integer({ minimum: 0, maximum: 65_535, default: defaultPort });
-
-/** A whole number of at least `minimum`. */
-export const count = (defaultCount: number, minimum = 1): ReturnType<typeof Type.Integer> =>
-  Type.Integer({ minimum, default: defaultCount });
+/** What the variables of a slice are when none is set. None of them may be required. */
+export function defaultsOf<Slice extends TProperties>(slice: Slice): Static<TObject<Slice>> {
+  return readEnv(Type.Object(slice), {}, () => '');
+}
 
 /** Variables by which every service is run. */
 export const serviceEnv = {
-  LOG_LEVEL: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], { default: 'info' }),
-  /** How long a stop may take before the process ends anyway, in ms. */
-  SHUTDOWN_DEADLINE_MS: count(8_000, 100),
-  /** A wall clock that is set by at least this much is counted and told of, in ms. */
-  CLOCK_JUMP_MS: count(1_000, 10),
-  /** Name of this process among its peers; made up at start when absent. */
-  INSTANCE_ID: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$' })),
+  LOG_LEVEL: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
+    default: 'info',
+    description: 'The least severe messages that are logged',
+  }),
+  SHUTDOWN_DEADLINE_MS: count('How long a shutdown may take before the process exits anyway', 8_000, {
+    unit: 'ms',
+    minimum: 100,
+  }),
+  CLOCK_JUMP_MS: count('A change of the wall clock by at least this much is counted and logged', 1_000, {
+    unit: 'ms',
+    minimum: 10,
+  }),
+  INSTANCE_ID: optionalText('Name of this process among its peers, the same after a restart; else one is made up', {
+    pattern: '^[A-Za-z0-9_-]{1,64}$',
+  }),
 };
 
 /** Variables of a service that clients keep connections to. */
 export const servingEnv = {
-  /** How long a service that ends still takes connections, in ms: until a load balancer that reads `/readyz` sends no more. */
-  SHUTDOWN_ACCEPT_MS: count(0, 0),
-  /** How long after that connections may stay open on which nothing is asked, in ms. All of it within SHUTDOWN_DEADLINE_MS. */
-  SHUTDOWN_IDLE_MS: count(2_000, 0),
+  SHUTDOWN_ACCEPT_MS: count(
+    'How long a service that shuts down still accepts connections: until a load balancer that reads `/readyz` sends no more',
+    0,
+    { unit: 'ms', minimum: 0 },
+  ),
+  SHUTDOWN_IDLE_MS: count(
+    'How long after that idle connections may stay open. Both end within SHUTDOWN_DEADLINE_MS',
+    2_000,
+    { unit: 'ms', minimum: 0 },
+  ),
 };

@@ -1,19 +1,26 @@
 import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { count, port, readEnv, serviceEnv } from '../../../shared/runtime/env.ts';
+import { readEnv, serviceEnv } from '../../../shared/runtime/env.ts';
+import { count, port, text } from '../../../shared/runtime/variables.ts';
 
-const schema = Type.Object({
-  SINK_PORT: port(8090),
-  SINK_HOST: Type.String({ minLength: 1, default: '127.0.0.1' }),
-  /** Requests kept, the newest. */
-  SINK_REQUESTS_MAX: count(10_000),
-  /** Bytes of kept bodies, in all; the oldest requests go first. */
-  SINK_BYTES_MAX: count(256 * 1024 ** 2, 1024),
-  SINK_BODY_BYTES_MAX: count(16 * 1024 ** 2, 1024),
+const mebibyte = 1024 ** 2;
+
+/** Every variable of the demo sink. */
+export const sinkEnv = {
+  SINK_PORT: port('The demo sink', 8090),
+  SINK_HOST: text('Address the demo sink listens on', { default: '127.0.0.1' }),
+  SINK_REQUESTS_MAX: count('Requests kept, the newest', 10_000),
+  SINK_BYTES_MAX: count('Size of all kept bodies; the oldest requests go first', 256 * mebibyte, {
+    unit: 'bytes',
+    minimum: 1024,
+  }),
+  SINK_BODY_BYTES_MAX: count('Size of one body', 16 * mebibyte, { unit: 'bytes', minimum: 1024 }),
   LOG_LEVEL: serviceEnv.LOG_LEVEL,
   SHUTDOWN_DEADLINE_MS: serviceEnv.SHUTDOWN_DEADLINE_MS,
-});
+};
+
+const schema = Type.Object(sinkEnv);
 
 export type SinkEnv = Static<typeof schema>;
 

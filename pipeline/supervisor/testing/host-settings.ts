@@ -1,6 +1,8 @@
-import { dispatcherDefaults } from '../../workers/dispatch/dispatcher-context.ts';
+import { defaultsOf } from '../../../shared/runtime/env.ts';
+import { dispatcherEnv, readDispatcherSettings } from '../../workers/dispatch/dispatcher-settings.ts';
+import { recentEnv, readRecentSettings } from '../../workers/recent/recent-settings.ts';
 import type { HostSettings } from '../../threads/host-settings.ts';
-import { resolverDefaults } from '../../workers/resolve/resolver-context.ts';
+import { readResolverSettings, resolverEnv } from '../../workers/resolve/resolver-settings.ts';
 
 /** Settings for hosts that neither connect nor deliver. */
 export const hostSettingsForTests: Omit<HostSettings, 'thread'> = {
@@ -13,7 +15,7 @@ export const hostSettingsForTests: Omit<HostSettings, 'thread'> = {
   visitorCacheBytesMax: 0,
   secretsKey: '',
   egressRanges: [],
-  resolver: resolverDefaults,
-  recent: { perSecondMax: 1, burstMax: 1, eventsMax: 1, ageMaxMs: 1, bodyBytesMax: 1 },
-  dispatcher: dispatcherDefaults,
+  resolver: readResolverSettings(defaultsOf(resolverEnv)),
+  recent: readRecentSettings(defaultsOf(recentEnv)),
+  dispatcher: readDispatcherSettings(defaultsOf(dispatcherEnv)),
 };

@@ -11,8 +11,7 @@ import { httpEntity } from '../../testing/account-config.ts';
 import { idsOf, startScriptedSink } from '../../testing/scripted-sink.ts';
 import type { ScriptedSink } from '../../testing/scripted-sink.ts';
 import { until } from '../../testing/until.ts';
-import { dispatcherDefaults } from './dispatcher-context.ts';
-import { createDispatcherRig } from './testing/dispatcher-rig.ts';
+import { createDispatcherRig, defaultSettings } from './testing/dispatcher-rig.ts';
 import type { DispatcherRig } from './testing/dispatcher-rig.ts';
 
 let nats: NatsServer;
@@ -90,7 +89,7 @@ describe('order over retries', () => {
 
   it('hang: a request without an answer keeps back the events behind it', async () => {
     sink.answer(() => (sink.requests.length === 1 ? 'hang' : 200));
-    await rig.start({ sender: { ...dispatcherDefaults.sender, headersTimeoutMs: 300 } });
+    await rig.start({ sender: { ...defaultSettings.sender, headersTimeoutMs: 300 } });
     await rig.send(events('a', 0, 1, 2));
     await until('all arrived', () => sink.taken().length === 3);
     expect(sink.taken()).toEqual(events('a', 0, 1, 2).map(({ id }) => id));
@@ -206,7 +205,7 @@ describe('order over retries', () => {
   it('limit: as many visitors wait as may, then no fresh events are taken until there is room', async () => {
     let isDown = true;
     sink.answer(({ body }) => (isDown && idsOf(body)[0]?.startsWith('bad') === true ? 503 : 200));
-    const order = { ...dispatcherDefaults.order, visitorsMax: 4 };
+    const order = { ...defaultSettings.order, visitorsMax: 4 };
     const dispatcher = await rig.start({ order });
     await rig.send([0, 1, 2, 3].map((n) => event(`bad${n}`, 0)));
     await until('it is paused', () => dispatcher.stats()['order_paused'] === 1);
@@ -224,7 +223,7 @@ describe('order over retries', () => {
   it('limit: one visitor parks no more than may be parked', async () => {
     let isDown = true;
     sink.answer(({ body }) => (isDown && has(body, 'a:000') ? 503 : 200));
-    const order = { ...dispatcherDefaults.order, eventsMax: 10 };
+    const order = { ...defaultSettings.order, eventsMax: 10 };
     const dispatcher = await rig.start({ order });
     for (let n = 0; n < 60; n += 1) await rig.send(events('a', n));
     await until('it is paused', () => dispatcher.stats()['order_paused'] === 1);

@@ -3,7 +3,7 @@ import { FrameError } from '../../../shared/contracts/events/frame.ts';
 import { parkedTier, parseRetryRecord } from '../../../shared/contracts/events/retry-record.ts';
 import type { RetryRecord } from '../../../shared/contracts/events/retry-record.ts';
 import type { DispatchItem } from './dispatch-item.ts';
-import type { OrderLimits } from './dispatcher-context.ts';
+import type { OrderLimits } from './dispatcher-settings.ts';
 import type { DispatcherCounts } from './dispatcher-stats.ts';
 import type { HealthKeeper } from './outbox/health-keeper.ts';
 import type { HeldFrames } from './inbox/held-frames.ts';

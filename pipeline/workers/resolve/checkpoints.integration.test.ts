@@ -10,9 +10,8 @@ import { migrate } from '../../../shared/postgres/migrate.ts';
 import { createNatsFolder, createTestDatabase, startTestNats } from '../../../shared/testing/servers.ts';
 import type { TestDatabase } from '../../../shared/testing/servers.ts';
 import type { Actor } from '../actor.ts';
-import { resolverDefaults } from './resolver-context.ts';
-import type { ResolverSettings } from './resolver-context.ts';
-import { createResolverRig } from './testing/resolver-rig.ts';
+import type { ResolverSettings } from './resolver-settings.ts';
+import { createResolverRig, defaultSettings } from './testing/resolver-rig.ts';
 import type { ResolverRig } from './testing/resolver-rig.ts';
 
 let nats: NatsServer;
@@ -41,8 +40,8 @@ async function withRig(work: (rig: ResolverRig) => Promise<void>): Promise<void>
 }
 
 /** None is written before the end. */
-const seldom: ResolverSettings = { ...resolverDefaults, checkpointEveryMs: 3_600_000 };
-const often: ResolverSettings = { ...resolverDefaults, checkpointEveryMs: 20 };
+const seldom: ResolverSettings = { ...defaultSettings, checkpointEveryMs: 3_600_000 };
+const often: ResolverSettings = { ...defaultSettings, checkpointEveryMs: 20 };
 
 const until = (resolver: Actor, counter: string, value: number): Promise<void> =>
   vi.waitFor(() => expect(resolver.stats()).toMatchObject({ [counter]: value }), { timeout: 45_000, interval: 20 });

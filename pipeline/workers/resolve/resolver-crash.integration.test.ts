@@ -5,8 +5,7 @@ import { createNatsFolder, createTestDatabase, startTestNats } from '../../../sh
 import type { TestDatabase } from '../../../shared/testing/servers.ts';
 import { createVisitorStore } from '../../../shared/visitors/postgres-visitor-store.ts';
 import { createVisitorPool } from '../../../shared/visitors/visitor-pool.ts';
-import { resolverDefaults } from './resolver-context.ts';
-import { createResolverRig } from './testing/resolver-rig.ts';
+import { createResolverRig, defaultSettings } from './testing/resolver-rig.ts';
 import type { ResolverRig } from './testing/resolver-rig.ts';
 
 let database: TestDatabase;
@@ -19,7 +18,7 @@ afterAll(() => database?.drop());
 
 const frames = 60;
 const perFrame = 20;
-const settings = { ...resolverDefaults, ackWaitMs: 600, framesPerTake: 3, publishTimeoutMs: 500 };
+const settings = { ...defaultSettings, ackWaitMs: 600, framesPerTake: 3, publishTimeoutMs: 500 };
 
 async function fill(rig: ResolverRig): Promise<void> {
   for (let frame = 0; frame < frames; frame += 1) {

@@ -15,8 +15,7 @@ import { createVisitorStore } from '../../../shared/visitors/postgres-visitor-st
 import { VisitorsUnavailableError } from '../../../shared/visitors/visitor-store.ts';
 import type { Actor } from '../actor.ts';
 import type { ResolvePlan } from './resolve-plan.ts';
-import { resolverDefaults } from './resolver-context.ts';
-import { createResolverRig, frameOf } from './testing/resolver-rig.ts';
+import { createResolverRig, defaultSettings, frameOf } from './testing/resolver-rig.ts';
 import type { ResolverRig, TestEvent } from './testing/resolver-rig.ts';
 
 let nats: NatsServer;
@@ -162,7 +161,7 @@ describe('resolver', () => {
   it('resolver: each frame names the one before it, so that who was not given that one notices', () =>
     withRig(async (rig) => {
       for (const id of ['a', 'b', 'c']) await rig.send(0, [track(id)]);
-      const resolver = await rig.start(0, { settings: { ...resolverDefaults, framesPerTake: 1 } });
+      const resolver = await rig.start(0, { settings: { ...defaultSettings, framesPerTake: 1 } });
       await until(resolver, 'resolved', 3);
       await resolver.stop(5_000);
       const seqs: number[] = [];
@@ -222,7 +221,7 @@ describe('resolver', () => {
         );
         await rig.send(0, events);
       }
-      const resolver = await rig.start(0, { settings: { ...resolverDefaults, frameBytesMax: 8_000 } });
+      const resolver = await rig.start(0, { settings: { ...defaultSettings, frameBytesMax: 8_000 } });
       await until(resolver, 'resolved', frames * perFrame);
       await resolver.stop(5_000);
       const written = await rig.written();
@@ -359,7 +358,7 @@ describe('resolver', () => {
       await jsm.streams.update(streams.events, { ...config, max_bytes: 4_096 });
       const events = Array.from({ length: 20 }, (_, n) => track(String(n), { properties: { pad: 'x'.repeat(500) } }));
       for (const event of events) await rig.send(0, [event]);
-      const resolver = await rig.start(0, { settings: { ...resolverDefaults, frameBytesMax: 1_500 } });
+      const resolver = await rig.start(0, { settings: { ...defaultSettings, frameBytesMax: 1_500 } });
       await vi.waitFor(() => expect(resolver.stats()['publish_retries']).toBeGreaterThan(1), { timeout: 45_000 });
       await jsm.streams.update(streams.events, config);
       await until(resolver, 'resolved', 20);

@@ -6,7 +6,7 @@ import { consumerPolicy } from '../consume/consumers.ts';
 import { jetStreamFailure, isNotFound } from '../connection/server-error.ts';
 import { bucketSettings } from '../buckets/open-buckets.ts';
 import { TopologyError, streamConfigs, streams } from '../streams/topology.ts';
-import type { TopologySettings } from '../streams/topology.ts';
+import type { TopologySettings } from '../streams/topology-settings.ts';
 
 /** A setting that is not what the code wants, in words of the server. */
 export type SettingDifference = { readonly setting: string; readonly wanted: string; readonly found: string };

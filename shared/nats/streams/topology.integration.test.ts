@@ -6,7 +6,7 @@ import { connectLog } from '../connection/connection.ts';
 import type { LogConnection } from '../connection/connection.ts';
 import { refuseFewerCopies } from './refuse-fewer-copies.ts';
 import { ForeignLogError, TopologyError, ensureTopology, streams } from './topology.ts';
-import type { TopologySettings } from './topology.ts';
+import type { TopologySettings } from './topology-settings.ts';
 
 const bytesMax = 8 * 1024 ** 2;
 const settings: TopologySettings = {

@@ -4,17 +4,7 @@ import type { StreamConfig } from 'nats';
 import type { LogConnection } from '../connection/connection.ts';
 import { jetStreamFailure, isNotFound, serverErrorCode, serverErrors } from '../connection/server-error.ts';
 import { whileForming } from '../connection/while-forming.ts';
-
-/** Limits of the log. Bytes are bytes on disk before replication. */
-export type TopologySettings = {
-  readonly partitions: number;
-  readonly replicas: number;
-  readonly ingestBytesMax: number;
-  readonly eventsBytesMax: number;
-  readonly retryBytesMax: number;
-  readonly deadLetterBytesMax: number;
-  readonly deduplicationBytesMax: number;
-};
+import type { TopologySettings } from './topology-settings.ts';
 
 export const streams = {
   ingest: 'INGEST',

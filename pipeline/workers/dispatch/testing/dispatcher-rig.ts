@@ -21,17 +21,22 @@ import { createSecretBox } from '../../../../shared/contracts/config/secrets.ts'
 import { createAccountPlans } from '../../../threads/account-plans.ts';
 import { accountConfig } from '../../../testing/account-config.ts';
 import type { TestCollections } from '../../../testing/account-config.ts';
-import { dispatcherDefaults } from '../dispatcher-context.ts';
-import type { DispatcherSettings, OutcomeNote } from '../dispatcher-context.ts';
+import type { OutcomeNote } from '../dispatcher-context.ts';
+import { dispatcherEnv, readDispatcherSettings } from '../dispatcher-settings.ts';
+import type { DispatcherSettings } from '../dispatcher-settings.ts';
 import { startDispatcher } from '../dispatcher.ts';
 import type { DispatcherActor } from '../dispatcher.ts';
 import type { HealthRecord } from '../../../../shared/contracts/health-record.ts';
+import { defaultsOf } from '../../../../shared/runtime/env.ts';
 import { createEgressRules } from '../../../../shared/egress/egress-rules.ts';
 import { createGuardedLookup } from '../../../../shared/egress/guarded-lookup.ts';
 import { createSender } from '../../../../shared/egress/sender.ts';
 import { createDeliveryTimings } from '../sending/delivery-timings.ts';
 import { createRetryPolicy } from '../outbox/retry-policy.ts';
 import { createSourceActivity } from '../outbox/source-activity.ts';
+
+/** What a dispatcher runs with where nothing is set. */
+export const defaultSettings = readDispatcherSettings(defaultsOf(dispatcherEnv));
 
 export type TestEvent = {
   readonly id: string;
@@ -94,7 +99,7 @@ export async function createDispatcherRig(natsUrl: string) {
       instanceId = 'test',
       ownConnection = connection,
     ): Promise<DispatcherActor> {
-      const settings = { ...dispatcherDefaults, ...own };
+      const settings = { ...defaultSettings, ...own };
       const dispatcher = await startDispatcher({
         accountId,
         destinationId,

@@ -11,13 +11,17 @@ import type { Delivery } from '../../../../shared/nats/messages/delivery.ts';
 import { publish } from '../../../../shared/nats/publish/publisher.ts';
 import { deadLetterSubject, eventsOfAccount, ingestSubject } from '../../../../shared/contracts/subjects.ts';
 import { ensureTopology, streams } from '../../../../shared/nats/streams/topology.ts';
+import { defaultsOf } from '../../../../shared/runtime/env.ts';
 import type { JsonObject } from '../../../../shared/runtime/json.ts';
 import { createVisitorPool } from '../../../../shared/visitors/visitor-pool.ts';
 import { createVisitorStore } from '../../../../shared/visitors/postgres-visitor-store.ts';
 import { ingestDeadLetterHeaders } from '../../../../shared/contracts/events/dead-letter.ts';
 import { startResolver } from '../resolver.ts';
 import type { ResolverOptions } from '../resolver.ts';
-import { resolverDefaults } from '../resolver-context.ts';
+import { readResolverSettings, resolverEnv } from '../resolver-settings.ts';
+
+/** What a resolver runs with where nothing is set. */
+export const defaultSettings = readResolverSettings(defaultsOf(resolverEnv));
 
 export type TestEvent = {
   readonly id?: string;
@@ -71,7 +75,7 @@ export async function createResolverRig(natsUrl: string, databaseUrl: string) {
         connection,
         visitors: createVisitorStore(pool),
         plans: () => undefined,
-        settings: resolverDefaults,
+        settings: defaultSettings,
         logger: pino({ level: 'silent' }),
         ...overrides,
       }),

@@ -1,0 +1,64 @@
+import type { Static, TObject } from 'typebox';
+import { jsonDepthCeiling } from '../../shared/runtime/json-depth.ts';
+import { count } from '../../shared/runtime/variables.ts';
+import type { admissionEnv } from '../ingest/admission-settings.ts';
+import type { RoutesOptions } from './registry.ts';
+
+const kibibyte = 1024;
+const mebibyte = 1024 ** 2;
+
+/** Room beside an event's body for its envelope and the log's own header, in bytes. */
+const envelopeBytesMax = 32 * kibibyte;
+
+export const routesEnv = {
+  TRACK_BODY_BYTES_MAX: count('Size of a body of track, identify or a webhook', mebibyte, {
+    unit: 'bytes',
+    minimum: kibibyte,
+  }),
+  BATCH_BODY_BYTES_MAX: count('Size of a batch body, after decompression', 5 * mebibyte, {
+    unit: 'bytes',
+    minimum: kibibyte,
+  }),
+  BATCH_ROWS_MAX: count('Events of one batch', 1_000),
+  ROW_BYTES_MAX: count('Size of one event of a batch', 64 * kibibyte, { unit: 'bytes', minimum: 256 }),
+  BATCH_CONTEXT_BYTES_MAX: count(
+    'Size of what a batch may say once for all of its events: it travels with each of them',
+    8 * kibibyte,
+    { unit: 'bytes', minimum: 2 },
+  ),
+  GZIP_RATIO_MAX: count('A compressed batch may grow by this factor', 200),
+  GZIP_IN_FLIGHT_MAX: count('Batches decompressed at a time', 16),
+  JSON_DEPTH_MAX: count('How deep arrays and objects of a body, or of one event of a batch, may nest', 64, {
+    minimum: 4,
+    maximum: jsonDepthCeiling,
+  }),
+  JSON_KEYS_MAX: count('Object keys of one event', 10_000),
+  BATCH_KEYS_MAX: count('Object keys of one batch', 100_000),
+};
+
+type RoutesVariables = Static<TObject<typeof routesEnv & typeof admissionEnv>>;
+type RoutesSettings = Pick<RoutesOptions, 'partitions' | 'limits' | 'bodyBytesMax' | 'batch'>;
+
+/** The largest body of one event that a message of the log can carry. */
+export const readEventBytesMax = (env: RoutesVariables, messageBytesMax: number): number =>
+  Math.min(env.TRACK_BODY_BYTES_MAX, messageBytesMax - envelopeBytesMax);
+
+export function readRoutesSettings(env: RoutesVariables, partitions: number, messageBytesMax: number): RoutesSettings {
+  const timeWindow = { pastMsMax: env.TIME_PAST_MS_MAX, aheadMsMax: env.TIME_AHEAD_MS_MAX };
+  const limits = { depthMax: env.JSON_DEPTH_MAX, keysMax: env.JSON_KEYS_MAX, timeWindow };
+  const bodyBytesMax = readEventBytesMax(env, messageBytesMax);
+  return {
+    partitions,
+    limits,
+    bodyBytesMax,
+    batch: {
+      bodyBytesMax: env.BATCH_BODY_BYTES_MAX,
+      rowsMax: env.BATCH_ROWS_MAX,
+      keysMax: env.BATCH_KEYS_MAX,
+      contextBytesMax: env.BATCH_CONTEXT_BYTES_MAX,
+      row: { ...limits, bytesMax: Math.min(env.ROW_BYTES_MAX, bodyBytesMax) },
+      gzipRatioMax: env.GZIP_RATIO_MAX,
+      gzipInFlightMax: env.GZIP_IN_FLIGHT_MAX,
+    },
+  };
+}

@@ -1,0 +1,107 @@
+import type { Static, TObject } from 'typebox';
+import type { SenderLimits } from '../../../shared/egress/sender.ts';
+import { count } from '../../../shared/runtime/variables.ts';
+
+/** What may wait for a destination to keep the order of its visitors. */
+export type OrderLimits = {
+  /** Visitors with an event that failed. */
+  readonly visitorsMax: number;
+  /** Events behind those. */
+  readonly eventsMax: number;
+  /** Bytes they take in the retry log. */
+  readonly bytesMax: number;
+};
+
+export type DispatcherSettings = {
+  /** Requests in flight to one destination, at most. */
+  readonly concurrency: number;
+  /** How long a batch that is not full may wait for more while others are in flight, in ms. */
+  readonly lingerMs: number;
+  /** Events held in memory before pulling pauses. */
+  readonly eventsHeldMax: number;
+  /** Bytes of frames held in memory before pulling pauses. */
+  readonly bytesHeldMax: number;
+  /** Frames pulled ahead, at most. */
+  readonly framesBufferedMax: number;
+  /** Frames above the oldest one that is not finished, at most. */
+  readonly framesAheadMax: number;
+  /** After this long without a word from us the server delivers a frame again, in ms. */
+  readonly ackWaitMs: number;
+  readonly healthFlushMs: number;
+  readonly retryWindowMs: number;
+  /** Past any of them no fresh events are taken. */
+  readonly order: OrderLimits;
+  readonly sender: Pick<SenderLimits, 'connectTimeoutMs' | 'headersTimeoutMs' | 'totalTimeoutMs'>;
+};
+
+const mebibyte = 1024 ** 2;
+const hourMs = 3_600_000;
+const timeout = { unit: 'ms', minimum: 10 } as const;
+const size = { unit: 'bytes', minimum: mebibyte } as const;
+
+/** The dispatchers' part of the pipeline's environment. */
+export const dispatcherEnv = {
+  DISPATCH_CONCURRENCY: count('Requests in flight to one destination', 64, { maximum: 1_024 }),
+  DISPATCH_LINGER_MS: count('How long a batch that is not full waits for more events while others are in flight', 5, {
+    unit: 'ms',
+    minimum: 0,
+  }),
+  DISPATCH_EVENTS_HELD_MAX: count('Events one destination holds in memory before it takes no more', 4_096),
+  DISPATCH_BYTES_HELD_MAX: count('Bytes of frames one destination holds in memory', 16 * mebibyte, size),
+  DISPATCH_FRAMES_BUFFERED_MAX: count('Frames a dispatcher has fetched and not begun', 32),
+  DISPATCH_FRAMES_AHEAD_MAX: count(
+    'Frames handed out above the oldest one that is not finished: with so many the destination waits for that one',
+    4_096,
+    { minimum: 64 },
+  ),
+  DISPATCH_ACK_WAIT_MS: count('A frame not acknowledged for this long is given to a dispatcher again', 10_000, {
+    unit: 'ms',
+    minimum: 1_000,
+  }),
+  DISPATCH_HEALTH_FLUSH_MS: count('Health windows are stored at most this often', 250, timeout),
+  DISPATCH_CONNECT_TIMEOUT_MS: count('A connection to a destination is made within this time', 3_000, timeout),
+  DISPATCH_HEADERS_TIMEOUT_MS: count('A destination begins to answer within this time', 10_000, timeout),
+  DISPATCH_TOTAL_TIMEOUT_MS: count(
+    'From the first byte of a request to a destination to the last one of its answer',
+    15_000,
+    timeout,
+  ),
+  RETRY_WINDOW_MS: count('How long an event is retried before it becomes a dead letter', 4 * hourMs, {
+    unit: 'ms',
+    minimum: 1_000,
+  }),
+  DISPATCH_VISITORS_WAITING_MAX: count(
+    'Visitors of one destination with an event that is to be retried. Past this, or either of the next two, it takes no fresh events until its retries have made room. Of destinations with order `visitor`',
+    100_000,
+  ),
+  DISPATCH_PARKED_EVENTS_MAX: count('Events of one destination parked behind those', 200_000),
+  DISPATCH_PARKED_BYTES_MAX: count(
+    'Bytes these take in the retry log, which all destinations share (LOG_RETRY_BYTES_MAX)',
+    64 * mebibyte,
+    size,
+  ),
+};
+
+export function readDispatcherSettings(env: Static<TObject<typeof dispatcherEnv>>): DispatcherSettings {
+  return {
+    concurrency: env.DISPATCH_CONCURRENCY,
+    lingerMs: env.DISPATCH_LINGER_MS,
+    eventsHeldMax: env.DISPATCH_EVENTS_HELD_MAX,
+    bytesHeldMax: env.DISPATCH_BYTES_HELD_MAX,
+    framesBufferedMax: env.DISPATCH_FRAMES_BUFFERED_MAX,
+    framesAheadMax: env.DISPATCH_FRAMES_AHEAD_MAX,
+    ackWaitMs: env.DISPATCH_ACK_WAIT_MS,
+    healthFlushMs: env.DISPATCH_HEALTH_FLUSH_MS,
+    retryWindowMs: env.RETRY_WINDOW_MS,
+    order: {
+      visitorsMax: env.DISPATCH_VISITORS_WAITING_MAX,
+      eventsMax: env.DISPATCH_PARKED_EVENTS_MAX,
+      bytesMax: env.DISPATCH_PARKED_BYTES_MAX,
+    },
+    sender: {
+      connectTimeoutMs: env.DISPATCH_CONNECT_TIMEOUT_MS,
+      headersTimeoutMs: env.DISPATCH_HEADERS_TIMEOUT_MS,
+      totalTimeoutMs: env.DISPATCH_TOTAL_TIMEOUT_MS,
+    },
+  };
+}

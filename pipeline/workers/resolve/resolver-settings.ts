@@ -1,0 +1,78 @@
+import type { Static, TObject } from 'typebox';
+import { count } from '../../../shared/runtime/variables.ts';
+import type { DeduplicationSettings } from './deduplication.ts';
+
+export type ResolverSettings = {
+  readonly deduplication: DeduplicationSettings;
+  /** Ingest frames worked on in one go, at most. */
+  readonly framesPerTake: number;
+  /** Least time from one take to the next while fewer frames than that wait, in ms. */
+  readonly takeEveryMs: number;
+  /** A frame of resolved events is closed before it grows over this. */
+  readonly frameBytesMax: number;
+  /** After this long without a word from us the server delivers a frame again, in ms. */
+  readonly ackWaitMs: number;
+  /** How long one try of a publish may take, in ms. */
+  readonly publishTimeoutMs: number;
+  /** Ids of what was resolved are written down this often, in ms, and when they have become so many bytes. */
+  readonly checkpointEveryMs: number;
+  readonly checkpointBytesMax: number;
+  /** Rebuilding deduplication gives up when the log sends nothing for this long, in ms. */
+  readonly rebuildSilenceMaxMs: number;
+};
+
+const kibibyte = 1024;
+const mebibyte = 1024 ** 2;
+const hourMs = 3_600_000;
+
+/** The resolvers' part of the pipeline's environment. */
+export const resolverEnv = {
+  RESOLVER_DEDUPLICATION_WINDOW_MS: count('How long a repeated event id is recognised', 24 * hourMs, {
+    unit: 'ms',
+    minimum: 0,
+    maximum: 7 * 24 * hourMs,
+  }),
+  RESOLVER_DEDUPLICATION_IDS_MAX: count('Event ids that one partition remembers; about 13 bytes each', 8_000_000, {
+    minimum: 1_000,
+  }),
+  RESOLVER_CHECKPOINT_EVERY_MS: count(
+    'How often a resolver writes down the ids it remembers. A start reads these, and of the log only what came after',
+    10_000,
+    { unit: 'ms', minimum: 100 },
+  ),
+  RESOLVER_CHECKPOINT_BYTES_MAX: count(
+    'Ids are written down sooner when they are this many bytes: 8 an event',
+    256 * kibibyte,
+    {
+      unit: 'bytes',
+      minimum: kibibyte,
+      maximum: mebibyte / 2,
+    },
+  ),
+  RESOLVER_FRAMES_PER_TAKE: count('Frames a resolver works on in one go', 16),
+  RESOLVER_TAKE_EVERY_MS: count('Least time between two takes that are not full; 0 takes each frame as it comes', 4, {
+    unit: 'ms',
+    minimum: 0,
+  }),
+  RESOLVER_ACK_WAIT_MS: count('A frame not acknowledged for this long is given to a resolver again', 10_000, {
+    unit: 'ms',
+    minimum: 1_000,
+  }),
+};
+
+export function readResolverSettings(env: Static<TObject<typeof resolverEnv>>): ResolverSettings {
+  return {
+    deduplication: {
+      windowMs: env.RESOLVER_DEDUPLICATION_WINDOW_MS,
+      idsMax: env.RESOLVER_DEDUPLICATION_IDS_MAX,
+    },
+    framesPerTake: env.RESOLVER_FRAMES_PER_TAKE,
+    takeEveryMs: env.RESOLVER_TAKE_EVERY_MS,
+    frameBytesMax: 512 * kibibyte,
+    ackWaitMs: env.RESOLVER_ACK_WAIT_MS,
+    publishTimeoutMs: 5_000,
+    checkpointEveryMs: env.RESOLVER_CHECKPOINT_EVERY_MS,
+    checkpointBytesMax: env.RESOLVER_CHECKPOINT_BYTES_MAX,
+    rebuildSilenceMaxMs: 30_000,
+  };
+}

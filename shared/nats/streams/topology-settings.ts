@@ -1,0 +1,49 @@
+import type { Static, TObject } from 'typebox';
+import { count } from '../../runtime/variables.ts';
+
+/** Limits of the log. Bytes are bytes on disk before replication. */
+export type TopologySettings = {
+  readonly partitions: number;
+  readonly replicas: number;
+  readonly ingestBytesMax: number;
+  readonly eventsBytesMax: number;
+  readonly retryBytesMax: number;
+  readonly deadLetterBytesMax: number;
+  readonly deduplicationBytesMax: number;
+};
+
+const gibibyte = 1024 ** 3;
+const streamBytes = { unit: 'bytes', minimum: 1024 ** 2 } as const;
+
+/** How the log is kept: the same for every service. */
+export const topologyEnv = {
+  LOG_PARTITIONS: count('Partitions of the log, so resolvers that can work at once. Fixed when the log is made', 4, {
+    maximum: 256,
+  }),
+  LOG_REPLICAS: count('Copies of each stream. 3 survives the loss of a server', 1, { maximum: 5 }),
+  LOG_INGEST_BYTES_MAX: count('Size of the stream of accepted events', gibibyte, streamBytes),
+  LOG_EVENTS_BYTES_MAX: count(
+    'Size of the stream of resolved events, history for replay included',
+    4 * gibibyte,
+    streamBytes,
+  ),
+  LOG_RETRY_BYTES_MAX: count('Size of the stream of events that wait for another attempt', gibibyte, streamBytes),
+  LOG_DEAD_LETTERS_BYTES_MAX: count('Size of the stream of dead letters', gibibyte, streamBytes),
+  LOG_DEDUPLICATION_BYTES_MAX: count(
+    'Size of the stream of ids seen: eight bytes for each id a partition remembers (RESOLVER_DEDUPLICATION_IDS_MAX), and a tenth more',
+    gibibyte,
+    streamBytes,
+  ),
+};
+
+export function readTopologySettings(env: Static<TObject<typeof topologyEnv>>): TopologySettings {
+  return {
+    partitions: env.LOG_PARTITIONS,
+    replicas: env.LOG_REPLICAS,
+    ingestBytesMax: env.LOG_INGEST_BYTES_MAX,
+    eventsBytesMax: env.LOG_EVENTS_BYTES_MAX,
+    retryBytesMax: env.LOG_RETRY_BYTES_MAX,
+    deadLetterBytesMax: env.LOG_DEAD_LETTERS_BYTES_MAX,
+    deduplicationBytesMax: env.LOG_DEDUPLICATION_BYTES_MAX,
+  };
+}

@@ -1,0 +1,42 @@
+import { Type } from 'typebox';
+import type { TBoolean, TInteger, TOptional, TString } from 'typebox';
+
+/** What the number of a variable counts. Without one it counts what its name says. */
+export type Unit = 'ms' | 's' | 'bytes' | 'MiB' | '%';
+
+type Limits = { readonly unit?: Unit; readonly minimum?: number; readonly maximum?: number };
+type TextRules = {
+  readonly default?: string;
+  readonly pattern?: string;
+  readonly minLength?: number;
+  /** The pattern in words, for messages: `32 bytes in base64`. */
+  readonly mustBe?: string;
+};
+
+// How an environment declares its variables. Meaning, unit and secrecy are data: the page of all settings is made from them.
+
+/** A whole number, at least 1 unless `limits` say otherwise. */
+export const count = (meaning: string, byDefault: number, limits: Limits = {}): TInteger =>
+  Type.Integer({ minimum: 1, ...limits, default: byDefault, description: meaning });
+
+/** A TCP port; 0 takes a free one. */
+export const port = (meaning: string, byDefault: number): TInteger =>
+  Type.Integer({ minimum: 0, maximum: 65_535, default: byDefault, description: meaning });
+
+export const flag = (meaning: string, byDefault: boolean): TBoolean =>
+  Type.Boolean({ default: byDefault, description: meaning });
+
+/** Text that is required unless `rules` give a default; empty text counts as absent. */
+export const text = (meaning: string, rules: TextRules = {}): TString =>
+  Type.String({ minLength: 1, ...rules, description: meaning });
+
+/** Text that may be absent. */
+export const optionalText = (meaning: string, rules: TextRules = {}): TOptional<TString> =>
+  Type.Optional(text(meaning, rules));
+
+/** Text that belongs into a file only its service may read: `NAME_FILE`. */
+export const secret = (meaning: string, rules: TextRules = {}): TString =>
+  Type.String({ minLength: 1, ...rules, description: meaning, isSecret: true });
+
+export const optionalSecret = (meaning: string, rules: TextRules = {}): TOptional<TString> =>
+  Type.Optional(secret(meaning, rules));
