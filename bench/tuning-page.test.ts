@@ -1,15 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { readGatewayEnv } from '../gateway/env.ts';
-import { readPipelineEnv } from '../pipeline/env.ts';
+import { gatewayEnv } from '../gateway/env.ts';
+import { pipelineEnv } from '../pipeline/env.ts';
 import { knownVariables } from './system/known-variables.ts';
-import { secretsKey } from './system/services.ts';
 import { knobs } from './tune/knobs.ts';
 
-const defaults: Readonly<Record<string, unknown>> = {
-  ...readGatewayEnv({}),
-  ...readPipelineEnv({ SECRETS_KEY: secretsKey, DATABASE_URL: 'postgres://localhost/sluice' }),
-};
+const defaults: Readonly<Record<string, unknown>> = Object.fromEntries(
+  Object.entries({ ...gatewayEnv, ...pipelineEnv }).map(([name, variable]) => [
+    name,
+    'default' in variable ? variable.default : undefined,
+  ]),
+);
 const page = await readFile(new URL('TUNING.md', import.meta.url), 'utf8');
 const sizes: Readonly<Record<string, number>> = { KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3, million: 1_000_000 };
 
@@ -46,7 +47,10 @@ test('tuning page: the results it quotes are there', async () => {
   for (const name of quoted) await readFile(new URL(`results/${name}`, import.meta.url));
 });
 
-test('tune: the sweep begins at the defaults', () => {
+test('tune: the sweep tries the default of each setting', () => {
+  expect(knobs.length).toBeGreaterThan(5);
+  for (const { name, values, byDefault } of knobs)
+    expect({ name, values }).toEqual({ name, values: expect.arrayContaining([byDefault]) });
   const turned = knobs.filter(({ name }) => name !== 'sync');
   expect(turned.map(({ name, byDefault }) => [name, byDefault])).toEqual(
     turned.map(({ name }) => [name, String(defaults[name])]),

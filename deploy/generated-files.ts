@@ -1,5 +1,6 @@
 import { format } from 'oxfmt';
 import { dashboards } from './grafana/dashboards.ts';
+import { environmentPage } from './environment/environment-page.ts';
 import { metricsTable } from './prometheus/metrics-table.ts';
 
 export type GeneratedFile = {
@@ -11,6 +12,7 @@ export type GeneratedFile = {
 /** Every file of this folder that is made from the code, as it should be. */
 export async function generatedFiles(): Promise<GeneratedFile[]> {
   return Promise.all([
+    formatted('ENVIRONMENT.md', environmentPage()),
     formatted('prometheus/METRICS.md', metricsTable()),
     ...dashboards.map((dashboard) =>
       formatted(`grafana/dashboards/${dashboard.uid}.json`, JSON.stringify(dashboard, undefined, 2)),

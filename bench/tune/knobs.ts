@@ -1,3 +1,7 @@
+import { Value } from 'typebox/value';
+import { gatewayEnv } from '../../gateway/env.ts';
+import { pipelineEnv } from '../../pipeline/env.ts';
+
 /** One setting the sweep turns. */
 export type Knob = {
   /** Variable of the services; `sync` is the log server's own. */
@@ -11,23 +15,19 @@ export type Knob = {
 };
 
 const kibibyte = 1024;
+const variables = { ...gatewayEnv, ...pipelineEnv };
 
 /** In the order in which they are turned: each is judged with those before it at their best. */
 export const knobs: readonly Knob[] = [
-  { name: 'LOG_PARTITIONS', values: ['1', '2', '4', '8'], byDefault: '4', judgedBy: 'delivered' },
-  { name: 'PIPELINE_THREADS', values: ['1', '2', '4'], byDefault: '2', judgedBy: 'delivered' },
-  { name: 'FRAMES_IN_FLIGHT_MAX', values: ['1', '2', '4'], byDefault: '2', judgedBy: 'accepted' },
-  {
-    name: 'FRAME_BYTES_MAX',
-    values: [128, 512, 1_024].map((size) => String(size * kibibyte)),
-    byDefault: String(512 * kibibyte),
-    judgedBy: 'accepted',
-  },
-  { name: 'FRAME_LINGER_MS', values: ['0', '2', '5', '10'], byDefault: '5', judgedBy: 'accepted' },
-  { name: 'FRAME_ROUND_MS', values: ['0', '2', '5', '10'], byDefault: '5', judgedBy: 'delivered' },
-  { name: 'RESOLVER_TAKE_EVERY_MS', values: ['0', '4', '8'], byDefault: '4', judgedBy: 'delivered' },
-  { name: 'RESOLVER_FRAMES_PER_TAKE', values: ['4', '16', '64'], byDefault: '16', judgedBy: 'delivered' },
-  { name: 'DISPATCH_LINGER_MS', values: ['0', '5', '20'], byDefault: '5', judgedBy: 'delivered' },
+  turn('LOG_PARTITIONS', [1, 2, 4, 8], 'delivered'),
+  turn('PIPELINE_THREADS', [1, 2, 4], 'delivered'),
+  turn('FRAMES_IN_FLIGHT_MAX', [1, 2, 4], 'accepted'),
+  turn('FRAME_BYTES_MAX', [128 * kibibyte, 512 * kibibyte, 1_024 * kibibyte], 'accepted'),
+  turn('FRAME_LINGER_MS', [0, 2, 5, 10], 'accepted'),
+  turn('FRAME_ROUND_MS', [0, 2, 5, 10], 'delivered'),
+  turn('RESOLVER_TAKE_EVERY_MS', [0, 4, 8], 'delivered'),
+  turn('RESOLVER_FRAMES_PER_TAKE', [4, 16, 64], 'delivered'),
+  turn('DISPATCH_LINGER_MS', [0, 5, 20], 'delivered'),
   {
     name: 'sync',
     values: ['always', 'every two minutes'],
@@ -36,3 +36,12 @@ export const knobs: readonly Knob[] = [
     isShownOnly: true,
   },
 ];
+
+/** A variable as the services declare it. Throws where a value is none it may have. */
+function turn(name: keyof typeof variables, values: readonly number[], judgedBy: Knob['judgedBy']): Knob {
+  const variable = variables[name];
+  if (!('default' in variable)) throw new Error(`turning ${name}: it has no default`);
+  const outside = values.filter((value) => !Value.Check(variable, value));
+  if (outside.length > 0) throw new Error(`turning ${name}: it cannot be ${outside.join(', ')}`);
+  return { name, values: values.map(String), byDefault: String(variable.default), judgedBy };
+}

@@ -2,6 +2,8 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { topologyEnv } from '../../shared/nats/streams/topology-settings.ts';
+import { defaultsOf, serviceEnv } from '../../shared/runtime/env.ts';
 import { isService, problemsOf, unknownVariables } from '../testing/service-environments.ts';
 import type { ServiceName } from '../testing/service-environments.ts';
 import { ownServices, readCompose, readHere } from './testing/read-compose.ts';
@@ -122,6 +124,13 @@ test('compose: .env.example has every variable, with its default', async () => {
   const lines = (await readHere('.env.example')).split('\n').filter((line) => /^\w+=/.test(line));
   const shown = Object.fromEntries(lines.map((line) => line.split('=') as [string, string]));
   expect(shown).toEqual(usedDefaults);
+});
+
+test('compose: a default of the log or of logging is the one the services have', async () => {
+  const used = [...(await readHere('compose.yaml')).matchAll(/\$\{(LOG_\w+):-([^}]*)\}/g)];
+  expect(used.length).toBeGreaterThan(1);
+  const defaults = new Map(Object.entries(defaultsOf({ ...topologyEnv, ...serviceEnv })));
+  for (const [, name = '', value] of used) expect([name, value]).toEqual([name, String(defaults.get(name))]);
 });
 
 test('compose: Prometheus and Grafana find the rules and dashboards where they are mounted', async () => {

@@ -88,7 +88,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'experiments/assignment',
     'bootstrap',
   ],
-  deploy: ['build', 'layers', 'grafana', 'prometheus', 'local/sink', 'docker', 'local', 'doctor'],
+  deploy: ['build', 'layers', 'grafana', 'prometheus', 'local/sink', 'docker', 'local', 'doctor', 'environment'],
   bench: [
     'machine',
     'result',

@@ -1,3 +1,10 @@
+import { optionalText } from '../../runtime/variables.ts';
+
+/** What an operator can set of the embedded servers. */
+export const embeddedEnv = {
+  SLUICE_NATS_SERVER: optionalText('Path of a nats-server binary to use instead of looking for one'),
+};
+
 /** The environment variables the embedded servers look at, read once per call and nowhere else. */
 export function readEmbeddedEnv(): EmbeddedEnv {
   return {
@@ -13,13 +20,12 @@ export function inheritedEnv(): NodeJS.ProcessEnv {
   return process.env;
 }
 
-export interface EmbeddedEnv {
+export type EmbeddedEnv = {
   readonly XDG_CACHE_HOME: string | undefined;
   readonly HOME: string | undefined;
   readonly PATH: string;
-  /** Path of a nats-server binary to use instead of looking for one. */
   readonly SLUICE_NATS_SERVER: string | undefined;
-}
+};
 
 function nonEmpty(value: string | undefined): string | undefined {
   return value === undefined || value.trim() === '' ? undefined : value;
