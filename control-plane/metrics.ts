@@ -16,12 +16,9 @@ export const controlPlaneMetrics = {
   isLeader: gauge('sluice_config_leader', '1 in the control plane that moves published versions to the log, else 0'),
   outboxPending: gauge(
     'sluice_outbox_pending_rows',
-    'Published changes not moved to the log yet, as the leader sees it',
+    'Published changes not yet moved to the log, as seen by the leader',
   ),
-  pushFailures: counter(
-    'sluice_config_push_failures_total',
-    'Rounds of moving published versions to the log that failed',
-  ),
+  pushFailures: counter('sluice_config_push_failures_total', 'Failed attempts to move published versions to the log'),
   testsRunning: gauge('sluice_destination_tests_running', 'Tests of destinations under way'),
-  tests: counter('sluice_destination_tests_total', 'Tests of destinations, by what became of them', ['outcome']),
+  tests: counter('sluice_destination_tests_total', 'Tests of destinations, by result', ['outcome']),
 };

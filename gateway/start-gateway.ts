@@ -99,7 +99,7 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
       const found = await ensureTopology(connection, topology);
       if (found.created.length > 0) logger.error({ created: found.created }, 'the log came back without its streams');
       if (found.partitions !== partitions) {
-        logger.fatal({ from: partitions, to: found.partitions }, 'the log has another number of partitions now');
+        logger.fatal({ from: partitions, to: found.partitions }, 'the number of partitions of the log has changed');
         await endProcess('partitions changed', shutdown);
       }
       await feed.restart((await openBuckets(connection, env.LOG_REPLICAS)).config);

@@ -66,10 +66,13 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
   const topology = readTopologySettings(env);
   let deploymentId = await readDeploymentId(databaseAccess(env));
   const { partitions, created } = await ensureTopology(connection, topology, deploymentId);
-  if (created.length > 0) logger.info({ streams: created }, 'made the streams that were missing');
+  if (created.length > 0) logger.info({ streams: created }, 'created missing streams');
   const buckets = await openBuckets(connection, env.LOG_REPLICAS);
   const claim = watchInstanceId(buckets.leases, instance, holder, () => {
-    logger.fatal({ instanceId }, 'another process has taken the INSTANCE_ID: this one was silent and held for dead');
+    logger.fatal(
+      { instanceId },
+      'another process has taken over this INSTANCE_ID: this one was silent for too long and was considered dead',
+    );
     // In good order it would give back what the other one holds.
     process.exit(1);
   });
@@ -79,9 +82,10 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
     async () => {
       const made = (await ensureTopology(connection, topology, deploymentId)).created;
       await openBuckets(connection, env.LOG_REPLICAS);
-      if (made.length > 0) logger.error({ streams: made }, 'the log came back without streams it had, made them anew');
+      if (made.length > 0)
+        logger.error({ streams: made }, 'the log came back without some of its streams; created them again');
     },
-    (error) => logger.warn({ err: error }, 'opening the log again failed'),
+    (error) => logger.warn({ err: error }, 'reopening the log failed'),
   );
   shutdown.add('reopening', () => reopening.stop());
   if (deploymentId === undefined) {
@@ -129,7 +133,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
 
   const retire = async (spec: AccountActor): Promise<void> => {
     await retireActor(connection, spec);
-    logger.info({ actor: actorIdOf(spec) }, 'removed the consumer of an actor that is gone');
+    logger.info({ actor: actorIdOf(spec) }, 'removed the consumer of an actor that no longer exists');
   };
   const accounts = await followAccounts({
     bucket: buckets.config,
@@ -157,7 +161,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
     for (const spec of await findForgotten(connection, accounts.wanted())) await retire(spec);
   };
   const forgottenTimer = setInterval(() => {
-    removeForgotten().catch((error: unknown) => logger.warn({ err: error }, 'looking for forgotten consumers failed'));
+    removeForgotten().catch((error: unknown) => logger.warn({ err: error }, 'looking for orphaned consumers failed'));
   }, forgottenEveryMs);
 
   const backlog = watchBacklog({

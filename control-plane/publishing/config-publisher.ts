@@ -77,12 +77,10 @@ export function createConfigPublisher(options: ConfigPublisherOptions): ConfigPu
       if (performance.now() - reconciledAtMs >= reconcileEveryMs) await reconcile();
     } catch (error) {
       failures += 1;
-      logger.warn({ err: error }, 'pushing configuration failed, trying again');
+      logger.warn({ err: error }, 'publishing configuration failed, retrying');
       // The bucket itself may be gone.
       reconciledAtMs = -Infinity;
-      await logBuckets
-        .reopen()
-        .catch((reason: unknown) => logger.debug({ err: reason }, 'opening the log again failed'));
+      await logBuckets.reopen().catch((reason: unknown) => logger.debug({ err: reason }, 'reopening the log failed'));
     }
     waiting = await countWaiting(storage.fork()).catch(() => waiting);
   };

@@ -35,7 +35,7 @@ export function competeForLeadership(options: LeaderLockOptions): LeaderLock {
   const lose = (lost: pg.Client): void => {
     if (client !== lost) return;
     client = undefined;
-    if (leading) logger.warn('leadership lost: the database connection ended');
+    if (leading) logger.warn('leadership lost: the database connection closed');
     leading = false;
   };
   const connect = async (): Promise<pg.Client> => {
@@ -65,7 +65,7 @@ export function competeForLeadership(options: LeaderLockOptions): LeaderLock {
     const { rows } = await connection.query<{ won: boolean }>('select pg_try_advisory_lock($1) as won', [lockNumber]);
     if (rows[0]?.won === true) {
       leading = true;
-      logger.info('this control plane pushes configuration');
+      logger.info('this control plane is the leader and publishes configuration');
       options.onWake();
     }
   };

@@ -33,7 +33,7 @@ export async function openLogBuckets(options: LogLinkOptions): Promise<LogBucket
   const open = async (): Promise<Buckets> => {
     const { created, partitions: inForce } = await ensureTopology(connection, topology, deploymentId);
     partitions = inForce;
-    if (created.length > 0) logger.warn({ created }, 'streams created: the log was empty');
+    if (created.length > 0) logger.warn({ created }, 'created missing streams: the log was empty');
     const opened = await openBuckets(connection, topology.replicas);
     await options.onOpened(opened);
     return opened;
@@ -51,7 +51,7 @@ export async function openLogBuckets(options: LogLinkOptions): Promise<LogBucket
     return reopening;
   };
   const offReconnect = connection.onReconnect(() => {
-    reopen().catch((error: unknown) => logger.warn({ err: error }, 'opening the log again failed'));
+    reopen().catch((error: unknown) => logger.warn({ err: error }, 'reopening the log failed'));
   });
   return {
     connection,

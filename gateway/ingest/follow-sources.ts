@@ -47,7 +47,7 @@ export async function followSources(
       onRejected(accountId, rejected, reason) {
         logger.error(
           { accountId, revision: rejected, reason },
-          'configuration rejected; the one before stays in force',
+          'configuration rejected; the previous one stays in force',
         );
       },
     });

@@ -21,7 +21,7 @@ export function reopenOnReconnect(
         await reopen();
       } catch (error) {
         if (state.stopped) break;
-        logger.warn({ err: error }, 'opening the log again failed');
+        logger.warn({ err: error }, 'reopening the log failed');
         state.wanted = true;
         await new Promise((resolve) => setTimeout(resolve, retryMs));
       }

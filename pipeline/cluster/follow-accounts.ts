@@ -92,7 +92,7 @@ export async function followAccounts(options: FollowAccountsOptions): Promise<Fo
         orders.set(change.accountId, order);
       },
       onRejected: (accountId, revision, reason) => {
-        logger.error({ accountId, revision, reason }, 'a configuration cannot be used; the one before runs on');
+        logger.error({ accountId, revision, reason }, 'configuration cannot be used; the previous one stays in force');
       },
     });
   let wasReady = false;
@@ -103,7 +103,7 @@ export async function followAccounts(options: FollowAccountsOptions): Promise<Fo
       feed.stop();
       feed = await follow();
     },
-    (error) => logger.warn({ err: error }, 'following configurations again failed'),
+    (error) => logger.warn({ err: error }, 'resubscribing to configurations failed'),
   );
   return {
     get revision() {

@@ -48,12 +48,12 @@ export const pipelineMetrics = {
   ]),
   destinationBacklogFrames: gauge(
     'sluice_destination_backlog_frames',
-    'Frames of the log a destination has not finished, as the instance that looks at the log sees it',
+    'Frames of the log a destination has not finished, as seen by the instance that checks the log',
     ['destination_id'],
   ),
   destinationBacklogEvents: gauge(
     'sluice_destination_backlog_events',
-    'Events a destination has not finished: its frames by the events a frame of its had of late',
+    'Events a destination has not finished: its frames times the recent average of events a frame',
     ['destination_id'],
   ),
   destinationBacklogAge: gauge(
@@ -83,12 +83,12 @@ export const pipelineMetrics = {
   ),
   partitionBacklogFrames: gauge(
     'sluice_partition_backlog_frames',
-    'Accepted frames a partition has not resolved, as the instance that looks at the log sees it',
+    'Accepted frames a partition has not resolved, as seen by the instance that checks the log',
     ['partition'],
   ),
   partitionBacklogEvents: gauge(
     'sluice_partition_backlog_events',
-    'Accepted events a partition has not resolved: its frames by the events a frame of its had of late',
+    'Accepted events a partition has not resolved: its frames times the recent average of events a frame',
     ['partition'],
   ),
   partitionBacklogAge: gauge(
@@ -112,17 +112,19 @@ export const pipelineMetrics = {
   logLastSequence: gauge('sluice_log_last_sequence', 'Sequence of the newest message of a stream', ['stream']),
   logLostBytes: gauge(
     'sluice_log_lost_bytes',
-    'Bytes of a stream that nats-server, since its start, has found damaged or missing',
+    'Bytes of a stream that nats-server has found damaged or missing since its start',
     ['stream'],
   ),
-  logRemoved: counter('sluice_log_removed_messages_total', 'Messages removed since everybody had finished with them', [
-    'stream',
-  ]),
-  backlogLooks: counter('sluice_backlog_looks_total', 'Looks at the log for backlogs, by result: ok, failed', [
+  logRemoved: counter(
+    'sluice_log_removed_messages_total',
+    'Messages removed because every consumer had finished with them',
+    ['stream'],
+  ),
+  backlogLooks: counter('sluice_backlog_looks_total', 'Times the log was checked for backlogs, by result: ok, failed', [
     'result',
   ]),
   actors: gauge('sluice_actors', 'Actors of this instance, by kind and state', ['kind', 'state']),
-  actorRestarts: counter('sluice_actor_restarts_total', 'Actors started again after a failure of their own', ['kind']),
+  actorRestarts: counter('sluice_actor_restarts_total', 'Actors restarted after they failed', ['kind']),
   threads: gauge('sluice_threads', 'Worker threads: ready, and expected', ['state']),
   threadDeaths: counter('sluice_thread_deaths_total', 'Worker threads that died'),
   threadSilence: gauge('sluice_thread_silence_seconds', 'Time since a thread last reported', ['thread']),
@@ -132,12 +134,12 @@ export const pipelineMetrics = {
   ]),
   threadDelayP99: gauge(
     'sluice_thread_event_loop_delay_p99_seconds',
-    'How late the event loop of a thread was in its last second, 99 times of 100 at most',
+    'How late the event loop of a thread was in its last second, 99th percentile',
     ['thread'],
   ),
   threadDelayMax: gauge(
     'sluice_thread_event_loop_delay_max_seconds',
-    'How late the event loop of a thread was in its last second at worst',
+    'How late the event loop of a thread was in its last second, at worst',
     ['thread'],
   ),
   threadLogConnected: gauge(
@@ -156,8 +158,8 @@ export const pipelineMetrics = {
     'result',
   ]),
   cacheVisitors: gauge('sluice_visitor_cache_visitors', 'Visitors in the cache'),
-  cacheBytes: gauge('sluice_visitor_cache_bytes', 'Memory of the cache of visitors, about'),
-  cacheBytesLimit: gauge('sluice_visitor_cache_limit_bytes', 'Memory the cache of visitors may take, about'),
+  cacheBytes: gauge('sluice_visitor_cache_bytes', 'Approximate memory of the cache of visitors'),
+  cacheBytesLimit: gauge('sluice_visitor_cache_limit_bytes', 'Approximate memory the cache of visitors may take'),
   seriesDropped: counter(
     'sluice_metrics_series_dropped_total',
     'Series of destinations beyond METRICS_DESTINATIONS_MAX, which are summed up under the destination `_other`',

@@ -248,8 +248,8 @@ export class Supervisor {
     stats.restarted(record.spec.kind);
     settleAll(record.onFirstOutcome);
     const fields = { actor: record.actorId, ...error, delayMs: Math.round(decision.delayMs) };
-    if (decision.kind === 'quarantine') logger.error(fields, 'an actor fails over and over, left alone for a while');
-    else logger.warn(fields, 'an actor failed, starting it again');
+    if (decision.kind === 'quarantine') logger.error(fields, 'an actor keeps failing; pausing its restarts');
+    else logger.warn(fields, 'an actor failed, restarting it');
   }
 
   /**
@@ -262,7 +262,7 @@ export class Supervisor {
     const own = [...this.#actors.values()].filter(({ thread }) => thread === slot.thread);
     const suspect = own.find(({ mark }) => mark === lastTurn);
     const fields = { thread: slot.thread, suspect: suspect?.actorId, retryMs: Math.round(retryMs) };
-    logger.error({ ...fields, err: error }, 'a thread died, starting it again');
+    logger.error({ ...fields, err: error }, 'a thread died, restarting it');
     stats.threadDied(slot.thread);
     for (const record of own) {
       record.thread = undefined;

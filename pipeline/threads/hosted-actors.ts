@@ -46,7 +46,10 @@ export class HostedActors {
     try {
       resources.plans.configure(accountId, document);
     } catch (error) {
-      logger.error({ accountId, revision, err: error }, 'a configuration cannot be compiled; the one before runs on');
+      logger.error(
+        { accountId, revision, err: error },
+        'configuration cannot be compiled; the previous one stays in force',
+      );
     }
     for (const { actor, spec } of this.#running.values()) {
       if ('accountId' in spec && spec.accountId === accountId) actor.reconfigured?.();
@@ -89,7 +92,7 @@ export class HostedActors {
     const order = before
       .then(carryOut)
       .catch((error: unknown) => {
-        this.#options.logger.error({ actorId, err: error }, 'an order for an actor failed');
+        this.#options.logger.error({ actorId, err: error }, 'a command to an actor failed');
       })
       .finally(() => {
         if (this.#orders.get(actorId) === order) this.#orders.delete(actorId);

@@ -22,7 +22,7 @@ export function watchRetryLog(connection: LogConnection, actors: HostedActors, l
     if (isLooking || !connection.connected) return;
     isLooking = true;
     look()
-      .catch((error: unknown) => logger.warn({ err: error }, 'looking at the retry log failed'))
+      .catch((error: unknown) => logger.warn({ err: error }, 'reading the retry log failed'))
       .finally(() => {
         isLooking = false;
       });

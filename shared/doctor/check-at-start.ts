@@ -28,7 +28,7 @@ export async function checkAtStart({ connection, monitorUrls, logger }: StartChe
   connection.onReconnect(() => {
     // Nobody ends a service that runs because of it: readiness says the same.
     const { problem } = connection;
-    if (problem !== undefined) logger.error({ problem }, 'the log came back, not as it should be');
+    if (problem !== undefined) logger.error({ problem }, 'the log came back, but is not usable');
   });
   const natsVersion = connection.nc.info?.version;
   const [durability, servers] = await Promise.all([

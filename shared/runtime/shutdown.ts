@@ -19,14 +19,14 @@ export function createShutdown(logger: Logger, deadlineMs: number): Shutdown {
   const runAll = async (reason: string): Promise<void> => {
     logger.info({ reason }, 'stopping');
     const deadline = setTimeout(() => {
-      logger.error({ deadlineMs }, 'stop deadline passed');
+      logger.error({ deadlineMs }, 'shutdown deadline passed');
       process.exit(1);
     }, deadlineMs);
     for (const step of steps.toReversed()) {
       try {
         await step.run();
       } catch (error) {
-        logger.error({ step: step.name, err: error }, 'stop step failed');
+        logger.error({ step: step.name, err: error }, 'shutdown step failed');
       }
     }
     clearTimeout(deadline);

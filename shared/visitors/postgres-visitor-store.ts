@@ -16,7 +16,7 @@ import { ConcurrentWriteError, writePlan } from './write-visitors.ts';
 import type { PlanWritten } from './write-visitors.ts';
 
 export type VisitorStoreOptions = {
-  /** Memory the cache of visitors may take, about. Default 64 MiB. */
+  /** Approximate memory the cache of visitors may take. Default 64 MiB. */
   readonly cacheBytesMax?: number;
   /** Properties of one visitor as JSON text, at most. Default 128 Ki characters. */
   readonly propertiesLengthMax?: number;

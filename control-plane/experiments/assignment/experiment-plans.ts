@@ -59,7 +59,7 @@ export function createExperimentPlans(logger: Logger): ExperimentPlans {
       feed = await followConfig(bucket, {
         apply,
         onRejected: (accountId, revision, reason) =>
-          logger.error({ accountId, revision, reason }, 'configuration rejected; the one before stays in force'),
+          logger.error({ accountId, revision, reason }, 'configuration rejected; the previous one stays in force'),
         onReady: () => {
           ready = true;
         },

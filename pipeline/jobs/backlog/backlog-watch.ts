@@ -12,7 +12,7 @@ import { createOldestFrames } from './oldest-frames.ts';
 /** What one reader of the log has not finished. */
 export type Backlog = {
   readonly frames: number;
-  /** About: its frames by the events a frame of its had of late. */
+  /** About: its frames times the recent average of events a frame. */
   readonly events: number;
   /** When the oldest of them was stored, in ms since the epoch; undefined without one. */
   readonly oldestAtMs: number | undefined;

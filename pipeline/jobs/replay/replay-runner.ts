@@ -49,7 +49,7 @@ export async function startReplayRunner(options: ReplayRunnerOptions): Promise<R
     logger.info({ ...fields, what: job.request.what }, 'replay begins');
     const context = { connection, bucket, instanceId, signal: abort.signal };
     await runReplay({ ...context, isLive: () => isLive(job.accountId, job.destinationId) }, claimed, revision);
-    logger.info(fields, 'replay ended or handed on');
+    logger.info(fields, 'replay ended or handed over');
     return true;
   };
 
@@ -77,7 +77,7 @@ export async function startReplayRunner(options: ReplayRunnerOptions): Promise<R
         (error: unknown) => {
           // Tried again with the next look.
           running.delete(key);
-          if (!abort.signal.aborted) logger.warn({ replay: job.id, err: error }, 'a replay failed, trying on');
+          if (!abort.signal.aborted) logger.warn({ replay: job.id, err: error }, 'a replay failed, retrying');
         },
       );
       running.set(key, { accountId: job.accountId, work });
@@ -99,7 +99,7 @@ export async function startReplayRunner(options: ReplayRunnerOptions): Promise<R
   };
   await follow();
   const again = afterReconnect(connection, follow, (error) => {
-    logger.warn({ err: error }, 'following the replays again failed');
+    logger.warn({ err: error }, 'resubscribing to replays failed');
   });
   const timer = setInterval(look, lookEveryMs);
   return {

@@ -22,7 +22,7 @@ export const dispatcherCounters = {
   parked: 'Events put into the retry log to wait behind an earlier event of their visitor',
   parked_lost: 'Parked events that were gone from the retry log when their turn came',
   already_waiting: 'Events that came a second time while they waited',
-  order_pauses: 'Times no fresh events were taken since too many visitors or events waited',
+  order_pauses: 'Times no fresh events were taken because too many visitors or events waited',
   log_retries: 'Times a write to the retry or dead-letter log was tried again',
 } as const;
 
@@ -35,7 +35,7 @@ export const dispatcherGauges = {
   breaker_probing: '1 while the breaker tries the destination out, one request at a time, else 0',
   visitors_waiting: 'Visitors whose events wait behind one that is to be tried again',
   events_parked: 'Events that wait behind an earlier event of their visitor',
-  order_paused: '1 while no fresh events are taken since too many visitors or events wait, else 0',
+  order_paused: '1 while no fresh events are taken because too many visitors or events wait, else 0',
   misconfigured: '1 while the destination cannot be sent to for its settings, else 0',
 } as const;
 

@@ -159,7 +159,8 @@ async function startOn(
     signal: abort.signal,
     onRetry: (reason: string, tries: number): void => {
       counts.log_retries += 1;
-      if (tries === 3) logger.warn({ destinationId, reason }, 'dispatcher: the log does not take a message, trying on');
+      if (tries === 3)
+        logger.warn({ destinationId, reason }, 'dispatcher: the log does not accept a message, retrying');
     },
   };
   const retriesWaiting = await countBySubject(connection, streams.retry, retriesOfDestination(destinationId));

@@ -1,11 +1,11 @@
 /** Everything an outcome recorder counts, by the name `stats()` reports it under. */
 export const outcomeCounters = {
   recorded: 'Outcomes written to the recent-events view',
-  dropped_sampled: 'Outcomes left out since their destination has more than the view takes',
-  dropped_full: 'Outcomes left out since too many waited to be written',
-  dropped_unknown: 'Outcomes left out since their event did not get into the view',
-  refused: 'Outcomes left out since the database does not take them',
-  failed_writes: 'Writes of outcomes that failed and were tried again',
+  dropped_sampled: 'Outcomes left out because their destination has more than the view takes',
+  dropped_full: 'Outcomes left out because too many waited to be written',
+  dropped_unknown: 'Outcomes left out because their event did not get into the view',
+  refused: 'Outcomes left out because the database does not take them',
+  failed_writes: 'Writes of outcomes that failed and were retried',
 } as const;
 
 /** What an outcome recorder reports that may go down again. */

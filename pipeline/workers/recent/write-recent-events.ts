@@ -53,7 +53,7 @@ async function insertSurely(
     isPassing: (error) => !isRefusal(error),
     onRetry: (error, attempt) => {
       counts.insert_retries += 1;
-      if (attempt === 3) logger.warn(failureFields(error), 'the recent-events view cannot be written, trying on');
+      if (attempt === 3) logger.warn(failureFields(error), 'the recent-events view cannot be written, retrying');
     },
   });
   if (inserted === undefined) {

@@ -38,7 +38,7 @@ export async function publishSurely(context: ResolverContext, message: OutgoingM
       onRetry: (error, attempt) => {
         counts.publish_retries += 1;
         const reason = error instanceof PublishError ? error.reason : 'unreachable';
-        if (attempt === 3) logger.warn({ subject, reason }, 'the log does not take a message, trying on');
+        if (attempt === 3) logger.warn({ subject, reason }, 'the log does not accept a message, retrying');
       },
     },
   );

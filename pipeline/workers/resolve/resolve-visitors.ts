@@ -25,7 +25,7 @@ export async function resolveVisitors(
       isPassing: (error) => error instanceof VisitorsUnavailableError,
       onRetry: (error, attempt) => {
         counts.visitor_retries += 1;
-        if (attempt === 3) logger.warn({ err: error }, 'visitors cannot be reached, trying on');
+        if (attempt === 3) logger.warn({ err: error }, 'visitors cannot be reached, retrying');
       },
     });
     counts.visitors_created += resolved.created;

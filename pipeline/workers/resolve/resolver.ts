@@ -75,7 +75,7 @@ export async function startResolver(options: ResolverOptions): Promise<Actor> {
   return {
     done: resolver.done,
     stop: async (deadlineMs) => {
-      const late = setTimeout(() => abort.abort(new Error('stop deadline passed')), deadlineMs);
+      const late = setTimeout(() => abort.abort(new Error('shutdown deadline passed')), deadlineMs);
       await Promise.allSettled([resolver.endTaking(), resolver.done]);
       clearTimeout(late);
     },

@@ -46,7 +46,7 @@ export async function startResultsCounter(options: ResultsCounterOptions): Promi
   return {
     done: counter.done,
     stop: async (deadlineMs) => {
-      const late = setTimeout(() => abort.abort(new Error('stop deadline passed')), deadlineMs);
+      const late = setTimeout(() => abort.abort(new Error('shutdown deadline passed')), deadlineMs);
       // A statement under way cannot be called back: it ends by its own deadline, and repeating it does no harm.
       await withDeadline(Promise.allSettled([pullConsumer.close(), counter.done]), deadlineMs + handBackMs);
       clearTimeout(late);

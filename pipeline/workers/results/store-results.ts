@@ -29,7 +29,7 @@ async function storeAll<Item>(
           onRetry: (error, attempt) => {
             counts.write_retries += 1;
             if (attempt === 3)
-              logger.warn({ accountId, ...failureFields(error) }, 'results cannot be written, trying on');
+              logger.warn({ accountId, ...failureFields(error) }, 'results cannot be written, retrying');
           },
         });
       },

@@ -19,11 +19,11 @@ export function logConsumerTrouble(
   let nextErrorMs = calmMs;
   return (trouble) => {
     if (trouble.kind === 'made-anew') {
-      logger.warn(fields, 'consumer: it was gone, it is made anew');
+      logger.warn(fields, 'consumer: it was gone; created it again');
       return;
     }
     if (trouble.kind === 'missed') {
-      logger.warn(fields, 'consumer: messages were sent that did not come here, asking for them again');
+      logger.warn(fields, 'consumer: messages were sent but did not arrive; requesting them again');
       return;
     }
     const { kind, lastsMs } = trouble;

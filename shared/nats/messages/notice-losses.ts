@@ -23,6 +23,6 @@ export function noticeLosses(reporting: LossReporting & { readonly stream: strin
 export function reportLoss({ connection, logger, fields }: LossReporting, lost: LostMessage): void {
   logger.error({ ...fields, ...lost }, 'the log has lost a message that it had acknowledged');
   keepLoss(connection, lost).catch((error: unknown) => {
-    logger.warn({ ...fields, err: error }, 'keeping a loss for the doctor failed');
+    logger.warn({ ...fields, err: error }, 'recording a loss for the doctor failed');
   });
 }
