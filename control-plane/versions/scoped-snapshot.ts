@@ -1,25 +1,16 @@
+import { collections } from '../../shared/collections/registry.ts';
 import type { CollectionName, Snapshot, SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
 import { buildSnapshot, indexById, withoutDraftExperiments } from '../draft/snapshot.ts';
 
-/** The allowlists of version create, and the collection each one limits. */
-export const allowlistCollections = {
-  includeAllowedEvents: 'allowedEvents',
-  includeConsentSettings: 'consentSettings',
-  includeDestinations: 'destinations',
-  includeExternalAllowedEventData: 'externalAllowedEventData',
-  includeGlobalDispatchCenters: 'globalDispatchCenters',
-  includeMappings: 'mappings',
-  includeReplaySettings: 'replaySettings',
-  includeSources: 'sources',
-  includeTagManagerTags: 'tagManagerTags',
-  includeTagManagerTriggers: 'tagManagerTriggers',
-  includeTagManagerVariables: 'tagManagerVariables',
-  includeDataGovernanceRules: 'dataGovernanceRules',
-  includeDataGovernanceEvents: 'dataGovernanceEvents',
-  includeExperimentSettings: 'experimentSettings',
-} as const satisfies Readonly<Record<string, CollectionName>>;
+export type AllowlistName = `include${Capitalize<CollectionName>}`;
 
-export type AllowlistName = keyof typeof allowlistCollections;
+/** The allowlists of version create, and the collection each one limits. */
+export const allowlistCollections = Object.fromEntries(
+  collections
+    .filter(({ allowlisted }) => allowlisted)
+    .map(({ name }) => [`include${name.slice(0, 1).toUpperCase()}${name.slice(1)}`, name]),
+) as Readonly<Record<AllowlistName, CollectionName>>;
+
 export type Allowlists = { readonly [Name in AllowlistName]?: readonly string[] | null };
 
 const onlyOnRequest: ReadonlySet<CollectionName> = new Set([

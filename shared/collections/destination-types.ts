@@ -1,7 +1,8 @@
+import { destinationKinds } from '../destinations/registry.ts';
 import { words } from './words.ts';
 
-/** Kinds that `POST /rest/v1/destinations` may create, once a build offers them. */
-export const creatableDestinationTypes: readonly string[] = words(`
+/** Kinds that are known by name: those no build offers yet are refused as such. */
+const namedTypes = words(`
   AWSKinesis AWSLambda AWSSNS ActiveCampaignApi Admitad AdobeAnalytics AmazonDSP Amplitude AppLovin ArtsAI
   Attentive Audiohook BasisPostback BeeswaxPostback BingAds BingAdsWeb Braze ConvertABTestingEvent Customerio
   Everflow Facebook FloodlightSGTM FullContact G4Analytics GA4MeasurementProtocol GA4ServerProxy Google
@@ -12,6 +13,11 @@ export const creatableDestinationTypes: readonly string[] = words(`
   TatariCAPI TheTradeDesk TikTok UniversalAds VWO Viant ViantCAPI Vibe Woopra XAds YelpCAPI Zendesk ZohoCRM
   ZoomInfo
 `);
+
+/** Kinds that `POST /rest/v1/destinations` may create, once a build offers them: those known by name, and every one offered. */
+export const creatableDestinationTypes: readonly string[] = [
+  ...new Set([...namedTypes, ...destinationKinds.map(({ descriptor }) => descriptor.id)]),
+];
 
 /** Kinds that can be read and never created. */
 export const readOnlyDestinationTypes: readonly string[] = words(`

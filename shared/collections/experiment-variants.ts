@@ -10,6 +10,7 @@ import { defineCollection, references } from '../contracts/config/define-collect
 /** What an experiment may give a visitor. */
 export const experimentVariants = defineCollection({
   name: 'experimentVariants',
+  allowlisted: false,
   noun: 'experiment variant',
   body: experimentVariantBody,
   defaults: experimentVariantDefaults,

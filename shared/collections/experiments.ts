@@ -11,6 +11,7 @@ import { defineCollection, references, textOf } from '../contracts/config/define
 /** What visitors are compared by, and what a page shows to whom. */
 export const experiments = defineCollection({
   name: 'experiments',
+  allowlisted: false,
   noun: 'experiment',
   uniqueFields: ['key'],
   body: experimentBody,

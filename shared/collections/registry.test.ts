@@ -1,6 +1,8 @@
 import { Value } from 'typebox/value';
 import { expect, test } from 'vitest';
 import { collectionNames } from '../contracts/config/account-config.ts';
+import { destinationKinds } from '../destinations/registry.ts';
+import { creatableDestinationTypes } from './destination-types.ts';
 import { collectionOf, collections, isCollectionName } from './registry.ts';
 
 test('registry: every collection a snapshot holds is declared, under its own name', () => {
@@ -33,4 +35,11 @@ test('references: are read from an id, a list of ids and null', () => {
   expect(limited?.ids({ limitedToSourceIds: null })).toEqual([]);
   const [destination] = collectionOf('mappings').references;
   expect(destination?.ids({ destinationId: 'a' })).toEqual(['a']);
+});
+
+test('destination types: every kind this build offers may be created, and is there once', () => {
+  expect(creatableDestinationTypes).toEqual(
+    expect.arrayContaining(destinationKinds.map(({ descriptor }) => descriptor.id)),
+  );
+  expect(new Set(creatableDestinationTypes).size).toBe(creatableDestinationTypes.length);
 });

@@ -12,6 +12,7 @@ import {
 /** A container of tags, triggers and variables for one web source. */
 export const tagManagers = defineCollection({
   name: 'tagManagers',
+  allowlisted: false,
   noun: 'tag manager',
   uniqueNames: true,
   body: Type.Object({

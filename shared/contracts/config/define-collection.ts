@@ -34,6 +34,8 @@ export type Collection = {
   readonly fixed: readonly string[];
   /** Fields only the service sets: refused at creation, taken and ignored in a PATCH. */
   readonly readOnly: readonly string[];
+  /** A new version may be limited to some of its entities: by their ids in `include` and its name. */
+  readonly allowlisted: boolean;
   /** Fields by whose value a list can be narrowed. */
   readonly filters: readonly string[];
   readonly references: readonly Reference[];
@@ -57,6 +59,7 @@ export function defineCollection(declared: Declared): Collection {
     defaults: {},
     fixed: [],
     readOnly: [],
+    allowlisted: true,
     filters: [],
     references: [],
     check: () => [],
