@@ -87,12 +87,12 @@ export async function startControlPlane(
     connectionsMax: env.CONTROL_PLANE_DATABASE_CONNECTIONS_MAX,
   });
   shutdown.add('close database', () => storage.close());
-  const openPool = (name: string, connectionsMax: number, byKey: boolean): Pool =>
+  const openPool = (name: string, connectionsMax: number, forceIndexScans: boolean): Pool =>
     createVisitorPool({
       ...access,
       connectionsMax,
       name,
-      byKey,
+      forceIndexScans,
       onIdleError: (error) => logger.warn({ err: error }, 'a connection to PostgreSQL broke'),
     });
   const pool = openPool('sluice control plane', visitorConnectionsMax, false);

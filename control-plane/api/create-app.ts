@@ -76,7 +76,7 @@ export function createApp<Services extends CoreServices>(options: AppOptions<Ser
   return app;
 }
 
-const actors = new WeakMap<FastifyRequest, Principal>();
+const principals = new WeakMap<FastifyRequest, Principal>();
 
 function addEndpoint<Services extends CoreServices>(
   app: FastifyInstance,
@@ -89,16 +89,16 @@ function addEndpoint<Services extends CoreServices>(
     url: endpoint.path,
     // Before the body is read: a request without a key learns nothing of what is wrong with it.
     onRequest: async (request) => {
-      const actor = await authenticate(request.headers.authorization);
-      if (actor === undefined) throw unauthorized();
+      const principal = await authenticate(request.headers.authorization);
+      if (principal === undefined) throw unauthorized();
       const scope = endpoint.scope(request.params as Record<string, string>);
-      if (!hasScope(actor.scopes, scope)) throw forbidden(scope);
-      actors.set(request, actor);
+      if (!hasScope(principal.scopes, scope)) throw forbidden(scope);
+      principals.set(request, principal);
     },
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
-      const actor = actors.get(request);
-      if (actor === undefined) throw unauthorized();
-      const result = await endpoint.handle({ ...prepare(request), actor }, services);
+      const principal = principals.get(request);
+      if (principal === undefined) throw unauthorized();
+      const result = await endpoint.handle({ ...prepare(request), principal }, services);
       return reply.type('application/json; charset=utf-8').send(JSON.stringify(result));
     },
   });

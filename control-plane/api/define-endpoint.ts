@@ -9,7 +9,7 @@ export type EndpointInput<Query, Body> = {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Query;
   readonly body: Body;
-  readonly actor: Principal;
+  readonly principal: Principal;
 };
 
 /** What every endpoint may use. A feature's own services come on top: its handlers say which. */

@@ -10,7 +10,7 @@ import { readQuery } from './read-query.ts';
 
 const noQuery = Type.Object({});
 
-type Prepared = Omit<EndpointInput<never, never>, 'actor'>;
+type Prepared = Omit<EndpointInput<never, never>, 'principal'>;
 
 /** Compiles an endpoint's schemas once; the function returned takes a request apart or throws a 400. */
 export function prepareInput(endpoint: Endpoint): (request: FastifyRequest) => Prepared {

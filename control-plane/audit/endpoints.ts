@@ -30,8 +30,8 @@ export const auditEndpoints = [
       entityId: Type.Optional(Type.String({ maxLength: 250 })),
     }),
     reply: pageOf(entry),
-    async handle({ query, actor }, { storage, paginator }) {
-      const { accountId } = actor;
+    async handle({ query, principal }, { storage, paginator }) {
+      const { accountId } = principal;
       const { action, collection, entityId } = query;
       const list = { list: 'audit', accountId, filters: { action, collection, entityId } };
       const { limit, after } = paginator.read(query, list);

@@ -15,13 +15,13 @@ export type AuditedAction = {
 };
 
 /** Notes who did what, in the transaction that does it. */
-export function recordAudit(em: EntityManager, actor: Principal, audited: AuditedAction, now: Date): void {
+export function recordAudit(em: EntityManager, principal: Principal, audited: AuditedAction, now: Date): void {
   em.persist(
     em.create(AuditEntry, {
-      accountId: actor.accountId,
+      accountId: principal.accountId,
       at: now,
-      actorId: actor.keyId,
-      actorName: actor.keyName,
+      actorId: principal.keyId,
+      actorName: principal.keyName,
       action: audited.action,
       collection: audited.collection ?? null,
       entityId: audited.entityId ?? null,

@@ -60,8 +60,8 @@ test('bootstrap: an empty database gets an account, keys, a source and a destina
   expect(await run()).toBe('created');
   const made = await credentials();
   expect((await stat(file)).mode & 0o777).toBe(0o600);
-  const actor = await authenticate(storage.fork(), `Bearer ${made.apiKey}`, new Date());
-  expect(actor?.scopes).toEqual(['all']);
+  const principal = await authenticate(storage.fork(), `Bearer ${made.apiKey}`, new Date());
+  expect(principal?.scopes).toEqual(['all']);
   const document = await live();
   expect(document.versionNumber).toBe(1);
   expect(document.collections.sources).toMatchObject([{ id: made.sourceId, type: 'NodejsApi', status: 'Enabled' }]);
@@ -98,17 +98,17 @@ test('bootstrap: a crash before the file was written is made good, with the same
 test('bootstrap: starts at once make one account', async () => {
   await Promise.all([run(), run(), run()]);
   expect(await storage.fork().count(Account, {})).toBe(1);
-  const actor = await authenticate(storage.fork(), `Bearer ${(await credentials()).apiKey}`, new Date());
-  expect(actor).toBeDefined();
+  const principal = await authenticate(storage.fork(), `Bearer ${(await credentials()).apiKey}`, new Date());
+  expect(principal).toBeDefined();
 });
 
 test('bootstrap: a sink on another port is followed, without publishing anything else of the draft', async () => {
   await run();
   const { destinationId = '' } = await credentials();
   const [account] = await storage.fork().find(Account, {});
-  const actor = { accountId: account?.id ?? '', keyId: 'k', keyName: 'k', scopes: ['all'] };
+  const principal = { accountId: account?.id ?? '', keyId: 'k', keyName: 'k', scopes: ['all'] };
   await storage.fork().transactional(async (em) => {
-    await patchDestination({ em, actor, now: new Date() }, secretBox, destinationId, { name: 'draft only' });
+    await patchDestination({ em, principal, now: new Date() }, secretBox, destinationId, { name: 'draft only' });
   });
   await run('http://127.0.0.1:8099/');
   expect(await liveUrl()).toBe('http://127.0.0.1:8099/demo');
@@ -121,10 +121,10 @@ test('bootstrap: a demo destination that was pointed elsewhere stays there', asy
   await run();
   const { destinationId = '' } = await credentials();
   const [account] = await storage.fork().find(Account, {});
-  const actor = { accountId: account?.id ?? '', keyId: 'k', keyName: 'k', scopes: ['all'] };
+  const principal = { accountId: account?.id ?? '', keyId: 'k', keyName: 'k', scopes: ['all'] };
   const settings = { httpDestinationUrl: 'https://example.com/events' };
   await storage.fork().transactional(async (em) => {
-    await patchDestination({ em, actor, now: new Date() }, secretBox, destinationId, { settings });
+    await patchDestination({ em, principal, now: new Date() }, secretBox, destinationId, { settings });
   });
   await run('http://127.0.0.1:8099');
   expect((await live()).versionNumber).toBe(1);

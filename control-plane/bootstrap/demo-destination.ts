@@ -31,8 +31,8 @@ export async function moveDemoDestination(
   const [row] = await em.find(ConfigEntity, { accountId, collection: 'destinations' }, oldest);
   const wanted = demoUrl(sinkUrl);
   if (row === undefined || !isMovedDemo((row.body as DestinationBody).settings, wanted)) return;
-  const actor: Principal = { accountId, keyId: 'bootstrap', keyName: 'bootstrap', scopes: ['all'] };
-  await patchDestination({ em, actor, now }, secretBox, row.id, { settings: { httpDestinationUrl: wanted } });
+  const principal: Principal = { accountId, keyId: 'bootstrap', keyName: 'bootstrap', scopes: ['all'] };
+  await patchDestination({ em, principal, now }, secretBox, row.id, { settings: { httpDestinationUrl: wanted } });
   await em.flush();
   const live = await liveContent(em, accountId);
   const moved = live.destinations.map((entity) => withUrl(entity, row.id, wanted));
@@ -40,7 +40,7 @@ export async function moveDemoDestination(
   const content = { ...live, destinations: moved };
   const notes = 'The demo sink has moved to another port.';
   const version = await insertVersion(em, accountId, { name: 'Demo sink moved', notes, content }, now);
-  await publishVersion({ em, actor, now }, version.id, Number.POSITIVE_INFINITY);
+  await publishVersion({ em, principal, now }, version.id, Number.POSITIVE_INFINITY);
 }
 
 function withUrl(entity: SnapshotEntity, id: string, url: string): SnapshotEntity {

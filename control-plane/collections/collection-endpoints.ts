@@ -30,8 +30,8 @@ export function collectionEndpoints(collection: Collection): Endpoint[] {
       summary: `Add a ${noun} to the draft`,
       body: createSchema(collection),
       reply,
-      handle: async ({ body, actor }, services) =>
-        viewEntity(collection, await edit(services, actor, (editing) => createEntity(editing, collection, body))),
+      handle: async ({ body, principal }, services) =>
+        viewEntity(collection, await edit(services, principal, (editing) => createEntity(editing, collection, body))),
     }),
     defineEndpoint({
       ...common,
@@ -41,8 +41,8 @@ export function collectionEndpoints(collection: Collection): Endpoint[] {
       id: `get${title}`,
       summary: `Read a ${noun}`,
       reply,
-      async handle({ params, actor }, { storage }) {
-        const row = await findEntity(storage.fork(), actor.accountId, name, params['id'] ?? '');
+      async handle({ params, principal }, { storage }) {
+        const row = await findEntity(storage.fork(), principal.accountId, name, params['id'] ?? '');
         if (row === undefined) throw notFound(noun);
         return viewEntity(collection, row);
       },
@@ -56,10 +56,10 @@ export function collectionEndpoints(collection: Collection): Endpoint[] {
       summary: `Change fields of a ${noun}`,
       body: patchSchema(collection),
       reply,
-      handle: async ({ params, body, actor }, services) =>
+      handle: async ({ params, body, principal }, services) =>
         viewEntity(
           collection,
-          await edit(services, actor, (editing) => patchEntity(editing, collection, params['id'] ?? '', body)),
+          await edit(services, principal, (editing) => patchEntity(editing, collection, params['id'] ?? '', body)),
         ),
     }),
     defineEndpoint({
@@ -70,8 +70,8 @@ export function collectionEndpoints(collection: Collection): Endpoint[] {
       id: `delete${title}`,
       summary: `Take a ${noun} out of the draft`,
       reply: Type.Object({ deleted: Type.Literal(true) }),
-      async handle({ params, actor }, services) {
-        await edit(services, actor, (editing) => deleteEntity(editing, collection, params['id'] ?? ''));
+      async handle({ params, principal }, services) {
+        await edit(services, principal, (editing) => deleteEntity(editing, collection, params['id'] ?? ''));
         return { deleted: true };
       },
     }),
@@ -97,8 +97,8 @@ function listEndpoint(collection: Collection, path: string, title: string): Endp
     summary: `List every ${noun}, newest first`,
     query: Type.Object({ ...narrowing, ...pageQuery }),
     reply: pageOf(replySchema(collection)),
-    async handle({ query, actor }, { storage, paginator }) {
-      const { accountId } = actor;
+    async handle({ query, principal }, { storage, paginator }) {
+      const { accountId } = principal;
       const given = query as Record<string, string | undefined>;
       const equals = Object.fromEntries(filters.map((field) => [field, given[field]]));
       const nameContains = given['nameContains'];

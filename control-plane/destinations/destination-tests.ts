@@ -4,15 +4,15 @@ import { createSender } from '../../shared/egress/sender.ts';
 import type { Sender } from '../../shared/egress/sender.ts';
 import { count } from '../../shared/runtime/variables.ts';
 import { tooMany } from '../api/api-error.ts';
-import { runTrial } from './run-test.ts';
-import type { Trial, TrialResult } from './run-test.ts';
+import { runDestinationTest } from './run-test.ts';
+import type { DestinationTest, DestinationTestResult } from './run-test.ts';
 
 /** Where destinations are tried. */
 export type DestinationTests = {
   /** Tries one now. Throws a 429 when as many as may be are under way. */
-  run(accountId: string, trial: Trial): Promise<TrialResult>;
+  run(accountId: string, test: DestinationTest): Promise<DestinationTestResult>;
   readonly running: number;
-  readonly counts: Readonly<Record<TrialResult['outcome'] | 'refused', number>>;
+  readonly counts: Readonly<Record<DestinationTestResult['outcome'] | 'refused', number>>;
   /** Ends those under way. */
   stop(): Promise<void>;
 };
@@ -36,7 +36,7 @@ export const destinationTestsEnv = {
 
 const connectTimeoutMs = 3_000;
 
-/** Every trial has a connection of its own: it is to say what a new one meets. */
+/** Every test has a connection of its own: it is to say what a new one meets. */
 export function createDestinationTests(options: DestinationTestsOptions): DestinationTests {
   const { timeoutMs, runningMax } = options;
   const runningOfAccountMax = Math.ceil(runningMax / 4);
@@ -55,7 +55,7 @@ export function createDestinationTests(options: DestinationTestsOptions): Destin
     get running() {
       return running.size;
     },
-    async run(accountId, trial) {
+    async run(accountId, test) {
       const ofAccount = [...running.values()].filter((one) => one === accountId).length;
       if (running.size >= runningMax || ofAccount >= runningOfAccountMax) {
         counts.refused += 1;
@@ -64,7 +64,7 @@ export function createDestinationTests(options: DestinationTestsOptions): Destin
       const sender = createSender({ rules, lookupFor, limits });
       running.set(sender, accountId);
       try {
-        const result = await runTrial(trial, sender);
+        const result = await runDestinationTest(test, sender);
         counts[result.outcome] += 1;
         return result;
       } finally {

@@ -23,7 +23,7 @@ export function createDestination(
 ): Promise<ConfigEntityRow> {
   const kind = offeredKind(fields.type);
   return createEntity(editing, destinations, fields, (id, body) => {
-    const sealer = sealerFor(secretBox, editing.actor.accountId, id);
+    const sealer = sealerFor(secretBox, editing.principal.accountId, id);
     const settings = mergeSettings(kind, null, fields.settings ?? null, sealer);
     const missing = missingSettings(kind, settings ?? {}, sealer);
     if (missing.length > 0 && fields.status === 'Enabled') throw lacksSettings(missing);
@@ -46,7 +46,7 @@ export function patchDestination(
     const isEnabledNow = next === 'Enabled' && before['status'] !== 'Enabled';
     if (sent === undefined && !isEnabledNow) return body;
     const kind = offeredKind(type);
-    const sealer = sealerFor(secretBox, editing.actor.accountId, id);
+    const sealer = sealerFor(secretBox, editing.principal.accountId, id);
     const settings = sent === undefined ? stored : mergeSettings(kind, stored, sent as JsonObject | null, sealer);
     const missing = missingSettings(kind, settings ?? {}, sealer);
     if (missing.length > 0 && next === 'Enabled') throw lacksSettings(missing);

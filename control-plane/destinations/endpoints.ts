@@ -22,8 +22,8 @@ import { destinationReply, sealerFor, viewDestination } from './destination-view
 import { createDestination as addDestination, patchDestination } from './edit-destinations.ts';
 import { findLiveDestination } from './live-destination.ts';
 import { prepareDestination } from './prepare-destination.ts';
-import { createTrialEvent } from './test-event.ts';
-import { trialReply } from './test-reply.ts';
+import { createTestEvent } from './test-event.ts';
+import { destinationTestReply } from './test-reply.ts';
 
 const ids = destinationKinds.map(({ descriptor }) => descriptor.id);
 const offered = `One that GET /rest/v1/destinations/types offers: ${ids.join(', ')}.`;
@@ -53,8 +53,8 @@ export const destinationEndpoints = [
       type: Type.Optional(Type.Enum([...destinationTypes])),
     }),
     reply: pageOf(destinationReply),
-    async handle({ query, actor }, { storage, paginator }) {
-      const { accountId } = actor;
+    async handle({ query, principal }, { storage, paginator }) {
+      const { accountId } = principal;
       const { status, type } = query;
       const list = { list: 'destinations', accountId, filters: { status, type } };
       const { limit, after } = paginator.read(query, list);
@@ -79,10 +79,10 @@ export const destinationEndpoints = [
       { additionalProperties: false },
     ),
     reply: destinationReply,
-    async handle({ body, actor }, services) {
+    async handle({ body, principal }, services) {
       const fields = body as Partial<DestinationBody> & { readonly type: string };
       return viewDestination(
-        await edit(services, actor, (editing) => addDestination(editing, services.secretBox, fields)),
+        await edit(services, principal, (editing) => addDestination(editing, services.secretBox, fields)),
       );
     },
   }),
@@ -104,8 +104,8 @@ export const destinationEndpoints = [
     tag: 'Destinations',
     summary: 'Read a destination',
     reply: destinationReply,
-    async handle({ params, actor }, { storage }) {
-      const row = await findEntity(storage.fork(), actor.accountId, 'destinations', params['id'] ?? '');
+    async handle({ params, principal }, { storage }) {
+      const row = await findEntity(storage.fork(), principal.accountId, 'destinations', params['id'] ?? '');
       if (row === undefined) throw notFound('destination');
       return viewDestination(row);
     },
@@ -119,9 +119,9 @@ export const destinationEndpoints = [
     summary: 'Change fields of a destination; settings are merged key by key',
     body: patchSchema(destinations, { status: Type.Optional(nullable(enabledStatus)) }),
     reply: destinationReply,
-    async handle({ params, body, actor }, services) {
+    async handle({ params, body, principal }, services) {
       return viewDestination(
-        await edit(services, actor, (editing) =>
+        await edit(services, principal, (editing) =>
           patchDestination(editing, services.secretBox, params['id'] ?? '', body as Record<string, unknown>),
         ),
       );
@@ -135,8 +135,8 @@ export const destinationEndpoints = [
     tag: 'Destinations',
     summary: 'Take a destination out of the draft',
     reply: Type.Boolean(),
-    async handle({ params, actor }, services) {
-      await edit(services, actor, (editing) => deleteEntity(editing, destinations, params['id'] ?? ''));
+    async handle({ params, principal }, services) {
+      await edit(services, principal, (editing) => deleteEntity(editing, destinations, params['id'] ?? ''));
       return true;
     },
   }),
@@ -159,8 +159,8 @@ export const destinationEndpoints = [
       successRate: nullable(Type.Number({ minimum: 0, maximum: 1 })),
       lastDispatchedAt: nullable(instant),
     }),
-    async handle({ params, actor }, { storage, liveValues, now }: CoreServices & DestinationServices) {
-      const row = await findEntity(storage.fork(), actor.accountId, 'destinations', params['id'] ?? '');
+    async handle({ params, principal }, { storage, liveValues, now }: CoreServices & DestinationServices) {
+      const row = await findEntity(storage.fork(), principal.accountId, 'destinations', params['id'] ?? '');
       if (row === undefined) throw notFound('destination');
       return summarizeHealth(liveValues.healthReports(row.id), now().getTime());
     },
@@ -185,12 +185,12 @@ export const destinationEndpoints = [
       { additionalProperties: false },
     ),
     bodyOptional: true,
-    reply: trialReply,
+    reply: destinationTestReply,
     async handle(
-      { params, body, actor },
+      { params, body, principal },
       { storage, secretBox, destinationTests, now }: CoreServices & DestinationServices,
     ) {
-      const { accountId } = actor;
+      const { accountId } = principal;
       const em = storage.fork();
       const row = await findEntity(em, accountId, 'destinations', params['id'] ?? '');
       if (row === undefined) throw notFound('destination');
@@ -199,13 +199,13 @@ export const destinationEndpoints = [
       if (source === undefined) throw badRequest('settings published: the destination is not in the live version');
       const { type, settings } = source;
       const sealer = sealerFor(secretBox, accountId, row.id);
-      const trial = prepareDestination(String(type), isJsonObject(settings) ? settings : {}, sealer);
-      const event = createTrialEvent(accountId, body, now().getTime());
+      const prepared = prepareDestination(String(type), isJsonObject(settings) ? settings : {}, sealer);
+      const event = createTestEvent(accountId, body, now().getTime());
       // What cannot be audited is not sent.
       const tested = { action: 'destination.test', collection: 'destinations', entityId: row.id };
-      recordAudit(em, actor, { ...tested, details: { settings: used } }, now());
+      recordAudit(em, principal, { ...tested, details: { settings: used } }, now());
       await em.flush();
-      const result = await destinationTests.run(accountId, { ...trial, event });
+      const result = await destinationTests.run(accountId, { ...prepared, event });
       return { ...result, settings: used, eventId: event.resolved.event.id };
     },
   }),

@@ -4,11 +4,11 @@ import type { PreparedDestination } from '../../shared/destinations/sdk/destinat
 import { httpDestination } from '../../shared/destinations/http-destination/destination.ts';
 import { destinationKinds } from '../../shared/destinations/registry.ts';
 import type { SendResult, Sender } from '../../shared/egress/sender.ts';
-import { runTrial } from './run-test.ts';
+import { runDestinationTest } from './run-test.ts';
 import { secretSettings } from './mask-secrets.ts';
-import { createTrialEvent } from './test-event.ts';
+import { createTestEvent } from './test-event.ts';
 
-const event = createTrialEvent('account', {}, Date.now());
+const event = createTestEvent('account', {}, Date.now());
 
 /** Answers with what it was sent, as a platform for tests does. */
 const echo: Sender = {
@@ -21,7 +21,7 @@ const echo: Sender = {
 
 const sending = (result: SendResult): Sender => ({ ...echo, send: async () => result });
 
-const trialOf = (prepared: Partial<PreparedDestination>) => ({
+const testOf = (prepared: Partial<PreparedDestination>) => ({
   kind: httpDestination,
   settings: {},
   event,
@@ -33,9 +33,9 @@ const trialOf = (prepared: Partial<PreparedDestination>) => ({
 });
 
 describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const))('%s', (_id, kind) => {
-  it('trial: shows no secret of its settings, plain or in base64', async () => {
+  it('destination test: shows no secret of its settings, plain or in base64', async () => {
     const settings = kind.exampleSettings;
-    const result = await runTrial({ kind, settings, prepared: kind.prepare(settings), event }, echo);
+    const result = await runDestinationTest({ kind, settings, prepared: kind.prepare(settings), event }, echo);
     expect(['delivered', 'retry', 'reject', 'skipped']).toContain(result.outcome);
     const shown = JSON.stringify(result);
     const decoded = (shown.match(/[A-Za-z0-9+/_-]{8,}/g) ?? []).map((text) => Buffer.from(text, 'base64').toString());
@@ -47,8 +47,8 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
   });
 });
 
-test('trial: an event the kind has no use for is not sent', async () => {
-  expect(await runTrial(trialOf({ takes: () => false }), echo)).toMatchObject({
+test('destination test: an event the kind has no use for is not sent', async () => {
+  expect(await runDestinationTest(testOf({ accepts: () => false }), echo)).toMatchObject({
     outcome: 'skipped',
     reason: expect.stringContaining('no use'),
     request: null,
@@ -56,20 +56,20 @@ test('trial: an event the kind has no use for is not sent', async () => {
   });
 });
 
-test('trial: an event the platform cannot take says what it lacks', async () => {
+test('destination test: an event the platform cannot take says what it lacks', async () => {
   const buildRequest = (): never => {
     throw new UnfitEventError('the event has no e-mail address');
   };
-  expect(await runTrial(trialOf({ buildRequest }), echo)).toMatchObject({
+  expect(await runDestinationTest(testOf({ buildRequest }), echo)).toMatchObject({
     outcome: 'reject',
     reason: 'the event has no e-mail address',
     request: null,
   });
 });
 
-test('trial: what the platform says of the event counts, not the status', async () => {
+test('destination test: what the platform says of the event counts, not the status', async () => {
   const readAnswer = () => [{ kind: 'reject', reason: 'unknown field' }] as const;
-  expect(await runTrial(trialOf({ readAnswer }), echo)).toMatchObject({
+  expect(await runDestinationTest(testOf({ readAnswer }), echo)).toMatchObject({
     outcome: 'reject',
     reason: 'unknown field',
     answer: { status: 200 },
@@ -79,9 +79,9 @@ test('trial: what the platform says of the event counts, not the status', async 
 test.each([
   [false, 'retry'],
   [true, 'reject'],
-])('trial: no answer, for good %s: %s', async (permanent, outcome) => {
+])('destination test: no answer, for good %s: %s', async (permanent, outcome) => {
   const failed = sending({ kind: 'failed', reason: 'network ECONNREFUSED', permanent });
-  expect(await runTrial(trialOf({}), failed)).toMatchObject({
+  expect(await runDestinationTest(testOf({}), failed)).toMatchObject({
     outcome,
     reason: 'network ECONNREFUSED',
     request: { body: '{}' },

@@ -14,7 +14,7 @@ import type { JsonObject } from '../../shared/runtime/json.ts';
 import { createSecretMasker, secretSettings, secretsInRequest } from './mask-secrets.ts';
 
 /** What is tried: a kind with the settings of a destination in the clear, and an event. */
-export type Trial = {
+export type DestinationTest = {
   readonly kind: DestinationKind;
   readonly settings: JsonObject;
   readonly prepared: PreparedDestination;
@@ -22,7 +22,7 @@ export type Trial = {
 };
 
 /** What became of it, without any secret. */
-export type TrialResult = {
+export type DestinationTestResult = {
   readonly outcome: Outcome['kind'] | 'skipped';
   readonly reason: string | null;
   readonly durationMs: number | null;
@@ -45,9 +45,9 @@ export const shownCharsMax = { request: 64 * 1024, answer: 16 * 1024 } as const;
 const unsent = { durationMs: null, request: null, answer: null } as const;
 
 /** Sends one event as the pipeline would, and tells what went out and what came back. */
-export async function runTrial(trial: Trial, sender: Sender): Promise<TrialResult> {
-  const { prepared, event } = trial;
-  if (prepared.takes?.(event) === false) {
+export async function runDestinationTest(test: DestinationTest, sender: Sender): Promise<DestinationTestResult> {
+  const { prepared, event } = test;
+  if (prepared.accepts?.(event) === false) {
     const reason = 'the platform has no use for this event: it would be passed over, and not counted';
     return { outcome: 'skipped', reason, ...unsent };
   }
@@ -56,7 +56,7 @@ export async function runTrial(trial: Trial, sender: Sender): Promise<TrialResul
   const startedMs = performance.now();
   const sent = await sender.send(request);
   const durationMs = Math.round(performance.now() - startedMs);
-  const mask = createSecretMasker([...secretSettings(trial.kind, trial.settings), ...secretsInRequest(request)]);
+  const mask = createSecretMasker([...secretSettings(test.kind, test.settings), ...secretsInRequest(request)]);
   const shown = {
     method: request.method,
     url: mask.url(request.url),

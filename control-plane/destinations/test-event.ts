@@ -3,12 +3,12 @@ import { sampleEvent } from '../../shared/destinations/sdk/sample-event.ts';
 import type { OutboundEvent } from '../../shared/destinations/sdk/destination.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 
-export type TrialEventFields = { readonly event?: string; readonly properties?: JsonObject };
+export type TestEventFields = { readonly event?: string; readonly properties?: JsonObject };
 
 /** A made-up event of now with an id of its own, marked as a test. */
-export function createTrialEvent(
+export function createTestEvent(
   accountId: string,
-  { event, properties }: TrialEventFields,
+  { event, properties }: TestEventFields,
   nowMs: number,
 ): OutboundEvent {
   return {

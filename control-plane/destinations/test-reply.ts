@@ -4,7 +4,7 @@ import { nullable } from '../../shared/contracts/config/define-collection.ts';
 const headers = Type.Record(Type.String(), Type.String());
 
 /** What a test of a destination answers. */
-export const trialReply = Type.Object({
+export const destinationTestReply = Type.Object({
   outcome: Type.Enum(['delivered', 'retry', 'reject', 'skipped'], {
     description:
       'delivered: the platform took it. retry: the pipeline would try again. reject: it would become a dead letter. ' +

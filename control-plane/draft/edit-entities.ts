@@ -13,16 +13,16 @@ import { findEntity, insertEntity, missingEntities, replaceBody } from './entity
 import { refuseProblems } from './refuse-problems.ts';
 
 /** What an edit needs. Whoever makes one holds the account's lock: see `edit`. */
-export type Editing = { readonly em: EntityManager; readonly actor: Principal; readonly now: Date };
+export type Editing = { readonly em: EntityManager; readonly principal: Principal; readonly now: Date };
 
 /** Adds an entity to the draft. Throws a 400 for values it cannot have and a 409 for a name that is taken. */
 export async function createEntity(
-  { em, actor, now }: Editing,
+  { em, principal, now }: Editing,
   collection: Collection,
   fields: JsonObject,
   complete: (id: string, body: JsonObject) => JsonObject = (_id, body) => body,
 ): Promise<ConfigEntityRow> {
-  const { accountId } = actor;
+  const { accountId } = principal;
   const draft = { ...collection.defaults, ...collection.generate(randomText), ...withoutUndefined(fields) };
   if (collection.single && (await em.count(ConfigEntity, { accountId, collection: collection.name })) > 0) {
     throw conflict(`the account has its ${collection.noun} already`);
@@ -32,19 +32,19 @@ export async function createEntity(
   await checkBody(em, accountId, collection, id, body, {});
   await checkTogether(em, accountId, collection.name, { id, before: undefined, after: body });
   const row = insertEntity(em, { accountId, collection: collection.name, id, body, createdAt: now });
-  recordAudit(em, actor, { action: `${collection.noun}.create`, collection: collection.name, entityId: id }, now);
+  recordAudit(em, principal, { action: `${collection.noun}.create`, collection: collection.name, entityId: id }, now);
   return row;
 }
 
 /** Changes the fields given and leaves the others. Throws a 404 where the account has no such entity. */
 export async function patchEntity(
-  { em, actor, now }: Editing,
+  { em, principal, now }: Editing,
   collection: Collection,
   id: string,
   fields: JsonObject,
   change: (body: JsonObject, before: JsonObject) => JsonObject = (body) => body,
 ): Promise<ConfigEntityRow> {
-  const { accountId } = actor;
+  const { accountId } = principal;
   const row = await findEntity(em, accountId, collection.name, id);
   if (row === undefined) throw notFound(collection.noun);
   const ignored = new Set(['id', 'createdAt', 'updatedAt', ...collection.fixed, ...collection.readOnly]);
@@ -56,18 +56,18 @@ export async function patchEntity(
   if (replaceBody(row, body, now)) {
     const changed = Object.keys(body).filter((field) => JSON.stringify(body[field]) !== JSON.stringify(before[field]));
     const audited = { action: `${collection.noun}.update`, collection: collection.name, entityId: id };
-    recordAudit(em, actor, { ...audited, details: { fields: changed } }, now);
+    recordAudit(em, principal, { ...audited, details: { fields: changed } }, now);
   }
   return row;
 }
 
 /** Takes an entity out of the draft. Throws a 404 where the account has no such entity. */
-export async function deleteEntity({ em, actor, now }: Editing, collection: Collection, id: string): Promise<void> {
-  const row = await findEntity(em, actor.accountId, collection.name, id);
+export async function deleteEntity({ em, principal, now }: Editing, collection: Collection, id: string): Promise<void> {
+  const row = await findEntity(em, principal.accountId, collection.name, id);
   if (row === undefined) throw notFound(collection.noun);
-  await checkTogether(em, actor.accountId, collection.name, { id, before: row.body, after: undefined });
+  await checkTogether(em, principal.accountId, collection.name, { id, before: row.body, after: undefined });
   em.remove(row);
-  recordAudit(em, actor, { action: `${collection.noun}.delete`, collection: collection.name, entityId: id }, now);
+  recordAudit(em, principal, { action: `${collection.noun}.delete`, collection: collection.name, entityId: id }, now);
 }
 
 async function checkBody(

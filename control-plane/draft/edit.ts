@@ -9,11 +9,11 @@ import type { Editing } from './edit-entities.ts';
  */
 export function edit<Result>(
   services: CoreServices,
-  actor: Principal,
+  principal: Principal,
   work: (editing: Editing) => Promise<Result>,
 ): Promise<Result> {
   return services.storage.fork().transactional(async (em) => {
-    await lockAccount(em, actor.accountId);
-    return work({ em, actor, now: services.now() });
+    await lockAccount(em, principal.accountId);
+    return work({ em, principal, now: services.now() });
   });
 }

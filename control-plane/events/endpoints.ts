@@ -24,8 +24,8 @@ export const eventEndpoints = [
       test: Type.Optional(Type.Boolean({ description: 'Only events sent with a test-mode key, or only the others.' })),
     }),
     reply: pageOf(eventReply),
-    async handle({ query, actor }, { pool, paginator }) {
-      const { accountId } = actor;
+    async handle({ query, principal }, { pool, paginator }) {
+      const { accountId } = principal;
       const { sourceId, event, visitorId, test } = query;
       const list = { list: 'events', accountId, filters: { sourceId, event, visitorId, test } };
       const { limit, after } = paginator.read(query, list);

@@ -31,8 +31,8 @@ export const lifecycleEndpoints: readonly Endpoint[] = [
   defineEndpoint({
     ...describeStep('rollout', 'Complete an experiment and give every visitor one of its variants'),
     body: rolloutBody,
-    handle: ({ params, body, actor }, services) =>
-      edit(services, actor, async (editing) =>
+    handle: ({ params, body, principal }, services) =>
+      edit(services, principal, async (editing) =>
         view(await takeStep(editing, params['id'] ?? '', { kind: 'rollout', variantId: body.variantId })),
       ),
   }),
@@ -41,8 +41,8 @@ export const lifecycleEndpoints: readonly Endpoint[] = [
 function stepEndpoint(kind: Exclude<LifecycleAction['kind'], 'rollout'>, summary: string): Endpoint {
   return defineEndpoint({
     ...describeStep(kind, summary),
-    handle: ({ params, actor }, services) =>
-      edit(services, actor, async (editing) => view(await takeStep(editing, params['id'] ?? '', { kind }))),
+    handle: ({ params, principal }, services) =>
+      edit(services, principal, async (editing) => view(await takeStep(editing, params['id'] ?? '', { kind }))),
   });
 }
 

@@ -69,8 +69,8 @@ export const readExperimentResults = defineEndpoint({
     variants: Type.Array(variantResults),
     sampleRatio: nullable(sampleRatio),
   }),
-  async handle({ params, query, actor }, { storage, pool }) {
-    const { accountId } = actor;
+  async handle({ params, query, principal }, { storage, pool }) {
+    const { accountId } = principal;
     const measured = await findMeasured(storage, accountId, params['id'] ?? '');
     if (measured === undefined) throw notFound('experiment');
     const counts = await countResults(pool, accountId, measured.id, measured.body.primaryMetric?.event);

@@ -19,8 +19,8 @@ export type StepTaken = {
 
 /** Takes an experiment of the draft through its lifecycle. Throws a 400 for a step that its state does not allow. */
 export async function takeStep(editing: Editing, id: string, action: LifecycleAction): Promise<StepTaken> {
-  const { em, actor } = editing;
-  const { accountId } = actor;
+  const { em, principal } = editing;
+  const { accountId } = principal;
   const found = await findEntity(em, accountId, 'experiments', id);
   if (found === undefined) throw notFound(experiments.noun);
   const experiment = readExperimentBody(found.body);

@@ -21,8 +21,8 @@ export const keyEndpoints = [
     summary: 'List API keys, newest first; never the keys themselves',
     query: Type.Object(pageQuery),
     reply: pageOf(keyReply),
-    async handle({ query, actor }, { storage, paginator }) {
-      const { accountId } = actor;
+    async handle({ query, principal }, { storage, paginator }) {
+      const { accountId } = principal;
       const list = { list: 'keys', accountId, filters: {} };
       const { limit, after } = paginator.read(query, list);
       const rows = await listApiKeys(storage.fork(), accountId, { limit: limit + 1, after });
@@ -45,16 +45,16 @@ export const keyEndpoints = [
       { additionalProperties: false },
     ),
     reply: Type.Object({ ...keyReply.properties, key: Type.String() }),
-    async handle({ body, actor }, services) {
+    async handle({ body, principal }, services) {
       const { name, scopes } = body;
       const expiresAt = body.expiresAt === undefined || body.expiresAt === null ? null : new Date(body.expiresAt);
       if (expiresAt !== null && expiresAt <= services.now()) throw badRequest('expiresAt must be in the future');
       // A key must not be a way to more than its maker may do.
-      const beyond = scopes.find((one) => !hasScope(actor.scopes, one));
+      const beyond = scopes.find((one) => !hasScope(principal.scopes, one));
       if (beyond !== undefined) throw forbidden(beyond);
-      return edit(services, actor, async ({ em, now }) => {
-        const { key, row } = await addApiKey(em, actor.accountId, { name, scopes, expiresAt }, now);
-        recordAudit(em, actor, { action: 'key.create', entityId: row.id, details: { scopes } }, now);
+      return edit(services, principal, async ({ em, now }) => {
+        const { key, row } = await addApiKey(em, principal.accountId, { name, scopes, expiresAt }, now);
+        recordAudit(em, principal, { action: 'key.create', entityId: row.id, details: { scopes } }, now);
         return { ...viewKey(row), key };
       });
     },
@@ -67,11 +67,11 @@ export const keyEndpoints = [
     tag: 'API keys',
     summary: 'End an API key at once',
     reply: keyReply,
-    handle: ({ params, actor }, services) =>
-      edit(services, actor, async ({ em, now }) => {
-        const row = await revokeApiKey(em, actor.accountId, params['id'] ?? '', now);
+    handle: ({ params, principal }, services) =>
+      edit(services, principal, async ({ em, now }) => {
+        const row = await revokeApiKey(em, principal.accountId, params['id'] ?? '', now);
         if (row === undefined) throw notFound('key');
-        recordAudit(em, actor, { action: 'key.revoke', entityId: row.id }, now);
+        recordAudit(em, principal, { action: 'key.revoke', entityId: row.id }, now);
         return viewKey(row);
       }),
   }),

@@ -38,8 +38,8 @@ export const replayEndpoints = [
       to: Type.Optional(timeField('Those last tried before this time.')),
     }),
     reply: pageOf(deadLetterReply),
-    async handle({ params, query, actor }, { storage, paginator, replays }: CoreServices & ReplayServices) {
-      const { accountId } = actor;
+    async handle({ params, query, principal }, { storage, paginator, replays }: CoreServices & ReplayServices) {
+      const { accountId } = principal;
       const { reason, from, to } = query;
       const id = params['id'] ?? '';
       const list = { list: 'dead-letters', accountId, filters: { id, reason, from, to } };
@@ -68,10 +68,10 @@ export const replayEndpoints = [
       'delivered since, in their own order for each visitor; where earlier events of a visitor wait, they wait behind those',
     body: replayBody,
     reply: replayReply,
-    async handle({ params, body, actor }, services: CoreServices & ReplayServices) {
-      const { accountId } = actor;
+    async handle({ params, body, principal }, services: CoreServices & ReplayServices) {
+      const { accountId } = principal;
       const request = readReplayRequest(body);
-      const job = await edit(services, actor, async ({ em, now }) => {
+      const job = await edit(services, principal, async ({ em, now }) => {
         const row = await findEntity(em, accountId, 'destinations', params['id'] ?? '');
         if (row === undefined) throw notFound('destination');
         const live = await findLiveDestination(em, accountId, row.id);
@@ -81,7 +81,7 @@ export const replayEndpoints = [
         }
         // Written before it is asked for: what cannot be audited is not done.
         const asked = { action: 'destination.replay', collection: 'destinations', entityId: row.id };
-        recordAudit(em, actor, { ...asked, details: { what: request.what } }, now);
+        recordAudit(em, principal, { ...asked, details: { what: request.what } }, now);
         await em.flush();
         return services.replays.start(accountId, row.id, request);
       });
@@ -97,8 +97,8 @@ export const replayEndpoints = [
     summary: 'List the replays of a destination, newest first; those that are over for 30 days, the last 50 at most',
     query: Type.Object(pageQuery),
     reply: pageOf(replayReply),
-    async handle({ params, query, actor }, { storage, paginator, replays }: CoreServices & ReplayServices) {
-      const { accountId } = actor;
+    async handle({ params, query, principal }, { storage, paginator, replays }: CoreServices & ReplayServices) {
+      const { accountId } = principal;
       const id = params['id'] ?? '';
       const list = { list: 'replays', accountId, filters: { id } };
       const { limit, after } = paginator.read(query, list);
@@ -118,8 +118,8 @@ export const replayEndpoints = [
     tag: 'Destinations',
     summary: 'Read how far a replay is',
     reply: replayReply,
-    async handle({ params, actor }, { storage, replays }: CoreServices & ReplayServices) {
-      const row = await findEntity(storage.fork(), actor.accountId, 'destinations', params['id'] ?? '');
+    async handle({ params, principal }, { storage, replays }: CoreServices & ReplayServices) {
+      const row = await findEntity(storage.fork(), principal.accountId, 'destinations', params['id'] ?? '');
       if (row === undefined) throw notFound('destination');
       const replayId = params['replayId'] ?? '';
       const job = isUuid(replayId) ? await replays.find(row.id, replayId) : undefined;
@@ -135,12 +135,12 @@ export const replayEndpoints = [
     tag: 'Destinations',
     summary: 'End a replay; what it has put before the destination already is sent, one that is over stays as it is',
     reply: replayReply,
-    async handle({ params, actor }, services: CoreServices & ReplayServices) {
-      const job = await edit(services, actor, async ({ em, now }) => {
-        const row = await findEntity(em, actor.accountId, 'destinations', params['id'] ?? '');
+    async handle({ params, principal }, services: CoreServices & ReplayServices) {
+      const job = await edit(services, principal, async ({ em, now }) => {
+        const row = await findEntity(em, principal.accountId, 'destinations', params['id'] ?? '');
         if (row === undefined) throw notFound('destination');
         const cancelled = { action: 'destination.cancel-replay', collection: 'destinations', entityId: row.id };
-        recordAudit(em, actor, cancelled, now);
+        recordAudit(em, principal, cancelled, now);
         await em.flush();
         const replayId = params['replayId'] ?? '';
         const found = isUuid(replayId) ? await services.replays.cancel(row.id, replayId) : undefined;

@@ -40,8 +40,8 @@ export const sourceEndpoints = [
       nameContains: Type.Optional(Type.String({ maxLength: 250 })),
     }),
     reply: pageOf(sourceReply),
-    async handle({ query, actor }, { storage, paginator, liveValues }: CoreServices & SourceServices) {
-      const { accountId } = actor;
+    async handle({ query, principal }, { storage, paginator, liveValues }: CoreServices & SourceServices) {
+      const { accountId } = principal;
       const { type, status, nameContains } = query;
       const list = { list: 'sources', accountId, filters: { type, status, nameContains } };
       const { limit, after } = paginator.read(query, list);
@@ -61,9 +61,9 @@ export const sourceEndpoints = [
     summary: 'Add a source to the draft; it takes events once it is published',
     body: createSchema(sources),
     reply: sourceReply,
-    async handle({ body, actor }, services: CoreServices & SourceServices) {
+    async handle({ body, principal }, services: CoreServices & SourceServices) {
       const fields = body as Record<string, unknown>;
-      const row = await edit(services, actor, (editing) => addSource(editing, services.secretBox, fields));
+      const row = await edit(services, principal, (editing) => addSource(editing, services.secretBox, fields));
       return viewSource(row, new Set(), services.liveValues);
     },
   }),
@@ -75,11 +75,11 @@ export const sourceEndpoints = [
     tag: 'Sources',
     summary: 'Read a source',
     reply: sourceReply,
-    async handle({ params, actor }, { storage, liveValues }: CoreServices & SourceServices) {
+    async handle({ params, principal }, { storage, liveValues }: CoreServices & SourceServices) {
       const em = storage.fork();
-      const row = await findEntity(em, actor.accountId, 'sources', params['id'] ?? '');
+      const row = await findEntity(em, principal.accountId, 'sources', params['id'] ?? '');
       if (row === undefined) throw notFound('source');
-      return viewSource(row, await publishedSources(em, actor.accountId), liveValues);
+      return viewSource(row, await publishedSources(em, principal.accountId), liveValues);
     },
   }),
   defineEndpoint({
@@ -91,13 +91,13 @@ export const sourceEndpoints = [
     summary: 'Change fields of a source',
     body: patchSchema(sources, { status: Type.Optional(nullable(enabledStatus)) }),
     reply: sourceReply,
-    async handle({ params, body, actor }, services: CoreServices & SourceServices) {
+    async handle({ params, body, principal }, services: CoreServices & SourceServices) {
       const { status, ...others } = body as Record<string, unknown>;
       // A null status is one that is left out: a source always has a status.
       const fields = status === null || status === undefined ? others : { ...others, status };
-      return edit(services, actor, async (editing) => {
+      return edit(services, principal, async (editing) => {
         const row = await patchEntity(editing, sources, params['id'] ?? '', fields);
-        return viewSource(row, await publishedSources(editing.em, actor.accountId), services.liveValues);
+        return viewSource(row, await publishedSources(editing.em, principal.accountId), services.liveValues);
       });
     },
   }),
@@ -109,8 +109,8 @@ export const sourceEndpoints = [
     tag: 'Sources',
     summary: 'Take a source out of the draft; it takes events until that is published',
     reply: Type.Object({ deleted: Type.Literal(true) }),
-    async handle({ params, actor }, services) {
-      await edit(services, actor, (editing) => deleteEntity(editing, sources, params['id'] ?? ''));
+    async handle({ params, principal }, services) {
+      await edit(services, principal, (editing) => deleteEntity(editing, sources, params['id'] ?? ''));
       return { deleted: true };
     },
   }),
@@ -122,9 +122,9 @@ export const sourceEndpoints = [
     tag: 'Sources',
     summary: 'The keys events are sent with',
     reply: tokensReply,
-    async handle({ params, actor }, { storage, secretBox }) {
+    async handle({ params, principal }, { storage, secretBox }) {
       const em = storage.fork();
-      const row = await findEntity(em, actor.accountId, 'sources', params['id'] ?? '');
+      const row = await findEntity(em, principal.accountId, 'sources', params['id'] ?? '');
       const tokens = row === undefined ? undefined : await openTokens(em, secretBox, row);
       if (tokens === undefined) throw notFound('source');
       return tokens;
@@ -138,14 +138,14 @@ export const sourceEndpoints = [
     tag: 'Sources',
     summary: 'Give a source new keys; the old ones end at once, without a new version',
     reply: tokensReply,
-    async handle({ params, actor }, services: CoreServices & SourceServices) {
-      const { accountId } = actor;
-      const { tokens, outboxId } = await edit(services, actor, async ({ em, now }) => {
+    async handle({ params, principal }, services: CoreServices & SourceServices) {
+      const { accountId } = principal;
+      const { tokens, outboxId } = await edit(services, principal, async ({ em, now }) => {
         const row = await findEntity(em, accountId, 'sources', params['id'] ?? '');
         if (row === undefined) throw notFound('source');
         const issued = await issueSourceKeys(em, services.secretBox, row, now);
         const rotated = { action: 'source.rotate-tokens', collection: 'sources', entityId: row.id };
-        recordAudit(em, actor, rotated, now);
+        recordAudit(em, principal, rotated, now);
         const isLive = (await publishedSources(em, accountId)).has(row.id);
         return { tokens: issued, outboxId: isLive ? await addToOutbox(em, accountId, now) : undefined };
       });

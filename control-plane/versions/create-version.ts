@@ -17,11 +17,11 @@ export type VersionRequest = Allowlists & { readonly name?: string | null; reado
  * be published, and a 409 where it is `toPublish` and would change nothing.
  */
 export async function createVersion(
-  { em, actor, now }: Editing,
+  { em, principal, now }: Editing,
   request: VersionRequest,
   { secretBox, toPublish }: { readonly secretBox: SecretBox; readonly toPublish: boolean },
 ): Promise<VersionRow> {
-  const { accountId } = actor;
+  const { accountId } = principal;
   const live = await liveContent(em, accountId);
   const content = composeSnapshot(live, await loadDraft(em, accountId), request);
   if (toPublish && diffSnapshots(live, content).count === 0) {
@@ -31,6 +31,6 @@ export async function createVersion(
   const { name, notes } = request;
   const row = await insertVersion(em, accountId, { name: name ?? undefined, notes: notes ?? null, content }, now);
   const details = { versionNumber: row.versionNumber };
-  recordAudit(em, actor, { action: 'version.create', entityId: row.id, details }, now);
+  recordAudit(em, principal, { action: 'version.create', entityId: row.id, details }, now);
   return row;
 }

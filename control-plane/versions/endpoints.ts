@@ -68,8 +68,8 @@ export const versionEndpoints = [
       notesContains: Type.Optional(Type.String({ maxLength: 250 })),
     }),
     reply: pageOf(versionReply),
-    async handle({ query, actor }, { storage, paginator }) {
-      const { accountId } = actor;
+    async handle({ query, principal }, { storage, paginator }) {
+      const { accountId } = principal;
       const { isPublished, nameContains, notesContains } = query;
       const list = { list: 'versions', accountId, filters: { isPublished, nameContains, notesContains } };
       const { limit, after } = paginator.read(query, list);
@@ -111,15 +111,15 @@ export const versionEndpoints = [
     ),
     bodyOptional: true,
     reply: versionReply,
-    async handle({ body, actor }, services: CoreServices & VersionServices) {
+    async handle({ body, principal }, services: CoreServices & VersionServices) {
       const { publishing, secretBox } = services;
       const { publish, ...request } = body;
       const toPublish = publish === true;
-      if (toPublish && !hasScope(actor.scopes, 'version:publish')) throw forbidden('version:publish');
-      const { version, liveId, outboxId } = await edit(services, actor, async (editing) => {
+      if (toPublish && !hasScope(principal.scopes, 'version:publish')) throw forbidden('version:publish');
+      const { version, liveId, outboxId } = await edit(services, principal, async (editing) => {
         const row = await takeVersion(editing, request, { secretBox, toPublish });
         if (!toPublish) {
-          return { version: row, liveId: await liveVersionId(editing.em, actor.accountId), outboxId: undefined };
+          return { version: row, liveId: await liveVersionId(editing.em, principal.accountId), outboxId: undefined };
         }
         const published = await makeLive(editing, row.id, publishing.documentBytesMax());
         return { ...published, liveId: row.id };
@@ -136,11 +136,11 @@ export const versionEndpoints = [
     tag: 'Versions',
     summary: 'Read a version',
     reply: versionReply,
-    async handle({ params, actor }, { storage }) {
+    async handle({ params, principal }, { storage }) {
       const em = storage.fork();
-      const row = await findVersion(em, actor.accountId, params['id'] ?? '');
+      const row = await findVersion(em, principal.accountId, params['id'] ?? '');
       if (row === undefined) throw notFound('version');
-      return viewVersion(row, await liveVersionId(em, actor.accountId));
+      return viewVersion(row, await liveVersionId(em, principal.accountId));
     },
   }),
   defineEndpoint({
@@ -155,14 +155,14 @@ export const versionEndpoints = [
       { additionalProperties: false },
     ),
     reply: versionReply,
-    async handle({ params, body, actor }, services) {
+    async handle({ params, body, principal }, services) {
       const { name, notes } = body as { readonly name?: string; readonly notes?: string | null };
-      return edit(services, actor, async ({ em, now }) => {
-        const row = await findVersion(em, actor.accountId, params['id'] ?? '');
+      return edit(services, principal, async ({ em, now }) => {
+        const row = await findVersion(em, principal.accountId, params['id'] ?? '');
         if (row === undefined) throw notFound('version');
         renameVersion(row, name ?? row.name, notes === undefined ? (row.notes ?? null) : notes);
-        recordAudit(em, actor, { action: 'version.update', entityId: row.id }, now);
-        return viewVersion(row, await liveVersionId(em, actor.accountId));
+        recordAudit(em, principal, { action: 'version.update', entityId: row.id }, now);
+        return viewVersion(row, await liveVersionId(em, principal.accountId));
       });
     },
   }),
@@ -174,9 +174,9 @@ export const versionEndpoints = [
     tag: 'Versions',
     summary: 'Make a version live, an older one too; answers once every process runs it or 2 seconds have passed',
     reply: versionReply,
-    async handle({ params, actor }, services: CoreServices & VersionServices) {
+    async handle({ params, principal }, services: CoreServices & VersionServices) {
       const { publishing } = services;
-      const { version, outboxId } = await edit(services, actor, (editing) =>
+      const { version, outboxId } = await edit(services, principal, (editing) =>
         makeLive(editing, params['id'] ?? '', publishing.documentBytesMax()),
       );
       if (outboxId !== undefined) await publishing.whenApplied(outboxId);
@@ -195,11 +195,11 @@ export const versionEndpoints = [
       versionNumber: Type.Integer({ minimum: 1 }),
       jsonContent: Type.Record(Type.String(), Type.Array(Type.Record(Type.String(), Type.Unknown()))),
     }),
-    async handle({ params, actor }, { storage }) {
+    async handle({ params, principal }, { storage }) {
       const em = storage.fork();
-      const row = await findVersion(em, actor.accountId, params['id'] ?? '');
+      const row = await findVersion(em, principal.accountId, params['id'] ?? '');
       if (row === undefined) throw notFound('version');
-      const content = (await versionContent(em, actor.accountId, row.id)) ?? emptySnapshot;
+      const content = (await versionContent(em, principal.accountId, row.id)) ?? emptySnapshot;
       return { id: row.id, versionNumber: row.versionNumber, jsonContent: maskSnapshot(content) };
     },
   }),
@@ -212,9 +212,9 @@ export const versionEndpoints = [
     summary: 'What a version, or the draft, changes against another; by default against the one that is live',
     query: Type.Object({ against: Type.Optional(against) }),
     reply: diffReply,
-    async handle({ params, query, actor }, { storage }) {
+    async handle({ params, query, principal }, { storage }) {
       const em = storage.fork();
-      const { accountId } = actor;
+      const { accountId } = principal;
       const target = await resolveSnapshot(em, accountId, params['id'] ?? '');
       const baseline =
         query.against === undefined
@@ -236,11 +236,11 @@ export const versionEndpoints = [
       id: Type.String(),
       status: nullable(Type.Enum(['added', 'modified', 'removed'])),
     }),
-    async handle({ query, actor }, { storage }) {
+    async handle({ query, principal }, { storage }) {
       const em = storage.fork();
       const collection: CollectionName = query.collection;
-      const draft = await resolveSnapshot(em, actor.accountId, 'draft');
-      const live = await liveContent(em, actor.accountId);
+      const draft = await resolveSnapshot(em, principal.accountId, 'draft');
+      const live = await liveContent(em, principal.accountId);
       return { collection, id: query.entityId, status: entityStatus(live, draft, collection, query.entityId) };
     },
   }),
@@ -253,7 +253,8 @@ export const versionEndpoints = [
     summary: 'Undo the draft changes of some entities',
     body: Type.Object({ entities: Type.Array(entity, { maxItems: entitiesMax }) }, { additionalProperties: false }),
     reply: undoReply,
-    handle: ({ body, actor }, services) => edit(services, actor, (editing) => undoChanges(editing, body.entities)),
+    handle: ({ body, principal }, services) =>
+      edit(services, principal, (editing) => undoChanges(editing, body.entities)),
   }),
   defineEndpoint({
     method: 'POST',
@@ -263,6 +264,6 @@ export const versionEndpoints = [
     tag: 'Versions',
     summary: 'Undo every draft change; draft experiments stay',
     reply: undoReply,
-    handle: ({ actor }, services) => edit(services, actor, (editing) => undoChanges(editing, 'all')),
+    handle: ({ principal }, services) => edit(services, principal, (editing) => undoChanges(editing, 'all')),
   }),
 ];

@@ -20,22 +20,22 @@ export type Publishing = {
  * either the version that was live before or a row in the outbox. Throws a 400 for a version too large to push.
  */
 export async function publishVersion(
-  { em, actor, now }: Editing,
+  { em, principal, now }: Editing,
   id: string,
   documentBytesMax: number,
 ): Promise<Publishing> {
-  const { accountId } = actor;
+  const { accountId } = principal;
   const version = await findVersion(em, accountId, id);
   if (version === undefined) throw notFound('version');
   if ((await liveVersionId(em, accountId)) === id.toLowerCase()) return { version, outboxId: undefined };
   const content = (await versionContent(em, accountId, id)) ?? emptySnapshot;
-  await setLiveVersion(em, version, actor, now);
+  await setLiveVersion(em, version, principal, now);
   const { versionNumber } = version;
   const published = { accountId, versionId: version.id, versionNumber, publishedAt: now.toISOString() };
   const bytes = encodeAccountConfig(await buildAccountDocument(em, published, content)).length;
   if (bytes > documentBytesMax) {
     throw badRequest(`the version is too large to publish: ${bytes} bytes of at most ${documentBytesMax}`);
   }
-  recordAudit(em, actor, { action: 'version.publish', entityId: version.id, details: { versionNumber } }, now);
+  recordAudit(em, principal, { action: 'version.publish', entityId: version.id, details: { versionNumber } }, now);
   return { version, outboxId: await addToOutbox(em, accountId, now) };
 }

@@ -14,8 +14,8 @@ export type UndoResult = Omit<RevertPlan, 'steps'> & { readonly remainingChanges
 
 /** Undoes the draft changes of the entities named, or all of them. */
 export async function undoChanges(editing: Editing, refs: readonly EntityRef[] | 'all'): Promise<UndoResult> {
-  const { em, actor, now } = editing;
-  const { accountId } = actor;
+  const { em, principal, now } = editing;
+  const { accountId } = principal;
   const published = await liveContent(em, accountId);
   const draft = withoutDraftExperiments(await loadDraft(em, accountId));
   const { steps, ...counts } = planRevert(published, draft, refs === 'all' ? changedEntities(published, draft) : refs);
@@ -23,7 +23,7 @@ export async function undoChanges(editing: Editing, refs: readonly EntityRef[] |
   await em.flush();
   const after = withoutDraftExperiments(await loadDraft(em, accountId));
   const action = refs === 'all' ? 'draft.abandon' : 'draft.revert';
-  if (steps.length > 0) recordAudit(em, actor, { action, details: counts }, now);
+  if (steps.length > 0) recordAudit(em, principal, { action, details: counts }, now);
   return { ...counts, remainingChanges: diffSnapshots(published, after).count };
 }
 

@@ -71,10 +71,15 @@ export function renameVersion(row: VersionRow, name: string, notes: string | nul
 }
 
 /** Makes the version the one the account runs. The caller holds the account's lock. */
-export async function setLiveVersion(em: EntityManager, row: VersionRow, actor: Principal, now: Date): Promise<void> {
+export async function setLiveVersion(
+  em: EntityManager,
+  row: VersionRow,
+  principal: Principal,
+  now: Date,
+): Promise<void> {
   row.publishedAt = now;
-  row.publishedByUserId = actor.keyId;
-  row.publishedByUserName = actor.keyName;
+  row.publishedByUserId = principal.keyId;
+  row.publishedByUserName = principal.keyName;
   await em.flush();
   await em.nativeUpdate(Account, { id: row.accountId }, { liveVersionId: row.id });
 }

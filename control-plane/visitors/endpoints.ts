@@ -26,8 +26,8 @@ export const visitorEndpoints = [
       email: text('In any spelling.'),
     }),
     reply: pageOf(visitorReply),
-    async handle({ query, actor }, { pool, paginator }) {
-      const { accountId } = actor;
+    async handle({ query, principal }, { pool, paginator }) {
+      const { accountId } = principal;
       const { userId, externalId, email } = query;
       const keys = [
         ...(userId === undefined ? [] : [{ id: userId }]),
@@ -57,8 +57,8 @@ export const visitorEndpoints = [
     tag: 'Visitors',
     summary: 'Read all that is kept of a visitor; an alias leads to the visitor it became',
     reply: visitorReply,
-    async handle({ params, actor }, { pool }) {
-      const visitor = await exportVisitor(pool, actor.accountId, { id: params['id'] ?? '' });
+    async handle({ params, principal }, { pool }) {
+      const visitor = await exportVisitor(pool, principal.accountId, { id: params['id'] ?? '' });
       if (visitor === undefined) throw notFound('visitor');
       return visitor;
     },
@@ -78,15 +78,15 @@ export const visitorEndpoints = [
       ids: Type.Array(Type.String(), { description: 'The erased id and its aliases.' }),
       recentEventCount: Type.Integer({ minimum: 0, description: 'Events erased from the recent-events view.' }),
     }),
-    async handle({ params, actor }, services) {
+    async handle({ params, principal }, services) {
       const id = params['id'] ?? '';
-      return edit(services, actor, async ({ em, now }) => {
+      return edit(services, principal, async ({ em, now }) => {
         // Written before the erasure, which has a transaction of its own: what cannot be audited is not done. The hash
         // lets an auditor who has the id find the entry, and nobody else the visitor.
         const entityId = createHash('sha256').update(id).digest('hex');
-        recordAudit(em, actor, { action: 'visitor.erase', entityId }, now);
+        recordAudit(em, principal, { action: 'visitor.erase', entityId }, now);
         await em.flush();
-        const { ids, recentEventCount } = await eraseVisitor(services.pool, actor.accountId, id);
+        const { ids, recentEventCount } = await eraseVisitor(services.pool, principal.accountId, id);
         if (ids.length === 0) throw notFound('visitor');
         return { deleted: true, ids, recentEventCount };
       });

@@ -30,7 +30,7 @@ export async function checkLog(env: DoctorEnv, connectTimeoutMs: number): Promis
     ...logAccess(env),
     name: 'sluice doctor',
     connectTimeoutMs,
-    takesOldServer: true,
+    acceptsOldServer: true,
   });
   try {
     const info = connection.nc.info;

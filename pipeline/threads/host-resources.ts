@@ -41,13 +41,13 @@ export async function openHostResources(settings: HostSettings, logger: Logger):
   const { instanceId, thread, dispatcher } = settings;
   const name = `pipeline-${instanceId}-${thread}`;
   // Whether the log will do was decided when the pipeline started: a thread that starts again goes on with what there is.
-  const connection = await connectLog({ ...settings.log, name, takesOldServer: true });
+  const connection = await connectLog({ ...settings.log, name, acceptsOldServer: true });
   const { health } = await openBuckets(connection, settings.replicas);
   const pool = createVisitorPool({
     ...settings.database,
     connectionsMax: settings.databaseConnectionsMax,
     name: `sluice-pipeline-${instanceId}-${thread}`,
-    byKey: true,
+    forceIndexScans: true,
     onIdleError: (error) => logger.warn({ err: error }, 'database connection lost'),
   });
   const rules = createEgressRules(settings.egressRanges);

@@ -96,7 +96,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     const elsewhere = kind.prepare({ ...kind.exampleSettings, baseUrl: 'https://proxy.example.net:8443/to/' });
     for (const event of ['Order Completed', '$identify']) {
       const outbound = { resolved: sampleEvent({ event }) };
-      const url = elsewhere.takes?.(outbound) === false ? undefined : urlOf(elsewhere, outbound);
+      const url = elsewhere.accepts?.(outbound) === false ? undefined : urlOf(elsewhere, outbound);
       if (url !== undefined) expect(url.startsWith('https://proxy.example.net:8443/to/')).toBe(true);
     }
     expect(() => kind.prepare({ ...kind.exampleSettings, baseUrl: 'file:///etc/passwd' })).toThrow('baseUrl');
@@ -106,7 +106,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     '%s: is not taken, or makes a whole request',
     (event) => {
       const outbound = { resolved: sampleEvent({ event, event_properties: {} }) };
-      const isTaken = prepared.takes?.(outbound) !== false;
+      const isTaken = prepared.accepts?.(outbound) !== false;
       expect(isTaken ? flawsOf(prepared.buildRequest([outbound], nowMs)) : []).toEqual([]);
     },
   );
@@ -116,10 +116,10 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     fc.assert(
       fc.property(fc.array(anyEvent(nowMs), { minLength: 1, maxLength: 3 }), (events) => {
         for (const event of events) {
-          expect(typeof (prepared.takes?.(event) ?? true)).toBe('boolean');
+          expect(typeof (prepared.accepts?.(event) ?? true)).toBe('boolean');
           expect(typeof (prepared.groupOf?.(event) ?? '')).toBe('string');
         }
-        const taken = events.filter((event) => prepared.takes?.(event) !== false).slice(0, prepared.batchEventsMax);
+        const taken = events.filter((event) => prepared.accepts?.(event) !== false).slice(0, prepared.batchEventsMax);
         const [first] = taken;
         if (first === undefined) return;
         const group = prepared.groupOf?.(first);

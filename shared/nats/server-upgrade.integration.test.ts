@@ -53,8 +53,8 @@ async function start(options: Partial<NatsServerOptions>): Promise<NatsServer> {
   return server;
 }
 
-async function connect({ url }: NatsServer, takesOldServer = false): Promise<LogConnection> {
-  const connection = await connectLog({ url, name: 'test', takesOldServer });
+async function connect({ url }: NatsServer, acceptsOldServer = false): Promise<LogConnection> {
+  const connection = await connectLog({ url, name: 'test', acceptsOldServer });
   ended.push(() => connection.close());
   return connection;
 }

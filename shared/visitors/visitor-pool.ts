@@ -10,7 +10,7 @@ export type VisitorPoolOptions = DatabaseAccess & {
   /** Shown in the server's list of connections. */
   readonly name: string;
   /** For a pool whose statements all look rows up by key: PostgreSQL is kept from planning for whole tables. */
-  readonly byKey?: boolean;
+  readonly forceIndexScans?: boolean;
   /** A connection broke while nobody used it; the pool replaces it. */
   onIdleError(error: Error): void;
 };
@@ -28,7 +28,7 @@ export function createVisitorPool(options: VisitorPoolOptions): Pool {
     query_timeout: 15_000,
     idle_in_transaction_session_timeout: 30_000,
     keepAlive: true,
-    ...(options.byKey === true ? { verify: setUpByKey } : {}),
+    ...(options.forceIndexScans === true ? { verify: setUpForcedIndexScans } : {}),
   });
   pool.on('error', options.onIdleError);
   // The pool listens only while it holds a connection. One that breaks while it is handed over says so by an event, which
@@ -38,7 +38,7 @@ export function createVisitorPool(options: VisitorPoolOptions): Pool {
 }
 
 /** The pool gives a new connection to nobody before this is done. */
-function setUpByKey(client: ClientBase, done: (error?: Error) => void): void {
+function setUpForcedIndexScans(client: ClientBase, done: (error?: Error) => void): void {
   forceIndexScansForSession(client).then(() => done(), done);
 }
 

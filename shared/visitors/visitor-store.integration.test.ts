@@ -14,7 +14,13 @@ let database: TestDatabase;
 let pool: Pool;
 
 const openPool = (databaseUrl: string): Pool =>
-  createVisitorPool({ databaseUrl, connectionsMax: 20, name: 'test', byKey: true, onIdleError: () => undefined });
+  createVisitorPool({
+    databaseUrl,
+    connectionsMax: 20,
+    name: 'test',
+    forceIndexScans: true,
+    onIdleError: () => undefined,
+  });
 
 beforeAll(async () => {
   database = await createTestDatabase();

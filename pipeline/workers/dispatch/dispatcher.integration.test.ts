@@ -61,7 +61,7 @@ describe('dispatcher', () => {
     expect(sink.taken().toSorted()).toEqual(['e0', 'e1']);
   });
 
-  it('takes: what the platform has no use for is passed over, uncounted, and its frame is acknowledged', async () => {
+  it('accepts: what the platform has no use for is passed over, uncounted, and its frame is acknowledged', async () => {
     const settings = { measurementId: 'G-EXAMPLE123', apiSecret: 'secret', baseUrl: sink.url };
     publishDestination({ type: 'GA4MeasurementProtocol', settings });
     await rig.start();

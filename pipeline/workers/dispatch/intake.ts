@@ -207,7 +207,7 @@ export class Intake {
     switch (decision?.kind) {
       case 'send': {
         if (decision.mapped !== undefined) item.mapped = decision.mapped;
-        if (target?.prepared?.takes?.(item) === false) {
+        if (target?.prepared?.accepts?.(item) === false) {
           counts.skipped += 1;
           break;
         }

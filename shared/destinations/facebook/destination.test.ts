@@ -89,9 +89,9 @@ describe('Facebook', () => {
   it('events: those of the service are passed over, unless a mapping names them anew', () => {
     const prepared = facebook.prepare(settings);
     const identify = sampleShopper({ event: '$identify' });
-    expect(prepared.takes?.(identify)).toBe(false);
-    expect(prepared.takes?.({ ...identify, mapped: { eventName: 'Lead', properties: {} } })).toBe(true);
-    expect(prepared.takes?.(sampleShopper())).toBe(true);
+    expect(prepared.accepts?.(identify)).toBe(false);
+    expect(prepared.accepts?.({ ...identify, mapped: { eventName: 'Lead', properties: {} } })).toBe(true);
+    expect(prepared.accepts?.(sampleShopper())).toBe(true);
   });
 
   it('unfit: nobody to match, too old, or a purchase without a price', () => {

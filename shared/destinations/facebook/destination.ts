@@ -1,6 +1,6 @@
 import { defineDestination } from '../sdk/destination.ts';
 import type { PreparedDestination } from '../sdk/destination.ts';
-import { sentEvent, takesCustomerEvents } from '../sdk/event.ts';
+import { sentEvent, acceptsCustomerEvents } from '../sdk/event.ts';
 import { postJson } from '../sdk/http.ts';
 import { baseUrl, choice, matching, optionalText, requiredText, token } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
@@ -62,7 +62,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   const headers = { authorization: `Bearer ${given.accessToken}` };
   return {
     batchEventsMax,
-    takes: takesCustomerEvents,
+    accepts: acceptsCustomerEvents,
     buildRequest(events, nowMs) {
       const data = events.map((event) => facebookEvent(sentEvent(event), actionSource, nowMs));
       return postJson({ url, headers, body: { data, test_event_code: testEventCode }, events });

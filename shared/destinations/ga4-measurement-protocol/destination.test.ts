@@ -69,11 +69,11 @@ describe('GA4MeasurementProtocol', () => {
     expect(group?.({ resolved: sampleEvent({ context: { ga_client_id: '1.2' } }) })).not.toBe(group?.(one));
   });
 
-  it('takes: an identify only where a mapping gave it a name', () => {
+  it('accepts: an identify only where a mapping gave it a name', () => {
     const identify = { resolved: sampleEvent({ event: '$identify' }) };
-    expect(prepared.takes?.(identify)).toBe(false);
-    expect(prepared.takes?.({ ...identify, mapped: { eventName: 'login', properties: {} } })).toBe(true);
-    expect(prepared.takes?.({ resolved: sampleEvent({ event: '$experiment_impression' }) })).toBe(true);
+    expect(prepared.accepts?.(identify)).toBe(false);
+    expect(prepared.accepts?.({ ...identify, mapped: { eventName: 'login', properties: {} } })).toBe(true);
+    expect(prepared.accepts?.({ resolved: sampleEvent({ event: '$experiment_impression' }) })).toBe(true);
   });
 
   it('parameters: at most 25, of text and numbers, cut to what is taken', () => {

@@ -53,7 +53,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   const url = `${given.baseUrl}/mp/collect?${query.toString()}`;
   return {
     batchEventsMax,
-    takes: (event) => !isIdentify(event),
+    accepts: (event) => !isIdentify(event),
     groupOf: (event) => JSON.stringify(clientOf(event)),
     buildRequest(events) {
       const [first] = events;

@@ -54,9 +54,9 @@ describe('HubSpot', () => {
   it('track: without a hub id only events with a name of HubSpot are of use', () => {
     const prepared = hubspot.prepare({ accessToken: 'pat-1' });
     const mapped = { eventName: 'pe9_purchase', properties: { total: 1 } };
-    expect(prepared.takes?.(track)).toBe(false);
-    expect(prepared.takes?.(identify)).toBe(true);
-    expect(prepared.takes?.({ ...track, mapped })).toBe(true);
+    expect(prepared.accepts?.(track)).toBe(false);
+    expect(prepared.accepts?.(identify)).toBe(true);
+    expect(prepared.accepts?.({ ...track, mapped })).toBe(true);
     expect(inputsOf([{ ...track, mapped }])[0]).toMatchObject({
       eventName: 'pe9_purchase',
       properties: { total: '1' },

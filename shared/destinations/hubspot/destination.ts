@@ -59,7 +59,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   const headers = { authorization: `Bearer ${given.accessToken}` };
   return {
     batchEventsMax: given.batchSize,
-    takes: (event) => isIdentify(event) || hubId !== undefined || isQualified(sentEvent(event).name),
+    accepts: (event) => isIdentify(event) || hubId !== undefined || isQualified(sentEvent(event).name),
     groupOf: (event) => (isIdentify(event) ? 'contacts' : 'events'),
     buildRequest(events) {
       const [first] = events;

@@ -80,13 +80,13 @@ describe('LinkedInAdsCAPI', () => {
     const { request, body } = sent(sampleShopper(), more);
     expect(request.headers['linkedin-version']).toBe('202611');
     expect(body.elements[0]).toMatchObject({ conversion: 'urn:lla:llaPartnerConversion:7' });
-    const { takes } = linkedinAdsCapi.prepare({ ...settings, ...more });
-    expect([sampleShopper(), sampleShopper({ event: 'Page Viewed' })].map((event) => takes?.(event))).toEqual([
+    const { accepts } = linkedinAdsCapi.prepare({ ...settings, ...more });
+    expect([sampleShopper(), sampleShopper({ event: 'Page Viewed' })].map((event) => accepts?.(event))).toEqual([
       true,
       false,
     ]);
-    expect(linkedinAdsCapi.prepare(settings).takes?.(sampleShopper({ event: 'Page Viewed' }))).toBe(true);
-    expect(linkedinAdsCapi.prepare(settings).takes?.(sampleShopper({ event: '$identify' }))).toBe(false);
+    expect(linkedinAdsCapi.prepare(settings).accepts?.(sampleShopper({ event: 'Page Viewed' }))).toBe(true);
+    expect(linkedinAdsCapi.prepare(settings).accepts?.(sampleShopper({ event: '$identify' }))).toBe(false);
     expect(() => linkedinAdsCapi.prepare({ ...settings, conversionId: 'x' })).toThrow('settings.conversionId');
     expect(() => linkedinAdsCapi.prepare({ ...settings, apiVersion: 'x' })).toThrow('settings.apiVersion');
   });

@@ -2,7 +2,7 @@ import { isJsonObject } from '../../runtime/json.ts';
 import { jsonAnswer, outcomeOfStatus } from '../sdk/answers.ts';
 import { defineDestination } from '../sdk/destination.ts';
 import type { OutboundAnswer, Outcome, PreparedDestination } from '../sdk/destination.ts';
-import { sentEvent, takesCustomerEvents } from '../sdk/event.ts';
+import { sentEvent, acceptsCustomerEvents } from '../sdk/event.ts';
 import { postJson } from '../sdk/http.ts';
 import { baseUrl, matching, optionalText, requiredText, SettingError, token } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
@@ -68,8 +68,8 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   return {
     batchEventsMax,
     retriesRows: true,
-    takes: (event) =>
-      takesCustomerEvents(event) && (names.size === 0 || names.has(sentEvent(event).name.toLowerCase())),
+    accepts: (event) =>
+      acceptsCustomerEvents(event) && (names.size === 0 || names.has(sentEvent(event).name.toLowerCase())),
     buildRequest(events, nowMs) {
       const elements = events.map((event) => linkedinEvent(sentEvent(event), conversionUrn + id, nowMs));
       return postJson({ url, headers, body: { elements }, events });

@@ -81,9 +81,9 @@ describe('Mixpanel', () => {
 
   it('identify: of no use when it tells nothing', () => {
     const resolved = { ...identify.resolved, visitor: { id: 'v', custom_properties: {} } };
-    expect(mixpanel.prepare(token).takes?.({ resolved })).toBe(false);
-    expect(mixpanel.prepare(token).takes?.(identify)).toBe(true);
-    expect(mixpanel.prepare(token).takes?.(track)).toBe(true);
+    expect(mixpanel.prepare(token).accepts?.({ resolved })).toBe(false);
+    expect(mixpanel.prepare(token).accepts?.(identify)).toBe(true);
+    expect(mixpanel.prepare(token).accepts?.(track)).toBe(true);
   });
 
   it('answer: the rows of a 400 that are not named were taken', () => {

@@ -65,7 +65,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   const authorization = account?.authorization ?? basicAuthorization(token, '');
   return {
     batchEventsMax: given.batchSize,
-    takes: (event) => !isIdentify(event) || Object.keys(traitsOf(event)).length > 0,
+    accepts: (event) => !isIdentify(event) || Object.keys(traitsOf(event)).length > 0,
     groupOf: (event) => (isIdentify(event) ? 'profiles' : 'events'),
     buildRequest(events) {
       const [first] = events;

@@ -104,7 +104,7 @@ describe('Pinterest', () => {
       client_ip_address: '203.0.113.7',
       client_user_agent: 'Example/1.0',
     });
-    expect(pinterest.prepare(settings).takes?.(sampleShopper({ event: '$identify' }))).toBe(false);
+    expect(pinterest.prepare(settings).accepts?.(sampleShopper({ event: '$identify' }))).toBe(false);
   });
 
   it('answer: row by row, also in the details of a 422', () => {

@@ -2,7 +2,7 @@ import { isJsonObject } from '../../runtime/json.ts';
 import { jsonAnswer } from '../sdk/answers.ts';
 import { defineDestination } from '../sdk/destination.ts';
 import type { OutboundAnswer, Outcome, PreparedDestination } from '../sdk/destination.ts';
-import { sentEvent, takesCustomerEvents } from '../sdk/event.ts';
+import { sentEvent, acceptsCustomerEvents } from '../sdk/event.ts';
 import { postJson } from '../sdk/http.ts';
 import { baseUrl, choice, requiredText, toggle, token } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
@@ -50,7 +50,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   const actionSource = given.actionSource;
   return {
     batchEventsMax,
-    takes: takesCustomerEvents,
+    accepts: acceptsCustomerEvents,
     buildRequest(events) {
       const data = events.map((event) => pinterestEvent(sentEvent(event), actionSource));
       return postJson({ url, headers, body: { data }, events });

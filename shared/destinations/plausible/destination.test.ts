@@ -54,9 +54,9 @@ describe('Plausible', () => {
     expect(request({ context: { user_agent: 'a', ip: '1.2.3.4, x' } }).headers).not.toHaveProperty('x-forwarded-for');
   });
 
-  it('takes: no identify', () => {
-    expect(prepared.takes?.({ resolved: sampleEvent({ event: '$identify' }) })).toBe(false);
-    expect(prepared.takes?.({ resolved: sampleEvent() })).toBe(true);
+  it('accepts: no identify', () => {
+    expect(prepared.accepts?.({ resolved: sampleEvent({ event: '$identify' }) })).toBe(false);
+    expect(prepared.accepts?.({ resolved: sampleEvent() })).toBe(true);
   });
 
   it('answer: what was dropped is refused', () => {

@@ -47,7 +47,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   const url = `${given.baseUrl}/api/event`;
   return {
     batchEventsMax: 1,
-    takes: (event) => !isIdentify(event),
+    accepts: (event) => !isIdentify(event),
     buildRequest(events) {
       const [first] = events;
       if (first === undefined) throw new UnfitEventError('there is no event');

@@ -88,6 +88,6 @@ describe('Reddit', () => {
     expect(() => sent(seen({ user_agent: 'Example/1.0' }))).toThrow('the event says nothing of a person');
     expect(sent(seen({ rdt_cid: 'click-1' })).body.data.events[0]).toMatchObject({ click_id: 'click-1' });
     expect(() => sent(sampleShopper({ time: nowMs - 8 * 86_400_000 }))).toThrow('older than 7 days');
-    expect(reddit.prepare(settings).takes?.(sampleShopper({ event: '$identify' }))).toBe(false);
+    expect(reddit.prepare(settings).accepts?.(sampleShopper({ event: '$identify' }))).toBe(false);
   });
 });

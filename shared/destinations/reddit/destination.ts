@@ -1,6 +1,6 @@
 import { defineDestination } from '../sdk/destination.ts';
 import type { PreparedDestination } from '../sdk/destination.ts';
-import { sentEvent, takesCustomerEvents } from '../sdk/event.ts';
+import { sentEvent, acceptsCustomerEvents } from '../sdk/event.ts';
 import { postJson } from '../sdk/http.ts';
 import { baseUrl, choice, optionalText, requiredText, token } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
@@ -57,7 +57,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   const testId = given.testId;
   return {
     batchEventsMax,
-    takes: takesCustomerEvents,
+    accepts: acceptsCustomerEvents,
     buildRequest(outbound, nowMs) {
       const events = outbound.map((event) => redditEvent(sentEvent(event), actionSource, nowMs));
       return postJson({ url, headers, body: { data: { test_id: testId, events } }, events: outbound });

@@ -62,7 +62,7 @@ export type PreparedDestination = {
    * Whether the platform has a use for the event at all; without it every event is sent. What it has none for is passed
    * over and not counted, like an event of a source the destination is not for.
    */
-  takes?(event: OutboundEvent): boolean;
+  accepts?(event: OutboundEvent): boolean;
   /** Events of different groups do not travel in one request: for platforms that take them at different addresses. */
   groupOf?(event: OutboundEvent): string;
   /**

@@ -116,7 +116,7 @@ export function eventJson(outbound: OutboundEvent): string {
  * Whether an event is the customer's own, or was given a name of theirs by a mapping: not one of the service's, such as
  * $identify and $experiment_impression, which are nothing to an advertising platform.
  */
-export function takesCustomerEvents(event: OutboundEvent): boolean {
+export function acceptsCustomerEvents(event: OutboundEvent): boolean {
   return !outboundName(event).startsWith('$');
 }
 

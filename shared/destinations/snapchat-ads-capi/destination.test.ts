@@ -62,17 +62,17 @@ describe('SnapchatAdsCapi', () => {
 
   it('name: the list is closed; what others are sent as is a setting', () => {
     const quiz = sampleShopper({ event: 'Quiz Finished' });
-    expect(snapchatAdsCapi.prepare(settings).takes?.(quiz)).toBe(false);
+    expect(snapchatAdsCapi.prepare(settings).accepts?.(quiz)).toBe(false);
     expect(() => sent(quiz)).toThrow('Snap has no name');
     const more = { otherEvents: 'CUSTOM_EVENT_2' };
-    expect(snapchatAdsCapi.prepare({ ...settings, ...more }).takes?.(quiz)).toBe(true);
+    expect(snapchatAdsCapi.prepare({ ...settings, ...more }).accepts?.(quiz)).toBe(true);
     expect(sent(quiz, more).body.data[0]).toMatchObject({ event_name: 'CUSTOM_EVENT_2' });
     expect(sent(sampleShopper({ event: 'Product Added' })).body.data[0]).toMatchObject({ event_name: 'ADD_CART' });
   });
 
   it('events: those of the service are passed over', () => {
     const prepared = snapchatAdsCapi.prepare({ ...settings, otherEvents: 'CUSTOM_EVENT_1' });
-    expect(prepared.takes?.(sampleShopper({ event: '$identify' }))).toBe(false);
+    expect(prepared.accepts?.(sampleShopper({ event: '$identify' }))).toBe(false);
   });
 
   it('unfit: nobody to match, or too old', () => {

@@ -1,6 +1,6 @@
 import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
 import type { PreparedDestination } from '../sdk/destination.ts';
-import { sentEvent, takesCustomerEvents } from '../sdk/event.ts';
+import { sentEvent, acceptsCustomerEvents } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
 import { postJson } from '../sdk/http.ts';
 import { snapchatCustomEvents, snapchatEvent, snapchatName } from './payload.ts';
@@ -61,7 +61,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     snapchatName(name) ?? (otherEvents === 'none' ? undefined : otherEvents);
   return {
     batchEventsMax,
-    takes: (event) => takesCustomerEvents(event) && nameOf(sentEvent(event)) !== undefined,
+    accepts: (event) => acceptsCustomerEvents(event) && nameOf(sentEvent(event)) !== undefined,
     buildRequest(events, nowMs) {
       const data = events.map((outbound) => {
         const event = sentEvent(outbound);

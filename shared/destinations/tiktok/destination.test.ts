@@ -95,7 +95,7 @@ describe('TikTok', () => {
 
   it('unfit: nobody to match', () => {
     expect(() => sent(sampleStranger())).toThrow('the event says nothing of a person');
-    expect(tiktok.prepare(settings).takes?.(sampleShopper({ event: '$identify' }))).toBe(false);
+    expect(tiktok.prepare(settings).accepts?.(sampleShopper({ event: '$identify' }))).toBe(false);
   });
 
   it('answer: the code of the body tells, whatever the status', () => {

@@ -1,7 +1,7 @@
 import { jsonAnswer } from '../sdk/answers.ts';
 import { defineDestination } from '../sdk/destination.ts';
 import type { OutboundAnswer, Outcome, PreparedDestination } from '../sdk/destination.ts';
-import { sentEvent, takesCustomerEvents } from '../sdk/event.ts';
+import { sentEvent, acceptsCustomerEvents } from '../sdk/event.ts';
 import { postJson } from '../sdk/http.ts';
 import { tiktokEvent } from './payload.ts';
 import { baseUrl, choice, optionalText, requiredText, token } from '../sdk/settings.ts';
@@ -63,7 +63,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   };
   return {
     batchEventsMax,
-    takes: takesCustomerEvents,
+    accepts: acceptsCustomerEvents,
     buildRequest(events) {
       const data = events.map((event) => tiktokEvent(sentEvent(event)));
       return postJson({ url, headers, body: { ...source, data }, events });

@@ -31,7 +31,7 @@ export type ConnectLogOptions = LogAccess & {
   /** How long the first connection may take, in ms. Default 10,000. */
   readonly connectTimeoutMs?: number;
   /** For whoever only looks, or has looked before: a server that is too old is taken as well. Default false. */
-  readonly takesOldServer?: boolean;
+  readonly acceptsOldServer?: boolean;
 };
 
 const requestTimeoutMs = 5_000;
@@ -50,7 +50,7 @@ export class LogConnectError extends Error {
  */
 export async function connectLog(options: ConnectLogOptions): Promise<LogConnection> {
   const nc = await dial(options);
-  if (options.takesOldServer !== true) await refuseOldServer(nc);
+  if (options.acceptsOldServer !== true) await refuseOldServer(nc);
   let connected = true;
   let reconnects = 0;
   const reconnected = new Set<() => void>();

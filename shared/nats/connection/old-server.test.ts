@@ -28,7 +28,7 @@ test('log connection: a server that is too old is refused at once, with the vers
 
 test('log connection: whoever only looks gets a server that is too old, with its problem', async () => {
   const { url } = await greet('2.13.9');
-  const connection = await connected({ url, name: 'test', takesOldServer: true });
+  const connection = await connected({ url, name: 'test', acceptsOldServer: true });
   expect(connection.problem).toContain('nats-server 2.13.9 is older than 2.14');
 });
 

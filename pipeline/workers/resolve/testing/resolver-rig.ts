@@ -55,7 +55,7 @@ export async function createResolverRig(natsUrl: string, databaseUrl: string) {
     databaseUrl,
     connectionsMax: 20,
     name: 'test',
-    byKey: true,
+    forceIndexScans: true,
     onIdleError: () => undefined,
   });
   const account = randomUUID();

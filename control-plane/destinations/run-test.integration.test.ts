@@ -39,7 +39,7 @@ async function testAt(baseUrl: string, id: string): Promise<{ readonly status: n
   return { status: answer.status, body: await answer.json() };
 }
 
-test('trial: sends one event and shows what went out and what came back', async () => {
+test('destination test: sends one event and shows what went out and what came back', async () => {
   const id = await createDestination();
   platform.answer((_request, response) => void response.writeHead(202, { 'x-seen': 'yes' }).end('taken'));
   const { status, body } = await client.post(`/destinations/${id}/test`);
@@ -60,7 +60,7 @@ test('trial: sends one event and shows what went out and what came back', async 
   expect(audit.body.entities).toMatchObject([{ entityId: id, details: { settings: 'draft' } }]);
 });
 
-test('trial: an event of ones own', async () => {
+test('destination test: an event of ones own', async () => {
   const id = await createDestination();
   const { body } = await client.post(`/destinations/${id}/test`, { event: 'Signed Up', properties: { plan: 'pro' } });
   expect(body.outcome).toBe('delivered');
@@ -68,7 +68,7 @@ test('trial: an event of ones own', async () => {
   expect(event).toMatchObject({ event: 'Signed Up', event_properties: { plan: 'pro' } });
 });
 
-test('trial: the published settings, where there are some', async () => {
+test('destination test: the published settings, where there are some', async () => {
   const id = await createDestination();
   const path = `/destinations/${id}/test`;
   const early = await client.post(path, { settings: 'published' });
@@ -85,7 +85,7 @@ test('trial: the published settings, where there are some', async () => {
   expect((await client.post(path, { settings: 'draft' })).body.request.url).toBe(`${platform.url}/changed`);
 });
 
-test('trial: no secret comes back, however it is echoed', async () => {
+test('destination test: no secret comes back, however it is echoed', async () => {
   const id = await createDestination({
     httpDestinationUrl: `${platform.url}/in?api_key=query-canary&page=2`,
     headers: JSON.stringify({ Authorization: 'Bearer header-canary', 'X-Team': 'team-canary' }),
@@ -117,13 +117,13 @@ test.each([
   [401, 'reject', 'status 401'],
   [302, 'reject', 'status 302'],
   [503, 'retry', 'status 503'],
-])('trial: %i is %s', async (status, outcome, reason) => {
+])('destination test: %i is %s', async (status, outcome, reason) => {
   const id = await createDestination();
   platform.answer((_request, response) => void response.writeHead(status, { location: '/elsewhere' }).end());
   expect((await client.post(`/destinations/${id}/test`)).body).toMatchObject({ outcome, reason, answer: { status } });
 });
 
-test('trial: an address that is not allowed is not asked', async () => {
+test('destination test: an address that is not allowed is not asked', async () => {
   const id = await createDestination({ httpDestinationUrl: 'http://169.254.169.254/latest/meta-data' });
   expect((await client.post(`/destinations/${id}/test`)).body).toMatchObject({
     outcome: 'reject',
@@ -132,7 +132,7 @@ test('trial: an address that is not allowed is not asked', async () => {
   });
 });
 
-test('trial: a platform that does not answer, in bounded time', async () => {
+test('destination test: a platform that does not answer, in bounded time', async () => {
   const another = await plane.startAnother({ DESTINATION_TEST_TIMEOUT_MS: 500 });
   const id = await createDestination();
   platform.answer(() => undefined);
@@ -143,7 +143,7 @@ test('trial: a platform that does not answer, in bounded time', async () => {
   await another.stop();
 });
 
-test('trial: no more than a few at once, and a stop ends those under way', async () => {
+test('destination test: no more than a few at once, and a stop ends those under way', async () => {
   const another = await plane.startAnother({ DESTINATION_TEST_TIMEOUT_MS: 60_000, DESTINATION_TESTS_MAX: 4 });
   const id = await createDestination();
   let asked = 0;
@@ -160,7 +160,7 @@ test('trial: no more than a few at once, and a stop ends those under way', async
   expect(await first).toMatchObject({ status: 200, body: { outcome: 'retry', answer: null } });
 });
 
-test('trial: a long answer is cut', async () => {
+test('destination test: a long answer is cut', async () => {
   const id = await createDestination();
   platform.answer((_request, response) => void response.end('x'.repeat(200_000)));
   const { body } = await client.post(`/destinations/${id}/test`);
@@ -172,7 +172,7 @@ test.each([
   ['an empty name', { event: '' }, 'event must be a string of 1 to 1000 characters'],
   ['properties that are none', { properties: [] }, 'properties must be an object'],
   ['settings of another kind', { settings: 'live' }, 'settings must be one of draft, published'],
-])('trial: refuses %s', async (_case, body, error) => {
+])('destination test: refuses %s', async (_case, body, error) => {
   const id = await createDestination();
   expect(await client.post(`/destinations/${id}/test`, body)).toMatchObject({ status: 400, body: { error } });
 });
