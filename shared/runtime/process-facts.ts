@@ -3,14 +3,14 @@ import { readFile, readlink } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
 /** What identifies a process beyond its id, which the system gives to others after it has ended. */
-export interface ProcessFacts {
+export type ProcessFacts = {
   readonly pid: number;
   readonly command: readonly string[];
   /** Differs between two processes that had the same id one after the other. Only good for comparing. */
   readonly startedAt: string;
   /** Undefined where the system does not say (another account's process, or not Linux). */
   readonly workingDirectory: string | undefined;
-}
+};
 
 /** The facts of a living process, or undefined if none has this id. A zombie counts as gone. */
 export async function readProcessFacts(pid: number): Promise<ProcessFacts | undefined> {

@@ -3,12 +3,12 @@ import { createServer, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
 
 /** Says what nats-server says to a client that connects, in the version it was given, and nothing else. */
-export interface GreetingServer {
+export type GreetingServer = {
   readonly url: string;
   /** The version of the greetings from now on; clients that are connected lose their connection. */
   replaceBy(version: string): void;
   close(): Promise<void>;
-}
+};
 
 /** Starts one on a free port of loopback: for tests of versions that cannot be had. */
 export async function startGreetingServer(version: string): Promise<GreetingServer> {

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { compiledPath } from '../runtime/compiled-path.ts';
 
-const SCRIPT = `
+const script = `
   const [module, name, options] = process.argv.slice(1);
   const server = await (await import(module))[name](JSON.parse(options));
   process.stdout.write(String(server.pid));
@@ -11,7 +11,7 @@ const SCRIPT = `
 
 /** Has another process start a server and kills that process in a way it cannot react to. Returns the server's process id. */
 export async function leaveServerBehind(module: URL, start: string, options: object): Promise<number> {
-  const args = ['--input-type=module', '--eval', SCRIPT];
+  const args = ['--input-type=module', '--eval', script];
   const parent = spawn(process.execPath, [...args, '--', compiledPath(module), start, JSON.stringify(options)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -8,21 +8,21 @@ import { isThere } from '../embedded/machine/is-there.ts';
 import { parseNatsVersion } from '../embedded/nats/nats-version.ts';
 import { runCommand } from '../embedded/machine/run-command.ts';
 
-export interface OlderNatsServer {
+export type OlderNatsServer = {
   readonly path: string;
   readonly version: string;
-}
+};
 
 /** The suite whose nats-server is 2.10, the version that logs were made with before. */
-const SUITE = 'trixie';
-const FETCH_DEADLINE_MS = 180_000;
-const VERSION_TIMEOUT_MS = 10_000;
+const suite = 'trixie';
+const fetchDeadlineMs = 180_000;
+const versionTimeoutMs = 10_000;
 
 /** nats-server 2.10, to make data folders with that a newer one takes over. Throws where it cannot be fetched. */
 export async function fetchOlderNatsServer(): Promise<OlderNatsServer> {
-  const cached = join(defaultEmbeddedCacheDir(), `nats-server-${SUITE}-${process.platform}-${process.arch}`);
+  const cached = join(defaultEmbeddedCacheDir(), `nats-server-${suite}-${process.platform}-${process.arch}`);
   if (!(await isThere(cached))) await fetchInto(cached);
-  const { stdout } = await runCommand(cached, ['--version'], { timeoutMs: VERSION_TIMEOUT_MS });
+  const { stdout } = await runCommand(cached, ['--version'], { timeoutMs: versionTimeoutMs });
   return { path: cached, version: parseNatsVersion(stdout) ?? '' };
 }
 
@@ -30,7 +30,7 @@ async function fetchInto(cached: string): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-older-nats-'));
   const aside = `${cached}.${process.pid}`;
   try {
-    const contents = await fetchDebianPackages(['nats-server'], folder, AbortSignal.timeout(FETCH_DEADLINE_MS), SUITE);
+    const contents = await fetchDebianPackages(['nats-server'], folder, AbortSignal.timeout(fetchDeadlineMs), suite);
     await mkdir(dirname(cached), { recursive: true });
     await copyFile(join(contents, 'usr', 'sbin', 'nats-server'), aside);
     await chmod(aside, 0o755);

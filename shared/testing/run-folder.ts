@@ -7,20 +7,20 @@ import { endLeftNatsServer } from '../embedded/nats/nats-server.ts';
 import { endLeftPostgresServer } from '../embedded/postgres/postgres-server.ts';
 
 /** The temporary folder of one test run. All servers of the run live in it. */
-export interface RunFolder {
+export type RunFolder = {
   readonly path: string;
   /** Ends what tests left running in it, and removes it. */
   remove(): Promise<void>;
-}
+};
 
-export const NATS_FOLDER_PREFIX = 'nats-';
-export const POSTGRES_FOLDER = 'postgres';
+export const natsFolderPrefix = 'nats-';
+export const postgresFolder = 'postgres';
 
-const RUN_PREFIX = 'sluice-test-';
-const UNCLAIMED_AGE_MS = 60 * 60 * 1000;
+const runPrefix = 'sluice-test-';
+const unclaimedAgeMs = 60 * 60 * 1000;
 
 export async function createRunFolder(): Promise<RunFolder> {
-  const path = await mkdtemp(join(tmpdir(), RUN_PREFIX));
+  const path = await mkdtemp(join(tmpdir(), runPrefix));
   // PostgreSQL's account passes through when root runs the tests.
   await chmod(path, 0o711);
   const claim = await claimFolder(path);
@@ -36,7 +36,7 @@ export async function createRunFolder(): Promise<RunFolder> {
 /** Ends the servers and removes the folders of runs that were killed. Those of runs that go on are left alone. */
 export async function removeLeftRunFolders(): Promise<void> {
   const names = await readdir(tmpdir());
-  for (const name of names.filter((found) => found.startsWith(RUN_PREFIX))) {
+  for (const name of names.filter((found) => found.startsWith(runPrefix))) {
     const path = join(tmpdir(), name);
     if (await isLeft(path)) {
       // Another account's, for example, cannot be removed, and is no reason to run no tests.
@@ -52,15 +52,15 @@ async function isLeft(path: string): Promise<boolean> {
   }
   // Perhaps made this moment and about to be claimed.
   const made = await stat(path).catch(() => undefined);
-  return made !== undefined && Date.now() - made.mtimeMs > UNCLAIMED_AGE_MS;
+  return made !== undefined && Date.now() - made.mtimeMs > unclaimedAgeMs;
 }
 
 async function removeRunFolder(path: string): Promise<void> {
   for (const name of await readdir(path)) {
     const folder = join(path, name);
-    if (name.startsWith(NATS_FOLDER_PREFIX)) {
+    if (name.startsWith(natsFolderPrefix)) {
       await endLeftNatsServer(folder);
-    } else if (name === POSTGRES_FOLDER) {
+    } else if (name === postgresFolder) {
       await endLeftPostgresServer(folder);
       // The data may lie elsewhere, with a link here.
       await rm(await realpath(folder), { recursive: true, force: true });

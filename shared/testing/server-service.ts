@@ -4,19 +4,19 @@ import { join } from 'node:path';
 
 import { defaultEmbeddedCacheDir, findNatsServer } from '../embedded/nats/nats-binary.ts';
 import { type PostgresServer, startPostgresServer } from '../embedded/postgres/postgres-server.ts';
-import { POSTGRES_FOLDER } from './run-folder.ts';
+import { postgresFolder } from './run-folder.ts';
 
 /** What a test can ask the service for. Each is made when first asked for, once for all test processes of the run. */
 export type ServiceItem = 'nats-binary-path' | 'postgres-url';
 
 /** Where test processes, which cannot share servers among themselves, get the run's shared ones. */
-export interface ServerService {
+export type ServerService = {
   readonly socketPath: string;
   /** Stops what was started. */
   close(): Promise<void>;
-}
+};
 
-const REPLY_DEADLINE_MS = 240_000;
+const replyDeadlineMs = 240_000;
 
 /** Opens the service on a unix socket in the run's folder. */
 export async function serveTestServers(runFolder: string): Promise<ServerService> {
@@ -30,7 +30,7 @@ export async function serveTestServers(runFolder: string): Promise<ServerService
       return natsBinary;
     },
     'postgres-url': async () => {
-      postgres ??= startPostgresServer({ dataDir: join(runFolder, POSTGRES_FOLDER), durable: false });
+      postgres ??= startPostgresServer({ dataDir: join(runFolder, postgresFolder), durable: false });
       return (await postgres).url;
     },
   };
@@ -53,7 +53,7 @@ export async function serveTestServers(runFolder: string): Promise<ServerService
 /** Asks the service at `socketPath`, from a test process. */
 export function askServerService(socketPath: string, item: ServiceItem): Promise<string> {
   return new Promise((resolve, reject) => {
-    const asked = request({ socketPath, path: `/${item}`, agent: false, timeout: REPLY_DEADLINE_MS }, (reply) => {
+    const asked = request({ socketPath, path: `/${item}`, agent: false, timeout: replyDeadlineMs }, (reply) => {
       let body = '';
       reply.setEncoding('utf8');
       reply.on('data', (text: string) => {

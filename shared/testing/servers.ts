@@ -6,7 +6,7 @@ import { inject } from 'vitest';
 import { startNatsCluster } from '../embedded/nats/nats-cluster.ts';
 import { type NatsServer, type NatsServerOptions, startNatsServer } from '../embedded/nats/nats-server.ts';
 import { type DatabaseAddress, dropDatabase, ensureDatabase } from '../embedded/postgres/postgres-database.ts';
-import { NATS_FOLDER_PREFIX } from './run-folder.ts';
+import { natsFolderPrefix } from './run-folder.ts';
 import { askServerService } from './server-service.ts';
 
 declare module 'vitest' {
@@ -17,11 +17,11 @@ declare module 'vitest' {
 }
 
 /** A database of one test file's own. */
-export interface TestDatabase {
+export type TestDatabase = {
   readonly url: string;
   /** Removes it, ending sessions that are still open. */
   drop(): Promise<void>;
-}
+};
 
 /** The nats-server program of this run, for tests that start servers with options of their own. */
 export function natsBinaryPath(): Promise<string> {
@@ -30,7 +30,7 @@ export function natsBinaryPath(): Promise<string> {
 
 /** A fresh temporary folder for a nats-server's data. Removed at the end of the run, and servers left on it are ended. */
 export function createNatsFolder(): Promise<string> {
-  return mkdtemp(join(inject('testRunFolder'), NATS_FOLDER_PREFIX));
+  return mkdtemp(join(inject('testRunFolder'), natsFolderPrefix));
 }
 
 /**

@@ -4,7 +4,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** A file system of a few megabytes in memory, which can really be full. */
-export interface SmallDisk {
+export type SmallDisk = {
   /** Its top folder, for processes of this user. */
   readonly folder: string;
   /** Takes all room there is, again where some came free. */
@@ -12,23 +12,23 @@ export interface SmallDisk {
   /** Gives back what `fill` took. */
   makeRoom(): Promise<void>;
   close(): Promise<void>;
-}
+};
 
-const MEBIBYTE = 1024 ** 2;
-const UP = 'mounted';
+const mebibyte = 1024 ** 2;
+const up = 'mounted';
 
 /**
  * Mounts one in a namespace of its own, for which Linux wants no root; the process that holds the namespace also shows
  * its folder to others. Throws where the system does not allow it, as most containers do not.
  */
 export async function mountSmallDisk(mebibytes: number): Promise<SmallDisk> {
-  const mount = `mount -t tmpfs -o size=${mebibytes}m,mode=0711 none /mnt && echo ${UP} && exec sleep infinity`;
+  const mount = `mount -t tmpfs -o size=${mebibytes}m,mode=0711 none /mnt && echo ${up} && exec sleep infinity`;
   const holder = spawn('unshare', ['--user', '--map-root-user', '--mount', 'sh', '-c', mount]);
   let said = '';
   const mounted = new Promise<void>((resolve, reject) => {
     const hear = (text: Buffer): void => {
       said += text.toString();
-      if (said.includes(UP)) resolve();
+      if (said.includes(up)) resolve();
     };
     holder.stdout.on('data', hear);
     holder.stderr.on('data', hear);
@@ -53,7 +53,7 @@ export async function mountSmallDisk(mebibytes: number): Promise<SmallDisk> {
 }
 
 async function fill(filler: FileHandle): Promise<void> {
-  for (const bytes of [MEBIBYTE, 4_096, 1]) {
+  for (const bytes of [mebibyte, 4_096, 1]) {
     const piece = Buffer.alloc(bytes, 1);
     // Behind what is there: the file was cut off, and its handle does not know.
     for (let at = (await filler.stat()).size; await writeAt(filler, piece, at); at += bytes);

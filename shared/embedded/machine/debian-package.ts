@@ -6,13 +6,13 @@ import { runCommand } from './run-command.ts';
 
 // The first Debian suite with a nats-server that is new enough (2.15.1). Its programs run on
 // Debian 12 as well: of the C library they want version 2.34.
-const SUITE = 'forky';
-const DEBIAN_SUITES = /^(oldoldstable|oldstable|stable|testing|unstable|sid|buster|bullseye|bookworm|trixie|forky)$/;
-const KEYRINGS = ['/usr/share/keyrings/debian-archive-keyring.gpg', '/usr/share/keyrings/debian-archive-keyring.pgp'];
-const LIST_TIMEOUT_MS = 20_000;
-const UPDATE_TIMEOUT_MS = 120_000;
-const DOWNLOAD_TIMEOUT_MS = 60_000;
-const EXTRACT_TIMEOUT_MS = 30_000;
+const usualSuite = 'forky';
+const debianSuites = /^(oldoldstable|oldstable|stable|testing|unstable|sid|buster|bullseye|bookworm|trixie|forky)$/;
+const keyrings = ['/usr/share/keyrings/debian-archive-keyring.gpg', '/usr/share/keyrings/debian-archive-keyring.pgp'];
+const listTimeoutMs = 20_000;
+const updateTimeoutMs = 120_000;
+const downloadTimeoutMs = 60_000;
+const extractTimeoutMs = 30_000;
 
 /**
  * Takes packages from the Debian mirror apt uses already, but of another suite, and returns the folder they are unpacked
@@ -23,15 +23,15 @@ export async function fetchDebianPackages(
   names: readonly string[],
   folder: string,
   signal: AbortSignal,
-  suite = SUITE,
+  suite = usualSuite,
 ): Promise<string> {
   const keyring = await findKeyring();
   const mirror = await findMirror(signal);
   const aptConfig = await writeAptConfig(folder, `deb [signed-by=${keyring}] ${mirror} ${suite} main\n`);
   const apt = (args: readonly string[], timeoutMs: number): Promise<unknown> =>
     runCommand('apt-get', ['-q', '-c', aptConfig, ...args], { timeoutMs, signal, cwd: folder });
-  await apt(['update'], UPDATE_TIMEOUT_MS);
-  await apt(['download', ...names], DOWNLOAD_TIMEOUT_MS);
+  await apt(['update'], updateTimeoutMs);
+  await apt(['download', ...names], downloadTimeoutMs);
   const archives = await readdir(folder);
   const contents = join(folder, 'contents');
   for (const name of names) {
@@ -39,7 +39,7 @@ export async function fetchDebianPackages(
     if (archive === undefined) {
       throw new Error(`apt-get downloaded no ${name} of ${suite} from ${mirror}`);
     }
-    await runCommand('dpkg', ['-x', join(folder, archive), contents], { timeoutMs: EXTRACT_TIMEOUT_MS, signal });
+    await runCommand('dpkg', ['-x', join(folder, archive), contents], { timeoutMs: extractTimeoutMs, signal });
   }
   return contents;
 }
@@ -80,25 +80,25 @@ export function pickDebianMirror(targets: string): string | undefined {
     .map((line) => line.split(' '))
     .filter(([uri, release, component]) => {
       const isFetched = /^(https?|mirror|file|copy)[+:]/.test(uri ?? '');
-      return isFetched && component === 'main' && DEBIAN_SUITES.test(release ?? '');
+      return isFetched && component === 'main' && debianSuites.test(release ?? '');
     });
   const debian = candidates.find(([, , , origin]) => origin === 'Debian');
   return (debian ?? candidates.find(([, , , origin]) => (origin ?? '') === ''))?.[0];
 }
 
 async function findKeyring(): Promise<string> {
-  for (const keyring of KEYRINGS) {
+  for (const keyring of keyrings) {
     if (await isThere(keyring)) {
       return keyring;
     }
   }
-  throw new Error(`this is no Debian: there is no ${KEYRINGS[0]}`);
+  throw new Error(`this is no Debian: there is no ${keyrings[0]}`);
 }
 
 async function findMirror(signal: AbortSignal): Promise<string> {
   const format = '$(REPO_URI) $(RELEASE) $(COMPONENT) $(ORIGIN)';
   const { stdout } = await runCommand('apt-get', ['indextargets', '--format', format, 'Created-By: Packages'], {
-    timeoutMs: LIST_TIMEOUT_MS,
+    timeoutMs: listTimeoutMs,
     signal,
   });
   const mirror = pickDebianMirror(stdout);

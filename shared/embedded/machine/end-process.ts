@@ -4,14 +4,14 @@ import { EmbeddedServerError } from './embedded-server-error.ts';
 import { type ProcessFacts, readProcessFacts } from '../../runtime/process-facts.ts';
 
 /** One rung of ending a process: the signal to send and how long to wait for the end before the next rung. */
-export interface EndStep {
+export type EndStep = {
   readonly signal: NodeJS.Signals;
   readonly waitMs: number;
-}
+};
 
-export const KILL_STEP: EndStep = { signal: 'SIGKILL', waitMs: 10_000 };
+export const killStep: EndStep = { signal: 'SIGKILL', waitMs: 10_000 };
 
-const POLL_MS = 20;
+const pollMs = 20;
 
 /**
  * Ends a process this one did not start (so there is no child handle), by id, sending each step's signal in turn.
@@ -35,7 +35,7 @@ export async function endProcess(target: ProcessFacts, steps: readonly EndStep[]
       if (!(await isSameProcess(target))) {
         return;
       }
-      await delay(POLL_MS);
+      await delay(pollMs);
     }
   }
   throw new EmbeddedServerError('stop_failed', `process ${target.pid} of an earlier run did not end when told to`);
@@ -59,7 +59,7 @@ export async function endOrphan(
       `a server (process ${server.pid}) that was not started from here runs on ${folder}; stop it, or choose another folder`,
     );
   }
-  await endProcess(server, [...steps, KILL_STEP]);
+  await endProcess(server, [...steps, killStep]);
 }
 
 async function isSameProcess(target: ProcessFacts): Promise<boolean> {

@@ -6,26 +6,26 @@ import { EmbeddedServerError } from './embedded-server-error.ts';
 import { readProcessFacts } from '../../runtime/process-facts.ts';
 
 /** The right to run a server on a folder, held by this process until released. */
-export interface FolderClaim {
+export type FolderClaim = {
   /** Whether a process that ended without releasing it held it before; a server still on the folder is then its orphan. */
   readonly isTakenOver: boolean;
   release(): Promise<void>;
-}
+};
 
-const CLAIM_FILE = 'owner';
-const ATTEMPTS_MAX = 100;
-const RETRY_MS = 20;
-const GUARD_AGE_MAX_MS = 1_000;
+const claimFile = 'owner';
+const attemptsMax = 100;
+const retryMs = 20;
+const guardAgeMaxMs = 1_000;
 
 /**
  * Claims a folder for this process. A claim left by a process that has ended (kill -9, power cut) is taken over;
  * one of a living process is an error, so two stacks never run on the same data.
  */
 export async function claimFolder(folder: string): Promise<FolderClaim> {
-  const file = join(folder, CLAIM_FILE);
+  const file = join(folder, claimFile);
   const mine = await describeThisProcess();
   let isTakenOver = false;
-  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+  for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
     if (await createLink(mine, file, folder)) {
       return { isTakenOver, release: () => removeQuietly(file) };
     }
@@ -39,7 +39,7 @@ export async function claimFolder(folder: string): Promise<FolderClaim> {
     }
     isTakenOver = (await discardStaleClaim(file, owner)) || isTakenOver;
     if (!isTakenOver) {
-      await delay(RETRY_MS);
+      await delay(retryMs);
     }
   }
   throw new EmbeddedServerError('folder_in_use', `could not claim ${folder}: other processes keep claiming it`);
@@ -47,7 +47,7 @@ export async function claimFolder(folder: string): Promise<FolderClaim> {
 
 /** Whether a living process holds a claim on the folder; undefined if the folder has no claim at all. */
 export async function isFolderClaimed(folder: string): Promise<boolean | undefined> {
-  const owner = await readlink(join(folder, CLAIM_FILE)).catch(() => undefined);
+  const owner = await readlink(join(folder, claimFile)).catch(() => undefined);
   return owner === undefined ? undefined : (await livingOwner(owner)) !== undefined;
 }
 
@@ -105,7 +105,7 @@ async function discardStaleClaim(file: string, stale: string): Promise<boolean> 
 async function removeOldGuard(guard: string): Promise<void> {
   const found = await stat(guard).catch(() => undefined);
   // One of the future is from before the clock was set back.
-  if (found !== undefined && Math.abs(Date.now() - found.mtimeMs) > GUARD_AGE_MAX_MS) {
+  if (found !== undefined && Math.abs(Date.now() - found.mtimeMs) > guardAgeMaxMs) {
     await rmdir(guard).catch(() => undefined);
   }
 }

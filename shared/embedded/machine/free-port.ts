@@ -6,24 +6,24 @@ import { EmbeddedServerError } from './embedded-server-error.ts';
 
 // Below the range Linux takes outgoing connections from (32768 up), so that no connection of ours or of a test
 // occupies the port while a server that listened on it is being restarted.
-const PORT_MIN = 20_000;
-const PORT_MAX = 32_000;
-const ATTEMPTS_MAX = 64;
+const portMin = 20_000;
+const portMax = 32_000;
+const attemptsMax = 64;
 
 /** A TCP port nobody listens on: `preferred` if it is free, else a random one. The caller must still expect to lose a race for it. */
 export async function findFreePort(preferred?: number): Promise<number> {
   if (preferred !== undefined && (await isPortFree(preferred))) {
     return preferred;
   }
-  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
-    const port = randomInt(PORT_MIN, PORT_MAX);
+  for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
+    const port = randomInt(portMin, portMax);
     if (await isPortFree(port)) {
       return port;
     }
   }
   throw new EmbeddedServerError(
     'port_busy',
-    `found no free TCP port between ${PORT_MIN} and ${PORT_MAX} in ${ATTEMPTS_MAX} tries`,
+    `found no free TCP port between ${portMin} and ${portMax} in ${attemptsMax} tries`,
   );
 }
 

@@ -1,7 +1,7 @@
 import { type FileHandle, open, rename, stat } from 'node:fs/promises';
 
-const KEPT_BYTES_MAX = 8 * 1024 * 1024;
-const TAIL_BYTES = 4 * 1024;
+const keptBytesMax = 8 * 1024 * 1024;
+const tailBytes = 4 * 1024;
 
 /** Opens a server's log for appending. A log that has grown large is kept once as `<name>.1`. */
 export async function openLogFile(path: string): Promise<FileHandle> {
@@ -9,7 +9,7 @@ export async function openLogFile(path: string): Promise<FileHandle> {
     (found) => found.size,
     () => 0,
   );
-  if (size > KEPT_BYTES_MAX) {
+  if (size > keptBytesMax) {
     await rename(path, `${path}.1`);
   }
   return open(path, 'a', 0o600);
@@ -21,8 +21,8 @@ export async function readLogTail(path: string, fromByte: number): Promise<strin
   try {
     file = await open(path, 'r');
     const { size } = await file.stat();
-    const start = Math.max(fromByte, size - TAIL_BYTES);
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(TAIL_BYTES), 0, TAIL_BYTES, start);
+    const start = Math.max(fromByte, size - tailBytes);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(tailBytes), 0, tailBytes, start);
     return buffer.toString('utf8', 0, bytesRead).trim().split('\n').slice(-15).join('\n');
   } catch {
     return '';

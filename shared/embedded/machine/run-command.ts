@@ -1,20 +1,20 @@
 import { spawn } from 'node:child_process';
 
 /** What a command printed. Only the last part is kept of more than a mebibyte. */
-export interface CommandOutput {
+export type CommandOutput = {
   readonly stdout: string;
   readonly stderr: string;
-}
+};
 
-export interface RunCommandOptions {
+export type RunCommandOptions = {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
   readonly env?: NodeJS.ProcessEnv;
   readonly cwd?: string;
   readonly account?: { readonly uid: number; readonly gid: number } | undefined;
-}
+};
 
-const OUTPUT_CHARACTERS_MAX = 1024 * 1024;
+const outputCharactersMax = 1024 * 1024;
 
 /** Runs a command to its end. Throws, with what it said on standard error, if it fails or its time is up. */
 export function runCommand(
@@ -55,7 +55,7 @@ export function runCommand(
     for (const name of ['stdout', 'stderr'] as const) {
       child[name].setEncoding('utf8');
       child[name].on('data', (text: string) => {
-        output[name] = (output[name] + text).slice(-OUTPUT_CHARACTERS_MAX);
+        output[name] = (output[name] + text).slice(-outputCharactersMax);
       });
     }
     child.once('error', (error) => settle(new Error(`cannot run ${command}: ${error.message}`, { cause: error })));

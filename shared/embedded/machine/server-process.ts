@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { EmbeddedServerError } from './embedded-server-error.ts';
-import { type EndStep, KILL_STEP } from './end-process.ts';
+import { type EndStep, killStep } from './end-process.ts';
 import { openLogFile, readLogTail } from './log-file.ts';
 
 /** A server child process: its output goes to a log file, and it ends only when told to. */
-export interface ServerProcess {
+export type ServerProcess = {
   readonly pid: number;
   readonly exited: Promise<ServerExit>;
   /**
@@ -18,14 +18,14 @@ export interface ServerProcess {
   stop(): Promise<void>;
   /** SIGKILL: what a crash looks like. */
   kill(): Promise<void>;
-}
+};
 
-export interface ServerExit {
+export type ServerExit = {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-}
+};
 
-export interface ServerProcessOptions {
+export type ServerProcessOptions = {
   /** What error messages call it. */
   readonly label: string;
   readonly command: string;
@@ -34,9 +34,9 @@ export interface ServerProcessOptions {
   readonly stopSteps: readonly EndStep[];
   readonly env?: NodeJS.ProcessEnv;
   readonly account?: { readonly uid: number; readonly gid: number };
-}
+};
 
-const POLL_MS = 15;
+const pollMs = 15;
 
 /** Starts the process; resolves once it exists, which is before it is ready. */
 export async function startServerProcess(options: ServerProcessOptions): Promise<ServerProcess> {
@@ -85,7 +85,7 @@ function supervise(
     throw new EmbeddedServerError('stop_failed', `${label} (process ${child.pid}) did not end when told to`);
   };
 
-  const stop = (): Promise<void> => end([...stopSteps, KILL_STEP]);
+  const stop = (): Promise<void> => end([...stopSteps, killStep]);
 
   const waitUntilReady = async (check: () => Promise<boolean>, deadlineMs: number): Promise<void> => {
     const deadline = performance.now() + deadlineMs;
@@ -97,7 +97,7 @@ function supervise(
       if (performance.now() > deadline) {
         throw startFailed(`was not ready within ${deadlineMs / 1000} s`, await logTail());
       }
-      await delay(POLL_MS);
+      await delay(pollMs);
     }
   };
 
@@ -120,7 +120,7 @@ function supervise(
     exited,
     whenReady,
     stop,
-    kill: () => end([KILL_STEP]),
+    kill: () => end([killStep]),
   };
 }
 

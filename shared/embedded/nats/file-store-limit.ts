@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises';
 
-const MEBIBYTE = 1024 ** 2;
-const DISK_SHARE = 3 / 4;
+const mebibyte = 1024 ** 2;
+const diskShare = 3 / 4;
 
 /**
  * How many bytes the nats-server on a folder may store, `max_file_store`: three quarters of its disk, and as much as its
@@ -16,6 +16,6 @@ export async function chooseFileStoreBytes(folder: string, atLeastBytes = 0): Pr
 
 /** In whole mebibytes, as people would write it: the doctor takes other numbers for the server's own choice. */
 export function fileStoreBytes(diskBytes: number, atLeastBytes: number): number {
-  const bytes = Math.max(diskBytes * DISK_SHARE, Math.min(atLeastBytes, diskBytes));
-  return Math.max(1, Math.floor(bytes / MEBIBYTE)) * MEBIBYTE;
+  const bytes = Math.max(diskBytes * diskShare, Math.min(atLeastBytes, diskBytes));
+  return Math.max(1, Math.floor(bytes / mebibyte)) * mebibyte;
 }

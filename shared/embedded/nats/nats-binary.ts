@@ -8,18 +8,18 @@ import { EmbeddedServerError } from '../machine/embedded-server-error.ts';
 import { readEmbeddedEnv } from '../machine/env.ts';
 import { isThere } from '../machine/is-there.ts';
 import { fetchDebianPackages } from '../machine/debian-package.ts';
-import { fetchNatsRelease, NATS_RELEASE, type NatsRelease } from './nats-release.ts';
+import { fetchNatsRelease, natsRelease, type NatsRelease } from './nats-release.ts';
 import { requireNatsVersion } from './nats-version.ts';
 
 export { defaultEmbeddedCacheDir } from '../machine/cache-dir.ts';
 
 /** A nats-server that has been run and is new enough. */
-export interface NatsBinary {
+export type NatsBinary = {
   readonly path: string;
   readonly version: string;
-}
+};
 
-export interface FindNatsServerOptions {
+export type FindNatsServerOptions = {
   /** Where a fetched program is kept. */
   readonly cacheDir: string;
   readonly onProgress: (line: string) => void;
@@ -30,12 +30,12 @@ export interface FindNatsServerOptions {
   readonly searchPath?: readonly string[];
   /** The release to fetch, by default the pinned one. */
   readonly release?: NatsRelease;
-}
+};
 
-interface Way {
+type Way = {
   readonly name: string;
   readonly find: () => Promise<NatsBinary>;
-}
+};
 
 /**
  * Finds nats-server: a given one; else on PATH; else in the cache; else the official release; else Debian's package.
@@ -48,7 +48,7 @@ export async function findNatsServer(options: FindNatsServerOptions): Promise<Na
   if (given !== undefined) {
     return useGiven(resolve(given), signal);
   }
-  const { cacheDir, onProgress, release = NATS_RELEASE } = options;
+  const { cacheDir, onProgress, release = natsRelease } = options;
   const cached = join(resolve(cacheDir), `nats-server-${release.tag}-${process.platform}-${process.arch}`);
   const ways: readonly Way[] = [
     { name: 'PATH', find: () => findOnPath(options.searchPath ?? env.PATH.split(delimiter), signal) },

@@ -4,10 +4,10 @@ import { EmbeddedServerError } from '../machine/embedded-server-error.ts';
 import { findFreePort } from '../machine/free-port.ts';
 import { type NatsServer, type NatsServerOptions, startNatsServer } from './nats-server.ts';
 
-const FORMED_DEADLINE_MS = 60_000;
-const HEALTH_TIMEOUT_MS = 2_000;
-const POLL_MS = 50;
-const START_ATTEMPTS_MAX = 2;
+const formedDeadlineMs = 60_000;
+const healthTimeoutMs = 2_000;
+const pollMs = 50;
+const startAttemptsMax = 2;
 
 type NodeOptions = Omit<NatsServerOptions, 'cluster' | 'serverName'>;
 
@@ -22,7 +22,7 @@ export async function startNatsCluster(name: string, nodes: readonly NodeOptions
     } catch (error) {
       // Nodes begin to listen for one another last, and end where somebody has taken that port since it was found free.
       const mayHaveLostRace = error instanceof EmbeddedServerError && error.code === 'start_failed';
-      if (!mayHaveLostRace || attempt >= START_ATTEMPTS_MAX) throw error;
+      if (!mayHaveLostRace || attempt >= startAttemptsMax) throw error;
     }
   }
 }
@@ -55,7 +55,7 @@ async function startNodes(name: string, nodes: readonly NodeOptions[]): Promise<
 
 async function untilFormed(nodes: readonly NatsServer[]): Promise<void> {
   const over = new AbortController();
-  const deadline = AbortSignal.any([AbortSignal.timeout(FORMED_DEADLINE_MS), over.signal]);
+  const deadline = AbortSignal.any([AbortSignal.timeout(formedDeadlineMs), over.signal]);
   try {
     await Promise.race([
       Promise.all(nodes.map((node) => untilHealthy(node, deadline))),
@@ -80,7 +80,7 @@ async function untilHealthy(node: NatsServer, deadline: AbortSignal): Promise<vo
   let answer = '';
   while (!deadline.aborted) {
     try {
-      const reply = await fetch(`${node.monitorUrl}/healthz`, { signal: AbortSignal.timeout(HEALTH_TIMEOUT_MS) });
+      const reply = await fetch(`${node.monitorUrl}/healthz`, { signal: AbortSignal.timeout(healthTimeoutMs) });
       answer = await reply.text();
       if (reply.ok) {
         return;
@@ -88,7 +88,7 @@ async function untilHealthy(node: NatsServer, deadline: AbortSignal): Promise<vo
     } catch (error) {
       answer = error instanceof Error ? error.message : String(error);
     }
-    await delay(POLL_MS);
+    await delay(pollMs);
   }
   throw new EmbeddedServerError('start_failed', `the nats-server at ${node.url} did not join its cluster: ${answer}`);
 }

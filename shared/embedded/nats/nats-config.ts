@@ -1,5 +1,5 @@
 /** What a nats-server of ours is told. Ports are on 127.0.0.1 only: the server has no accounts or passwords. */
-export interface NatsConfig {
+export type NatsConfig = {
   readonly serverName: string;
   readonly port: number;
   readonly monitorPort: number;
@@ -13,14 +13,14 @@ export interface NatsConfig {
   readonly cluster: NatsClusterConfig | undefined;
   /** Lines put at the end as they are: certificates, users. */
   readonly furtherLines: string | undefined;
-}
+};
 
-export interface NatsClusterConfig {
+export type NatsClusterConfig = {
   readonly name: string;
   readonly port: number;
   /** Cluster ports of all nodes, this one's included. */
   readonly routes: readonly number[];
-}
+};
 
 /** The text of a nats-server configuration file. */
 export function renderNatsConfig(config: NatsConfig): string {

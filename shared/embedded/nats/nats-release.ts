@@ -6,32 +6,32 @@ import { EnvHttpProxyAgent, fetch } from 'undici';
 import { runCommand } from '../machine/run-command.ts';
 
 /** An official build of nats-server: where it lies, and what its archives' SHA-256 must be. */
-export interface NatsRelease {
+export type NatsRelease = {
   readonly tag: string;
   readonly baseUrl: string;
   /** By `os-arch`, from the Dockerfile of the official image. Others are looked up in the release's own SHA256SUMS. */
   readonly checksums: Readonly<Record<string, string>>;
-}
+};
 
 /** The release fetched when this machine has none. */
-export const NATS_RELEASE: NatsRelease = {
+export const natsRelease: NatsRelease = {
   tag: 'v2.15.1',
   baseUrl: 'https://github.com/nats-io/nats-server/releases/download',
   checksums: {},
 };
 
-const CONNECT_TIMEOUT_MS = 5_000;
-const SILENCE_TIMEOUT_MS = 15_000;
-const DOWNLOAD_TIMEOUT_MS = 120_000;
-const EXTRACT_TIMEOUT_MS = 30_000;
-const ARCHIVE_BYTES_MAX = 64 * 1024 * 1024;
-const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64', arm: 'arm7' };
+const connectTimeoutMs = 5_000;
+const silenceTimeoutMs = 15_000;
+const downloadTimeoutMs = 120_000;
+const extractTimeoutMs = 30_000;
+const archiveBytesMax = 64 * 1024 * 1024;
+const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64', arm: 'arm7' };
 
 /** Downloads and unpacks a release into the folder, checks its SHA-256, and returns the path of the program. */
 export async function fetchNatsRelease(release: NatsRelease, folder: string, signal: AbortSignal): Promise<string> {
   const platform = natsPlatform();
   const name = `nats-server-${release.tag}-${platform}`;
-  const deadline = AbortSignal.any([signal, AbortSignal.timeout(DOWNLOAD_TIMEOUT_MS)]);
+  const deadline = AbortSignal.any([signal, AbortSignal.timeout(downloadTimeoutMs)]);
   const expected = release.checksums[platform] ?? (await lookUpChecksum(release, `${name}.tar.gz`, deadline));
   const archive = await download(`${release.baseUrl}/${release.tag}/${name}.tar.gz`, deadline);
   const actual = createHash('sha256').update(archive).digest('hex');
@@ -41,7 +41,7 @@ export async function fetchNatsRelease(release: NatsRelease, folder: string, sig
   const archivePath = join(folder, 'nats-server.tar.gz');
   await writeFile(archivePath, archive);
   await runCommand('tar', ['-xzf', archivePath, '-C', folder, `${name}/nats-server`], {
-    timeoutMs: EXTRACT_TIMEOUT_MS,
+    timeoutMs: extractTimeoutMs,
     signal,
   });
   return join(folder, name, 'nats-server');
@@ -49,7 +49,7 @@ export async function fetchNatsRelease(release: NatsRelease, folder: string, sig
 
 /** The platform in the words of nats-server's releases: `linux-amd64`. */
 export function natsPlatform(): string {
-  const architecture = ARCHITECTURES[process.arch];
+  const architecture = architectures[process.arch];
   if (architecture === undefined || !['linux', 'darwin'].includes(process.platform)) {
     throw new Error(`there is no release for ${process.platform}-${process.arch}`);
   }
@@ -76,9 +76,9 @@ async function lookUpChecksum(release: NatsRelease, file: string, signal: AbortS
 async function download(url: string, signal: AbortSignal): Promise<Buffer> {
   // Follows http_proxy and the like, as the other ways to get the program do.
   const dispatcher = new EnvHttpProxyAgent({
-    connect: { timeout: CONNECT_TIMEOUT_MS },
-    headersTimeout: SILENCE_TIMEOUT_MS,
-    bodyTimeout: SILENCE_TIMEOUT_MS,
+    connect: { timeout: connectTimeoutMs },
+    headersTimeout: silenceTimeoutMs,
+    bodyTimeout: silenceTimeoutMs,
   });
   try {
     const response = await fetch(url, { dispatcher, signal });
@@ -89,8 +89,8 @@ async function download(url: string, signal: AbortSignal): Promise<Buffer> {
     let bytes = 0;
     for await (const chunk of response.body) {
       bytes += chunk.byteLength;
-      if (bytes > ARCHIVE_BYTES_MAX) {
-        throw new Error(`it sent more than ${ARCHIVE_BYTES_MAX} bytes`);
+      if (bytes > archiveBytesMax) {
+        throw new Error(`it sent more than ${archiveBytesMax} bytes`);
       }
       chunks.push(chunk);
     }

@@ -14,15 +14,15 @@ import { type ProcessFacts, readProcessFacts } from '../../runtime/process-facts
 import { type ServerProcess, startServerProcess } from '../machine/server-process.ts';
 
 /** A running nats-server with JetStream, on loopback. */
-export interface NatsServer extends HeldServer {
+export type NatsServer = HeldServer & {
   readonly url: string;
   readonly monitorUrl: string;
   readonly port: number;
   readonly monitorPort: number;
   readonly storeDir: string;
-}
+};
 
-export interface NatsServerOptions {
+export type NatsServerOptions = {
   readonly binaryPath: string;
   /** Holds the streams and the server's configuration, log and pid file. Kept by `stop`. */
   readonly storeDir: string;
@@ -47,15 +47,15 @@ export interface NatsServerOptions {
   readonly furtherConfig?: string;
   /** Default `nats-server.log` in `storeDir`. */
   readonly logFile?: string;
-}
+};
 
-const DEFAULT_MAX_PAYLOAD_BYTES = 8 * 1024 * 1024;
+const defaultMaxPayloadBytes = 8 * 1024 * 1024;
 /** Reading the headers of 1 GB took a server without one to 575 MiB, which it kept, and one with 256 MiB to 267. */
-export const DEFAULT_NATS_MEMORY_LIMIT = '320MiB';
-const READY_DEADLINE_MS = 60_000;
-const INFO_DEADLINE_MS = 1_000;
-const START_ATTEMPTS_MAX = 3;
-const STOP_STEPS: readonly EndStep[] = [{ signal: 'SIGTERM', waitMs: 10_000 }];
+export const defaultNatsMemoryLimit = '320MiB';
+const readyDeadlineMs = 60_000;
+const infoDeadlineMs = 1_000;
+const startAttemptsMax = 3;
+const stopSteps: readonly EndStep[] = [{ signal: 'SIGTERM', waitMs: 10_000 }];
 
 /** Starts nats-server on a folder and resolves once it takes clients. Ends an orphan of a killed run on that folder first. */
 export async function startNatsServer(options: NatsServerOptions): Promise<NatsServer> {
@@ -63,7 +63,7 @@ export async function startNatsServer(options: NatsServerOptions): Promise<NatsS
   await mkdir(storeDir, { recursive: true });
   const claim = await claimFolder(storeDir);
   try {
-    await endOrphan(await findServerOn(storeDir), STOP_STEPS, { folder: storeDir, isTakenOver: claim.isTakenOver });
+    await endOrphan(await findServerOn(storeDir), stopSteps, { folder: storeDir, isTakenOver: claim.isTakenOver });
     const { process, port, monitorPort } = await startOnPorts(storeDir, options);
     return {
       ...holdClaim(process, claim),
@@ -85,18 +85,18 @@ export async function endLeftNatsServer(storeDir: string): Promise<void> {
   if (await isThere(folder)) {
     const claim = await claimFolder(folder);
     try {
-      await endOrphan(await findServerOn(folder), STOP_STEPS, { folder, isTakenOver: claim.isTakenOver });
+      await endOrphan(await findServerOn(folder), stopSteps, { folder, isTakenOver: claim.isTakenOver });
     } finally {
       await claim.release();
     }
   }
 }
 
-interface StartedProcess {
+type StartedProcess = {
   readonly process: ServerProcess;
   readonly port: number;
   readonly monitorPort: number;
-}
+};
 
 // A port found free may be taken before the server listens on it; where the choice was ours, choose again.
 async function startOnPorts(storeDir: string, options: NatsServerOptions): Promise<StartedProcess> {
@@ -107,7 +107,7 @@ async function startOnPorts(storeDir: string, options: NatsServerOptions): Promi
       return { process: await startOnce(storeDir, port, monitorPort, options), port, monitorPort };
     } catch (error) {
       const lostRace = error instanceof Error && error.message.includes('address already in use');
-      if (!lostRace || attempt >= START_ATTEMPTS_MAX) {
+      if (!lostRace || attempt >= startAttemptsMax) {
         throw error;
       }
     }
@@ -127,7 +127,7 @@ async function startOnce(
     monitorPort,
     pidFile: pidFileOf(storeDir),
     storeDir,
-    maxPayloadBytes: options.maxPayloadBytes ?? DEFAULT_MAX_PAYLOAD_BYTES,
+    maxPayloadBytes: options.maxPayloadBytes ?? defaultMaxPayloadBytes,
     maxFileStoreBytes: options.maxFileStoreBytes ?? (await chooseFileStoreBytes(storeDir)),
     syncAlways: options.syncAlways ?? true,
     cluster: options.cluster,
@@ -138,12 +138,12 @@ async function startOnce(
     label: 'nats-server',
     command: options.binaryPath,
     args: ['--config', configFile],
-    env: { ...inheritedEnv(), GOMEMLIMIT: options.memoryLimit ?? DEFAULT_NATS_MEMORY_LIMIT },
+    env: { ...inheritedEnv(), GOMEMLIMIT: options.memoryLimit ?? defaultNatsMemoryLimit },
     logFile: options.logFile ?? join(storeDir, 'nats-server.log'),
-    stopSteps: STOP_STEPS,
+    stopSteps,
   });
   // The server opens its client port last, when JetStream has recovered its streams.
-  await process.whenReady(() => greetsWithJetStream(port), READY_DEADLINE_MS);
+  await process.whenReady(() => greetsWithJetStream(port), readyDeadlineMs);
   return process;
 }
 
@@ -165,7 +165,7 @@ function greetsWithJetStream(port: number): Promise<boolean> {
       socket.destroy();
       resolve(answer);
     };
-    socket.setTimeout(INFO_DEADLINE_MS, () => finish(false));
+    socket.setTimeout(infoDeadlineMs, () => finish(false));
     socket.once('error', () => finish(false));
     socket.once('close', () => finish(false));
     socket.setEncoding('utf8');

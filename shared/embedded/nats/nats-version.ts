@@ -1,11 +1,11 @@
 import { isNewEnough, NATS_VERSION_MIN } from '../../nats/connection/server-version.ts';
 import { runCommand } from '../machine/run-command.ts';
 
-const VERSION_TIMEOUT_MS = 10_000;
+const versionTimeoutMs = 10_000;
 
 /** Runs `<binary> --version`. Throws, saying why, if it cannot be run or is too old. */
 export async function requireNatsVersion(binaryPath: string, signal?: AbortSignal): Promise<string> {
-  const { stdout } = await runCommand(binaryPath, ['--version'], { timeoutMs: VERSION_TIMEOUT_MS, signal });
+  const { stdout } = await runCommand(binaryPath, ['--version'], { timeoutMs: versionTimeoutMs, signal });
   const version = parseNatsVersion(stdout);
   if (version === undefined) {
     throw new Error(`${binaryPath} does not say its version as nats-server does: ${stdout.trim().slice(0, 100)}`);

@@ -4,7 +4,7 @@ import { EmbeddedServerError } from '../machine/embedded-server-error.ts';
 import type { Account } from './reachability.ts';
 
 // In order of preference. All of them exist for running something with few rights.
-const CANDIDATES = ['postgres', 'nobody', 'daemon'];
+const candidates = ['postgres', 'nobody', 'daemon'];
 
 /**
  * The ordinary account PostgreSQL must run as when this process is root, which PostgreSQL refuses to be; undefined for
@@ -24,7 +24,7 @@ export async function choosePostgresAccount(clusterDir: string): Promise<Account
   if (account === undefined) {
     throw new EmbeddedServerError(
       'start_failed',
-      `PostgreSQL does not run as root, and none of the accounts ${CANDIDATES.join(', ')} exists here; ` +
+      `PostgreSQL does not run as root, and none of the accounts ${candidates.join(', ')} exists here; ` +
         'start as an ordinary user, or set DATABASE_URL to a PostgreSQL of your own',
     );
   }
@@ -33,9 +33,9 @@ export async function choosePostgresAccount(clusterDir: string): Promise<Account
 
 /** The first candidate there is that is not root under another name. */
 export function pickAccount(accounts: readonly Account[]): Account | undefined {
-  return CANDIDATES.map((name) => accounts.find((account) => account.name === name && account.uid !== 0)).find(
-    (account) => account !== undefined,
-  );
+  return candidates
+    .map((name) => accounts.find((account) => account.name === name && account.uid !== 0))
+    .find((account) => account !== undefined);
 }
 
 /** The accounts of a passwd file: `name:password:uid:gid:…` a line. */

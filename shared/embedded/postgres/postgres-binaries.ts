@@ -5,16 +5,16 @@ import { join } from 'node:path';
 import { defaultEmbeddedCacheDir } from '../machine/cache-dir.ts';
 import { EmbeddedServerError } from '../machine/embedded-server-error.ts';
 import { copyPostgresPackage, hasLibraryLinks, listLibraryLinks, locatePostgresPackage } from './postgres-package.ts';
-import { type Account, EXECUTE, findObstacle, READ } from './reachability.ts';
+import { type Account, executeBit, findObstacle, readBit } from './reachability.ts';
 
 /** Paths of PostgreSQL's programs. */
-export interface PostgresBinaries {
+export type PostgresBinaries = {
   readonly postgres: string;
   readonly initdb: string;
-}
+};
 
 // Where every account can read; only root looks for such a place, so only root can have put the programs there.
-const PUBLIC_CACHE_DIRS = ['/var/cache/sluice', '/var/lib/sluice'];
+const publicCacheDirs = ['/var/cache/sluice', '/var/lib/sluice'];
 
 /**
  * The programs, where the account can run them: in the installed package, or in a copy of it if the package lies in a
@@ -29,7 +29,7 @@ export async function findPostgresBinaries(
     return programsIn(nativeDir);
   }
   const failures: string[] = [];
-  for (const cacheDir of account === undefined ? [defaultEmbeddedCacheDir()] : PUBLIC_CACHE_DIRS) {
+  for (const cacheDir of account === undefined ? [defaultEmbeddedCacheDir()] : publicCacheDirs) {
     const copy = join(cacheDir, await copyName(nativeDir));
     try {
       await mkdir(cacheDir, { recursive: true });
@@ -59,8 +59,8 @@ async function canRun(nativeDir: string, account: Account | undefined): Promise<
   }
   const library = (await listLibraryLinks(nativeDir))[0]?.path ?? 'lib';
   const obstacles = await Promise.all([
-    findObstacle(programsIn(nativeDir).postgres, account, EXECUTE),
-    findObstacle(join(nativeDir, library), account, READ),
+    findObstacle(programsIn(nativeDir).postgres, account, executeBit),
+    findObstacle(join(nativeDir, library), account, readBit),
   ]);
   return obstacles.every((obstacle) => obstacle === undefined);
 }

@@ -9,9 +9,9 @@ import type { Account } from './reachability.ts';
 import { runCommand } from '../machine/run-command.ts';
 
 /** The superuser, and the database the server's url names. */
-export const POSTGRES_USER = 'sluice';
+export const postgresUser = 'sluice';
 
-const INITDB_TIMEOUT_MS = 120_000;
+const initdbTimeoutMs = 120_000;
 
 /** Makes the data folder with initdb unless it is there. Returns the superuser's password, which lies beside it in a 0600 file. */
 export async function prepareCluster(
@@ -62,7 +62,7 @@ async function initialise(
   await rm(aside, { recursive: true, force: true });
   const args = [
     `--pgdata=${aside}`,
-    `--username=${POSTGRES_USER}`,
+    `--username=${postgresUser}`,
     `--pwfile=${passwordFile}`,
     '--auth=scram-sha-256',
     '--encoding=UTF8',
@@ -75,7 +75,7 @@ async function initialise(
   ];
   try {
     await makeOwnedFolder(aside, account);
-    await runCommand(binaries.initdb, args, { timeoutMs: INITDB_TIMEOUT_MS, env: { LC_ALL: 'C', TZ: 'UTC' }, account });
+    await runCommand(binaries.initdb, args, { timeoutMs: initdbTimeoutMs, env: { LC_ALL: 'C', TZ: 'UTC' }, account });
     await rename(aside, clusterDirOf(home));
   } catch (error) {
     await rm(aside, { recursive: true, force: true });

@@ -3,16 +3,16 @@ import { Client, DatabaseError } from 'pg';
 import { EmbeddedServerError } from '../machine/embedded-server-error.ts';
 
 /** Where a server of ours listens, and its superuser. */
-export interface DatabaseAddress {
+export type DatabaseAddress = {
   readonly port: number;
   readonly user: string;
   readonly password: string;
-}
+};
 
-const CONNECT_TIMEOUT_MS = 5_000;
-const QUERY_TIMEOUT_MS = 60_000;
-const DUPLICATE_DATABASE = '42P04';
-const WRONG_PASSWORD = '28P01';
+const connectTimeoutMs = 5_000;
+const queryTimeoutMs = 60_000;
+const duplicateDatabase = '42P04';
+const wrongPassword = '28P01';
 
 /** Whether a session can be opened. A refused password is an error, since waiting does not mend it. */
 export async function isAccepting(address: DatabaseAddress): Promise<boolean> {
@@ -20,7 +20,7 @@ export async function isAccepting(address: DatabaseAddress): Promise<boolean> {
     await withSession(address, async () => undefined);
     return true;
   } catch (error) {
-    if (error instanceof DatabaseError && error.code === WRONG_PASSWORD) {
+    if (error instanceof DatabaseError && error.code === wrongPassword) {
       throw new EmbeddedServerError(
         'start_failed',
         'PostgreSQL refuses the password kept beside its data; the password file is not the one these data were made with',
@@ -36,7 +36,7 @@ export async function ensureDatabase(address: DatabaseAddress, name: string): Pr
   try {
     await withSession(address, (client) => client.query(`CREATE DATABASE ${client.escapeIdentifier(name)}`));
   } catch (error) {
-    if (!(error instanceof DatabaseError && error.code === DUPLICATE_DATABASE)) {
+    if (!(error instanceof DatabaseError && error.code === duplicateDatabase)) {
       throw error;
     }
   }
@@ -51,8 +51,8 @@ export function databaseUrl({ port, user, password }: DatabaseAddress, name: str
 async function withSession(address: DatabaseAddress, work: (client: Client) => Promise<unknown>): Promise<void> {
   const client = new Client({
     connectionString: databaseUrl(address, 'postgres'),
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    query_timeout: QUERY_TIMEOUT_MS,
+    connectionTimeoutMillis: connectTimeoutMs,
+    query_timeout: queryTimeoutMs,
   });
   // A session the server ends while we are closing it is no news; without a listener it would end this process.
   client.on('error', () => undefined);

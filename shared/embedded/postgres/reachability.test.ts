@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
-import { EXECUTE, findObstacle, grants, READ } from './reachability.ts';
+import { executeBit, findObstacle, grants, readBit } from './reachability.ts';
 
 const stranger = { name: 'stranger', uid: 54_321, gid: 54_321 };
 
@@ -15,7 +15,7 @@ test.each([
   [{ uid: 2, gid: 2, mode: 0o40711 }, true],
   [{ uid: 2, gid: 2, mode: 0o40770 }, false],
 ])('reachability: of %o the first class that fits decides, giving %s', (file, answer) => {
-  expect(grants(file, { uid: 1, gid: 1 }, EXECUTE)).toBe(answer);
+  expect(grants(file, { uid: 1, gid: 1 }, executeBit)).toBe(answer);
 });
 
 test('reachability: the first closed folder on the way is the obstacle', async () => {
@@ -24,12 +24,12 @@ test('reachability: the first closed folder on the way is the obstacle', async (
     await mkdir(join(top, 'closed', 'open'), { recursive: true });
     await chmod(join(top, 'closed'), 0o700);
     await chmod(top, 0o711);
-    expect(await findObstacle(join(top, 'closed', 'open'), stranger, READ)).toBe(join(top, 'closed'));
+    expect(await findObstacle(join(top, 'closed', 'open'), stranger, readBit)).toBe(join(top, 'closed'));
     await chmod(join(top, 'closed'), 0o711);
     await chmod(join(top, 'closed', 'open'), 0o755);
-    expect(await findObstacle(join(top, 'closed', 'open'), stranger, READ)).toBeUndefined();
-    expect(await findObstacle(join(top, 'closed'), stranger, READ)).toBe(join(top, 'closed'));
-    expect(await findObstacle(join(top, 'not', 'there', 'yet'), stranger, READ)).toBeUndefined();
+    expect(await findObstacle(join(top, 'closed', 'open'), stranger, readBit)).toBeUndefined();
+    expect(await findObstacle(join(top, 'closed'), stranger, readBit)).toBe(join(top, 'closed'));
+    expect(await findObstacle(join(top, 'not', 'there', 'yet'), stranger, readBit)).toBeUndefined();
   } finally {
     await rm(top, { recursive: true, force: true });
   }

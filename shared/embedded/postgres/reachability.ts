@@ -2,21 +2,21 @@ import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /** An account to run a server as. */
-export interface Account {
+export type Account = {
   readonly name: string;
   readonly uid: number;
   readonly gid: number;
-}
+};
 
 /** The part of a file's status that decides who may do what with it. */
-export interface FileMode {
+export type FileMode = {
   readonly uid: number;
   readonly gid: number;
   readonly mode: number;
-}
+};
 
-export const READ = 0o4;
-export const EXECUTE = 0o1;
+export const readBit = 0o4;
+export const executeBit = 0o1;
 
 /**
  * The first folder on the way to `path` that the account may not pass, or undefined if it can get to `path` and has
@@ -28,7 +28,7 @@ export async function findObstacle(path: string, account: Account, permission: n
     if (found === undefined) {
       return undefined;
     }
-    if (!grants(found, account, folder === path ? permission : EXECUTE)) {
+    if (!grants(found, account, folder === path ? permission : executeBit)) {
       return folder;
     }
   }
