@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { DEFAULT_NATS_MEMORY_LIMIT } from '../../shared/embedded/nats/nats-server.ts';
+import { defaultNatsMemoryLimit } from '../../shared/embedded/nats/nats-server.ts';
 import { controlPlaneHttpEnv } from '../../control-plane/api/http-settings.ts';
 import { gatewayHttpEnv } from '../../gateway/http/http-settings.ts';
 import { gatewayStatusEnv } from '../../gateway/status/status-settings.ts';
@@ -39,7 +39,7 @@ export const stackEnv = {
   ),
   GOMEMLIMIT: text('Memory the embedded nats-server tries to stay below, as `512MiB`, or `off`; no hard limit', {
     pattern: '^(off|[0-9]+(B|[KMGT]iB)?)$',
-    default: DEFAULT_NATS_MEMORY_LIMIT,
+    default: defaultNatsMemoryLimit,
   }),
   NATS_URL: optionalText('Your own nats-server (2.14 or newer, with JetStream) instead of the embedded one'),
   DATABASE_URL: optionalSecret('Your own PostgreSQL (14 or newer) instead of the embedded one'),
