@@ -4,7 +4,7 @@ import { partitionSeed } from '../../shared/contracts/events/partition.ts';
 import type { AddressRanges } from '../../shared/admission/address-ranges.ts';
 import { compileWhitelistIps } from '../../shared/admission/address-ranges.ts';
 import { compileDomains } from '../../shared/admission/allowed-origins.ts';
-import type { SourceSettings } from './source-settings.ts';
+import type { SourceEntity } from '../../shared/contracts/config/source-entity.ts';
 import type { TokenBucket } from './token-bucket.ts';
 
 /** What a source did, kept across revisions of its configuration. */
@@ -48,7 +48,7 @@ export type SourceState = Pick<PublishedSource, 'bucket' | 'activity' | 'tally'>
 export function compileSource(
   accountId: string,
   key: SourceKey,
-  settings: SourceSettings,
+  settings: SourceEntity & { readonly type: string },
   state: SourceState,
 ): PublishedSource {
   return {

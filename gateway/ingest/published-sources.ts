@@ -1,9 +1,9 @@
 import type { AccountConfig } from '../../shared/contracts/config/account-config.ts';
 import type { ConfigChange } from '../../shared/nats/buckets/config-feed.ts';
+import { readSource } from '../../shared/contracts/config/source-entity.ts';
 import { hashSourceKey } from '../../shared/contracts/config/source-key.ts';
 import { compileSource } from './published-source.ts';
 import type { EventTally, PublishedSource, SourceActivity } from './published-source.ts';
-import { readSourceSettings } from './source-settings.ts';
 import { TokenBucket } from './token-bucket.ts';
 
 export type RateLimit = { readonly eventsPerS: number; readonly burstS: number };
@@ -73,14 +73,16 @@ export class PublishedSources {
     const published = new Map(config.collections.sources.map((entity) => [entity.id, entity]));
     return config.sourceKeys.flatMap((key) => {
       const entity = published.get(key.sourceId);
-      const settings = entity === undefined ? undefined : readSourceSettings(entity);
-      if (settings === undefined || settings.status !== 'Enabled') return [];
+      const settings = entity === undefined ? undefined : readSource(entity);
+      if (settings?.status !== 'Enabled' || settings.type === undefined) return [];
+      // It may be what was to keep requests out. The threshold is the resolver's.
+      if ([...settings.unreadable].some((field) => field !== 'botScoreThreshold')) return [];
       const state = {
         bucket: this.#bucketOf(key.keyHash),
         activity: this.#activityOf(settings.id),
         tally: this.#tallyOf(settings.type),
       };
-      return [[key.keyHash, compileSource(config.accountId, key, settings, state)]];
+      return [[key.keyHash, compileSource(config.accountId, key, { ...settings, type: settings.type }, state)]];
     });
   }
 

@@ -1,9 +1,8 @@
-import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { compileWhitelistIps } from '../admission/address-ranges.ts';
 import type { AddressRanges } from '../admission/address-ranges.ts';
 import { compileDomains } from '../admission/allowed-origins.ts';
-import { nullable } from '../contracts/config/define-collection.ts';
+import { readSource } from '../contracts/config/source-entity.ts';
 import type { AccountConfig } from '../contracts/config/account-config.ts';
 import { hashSourceKey } from '../contracts/config/source-key.ts';
 import { experimentSettingsBody, experimentSettingsDefaults } from './experiment-bodies.ts';
@@ -29,22 +28,16 @@ export type ExperimentTokens = ReadonlyMap<string, ExperimentToken>;
 
 const settingsSchema = Compile(experimentSettingsBody);
 
-/** What admission reads of a source; one that does not fit it admits nobody. */
-const sourceSchema = Compile(
-  Type.Object({
-    status: Type.String(),
-    whitelistDomains: Type.Optional(nullable(Type.Array(Type.String()))),
-    whitelistIps: Type.Optional(nullable(Type.Array(Type.String()))),
-  }),
-);
+/** What keeps requests out: a source of which one cannot be read admits nobody. */
+const restricting = ['whitelistDomains', 'whitelistIps'] as const;
 
 /** The tokens that a published version takes for experiments: its own, and the keys of sources that are enabled. */
 export function planTokens({ collections, sourceKeys }: AccountConfig): ExperimentTokens {
-  const sources = new Map(collections.sources.map((source) => [source.id, source]));
+  const sources = new Map(collections.sources.map((source) => [source.id, readSource(source)]));
   const tokens = new Map<string, ExperimentToken>();
   for (const { keyHash, sourceId, test } of sourceKeys) {
     const source = sources.get(sourceId);
-    if (!sourceSchema.Check(source) || source.status !== 'Enabled') continue;
+    if (source?.status !== 'Enabled' || restricting.some((field) => source.unreadable.has(field))) continue;
     const domains = compileDomains(source.whitelistDomains);
     const addresses = compileWhitelistIps(source.whitelistIps);
     tokens.set(keyHash, { kind: 'source', sourceId, test, domains, addresses });

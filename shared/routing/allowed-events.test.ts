@@ -25,10 +25,17 @@ describe('allowed events', () => {
 
   it('allowed events: none published lets everything through to every destination', () => {
     expect(compileAllowedEvents([], 'd1')('Anything')).toBe(true);
+    expect(compileAllowedEvents([])('Anything')).toBe(true);
   });
 
   it('allowed events: entries without a name or destinations allow nothing', () => {
     const isAllowed = compileAllowedEvents([{ id: 'a' }, { id: 'b', name: 'x', destinationIds: null }], 'd1');
     expect([isAllowed('x'), isAllowed('y'), isAllowed('undefined')]).toEqual([false, false, false]);
+    expect(compileAllowedEvents([{ id: 'a' }])('x')).toBe(false);
+  });
+
+  it('allowed events: a name goes on at all where it goes to a destination, or to none yet', () => {
+    const isAllowed = compileAllowedEvents(published);
+    expect(['sign UP', 'PURCHASE', 'Unknown', '$identify'].map(isAllowed)).toEqual([true, true, false, true]);
   });
 });

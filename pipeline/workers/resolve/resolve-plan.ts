@@ -1,4 +1,7 @@
-import type { AccountConfig, SnapshotEntity } from '../../../shared/contracts/config/account-config.ts';
+import type { AccountConfig } from '../../../shared/contracts/config/account-config.ts';
+import { readSource } from '../../../shared/contracts/config/source-entity.ts';
+import type { SourceEntity } from '../../../shared/contracts/config/source-entity.ts';
+import { compileAllowedEvents } from '../../../shared/routing/allowed-events.ts';
 import type { BotControl } from '../../../shared/admission/bot-score.ts';
 
 export type SourceRules = {
@@ -26,32 +29,15 @@ export const openResolvePlan: ResolvePlan = {
 };
 
 /** Compiles a published configuration for the resolver. */
-export function compileResolvePlan(config: AccountConfig): ResolvePlan {
-  const sources = new Map(config.collections.sources.map((source) => [source.id, readSource(source)]));
-  const names = new Set(config.collections.allowedEvents.flatMap(readName));
-  // An account that published no allowed event lets every event through; the service's own begin with a dollar sign.
-  const allows = (name: string): boolean => names.size === 0 || name.startsWith('$') || names.has(name.toLowerCase());
-  return {
-    versionNumber: config.versionNumber,
-    allows,
-    sourceRules: (sourceId) => sources.get(sourceId) ?? openSource,
-  };
+export function compileResolvePlan({ versionNumber, collections }: AccountConfig): ResolvePlan {
+  const sources = new Map(collections.sources.map((entity) => [entity.id, rulesOf(readSource(entity))]));
+  const allows = compileAllowedEvents(collections.allowedEvents);
+  return { versionNumber, allows, sourceRules: (sourceId) => sources.get(sourceId) ?? openSource };
 }
 
-function readName(allowed: SnapshotEntity): string[] {
-  return typeof allowed['name'] === 'string' ? [allowed['name'].toLowerCase()] : [];
-}
-
-function readSource({
-  botControlMode: mode,
-  botScoreThreshold: threshold,
-  excludeRequestContext,
-}: SnapshotEntity): SourceRules {
+function rulesOf({ botControlMode, botScoreThreshold, excludeRequestContext }: SourceEntity): SourceRules {
   return {
-    botControl: {
-      mode: typeof mode === 'string' ? mode : undefined,
-      threshold: typeof threshold === 'number' ? threshold : undefined,
-    },
+    botControl: { mode: botControlMode ?? undefined, threshold: botScoreThreshold ?? undefined },
     excludeRequestContext: excludeRequestContext === true,
   };
 }
