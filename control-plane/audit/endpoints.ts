@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { nullable } from '../../shared/contracts/config/define-collection.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import { pageOf, pageQuery } from '../api/pagination.ts';
-import { listAudit as findEntries } from './record-audit.ts';
+import { listAudit } from './record-audit.ts';
 
 const entry = Type.Object({
   id: Type.String(),
@@ -35,7 +35,7 @@ export const auditEndpoints = [
       const { action, collection, entityId } = query;
       const list = { list: 'audit', accountId, filters: { action, collection, entityId } };
       const { limit, after } = paginator.read(query, list);
-      const rows = await findEntries(
+      const rows = await listAudit(
         storage.fork(),
         accountId,
         { action, collection, entityId },

@@ -19,10 +19,10 @@ import { summarizeHealth } from '../health/summarize-health.ts';
 import { destinationDescriptorReply } from './descriptor-reply.ts';
 import type { DestinationTests } from './destination-tests.ts';
 import { destinationReply, sealerFor, viewDestination } from './destination-view.ts';
-import { createDestination as addDestination, patchDestination } from './edit-destinations.ts';
+import { createDestination, patchDestination } from './edit-destinations.ts';
 import { findLiveDestination } from './live-destination.ts';
 import { prepareDestination } from './prepare-destination.ts';
-import { createTestEvent } from './test-event.ts';
+import { createTestEvent } from './run-test.ts';
 import { destinationTestReply } from './test-reply.ts';
 
 const ids = destinationKinds.map(({ descriptor }) => descriptor.id);
@@ -82,7 +82,7 @@ export const destinationEndpoints = [
     async handle({ body, principal }, services) {
       const fields = body as Partial<DestinationBody> & { readonly type: string };
       return viewDestination(
-        await edit(services, principal, (editing) => addDestination(editing, services.secretBox, fields)),
+        await edit(services, principal, (editing) => createDestination(editing, services.secretBox, fields)),
       );
     },
   }),

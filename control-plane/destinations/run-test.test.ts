@@ -4,9 +4,8 @@ import type { PreparedDestination } from '../../shared/destinations/sdk/destinat
 import { httpDestination } from '../../shared/destinations/http-destination/destination.ts';
 import { destinationKinds } from '../../shared/destinations/registry.ts';
 import type { SendResult, Sender } from '../../shared/egress/sender.ts';
-import { runDestinationTest } from './run-test.ts';
+import { createTestEvent, runDestinationTest } from './run-test.ts';
 import { secretSettings } from './mask-secrets.ts';
-import { createTestEvent } from './test-event.ts';
 
 const event = createTestEvent('account', {}, Date.now());
 

@@ -1,3 +1,5 @@
+import { uuidv7 } from 'uuidv7';
+import { sampleEvent } from '../../shared/destinations/sdk/sample-event.ts';
 import { UnfitEventError } from '../../shared/destinations/sdk/destination.ts';
 import type {
   DestinationKind,
@@ -93,4 +95,26 @@ function build(prepared: PreparedDestination, event: OutboundEvent): OutboundReq
 function read(prepared: PreparedDestination, event: OutboundEvent, answer: OutboundAnswer): Outcome {
   const [row] = prepared.readAnswer?.(answer, [event]) ?? [];
   return row ?? classifyAnswer(answer, Date.now());
+}
+
+export type TestEventFields = { readonly event?: string; readonly properties?: JsonObject };
+
+/** A made-up event of now with an id of its own, marked as a test. */
+export function createTestEvent(
+  accountId: string,
+  { event, properties }: TestEventFields,
+  nowMs: number,
+): OutboundEvent {
+  return {
+    resolved: sampleEvent({
+      id: `test-${uuidv7()}`,
+      time: nowMs,
+      received_at: nowMs,
+      source_id: 'test',
+      account_id: accountId,
+      test: true,
+      ...(event === undefined ? {} : { event }),
+      ...(properties === undefined ? {} : { event_properties: properties }),
+    }),
+  };
 }

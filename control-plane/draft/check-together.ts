@@ -1,7 +1,10 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { CollectionName } from '../../shared/contracts/config/account-config.ts';
-import { checkVariantEdit } from './check-variant-edit.ts';
 import type { EntityEdit } from './refuse-problems.ts';
+import { checkVariantChange, checkVariants } from '../../shared/experiments/validate-experiment.ts';
+import { findEntity } from './entity-store.ts';
+import { refuseProblems } from './refuse-problems.ts';
+import { loadVariants, readExperimentBody, readVariantBody } from './experiment-rows.ts';
 
 type CheckEdit = (em: EntityManager, accountId: string, edit: EntityEdit) => Promise<void>;
 
@@ -15,4 +18,21 @@ export async function checkTogether(
   edit: EntityEdit,
 ): Promise<void> {
   await checks[collection]?.(em, accountId, edit);
+}
+
+/**
+ * Judges a variant together with its experiment and that one's other variants, before it is added, changed or taken
+ * out. Throws a 400 for what they cannot be together. A variant whose experiment is gone is nobody's concern.
+ */
+async function checkVariantEdit(em: EntityManager, accountId: string, edit: EntityEdit): Promise<void> {
+  const { id, before, after } = edit;
+  const experimentId = String((after ?? before)?.['experimentId']);
+  const row = await findEntity(em, accountId, 'experiments', experimentId);
+  if (row === undefined) return;
+  const experiment = readExperimentBody(row.body);
+  const variant = after === undefined ? undefined : readVariantBody(after);
+  const change = before === undefined ? [] : checkVariantChange(experiment, readVariantBody(before), variant);
+  const others = (await loadVariants(em, accountId, experimentId)).filter((other) => other.id !== id);
+  const together = variant === undefined ? [] : checkVariants(experiment, [...others, { ...variant, id }]);
+  refuseProblems([...change, ...together]);
 }

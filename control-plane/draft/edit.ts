@@ -1,6 +1,6 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Principal } from '../api/principal.ts';
 import type { CoreServices } from '../api/define-endpoint.ts';
-import { lockAccount } from '../store/account-lock.ts';
 import type { Editing } from './edit-entities.ts';
 
 /**
@@ -16,4 +16,12 @@ export function edit<Result>(
     await lockAccount(em, principal.accountId);
     return work({ em, principal, now: services.now() });
   });
+}
+
+/**
+ * Waits until this transaction is the only one that changes the account's configuration. Edits, versions and
+ * publishes of one account happen one after the other, so none of them can miss another; readers never wait.
+ */
+export async function lockAccount(em: EntityManager, accountId: string): Promise<void> {
+  await em.execute('select 1 from accounts where id = ? for no key update', [accountId]);
 }

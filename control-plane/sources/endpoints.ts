@@ -14,9 +14,9 @@ import { entityPosition, findEntity, listEntities } from '../draft/entity-store.
 import type { LiveValues } from '../health/live-values.ts';
 import { addToOutbox } from '../publishing/outbox.ts';
 import type { PublishingService } from '../publishing/publishing-service.ts';
-import { createSource as addSource } from './create-source.ts';
+import { createSource } from './create-source.ts';
 import { publishedSources } from './published-sources.ts';
-import { issueSourceKeys, readSourceTokens as openTokens } from './source-keys.ts';
+import { issueSourceKeys, readSourceTokens } from './source-keys.ts';
 import { sourceReply, tokensReply, viewSource } from './source-view.ts';
 
 /** What sources need beside what every endpoint has. */
@@ -63,7 +63,7 @@ export const sourceEndpoints = [
     reply: sourceReply,
     async handle({ body, principal }, services: CoreServices & SourceServices) {
       const fields = body as Record<string, unknown>;
-      const row = await edit(services, principal, (editing) => addSource(editing, services.secretBox, fields));
+      const row = await edit(services, principal, (editing) => createSource(editing, services.secretBox, fields));
       return viewSource(row, new Set(), services.liveValues);
     },
   }),
@@ -125,7 +125,7 @@ export const sourceEndpoints = [
     async handle({ params, principal }, { storage, secretBox }) {
       const em = storage.fork();
       const row = await findEntity(em, principal.accountId, 'sources', params['id'] ?? '');
-      const tokens = row === undefined ? undefined : await openTokens(em, secretBox, row);
+      const tokens = row === undefined ? undefined : await readSourceTokens(em, secretBox, row);
       if (tokens === undefined) throw notFound('source');
       return tokens;
     },

@@ -11,10 +11,10 @@ import { liveVersionId } from '../draft/live-version.ts';
 import { emptySnapshot } from '../draft/snapshot.ts';
 import { hasScope } from '../keys/scopes.ts';
 import type { PublishingService } from '../publishing/publishing-service.ts';
-import { createVersion as takeVersion } from './create-version.ts';
+import { createVersion } from './create-version.ts';
 import { diffReply, statusCollection, undoReply } from './diff-reply.ts';
 import { diffSnapshots, entityStatus } from './diff.ts';
-import { publishVersion as makeLive } from './publish-version.ts';
+import { publishVersion } from './publish-version.ts';
 import { maskSnapshot, resolveSnapshot } from './resolve-snapshot.ts';
 import { allowlistCollections } from './scoped-snapshot.ts';
 import { undoChanges } from './undo-changes.ts';
@@ -117,11 +117,11 @@ export const versionEndpoints = [
       const toPublish = publish === true;
       if (toPublish && !hasScope(principal.scopes, 'version:publish')) throw forbidden('version:publish');
       const { version, liveId, outboxId } = await edit(services, principal, async (editing) => {
-        const row = await takeVersion(editing, request, { secretBox, toPublish });
+        const row = await createVersion(editing, request, { secretBox, toPublish });
         if (!toPublish) {
           return { version: row, liveId: await liveVersionId(editing.em, principal.accountId), outboxId: undefined };
         }
-        const published = await makeLive(editing, row.id, publishing.documentBytesMax());
+        const published = await publishVersion(editing, row.id, publishing.documentBytesMax());
         return { ...published, liveId: row.id };
       });
       if (outboxId !== undefined) await publishing.whenApplied(outboxId);
@@ -177,7 +177,7 @@ export const versionEndpoints = [
     async handle({ params, principal }, services: CoreServices & VersionServices) {
       const { publishing } = services;
       const { version, outboxId } = await edit(services, principal, (editing) =>
-        makeLive(editing, params['id'] ?? '', publishing.documentBytesMax()),
+        publishVersion(editing, params['id'] ?? '', publishing.documentBytesMax()),
       );
       if (outboxId !== undefined) await publishing.whenApplied(outboxId);
       return viewVersion(version, version.id);

@@ -3,10 +3,8 @@ import { recordAudit } from '../audit/record-audit.ts';
 import type { Editing } from '../draft/edit-entities.ts';
 import { findEntity, fromSnapshotEntity, insertEntity, loadDraft, replaceBody } from '../draft/entity-store.ts';
 import { diffSnapshots } from './diff.ts';
-import { keepExperimentDrafts } from './keep-experiment-drafts.ts';
-import type { UndoStep } from './keep-experiment-drafts.ts';
-import { changedEntities, planRevert } from './revert.ts';
-import type { EntityRef, RevertPlan } from './revert.ts';
+import { changedEntities, keepExperimentDrafts, planRevert } from './revert.ts';
+import type { EntityRef, RevertPlan, UndoStep } from './revert.ts';
 import { withoutDraftExperiments } from '../draft/snapshot.ts';
 import { liveContent } from './version-store.ts';
 
