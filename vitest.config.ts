@@ -1,15 +1,36 @@
 import { defineConfig } from 'vitest/config';
 
+const tests = '{gateway,pipeline,control-plane,shared,bench,deploy}/**/*.test.ts';
+const integrationTests = '{gateway,pipeline,control-plane,shared,bench,deploy}/**/*.integration.test.ts';
+
+// No duration decides a test: these only end what hangs.
+const deadlines = { testTimeout: 120_000, hookTimeout: 120_000, expect: { poll: { timeout: 45_000, interval: 20 } } };
+
 export default defineConfig({
   test: {
-    include: ['{gateway,pipeline,control-plane,shared,bench,deploy}/**/*.test.ts'],
     // Integration tests start real servers; two files at a time fit two cores.
     pool: 'forks',
     maxWorkers: 2,
-    // No duration decides a test: these only end what hangs.
-    testTimeout: 120_000,
-    expect: { poll: { timeout: 45_000, interval: 20 } },
-    hookTimeout: 120_000,
-    globalSetup: ['shared/testing/build.ts', 'shared/testing/global-setup.ts'],
+    globalSetup: ['shared/testing/build.ts'],
+    projects: [
+      {
+        test: {
+          ...deadlines,
+          name: 'unit',
+          include: [tests],
+          exclude: [integrationTests],
+          // They share a process, since most are done sooner than one starts: fake timers and variables are put back.
+          isolate: false,
+        },
+      },
+      {
+        test: {
+          ...deadlines,
+          name: 'integration',
+          include: [integrationTests],
+          globalSetup: ['shared/testing/global-setup.ts'],
+        },
+      },
+    ],
   },
 });
