@@ -10,7 +10,7 @@ import { compilePredicate } from '../../shared/routing/predicate/predicate.ts';
 import { TokenBucket } from '../../gateway/ingest/token-bucket.ts';
 import { parseBatch } from '../../gateway/routes/batch/parse-batch.ts';
 import { readPlainTrack } from '../../gateway/json/read-plain-track.ts';
-import { createHealthWindow } from '../../pipeline/workers/dispatch/outbox/health-window.ts';
+import { createHealthWindow } from '../../pipeline/workers/dispatch/health/health-window.ts';
 import { createDeduplication } from '../../pipeline/workers/resolve/deduplication.ts';
 import { hashEvent } from '../../shared/contracts/events/event-hash.ts';
 import { benchAccountId, sourceIdOf, visitorIdOf } from '../config/ids.ts';

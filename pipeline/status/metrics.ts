@@ -1,7 +1,8 @@
 import { counter, gauge } from '../../shared/runtime/metrics/define-metric.ts';
 import type { MetricDefinition } from '../../shared/runtime/metrics/define-metric.ts';
 import { attemptOutcomes } from '../workers/dispatch/sending/attempt-outcome.ts';
-import { deadLetterReasons, dispatcherCounters, dispatcherGauges } from '../workers/dispatch/dispatcher-stats.ts';
+import { dispatcherCounters, dispatcherGauges } from '../workers/dispatch/dispatcher-stats.ts';
+import { deadLetterReasons } from '../workers/dispatch/outbox/outbox.ts';
 import { deliveryMetrics } from '../workers/dispatch/sending/delivery-timings.ts';
 import { outcomeCounters, outcomeGauges } from '../workers/recent/outcome-stats.ts';
 import { recorderCounters, recorderGauges } from '../workers/recent/recorder-stats.ts';

@@ -3,7 +3,7 @@ import type { MetricsPage } from '../../shared/runtime/metrics/metrics-page.ts';
 import { attemptOutcomes } from '../workers/dispatch/sending/attempt-outcome.ts';
 import { deliveryMetrics } from '../workers/dispatch/sending/delivery-timings.ts';
 import type { TimedMetric } from '../workers/dispatch/sending/delivery-timings.ts';
-import { deadLetterReasons } from '../workers/dispatch/dispatcher-stats.ts';
+import { deadLetterReasons } from '../workers/dispatch/outbox/outbox.ts';
 import { actorMetrics, pipelineMetrics, summedMetrics } from './metrics.ts';
 import type { StatsLedger } from '../supervisor/stats-ledger.ts';
 import { combineBy, plus } from './combine-by.ts';

@@ -1,6 +1,6 @@
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { startDispatcher } from '../workers/dispatch/dispatcher.ts';
-import { createRetryPolicy } from '../workers/dispatch/outbox/retry-policy.ts';
+import { createRetryPolicy } from '../workers/dispatch/retry/retry-policy.ts';
 import { recorderDefaults } from '../workers/recent/recorder-context.ts';
 import { startRecentEventsRecorder } from '../workers/recent/recorder.ts';
 import { startResolver } from '../workers/resolve/resolver.ts';

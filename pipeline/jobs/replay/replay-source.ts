@@ -9,7 +9,7 @@ import { streams } from '../../../shared/nats/streams/topology.ts';
 import { clockSlackMs, matchesFilter } from '../../../shared/contracts/events/dead-letter-filter.ts';
 import type { DeadLetterFilter } from '../../../shared/contracts/events/dead-letter-filter.ts';
 import type { ReplayJob } from '../../../shared/contracts/replay-job.ts';
-import { readWholeLine, resolvedLines } from '../../workers/dispatch/dispatch-item.ts';
+import { readWholeLine, resolvedLines } from '../../workers/dispatch/inbox/dispatch-item.ts';
 
 /** Where the events of a replay come from. */
 export type ReplaySource = {

@@ -7,8 +7,9 @@ import type { PublishedDestination } from '../../../shared/routing/published-des
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { DispatcherSettings } from './dispatcher-settings.ts';
 import type { DeliveryTimings } from './sending/delivery-timings.ts';
-import type { RetryPolicy } from './outbox/retry-policy.ts';
-import type { SourceActivity } from './outbox/source-activity.ts';
+import type { SourceActivity } from './health/source-activity.ts';
+import type { OutcomeNote } from './outbox/outcome-observer.ts';
+import type { RetryPolicy } from './retry/retry-policy.ts';
 
 /** A destination as it is published now: its rules and how to send to it, or why neither can be used. */
 export type DispatchTarget = { readonly destination: PublishedDestination } & (
@@ -16,18 +17,6 @@ export type DispatchTarget = { readonly destination: PublishedDestination } & (
   /** `problem` never holds a value of a setting. */
   | { readonly plan: undefined; readonly prepared: undefined; readonly problem: string }
 );
-
-/** What became of an event at a destination, as things stand: for those who look on. */
-export type OutcomeNote = {
-  readonly accountId: string;
-  readonly eventId: string;
-  readonly destinationId: string;
-  readonly outcome: 'delivered' | 'retrying' | 'rejected' | 'stopped' | 'globalStop';
-  readonly reason?: string;
-  /** Requests made so far. */
-  readonly attempts: number;
-  readonly atMs: number;
-};
 
 export type DispatcherOptions = {
   readonly destinationId: string;

@@ -1,16 +1,7 @@
 import type { Static, TObject } from 'typebox';
 import type { SenderLimits } from '../../../shared/egress/sender.ts';
 import { count } from '../../../shared/runtime/variables.ts';
-
-/** What may wait for a destination to keep the order of its visitors. */
-export type OrderLimits = {
-  /** Visitors with an event that failed. */
-  readonly visitorsMax: number;
-  /** Events behind those. */
-  readonly eventsMax: number;
-  /** Bytes they take in the retry log. */
-  readonly bytesMax: number;
-};
+import type { OrderLimits } from './parked/visitor-order.ts';
 
 export type DispatcherSettings = {
   /** Requests in flight to one destination, at most. */

@@ -1,3 +1,5 @@
+import { deadLetterReasons } from './outbox/outbox.ts';
+import type { DeadLetterReason } from './outbox/outbox.ts';
 import { attemptOutcomes } from './sending/attempt-outcome.ts';
 import type { AttemptOutcome } from './sending/attempt-outcome.ts';
 
@@ -38,10 +40,6 @@ export const dispatcherGauges = {
   order_paused: '1 while no fresh events are taken because too many visitors or events wait, else 0',
   misconfigured: '1 while the destination cannot be sent to for its settings, else 0',
 } as const;
-
-/** Why an event became a dead letter: the destination said never, no attempt was left, or nobody can read it. */
-export const deadLetterReasons = ['refused', 'exhausted', 'unreadable'] as const;
-export type DeadLetterReason = (typeof deadLetterReasons)[number];
 
 export type DispatcherCounter =
   | keyof typeof dispatcherCounters

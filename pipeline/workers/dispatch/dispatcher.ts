@@ -1,28 +1,41 @@
 import type { DeliveryOrder } from '../../../shared/destinations/common-settings.ts';
 import { parkedTier } from '../../../shared/contracts/events/retry-record.ts';
+import { withDeadline } from '../../../shared/nats/connection/connection.ts';
 import { openPullConsumer } from '../../../shared/nats/consume/pull-consumer.ts';
 import type { PullConsumer } from '../../../shared/nats/consume/pull-consumer.ts';
-import { noticeLosses } from '../../../shared/nats/messages/notice-losses.ts';
 import { logConsumerTrouble } from '../../../shared/nats/consume/log-consumer-trouble.ts';
+import type { Delivery } from '../../../shared/nats/messages/delivery.ts';
+import { noticeLosses } from '../../../shared/nats/messages/notice-losses.ts';
 import { retriesOfDestination } from '../../../shared/contracts/subjects.ts';
 import { countBySubject } from '../../../shared/nats/messages/subject-log.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import type { Actor } from '../actor.ts';
-import { createDeadLetterWriter } from './outbox/dead-letter-writer.ts';
-import { DestinationConsumer } from './destination-consumer.ts';
-import { joinParts, writePlace } from './inbox/dispatch-place.ts';
-import { DispatchRun } from './dispatch-run.ts';
-import type { DispatcherOptions } from './dispatcher-context.ts';
-import type { Waits } from './dispatch-parts.ts';
+import { Wakeup } from '../wakeup.ts';
+import type { DispatcherOptions, DispatchTarget } from './dispatcher-context.ts';
 import { createDispatcherCounts } from './dispatcher-stats.ts';
-import type { DispatcherCounts } from './dispatcher-stats.ts';
-import { openHealthKeeper } from './outbox/health-keeper.ts';
-import { ParkedFrames } from './outbox/parked-frames.ts';
+import type { DispatcherCounts, DispatcherGauge } from './dispatcher-stats.ts';
+import { HealthKeeper } from './health/health-keeper.ts';
+import { DestinationConsumer } from './inbox/destination-consumer.ts';
+import { DispatchItem } from './inbox/dispatch-item.ts';
+import { joinParts, writePlace } from './inbox/dispatch-place.ts';
+import { FramesInFlight } from './inbox/frames-in-flight.ts';
+import { Inbox, placeOf } from './inbox/inbox.ts';
+import type { UnreadableLine } from './inbox/inbox.ts';
 import { readPlaces } from './inbox/read-places.ts';
-import { readWaiting } from './outbox/read-waiting.ts';
-import { createRetryReader } from './outbox/retry-reader.ts';
-import { createRetryWriter } from './outbox/retry-writer.ts';
-import { WaitingVisitors } from './outbox/waiting-visitors.ts';
+import { DeadLetterWriter } from './outbox/dead-letter-writer.ts';
+import { createOutcomeObserver } from './outbox/outcome-observer.ts';
+import { Outbox } from './outbox/outbox.ts';
+import { ParkedFrames } from './parked/parked-frames.ts';
+import { readWaiting } from './parked/read-waiting.ts';
+import { VisitorOrder } from './parked/visitor-order.ts';
+import type { ReleasedEvent } from './parked/visitor-order.ts';
+import { WaitingVisitors } from './parked/waiting-visitors.ts';
+import { RetryReader } from './retry/retry-reader.ts';
+import type { RetryFrame } from './retry/retry-reader.ts';
+import { RetryWriter } from './retry/retry-writer.ts';
+import type { Delivered } from './sending/deliver.ts';
+import { Sending } from './sending/sending.ts';
+import type { Batch } from './sending/sending.ts';
 
 export type DispatcherActor = Actor & {
   /** A new version may have changed the target. */
@@ -31,88 +44,556 @@ export type DispatcherActor = Actor & {
   retriesStored(tier: number): void;
 };
 
-/** How long what is under way may take before a new `order` applies, in ms. */
-const orderChangeMs = 15_000;
-
 /**
- * Starts the dispatcher of one destination. What its setting `order` says holds for a run from beginning to end: where
- * a version changes it the run ends as if it were stopped, and the next one begins with what the log has.
+ * Starts the dispatcher of one destination. What its setting `order` says holds for a dispatcher from beginning to end:
+ * where a version changes it the dispatcher ends as if it were stopped, and the next one begins with what the log has.
  */
 export async function startDispatcher(options: DispatcherOptions): Promise<DispatcherActor> {
   const counts = createDispatcherCounts();
-  let orderChanged: () => void = () => undefined;
-  const start = (): Promise<DispatcherRun> => startRun(options, counts, () => orderChanged());
-  let run = await start();
-  let changing: Promise<void> | undefined;
+  let dispatcher = await Dispatcher.open(options, counts);
   let isStopping = false;
-  let end: (error?: unknown) => void = () => undefined;
-  const done = new Promise<void>((resolve, reject) => {
-    end = (error) => (error === undefined ? resolve() : reject(error));
-  });
-  const isChanged = (): boolean => !isStopping && (orderOf(options) ?? run.order) !== run.order;
-  const watch = (watched: DispatcherRun): void => {
-    watched.done.then(
-      () => changing ?? end(),
-      (error: unknown) => end(error),
-    );
-  };
-  const changeOrder = async (): Promise<void> => {
-    while (isChanged()) {
-      await run.stop(orderChangeMs);
-      if (isStopping) return;
-      run = await start();
-      watch(run);
+  const follow = async (): Promise<void> => {
+    for (;;) {
+      const end = await dispatcher.done;
+      if (end === 'stopped' || isStopping) return;
+      dispatcher = await Dispatcher.open(options, counts);
+      if (isStopping) await dispatcher.stop(0);
     }
-    if (isStopping) await run.stop(0);
   };
-  orderChanged = (): void => {
-    if (changing !== undefined || isStopping) return;
-    // Later: the run tells of it in the middle of its own work, and again while it stops.
-    changing = Promise.resolve()
-      .then(changeOrder)
-      .then(
-        () => {
-          changing = undefined;
-          if (isStopping) end();
-        },
-        (error: unknown) => end(error),
-      );
-  };
-  watch(run);
+  const done = follow();
   return {
     done,
     async stop(deadlineMs) {
       isStopping = true;
-      await run.stop(deadlineMs);
-      await changing;
+      await dispatcher.stop(deadlineMs);
+      await done.catch(() => undefined);
     },
-    stats: () => Object.assign(counts, run.gauges()),
-    reconfigured: () => run.reconfigured(),
-    retriesStored: (tier) => run.retriesStored(tier),
+    stats: () => Object.assign(counts, dispatcher.gauges()),
+    reconfigured: () => dispatcher.reconfigured(),
+    retriesStored: (tier) => dispatcher.retriesStored(tier),
   };
 }
 
-/** The order in force; undefined while the settings cannot be used, and nothing is sent. */
-function orderOf({ target }: DispatcherOptions): DeliveryOrder | undefined {
-  return target()?.prepared?.order;
-}
+/** How a dispatcher ends, unless it fails. */
+export type DispatcherEnd = 'stopped' | 'order changed';
 
-type DispatcherRun = Pick<DispatchRun, 'done' | 'stop' | 'gauges'> & {
+/** What a dispatcher does now. It goes from one to the next, and never back. */
+type DispatcherState =
+  | { readonly kind: 'running' }
+  /** Takes nothing, sends what it has begun, and waits for answers. */
+  | { readonly kind: 'draining' }
+  /** Sends nothing, and stores what is settled. */
+  | { readonly kind: 'closing' }
+  | { readonly kind: 'ended'; readonly end: DispatcherEnd | 'failed' };
+
+type DispatcherParts = {
   readonly order: DeliveryOrder;
-  reconfigured(): void;
-  retriesStored(tier: number): void;
+  readonly pullConsumer: PullConsumer;
+  readonly inbox: Inbox;
+  readonly sending: Sending;
+  readonly outbox: Outbox;
+  readonly retries: RetryReader;
+  readonly retryWriter: RetryWriter;
+  /** Undefined where the destination keeps no order over failed attempts. */
+  readonly visitorOrder: VisitorOrder | undefined;
+  readonly health: HealthKeeper;
+  /** Ends the tries of what is being written to the log. */
+  readonly abort: AbortController;
 };
+
+const framesPerTake = 16;
+/** Frames that wait to be read while no more are asked for. */
+const framesUnopenedMax = 16;
+/** Parked events of one visitor that are sent one after the other before the log is asked for more. */
+const releasedTogetherMin = 16;
+const releasedTogetherMax = 256;
+/** Fresh events that may be parked in search of one a destination can be tried out with. */
+const parkedForProbeMax = 256;
+/** How often to look for what nothing tells of: room in the retry log, the end of what is drained. */
+const lookEveryMs = 100;
+/** How long what is under way may take before a new `order` applies, in ms. */
+const orderChangeMs = 15_000;
+/** How long the end may wait for the log to store the last counts, in ms. */
+const storingMs = 1_000;
 
 /**
  * Takes the resolved events of the destination's account, decides which of them the destination gets, sends them in
  * order of each visitor, and brings what fails to the retry log or the dead letters. A frame is acknowledged once each
  * of its events is where it belongs and health has counted it.
+ *
+ * One loop does it all. Frames come in from the account's log, from the retry log as they fall due, and from the parked
+ * events of visitors whose turn has come; the loop has the inbox open them as far as events are wanted, puts these into
+ * their lanes, sends batches, and gives what became of each to the outbox. Whatever happens wakes it.
  */
-async function startRun(
-  options: DispatcherOptions,
-  counts: DispatcherCounts,
-  onOrderChanged: () => void,
-): Promise<DispatcherRun> {
+export class Dispatcher {
+  /** Rejects when an error ended it. */
+  readonly done: Promise<DispatcherEnd>;
+  readonly #options: DispatcherOptions;
+  readonly #counts: DispatcherCounts;
+  readonly #parts: DispatcherParts;
+  readonly #wakeup = new Wakeup();
+  /** Rings when all that is drained is settled. */
+  readonly #drained = new Wakeup();
+  #state: DispatcherState = { kind: 'running' };
+  #closing: Promise<void> | undefined;
+  #resolve: (end: DispatcherEnd) => void = () => undefined;
+  #reject: (error: unknown) => void = () => undefined;
+  /** Writes to the log that events wait for. */
+  #writes = 0;
+  #isConfirming = false;
+  /** Events parked when the breaker opened last. */
+  #parkedAtProbe = 0;
+  /** Why the destination cannot be sent to. */
+  #problem: string | undefined;
+
+  private constructor(options: DispatcherOptions, counts: DispatcherCounts, parts: DispatcherParts) {
+    this.#options = options;
+    this.#counts = counts;
+    this.#parts = parts;
+    this.done = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+  }
+
+  /** Takes the destination over from whoever dispatched to it before, and goes on from there. */
+  static async open(options: DispatcherOptions, counts: DispatcherCounts): Promise<Dispatcher> {
+    const dispatcher = new Dispatcher(options, counts, await openParts(options, counts));
+    const { visitorOrder } = dispatcher.#parts;
+    const fail = (error: unknown): void => dispatcher.#fail(error);
+    dispatcher.#run().catch(fail);
+    dispatcher.#takeFrames().catch(fail);
+    dispatcher.#takeRetries().catch(fail);
+    if (visitorOrder !== undefined) dispatcher.#takeReleased(visitorOrder).catch(fail);
+    return dispatcher;
+  }
+
+  gauges(): Record<DispatcherGauge, number> {
+    const { sending, visitorOrder } = this.#parts;
+    const { gate } = sending;
+    return {
+      events_held: sending.size,
+      requests_in_flight: gate.inFlight,
+      concurrency: gate.concurrency,
+      breaker_open: gate.isBreakerClosed ? 0 : 1,
+      breaker_probing: gate.isProbing ? 1 : 0,
+      visitors_waiting: visitorOrder?.visitorsWaiting ?? 0,
+      events_parked: visitorOrder?.eventsParked ?? 0,
+      order_paused: visitorOrder?.isPaused === true ? 1 : 0,
+      misconfigured: this.#problem === undefined ? 0 : 1,
+    };
+  }
+
+  reconfigured(): void {
+    this.#wakeup.ring();
+  }
+
+  retriesStored(tier: number): void {
+    this.#parts.retries.stored(tier);
+    if (tier === parkedTier) this.#parts.visitorOrder?.takeUpParked();
+  }
+
+  /**
+   * Sends nothing more of the account's log, and waits at most `deadlineMs` for answers to what is in flight: with all of
+   * them the next dispatcher sends nothing twice. Frames of the retry log that are begun are finished, as long as it is
+   * certain that nobody else has the destination. Called again it waits no longer.
+   */
+  stop(deadlineMs: number): Promise<void> {
+    return this.#end('stopped', deadlineMs);
+  }
+
+  get #isAtWork(): boolean {
+    return this.#state.kind === 'running' || this.#state.kind === 'draining';
+  }
+
+  async #run(): Promise<void> {
+    while (this.#isAtWork) {
+      const target = this.#options.target();
+      for (const tier of this.#parts.retryWriter.takeTiersStored()) this.#parts.retries.stored(tier);
+      this.#readEvents(target);
+      this.#regulate(target);
+      this.#sendBatches(target);
+      if (this.#isDrained()) this.#drained.ring();
+      await this.#wakeup.wait(this.#lookAgainInMs());
+    }
+  }
+
+  #lookAgainInMs(): number {
+    const { sending, visitorOrder } = this.#parts;
+    const nextMs = Math.max(1, sending.nextAtMs - performance.now() + 1);
+    const isLooking = this.#state.kind === 'draining' || visitorOrder?.isPaused === true;
+    return isLooking ? Math.min(nextMs, lookEveryMs) : nextMs;
+  }
+
+  // What comes in.
+
+  async #takeFrames(): Promise<void> {
+    for (;;) {
+      const deliveries = await this.#parts.pullConsumer.take(framesPerTake);
+      if (deliveries.length === 0 || this.#state.kind !== 'running') return;
+      for (const delivery of deliveries) this.#takeFrame(delivery);
+      this.#wakeup.ring();
+    }
+  }
+
+  #takeFrame(delivery: Delivery): void {
+    const { inbox } = this.#parts;
+    const target = this.#options.target();
+    // A destination that is switched off moves on with its account and is sent nothing, then or later: what it missed
+    // can be replayed by command.
+    if (target?.destination.isEnabled === false) inbox.pass(delivery);
+    else if (target?.prepared === undefined) inbox.refuse(delivery);
+    else inbox.take(delivery);
+  }
+
+  async #takeRetries(): Promise<void> {
+    for await (const frame of this.#parts.retries.due()) {
+      this.#takeRetryFrame(frame);
+      this.#wakeup.ring();
+    }
+  }
+
+  #takeRetryFrame(frame: RetryFrame): void {
+    const { inbox, outbox, retries } = this.#parts;
+    const { content, isReplay } = frame;
+    const target = this.#options.target();
+    if (content.kind === 'unreadable') {
+      this.#whenStored(outbox.deadLetterFrame(content.data, content.problem), () => retries.finished(frame));
+    } else if (target?.plan === undefined || this.#state.kind !== 'running') {
+      retries.abandoned(frame);
+    } else {
+      for (const item of inbox.takeRetries(frame, content.records)) {
+        if (!isReplay) this.#noteReturned(item);
+        this.#admit(item, target, isReplay);
+      }
+    }
+  }
+
+  async #takeReleased(order: VisitorOrder): Promise<void> {
+    for await (const events of order.released()) {
+      for (const event of events) this.#takeReleasedEvent(order, event);
+      this.#wakeup.ring();
+    }
+  }
+
+  #takeReleasedEvent(order: VisitorOrder, event: ReleasedEvent): void {
+    const { inbox, outbox } = this.#parts;
+    const { content, follower } = event;
+    const target = this.#options.target();
+    if (content.kind === 'unreadable') {
+      this.#whenStored(outbox.deadLetterLine(content.line), () => order.drop(follower));
+    } else if (target?.plan === undefined || this.#state.kind !== 'running') {
+      order.giveBack(follower);
+    } else {
+      this.#admit(inbox.takeReleased(event, content.record), target, false);
+    }
+  }
+
+  /** Reads fresh events as long as there are too few. What is read earlier only takes memory. */
+  #readEvents(target: DispatchTarget | undefined): void {
+    // Rules and settings that cannot be read decide nothing.
+    if (target === undefined || (target.prepared === undefined && target.destination.isEnabled)) return;
+    while (this.#wantsEvents(target)) {
+      const read = this.#parts.inbox.next();
+      if (read === undefined) return;
+      if (read instanceof DispatchItem) this.#admitFresh(read, target);
+      else this.#deadLetterLine(read);
+    }
+  }
+
+  #wantsEvents({ prepared }: DispatchTarget): boolean {
+    const { sending, visitorOrder } = this.#parts;
+    if (sending.size >= this.#options.settings.eventsHeldMax || visitorOrder?.isFull() === true) return false;
+    // While it is tried out, a search for an event of a visitor that does not wait would park all others.
+    const isSearching = !sending.gate.isBreakerClosed;
+    if (isSearching && this.#counts.parked - this.#parkedAtProbe > parkedForProbeMax) return false;
+    return prepared === undefined || sending.wantsFresh(prepared);
+  }
+
+  #admitFresh(item: DispatchItem, target: DispatchTarget): void {
+    try {
+      this.#admit(item, target, true);
+    } catch (error) {
+      if (item.isReadable) throw error;
+      this.#deadLetterLine(item);
+    }
+  }
+
+  /** Decides about an event by the rules of now. `isLast`: whatever waits of its visitor goes before it. */
+  #admit(item: DispatchItem, { plan, prepared }: DispatchTarget, isLast: boolean): void {
+    const { inbox, sending, outbox, visitorOrder } = this.#parts;
+    this.#counts.events += 1;
+    const decision = plan?.decide(item.head, item);
+    switch (decision?.kind) {
+      case 'send':
+        if (decision.mapped !== undefined) item.mapped = decision.mapped;
+        if (prepared?.accepts?.(item) === false) {
+          this.#counts.skipped += 1;
+          break;
+        }
+        if (isLast && !this.#mayGoNext(item)) return;
+        item.group = prepared?.groupOf?.(item);
+        sending.add(item);
+        return;
+      case 'stop':
+      case 'global-stop':
+        outbox.stopped(item, decision);
+        item.frame.isStarted = true;
+        break;
+      case 'skip':
+      case undefined:
+        this.#counts.skipped += 1;
+        break;
+    }
+    if (item.lane === 'retried') visitorOrder?.done(item.head, item.follower);
+    inbox.skip(item);
+  }
+
+  /** Whether nothing of the event's visitor waits. Otherwise the event is taken care of. */
+  #mayGoNext(item: DispatchItem): boolean {
+    const { inbox, visitorOrder } = this.#parts;
+    const place = visitorOrder?.placeOf(item.head) ?? 'next';
+    if (visitorOrder === undefined || place === 'next') return true;
+    item.frame.isStarted = true;
+    if (place === 'known') {
+      // It came a second time. Its frame is done with it once the log surely has the first.
+      this.#counts.already_waiting += 1;
+      this.#whenStored(visitorOrder.stored(item.head), () => inbox.settle(item));
+    } else {
+      this.#putBehind(item, visitorOrder);
+    }
+    return false;
+  }
+
+  /** An event that comes back from its wait and was not known to wait: what is behind it waits from now on. */
+  #noteReturned({ head }: DispatchItem): void {
+    const { sending, visitorOrder } = this.#parts;
+    if (visitorOrder?.returned(head) !== true) return;
+    const isBehind = (item: DispatchItem): boolean =>
+      item.visitorId === head.visitorId && !visitorOrder.isHead(item.head);
+    for (const item of sending.remove(isBehind)) this.#putBehind(item, visitorOrder);
+  }
+
+  #deadLetterLine(read: UnreadableLine | DispatchItem): void {
+    const { inbox, outbox } = this.#parts;
+    this.#whenStored(outbox.deadLetterLine(read.line), () => inbox.settle(read));
+  }
+
+  // What goes out.
+
+  #sendBatches(target: DispatchTarget | undefined): void {
+    const { sending, pullConsumer } = this.#parts;
+    if (target?.prepared === undefined || !this.#isAtWork) return;
+    if (!pullConsumer.isCurrent) {
+      this.#confirm();
+      return;
+    }
+    for (;;) {
+      const batch = sending.next(target.prepared, this.#state.kind === 'running');
+      if (batch === undefined) return;
+      batch.delivered
+        .then((delivered) => this.#settleBatch(batch, delivered))
+        .catch((error: unknown) => this.#fail(error));
+    }
+  }
+
+  /** It stood still: another one may be sending the same by now. What is drained is not asked for any more. */
+  #confirm(): void {
+    if (this.#isConfirming || this.#state.kind !== 'running') return;
+    this.#isConfirming = true;
+    this.#parts.pullConsumer.confirm().then(
+      () => {
+        this.#isConfirming = false;
+        this.#wakeup.ring();
+      },
+      (error: unknown) => this.#fail(error),
+    );
+  }
+
+  #settleBatch(batch: Batch, delivered: Delivered): void {
+    if (!this.#isAtWork) return;
+    const { inbox, sending, outbox } = this.#parts;
+    this.#observe(batch, delivered);
+    const hasOpened = sending.ended(batch, delivered);
+    const whereabouts = outbox.settle(batch.items, delivered.attempts);
+    for (const [index, item] of batch.items.entries()) {
+      const at = whereabouts[index];
+      if (at === 'settled') inbox.settle(item);
+      else if (at === 'waits on') inbox.handBack(item.frame);
+      else if (at !== undefined) this.#whenStored(at, () => inbox.settle(item));
+    }
+    this.#parkBehindFailed();
+    sending.release(batch);
+    if (hasOpened) {
+      this.#counts.breaker_opened += 1;
+      this.#parkedAtProbe = this.#counts.parked;
+      this.#handBackUnstarted();
+    }
+    this.#wakeup.ring();
+  }
+
+  #observe({ items, startedMs }: Batch, { requests, attempts }: Delivered): void {
+    const { timings, target } = this.#options;
+    const { dispatchDuration, eventAge } = timings.of(target()?.destination.type ?? 'unknown');
+    this.#counts.requests += requests;
+    if (requests > 0) dispatchDuration.observe((performance.now() - startedMs) / 1_000);
+    const nowMs = Date.now();
+    for (const [index, { head }] of items.entries()) {
+      if (attempts[index]?.outcome.kind === 'delivered') eventAge.observe((nowMs - head.receivedAtMs) / 1_000);
+    }
+  }
+
+  /** All outcomes of a request are known: what is behind those that failed does not go on. */
+  #parkBehindFailed(): void {
+    const { sending, visitorOrder } = this.#parts;
+    if (visitorOrder === undefined) return;
+    for (const visitorId of visitorOrder.takeFailed()) {
+      const isBehind = ({ head }: DispatchItem): boolean => !visitorOrder.isHead(head);
+      for (const item of sending.removeBehind(visitorId, isBehind)) this.#putBehind(item, visitorOrder);
+    }
+  }
+
+  /** Has an event wait that is not in its lane, or not any more; a parked one does so where the log has it. */
+  #putBehind(item: DispatchItem, order: VisitorOrder): void {
+    const { inbox, outbox } = this.#parts;
+    if (item.follower === undefined) this.#whenStored(outbox.park(item, order), () => inbox.settle(item));
+    else inbox.handBack(item.frame);
+  }
+
+  /** Goes on once the log has something. */
+  #whenStored(stored: Promise<unknown>, goOn: () => void): void {
+    this.#writes += 1;
+    stored
+      .then(() => {
+        this.#writes -= 1;
+        goOn();
+        this.#wakeup.ring();
+      })
+      .catch((error: unknown) => this.#fail(error));
+  }
+
+  // When it takes more.
+
+  /** Takes more only while there is room for it and somebody to send it to. */
+  #regulate(target: DispatchTarget | undefined): void {
+    const { order, pullConsumer, inbox, sending, retries, visitorOrder } = this.#parts;
+    const { settings } = this.#options;
+    if ((target?.prepared?.order ?? order) !== order && this.#state.kind === 'running') {
+      // It goes on with this turn, which sends no more of what is fresh.
+      void this.#end('order changed', orderChangeMs);
+    }
+    this.#noteProblem(target?.problem);
+    const isRunning = this.#state.kind === 'running';
+    const canSend = target?.destination.isEnabled === true && target.prepared !== undefined && !sending.gate.isShut;
+    if (canSend && isRunning) {
+      const together = Math.max(releasedTogetherMin, target.prepared.batchEventsMax);
+      retries.open();
+      visitorOrder?.open(Math.min(releasedTogetherMax, together));
+    } else {
+      retries.close();
+      visitorOrder?.close();
+    }
+    const hasRoom =
+      inbox.unopened < framesUnopenedMax &&
+      sending.size < settings.eventsHeldMax &&
+      inbox.bytes < settings.bytesHeldMax &&
+      visitorOrder?.isFull() !== true;
+    const passes = target?.destination.isEnabled === false;
+    if (passes) this.#passOver();
+    if ((passes || (canSend && hasRoom)) && isRunning) pullConsumer.resume();
+    else pullConsumer.pause();
+  }
+
+  #noteProblem(problem: string | undefined): void {
+    if (this.#problem === problem) return;
+    this.#problem = problem;
+    if (problem === undefined) return;
+    const { destinationId, logger } = this.#options;
+    logger.error({ destinationId, problem }, 'dispatcher: the destination cannot be sent to');
+    this.#handBackUnstarted();
+  }
+
+  #handBackUnstarted(): void {
+    const { inbox, sending } = this.#parts;
+    const frames = inbox.handBackUnstarted();
+    if (frames.size > 0) sending.remove(({ frame }) => frames.has(frame));
+  }
+
+  /** Switched off: what is held for it and not under way is not sent any more. Retries wait for better days. */
+  #passOver(): void {
+    const { inbox, sending, outbox } = this.#parts;
+    this.#handBackUnstarted();
+    for (const item of sending.remove(() => true)) {
+      if (item.lane === 'fresh') {
+        this.#counts.skipped += 1;
+        inbox.settle(item);
+      } else if (item.follower !== undefined) {
+        inbox.handBack(item.frame);
+      } else {
+        this.#whenStored(outbox.putBack(item), () => inbox.settle(item));
+      }
+    }
+  }
+
+  // How it ends.
+
+  async #end(end: DispatcherEnd, deadlineMs: number): Promise<void> {
+    if (this.#state.kind === 'running') await this.#drain(deadlineMs);
+    await this.#close({ kind: end });
+  }
+
+  async #drain(deadlineMs: number): Promise<void> {
+    const { inbox, sending, pullConsumer, retries, visitorOrder } = this.#parts;
+    this.#state = { kind: 'draining' };
+    retries.close();
+    visitorOrder?.close();
+    this.#handBackUnstarted();
+    inbox.leaveUnopened();
+    sending.remove(({ lane }) => lane === 'fresh');
+    this.#wakeup.ring();
+    await Promise.all([this.#drained.wait(deadlineMs), pullConsumer.close()]);
+  }
+
+  /** Nothing is left to wait for once all that was sent is settled, and no more may be sent. */
+  #isDrained(): boolean {
+    const { sending, pullConsumer } = this.#parts;
+    const { gate, size } = sending;
+    const isOver = size === 0 || gate.isShut || !pullConsumer.isCurrent;
+    return this.#state.kind === 'draining' && gate.inFlight === 0 && this.#writes === 0 && isOver;
+  }
+
+  #fail(error: unknown): void {
+    void this.#close({ kind: 'failed', error });
+  }
+
+  /** Whoever closes it first says how it ends. */
+  #close(how: { readonly kind: DispatcherEnd } | { readonly kind: 'failed'; readonly error: unknown }): Promise<void> {
+    return (this.#closing ??= this.#closeParts().then(() => {
+      this.#state = { kind: 'ended', end: how.kind };
+      if (how.kind === 'failed') this.#reject(how.error);
+      else this.#resolve(how.kind);
+    }));
+  }
+
+  /** Never rejects. */
+  async #closeParts(): Promise<void> {
+    const { abort, pullConsumer, sending, health, inbox, retries, visitorOrder } = this.#parts;
+    this.#state = { kind: 'closing' };
+    abort.abort(new Error('the dispatcher ended'));
+    this.#wakeup.ring();
+    this.#drained.ring();
+    await Promise.allSettled([pullConsumer.close(), sending.close()]);
+    const storing = async (): Promise<void> => {
+      await health.stop();
+      inbox.handBackAll();
+      await Promise.all([retries.stop(), visitorOrder?.stop()]);
+    };
+    // Without the log what is not stored yet is not acknowledged either, and comes again.
+    await withDeadline(storing(), storingMs);
+  }
+}
+
+async function openParts(options: DispatcherOptions, counts: DispatcherCounts): Promise<DispatcherParts> {
   const { connection, destinationId, settings, logger } = options;
   const consumer = new DestinationConsumer(options);
   // From here on the dispatcher before is given nothing, so what it has noted is what counts.
@@ -125,34 +606,39 @@ async function startRun(
     }),
   });
   try {
-    return await startOn(pullConsumer, consumer, options, counts, onOrderChanged);
+    return await openPartsOn(pullConsumer, consumer, options, counts);
   } catch (error) {
     await pullConsumer.close();
     throw error;
   }
 }
 
-async function startOn(
+async function openPartsOn(
   pullConsumer: PullConsumer,
   consumer: DestinationConsumer,
   options: DispatcherOptions,
   counts: DispatcherCounts,
-  onOrderChanged: () => void,
-): Promise<DispatcherRun> {
-  const { connection, destinationId, settings, logger } = options;
-  const abort = new AbortController();
-  const order = orderOf(options) ?? 'visitor';
-  const onError = (error: unknown): void => logger.warn({ destinationId, err: error }, 'dispatcher: the log failed');
+): Promise<DispatcherParts> {
+  const { connection, destinationId, instanceId, settings, logger, retryPolicy, sourceActivity } = options;
+  const order = options.target()?.prepared?.order ?? 'visitor';
+  const warn = (error: unknown): void => logger.warn({ destinationId, err: error }, 'dispatcher: the log failed');
   const places = pullConsumer.isTakenOver ? await readPlaces(connection, destinationId) : [];
   for (const { finished } of places) pullConsumer.restore(finished);
-  const keeper = await openHealthKeeper({
+  const frames = new FramesInFlight(settings.ackWaitMs / 3);
+  const health = await HealthKeeper.open({
     bucket: options.health,
     destinationId,
-    instanceId: options.instanceId,
+    instanceId,
     flushEveryMs: settings.healthFlushMs,
-    place: () => writePlace(run.place()),
-    onError,
+    place: () => writePlace(placeOf(pullConsumer, frames)),
+    warn,
   });
+  const retriesWaiting = await countBySubject(connection, streams.retry, retriesOfDestination(destinationId));
+  const tiersStored = new Set([...retriesWaiting.keys()].map((subject) => Number(subject.split('.').at(-1))));
+  const visitorOrder = order === 'none' ? undefined : await openVisitorOrder(options, counts, tiersStored, warn);
+  const retries = new RetryReader({ connection, destinationId, isParkedDue: order === 'none', warn });
+  for (const tier of tiersStored) retries.stored(tier);
+  const abort = new AbortController();
   const storing = {
     connection,
     destinationId,
@@ -163,58 +649,59 @@ async function startOn(
         logger.warn({ destinationId, reason }, 'dispatcher: the log does not accept a message, retrying');
     },
   };
-  const retriesWaiting = await countBySubject(connection, streams.retry, retriesOfDestination(destinationId));
-  const tiersStored = new Set([...retriesWaiting.keys()].map((subject) => Number(subject.split('.').at(-1))));
-  const waits = order === 'none' ? undefined : await readWaits(options, tiersStored, onError);
-  const deadLetters = createDeadLetterWriter(storing);
-  const run: DispatchRun = new DispatchRun({
-    options,
-    counts,
-    keeper,
-    pullConsumer,
-    abort,
-    deadLetters,
-    sender: options.createSender(settings.concurrency),
-    retryWriter: createRetryWriter(storing, (tier) => reader.stored(tier)),
-    retryReader: () => reader,
-    settledBefore: joinParts(places),
-    order,
-    waits,
-    onOrderChanged,
-    onAcknowledged: (seq) => consumer.acknowledged(seq),
-  });
-  const reader = createRetryReader({
-    connection,
-    destinationId,
-    isParkedDue: order === 'none',
-    onFrame: (frame) => run.takeRetries(frame),
-    onUnreadable: (data, error) => deadLetters.addUnreadable(data, error instanceof Error ? error.message : ''),
-    onError,
-  });
-  for (const tier of tiersStored) reader.stored(tier);
-  run.start();
+  const retryWriter = new RetryWriter(storing);
   return {
     order,
-    done: run.done,
-    stop: (deadlineMs) => run.stop(deadlineMs),
-    gauges: () => run.gauges(),
-    reconfigured: () => run.wake(),
-    retriesStored: (tier) => {
-      reader.stored(tier);
-      if (tier === parkedTier) run.parkedStored();
-    },
+    pullConsumer,
+    inbox: new Inbox({
+      pullConsumer,
+      consumer,
+      retries,
+      order: visitorOrder,
+      health,
+      settledBefore: joinParts(places),
+      frames,
+      counts,
+    }),
+    sending: new Sending({
+      sender: options.createSender(settings.concurrency),
+      concurrency: settings.concurrency,
+      lingerMs: settings.lingerMs,
+      keepsOrder: visitorOrder !== undefined,
+    }),
+    outbox: new Outbox({
+      health,
+      retryWriter,
+      deadLetters: new DeadLetterWriter(storing),
+      retryPolicy,
+      sourceActivity,
+      order: visitorOrder,
+      observe: createOutcomeObserver(options),
+      counts,
+    }),
+    retries,
+    retryWriter,
+    visitorOrder,
+    health,
+    abort,
   };
 }
 
-async function readWaits(
-  { connection, destinationId }: DispatcherOptions,
+/** Reads what waits before anything is sent. */
+async function openVisitorOrder(
+  { connection, destinationId, settings, logger }: DispatcherOptions,
+  counts: DispatcherCounts,
   tiersStored: ReadonlySet<number>,
-  onError: (error: unknown) => void,
-): Promise<Waits> {
-  const waits = {
-    waiting: new WaitingVisitors(),
-    frames: new ParkedFrames({ connection, destinationId, onError }),
-  };
-  await readWaiting(connection, destinationId, tiersStored, waits);
-  return waits;
+  warn: (error: unknown) => void,
+): Promise<VisitorOrder> {
+  const waiting = new WaitingVisitors();
+  const frames = new ParkedFrames({ connection, destinationId, warn });
+  await readWaiting(connection, destinationId, tiersStored, { waiting, frames });
+  return new VisitorOrder({
+    waiting,
+    frames,
+    limits: settings.order,
+    counts,
+    warn: (error) => logger.warn({ destinationId, err: error }, 'dispatcher: reading parked events failed'),
+  });
 }

@@ -11,7 +11,7 @@ import type { StoredMessage } from '../../../../shared/nats/messages/subject-log
 import { deadLetterSubject } from '../../../../shared/contracts/subjects.ts';
 import { ensureTopology, streams } from '../../../../shared/nats/streams/topology.ts';
 import { startTestNats } from '../../../../shared/testing/servers.ts';
-import { createDeadLetterWriter } from './dead-letter-writer.ts';
+import { DeadLetterWriter } from './dead-letter-writer.ts';
 
 let nats: NatsServer;
 let connection: LogConnection;
@@ -46,7 +46,7 @@ function write(destinationId: string) {
   const retries: PublishFailure[] = [];
   const { signal } = new AbortController();
   const onRetry = (reason: PublishFailure): void => void retries.push(reason);
-  return { writer: createDeadLetterWriter({ connection, destinationId, signal, onRetry }), retries };
+  return { writer: new DeadLetterWriter({ connection, destinationId, signal, onRetry }), retries };
 }
 
 async function stored(destinationId: string): Promise<StoredMessage[]> {

@@ -8,14 +8,6 @@ import { PublishError } from '../../../../shared/nats/publish/publisher.ts';
 import { deadLetterSubject } from '../../../../shared/contracts/subjects.ts';
 import { publishUntilStored } from '../../publish-until-stored.ts';
 
-/** Keeps what a destination will not take, with the reason. */
-export type DeadLetterWriter = {
-  /** Settles once the log has it; rejects when the dispatcher ended before that. */
-  add(letter: Omit<DeadLetter, 'v' | 'destinationId'>): Promise<void>;
-  /** Keeps bytes of the log this build cannot read. */
-  addUnreadable(data: Uint8Array, reason: string): Promise<void>;
-};
-
 export type DeadLetterWriterOptions = {
   readonly connection: LogConnection;
   readonly destinationId: string;
@@ -35,36 +27,81 @@ type Waiting = {
 };
 
 /**
- * Each letter is a message, so that it can be looked at and removed by itself. Those of a destination that refuses all
- * it gets come by the hundred: what waits meanwhile is stored in one batch.
+ * Keeps what a destination will not take, with the reason. Each letter is a message, so that it can be looked at and
+ * removed by itself. Those of a destination that refuses all it gets come by the hundred: what waits meanwhile is stored
+ * in one batch.
  */
-export function createDeadLetterWriter(options: DeadLetterWriterOptions): DeadLetterWriter {
-  const { destinationId } = options;
-  const waiting: Waiting[] = [];
-  let draining = false;
-  const drain = async (): Promise<void> => {
-    draining = true;
+export class DeadLetterWriter {
+  readonly #options: DeadLetterWriterOptions;
+  readonly #subject: string;
+  readonly #waiting: Waiting[] = [];
+  #isDraining = false;
+
+  constructor(options: DeadLetterWriterOptions) {
+    this.#options = options;
+    this.#subject = deadLetterSubject(options.destinationId);
+  }
+
+  /** Settles once the log has it; rejects when the dispatcher ended before that. */
+  add(letter: Omit<DeadLetter, 'v' | 'destinationId'>): Promise<void> {
+    const { destinationId } = this.#options;
+    const payload = encodeDeadLetter({ v: 1, destinationId, ...letter });
+    return this.#store(payload, `${letter.event.event.id}\n${letter.firstAttemptAt}\n${letter.attempts}`);
+  }
+
+  /** Keeps bytes of the log this build cannot read; settles as `add` does. */
+  addUnreadable(data: Uint8Array, reason: string): Promise<void> {
+    const { destinationId } = this.#options;
+    return this.#store(encodeUnreadable(destinationId, reason, data), Buffer.from(data).toString('base64'));
+  }
+
+  #store(payload: Uint8Array, identity: string): Promise<void> {
+    const named = `dead\n${this.#options.destinationId}\n${identity}`;
+    const msgId = createHash('sha256').update(named).digest('base64url');
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ payload, msgId, resolve, reject });
+      if (!this.#isDraining) void this.#drain();
+    });
+  }
+
+  async #drain(): Promise<void> {
+    this.#isDraining = true;
     // Letters that are added in one go are stored in one go.
     await Promise.resolve();
-    while (waiting.length > 0) await storeLetters(options, takeLetters(waiting));
-    draining = false;
-  };
-  const store = (payload: Uint8Array, identity: string): Promise<void> => {
-    const msgId = createHash('sha256').update(`dead\n${destinationId}\n${identity}`).digest('base64url');
-    return new Promise((resolve, reject) => {
-      waiting.push({ payload, msgId, resolve, reject });
-      if (!draining) void drain();
-    });
-  };
-  return {
-    add: (letter) =>
-      store(
-        encodeDeadLetter({ v: 1, destinationId, ...letter }),
-        `${letter.event.event.id}\n${letter.firstAttemptAt}\n${letter.attempts}`,
+    while (this.#waiting.length > 0) await this.#storeLetters(takeLetters(this.#waiting));
+    this.#isDraining = false;
+  }
+
+  /** Settles each of them; never rejects. */
+  async #storeLetters(letters: readonly Waiting[]): Promise<void> {
+    const { connection, signal, onRetry } = this.#options;
+    if (letters.length >= batchMessagesMin && (await this.#isStoredTogether(letters))) {
+      for (const { resolve } of letters) resolve();
+      return;
+    }
+    await Promise.all(
+      letters.map(({ payload, msgId, resolve, reject }) =>
+        publishUntilStored(connection, this.#subject, payload, { msgId, signal, onRetry }).then(
+          () => resolve(),
+          reject,
+        ),
       ),
-    addUnreadable: (data, reason) =>
-      store(encodeUnreadable(destinationId, reason, data), Buffer.from(data).toString('base64')),
-  };
+    );
+  }
+
+  /** One try. What it did not store, or may have, is published by itself: the ids say what is there already. */
+  async #isStoredTogether(letters: readonly Waiting[]): Promise<boolean> {
+    const { connection, onRetry } = this.#options;
+    try {
+      const messages = letters.map(({ payload, msgId }) => ({ subject: this.#subject, payload, msgId }));
+      await publishBatch(connection, messages, batchTimeoutMs);
+      return true;
+    } catch (error) {
+      // Another error is one of publishing each of them as well.
+      if (error instanceof PublishError) onRetry(error.reason, 1);
+      return false;
+    }
+  }
 }
 
 function takeLetters(waiting: Waiting[]): Waiting[] {
@@ -75,36 +112,4 @@ function takeLetters(waiting: Waiting[]): Waiting[] {
     letters += 1;
   }
   return waiting.splice(0, letters);
-}
-
-/** Settles each of them; never rejects. */
-async function storeLetters(options: DeadLetterWriterOptions, letters: readonly Waiting[]): Promise<void> {
-  const { connection, destinationId, signal, onRetry } = options;
-  const subject = deadLetterSubject(destinationId);
-  if (letters.length >= batchMessagesMin && (await isStoredTogether(options, subject, letters))) {
-    for (const { resolve } of letters) resolve();
-    return;
-  }
-  await Promise.all(
-    letters.map(({ payload, msgId, resolve, reject }) =>
-      publishUntilStored(connection, subject, payload, { msgId, signal, onRetry }).then(() => resolve(), reject),
-    ),
-  );
-}
-
-/** One try. What it did not store, or may have, is published by itself: the ids say what is there already. */
-async function isStoredTogether(
-  { connection, onRetry }: DeadLetterWriterOptions,
-  subject: string,
-  letters: readonly Waiting[],
-): Promise<boolean> {
-  try {
-    const messages = letters.map(({ payload, msgId }) => ({ subject, payload, msgId }));
-    await publishBatch(connection, messages, batchTimeoutMs);
-    return true;
-  } catch (error) {
-    // Another error is one of publishing each of them as well.
-    if (error instanceof PublishError) onRetry(error.reason, 1);
-    return false;
-  }
 }

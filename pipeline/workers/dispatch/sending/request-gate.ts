@@ -4,7 +4,7 @@ import { adaptConcurrency, openConcurrency } from './concurrency-limit.ts';
 import type { ConcurrencyLimit } from './concurrency-limit.ts';
 import type { Delivered } from './deliver.ts';
 import type { LaneChoice } from './next-lane.ts';
-import type { LaneClass } from './visitor-lanes.ts';
+import type { LaneClass } from '../inbox/dispatch-item.ts';
 
 /** How long a probe waits for a fresh event to come from the log, once it may be made, in ms. */
 const freshProbeMs = 500;
@@ -13,19 +13,15 @@ const freshProbeMs = 500;
 export class RequestGate {
   readonly #concurrencyMax: number;
   #concurrency: ConcurrencyLimit;
-  readonly #onRetryTime: () => void;
   readonly #inFlight: Record<LaneClass, number> = { fresh: 0, retried: 0 };
   #freshSinceRetried = Infinity;
   #breaker: BreakerState = closedBreaker;
-  #timer: NodeJS.Timeout | undefined;
   /** Until when the next probe is made with a fresh event only, by performance.now(). */
   #freshProbeUntilMs = -Infinity;
 
-  /** `onRetryTime` is called when a destination that was down may be asked again. */
-  constructor(concurrency: number, onRetryTime: () => void) {
+  constructor(concurrency: number) {
     this.#concurrencyMax = concurrency;
     this.#concurrency = openConcurrency(concurrency);
-    this.#onRetryTime = onRetryTime;
   }
 
   /** Requests that may be in flight at a time, as the destination has shown it can take. */
@@ -42,6 +38,13 @@ export class RequestGate {
     if (this.#breaker.kind === 'closed') return false;
     this.#breaker = breakerAt(this.#breaker, performance.now());
     return this.#breaker.kind === 'open';
+  }
+
+  /** When more may be asked of it than now though nothing happens, by performance.now(); Infinity if never. */
+  get moreAtMs(): number {
+    if (this.isBreakerClosed) return Infinity;
+    if (this.#breaker.kind === 'open') return this.#breaker.untilMs;
+    return this.#asking === 'a fresh probe' ? this.#freshProbeUntilMs : Infinity;
   }
 
   /** Whether the destination is being tried out, one request at a time, after it was left alone. */
@@ -90,19 +93,7 @@ export class RequestGate {
     this.#breaker = breakerEnded(before, said.isUp, nowMs, Math.random());
     if (this.#breaker.kind !== 'open' || before.kind === 'open') return false;
     this.#freshProbeUntilMs = this.#breaker.untilMs + freshProbeMs;
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(
-      () => {
-        this.#timer = setTimeout(this.#onRetryTime, freshProbeMs);
-        this.#onRetryTime();
-      },
-      this.#breaker.untilMs - nowMs + 1,
-    );
     return true;
-  }
-
-  stop(): void {
-    clearTimeout(this.#timer);
   }
 
   /** What requests are made for now. */

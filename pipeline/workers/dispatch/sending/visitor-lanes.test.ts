@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { VisitorLanes } from './visitor-lanes.ts';
-import type { LaneClass } from './visitor-lanes.ts';
+import type { LaneClass } from '../inbox/dispatch-item.ts';
 
 type Item = { visitorId: string; lane: LaneClass; n: number; group?: string };
 const item = (visitorId: string, n: number, lane: LaneClass = 'fresh'): Item => ({ visitorId, n, lane });

@@ -1,5 +1,4 @@
-/** Fresh events have come from EVENTS, retried ones from the retry log. */
-export type LaneClass = 'fresh' | 'retried';
+import type { LaneClass } from '../inbox/dispatch-item.ts';
 
 export type LaneItem = {
   readonly visitorId: string;

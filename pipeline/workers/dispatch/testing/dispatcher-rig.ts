@@ -21,9 +21,9 @@ import { createSecretBox } from '../../../../shared/contracts/config/secrets.ts'
 import { createAccountPlans } from '../../../threads/account-plans.ts';
 import { accountConfig } from '../../../testing/account-config.ts';
 import type { TestCollections } from '../../../testing/account-config.ts';
-import type { OutcomeNote } from '../dispatcher-context.ts';
 import { dispatcherEnv, readDispatcherSettings } from '../dispatcher-settings.ts';
 import type { DispatcherSettings } from '../dispatcher-settings.ts';
+import type { OutcomeNote } from '../outbox/outcome-observer.ts';
 import { startDispatcher } from '../dispatcher.ts';
 import type { DispatcherActor } from '../dispatcher.ts';
 import type { HealthRecord } from '../../../../shared/contracts/health-record.ts';
@@ -32,8 +32,8 @@ import { createEgressRules } from '../../../../shared/egress/egress-rules.ts';
 import { createGuardedLookup } from '../../../../shared/egress/guarded-lookup.ts';
 import { createSender } from '../../../../shared/egress/sender.ts';
 import { createDeliveryTimings } from '../sending/delivery-timings.ts';
-import { createRetryPolicy } from '../outbox/retry-policy.ts';
-import { createSourceActivity } from '../outbox/source-activity.ts';
+import { createRetryPolicy } from '../retry/retry-policy.ts';
+import { createSourceActivity } from '../health/source-activity.ts';
 
 /** What a dispatcher runs with where nothing is set. */
 export const defaultSettings = readDispatcherSettings(defaultsOf(dispatcherEnv));

@@ -8,8 +8,7 @@ import { connectLog } from '../../../../shared/nats/connection/connection.ts';
 import type { LogConnection } from '../../../../shared/nats/connection/connection.ts';
 import { openBuckets } from '../../../../shared/nats/buckets/open-buckets.ts';
 import { startTestNats } from '../../../../shared/testing/servers.ts';
-import { openHealthKeeper } from './health-keeper.ts';
-import type { HealthKeeper } from './health-keeper.ts';
+import { HealthKeeper } from './health-keeper.ts';
 
 const minuteMs = 60_000;
 const startMs = 1_760_000_040_000;
@@ -35,16 +34,16 @@ beforeEach(() => {
 afterEach(() => void vi.useRealTimers());
 
 const open = (bucket = health): Promise<HealthKeeper> =>
-  openHealthKeeper({
+  HealthKeeper.open({
     bucket,
     destinationId,
     instanceId: 'test',
     place: () => ({ upTo: 0, above: [], storedUntilMs: 0, parts: [] }),
     flushEveryMs: 1,
-    onError: () => undefined,
+    warn: () => undefined,
   });
 
-const committed = (keeper: HealthKeeper): Promise<void> => new Promise((resolve) => keeper.commit(resolve));
+const committed = (keeper: HealthKeeper): Promise<void> => keeper.stored() ?? Promise.resolve();
 
 async function read(key: string): Promise<HealthRecord | undefined> {
   const entry = await health.get(key);

@@ -10,17 +10,6 @@ import type { Bucket } from '../../../../shared/nats/buckets/bucket.ts';
 import { createHealthWindow, minuteOf } from './health-window.ts';
 import type { HealthCount, HealthWindow } from './health-window.ts';
 
-/** The health window of one destination, stored before what it counts is acknowledged. */
-export type HealthKeeper = {
-  record(count: HealthCount, events: number): void;
-  /** The place has changed: it is stored before long, though nothing waits for it. */
-  moved(): void;
-  /** Calls `acknowledge` once everything recorded so far is stored. */
-  commit(acknowledge: () => void): void;
-  /** Stores what is left. */
-  stop(): Promise<void>;
-};
-
 export type HealthKeeperOptions = {
   readonly bucket: Bucket;
   readonly destinationId: string;
@@ -29,28 +18,26 @@ export type HealthKeeperOptions = {
   readonly flushEveryMs: number;
   /** What is settled, for the next dispatcher: stored with each write. */
   readonly place: () => WrittenPlace;
-  onError(error: unknown): void;
+  /** Told of an entry that could not be written; it is written again. */
+  readonly warn: (error: unknown) => void;
 };
 
 const retryMs = 500;
 /** Minutes of the recent entry before they are moved to that of the past. */
 const recentMinutesMax = 30;
 
-/** Restores the window this instance stored last and goes on from there. */
-export async function openHealthKeeper(options: HealthKeeperOptions): Promise<HealthKeeper> {
-  const { bucket, destinationId, instanceId } = options;
-  const key = recentHealthKey(destinationId, instanceId);
-  const [recent, past] = await Promise.all([bucket.get(key), bucket.get(pastHealthKey(key))]);
-  return new WindowKeeper(options, key, decodeHealthRecord(recent?.value), decodeHealthRecord(past?.value));
-}
+/** Resolved once what it stands for is stored. */
+type Storing = { readonly stored: Promise<void>; resolve(): void };
 
-class WindowKeeper implements HealthKeeper {
+/** The health window of one destination, stored before what it counts is acknowledged. */
+export class HealthKeeper {
   readonly #options: HealthKeeperOptions;
   readonly #key: string;
   readonly #window: HealthWindow;
   /** Minutes before it are in the entry of the past, and have not changed since. */
   #pastUntil: number;
-  #waiting: (() => void)[] = [];
+  /** What somebody waits for, and the next write covers. */
+  #waiting: Storing | undefined;
   #isDirty = false;
   #isStopped = false;
   #lastFlushMs = -Infinity;
@@ -59,7 +46,15 @@ class WindowKeeper implements HealthKeeper {
   #isPatient = false;
   #flushing: Promise<void> | undefined;
 
-  constructor(options: HealthKeeperOptions, key: string, recent = nothing, past?: HealthRecord) {
+  /** Restores the window this instance stored last and goes on from there. */
+  static async open(options: HealthKeeperOptions): Promise<HealthKeeper> {
+    const { bucket, destinationId, instanceId } = options;
+    const key = recentHealthKey(destinationId, instanceId);
+    const [recent, past] = await Promise.all([bucket.get(key), bucket.get(pastHealthKey(key))]);
+    return new HealthKeeper(options, key, decodeHealthRecord(recent?.value), decodeHealthRecord(past?.value));
+  }
+
+  private constructor(options: HealthKeeperOptions, key: string, recent = nothing, past?: HealthRecord) {
     this.#options = options;
     this.#key = key;
     this.#window = createHealthWindow(joinHealth(past, recent));
@@ -75,20 +70,21 @@ class WindowKeeper implements HealthKeeper {
     this.moved();
   }
 
+  /** The place has changed: it is stored before long, though nothing waits for it. */
   moved(): void {
     this.#isDirty = true;
     this.#schedule(true);
   }
 
-  commit(acknowledge: () => void): void {
-    if (!this.#isDirty && this.#flushing === undefined) {
-      acknowledge();
-      return;
-    }
-    this.#waiting.push(acknowledge);
+  /** Settles once everything recorded so far is stored; undefined when it is. Never rejects. */
+  stored(): Promise<void> | undefined {
+    if (!this.#isDirty && this.#flushing === undefined) return undefined;
+    this.#waiting ??= newStoring();
     this.#schedule(false);
+    return this.#waiting.stored;
   }
 
+  /** Stores what is left. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     clearTimeout(this.#timer);
@@ -109,15 +105,15 @@ class WindowKeeper implements HealthKeeper {
       this.#timer = undefined;
       this.#flushing = this.#flush().finally(() => {
         this.#flushing = undefined;
-        if (this.#isDirty || this.#waiting.length > 0) this.#schedule(this.#waiting.length === 0);
+        if (this.#isDirty || this.#waiting !== undefined) this.#schedule(this.#waiting === undefined);
       });
     }, waitMs);
   }
 
   async #flush(): Promise<void> {
-    const { flushEveryMs, onError } = this.#options;
+    const { flushEveryMs, warn } = this.#options;
     const covered = this.#waiting;
-    this.#waiting = [];
+    this.#waiting = undefined;
     try {
       if (this.#isDirty) {
         this.#isDirty = false;
@@ -126,12 +122,20 @@ class WindowKeeper implements HealthKeeper {
       }
     } catch (error) {
       this.#isDirty = true;
-      this.#waiting = [...covered, ...this.#waiting];
+      this.#waitAgain(covered);
       this.#lastFlushMs = performance.now() + retryMs - flushEveryMs;
-      onError(error);
+      warn(error);
       return;
     }
-    for (const acknowledge of covered) acknowledge();
+    covered?.resolve();
+  }
+
+  /** What a write was to cover waits for the next one, with what has come since. */
+  #waitAgain(covered: Storing | undefined): void {
+    if (covered === undefined) return;
+    const since = this.#waiting;
+    this.#waiting = covered;
+    if (since !== undefined) void covered.stored.then(since.resolve);
   }
 
   async #store(): Promise<void> {
@@ -150,6 +154,14 @@ class WindowKeeper implements HealthKeeper {
     const record = this.#window.toRecord(Date.now(), this.#pastUntil);
     await bucket.put(this.#key, encodeHealthRecord({ ...record, place: this.#options.place() }));
   }
+}
+
+function newStoring(): Storing {
+  let resolve: () => void = () => undefined;
+  const stored = new Promise<void>((settle) => {
+    resolve = settle;
+  });
+  return { stored, resolve: () => resolve() };
 }
 
 const nothing: HealthRecord = { v: 1, minutes: [], lastDispatchedAt: null };

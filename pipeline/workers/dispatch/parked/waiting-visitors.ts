@@ -1,4 +1,4 @@
-import type { Attempted } from './retry-policy.ts';
+import type { Attempted } from '../retry/retry-policy.ts';
 
 /** Where the retry log has an event: the sequence of its frame, and its line there. */
 export type RetryPlace = { readonly seq: number; readonly index: number };

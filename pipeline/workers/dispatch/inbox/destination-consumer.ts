@@ -1,7 +1,14 @@
-import type { DurableConsumer, StartFrom } from '../../../shared/nats/consume/consumers.ts';
-import { dispatcherConsumer, eventsOfAccount } from '../../../shared/contracts/subjects.ts';
-import { streams } from '../../../shared/nats/streams/topology.ts';
-import type { DispatcherOptions } from './dispatcher-context.ts';
+import type { DurableConsumer, StartFrom } from '../../../../shared/nats/consume/consumers.ts';
+import { dispatcherConsumer, eventsOfAccount } from '../../../../shared/contracts/subjects.ts';
+import { streams } from '../../../../shared/nats/streams/topology.ts';
+
+export type DestinationConsumerOptions = {
+  readonly destinationId: string;
+  readonly accountId: string;
+  /** A new consumer starts there, in ms since the epoch. */
+  readonly publishedAtMs: number;
+  readonly settings: { readonly ackWaitMs: number; readonly framesAheadMax: number };
+};
 
 /** The durable consumer of one destination on its account's log. */
 export class DestinationConsumer implements DurableConsumer {
@@ -13,7 +20,7 @@ export class DestinationConsumer implements DurableConsumer {
   readonly #publishedAtMs: number;
   #nextSeq: number | undefined;
 
-  constructor({ destinationId, accountId, publishedAtMs, settings }: DispatcherOptions) {
+  constructor({ destinationId, accountId, publishedAtMs, settings }: DestinationConsumerOptions) {
     this.name = dispatcherConsumer(destinationId);
     this.filterSubject = eventsOfAccount(accountId);
     this.ackWaitMs = settings.ackWaitMs;

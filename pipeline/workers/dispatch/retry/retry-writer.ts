@@ -7,15 +7,6 @@ import { publishUntilStored } from '../../publish-until-stored.ts';
 import { encodeRetryRecord, parkedTier } from '../../../../shared/contracts/events/retry-record.ts';
 import type { RetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
 
-/** Writes events that wait for another attempt to the retry log of one destination. */
-export type RetryWriter = {
-  /**
-   * Settles once the log has the record; rejects when the dispatcher ended before that. `attemptId` is the same for an
-   * attempt that is made again since its frame was, and for no other attempt.
-   */
-  add(tier: number, record: RetryRecord, attemptId: string): Promise<StoredRecord>;
-};
-
 /** Where the log has a record: the line `index` of the frame `seq`, which has `records` in all. */
 export type StoredRecord = {
   readonly seq: number;
@@ -43,50 +34,68 @@ type Waiting = {
 };
 
 /**
- * Group commit: while a frame of a tier is on its way to the log the next one grows, so a storm of failures costs few
- * writes. An event of a frame that is delivered again is recognised by the frame's message id.
- * `onStored` is told of every frame that was stored in a tier.
+ * Writes events that wait for another attempt to the retry log of one destination. Group commit: while a frame of a tier
+ * is on its way to the log the next one grows, so a storm of failures costs few writes. An event of a frame that is
+ * delivered again is recognised by the frame's message id.
  */
-export function createRetryWriter(options: RetryWriterOptions, onStored: (tier: number) => void): RetryWriter {
-  const tiers = new Map<number, Waiting[]>();
-  const drain = async (tier: number, waiting: Waiting[]): Promise<void> => {
+export class RetryWriter {
+  readonly #options: RetryWriterOptions;
+  /** What waits of each tier that is being written. */
+  readonly #tiers = new Map<number, Waiting[]>();
+  #tiersStored = new Set<number>();
+
+  constructor(options: RetryWriterOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Settles once the log has the record; rejects when the dispatcher ended before that. `attemptId` is the same for an
+   * attempt that is made again since its frame was, and for no other attempt.
+   */
+  add(tier: number, record: RetryRecord, attemptId: string): Promise<StoredRecord> {
+    return new Promise((resolve, reject) => {
+      const own = { line: encodeRetryRecord(record), id: attemptId, resolve, reject };
+      const waiting = this.#tiers.get(tier);
+      if (waiting !== undefined) {
+        waiting.push(own);
+        return;
+      }
+      const started = [own];
+      this.#tiers.set(tier, started);
+      void this.#drain(tier, started);
+    });
+  }
+
+  /** The tiers something was stored in since this was asked last. */
+  takeTiersStored(): Iterable<number> {
+    if (this.#tiersStored.size === 0) return [];
+    const tiers = this.#tiersStored;
+    this.#tiersStored = new Set();
+    return tiers;
+  }
+
+  async #drain(tier: number, waiting: Waiting[]): Promise<void> {
     while (waiting.length > 0) {
       const frame = takeFrame(waiting, tier === parkedTier ? parkedFrameBytesMax : frameBytesMax);
       try {
-        const payload = bytesOf(frame);
-        const seq = await publishUntilStored(options.connection, retrySubject(options.destinationId, tier), payload, {
-          msgId: idOf(options.destinationId, tier, frame),
-          signal: options.signal,
-          onRetry: options.onRetry,
-        });
-        onStored(tier);
-        const stored = { seq, records: frame.length, bytes: payload.length };
+        const stored = await this.#store(tier, frame);
+        this.#tiersStored.add(tier);
         for (const [index, { resolve }] of frame.entries()) resolve({ ...stored, index });
       } catch (error) {
         for (const { reject } of frame) reject(error);
       }
     }
-    tiers.delete(tier);
-  };
-  return {
-    add: (tier, record, attemptId) =>
-      new Promise((resolve, reject) => {
-        const waiting = tiers.get(tier);
-        const own = {
-          line: encodeRetryRecord(record),
-          id: attemptId,
-          resolve,
-          reject,
-        };
-        if (waiting !== undefined) {
-          waiting.push(own);
-          return;
-        }
-        const started = [own];
-        tiers.set(tier, started);
-        void drain(tier, started);
-      }),
-  };
+    this.#tiers.delete(tier);
+  }
+
+  async #store(tier: number, frame: readonly Waiting[]): Promise<Omit<StoredRecord, 'index'>> {
+    const { connection, destinationId, signal, onRetry } = this.#options;
+    const payload = bytesOf(frame);
+    const msgId = idOf(destinationId, tier, frame);
+    const subject = retrySubject(destinationId, tier);
+    const seq = await publishUntilStored(connection, subject, payload, { msgId, signal, onRetry });
+    return { seq, records: frame.length, bytes: payload.length };
+  }
 }
 
 function takeFrame(waiting: Waiting[], bytesMax: number): Waiting[] {

@@ -13,7 +13,8 @@ import type { RetryPlace } from './waiting-visitors.ts';
 export type ParkedFramesOptions = {
   readonly connection: LogConnection;
   readonly destinationId: string;
-  onError(error: unknown): void;
+  /** Told of an error of the log; what failed is done again. */
+  readonly warn: (error: unknown) => void;
 };
 
 const linesBytesMax = 8 * 1024 * 1024;
@@ -161,7 +162,7 @@ export class ParkedFrames {
       if (this.#isNoteStale) await this.#writeNote();
       await this.#remove();
     } catch (error) {
-      this.#options.onError(error);
+      this.#options.warn(error);
     }
   }
 

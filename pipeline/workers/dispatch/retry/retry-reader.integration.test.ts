@@ -11,8 +11,7 @@ import { retriesOfDestination, retrySubject } from '../../../../shared/contracts
 import { ensureTopology, streams } from '../../../../shared/nats/streams/topology.ts';
 import { startTestNats } from '../../../../shared/testing/servers.ts';
 import { until } from '../../../testing/until.ts';
-import { createRetryReader } from './retry-reader.ts';
-import type { RetryFrame } from './retry-reader.ts';
+import { RetryReader } from './retry-reader.ts';
 
 let nats: NatsServer;
 let connection: LogConnection;
@@ -41,21 +40,30 @@ async function store(destinationId: string, ids: readonly string[]): Promise<voi
   }
 }
 
+type Taken = { finished(): void; abandoned(): void };
+
 /** Reads with a reader that is stopped when the test is finished. */
 function read(
   destinationId: string,
-  onFrame: (id: string, frame: RetryFrame) => void,
+  onFrame: (id: string, frame: Taken) => void,
   onUnreadable: (data: Uint8Array) => void = () => undefined,
 ): void {
-  const reader = createRetryReader({
-    connection,
-    destinationId,
-    isParkedDue: false,
-    onFrame: (frame) => onFrame(frame.records[0]?.event.event.id ?? '', frame),
-    onUnreadable: async (data) => onUnreadable(data),
-    onError: () => undefined,
+  const reader = new RetryReader({ connection, destinationId, isParkedDue: false, warn: () => undefined });
+  const take = async (): Promise<void> => {
+    for await (const frame of reader.due()) {
+      const taken = { finished: () => reader.finished(frame), abandoned: () => reader.abandoned(frame) };
+      if (frame.content.kind === 'records') onFrame(frame.content.records[0]?.event.event.id ?? '', taken);
+      else {
+        onUnreadable(frame.content.data);
+        taken.finished();
+      }
+    }
+  };
+  const taking = take();
+  onTestFinished(async () => {
+    await reader.stop();
+    await taking;
   });
-  onTestFinished(() => reader.stop());
   reader.stored(0);
   reader.open();
 }
@@ -95,7 +103,7 @@ describe('retry reader', () => {
     await store(destinationId, ['known']);
     const told: string[] = [];
     const finished: string[] = [];
-    const onFrame = (id: string, frame: RetryFrame): void => {
+    const onFrame = (id: string, frame: Taken): void => {
       finished.push(id);
       frame.finished();
     };

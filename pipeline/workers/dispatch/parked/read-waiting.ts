@@ -13,7 +13,7 @@ import { retrySubject } from '../../../../shared/contracts/subjects.ts';
 import { streams } from '../../../../shared/nats/streams/topology.ts';
 import { parkedLines } from './parked-frames.ts';
 import type { ParkedFrames } from './parked-frames.ts';
-import { retryTierDelaysMs } from './retry-policy.ts';
+import { retryTierDelaysMs } from '../retry/retry-policy.ts';
 import type { WaitingVisitors } from './waiting-visitors.ts';
 
 type Index = { readonly waiting: WaitingVisitors; readonly frames: ParkedFrames };

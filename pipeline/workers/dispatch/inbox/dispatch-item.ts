@@ -1,14 +1,16 @@
-import { eventJsonOf, readEventHead } from '../../../shared/contracts/events/resolved-event.ts';
-import type { EventHead } from '../../../shared/contracts/events/resolved-event.ts';
-import { frameLines } from '../../../shared/contracts/events/frame.ts';
-import { headOf, parseResolved } from '../../../shared/contracts/events/resolved-event.ts';
-import type { ResolvedEvent } from '../../../shared/contracts/events/resolved-event.ts';
-import type { OutboundEvent } from '../../../shared/destinations/sdk/destination.ts';
-import type { Subject } from '../../../shared/routing/values/property-path.ts';
-import type { HeldFrame } from './inbox/held-frames.ts';
-import type { Attempted } from './outbox/retry-policy.ts';
-import type { Follower } from './outbox/waiting-visitors.ts';
-import type { LaneClass, LaneItem } from './sending/visitor-lanes.ts';
+import { eventJsonOf, readEventHead } from '../../../../shared/contracts/events/resolved-event.ts';
+import type { EventHead } from '../../../../shared/contracts/events/resolved-event.ts';
+import { frameLines } from '../../../../shared/contracts/events/frame.ts';
+import { headOf, parseResolved } from '../../../../shared/contracts/events/resolved-event.ts';
+import type { ResolvedEvent } from '../../../../shared/contracts/events/resolved-event.ts';
+import type { OutboundEvent } from '../../../../shared/destinations/sdk/destination.ts';
+import type { Subject } from '../../../../shared/routing/values/property-path.ts';
+import type { Follower } from '../parked/waiting-visitors.ts';
+import type { Attempted } from '../retry/retry-policy.ts';
+import type { FrameInFlight } from './frames-in-flight.ts';
+
+/** Fresh events have come from EVENTS, retried ones from the retry log. */
+export type LaneClass = 'fresh' | 'retried';
 
 /** An event as it was read: its head, and the line that has the rest, or the whole of it. */
 export type ReadEvent = {
@@ -22,8 +24,8 @@ export type ReadEvent = {
  * asks for more, and forgotten when the request is made: a tree of objects that lives as long as a request does is what
  * garbage collection costs most for.
  */
-export class DispatchItem implements LaneItem, OutboundEvent, Subject {
-  readonly frame: HeldFrame;
+export class DispatchItem implements OutboundEvent, Subject {
+  readonly frame: FrameInFlight;
   readonly lane: LaneClass;
   /** Which line of its frame it is; undefined for one of the retry log. */
   readonly index: number | undefined;
@@ -39,7 +41,7 @@ export class DispatchItem implements LaneItem, OutboundEvent, Subject {
   #resolved: ResolvedEvent | undefined;
 
   constructor(
-    frame: HeldFrame,
+    frame: FrameInFlight,
     lane: LaneClass,
     { head, line, resolved }: ReadEvent,
     attempted: Attempted,

@@ -1,0 +1,87 @@
+import type { Delivery } from '../../../../shared/nats/messages/delivery.ts';
+import type { Follower } from '../parked/waiting-visitors.ts';
+import type { RetryFrame } from '../retry/retry-reader.ts';
+import type { LineBits } from './line-bits.ts';
+
+/** Where a frame comes from, and goes back to: the account's log, a tier of the retry log, or a parked event of it. */
+export type FrameSource =
+  | { readonly kind: 'log'; readonly delivery: Delivery }
+  | { readonly kind: 'retry'; readonly frame: RetryFrame }
+  | { readonly kind: 'parked'; readonly follower: Follower };
+
+/** A frame some of whose events are not settled yet. */
+export type FrameInFlight = {
+  readonly source: FrameSource;
+  readonly bytes: number;
+  /** Events not settled yet. */
+  left: number;
+  /** Which of its lines are settled, a bit each; undefined as long as none is. Of a frame of the account's log. */
+  settled: LineBits;
+  /** Whether an event of it was sent or counted: it is then finished here rather than handed back. */
+  isStarted: boolean;
+  /** Its place among the frames in flight; -1 when it is not, or no longer. */
+  slot: number;
+};
+
+/** The sequence of a frame in its account's log; 0 for one of the retry log. */
+export function seqOf({ source }: FrameInFlight): number {
+  return source.kind === 'log' ? source.delivery.seq : 0;
+}
+
+/** The frames in the dispatcher's hands; keeps the server from giving them out again meanwhile. */
+export class FramesInFlight {
+  /** Not a Set: one with constant coming and going leaves copies in the old heap that keep what was in them. */
+  readonly #frames: FrameInFlight[] = [];
+  readonly #touchEveryMs: number;
+  #timer: NodeJS.Timeout | undefined;
+  #bytes = 0;
+
+  constructor(touchEveryMs: number) {
+    this.#touchEveryMs = touchEveryMs;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get all(): readonly FrameInFlight[] {
+    return this.#frames;
+  }
+
+  add(source: FrameSource, events: number, bytes: number, settled?: LineBits): FrameInFlight {
+    const frame = { source, bytes, left: events, settled, isStarted: false, slot: this.#frames.length };
+    this.#frames.push(frame);
+    this.#bytes += bytes;
+    this.#timer ??= setInterval(() => {
+      for (const held of this.#frames) if (held.source.kind === 'log') held.source.delivery.working();
+    }, this.#touchEveryMs);
+    return frame;
+  }
+
+  /** Returns whether the frame was still among them. */
+  remove(frame: FrameInFlight): boolean {
+    const last = this.#frames.at(-1);
+    if (frame.slot < 0 || last === undefined) return false;
+    this.#frames[frame.slot] = last;
+    last.slot = frame.slot;
+    this.#frames.pop();
+    frame.slot = -1;
+    this.#bytes -= frame.bytes;
+    if (this.#frames.length === 0) {
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+    }
+    return true;
+  }
+
+  /**
+   * Those nothing was done with. Those of the account's log that are older than one that was begun are not among them:
+   * what that one has of a visitor may go only behind what they have.
+   */
+  get unstarted(): ReadonlySet<FrameInFlight> {
+    let newestBegun = 0;
+    for (const frame of this.#frames) if (frame.isStarted) newestBegun = Math.max(newestBegun, seqOf(frame));
+    const isOlder = (frame: FrameInFlight): boolean => frame.source.kind === 'log' && seqOf(frame) <= newestBegun;
+    return new Set(this.#frames.filter((frame) => !frame.isStarted && !isOlder(frame)));
+  }
+}

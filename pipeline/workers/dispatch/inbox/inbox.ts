@@ -1,0 +1,255 @@
+import type { Delivery } from '../../../../shared/nats/messages/delivery.ts';
+import type { PullConsumer } from '../../../../shared/nats/consume/pull-consumer.ts';
+import type { HealthKeeper } from '../health/health-keeper.ts';
+import type { ReleasedEvent, VisitorOrder } from '../parked/visitor-order.ts';
+import type { Attempted } from '../retry/retry-policy.ts';
+import type { RetryFrame, RetryReader } from '../retry/retry-reader.ts';
+import type { RetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
+import type { DestinationConsumer } from './destination-consumer.ts';
+import { DispatchItem, readResolvedLine, resolvedLines, wholeEvent } from './dispatch-item.ts';
+import type { DispatchPlace, SettledPart } from './dispatch-place.ts';
+import { seqOf } from './frames-in-flight.ts';
+import type { FrameInFlight, FramesInFlight, FrameSource } from './frames-in-flight.ts';
+import { countBits, hasBit, setBit } from './line-bits.ts';
+import type { LineBits } from './line-bits.ts';
+
+export type InboxOptions = {
+  readonly pullConsumer: PullConsumer;
+  readonly consumer: DestinationConsumer;
+  readonly retries: RetryReader;
+  /** Undefined where the destination keeps no order over failed attempts. */
+  readonly order: VisitorOrder | undefined;
+  /** What a frame has come to is stored with it before the frame is acknowledged. */
+  readonly health: HealthKeeper;
+  /** What earlier dispatchers had settled of frames they did not finish, by the sequence of the frame. */
+  readonly settledBefore: Map<number, SettledPart>;
+  readonly frames: FramesInFlight;
+  readonly counts: Record<
+    'frames' | 'redelivered_frames' | 'frame_events' | 'repeated_events' | 'heads_parsed',
+    number
+  >;
+};
+
+/** A line of a frame that holds no event this build can read. */
+export type UnreadableLine = { readonly frame: FrameInFlight; readonly index: number; readonly line: string };
+
+/** Lines before `next` are read; there are none before the first is. */
+type UnopenedFrame = {
+  readonly frame: FrameInFlight;
+  readonly data: Uint8Array;
+  /** Lines an earlier dispatcher had settled. */
+  readonly settledBefore: LineBits;
+  lines: readonly string[] | undefined;
+  next: number;
+};
+
+const notAttempted = { attempts: 0, firstAttemptAtMs: undefined };
+
+/**
+ * The frames of a dispatcher from when they are taken to when they are acknowledged, whether fresh ones of the account's
+ * log, or of the retry log: opened into events as these are wanted, in flight until each event is settled, and then, once
+ * health has stored that, acknowledged. What is handed back comes again.
+ */
+export class Inbox {
+  readonly #options: InboxOptions;
+  readonly #frames: FramesInFlight;
+  /** In flight, but not read to their ends: parsed events that wait would be copied around by every garbage collection. */
+  #unopened: UnopenedFrame[] = [];
+
+  constructor(options: InboxOptions) {
+    this.#options = options;
+    this.#frames = options.frames;
+  }
+
+  /** Frames taken and not read to their ends. */
+  get unopened(): number {
+    return this.#unopened.length;
+  }
+
+  /** Bytes of the frames in flight. */
+  get bytes(): number {
+    return this.#frames.bytes;
+  }
+
+  /** Takes a frame of the account's log; its events are read by `next`. */
+  take(delivery: Delivery): void {
+    this.#count(delivery);
+    const settled = this.#settledOf(delivery);
+    // One count more than it has events: settled when all of them are read.
+    const frame = this.#frames.add({ kind: 'log', delivery }, 1, delivery.data.length, settled);
+    const settledBefore = settled === undefined ? undefined : new Uint8Array(settled);
+    this.#unopened.push({ frame, data: delivery.data, settledBefore, lines: undefined, next: 0 });
+  }
+
+  /** Is done with a frame of the account's log without a look into it. */
+  pass(delivery: Delivery): void {
+    this.#count(delivery);
+    this.#acknowledge({ kind: 'log', delivery });
+  }
+
+  /** Hands a frame of the account's log back. */
+  refuse(delivery: Delivery): void {
+    this.#count(delivery);
+    delivery.release();
+  }
+
+  /** Takes a frame of the retry log. Returns its events. */
+  takeRetries(frame: RetryFrame, records: readonly RetryRecord[]): readonly DispatchItem[] {
+    const inFlight = this.#frames.add({ kind: 'retry', frame }, records.length + 1, frame.bytes);
+    const items = records.map(
+      (record) => new DispatchItem(inFlight, 'retried', wholeEvent(record.event), tried(record)),
+    );
+    this.#settle(inFlight, undefined);
+    return items;
+  }
+
+  /** Takes a parked event whose turn has come. */
+  takeReleased({ follower, bytes }: ReleasedEvent, record: RetryRecord): DispatchItem {
+    const frame = this.#frames.add({ kind: 'parked', follower }, 1, bytes);
+    const item = new DispatchItem(frame, 'retried', wholeEvent(record.event), follower.attempted ?? tried(record));
+    item.follower = follower;
+    return item;
+  }
+
+  /** The next event of the account's log, of the frames that were taken; each is to be settled. */
+  next(): DispatchItem | UnreadableLine | undefined {
+    for (;;) {
+      const [first] = this.#unopened;
+      if (first === undefined) return undefined;
+      const lines = (first.lines ??= this.#open(first));
+      const { frame, next: index } = first;
+      const line = lines[index];
+      first.next += 1;
+      if (first.next >= lines.length) {
+        this.#unopened.shift();
+        this.#settle(frame, undefined);
+      }
+      if (line === undefined || hasBit(first.settledBefore, index)) continue;
+      const event = readResolvedLine(line);
+      if (event === undefined) return { frame, index, line };
+      if (event.resolved !== undefined) this.#options.counts.heads_parsed += 1;
+      return new DispatchItem(frame, 'fresh', event, notAttempted, index);
+    }
+  }
+
+  /** The event is where it belongs, and that is worth a note to the next dispatcher. */
+  settle({ frame, index }: Pick<DispatchItem, 'frame' | 'index'>): void {
+    this.#options.health.moved();
+    this.#settle(frame, index);
+  }
+
+  /** The event is not for the destination: whoever looks at it again says the same. */
+  skip({ frame, index }: DispatchItem): void {
+    this.#settle(frame, index);
+  }
+
+  /** Hands back a frame nothing of which is settled. */
+  handBack(frame: FrameInFlight): void {
+    if (!this.#frames.remove(frame)) return;
+    const { source } = frame;
+    switch (source.kind) {
+      case 'log':
+        source.delivery.release();
+        return;
+      case 'retry':
+        this.#options.retries.abandoned(source.frame);
+        return;
+      case 'parked':
+        this.#options.order?.giveBack(source.follower);
+    }
+  }
+
+  /** Hands back the frames nothing was done with, and says which. */
+  handBackUnstarted(): ReadonlySet<FrameInFlight> {
+    const unstarted = this.#frames.unstarted;
+    for (const frame of unstarted) this.handBack(frame);
+    if (unstarted.size > 0) this.#unopened = this.#unopened.filter(({ frame }) => !unstarted.has(frame));
+    return unstarted;
+  }
+
+  /** Reads no more of the account's log: that is left to the next dispatcher. */
+  leaveUnopened(): void {
+    this.#unopened = [];
+  }
+
+  handBackAll(): void {
+    for (let frame = this.#frames.all.at(-1); frame !== undefined; frame = this.#frames.all.at(-1)) {
+      this.handBack(frame);
+    }
+  }
+
+  #count({ deliveries, seq }: Delivery): void {
+    const { counts, pullConsumer } = this.#options;
+    counts.frames += 1;
+    if (deliveries > 1 || seq <= pullConsumer.handedOutSeq) counts.redelivered_frames += 1;
+  }
+
+  #open({ frame, data, settledBefore }: UnopenedFrame): readonly string[] {
+    const { counts, pullConsumer } = this.#options;
+    const lines = resolvedLines(data);
+    const unsettled = lines.length - countBits(settledBefore, lines.length);
+    counts.frame_events += lines.length;
+    if (seqOf(frame) <= pullConsumer.handedOutSeq) counts.repeated_events += unsettled;
+    frame.left += unsettled;
+    return lines;
+  }
+
+  /** What an earlier dispatcher had settled of a frame. */
+  #settledOf({ seq, storedAtMs }: Delivery): LineBits {
+    const { settledBefore } = this.#options;
+    const part = settledBefore.get(seq);
+    if (part === undefined) return undefined;
+    settledBefore.delete(seq);
+    return part.storedAtMs === storedAtMs ? part.lines : undefined;
+  }
+
+  /** One event of the frame is settled: the one of that line, or none when all were read. */
+  #settle(frame: FrameInFlight, line: number | undefined): void {
+    frame.left -= 1;
+    if (frame.left > 0) {
+      if (line !== undefined) frame.settled = setBit(frame.settled, line);
+      return;
+    }
+    if (this.#frames.remove(frame)) this.#finish(frame.source);
+  }
+
+  #finish(source: FrameSource): void {
+    const { health, order } = this.#options;
+    // What is noted as finished is stored before it is acknowledged.
+    if (source.kind === 'log') source.delivery.finish();
+    if (source.kind === 'parked') order?.settled();
+    const stored = health.stored();
+    if (stored === undefined) this.#acknowledge(source);
+    else void stored.then(() => this.#acknowledge(source));
+  }
+
+  #acknowledge(source: FrameSource): void {
+    const { consumer, retries, order } = this.#options;
+    switch (source.kind) {
+      case 'log':
+        source.delivery.ack();
+        consumer.acknowledged(source.delivery.seq);
+        return;
+      case 'retry':
+        retries.finished(source.frame);
+        return;
+      case 'parked':
+        order?.finished(source.follower);
+    }
+  }
+}
+
+/** What is settled of the account's log, for the next dispatcher. */
+export function placeOf({ finished }: PullConsumer, frames: FramesInFlight): DispatchPlace {
+  const parts = frames.all.flatMap(({ source, settled }) =>
+    source.kind === 'log' && settled !== undefined
+      ? [{ seq: source.delivery.seq, storedAtMs: source.delivery.storedAtMs, lines: settled }]
+      : [],
+  );
+  return { finished, parts };
+}
+
+/** The attempts a record of the retry log tells of. */
+function tried({ attempts, firstAttemptAt }: RetryRecord): Attempted {
+  return { attempts, firstAttemptAtMs: attempts === 0 ? undefined : firstAttemptAt };
+}

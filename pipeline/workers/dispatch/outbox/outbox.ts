@@ -1,0 +1,231 @@
+import { randomUUID } from 'node:crypto';
+import { parkedTier } from '../../../../shared/contracts/events/retry-record.ts';
+import type { RetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
+import type { HealthKeeper } from '../health/health-keeper.ts';
+import type { SourceActivity } from '../health/source-activity.ts';
+import type { DispatchItem } from '../inbox/dispatch-item.ts';
+import type { VisitorOrder } from '../parked/visitor-order.ts';
+import type { Attempted, RetryPolicy } from '../retry/retry-policy.ts';
+import type { RetryWriter } from '../retry/retry-writer.ts';
+import { attemptOutcome } from '../sending/attempt-outcome.ts';
+import type { AttemptOutcome } from '../sending/attempt-outcome.ts';
+import type { Attempt } from '../sending/deliver.ts';
+import type { DeadLetterWriter } from './dead-letter-writer.ts';
+import type { OutcomeObserver } from './outcome-observer.ts';
+
+export type OutboxOptions = {
+  readonly health: HealthKeeper;
+  readonly retryWriter: RetryWriter;
+  readonly deadLetters: DeadLetterWriter;
+  readonly retryPolicy: RetryPolicy;
+  readonly sourceActivity: SourceActivity;
+  /** Undefined where the destination keeps no order over failed attempts. */
+  readonly order: VisitorOrder | undefined;
+  readonly observe: OutcomeObserver;
+  readonly counts: OutboxCounts;
+};
+
+export type OutboxCounts = Record<
+  | 'delivered'
+  | 'failed_attempts'
+  | 'retries'
+  | 'parked'
+  | 'stopped'
+  | 'global_stopped'
+  | 'dead_letters'
+  | `dead_letters_${DeadLetterReason}`
+  | `attempts_${AttemptOutcome}`,
+  number
+>;
+
+/** Why an event became a dead letter: the destination said never, no attempt was left, or nobody can read it. */
+export const deadLetterReasons = ['refused', 'exhausted', 'unreadable'] as const;
+export type DeadLetterReason = (typeof deadLetterReasons)[number];
+
+/**
+ * Where an event is now: where it belongs; on its way there, until the promise settles; or where it waited before, in a
+ * frame of parked events that is to be handed back.
+ */
+export type Whereabouts = 'settled' | 'waits on' | Promise<unknown>;
+
+/** Why no attempt is made of an event that might be sent. */
+export type Stop =
+  | { readonly kind: 'stop'; readonly ruleId: string }
+  | { readonly kind: 'global-stop'; readonly category: string };
+
+const behindAnother = 'waits behind an earlier event of its visitor';
+
+/**
+ * What leaves a dispatcher other than to the destination: events that wait for another attempt go to the retry log, those
+ * that are not to be tried again to the dead letters; all are counted in the health window and told of.
+ */
+export class Outbox {
+  readonly #options: OutboxOptions;
+
+  constructor(options: OutboxOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Counts what became of each event of a batch and brings it where it goes next. Events without an attempt were not
+   * sent, since an earlier one of their visitor failed.
+   */
+  settle(items: readonly DispatchItem[], attempts: readonly (Attempt | undefined)[]): readonly Whereabouts[] {
+    const nowMs = Date.now();
+    this.#count(items, attempts, nowMs);
+    // Only now: what is settled counts as recorded.
+    return items.map((item, index) => this.#moveOn(item, attempts[index], nowMs));
+  }
+
+  /** A rule stopped the event. */
+  stopped(item: DispatchItem, stop: Stop): void {
+    const { counts, observe, health } = this.#options;
+    if (stop.kind === 'stop') {
+      counts.stopped += 1;
+      observe(item, 'stopped', item.attempts, `mapping ${stop.ruleId}`);
+      health.record('stopped', 1);
+    } else {
+      counts.global_stopped += 1;
+      observe(item, 'globalStop', item.attempts, stop.category);
+      health.record('globalStop', 1);
+    }
+  }
+
+  /** Puts an event behind the others of its visitor that wait. */
+  park(item: DispatchItem, order: VisitorOrder, attempted: Attempted = item, reason = behindAnother): Promise<unknown> {
+    const { counts, retryWriter, observe } = this.#options;
+    item.frame.isStarted = true;
+    if (!item.isReadable) return this.deadLetterLine(item.line);
+    const follower = order.park(item.head);
+    counts.parked += 1;
+    observe(item, 'retrying', attempted.attempts, reason);
+    const nowMs = Date.now();
+    const { attempts, firstAttemptAtMs: firstAttemptAt = nowMs } = attempted;
+    const times = { firstAttemptAt, lastAttemptAt: nowMs, notBefore: nowMs };
+    const record = { v: 1, attempts, ...times, reason, event: item.resolved } as const;
+    // What was parked before is known from the index: the log must never take this for it.
+    const stored = retryWriter.add(parkedTier, record, randomUUID()).then((at) => order.parked(follower, at));
+    order.storing(item.head, stored);
+    return stored;
+  }
+
+  /** Puts an event of the retry log back there: it may not be sent now, and nothing was tried. */
+  putBack(item: DispatchItem): Promise<unknown> {
+    this.#options.order?.waitsAgain(item.head);
+    return this.#retryNow(item, 'switched off');
+  }
+
+  /** Keeps a line of the log that holds no event this build can read. */
+  deadLetterLine(line: string): Promise<void> {
+    const { counts, deadLetters } = this.#options;
+    counts.dead_letters += 1;
+    counts.dead_letters_unreadable += 1;
+    return deadLetters.addUnreadable(Buffer.from(line), 'not a resolved event this build knows');
+  }
+
+  /** Keeps a frame of the retry log this build cannot read. */
+  deadLetterFrame(data: Uint8Array, problem: string): Promise<void> {
+    return this.#options.deadLetters.addUnreadable(data, problem);
+  }
+
+  #count(items: readonly DispatchItem[], attempts: readonly (Attempt | undefined)[], nowMs: number): void {
+    const { counts, health, sourceActivity, observe } = this.#options;
+    let succeeded = 0;
+    let failed = 0;
+    for (const [index, item] of items.entries()) {
+      const attempt = attempts[index];
+      if (attempt === undefined) continue;
+      counts[`attempts_${attemptOutcome(attempt)}`] += 1;
+      if (attempt.outcome.kind === 'delivered') {
+        succeeded += 1;
+        sourceActivity.dispatched(item.head.sourceId, nowMs);
+        observe(item, 'delivered', item.attempts + 1);
+      } else {
+        failed += 1;
+      }
+    }
+    if (succeeded > 0) health.record('succeeded', succeeded);
+    if (failed > 0) health.record('failed', failed);
+    counts.delivered += succeeded;
+    counts.failed_attempts += failed;
+  }
+
+  #moveOn(item: DispatchItem, attempt: Attempt | undefined, nowMs: number): Whereabouts {
+    const { order } = this.#options;
+    if (attempt?.outcome.kind === 'delivered') {
+      order?.done(item.head, item.follower);
+      return 'settled';
+    }
+    if (attempt !== undefined) return this.#moveFailed(item, attempt, attempt.outcome, nowMs);
+    // A version that brings an order sends in this way before the dispatcher that keeps none has ended.
+    if (order === undefined) {
+      return item.isReadable ? this.#retryNow(item, behindAnother) : this.deadLetterLine(item.line);
+    }
+    order.passedOver(item.head);
+    return this.#waitBehind(item, order, item, behindAnother);
+  }
+
+  #moveFailed(item: DispatchItem, { request }: Attempt, outcome: Failure, nowMs: number): Whereabouts {
+    const { order, retryPolicy, retryWriter, counts, observe } = this.#options;
+    if (!item.isReadable) return this.deadLetterLine(item.line).then(() => order?.done(item.head, item.follower));
+    const attempts = item.attempts + 1;
+    const firstAttemptAt = item.firstAttemptAtMs ?? nowMs;
+    const made = {
+      attempts,
+      firstAttemptAt,
+      lastAttemptAt: nowMs,
+      reason: outcome.reason,
+      ...(request === undefined ? {} : { request }),
+      event: item.resolved,
+    };
+    if (outcome.kind === 'reject') return this.#deadLetter(item, 'refused', made);
+    const failure = { attempts, firstAttemptAtMs: firstAttemptAt, nowMs, afterMs: outcome.afterMs };
+    const decision = retryPolicy.next(failure, Math.random());
+    if (decision.kind === 'give-up') {
+      return this.#deadLetter(item, 'exhausted', { ...made, reason: `no attempt left: ${outcome.reason}` });
+    }
+    if (order?.failed(item.head, item.follower) === false) {
+      return this.#waitBehind(item, order, { attempts, firstAttemptAtMs: firstAttemptAt }, outcome.reason);
+    }
+    counts.retries += 1;
+    observe(item, 'retrying', attempts, outcome.reason);
+    const record = { v: 1, ...made, notBefore: decision.notBeforeMs } as const;
+    const stored = retryWriter.add(decision.tier, record, attemptIdOf(item, record));
+    order?.storing(item.head, stored);
+    return stored;
+  }
+
+  /** A parked event waits on where the log has it. */
+  #waitBehind(item: DispatchItem, order: VisitorOrder, attempted: Attempted, reason: string): Whereabouts {
+    if (item.follower === undefined) return this.park(item, order, attempted, reason);
+    item.follower.attempted = { attempts: attempted.attempts, firstAttemptAtMs: attempted.firstAttemptAtMs };
+    return 'waits on';
+  }
+
+  /** Puts an event into the retry log that is due at once: nothing was tried. */
+  #retryNow(item: DispatchItem, reason: string): Promise<unknown> {
+    const nowMs = Date.now();
+    const { attempts, firstAttemptAtMs = nowMs, resolved: event } = item;
+    const times = { firstAttemptAt: firstAttemptAtMs, lastAttemptAt: nowMs, notBefore: nowMs };
+    const record = { v: 1, attempts, ...times, reason, event } as const;
+    return this.#options.retryWriter.add(0, record, `${item.head.id}:${attempts}:${firstAttemptAtMs}:${nowMs}`);
+  }
+
+  #deadLetter(item: DispatchItem, why: DeadLetterReason, letter: Omit<RetryRecord, 'v' | 'notBefore'>): Promise<void> {
+    const { order, counts, deadLetters, observe } = this.#options;
+    counts.dead_letters += 1;
+    counts[`dead_letters_${why}`] += 1;
+    observe(item, 'rejected', letter.attempts, letter.reason);
+    return deadLetters.add(letter).then(() => order?.done(item.head, item.follower));
+  }
+}
+
+type Failure = Exclude<Attempt['outcome'], { readonly kind: 'delivered' }>;
+
+/**
+ * Names an attempt. What comes from the retry log is told apart by its first attempt: a replay begins to count anew,
+ * and the log would take its attempt for the one of before, and drop it.
+ */
+function attemptIdOf({ lane, head }: DispatchItem, { attempts, firstAttemptAt }: RetryRecord): string {
+  return lane === 'fresh' ? `${head.id}:${attempts}` : `${head.id}:${attempts}:${firstAttemptAt}`;
+}

@@ -1,0 +1,45 @@
+import type { DispatchItem } from '../inbox/dispatch-item.ts';
+
+/** What became of an event at a destination, as things stand: for those who look on. */
+export type OutcomeNote = {
+  readonly accountId: string;
+  readonly eventId: string;
+  readonly destinationId: string;
+  readonly outcome: 'delivered' | 'retrying' | 'rejected' | 'stopped' | 'globalStop';
+  readonly reason?: string;
+  /** Requests made so far. */
+  readonly attempts: number;
+  readonly atMs: number;
+};
+
+export type OutcomeObserver = (
+  item: DispatchItem,
+  outcome: OutcomeNote['outcome'],
+  attempts: number,
+  reason?: string,
+) => void;
+
+export type OutcomeObserverOptions = {
+  readonly accountId: string;
+  readonly destinationId: string;
+  /** Told of every outcome; never waits, never throws. */
+  readonly noteOutcome: (note: OutcomeNote) => void;
+};
+
+/** Tells those who look on what became of an event at this destination. */
+export function createOutcomeObserver({
+  accountId,
+  destinationId,
+  noteOutcome,
+}: OutcomeObserverOptions): OutcomeObserver {
+  return ({ head }, outcome, attempts, reason) =>
+    noteOutcome({
+      accountId,
+      destinationId,
+      eventId: head.id,
+      outcome,
+      attempts,
+      atMs: Date.now(),
+      ...(reason === undefined ? {} : { reason }),
+    });
+}

@@ -1,0 +1,322 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { EventHead } from '../../../../shared/contracts/events/resolved-event.ts';
+import { FrameError } from '../../../../shared/contracts/events/frame.ts';
+import { parseRetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
+import type { RetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
+import { Wakeup } from '../../wakeup.ts';
+import type { StoredRecord } from '../retry/retry-writer.ts';
+import type { ParkedFrames } from './parked-frames.ts';
+import { takeParkedFrame } from './read-waiting.ts';
+import type { Follower, WaitingVisitors } from './waiting-visitors.ts';
+
+/** What may wait for a destination to keep the order of its visitors. */
+export type OrderLimits = {
+  /** Visitors with an event that failed. */
+  readonly visitorsMax: number;
+  /** Events behind those. */
+  readonly eventsMax: number;
+  /** Bytes they take in the retry log. */
+  readonly bytesMax: number;
+};
+
+export type VisitorOrderOptions = {
+  /** The index of what waits, and the frames of the retry log it points into. */
+  readonly waiting: WaitingVisitors;
+  readonly frames: ParkedFrames;
+  readonly limits: OrderLimits;
+  readonly counts: Record<'order_pauses' | 'parked_lost', number>;
+  /** Told of an error of the log; what failed is done again. */
+  readonly warn: (error: unknown) => void;
+};
+
+/** Which event of which visitor. */
+export type EventOfVisitor = Pick<EventHead, 'visitorId' | 'id'>;
+
+/** A parked event whose turn has come: it is the taker's until `finished` or `giveBack`. */
+export type ReleasedEvent = {
+  readonly follower: Follower;
+  readonly bytes: number;
+  readonly content:
+    | { readonly kind: 'record'; readonly record: RetryRecord }
+    /** This build cannot read it. */
+    | { readonly kind: 'unreadable'; readonly line: string };
+};
+
+/** Released events in the lanes, or on their way there. */
+const releasedMax = 1_024;
+const errorWaitMs = 1_000;
+/** A destination that was full takes fresh events again below this share of each limit. */
+const resumeShare = 0.9;
+
+/**
+ * Keeps the events of every visitor in order over failed attempts: while one waits for its next attempt, the others are
+ * parked in the retry log, in a tier of their own, and come from there when their turn has come. This is the account of
+ * who waits for what; whoever asks brings the events where they go.
+ */
+export class VisitorOrder {
+  readonly #options: VisitorOrderOptions;
+  readonly #wakeup = new Wakeup();
+  /** Visitors whose next events may be released. */
+  readonly #ready = new Set<string>();
+  /** Visitors with events that wait again since this was asked last. */
+  readonly #failed: string[] = [];
+  /** Events on their way to the log, by visitor and id. */
+  readonly #storing = new Map<string, Promise<unknown>>();
+  #released = 0;
+  #releasedTogetherMax = 1;
+  #isOpen = false;
+  #isStopped = false;
+  #isFull = false;
+  #takingUp: Promise<void> | undefined;
+
+  constructor(options: VisitorOrderOptions) {
+    this.#options = options;
+    for (const visitorId of options.waiting.visitorIds()) this.#offer(visitorId);
+  }
+
+  get visitorsWaiting(): number {
+    return this.#options.waiting.size;
+  }
+
+  get eventsParked(): number {
+    return this.#options.waiting.parked;
+  }
+
+  /** Whether no fresh events are taken, as things were looked at last. */
+  get isPaused(): boolean {
+    return this.#isFull;
+  }
+
+  /** Whether so much waits that no fresh events are to be taken. */
+  isFull(): boolean {
+    const { waiting, frames, limits, counts } = this.#options;
+    const share = Math.max(
+      waiting.size / limits.visitorsMax,
+      waiting.parked / limits.eventsMax,
+      frames.bytes / limits.bytesMax,
+    );
+    const isFull = share >= (this.#isFull ? resumeShare : 1);
+    if (isFull && !this.#isFull) counts.order_pauses += 1;
+    this.#isFull = isFull;
+    return isFull;
+  }
+
+  /**
+   * Where an event that may be sent has its place: it goes `next`, or `behind` what waits of its visitor, or it is
+   * `known`, since it came a second time while it waits.
+   */
+  placeOf({ visitorId, id }: EventOfVisitor): 'next' | 'behind' | 'known' {
+    const { waiting } = this.#options;
+    if (!waiting.isWaiting(visitorId)) return 'next';
+    return waiting.knows(visitorId, id) ? 'known' : 'behind';
+  }
+
+  /** Whether an event is the one its visitor waits for. */
+  isHead({ visitorId, id }: EventOfVisitor): boolean {
+    return this.#options.waiting.isHead(visitorId, id);
+  }
+
+  /** An event comes back from its wait. Returns whether it was not known: somebody else has put it there. */
+  returned({ visitorId, id }: EventOfVisitor): boolean {
+    const { waiting } = this.#options;
+    if (waiting.isHead(visitorId, id)) return false;
+    waiting.addHead(visitorId, id);
+    return true;
+  }
+
+  /** An attempt failed and is to be made again. Returns whether the event is the one its visitor waits for. */
+  failed({ visitorId, id }: EventOfVisitor, follower: Follower | undefined): boolean {
+    const { waiting } = this.#options;
+    this.#failed.push(visitorId);
+    if (waiting.hasHead(visitorId) && !waiting.isHead(visitorId, id)) return false;
+    waiting.addHead(visitorId, id, follower);
+    return true;
+  }
+
+  /** An event was not tried, for the sake of another one of its visitor. */
+  passedOver({ visitorId }: EventOfVisitor): void {
+    this.#failed.push(visitorId);
+  }
+
+  /** The visitors of what failed or was passed over since this was asked last: what is behind that does not go on. */
+  takeFailed(): readonly string[] {
+    return this.#failed.length === 0 ? this.#failed : this.#failed.splice(0);
+  }
+
+  /** The event was put back where it waits, and nothing was tried. */
+  waitsAgain({ visitorId, id }: EventOfVisitor): void {
+    this.#options.waiting.addHead(visitorId, id);
+  }
+
+  /** Puts an event behind all others of its visitor; `parked` says where the log has it. */
+  park({ visitorId, id }: EventOfVisitor): Follower {
+    return this.#options.waiting.park(visitorId, id);
+  }
+
+  parked(follower: Follower, { seq, index, records, bytes }: StoredRecord): void {
+    this.#options.frames.stored(seq, records, bytes);
+    follower.place = { seq, index };
+    this.#offer(follower.visitorId);
+  }
+
+  /** The event is not tried any more, whatever became of it: the next one of its visitor may go. */
+  done({ visitorId, id }: EventOfVisitor, follower: Follower | undefined): void {
+    const { waiting } = this.#options;
+    if (waiting.size === 0) return;
+    waiting.settle(visitorId, id, follower);
+    this.#offer(visitorId);
+  }
+
+  /** The log is being written an event. */
+  storing(event: EventOfVisitor, stored: Promise<unknown>): void {
+    const key = keyOf(event);
+    this.#storing.set(key, stored);
+    const forget = (): void => {
+      if (this.#storing.get(key) === stored) this.#storing.delete(key);
+    };
+    stored.then(forget, forget);
+  }
+
+  /** Settles once the log has the event, if it is on its way there. */
+  async stored(event: EventOfVisitor): Promise<void> {
+    await this.#storing.get(keyOf(event));
+  }
+
+  /** Parked events may be sent, so many of a visitor at a time; at first they may not. */
+  open(releasedTogetherMax: number): void {
+    this.#releasedTogetherMax = releasedTogetherMax;
+    if (this.#isOpen) return;
+    this.#isOpen = true;
+    this.#wakeup.ring();
+  }
+
+  close(): void {
+    this.#isOpen = false;
+  }
+
+  /**
+   * Parked events whose turn has come, those of a visitor all at once: one that fails has those behind it given back.
+   * Ends when it is stopped.
+   */
+  async *released(): AsyncGenerator<readonly ReleasedEvent[], void, undefined> {
+    const { waiting, warn } = this.#options;
+    while (!this.#isStopped) {
+      if (!this.#isOpen || this.#ready.size === 0 || this.#released >= releasedMax) {
+        await this.#wakeup.wait();
+        continue;
+      }
+      const [visitorId = ''] = this.#ready;
+      this.#ready.delete(visitorId);
+      const followers = waiting.release(visitorId, this.#releasedTogetherMax);
+      try {
+        const lines = await Promise.all(followers.map((follower) => this.#read(follower)));
+        if (this.#isOpen) yield this.#release(followers, lines);
+        else for (const follower of followers) this.#putBack(follower);
+      } catch (error) {
+        for (const follower of followers) this.#putBack(follower);
+        warn(error);
+        await wait(errorWaitMs);
+      }
+    }
+  }
+
+  /** A released event is settled, and others may be released; `finished` follows once that is stored. */
+  settled(): void {
+    this.#released -= 1;
+    this.#wakeup.ring();
+  }
+
+  /** A released event is settled, and that is stored: it may leave the log. */
+  finished({ place }: Follower): void {
+    if (place !== undefined) this.#options.frames.finished(place);
+  }
+
+  /** A released event is kept elsewhere, and never sent. */
+  drop(follower: Follower): void {
+    this.settled();
+    this.#remove(follower);
+  }
+
+  /** A released event waits on. */
+  giveBack(follower: Follower): void {
+    this.settled();
+    this.#putBack(follower);
+  }
+
+  /** Takes up what another process has parked for the destination since it was read: one that was thought to be gone. */
+  takeUpParked(): void {
+    this.#takingUp ??= this.#takeUp().finally(() => {
+      this.#takingUp = undefined;
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.close();
+    this.#isStopped = true;
+    this.#wakeup.ring();
+    await this.#takingUp;
+    await this.#options.frames.stop();
+  }
+
+  async #takeUp(): Promise<void> {
+    const { waiting, frames, warn } = this.#options;
+    const isOurs = (): boolean => this.#storing.size > 0;
+    try {
+      for (;;) {
+        const { lastSeq } = frames;
+        const found = isOurs() ? undefined : await frames.readAfter(lastSeq);
+        // What was on its way to the log meanwhile may be what was found.
+        if (found === undefined || isOurs() || frames.lastSeq !== lastSeq) return;
+        for (const visitorId of takeParkedFrame(found, waiting, frames)) this.#offer(visitorId);
+      }
+    } catch (error) {
+      warn(error);
+    }
+  }
+
+  #read({ place }: Follower): Promise<string | undefined> {
+    return place === undefined ? Promise.resolve(undefined) : this.#options.frames.read(place);
+  }
+
+  #release(followers: readonly Follower[], lines: readonly (string | undefined)[]): ReleasedEvent[] {
+    return followers.flatMap((follower, index) => {
+      const line = lines[index];
+      if (line === undefined) {
+        this.#options.counts.parked_lost += 1;
+        this.#remove(follower);
+        return [];
+      }
+      this.#released += 1;
+      return [{ follower, bytes: line.length, content: readContent(line) }];
+    });
+  }
+
+  #remove(follower: Follower): void {
+    this.done({ visitorId: follower.visitorId, id: follower.eventId }, follower);
+    this.finished(follower);
+  }
+
+  #putBack(follower: Follower): void {
+    this.#options.waiting.giveBack(follower);
+    this.#offer(follower.visitorId);
+  }
+
+  #offer(visitorId: string): void {
+    if (!this.#options.waiting.canRelease(visitorId)) return;
+    this.#ready.add(visitorId);
+    this.#wakeup.ring();
+  }
+}
+
+function keyOf({ visitorId, id }: EventOfVisitor): string {
+  return `${visitorId}\n${id}`;
+}
+
+function readContent(line: string): ReleasedEvent['content'] {
+  try {
+    return { kind: 'record', record: parseRetryRecord(line) };
+  } catch (error) {
+    if (error instanceof FrameError) return { kind: 'unreadable', line };
+    throw error;
+  }
+}

@@ -1,0 +1,280 @@
+import type { LogConnection } from '../../../../shared/nats/connection/connection.ts';
+import { purgeSubject, readNext } from '../../../../shared/nats/messages/subject-log.ts';
+import type { StoredMessage } from '../../../../shared/nats/messages/subject-log.ts';
+import { retrySubject } from '../../../../shared/contracts/subjects.ts';
+import { streams } from '../../../../shared/nats/streams/topology.ts';
+import { decodeRetryFrame, parkedTier, replayTier } from '../../../../shared/contracts/events/retry-record.ts';
+import type { RetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
+import { Wakeup } from '../../wakeup.ts';
+import { createDueTimes } from './due-times.ts';
+import type { DueTimes } from './due-times.ts';
+import { retryTierDelaysMs } from './retry-policy.ts';
+
+/** A frame of the retry log that is due. It is the taker's until `finished` or `abandoned`. */
+export type RetryFrame = {
+  readonly tier: number;
+  readonly seq: number;
+  readonly bytes: number;
+  /** Of a replay, and not of events that failed. */
+  readonly isReplay: boolean;
+  readonly content: RetryContent;
+};
+
+export type RetryContent =
+  | { readonly kind: 'records'; readonly records: readonly RetryRecord[] }
+  /** This build cannot read it. */
+  | { readonly kind: 'unreadable'; readonly data: Uint8Array; readonly problem: string };
+
+export type RetryReaderOptions = {
+  readonly connection: LogConnection;
+  readonly destinationId: string;
+  /** Whether parked events are read like those that wait for a time: somebody who keeps no order has them go on. */
+  readonly isParkedDue: boolean;
+  /** Told of an error of the log; what failed is done again. */
+  readonly warn: (error: unknown) => void;
+};
+
+// Of one tier. A frame is often a single event, and is held until health has stored its count.
+const framesHeldMax = 128;
+const bytesHeldMax = 1024 * 1024;
+const purgeEveryMs = 1_000;
+const errorWaitMs = 1_000;
+const replayLingerMs = 10_000;
+const replayLookEveryMs = 100;
+
+const tierNumbers: ReadonlySet<number> = new Set([...retryTierDelaysMs.keys(), parkedTier, replayTier]);
+
+type Tier = {
+  readonly number: number;
+  readonly subject: string;
+  readonly isReplay: boolean;
+  readonly dueTimes: DueTimes;
+  lastFrameMs: number;
+  /** Whether the log may hold something at or after `nextSeq`. */
+  maybeMore: boolean;
+  nextSeq: number;
+  /** Frames that were handed back so far: a read that was under way then is void. */
+  handBacks: number;
+  /** The head of the tier, read and not taken; when it is due, is by the monotonic clock. */
+  head: { readonly frame: RetryFrame; readonly dueAtMs: number } | undefined;
+  readonly heldSeqs: Set<number>;
+  heldBytes: number;
+  /** Finished and not yet removed from the log. */
+  readonly finishedSeqs: Set<number>;
+  purgedBefore: number;
+};
+
+/**
+ * Reads the retry log of one destination as its frames fall due. A tier is first-in first-out and its waits are alike,
+ * so its head says when to look again. A frame stays in the log until `finished`, so nothing is lost with the process;
+ * the log itself is the place kept: there is no consumer that would cost something while nothing waits.
+ */
+export class RetryReader {
+  readonly #options: RetryReaderOptions;
+  /** Made when something is stored in them: at most destinations nothing ever waits. */
+  readonly #tiers = new Map<number, Tier>();
+  readonly #wakeup = new Wakeup();
+  #isOpen = false;
+  #isStopped = false;
+  #purgeTimer: NodeJS.Timeout | undefined;
+
+  constructor(options: RetryReaderOptions) {
+    this.#options = options;
+  }
+
+  /** Something was stored in a tier. */
+  stored(tier: number): void {
+    const found = this.#tierOf(tier);
+    if (found === undefined || found.maybeMore) return;
+    found.maybeMore = true;
+    this.#wakeup.ring();
+  }
+
+  /** Frames are only given out while open; at first it is closed. */
+  open(): void {
+    if (this.#isOpen) return;
+    this.#isOpen = true;
+    this.#wakeup.ring();
+  }
+
+  close(): void {
+    this.#isOpen = false;
+  }
+
+  /** The frames that are due, one after the other as they are asked for; ends when it is stopped. */
+  async *due(): AsyncGenerator<RetryFrame, void, undefined> {
+    let waitMs = Infinity;
+    while (!this.#isStopped) {
+      await this.#wakeup.wait(this.#isOpen ? waitMs : Infinity);
+      waitMs = Infinity;
+      try {
+        for (const tier of this.#tiers.values()) {
+          for (let frame = await this.#take(tier); frame !== undefined; frame = await this.#take(tier)) yield frame;
+          waitMs = Math.min(waitMs, waitOf(tier));
+        }
+      } catch (error) {
+        this.#options.warn(error);
+        waitMs = errorWaitMs;
+      }
+    }
+  }
+
+  /** All of the frame is settled: it may leave the log. */
+  finished(frame: RetryFrame): void {
+    const tier = this.#release(frame);
+    tier?.finishedSeqs.add(frame.seq);
+    if (!this.#isStopped) this.#purgeTimer ??= setTimeout(() => void this.#purge(), purgeEveryMs);
+  }
+
+  /** Nothing was done with the frame: it is read again, and what was taken after it. */
+  abandoned(frame: RetryFrame): void {
+    const tier = this.#release(frame);
+    if (tier === undefined) return;
+    tier.nextSeq = Math.min(tier.nextSeq, frame.seq);
+    tier.handBacks += 1;
+    tier.head = undefined;
+    tier.maybeMore = true;
+  }
+
+  async stop(): Promise<void> {
+    this.close();
+    this.#isStopped = true;
+    this.#wakeup.ring();
+    clearTimeout(this.#purgeTimer);
+    await this.#purge();
+  }
+
+  /** Undefined for a tier this build does not know. */
+  #tierOf(number: number): Tier | undefined {
+    const known = this.#tiers.get(number);
+    if (known !== undefined || !tierNumbers.has(number)) return known;
+    if (number === parkedTier && !this.#options.isParkedDue) return undefined;
+    const made = newTier(this.#options.destinationId, number);
+    this.#tiers.set(number, made);
+    return made;
+  }
+
+  /** Takes the head of a tier if it is due and there is room for it. */
+  async #take(tier: Tier): Promise<RetryFrame | undefined> {
+    if (!this.#mayTake(tier)) return undefined;
+    if (tier.head === undefined) await this.#readHead(tier);
+    if (!this.#mayTake(tier) || tier.head === undefined || tier.head.dueAtMs > performance.now()) return undefined;
+    const { frame } = tier.head;
+    tier.head = undefined;
+    tier.nextSeq = frame.seq + 1;
+    tier.heldSeqs.add(frame.seq);
+    tier.heldBytes += frame.bytes;
+    tier.lastFrameMs = performance.now();
+    return frame;
+  }
+
+  #mayTake(tier: Tier): boolean {
+    return this.#isOpen && hasRoom(tier);
+  }
+
+  async #readHead(tier: Tier): Promise<void> {
+    while (tier.maybeMore && this.#isOpen) {
+      tier.maybeMore = false;
+      const { handBacks } = tier;
+      const found = await this.#readNext(tier);
+      // Earlier frames came back meanwhile: what was found is not the head any more.
+      if (tier.handBacks !== handBacks) continue;
+      if (found === undefined) return;
+      tier.maybeMore = true;
+      if (tier.heldSeqs.has(found.seq) || tier.finishedSeqs.has(found.seq)) {
+        tier.nextSeq = found.seq + 1;
+        continue;
+      }
+      const frame = frameOf(tier, found);
+      tier.head = { frame, dueAtMs: dueAtMsOf(tier, frame) };
+      return;
+    }
+  }
+
+  async #readNext(tier: Tier): Promise<StoredMessage | undefined> {
+    try {
+      return await readNext(this.#options.connection, streams.retry, tier.subject, tier.nextSeq);
+    } catch (error) {
+      tier.maybeMore = true;
+      throw error;
+    }
+  }
+
+  #release({ tier: number, seq, bytes }: RetryFrame): Tier | undefined {
+    const tier = this.#tiers.get(number);
+    if (tier?.heldSeqs.delete(seq) !== true) return undefined;
+    tier.heldBytes -= bytes;
+    this.#wakeup.ring();
+    return tier;
+  }
+
+  /** Removes what is finished: everything before the oldest frame still held. */
+  async #purge(): Promise<void> {
+    this.#purgeTimer = undefined;
+    for (const tier of this.#tiers.values()) {
+      const before = Math.min(tier.nextSeq, ...tier.heldSeqs);
+      if (before <= tier.purgedBefore) continue;
+      try {
+        await purgeSubject(this.#options.connection, streams.retry, tier.subject, before);
+        tier.purgedBefore = before;
+        for (const seq of tier.finishedSeqs) if (seq < before) tier.finishedSeqs.delete(seq);
+      } catch (error) {
+        this.#options.warn(error);
+      }
+    }
+  }
+}
+
+function newTier(destinationId: string, number: number): Tier {
+  return {
+    number,
+    subject: retrySubject(destinationId, number),
+    isReplay: number === replayTier,
+    // What is replayed is due as soon as it is there.
+    dueTimes: createDueTimes(retryTierDelaysMs[number] ?? 0),
+    lastFrameMs: -Infinity,
+    maybeMore: false,
+    nextSeq: 1,
+    handBacks: 0,
+    head: undefined,
+    heldSeqs: new Set(),
+    heldBytes: 0,
+    finishedSeqs: new Set(),
+    purgedBefore: 1,
+  };
+}
+
+function hasRoom({ heldSeqs, heldBytes }: Tier): boolean {
+  return heldSeqs.size < framesHeldMax && heldBytes < bytesHeldMax;
+}
+
+/** How long to wait before a tier is looked at again, unless something happens, in ms. */
+function waitOf(tier: Tier): number {
+  // A frame that is finished rings.
+  if (!hasRoom(tier)) return Infinity;
+  const nowMs = performance.now();
+  if (tier.head !== undefined) return Math.max(0, tier.head.dueAtMs - nowMs);
+  // A replay goes on writing to its tier for a while, and nobody tells of each frame.
+  if (!tier.isReplay || nowMs - tier.lastFrameMs > replayLingerMs) return Infinity;
+  tier.maybeMore = true;
+  return replayLookEveryMs;
+}
+
+function frameOf({ number, isReplay }: Tier, { seq, data }: StoredMessage): RetryFrame {
+  return { tier: number, seq, bytes: data.length, isReplay, content: readContent(data) };
+}
+
+function readContent(data: Uint8Array): RetryContent {
+  try {
+    return { kind: 'records', records: decodeRetryFrame(data) };
+  } catch (error) {
+    return { kind: 'unreadable', data, problem: error instanceof Error ? error.message : '' };
+  }
+}
+
+/** What cannot be read waits for nothing. */
+function dueAtMsOf({ dueTimes }: Tier, { content }: RetryFrame): number {
+  const clock = { wallMs: Date.now(), monotonicMs: performance.now() };
+  if (content.kind === 'unreadable') return clock.monotonicMs;
+  return dueTimes.dueAtMs(Math.max(...content.records.map(({ notBefore }) => notBefore)), clock);
+}

@@ -1,0 +1,130 @@
+import type { OfferedDestination } from '../../../../shared/destinations/common-settings.ts';
+import type { Sender } from '../../../../shared/egress/sender.ts';
+import type { DispatchItem, LaneClass } from '../inbox/dispatch-item.ts';
+import { deliver } from './deliver.ts';
+import type { Delivered } from './deliver.ts';
+import { nextLane } from './next-lane.ts';
+import { RequestGate } from './request-gate.ts';
+import { VisitorLanes } from './visitor-lanes.ts';
+
+export type SendingOptions = {
+  readonly sender: Sender;
+  /** Requests in flight, at most. */
+  readonly concurrency: number;
+  /** How long a batch that is not full may wait for more while others are in flight, in ms. */
+  readonly lingerMs: number;
+  /** Whether what follows a failed event of its visitor may not be sent. */
+  readonly keepsOrder: boolean;
+};
+
+/** Events that travel together. `ended` and `release` follow once it is known what became of them. */
+export type Batch = {
+  readonly lane: LaneClass;
+  readonly items: readonly DispatchItem[];
+  /** By performance.now(). */
+  readonly startedMs: number;
+  /** Rejects for a bug only. */
+  readonly delivered: Promise<Delivered>;
+};
+
+/**
+ * What waits to be sent, in a lane a visitor, and what is being sent: when the next request may be made, and which events
+ * it takes.
+ */
+export class Sending {
+  readonly #options: SendingOptions;
+  readonly #lanes = new VisitorLanes<DispatchItem>();
+  readonly #gate: RequestGate;
+  /** Until when a batch that is not full waits for more, and whether one does. */
+  #lingerUntilMs: number | undefined;
+  #isLingering = false;
+
+  constructor(options: SendingOptions) {
+    this.#options = options;
+    this.#gate = new RequestGate(options.concurrency);
+  }
+
+  /** What requests and the destination's state depend on, to be looked at. */
+  get gate(): Pick<RequestGate, 'inFlight' | 'concurrency' | 'isShut' | 'isProbing' | 'isBreakerClosed'> {
+    return this.#gate;
+  }
+
+  /** Events in memory, waiting or in flight. */
+  get size(): number {
+    return this.#lanes.size;
+  }
+
+  /** When to ask for the next batch though nothing happens, by performance.now(). */
+  get nextAtMs(): number {
+    return Math.min(this.#isLingering ? (this.#lingerUntilMs ?? Infinity) : Infinity, this.#gate.moreAtMs);
+  }
+
+  /** Whether too few fresh events are ready for the requests that may be made now. */
+  wantsFresh({ groupOf, batchEventsMax }: OfferedDestination): boolean {
+    // A batch of one group is picked out of many events.
+    const requests = groupOf === undefined ? this.#gate.room : this.#gate.concurrency;
+    return this.#lanes.readyCount('fresh') < requests * batchEventsMax;
+  }
+
+  add(item: DispatchItem): void {
+    this.#lanes.add(item);
+  }
+
+  /** Sends the next batch if one may be sent now. `isPatient`: one that is not full may wait a moment for more. */
+  next(prepared: OfferedDestination, isPatient: boolean): Batch | undefined {
+    const lane = this.#gate.room > 0 ? this.#nextLane() : undefined;
+    const max = prepared.batchEventsMax;
+    this.#isLingering = isPatient && lane !== undefined && this.#shouldLinger(lane, max);
+    if (lane === undefined || this.#isLingering) return undefined;
+    this.#lingerUntilMs = undefined;
+    const { sender, keepsOrder } = this.#options;
+    const items = this.#lanes.take(lane, max, keepsOrder && prepared.retriesRows === true);
+    const startedMs = this.#gate.started(lane);
+    for (const { frame } of items) frame.isStarted = true;
+    const delivered = deliver(prepared, sender, items);
+    for (const item of items) item.forgetParsed();
+    return { lane, items, startedMs, delivered };
+  }
+
+  /** The request has ended. Returns whether that opened the breaker. */
+  ended({ lane, startedMs }: Batch, delivered: Delivered): boolean {
+    return this.#gate.ended(lane, startedMs, delivered);
+  }
+
+  /** All of the batch is on its way to where it belongs: what waited behind it may go. */
+  release({ items }: Batch): void {
+    this.#lanes.release(items);
+  }
+
+  /** Takes out what is not in flight and fits, in order. */
+  remove(fits: (item: DispatchItem) => boolean): readonly DispatchItem[] {
+    return this.#lanes.remove(fits);
+  }
+
+  /** Takes out what waits behind the events of a visitor that are in flight and fits, in order. */
+  removeBehind(visitorId: string, fits: (item: DispatchItem) => boolean): readonly DispatchItem[] {
+    return this.#lanes.removeBehind(visitorId, fits);
+  }
+
+  close(): Promise<void> {
+    return this.#options.sender.close();
+  }
+
+  #nextLane(): LaneClass | undefined {
+    return nextLane({
+      isFreshReady: this.#lanes.readyCount('fresh') > 0,
+      isRetriedReady: this.#lanes.readyCount('retried') > 0,
+      ...this.#gate.turn,
+    });
+  }
+
+  /** Lets a batch that is not full wait a moment for more events, while other requests are in flight anyway. */
+  #shouldLinger(lane: LaneClass, max: number): boolean {
+    const { lingerMs } = this.#options;
+    const isWorthIt = lingerMs > 0 && this.#gate.inFlight > 0 && this.#lanes.readyCount(lane) < max;
+    if (!isWorthIt) return false;
+    const nowMs = performance.now();
+    this.#lingerUntilMs ??= nowMs + lingerMs;
+    return nowMs < this.#lingerUntilMs;
+  }
+}

@@ -1,0 +1,33 @@
+import { expect, test, vi } from 'vitest';
+import { Wakeup } from './wakeup.ts';
+
+test('wakeup: a ring before the wait ends it at once, and only that one', async () => {
+  const wakeup = new Wakeup();
+  wakeup.ring();
+  wakeup.ring();
+  await wakeup.wait();
+  let isOver = false;
+  const waiting = wakeup.wait().then(() => (isOver = true));
+  await Promise.resolve();
+  expect(isOver).toBe(false);
+  wakeup.ring();
+  await waiting;
+  expect(isOver).toBe(true);
+});
+
+test('wakeup: without a ring the wait ends when its time is over', async () => {
+  vi.useFakeTimers();
+  try {
+    const wakeup = new Wakeup();
+    let isOver = false;
+    const waiting = wakeup.wait(1_000).then(() => (isOver = true));
+    await vi.advanceTimersByTimeAsync(999);
+    expect(isOver).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    await waiting;
+    expect(isOver).toBe(true);
+    expect(vi.getTimerCount()).toBe(0);
+  } finally {
+    vi.useRealTimers();
+  }
+});

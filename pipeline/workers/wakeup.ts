@@ -1,0 +1,27 @@
+/** A wait that ends when its time is over, or when something has happened: also when that was before the wait began. */
+export class Wakeup {
+  #hasRung = false;
+  #end: (() => void) | undefined;
+
+  ring(): void {
+    this.#hasRung = true;
+    this.#end?.();
+  }
+
+  /** Waits for a ring since the last wait, at most `ms`. One waits at a time. */
+  async wait(ms = Infinity): Promise<void> {
+    if (!this.#hasRung && ms > 0) await this.#waitFor(ms);
+    this.#hasRung = false;
+  }
+
+  #waitFor(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = ms === Infinity ? undefined : setTimeout(() => this.#end?.(), ms);
+      this.#end = (): void => {
+        clearTimeout(timer);
+        this.#end = undefined;
+        resolve();
+      };
+    });
+  }
+}
