@@ -14,11 +14,11 @@ import type { DeadLetterWriter } from './dead-letter-writer.ts';
 import type { OutcomeObserver } from './outcome-observer.ts';
 
 export type OutboxOptions = {
-  readonly health: HealthKeeper;
-  readonly retryWriter: RetryWriter;
-  readonly deadLetters: DeadLetterWriter;
+  readonly health: Pick<HealthKeeper, 'record'>;
+  readonly retryWriter: Pick<RetryWriter, 'add'>;
+  readonly deadLetters: Pick<DeadLetterWriter, 'add' | 'addUnreadable'>;
   readonly retryPolicy: RetryPolicy;
-  readonly sourceActivity: SourceActivity;
+  readonly sourceActivity: Pick<SourceActivity, 'dispatched'>;
   /** Undefined where the destination keeps no order over failed attempts. */
   readonly order: VisitorOrder | undefined;
   readonly observe: OutcomeObserver;

@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest';
+import type { DeadLetter } from '../../../../shared/contracts/events/dead-letter.ts';
+import type { RetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
+import { sampleEvent } from '../../../../shared/destinations/sdk/sample-event.ts';
+import { createDispatcherCounts } from '../dispatcher-stats.ts';
+import { DispatchItem, wholeEvent } from '../inbox/dispatch-item.ts';
+import { createRetryPolicy } from '../retry/retry-policy.ts';
+import type { Attempt } from '../sending/deliver.ts';
+import { Outbox } from './outbox.ts';
+import type { Whereabouts } from './outbox.ts';
+
+function itemOf(id: string): DispatchItem {
+  const follower = { visitorId: 'v', eventId: id, turn: 0, place: undefined, attempted: undefined };
+  const source = { kind: 'parked', follower } as const;
+  const frame = { source, bytes: 0, left: 1, settled: undefined, isStarted: true, slot: 0 };
+  return new DispatchItem(frame, 'fresh', wholeEvent(sampleEvent({ id })), {
+    attempts: 0,
+    firstAttemptAtMs: undefined,
+  });
+}
+
+/** An outbox without an order, and what it writes. */
+function open() {
+  const retries: { tier: number; record: RetryRecord }[] = [];
+  const letters: Omit<DeadLetter, 'v' | 'destinationId'>[] = [];
+  const health: string[] = [];
+  const counts = createDispatcherCounts();
+  const outbox = new Outbox({
+    health: { record: (count, events) => void health.push(`${count} ${events}`) },
+    retryWriter: {
+      add: (tier, record) => {
+        retries.push({ tier, record });
+        return Promise.resolve({ seq: 1, index: 0, records: 1, bytes: 1 });
+      },
+    },
+    deadLetters: {
+      add: async (letter) => void letters.push(letter),
+      addUnreadable: () => Promise.resolve(),
+    },
+    retryPolicy: createRetryPolicy(60_000),
+    sourceActivity: { dispatched: () => undefined },
+    order: undefined,
+    observe: () => undefined,
+    counts,
+  });
+  return { outbox, retries, letters, health, counts };
+}
+
+async function stored(whereabouts: readonly Whereabouts[]): Promise<void> {
+  for (const at of whereabouts) await at;
+}
+
+const answered = (outcome: Attempt['outcome']): Attempt => ({
+  outcome,
+  request: { method: 'POST', host: 'to', status: 1 },
+});
+
+test('outbox: each event of a batch goes where its outcome says, and is counted', async () => {
+  const { outbox, retries, letters, health, counts } = open();
+  const outcomes = [
+    answered({ kind: 'delivered' }),
+    answered({ kind: 'retry', reason: 'busy' }),
+    answered({ kind: 'reject', reason: 'no' }),
+  ];
+  const whereabouts = outbox.settle(['a', 'b', 'c'].map(itemOf), outcomes);
+  expect(whereabouts[0]).toBe('settled');
+  await stored(whereabouts);
+  expect(retries.map(({ record }) => [record.event.event.id, record.attempts, record.reason])).toEqual([
+    ['b', 1, 'busy'],
+  ]);
+  expect(letters.map(({ event, reason }) => [event.event.id, reason])).toEqual([['c', 'no']]);
+  expect(health).toEqual(['succeeded 1', 'failed 2']);
+  expect(counts).toMatchObject({ delivered: 1, failed_attempts: 2, retries: 1, dead_letters_refused: 1 });
+});
+
+test('outbox: an event that was not sent goes back to the retry log, due at once, though no order is kept', async () => {
+  const { outbox, retries, health } = open();
+  const before = Date.now();
+  const whereabouts = outbox.settle(
+    [itemOf('first'), itemOf('second')],
+    [answered({ kind: 'retry', reason: 'x' }), undefined],
+  );
+  expect(whereabouts).not.toContain('settled');
+  await stored(whereabouts);
+  const second = retries.find(({ record }) => record.event.event.id === 'second');
+  expect(second).toMatchObject({ tier: 0, record: { attempts: 0 } });
+  expect(second?.record.notBefore).toBeGreaterThanOrEqual(before);
+  expect(second?.record.notBefore).toBeLessThanOrEqual(Date.now());
+  expect(health).toEqual(['failed 1']);
+});
