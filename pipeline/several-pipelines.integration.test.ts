@@ -6,7 +6,7 @@ import { createTestDatabase, startTestNats, startTestNatsCluster } from '../shar
 import type { TestDatabase } from '../shared/testing/servers.ts';
 import { httpEntity } from './testing/account-config.ts';
 import { numbered, openRig, startOn } from './testing/open-rig.ts';
-import { idsOf } from './testing/scripted-sink.ts';
+import { idsOf } from '../shared/testing/scripted-destination.ts';
 import { runAsProcess } from './testing/run-as-process.ts';
 import { soonAgain } from './testing/pipeline-rig.ts';
 import { until } from './testing/until.ts';

@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Client } from '../testing/client.ts';
-import { startPlatform } from '../testing/platform.ts';
-import type { Platform } from '../testing/platform.ts';
+import { startScriptedDestination } from '../../shared/testing/scripted-destination.ts';
+import type { ScriptedDestination } from '../../shared/testing/scripted-destination.ts';
 import { startTestControlPlane } from '../testing/test-control-plane.ts';
 import type { TestControlPlane } from '../testing/test-control-plane.ts';
 
 let plane: TestControlPlane;
 let client: Client;
-let platform: Platform;
+let platform: ScriptedDestination;
 
 beforeAll(async () => {
   plane = await startTestControlPlane();
-  platform = await startPlatform();
+  platform = await startScriptedDestination();
 });
 beforeEach(async () => {
   client = await plane.newAccount();
-  platform.answer((_request, response) => void response.end('ok'));
+  platform.answer(() => 200);
 });
 afterAll(async () => {
   await plane.stop();
@@ -41,7 +41,7 @@ async function testAt(baseUrl: string, id: string): Promise<{ readonly status: n
 
 test('destination test: sends one event and shows what went out and what came back', async () => {
   const id = await createDestination();
-  platform.answer((_request, response) => void response.writeHead(202, { 'x-seen': 'yes' }).end('taken'));
+  platform.answer(() => ({ status: 202, headers: { 'x-seen': 'yes' }, body: 'taken' }));
   const { status, body } = await client.post(`/destinations/${id}/test`);
   expect(status).toBe(200);
   expect(body).toMatchObject({
@@ -91,10 +91,11 @@ test('destination test: no secret comes back, however it is echoed', async () =>
     headers: JSON.stringify({ Authorization: 'Bearer header-canary', 'X-Team': 'team-canary' }),
     signingSecret: 'signing-canary',
   });
-  platform.answer(({ url, headers, body }, response) => {
+  platform.answer(({ path: url, headers, body }) => {
     const encoded = Buffer.from(`x:${String(headers.authorization)}`).toString('base64');
     const echo = JSON.stringify({ url, headers, body, encoded, key: 'signing-canary' });
-    response.writeHead(200, { 'x-echo': String(headers['x-team']), 'set-cookie': 'session=fresh-canary' }).end(echo);
+    const answered = { 'x-echo': String(headers['x-team']), 'set-cookie': 'session=fresh-canary' };
+    return { status: 200, headers: answered, body: echo };
   });
   const { body } = await client.post(`/destinations/${id}/test`);
   const sent = platform.requests.at(-1)?.headers;
@@ -119,7 +120,7 @@ test.each([
   [503, 'retry', 'status 503'],
 ])('destination test: %i is %s', async (status, outcome, reason) => {
   const id = await createDestination();
-  platform.answer((_request, response) => void response.writeHead(status, { location: '/elsewhere' }).end());
+  platform.answer(() => ({ status, headers: { location: '/elsewhere' } }));
   expect((await client.post(`/destinations/${id}/test`)).body).toMatchObject({ outcome, reason, answer: { status } });
 });
 
@@ -135,7 +136,7 @@ test('destination test: an address that is not allowed is not asked', async () =
 test('destination test: a platform that does not answer, in bounded time', async () => {
   const another = await plane.startAnother({ DESTINATION_TEST_TIMEOUT_MS: 500 });
   const id = await createDestination();
-  platform.answer(() => undefined);
+  platform.answer(() => 'hang');
   expect(await testAt(another.baseUrl, id)).toMatchObject({
     status: 200,
     body: { outcome: 'retry', reason: expect.stringMatching(/TIMEOUT/), answer: null },
@@ -149,6 +150,7 @@ test('destination test: no more than a few at once, and a stop ends those under 
   let asked = 0;
   platform.answer(() => {
     asked += 1;
+    return 'hang';
   });
   const first = testAt(another.baseUrl, id);
   await expect.poll(() => asked, { timeout: 45_000 }).toBe(1);
@@ -162,7 +164,7 @@ test('destination test: no more than a few at once, and a stop ends those under 
 
 test('destination test: a long answer is cut', async () => {
   const id = await createDestination();
-  platform.answer((_request, response) => void response.end('x'.repeat(200_000)));
+  platform.answer(() => ({ status: 200, body: 'x'.repeat(200_000) }));
   const { body } = await client.post(`/destinations/${id}/test`);
   expect(body).toMatchObject({ outcome: 'delivered', answer: { body: 'x'.repeat(16_384) } });
 });

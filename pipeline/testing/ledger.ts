@@ -1,12 +1,12 @@
-import type { ScriptedSink } from './scripted-sink.ts';
-import { idsOf } from './scripted-sink.ts';
+import type { ScriptedDestination } from '../../shared/testing/scripted-destination.ts';
+import { idsOf } from '../../shared/testing/scripted-destination.ts';
 
 /** Events of numbered visitors: `<visitor>-<n>`, n counting up from 0 for each visitor. */
 export type Ledger = {
   /** The next `count` events, of one visitor after the other. */
   next(count: number): { readonly id: string; readonly visitor: string }[];
   /** What came to the sink's path against what was made. */
-  compare(sink: ScriptedSink, path?: string): Comparison;
+  compare(sink: ScriptedDestination, path?: string): Comparison;
 };
 
 export type Comparison = {

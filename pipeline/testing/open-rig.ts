@@ -1,17 +1,17 @@
 import { onTestFinished } from 'vitest';
 import { createPipelineRig } from './pipeline-rig.ts';
 import type { PipelineRig } from './pipeline-rig.ts';
-import { startScriptedSink } from './scripted-sink.ts';
-import type { ScriptedSink } from './scripted-sink.ts';
+import { startScriptedDestination } from '../../shared/testing/scripted-destination.ts';
+import type { ScriptedDestination } from '../../shared/testing/scripted-destination.ts';
 
 /** A rig and a sink that are closed when the test is finished. */
 export async function openRig(
   natsUrl: string,
   databaseUrl: string,
   own: Readonly<Record<string, string>> = {},
-): Promise<{ rig: PipelineRig; sink: ScriptedSink }> {
+): Promise<{ rig: PipelineRig; sink: ScriptedDestination }> {
   const rig = await createPipelineRig(natsUrl, databaseUrl, own);
-  const sink = await startScriptedSink();
+  const sink = await startScriptedDestination();
   onTestFinished(async () => {
     await rig.close();
     await sink.close();

@@ -2,8 +2,11 @@ import { createServer } from 'node:http';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export type SinkRequest = {
+export type DestinationRequest = {
+  /** By performance.now(). */
   readonly atMs: number;
+  readonly method: string;
+  /** With the query. */
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
@@ -11,8 +14,8 @@ export type SinkRequest = {
   readonly concurrent: number;
 };
 
-/** What the sink does with a request: a status, at once or later; `hang` never answers. */
-export type SinkAnswer =
+/** What it does with a request: a status, at once or later; `hang` never answers. */
+export type DestinationAnswer =
   | number
   | 'hang'
   | {
@@ -22,21 +25,21 @@ export type SinkAnswer =
       readonly body?: string;
     };
 
-export type ScriptedSink = {
+export type ScriptedDestination = {
   readonly url: string;
-  readonly requests: readonly SinkRequest[];
+  readonly requests: readonly DestinationRequest[];
   /** Ids of the events it took with a 2xx, in the order they came, by path. */
   taken(path?: string): string[];
   /** Decides about each request from now on. */
-  answer(script: (request: SinkRequest) => SinkAnswer): void;
+  answer(script: (request: DestinationRequest) => DestinationAnswer): void;
   close(): Promise<void>;
 };
 
-/** An HTTP endpoint that does what a test tells it to. */
-export async function startScriptedSink(): Promise<ScriptedSink> {
-  const requests: SinkRequest[] = [];
+/** An HTTP endpoint that does what a test tells it to, and answers 200 until then. */
+export async function startScriptedDestination(): Promise<ScriptedDestination> {
+  const requests: DestinationRequest[] = [];
   const taken: { readonly path: string; readonly id: string }[] = [];
-  let script: (request: SinkRequest) => SinkAnswer = () => 200;
+  let script: (request: DestinationRequest) => DestinationAnswer = () => 200;
   let concurrent = 0;
   const server = createServer((incoming, response) => {
     concurrent += 1;
@@ -50,6 +53,7 @@ export async function startScriptedSink(): Promise<ScriptedSink> {
       const body = Buffer.concat(chunks).toString('utf8');
       const request = {
         atMs: performance.now(),
+        method: incoming.method ?? '',
         path: incoming.url ?? '',
         headers: incoming.headers,
         body,
@@ -93,10 +97,17 @@ export async function startScriptedSink(): Promise<ScriptedSink> {
 
 /** Ids of the events in a body of HTTPDestination; none in one of another kind. */
 export function idsOf(body: string): string[] {
-  if (body === '') return [];
-  type Sent = { readonly event?: { readonly id: string } };
-  const parsed = JSON.parse(body) as Sent | Sent[];
-  return [parsed].flat().flatMap(({ event }) => event?.id ?? []);
+  type Sent = { readonly event?: { readonly id?: string } } | null;
+  return [parse(body)].flat().flatMap((sent) => (sent as Sent)?.event?.id ?? []);
+}
+
+/** Undefined for what is not JSON: other kinds send forms and lines. */
+function parse(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
 }
 
 function reply(response: ServerResponse, status: number, headers: Record<string, string>, body: string): void {

@@ -21,15 +21,15 @@ import { createDispatcherRig } from '../../workers/dispatch/testing/dispatcher-r
 import type { DispatcherRig } from '../../workers/dispatch/testing/dispatcher-rig.ts';
 import type { DispatcherActor } from '../../workers/dispatch/dispatcher.ts';
 import { httpEntity } from '../../testing/account-config.ts';
-import { startScriptedSink } from '../../testing/scripted-sink.ts';
-import type { ScriptedSink } from '../../testing/scripted-sink.ts';
+import { startScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
+import type { ScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
 import { until } from '../../testing/until.ts';
 import { queueEvents } from './queue-events.ts';
 import { startReplayRunner } from './replay-runner.ts';
 import type { ReplayRunner } from './replay-runner.ts';
 
 let nats: NatsServer;
-let sink: ScriptedSink;
+let sink: ScriptedDestination;
 let rig: DispatcherRig;
 let replayStore: ReplayStore;
 let runner: ReplayRunner | undefined;
@@ -40,7 +40,7 @@ beforeAll(async () => {
 });
 afterAll(() => nats.stop());
 beforeEach(async () => {
-  sink = await startScriptedSink();
+  sink = await startScriptedDestination();
   rig = await createDispatcherRig(nats.url);
   rig.configure({ destinations: [httpEntity(rig.destinationId, sink.url)] });
   replayStore = createReplayStore(rig.replays);

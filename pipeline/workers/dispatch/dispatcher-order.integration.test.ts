@@ -3,8 +3,8 @@ import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
 import { connectLog } from '../../../shared/nats/connection/connection.ts';
 import { createNatsFolder, startTestNats } from '../../../shared/testing/servers.ts';
 import { httpEntity } from '../../testing/account-config.ts';
-import { startScriptedSink } from '../../testing/scripted-sink.ts';
-import type { ScriptedSink } from '../../testing/scripted-sink.ts';
+import { startScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
+import type { ScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
 import { until } from '../../testing/until.ts';
 import { createDispatcherRig } from './testing/dispatcher-rig.ts';
 import type { DispatcherRig } from './testing/dispatcher-rig.ts';
@@ -16,7 +16,7 @@ const visitors = 20;
 
 let storeDir: string;
 let nats: NatsServer;
-let sink: ScriptedSink;
+let sink: ScriptedDestination;
 let rig: DispatcherRig;
 let ledger: Ledger;
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => nats.stop());
 beforeEach(async () => {
-  sink = await startScriptedSink();
+  sink = await startScriptedDestination();
   rig = await createDispatcherRig(nats.url);
   ledger = createLedger(visitors);
   rig.configure({ destinations: [httpEntity(rig.destinationId, `${sink.url}/hook`)] });

@@ -6,14 +6,14 @@ import { publish } from '../../../shared/nats/publish/publisher.ts';
 import { retrySubject } from '../../../shared/contracts/subjects.ts';
 import { startTestNats } from '../../../shared/testing/servers.ts';
 import { httpEntity } from '../../testing/account-config.ts';
-import { idsOf, startScriptedSink } from '../../testing/scripted-sink.ts';
-import type { ScriptedSink } from '../../testing/scripted-sink.ts';
+import { idsOf, startScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
+import type { ScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
 import { until } from '../../testing/until.ts';
 import { createDispatcherRig } from './testing/dispatcher-rig.ts';
 import type { DispatcherRig } from './testing/dispatcher-rig.ts';
 
 let nats: NatsServer;
-let sink: ScriptedSink;
+let sink: ScriptedDestination;
 let rig: DispatcherRig;
 
 beforeAll(async () => {
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => nats.stop());
 beforeEach(async () => {
-  sink = await startScriptedSink();
+  sink = await startScriptedDestination();
   rig = await createDispatcherRig(nats.url);
   publishDestination();
 });
@@ -402,6 +402,18 @@ describe('dispatcher', () => {
     expect(sink.taken()).toHaveLength(40);
     expect(new Set(sink.taken()).size).toBe(40);
     expect(await rig.counted()).toEqual([40, 0, 0, 0]);
+  });
+
+  it('stop: waits for an answer that takes longer than a process may stand still', async () => {
+    sink.answer(() => ({ status: 200, delayMs: 2_500 }));
+    const first = await rig.start();
+    await rig.send([{ id: 'a' }]);
+    await until('it is asked', () => sink.requests.length === 1);
+    await first.stop(20_000);
+    expect(sink.taken()).toEqual(['a']);
+    await rig.start();
+    await idle();
+    expect(sink.requests).toHaveLength(1);
   });
 
   it('stop: does not wait for a destination that hangs', async () => {

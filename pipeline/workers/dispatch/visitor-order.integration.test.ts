@@ -8,14 +8,14 @@ import { publish } from '../../../shared/nats/publish/publisher.ts';
 import { retrySubject } from '../../../shared/contracts/subjects.ts';
 import { startTestNats } from '../../../shared/testing/servers.ts';
 import { httpEntity } from '../../testing/account-config.ts';
-import { idsOf, startScriptedSink } from '../../testing/scripted-sink.ts';
-import type { ScriptedSink } from '../../testing/scripted-sink.ts';
+import { idsOf, startScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
+import type { ScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
 import { until } from '../../testing/until.ts';
 import { createDispatcherRig, defaultSettings } from './testing/dispatcher-rig.ts';
 import type { DispatcherRig } from './testing/dispatcher-rig.ts';
 
 let nats: NatsServer;
-let sink: ScriptedSink;
+let sink: ScriptedDestination;
 let rig: DispatcherRig;
 
 beforeAll(async () => {
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => nats.stop());
 beforeEach(async () => {
-  sink = await startScriptedSink();
+  sink = await startScriptedDestination();
   rig = await createDispatcherRig(nats.url);
   publishDestination();
 });

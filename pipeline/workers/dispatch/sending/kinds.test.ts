@@ -1,7 +1,4 @@
-import { createServer } from 'node:http';
-import type { IncomingHttpHeaders, Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { OfferedDestination, OfferedKind } from '../../../../shared/destinations/common-settings.ts';
 import { destinationKinds } from '../../../../shared/destinations/registry.ts';
 import { sampleEvent } from '../../../../shared/destinations/sdk/sample-event.ts';
@@ -9,59 +6,43 @@ import { createEgressRules } from '../../../../shared/egress/egress-rules.ts';
 import { createGuardedLookup } from '../../../../shared/egress/guarded-lookup.ts';
 import { createSender } from '../../../../shared/egress/sender.ts';
 import type { Sender } from '../../../../shared/egress/sender.ts';
+import { startScriptedDestination } from '../../../../shared/testing/scripted-destination.ts';
+import type { DestinationRequest, ScriptedDestination } from '../../../../shared/testing/scripted-destination.ts';
 import { deliver } from './deliver.ts';
 import type { Delivered } from './deliver.ts';
 
-type Arrived = { method: string; path: string; headers: IncomingHttpHeaders; body: string };
 type Answer = { status: number; headers?: Record<string, string>; body?: string };
 
-let server: Server;
+let destination: ScriptedDestination;
 let sender: Sender;
 let origin: string;
-let arrived: Arrived[] = [];
-let answer: Answer = { status: 200 };
 
 beforeAll(async () => {
-  server = createServer((incoming, response) => {
-    const chunks: Buffer[] = [];
-    incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
-    incoming.on('end', () => {
-      const { method = '', url = '', headers } = incoming;
-      arrived.push({ method, path: url, headers, body: Buffer.concat(chunks).toString('utf8') });
-      response.writeHead(answer.status, answer.headers).end(answer.body);
-    });
-  });
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  destination = await startScriptedDestination();
+  origin = destination.url;
   const rules = createEgressRules(['127.0.0.0/8']);
   const limits = { connectionsMax: 2, connectTimeoutMs: 30_000, headersTimeoutMs: 30_000, totalTimeoutMs: 30_000 };
   sender = createSender({ rules, lookupFor: createGuardedLookup(rules), limits });
 });
 afterAll(async () => {
   await sender.close();
-  await new Promise((resolve) => {
-    server.close(resolve);
-    server.closeAllConnections();
-  });
-});
-beforeEach(() => {
-  arrived = [];
+  await destination.close();
 });
 
 describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const))('%s', (_id, kind) => {
   const send = async (given: Answer): Promise<Delivered> => {
-    answer = given;
+    destination.answer(() => given);
     const now = Date.now();
     const resolved = sampleEvent({ time: now, received_at: now });
     return deliver(prepareFor(kind, `${origin}/to`), sender, [{ resolved }]);
   };
 
   it('a good answer: the request arrived whole, and the event is delivered', async () => {
+    const before = destination.requests.length;
     const { attempts, ...said } = await send(kind.exampleSuccess ?? { status: 200, body: '' });
+    const arrived = destination.requests.slice(before);
     expect(arrived).toHaveLength(1);
-    const [{ method, path, headers, body }] = arrived as [Arrived];
+    const [{ method, path, headers, body }] = arrived as [DestinationRequest];
     expect(method).toMatch(/^(POST|PUT|PATCH)$/);
     expect(path).toMatch(/^\/to/);
     expect(body).not.toBe('');
@@ -107,7 +88,7 @@ describe('kinds that say otherwise than by a 429 that too much is asked', () => 
   ])('%s, %i, %j: is asked less', async (id, status, body, isUp) => {
     const kind = destinationKinds.find(({ descriptor }) => descriptor.id === id);
     if (kind === undefined) throw new Error(`there is no ${id}`);
-    answer = { status, body: JSON.stringify(body) };
+    destination.answer(() => ({ status, body: JSON.stringify(body) }));
     const events = ['1', '2'].map(() => ({ resolved: sampleEvent({ time: Date.now(), received_at: Date.now() }) }));
     const said = await deliver(prepareFor(kind, `${origin}/to`), sender, events);
     expect(said).toMatchObject({ requests: 1, isUp, isOverloaded: true });
