@@ -10,7 +10,7 @@ import { compilePredicate } from '../../shared/routing/predicate/predicate.ts';
 import { TokenBucket } from '../../gateway/ingest/token-bucket.ts';
 import { parseBatch } from '../../gateway/routes/batch/parse-batch.ts';
 import { readPlainTrack } from '../../gateway/json/read-plain-track.ts';
-import { createHealthWindow } from '../../pipeline/workers/dispatch/health/health-window.ts';
+import { HealthWindow } from '../../pipeline/workers/dispatch/health/health-window.ts';
 import { createDeduplication } from '../../pipeline/workers/resolve/deduplication.ts';
 import { hashEvent } from '../../shared/contracts/events/event-hash.ts';
 import { benchAccountId, sourceIdOf, visitorIdOf } from '../config/ids.ts';
@@ -139,7 +139,7 @@ function windowTasks(): MicroTask[] {
   };
   while (full.size < 190_000) addNext();
   const known = hashEvent(benchAccountId, `event-${index}`);
-  const health = createHealthWindow();
+  const health = new HealthWindow();
   const dayMinutes = 24 * 60;
   for (let minute = 0; minute < dayMinutes; minute += 1) health.record('succeeded', 1, nowMs + minute * 60_000);
   const dayEndMs = nowMs + (dayMinutes - 1) * 60_000;

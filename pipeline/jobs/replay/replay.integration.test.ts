@@ -69,7 +69,7 @@ const idle = (): Promise<void> => until('everything is acknowledged', async () =
 const numbered = (count: number) => Array.from({ length: count }, (_, i) => ({ id: `e${i}` }));
 
 /** Sends events the destination refuses, so that each becomes a dead letter. */
-async function bury(count: number, status = 400): Promise<DispatcherActor> {
+async function refuseAll(count: number, status = 400): Promise<DispatcherActor> {
   sink.answer(() => status);
   const dispatcher = await rig.start();
   await rig.send(numbered(count));
@@ -94,7 +94,7 @@ async function fillRoom(frames = 16): Promise<void> {
 
 describe('replay', () => {
   it('dead letters: all are sent again with the ids they had, and are none any more', async () => {
-    const dispatcher = await bury(20);
+    const dispatcher = await refuseAll(20);
     await run();
     const { id } = await replay({ what: 'dead-letters' });
     await until('it is done', () => isDone(id));
@@ -116,7 +116,7 @@ describe('replay', () => {
   });
 
   it('dead letters: only those of a reason', async () => {
-    const dispatcher = await bury(2, 422);
+    const dispatcher = await refuseAll(2, 422);
     await dispatcher.stop(1_000);
     sink.answer(() => 404);
     const next = await rig.start();
@@ -132,7 +132,7 @@ describe('replay', () => {
   });
 
   it('dead letters: refused again, they are dead letters again', async () => {
-    const dispatcher = await bury(3);
+    const dispatcher = await refuseAll(3);
     sink.answer(() => 400);
     await run();
     const { id } = await replay({ what: 'dead-letters' });
@@ -183,7 +183,7 @@ describe('replay', () => {
   });
 
   it('dead letters: replays one after the other, so that none is sent twice', async () => {
-    const dispatcher = await bury(20);
+    const dispatcher = await refuseAll(20);
     const first = await replay({ what: 'dead-letters' });
     const second = await replay({ what: 'dead-letters', reason: 'status 400' });
     expect((await replay({ what: 'dead-letters' })).id).toBe(first.id);
@@ -205,7 +205,7 @@ describe('replay', () => {
   });
 
   it('cancel: ends it, before it begins and in the middle', async () => {
-    const dispatcher = await bury(3);
+    const dispatcher = await refuseAll(3);
     await dispatcher.stop(5_000);
     const waiting = await replay({ what: 'dead-letters' });
     expect(await replayStore.cancel(rig.destinationId, waiting.id)).toMatchObject({ state: 'cancelled' });
@@ -221,7 +221,7 @@ describe('replay', () => {
   });
 
   it('live: a replay waits while its destination is not published', async () => {
-    const dispatcher = await bury(3);
+    const dispatcher = await refuseAll(3);
     await dispatcher.stop(5_000);
     await fillRoom();
     await run();
@@ -237,7 +237,7 @@ describe('replay', () => {
   });
 
   it('crash: what was put before the destination but not noted is sent again, and nothing is lost', async () => {
-    const dispatcher = await bury(300);
+    const dispatcher = await refuseAll(300);
     const { letters } = await listDeadLetters(rig.connection, rig.destinationId, { limit: 300 });
     const events = letters.toReversed().map(({ seq, letter }) => ({ seq, event: letter.event }));
     const firstSeq = events[0]?.seq ?? 0;
@@ -255,7 +255,7 @@ describe('replay', () => {
   });
 
   it('crash: another instance takes over what nobody has noted anything of for a while', async () => {
-    const dispatcher = await bury(3);
+    const dispatcher = await refuseAll(3);
     const job = await replay({ what: 'dead-letters' });
     // By its own clock it was here an hour from now.
     const left: ReplayJob = { ...job, state: 'running', owner: 'gone', updatedAtMs: Date.now() + 3_600_000 };
@@ -268,7 +268,7 @@ describe('replay', () => {
   });
 
   it('restart: goes on where it was', async () => {
-    const dispatcher = await bury(300);
+    const dispatcher = await refuseAll(300);
     await dispatcher.stop(5_000);
     await fillRoom(15);
     await run();

@@ -7,8 +7,8 @@ import {
 } from '../../../../shared/contracts/health-record.ts';
 import type { HealthRecord, WrittenPlace } from '../../../../shared/contracts/health-record.ts';
 import type { Bucket } from '../../../../shared/nats/buckets/bucket.ts';
-import { createHealthWindow, minuteOf } from './health-window.ts';
-import type { HealthCount, HealthWindow } from './health-window.ts';
+import { HealthWindow, minuteOf } from './health-window.ts';
+import type { HealthCount } from './health-window.ts';
 
 export type HealthKeeperOptions = {
   readonly bucket: Bucket;
@@ -57,7 +57,7 @@ export class HealthKeeper {
   private constructor(options: HealthKeeperOptions, key: string, recent = nothing, past?: HealthRecord) {
     this.#options = options;
     this.#key = key;
-    this.#window = createHealthWindow(joinHealth(past, recent));
+    this.#window = new HealthWindow(joinHealth(past, recent));
     const lastOfPast = past?.minutes.at(-1)?.[0] ?? -Infinity;
     this.#pastUntil = Math.min(recent.minutes[0]?.[0] ?? Infinity, lastOfPast + 1);
   }

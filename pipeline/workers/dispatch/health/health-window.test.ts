@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { HealthRecord } from '../../../../shared/contracts/health-record.ts';
-import { createHealthWindow } from './health-window.ts';
+import { HealthWindow } from './health-window.ts';
 import type { HealthCount } from './health-window.ts';
 
 const minuteMs = 60_000;
@@ -10,7 +10,7 @@ const zero = { succeeded: 0, failed: 0, stopped: 0, globalStop: 0 };
 
 describe('health window', () => {
   it('sums: counts what happened in the last 24 hours, exact to the minute', () => {
-    const window = createHealthWindow();
+    const window = new HealthWindow();
     window.record('succeeded', 2, 0);
     window.record('failed', 1, minuteMs);
     expect(window.sums(dayMs - 1)).toEqual({ ...zero, succeeded: 2, failed: 1 });
@@ -19,7 +19,7 @@ describe('health window', () => {
   });
 
   it('toRecord: holds only minutes in which something happened, and the last dispatch', () => {
-    const window = createHealthWindow();
+    const window = new HealthWindow();
     window.record('stopped', 1, 5 * minuteMs);
     window.record('globalStop', 3, 9 * minuteMs + 7);
     expect(window.toRecord(10 * minuteMs)).toEqual({
@@ -33,7 +33,7 @@ describe('health window', () => {
   });
 
   it('memory: a busy month keeps one day of minutes', () => {
-    const window = createHealthWindow();
+    const window = new HealthWindow();
     for (let minute = 0; minute < 30 * 24 * 60; minute += 1) window.record('succeeded', 1, minute * minuteMs);
     const endMs = (30 * 24 * 60 - 1) * minuteMs;
     expect(window.toRecord(endMs).minutes).toHaveLength(1440);
@@ -51,7 +51,7 @@ describe('health window', () => {
     });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
-        let window = createHealthWindow();
+        let window = new HealthWindow();
         const all: { minute: number; count: HealthCount; events: number }[] = [];
         let nowMs = 10 * dayMs;
         let newestMs = nowMs;
@@ -60,7 +60,7 @@ describe('health window', () => {
           newestMs = Math.max(newestMs, nowMs);
           window.record(count, events, nowMs);
           all.push({ minute: Math.floor(nowMs / minuteMs), count, events });
-          if (restart) window = createHealthWindow(JSON.parse(JSON.stringify(window.toRecord(nowMs))) as HealthRecord);
+          if (restart) window = new HealthWindow(JSON.parse(JSON.stringify(window.toRecord(nowMs))) as HealthRecord);
         }
         const oldest = Math.floor(newestMs / minuteMs) - 1440;
         const expected = { ...zero };

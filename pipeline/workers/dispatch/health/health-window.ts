@@ -5,14 +5,6 @@ export type HealthCount = 'succeeded' | 'failed' | 'stopped' | 'globalStop';
 
 export type HealthSums = Record<HealthCount, number>;
 
-/** Attempts of the trailing 24 hours in buckets of one minute; only minutes in which something happened take memory. */
-export type HealthWindow = {
-  record(count: HealthCount, events: number, nowMs: number): void;
-  sums(nowMs: number): HealthSums;
-  /** The minutes from `fromMinute` on; by default all. */
-  toRecord(nowMs: number, fromMinute?: number): HealthRecord;
-};
-
 const minuteMs = 60_000;
 const windowMinutes = 24 * 60;
 
@@ -23,17 +15,14 @@ export function minuteOf(atMs: number): number {
 
 type Bucket = { readonly minute: number; readonly sums: HealthSums };
 
-/** Opens a window, with what `record` holds where there is one. */
-export function createHealthWindow(record?: HealthRecord): HealthWindow {
-  return new MinuteBuckets(record);
-}
-
-class MinuteBuckets implements HealthWindow {
+/** Attempts of the trailing 24 hours in buckets of one minute; only minutes in which something happened take memory. */
+export class HealthWindow {
   /** Oldest first. */
   readonly #buckets: Bucket[];
   #lastDispatchedAtMs: number | null;
 
-  constructor(record: HealthRecord | undefined) {
+  /** Begins with what `record` holds, where there is one. */
+  constructor(record?: HealthRecord) {
     this.#buckets = (record?.minutes ?? []).map(readMinute);
     this.#lastDispatchedAtMs = record?.lastDispatchedAt ?? null;
   }
@@ -58,6 +47,7 @@ class MinuteBuckets implements HealthWindow {
     return total;
   }
 
+  /** The minutes from `fromMinute` on; by default all. */
   toRecord(nowMs: number, fromMinute = -Infinity): HealthRecord {
     this.#dropOld(minuteOf(nowMs));
     const first = this.#buckets.findLastIndex(({ minute }) => minute < fromMinute) + 1;
