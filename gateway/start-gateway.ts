@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { claimInstanceId } from '../shared/nats/buckets/instance-claim.ts';
 import { holdProcessLease } from '../shared/nats/buckets/process-lease.ts';
 import { checkAtStart } from '../shared/doctor/check-at-start.ts';
+import { afterReconnect } from '../shared/nats/connection/after-reconnect.ts';
 import { connectLog } from '../shared/nats/connection/connection.ts';
 import { logAccess } from '../shared/nats/connection/log-access.ts';
 import { createFramePublisher } from '../shared/nats/publish/frame-publisher.ts';
@@ -14,6 +15,7 @@ import { MetricsPage } from '../shared/runtime/metrics/metrics-page.ts';
 import { showProcess } from '../shared/runtime/status/process-metrics.ts';
 import { showLog } from '../shared/nats/monitor/log-metrics.ts';
 import { watchLogServers } from '../shared/nats/monitor/watch-log-servers.ts';
+import { withDeadline } from '../shared/runtime/deadline.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
 import { serveStatus } from '../shared/runtime/status/serve-status.ts';
 import type { Shutdown } from '../shared/runtime/shutdown.ts';
@@ -31,9 +33,7 @@ import { LogGate } from './commit/log-gate.ts';
 import { createStoreFrame } from './commit/store-frame.ts';
 import { startCanary } from './status/canary.ts';
 import { readinessChecks } from './status/readiness.ts';
-import { reopenOnReconnect } from './status/reopen-log.ts';
 import { reportActivity } from './status/report-activity.ts';
-import { within } from './status/within.ts';
 import { BodyBudget } from './http/body-budget.ts';
 import { readTlsFiles } from './http/http-settings.ts';
 import { startServer } from './http/server.ts';
@@ -86,14 +86,14 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
   const activity = reportActivity(buckets.health, instanceId, sources, (error) =>
     logger.warn({ err: error }, 'writing source activity failed'),
   );
-  shutdown.add('source activity', () => within(stepMs, activity.stop()));
+  shutdown.add('source activity', () => withDeadline(activity.stop(), stepMs));
   const lease = holdProcessLease(buckets.leases, { ...instance, holder }, (error) =>
     logger.warn({ err: error }, 'renewing the lease failed'),
   );
-  shutdown.add('lease', () => within(stepMs, lease.release()));
+  shutdown.add('lease', () => withDeadline(lease.release(), stepMs));
   const feed = await followSources(buckets.config, sources, lease, logger);
   shutdown.add('configuration', () => feed.stop());
-  const reopening = reopenOnReconnect(
+  const reopening = afterReconnect(
     connection,
     async () => {
       const found = await ensureTopology(connection, topology);
@@ -104,7 +104,7 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
       }
       await feed.restart((await openBuckets(connection, env.LOG_REPLICAS)).config);
     },
-    logger,
+    (error) => logger.warn({ err: error }, 'opening the log again failed'),
   );
   shutdown.add('reopening', () => reopening.stop());
 
@@ -112,7 +112,7 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
   const clientAddress = createClientAddress(trusted, env.TRUSTED_PROXIES.length > 0);
   const admission = new Admission(sources, clientAddress);
   const controlPlane = openControlPlane(env, logger);
-  shutdown.add('control plane', () => within(stepMs, controlPlane?.close() ?? Promise.resolve()));
+  shutdown.add('control plane', () => withDeadline(controlPlane?.close() ?? Promise.resolve(), stepMs));
   const routes = createRoutes({
     admission,
     sources,
@@ -161,7 +161,7 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
       idleMs: env.SHUTDOWN_IDLE_MS,
       deadlineMs: Math.max(env.SHUTDOWN_DEADLINE_MS - closingMs, env.SHUTDOWN_DEADLINE_MS / 2),
     });
-    await within(stepMs, commit.drained());
+    await withDeadline(commit.drained(), stepMs);
   });
 
   void connection.closed.then((error) => endWithoutLog(error, logger, shutdown));

@@ -3,13 +3,14 @@ import { claimInstanceId, watchInstanceId } from '../shared/nats/buckets/instanc
 import { holdProcessLease } from '../shared/nats/buckets/process-lease.ts';
 import { checkAtStart } from '../shared/doctor/check-at-start.ts';
 import { afterReconnect } from '../shared/nats/connection/after-reconnect.ts';
-import { connectLog, withDeadline } from '../shared/nats/connection/connection.ts';
+import { connectLog } from '../shared/nats/connection/connection.ts';
 import { logAccess } from '../shared/nats/connection/log-access.ts';
 import { openBuckets, openLeases } from '../shared/nats/buckets/open-buckets.ts';
 import { refuseFewerCopies } from '../shared/nats/streams/refuse-fewer-copies.ts';
 import { readTopologySettings } from '../shared/nats/streams/topology-settings.ts';
 import { ForeignLogError, ensureTopology } from '../shared/nats/streams/topology.ts';
 import { watchLogServers } from '../shared/nats/monitor/watch-log-servers.ts';
+import { withDeadline } from '../shared/runtime/deadline.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
 import { serveStatus } from '../shared/runtime/status/serve-status.ts';
 import type { ReadyCheck } from '../shared/runtime/status/serve-status.ts';

@@ -6,7 +6,7 @@ import type { NatsServer } from '../../shared/embedded/nats/nats-server.ts';
 import { connectLog } from '../../shared/nats/connection/connection.ts';
 import { keepLoss } from '../../shared/nats/messages/lost-messages.ts';
 import { openBuckets } from '../../shared/nats/buckets/open-buckets.ts';
-import { publish } from '../../shared/nats/publish/publisher.ts';
+import { publishWithRetry } from '../../shared/nats/publish/publisher.ts';
 import { deadLetterSubject } from '../../shared/contracts/subjects.ts';
 import { ensureTopology, streams } from '../../shared/nats/streams/topology.ts';
 import { migrate } from '../../shared/postgres/migrate.ts';
@@ -148,8 +148,8 @@ test('doctor: a message that a reader was never given is named', async () => {
 test('doctor: what no resolver could read is counted, and how to read it is said', async () => {
   await onLog(async (connection) => {
     for (const origin of ['1', '2.0']) {
-      const options = { msgId: `ingest.${origin}.0`, timeoutMs: 5_000, attemptsMax: 20 };
-      await publish(connection, deadLetterSubject('ingest'), Buffer.from('no frame'), options);
+      const message = { subject: deadLetterSubject('ingest'), payload: Buffer.from('no frame') };
+      await publishWithRetry(connection, { ...message, msgId: `ingest.${origin}.0` }, { attemptsMax: 20 });
     }
   });
   const findings = await examine(source, deadlineMs);

@@ -1,5 +1,8 @@
 import type { FramePublisher } from '../../shared/nats/publish/frame-publisher.ts';
 import { isRepeatable } from '../../shared/nats/publish/publish-answer.ts';
+import { PublishError } from '../../shared/nats/publish/publisher.ts';
+import { retry } from '../../shared/runtime/retry.ts';
+import type { Backoff } from '../../shared/runtime/retry.ts';
 import { ingestSubject } from '../../shared/contracts/subjects.ts';
 import type { StoreFrame } from './group-commit.ts';
 
@@ -15,7 +18,7 @@ const unansweredMax = 2;
 const tryMsMin = 20;
 /** Left of the deadline for everything but the publish, and the pause before another try. */
 const reservedMs = 200;
-const pauseMs = 100;
+const pauses: Backoff = { firstMs: 100, longestMs: 100 };
 /** Left of the deadline when the last try has failed. */
 const answeringMs = 50;
 
@@ -38,16 +41,23 @@ export function createStoreFrame(
     const msgId = `${settings.writerId}-${partition}-${frames}`;
     const subject = ingestSubject(partition);
     const lastTryAtMs = deadlineAtMs - answeringMs - timeoutMs;
-    for (let unanswered = 0; ;) {
+    let unanswered = 0;
+    const publishOnce = async (): Promise<void> => {
       const failure = await publisher.publish(subject, payload, msgId, timeoutMs);
-      if (failure === undefined) {
-        onSeconds((performance.now() - startedMs) / 1000);
-        return 'stored';
-      }
-      if (!isRepeatable(failure)) return failure;
-      if (failure !== 'busy') unanswered += 1;
-      if (unanswered === unansweredMax || performance.now() + pauseMs > lastTryAtMs) return failure;
-      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      if (failure !== undefined) throw new PublishError(failure, subject);
+    };
+    const isPassing = (error: unknown): boolean => {
+      if (!(error instanceof PublishError) || !isRepeatable(error.reason)) return false;
+      if (error.reason !== 'busy') unanswered += 1;
+      return unanswered < unansweredMax && performance.now() + pauses.longestMs <= lastTryAtMs;
+    };
+    try {
+      await retry(publishOnce, { backoff: pauses, isPassing });
+    } catch (error) {
+      if (error instanceof PublishError) return error.reason;
+      throw error;
     }
+    onSeconds((performance.now() - startedMs) / 1000);
+    return 'stored';
   };
 }

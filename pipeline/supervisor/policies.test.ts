@@ -29,9 +29,9 @@ describe('restart policy', () => {
         fc.double({ min: 0, max: 0.999, noNaN: true }),
         (before, ranMs, random) => {
           const { kind, delayMs } = decideRestart(before, ranMs, random);
-          expect(delayMs).toBeGreaterThanOrEqual(restartLimits.firstDelayMs / 2);
+          expect(delayMs).toBeGreaterThanOrEqual(restartLimits.backoff.firstMs / 2);
           expect(delayMs).toBeLessThanOrEqual(
-            kind === 'restart' ? restartLimits.delayMaxMs : restartLimits.quarantineMs,
+            kind === 'restart' ? restartLimits.backoff.longestMs : restartLimits.quarantineMs,
           );
         },
       ),

@@ -1,3 +1,6 @@
+import { backoffMs } from '../../shared/runtime/retry.ts';
+import type { Backoff } from '../../shared/runtime/retry.ts';
+
 /** When what failed may start again. */
 export type Restart =
   /** `failuresInARow` counts those that came soon after one another. */
@@ -6,8 +9,7 @@ export type Restart =
   | { readonly kind: 'quarantine'; readonly delayMs: number; readonly failuresInARow: number };
 
 export type RestartLimits = {
-  readonly firstDelayMs: number;
-  readonly delayMaxMs: number;
+  readonly backoff: Backoff;
   /** Having run this long, what fails has failed for the first time again. */
   readonly stableAfterMs: number;
   readonly failuresToQuarantine: number;
@@ -15,8 +17,7 @@ export type RestartLimits = {
 };
 
 export const restartLimits: RestartLimits = {
-  firstDelayMs: 100,
-  delayMaxMs: 10_000,
+  backoff: { firstMs: 100, longestMs: 10_000 },
   stableAfterMs: 60_000,
   failuresToQuarantine: 10,
   quarantineMs: 300_000,
@@ -36,6 +37,5 @@ export function decideRestart(
   if (failures >= limits.failuresToQuarantine) {
     return { kind: 'quarantine', delayMs: limits.quarantineMs, failuresInARow: failures };
   }
-  const longestMs = Math.min(limits.delayMaxMs, limits.firstDelayMs * 2 ** (failures - 1));
-  return { kind: 'restart', delayMs: longestMs * (1 - random / 2), failuresInARow: failures };
+  return { kind: 'restart', delayMs: backoffMs(limits.backoff, failures, random), failuresInARow: failures };
 }

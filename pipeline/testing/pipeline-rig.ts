@@ -10,7 +10,7 @@ import { accountKey, ingestSubject } from '../../shared/contracts/subjects.ts';
 import { ensureTopology, streams } from '../../shared/nats/streams/topology.ts';
 import { createShutdown } from '../../shared/runtime/shutdown.ts';
 import type { HealthRecord } from '../../shared/contracts/health-record.ts';
-import { publishUntilStored } from '../workers/publish-until-stored.ts';
+import { publishWithRetry } from '../../shared/nats/publish/publisher.ts';
 import { readPipelineEnv } from '../env.ts';
 import { readTopologySettings } from '../../shared/nats/streams/topology-settings.ts';
 import { startPipeline } from '../start-pipeline.ts';
@@ -82,16 +82,16 @@ export async function createPipelineRig(
       return (JSON.parse(Buffer.from(entry.value).toString()) as { revision: number }).revision;
     },
     /** Puts accepted events into one frame of the ingest log, as the gateway does. */
-    accept(accountId: string, events: readonly TestTrack[], partition = 0) {
+    async accept(accountId: string, events: readonly TestTrack[], partition = 0) {
       const prefix = envelopePrefix({ account: accountId, source: 'source-1', test: false });
       const writer = new FrameWriter();
       for (const { id, visitor = 'v', event = 'Order' } of events) {
         const body = Buffer.from(JSON.stringify({ event, externalId: visitor }));
         writer.appendEnvelope(envelopeHead(prefix, { kind: 'track', id, at: Date.now() }), body);
       }
-      // Tries on while a server is away, as clients of the gateway do.
-      const options = { msgId: randomUUID(), signal: AbortSignal.timeout(60_000), onRetry: () => undefined };
-      return publishUntilStored(connection, ingestSubject(partition % partitions), writer.bytes(), options);
+      const message = { subject: ingestSubject(partition % partitions), payload: writer.bytes(), msgId: randomUUID() };
+      // Again while a server is away, as clients of the gateway do.
+      return (await publishWithRetry(connection, message, { signal: AbortSignal.timeout(60_000) })).seq;
     },
     consumers: async () => (await listConsumerProgress(connection, streams.events)).map(({ name }) => name),
     close: () => connection.close(),

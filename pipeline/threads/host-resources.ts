@@ -1,8 +1,9 @@
 import type { Pool } from 'pg';
-import { connectLog, withDeadline } from '../../shared/nats/connection/connection.ts';
+import { connectLog } from '../../shared/nats/connection/connection.ts';
 import type { LogConnection } from '../../shared/nats/connection/connection.ts';
 import { openBuckets } from '../../shared/nats/buckets/open-buckets.ts';
 import type { Bucket } from '../../shared/nats/buckets/bucket.ts';
+import { withDeadline } from '../../shared/runtime/deadline.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { createSecretBox } from '../../shared/contracts/config/secrets.ts';
 import { createVisitorStore } from '../../shared/visitors/postgres-visitor-store.ts';
@@ -68,8 +69,8 @@ export async function openHostResources(settings: HostSettings, logger: Logger):
     createSender: (connectionsMax) =>
       createSender({ rules, lookupFor, limits: { connectionsMax, ...dispatcher.sender } }),
     async close(deadlineMs) {
-      await withDeadline(Promise.all([sourceActivity.stop(), outcomes.close(deadlineMs / 2)]), deadlineMs / 2);
-      await withDeadline(Promise.all([connection.close(deadlineMs / 2), pool.end()]), deadlineMs / 2);
+      await withDeadline(Promise.allSettled([sourceActivity.stop(), outcomes.close(deadlineMs / 2)]), deadlineMs / 2);
+      await withDeadline(Promise.allSettled([connection.close(deadlineMs / 2), pool.end()]), deadlineMs / 2);
     },
   };
 }

@@ -9,7 +9,7 @@ import type { DurableConsumer } from './consume/consumers.ts';
 import { openPullConsumer } from './consume/pull-consumer.ts';
 import type { PullConsumer, ConsumerTrouble } from './consume/pull-consumer.ts';
 import type { Delivery } from './messages/delivery.ts';
-import { publish } from './publish/publisher.ts';
+import { publish, publishWithRetry } from './publish/publisher.ts';
 import { eventsSubject, ingestSubject } from '../contracts/subjects.ts';
 import { ensureTopology, streams } from './streams/topology.ts';
 
@@ -327,8 +327,10 @@ test('log: connection and consumer outlive a killed server', async () => {
   const own = await startTestNats({ storeDir });
   const client = await connectLog({ url: own.url, name: 'test' });
   await ensureTopology(client, settings);
-  const send = (text: string): ReturnType<typeof publish> =>
-    publish(client, eventsSubject(account, 0), Buffer.from(text), { msgId: text, timeoutMs: 1_000, attemptsMax: 20 });
+  const send = (text: string): ReturnType<typeof publishWithRetry> => {
+    const message = { subject: eventsSubject(account, 0), payload: Buffer.from(text), msgId: text };
+    return publishWithRetry(client, message, { timeoutMs: 1_000, attemptsMax: 20 });
+  };
   const pullConsumer = await openPullConsumer(client, { consumer, bufferedMax: 5 });
   await send('before');
   const [before] = await takeAll(pullConsumer, 1);

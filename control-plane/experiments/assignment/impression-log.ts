@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { uuidv7 } from 'uuidv7';
 import { FrameWriter } from '../../../shared/contracts/events/frame.ts';
 import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
-import { PublishError, publish } from '../../../shared/nats/publish/publisher.ts';
+import { PublishError, publishWithRetry } from '../../../shared/nats/publish/publisher.ts';
 import { ingestSubject } from '../../../shared/contracts/subjects.ts';
 import { encodeImpression } from './impression.ts';
 import type { Impression } from './impression.ts';
@@ -47,11 +47,9 @@ export function createImpressionLog({ connection, partitions }: ImpressionLogOpt
     const taken = waiting.splice(0, frame.events);
     frames += 1;
     const msgId = `${writerId}-${partition}-${frames}`;
-    const failure: unknown = await publish(connection, ingestSubject(partition), frame.bytes(), {
-      msgId,
-      timeoutMs: publishTimeoutMs,
-      attemptsMax: 2,
-    }).then(
+    const message = { subject: ingestSubject(partition), payload: frame.bytes(), msgId };
+    const bounds = { timeoutMs: publishTimeoutMs, attemptsMax: 2 };
+    const failure: unknown = await publishWithRetry(connection, message, bounds).then(
       () => undefined,
       (error: unknown) => error,
     );

@@ -6,7 +6,7 @@ import { connectLog } from '../../../shared/nats/connection/connection.ts';
 import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
 import { claimConsumer } from '../../../shared/nats/consume/consumers.ts';
 import { openPullConsumer } from '../../../shared/nats/consume/pull-consumer.ts';
-import { publish } from '../../../shared/nats/publish/publisher.ts';
+import { publishWithRetry } from '../../../shared/nats/publish/publisher.ts';
 import {
   deadLetterSubject,
   dispatcherConsumer,
@@ -50,7 +50,11 @@ afterAll(async () => {
 afterEach(() => watch?.stop());
 
 const store = (subject: string): Promise<unknown> =>
-  publish(connection, subject, Buffer.from('{}'), { msgId: randomUUID(), timeoutMs: 10_000, attemptsMax: 3 });
+  publishWithRetry(
+    connection,
+    { subject, payload: Buffer.from('{}'), msgId: randomUUID() },
+    { timeoutMs: 10_000, attemptsMax: 3 },
+  );
 
 const consumer = (stream: string, name: string, filterSubject: string) =>
   ({ stream, name, filterSubject, startFrom: 'first', ackWaitMs: 60_000, ackPendingMax: 50 }) as const;

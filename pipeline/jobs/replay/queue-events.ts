@@ -5,9 +5,10 @@ import { encodeRetryRecord, replayTier } from '../../../shared/contracts/events/
 import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
 import { countBySubject } from '../../../shared/nats/messages/subject-log.ts';
 import { retrySubject } from '../../../shared/contracts/subjects.ts';
+import { crowdBackoff } from '../../../shared/runtime/retry.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import type { ReplayJob } from '../../../shared/contracts/replay-job.ts';
-import { publishUntilStored } from '../../workers/publish-until-stored.ts';
+import { publishWithRetry } from '../../../shared/nats/publish/publisher.ts';
 
 /** An event of a replay and the message it is from. */
 export type ReplayedEvent = { readonly seq: number; readonly event: ResolvedEvent };
@@ -33,7 +34,7 @@ export async function queueEvents(
   for (const { payload, digest } of framesOf(events)) {
     await waitForRoom(connection, subject, signal);
     const msgId = `replay.${id}.${digest}`;
-    await publishUntilStored(connection, subject, payload, { msgId, signal, onRetry: () => undefined });
+    await publishWithRetry(connection, { subject, payload, msgId }, { signal, backoff: crowdBackoff });
   }
   signal.throwIfAborted();
 }

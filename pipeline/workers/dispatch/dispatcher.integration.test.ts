@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { sampleEvent } from '../../../shared/destinations/sdk/sample-event.ts';
 import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
 import { encodeRetryRecord } from '../../../shared/contracts/events/retry-record.ts';
-import { publish } from '../../../shared/nats/publish/publisher.ts';
+import { publishWithRetry } from '../../../shared/nats/publish/publisher.ts';
 import { retrySubject } from '../../../shared/contracts/subjects.ts';
 import { startTestNats } from '../../../shared/testing/servers.ts';
 import { httpEntity } from '../../testing/account-config.ts';
@@ -276,8 +276,8 @@ describe('dispatcher', () => {
     const lines = ['r0', 'r1', 'r2'].map((id) =>
       encodeRetryRecord({ v: 1, attempts: 0, ...times, reason: 'replay', event: sampleEvent({ id }) }),
     );
-    const options = { msgId: rig.destinationId, timeoutMs: 5_000, attemptsMax: 20 };
-    await publish(rig.connection, retrySubject(rig.destinationId, 0), Buffer.from(`${lines.join('\n')}\n`), options);
+    const message = { subject: retrySubject(rig.destinationId, 0), payload: Buffer.from(`${lines.join('\n')}\n`) };
+    await publishWithRetry(rig.connection, { ...message, msgId: rig.destinationId }, { attemptsMax: 20 });
     sink.answer(() => {
       publishDestination({ status: 'Disabled' });
       return 200;

@@ -1,6 +1,6 @@
 import type { DeliveryOrder } from '../../../shared/destinations/common-settings.ts';
 import { parkedTier } from '../../../shared/contracts/events/retry-record.ts';
-import { withDeadline } from '../../../shared/nats/connection/connection.ts';
+import { withDeadline } from '../../../shared/runtime/deadline.ts';
 import { openPullConsumer } from '../../../shared/nats/consume/pull-consumer.ts';
 import type { PullConsumer } from '../../../shared/nats/consume/pull-consumer.ts';
 import { logConsumerTrouble } from '../../../shared/nats/consume/log-consumer-trouble.ts';
@@ -589,7 +589,7 @@ export class Dispatcher {
       await Promise.all([retries.stop(), visitorOrder?.stop()]);
     };
     // Without the log what is not stored yet is not acknowledged either, and comes again.
-    await withDeadline(storing(), storingMs);
+    await withDeadline(Promise.allSettled([storing()]), storingMs);
   }
 }
 

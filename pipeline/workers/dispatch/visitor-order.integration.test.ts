@@ -4,7 +4,7 @@ import { sampleEvent } from '../../../shared/destinations/sdk/sample-event.ts';
 import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
 import { encodeRetryRecord, parkedTier, replayTier } from '../../../shared/contracts/events/retry-record.ts';
 import { connectLog } from '../../../shared/nats/connection/connection.ts';
-import { publish } from '../../../shared/nats/publish/publisher.ts';
+import { publishWithRetry } from '../../../shared/nats/publish/publisher.ts';
 import { retrySubject } from '../../../shared/contracts/subjects.ts';
 import { startTestNats } from '../../../shared/testing/servers.ts';
 import { httpEntity } from '../../testing/account-config.ts';
@@ -55,8 +55,8 @@ async function putIntoTier(tier: number, ids: readonly string[], attempts: numbe
     const resolved = { ...sample, visitor: { ...sample.visitor, id: visitor } };
     return encodeRetryRecord({ v: 1, attempts, ...times, reason: 'test', event: resolved });
   });
-  const options = { msgId: randomUUID(), timeoutMs: 5_000, attemptsMax: 20 };
-  await publish(rig.connection, retrySubject(rig.destinationId, tier), Buffer.from(`${lines.join('\n')}\n`), options);
+  const message = { subject: retrySubject(rig.destinationId, tier), payload: Buffer.from(`${lines.join('\n')}\n`) };
+  await publishWithRetry(rig.connection, { ...message, msgId: randomUUID() }, { attemptsMax: 20 });
 }
 
 describe('order over retries', () => {

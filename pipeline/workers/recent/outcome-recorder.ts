@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
-import { withDeadline } from '../../../shared/nats/connection/connection.ts';
 import { hashEvent } from '../../../shared/contracts/events/event-hash.ts';
+import { withDeadline } from '../../../shared/runtime/deadline.ts';
 import { isolateRefused } from '../isolate-refused.ts';
 import { createOutcomeCounts } from './outcome-stats.ts';
 import type { OutcomeCounts, OutcomeGauge } from './outcome-stats.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { countLines } from '../../../shared/contracts/events/frame.ts';
 import { idsHeader } from '../../../shared/contracts/events/event-hash.ts';
-import { withDeadline } from '../../../shared/nats/connection/connection.ts';
+import { withDeadline } from '../../../shared/runtime/deadline.ts';
 import { openPullConsumer } from '../../../shared/nats/consume/pull-consumer.ts';
 import type { PullConsumer } from '../../../shared/nats/consume/pull-consumer.ts';
 import { logConsumerTrouble } from '../../../shared/nats/consume/log-consumer-trouble.ts';

@@ -1,5 +1,5 @@
 import { countWaiting } from '../../../shared/nats/consume/unfinished-messages.ts';
-import { persist } from '../persist.ts';
+import { retry } from '../../../shared/runtime/retry.ts';
 import { failureFields } from '../failure-fields.ts';
 import { insertRecentEvents } from './insert-recent-events.ts';
 import { isRefusal, isolateRefused } from '../isolate-refused.ts';
@@ -48,7 +48,7 @@ async function insertSurely(
   const { pool, counts, logger, signal } = context;
   const insert = async (attempt: number): Promise<number | undefined> =>
     attempt > 1 && (await isTooFarBehind(context, oldestAtMs)) ? undefined : insertRecentEvents(pool, events);
-  const inserted = await persist(insert, {
+  const inserted = await retry(insert, {
     signal,
     isPassing: (error) => !isRefusal(error),
     onRetry: (error, attempt) => {

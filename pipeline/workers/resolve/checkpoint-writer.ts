@@ -1,5 +1,5 @@
 import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
-import { lastStored, storedAt } from '../../../shared/nats/messages/last-stored.ts';
+import { lastStored, storedAt } from '../../../shared/nats/messages/subject-log.ts';
 import { reportLoss } from '../../../shared/nats/messages/notice-losses.ts';
 import { PublishError, publish } from '../../../shared/nats/publish/publisher.ts';
 import { purgeSubject } from '../../../shared/nats/messages/subject-log.ts';

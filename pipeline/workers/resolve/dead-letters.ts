@@ -1,7 +1,6 @@
 import { ingestDeadLetterHeaders } from '../../../shared/contracts/events/dead-letter.ts';
 import { deadLetterSubject } from '../../../shared/contracts/subjects.ts';
-import { streams } from '../../../shared/nats/streams/topology.ts';
-import { publishSurely } from './publish-surely.ts';
+import { publishOutput } from './publish-output.ts';
 import type { ResolverContext } from './resolver-context.ts';
 
 /** Something of an ingest frame that cannot be worked on: a line, or the frame itself. */
@@ -28,8 +27,7 @@ export async function keepDeadLetters(context: ResolverContext, letters: readonl
     const partBytes = (context.connection.nc.info?.max_payload ?? 1024 * 1024) - headerBytesMax;
     const parts = Math.max(1, Math.ceil(letter.payload.length / partBytes));
     for (let part = 0; part < parts; part += 1) {
-      await publishSurely(context, {
-        stream: streams.deadLetters,
+      await publishOutput(context, {
         subject: deadLetterSubject('ingest'),
         payload: letter.payload.subarray(part * partBytes, (part + 1) * partBytes),
         msgId: `ingest.${origin}.${part}`,

@@ -2,11 +2,10 @@ import { idsHeader } from '../../../shared/contracts/events/event-hash.ts';
 import { predecessorHeader } from '../../../shared/nats/messages/predecessors.ts';
 import { batchMessagesMax, batchMessagesMin, publishBatch } from '../../../shared/nats/publish/publish-batch.ts';
 import { PublishError } from '../../../shared/nats/publish/publisher.ts';
+import type { OutgoingMessage } from '../../../shared/nats/publish/publisher.ts';
 import { eventsSubject } from '../../../shared/contracts/subjects.ts';
-import { streams } from '../../../shared/nats/streams/topology.ts';
 import type { OutgoingFrame } from './outgoing-frames.ts';
-import { publishSurely } from './publish-surely.ts';
-import type { OutgoingMessage } from './publish-surely.ts';
+import { publishOutput } from './publish-output.ts';
 import type { ResolverContext } from './resolver-context.ts';
 
 /** A frame of resolved events that is in the log. */
@@ -74,13 +73,12 @@ async function publishTogether(
 }
 
 async function publishFrame(context: ResolverContext, frame: OutgoingFrame): Promise<WrittenFrame> {
-  return noteWritten(context, frame, await publishSurely(context, messageOf(context, frame)));
+  return noteWritten(context, frame, await publishOutput(context, messageOf(context, frame)));
 }
 
 function messageOf({ partition, predecessors }: ResolverContext, frame: OutgoingFrame): OutgoingMessage {
   const subject = eventsSubject(frame.accountId, partition);
   return {
-    stream: streams.events,
     subject,
     payload: frame.payload,
     msgId: frame.msgId,

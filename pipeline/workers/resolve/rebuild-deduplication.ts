@@ -1,6 +1,6 @@
 import { idsHeader } from '../../../shared/contracts/events/event-hash.ts';
 import type { DurableConsumer } from '../../../shared/nats/consume/consumers.ts';
-import { storedAt } from '../../../shared/nats/messages/last-stored.ts';
+import { msgIdHeader, storedAt } from '../../../shared/nats/messages/subject-log.ts';
 import { readMessages } from '../../../shared/nats/messages/read-messages.ts';
 import { readStreamState } from '../../../shared/nats/streams/stream-progress.ts';
 import { eventsOfPartition } from '../../../shared/contracts/subjects.ts';
@@ -48,7 +48,7 @@ export async function rebuildDeduplication(context: ResolverContext, consumer: D
       const ids = Buffer.from(message.header(idsHeader) ?? '', 'base64');
       const { seq, storedAtMs: timeMs } = message;
       deduplication.addPacked({ ids, timeMs });
-      checkpoints.note({ seq, msgId: message.header('Nats-Msg-Id') ?? '', ids, timeMs });
+      checkpoints.note({ seq, msgId: message.header(msgIdHeader) ?? '', ids, timeMs });
     },
   });
   const end = await storedAt(connection, streams.events, events.lastSeq);

@@ -1,7 +1,7 @@
 import { VisitorsRefusedError } from '../../../shared/visitors/visitor-store.ts';
 import type { VisitorOutcome, VisitorTouch } from '../../../shared/visitors/visitor-store.ts';
 import { VisitorsUnavailableError } from '../../../shared/visitors/visitor-store.ts';
-import { persist } from '../persist.ts';
+import { retry } from '../../../shared/runtime/retry.ts';
 import type { ResolverContext } from './resolver-context.ts';
 
 export type TouchOutcome =
@@ -20,7 +20,7 @@ export async function resolveVisitors(
   const { counts, logger, visitors, signal } = context;
   if (touches.length === 0) return [];
   try {
-    const resolved = await persist(() => visitors.resolve(touches), {
+    const resolved = await retry(() => visitors.resolve(touches), {
       signal,
       isPassing: (error) => error instanceof VisitorsUnavailableError,
       onRetry: (error, attempt) => {

@@ -13,7 +13,7 @@ import type { Actor } from '../actor.ts';
 import { EventsLostError } from './checkpoint-writer.ts';
 import { keepDeadLetters } from './dead-letters.ts';
 import { createDeduplication } from './deduplication.ts';
-import { persist } from '../persist.ts';
+import { retry } from '../../../shared/runtime/retry.ts';
 import { publishFrames } from './publish-frames.ts';
 import { rebuildDeduplication } from './rebuild-deduplication.ts';
 import type { Rebuilt } from './rebuild-deduplication.ts';
@@ -148,7 +148,7 @@ class Resolver {
       if (!connection.connected) throw new LogConnectError('reading the log: not connected');
       return work();
     };
-    return persist(ask, {
+    return retry(ask, {
       signal,
       isPassing: (error) => !(error instanceof EventsLostError),
       onRetry: (error, attempt) => {

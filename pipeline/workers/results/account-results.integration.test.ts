@@ -10,7 +10,7 @@ import { ingestSubject, resultsConsumer } from '../../../shared/contracts/subjec
 import { migrate } from '../../../shared/postgres/migrate.ts';
 import { createTestDatabase, startTestNats } from '../../../shared/testing/servers.ts';
 import type { TestDatabase } from '../../../shared/testing/servers.ts';
-import { publishUntilStored } from '../publish-until-stored.ts';
+import { publishWithRetry } from '../../../shared/nats/publish/publisher.ts';
 import { openRig, startOn } from '../../testing/open-rig.ts';
 import { until } from '../../testing/until.ts';
 
@@ -46,8 +46,8 @@ test('results: an account has its events counted while an experiment runs, also 
     });
     const frame = new FrameWriter();
     frame.appendEnvelope(head, Buffer.from(JSON.stringify({ event, userId: 'visitor', eventProperties })));
-    const options = { msgId: randomUUID(), signal: AbortSignal.timeout(60_000), onRetry: () => undefined };
-    return publishUntilStored(rig.connection, ingestSubject(0), frame.bytes(), options);
+    const message = { subject: ingestSubject(0), payload: frame.bytes(), msgId: randomUUID() };
+    return publishWithRetry(rig.connection, message, { signal: AbortSignal.timeout(60_000) });
   };
   await rig.configure(account, experiments('Running'));
   await rig.configure(idle, experiments('Completed'));

@@ -1,6 +1,6 @@
 import { failureFields } from '../failure-fields.ts';
 import { isRefusal, isolateRefused } from '../isolate-refused.ts';
-import { persist } from '../persist.ts';
+import { retry } from '../../../shared/runtime/retry.ts';
 import type { ResultsBatch } from './results-batch.ts';
 import type { ResultsContext } from './results-context.ts';
 import { writeConversions, writeExposures } from './write-results.ts';
@@ -23,7 +23,7 @@ async function storeAll<Item>(
     await isolateRefused(
       items.slice(start, start + settings.rowsPerWrite),
       async (some) => {
-        counts.changes += await persist(() => write(some), {
+        counts.changes += await retry(() => write(some), {
           signal,
           isPassing: (error) => !isRefusal(error),
           onRetry: (error, attempt) => {

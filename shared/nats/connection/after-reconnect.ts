@@ -1,6 +1,5 @@
+import { backoffMs, defaultBackoff } from '../../runtime/retry.ts';
 import type { LogConnection } from './connection.ts';
-
-const retryMs = 500;
 
 /**
  * Runs `work` after every reconnect, until it succeeds, one run at a time: the server that comes back may be an empty
@@ -14,7 +13,7 @@ export function afterReconnect(
   const state = { isWanted: false, isStopped: false };
   let running: Promise<void> | undefined;
   const run = async (): Promise<void> => {
-    while (state.isWanted && !state.isStopped) {
+    for (let failures = 0; state.isWanted && !state.isStopped;) {
       state.isWanted = false;
       try {
         await work();
@@ -22,7 +21,9 @@ export function afterReconnect(
         if (state.isStopped) return;
         onError(error);
         state.isWanted = true;
-        await new Promise((resolve) => setTimeout(resolve, retryMs));
+        failures += 1;
+        const pauseMs = backoffMs(defaultBackoff, failures, Math.random());
+        await new Promise((resolve) => setTimeout(resolve, pauseMs));
       }
     }
   };

@@ -1,5 +1,6 @@
 import { connect, ErrorCode, Events, NatsError } from 'nats';
 import type { ConnectionOptions, JetStreamClient, JetStreamManager, NatsConnection } from 'nats';
+import { withDeadline } from '../../runtime/deadline.ts';
 import { connectFailure } from './connect-failure.ts';
 import { accessOptions } from './log-access.ts';
 import type { LogAccess } from './log-access.ts';
@@ -93,8 +94,8 @@ export async function connectLog(options: ConnectLogOptions): Promise<LogConnect
     closed,
     async close(deadlineMs = 5_000) {
       if (nc.isClosed()) return;
-      await withDeadline(nc.flush(), deadlineMs);
-      await withDeadline(nc.close(), deadlineMs);
+      await withDeadline(Promise.allSettled([nc.flush()]), deadlineMs);
+      await withDeadline(Promise.allSettled([nc.close()]), deadlineMs);
     },
   };
 }
@@ -157,14 +158,4 @@ async function explained(error: unknown, attempt: ConnectionOptions): Promise<un
 function subscribe(listeners: Set<() => void>, listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
-}
-
-/** Waits for work that may fail or never end, `deadlineMs` at most. */
-export async function withDeadline(work: Promise<unknown>, deadlineMs: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, deadlineMs);
-  });
-  await Promise.race([work.catch(() => undefined), late]);
-  clearTimeout(timer);
 }

@@ -22,6 +22,7 @@ export const serverErrors = {
   replicasNotSupported: 10_074,
   storeFailed: 10_077,
   headersTooLarge: 10_097,
+  consumerAlreadyExists: 10_148,
   duplicateInProcess: 10_158,
   wrongLastSequenceInProcess: 10_164,
   tooManyRequests: 10_167,
@@ -50,8 +51,10 @@ export function isNoMessage(error: unknown): boolean {
 }
 
 const nobodyAnswers: string = ErrorCode.NoResponders;
-/** "insufficient resources" and "insufficient storage resources available". */
-const noRoom = new Set([10_023, 10_047]);
+const noRoom: ReadonlySet<number> = new Set([
+  serverErrors.insufficientResources,
+  serverErrors.storageResourcesExceeded,
+]);
 
 /** What a failed request to JetStream means, in words; the client library has only a number for the first mistake one makes. */
 export function jetStreamFailure(error: unknown): string {

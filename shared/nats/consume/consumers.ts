@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { AckPolicy, DeliverPolicy, ReplayPolicy, nanos } from 'nats';
 import type { ConsumerConfig, ConsumerInfo } from 'nats';
 import type { LogConnection } from '../connection/connection.ts';
-import { isNotFound } from '../connection/server-error.ts';
+import { isNotFound, serverErrorCode, serverErrors } from '../connection/server-error.ts';
 
 /** Where a new durable consumer begins: the oldest message kept, only what comes next, or a point. */
 export type StartFrom = 'first' | 'next' | { readonly seq: number } | { readonly timeMs: number };
@@ -165,7 +165,7 @@ async function makeConsumer(
   try {
     return await jsm.consumers.add(wanted.stream, config);
   } catch (error) {
-    if (error instanceof Error && /consumer already exists/.test(error.message)) return undefined;
+    if (serverErrorCode(error) === serverErrors.consumerAlreadyExists) return undefined;
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import type { LogConnection } from '../connection/connection.ts';
-import { isNoMessage } from '../connection/server-error.ts';
+import { readNext } from '../messages/subject-log.ts';
 import type { DurableConsumer } from './consumers.ts';
 
 type ConsumerPlace = Pick<DurableConsumer, 'stream' | 'name' | 'filterSubject'>;
@@ -11,13 +11,8 @@ export async function oldestUnfinishedAtMs(
 ): Promise<number | undefined> {
   const info = await connection.jsm.consumers.info(consumer.stream, consumer.name);
   if (info.num_pending + info.num_ack_pending === 0) return undefined;
-  const request = { seq: info.ack_floor.stream_seq + 1, next_by_subj: consumer.filterSubject };
-  try {
-    return (await connection.jsm.streams.getMessage(consumer.stream, request)).time.getTime();
-  } catch (error) {
-    if (isNoMessage(error)) return undefined;
-    throw error;
-  }
+  const { stream, filterSubject } = consumer;
+  return (await readNext(connection, stream, filterSubject, info.ack_floor.stream_seq + 1))?.storedAtMs;
 }
 
 /** How many messages a consumer has not been given yet. */

@@ -3,7 +3,7 @@ import type { NatsServer } from '../../embedded/nats/nats-server.ts';
 import { startTestNats } from '../../testing/servers.ts';
 import { connectLog } from '../connection/connection.ts';
 import type { LogConnection } from '../connection/connection.ts';
-import { lastStored, storedAt } from './last-stored.ts';
+import { lastStored, storedAt } from './subject-log.ts';
 import { publish } from '../publish/publisher.ts';
 import { readMessages } from './read-messages.ts';
 import type { ReadMessagesOptions } from './read-messages.ts';

@@ -3,7 +3,7 @@ import type { NatsServer } from '../../embedded/nats/nats-server.ts';
 import { startTestNats } from '../../testing/servers.ts';
 import { connectLog } from '../connection/connection.ts';
 import type { LogConnection } from '../connection/connection.ts';
-import { publish } from '../publish/publisher.ts';
+import { publishWithRetry } from '../publish/publisher.ts';
 import { deleteMessage, readStored } from './subject-log.ts';
 import { deadLetterSubject } from '../../contracts/subjects.ts';
 import { ensureTopology, streams } from '../streams/topology.ts';
@@ -30,8 +30,8 @@ afterAll(async () => {
 });
 
 async function store(text: string): Promise<number> {
-  const options = { msgId: text, timeoutMs: 5_000, attemptsMax: 6 };
-  const { seq } = await publish(connection, deadLetterSubject('a'), Buffer.from(text), options);
+  const message = { subject: deadLetterSubject('a'), payload: Buffer.from(text), msgId: text };
+  const { seq } = await publishWithRetry(connection, message, { attemptsMax: 6 });
   return seq;
 }
 

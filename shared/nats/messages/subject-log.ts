@@ -10,18 +10,48 @@ export type StoredMessage = {
   header(name: string): string | undefined;
 };
 
+/** The id a message is published under: the same one within the stream's duplicate window is stored once. */
+export const msgIdHeader = 'Nats-Msg-Id';
+
 const copyTimeoutMs = 2_000;
 
 /** The first message at or after `fromSeq` on a subject (wildcards allowed), asked of the stream's leader. */
-export async function readNext(
+export function readNext(
   connection: LogConnection,
   stream: string,
   subject: string,
   fromSeq: number,
 ): Promise<StoredMessage | undefined> {
+  return find(connection, stream, { seq: Math.max(1, fromSeq), next_by_subj: subject });
+}
+
+/** Where a message stands and the id it was published under. */
+export type StoredId = { readonly seq: number; readonly msgId: string };
+
+/** The newest message on a subject; undefined when there is none. */
+export async function lastStored(
+  connection: LogConnection,
+  stream: string,
+  subject: string,
+): Promise<StoredId | undefined> {
+  return idOf(await find(connection, stream, { last_by_subj: subject }));
+}
+
+/** The message at a sequence; undefined when it is gone. */
+export async function storedAt(connection: LogConnection, stream: string, seq: number): Promise<StoredId | undefined> {
+  // The server takes 0 for a mistake.
+  return seq < 1 ? undefined : idOf(await find(connection, stream, { seq }));
+}
+
+function idOf(message: StoredMessage | undefined): StoredId | undefined {
+  return message && { seq: message.seq, msgId: message.header(msgIdHeader) ?? '' };
+}
+
+type Place = { readonly seq: number; readonly next_by_subj?: string } | { readonly last_by_subj: string };
+
+async function find(connection: LogConnection, stream: string, place: Place): Promise<StoredMessage | undefined> {
   try {
-    const request = { seq: Math.max(1, fromSeq), next_by_subj: subject };
-    const message = await connection.jsm.streams.getMessage(stream, request);
+    const message = await connection.jsm.streams.getMessage(stream, place);
     let bytes: Uint8Array | undefined;
     return {
       seq: message.seq,
@@ -50,13 +80,7 @@ export async function readStored(
   seq: number,
 ): Promise<Uint8Array | undefined> {
   const copy = await readCopy(connection, stream, seq);
-  if (copy !== undefined) return copy;
-  try {
-    return (await connection.jsm.streams.getMessage(stream, { seq })).data;
-  } catch (error) {
-    if (isNoMessage(error)) return undefined;
-    throw error;
-  }
+  return copy ?? (await find(connection, stream, { seq }))?.data;
 }
 
 async function readCopy({ nc }: LogConnection, stream: string, seq: number): Promise<Uint8Array | undefined> {

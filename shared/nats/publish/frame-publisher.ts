@@ -1,6 +1,7 @@
 import { createInbox, headers as createHeaders } from 'nats';
 import type { LogConnection } from '../connection/connection.ts';
 import { createPredecessors, predecessorHeader } from '../messages/predecessors.ts';
+import { msgIdHeader } from '../messages/subject-log.ts';
 import { readPublishAnswer } from './publish-answer.ts';
 import type { PublishFailure } from './publish-answer.ts';
 import { streamOf } from '../streams/topology.ts';
@@ -17,8 +18,6 @@ type Waiting = {
   readonly resolve: (failure: PublishFailure | undefined) => void;
   readonly timer: NodeJS.Timeout;
 };
-
-const msgIdHeader = 'Nats-Msg-Id';
 
 /**
  * The client's own `publish` does per message what can be done once: all answers here arrive on one subscription, and

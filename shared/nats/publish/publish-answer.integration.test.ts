@@ -4,7 +4,7 @@ import { startTestNats } from '../../testing/servers.ts';
 import { connectLog } from '../connection/connection.ts';
 import type { LogConnection } from '../connection/connection.ts';
 import { createFramePublisher } from './frame-publisher.ts';
-import { publish } from './publisher.ts';
+import { publish, publishWithRetry } from './publisher.ts';
 import { ingestSubject } from '../../contracts/subjects.ts';
 
 let server: NatsServer;
@@ -52,7 +52,7 @@ test('publish: a duplicate without a sequence is not stored, and is repeated und
   ).rejects.toMatchObject({ reason: 'busy' });
   answers = [unstored, inProcess, stored];
   ids = [];
-  const options = { msgId: 'two', timeoutMs: 5_000, attemptsMax: 3 };
-  expect(await publish(connection, ingestSubject(0), payload, options)).toEqual({ seq: 5, duplicate: true });
+  const message = { subject: ingestSubject(0), payload, msgId: 'two' };
+  expect(await publishWithRetry(connection, message, { attemptsMax: 3 })).toEqual({ seq: 5, duplicate: true });
   expect(ids).toEqual(['two', 'two', 'two']);
 });

@@ -3,16 +3,18 @@ import type { Msg, MsgHdrs } from 'nats';
 import type { LogConnection } from '../connection/connection.ts';
 import { isRepeatable, readPublishAnswer } from './publish-answer.ts';
 import type { PublishFailure } from './publish-answer.ts';
+import { lastStored, msgIdHeader } from '../messages/subject-log.ts';
+import type { StoredId } from '../messages/subject-log.ts';
+import { retry } from '../../runtime/retry.ts';
+import type { Backoff } from '../../runtime/retry.ts';
 import { streamOf } from '../streams/topology.ts';
 
 export type PublishOptions = {
   /** `Nats-Msg-Id`: the same id inside the stream's duplicate window lands once, so a publish may be repeated. */
   readonly msgId: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** How long one try may take, in ms. */
+  /** How long it may take, in ms. */
   readonly timeoutMs: number;
-  /** Tries in all; a try whose answer was lost is repeated under the same id. Default 1. */
-  readonly attemptsMax?: number;
 };
 
 export type Published = { readonly seq: number; readonly duplicate: boolean };
@@ -26,44 +28,94 @@ export class PublishError extends Error {
   }
 }
 
-/** Stores one message and returns once JetStream has acknowledged it. Throws PublishError. */
+/** Stores one message and returns once JetStream has acknowledged it: one try. Throws PublishError. */
 export async function publish(
   connection: LogConnection,
   subject: string,
   payload: Uint8Array,
   options: PublishOptions,
 ): Promise<Published> {
-  const attemptsMax = options.attemptsMax ?? 1;
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await publishOnce(connection, subject, payload, options);
-    } catch (error) {
-      const failure = asPublishError(subject, error);
-      if (!isRepeatable(failure.reason) || attempt >= attemptsMax) throw failure;
-      await new Promise((resolve) => setTimeout(resolve, Math.min(50 * 2 ** attempt, 1_000)));
-    }
+  try {
+    // The client keeps no reconnect buffer worth the name: what is written while down is dropped.
+    if (!connection.connected) throw new PublishError('disconnected', subject);
+    const headers = publishHeaders(options);
+    const message: Msg = await connection.nc.request(subject, payload, { timeout: options.timeoutMs, headers });
+    const answer = readPublishAnswer(message.data, streamOf(subject));
+    if (answer.kind === 'stored') return { seq: answer.seq, duplicate: answer.duplicate };
+    throw new PublishError(answer.reason, subject, new Error(message.string()));
+  } catch (error) {
+    throw asPublishError(subject, error);
   }
 }
 
-async function publishOnce(
+export type OutgoingMessage = Omit<PublishOptions, 'timeoutMs'> & {
+  readonly subject: string;
+  readonly payload: Uint8Array;
+};
+
+/** How a publish is tried again, always under the same id. By default for ever, whatever the log answers. */
+export type PublishRetry = {
+  /** Ends the tries; the promise then rejects with its reason. */
+  readonly signal?: AbortSignal;
+  /** How long one try may take, in ms. */
+  readonly timeoutMs?: number;
+  readonly backoff?: Backoff;
+  /**
+   * Tries in all. Where they are counted only those failures are tried again after which the message may be stored, or
+   * may be soon.
+   */
+  readonly attemptsMax?: number;
+  /**
+   * Nobody else publishes to the subject. The server forgets ids after two minutes, so before another try the newest
+   * message of the subject is looked at: it may be the one whose answer was lost.
+   */
+  readonly isOnlyWriter?: boolean;
+  onRetry?(reason: PublishFailure, attempt: number): void;
+};
+
+const tryTimeoutMs = 5_000;
+
+/** Publishes until the log has taken the message, within the bounds given. Throws PublishError where they end it. */
+export function publishWithRetry(
   connection: LogConnection,
-  subject: string,
-  payload: Uint8Array,
-  options: PublishOptions,
+  message: OutgoingMessage,
+  { signal, backoff, timeoutMs = tryTimeoutMs, attemptsMax, isOnlyWriter = false, onRetry }: PublishRetry,
 ): Promise<Published> {
-  // The client keeps no reconnect buffer worth the name: what is written while down is dropped.
-  if (!connection.connected) throw new PublishError('disconnected', subject);
-  const headers = publishHeaders(options);
-  const message: Msg = await connection.nc.request(subject, payload, { timeout: options.timeoutMs, headers });
-  const answer = readPublishAnswer(message.data, streamOf(subject));
-  if (answer.kind === 'stored') return { seq: answer.seq, duplicate: answer.duplicate };
-  throw new PublishError(answer.reason, subject, new Error(message.string()));
+  const { subject, payload } = message;
+  const publishOnce = async (attempt: number): Promise<Published> => {
+    if (attempt > 1 && isOnlyWriter) {
+      const newest = await findNewest(connection, subject);
+      if (newest?.msgId === message.msgId) return { seq: newest.seq, duplicate: true };
+    }
+    return publish(connection, subject, payload, { ...message, timeoutMs });
+  };
+  return retry(publishOnce, {
+    signal,
+    backoff,
+    isPassing: (error, attempt) =>
+      error instanceof PublishError &&
+      (attemptsMax === undefined || (attempt < attemptsMax && isRepeatable(error.reason))),
+    onRetry: (error, attempt) => {
+      if (error instanceof PublishError) onRetry?.(error.reason, attempt);
+    },
+  });
+}
+
+async function findNewest(connection: LogConnection, subject: string): Promise<StoredId | undefined> {
+  const stream = streamOf(subject);
+  // A request written while disconnected is lost, and its deadline would be waited for in vain.
+  if (stream === undefined || !connection.connected) throw new PublishError('disconnected', subject);
+  try {
+    return await lastStored(connection, stream, subject);
+  } catch (error) {
+    throw asPublishError(subject, error);
+  }
 }
 
 /** The headers of a message, its id among them. */
 export function publishHeaders({ msgId, headers = {} }: Pick<PublishOptions, 'msgId' | 'headers'>): MsgHdrs {
   const written = createHeaders();
-  written.set('Nats-Msg-Id', msgId);
+  written.set(msgIdHeader, msgId);
   for (const [name, value] of Object.entries(headers)) written.set(name, value);
   return written;
 }

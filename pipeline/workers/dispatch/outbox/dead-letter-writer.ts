@@ -4,9 +4,9 @@ import type { DeadLetter } from '../../../../shared/contracts/events/dead-letter
 import type { LogConnection } from '../../../../shared/nats/connection/connection.ts';
 import type { PublishFailure } from '../../../../shared/nats/publish/publish-answer.ts';
 import { batchMessagesMin, publishBatch } from '../../../../shared/nats/publish/publish-batch.ts';
-import { PublishError } from '../../../../shared/nats/publish/publisher.ts';
+import { PublishError, publishWithRetry } from '../../../../shared/nats/publish/publisher.ts';
 import { deadLetterSubject } from '../../../../shared/contracts/subjects.ts';
-import { publishUntilStored } from '../../publish-until-stored.ts';
+import { crowdBackoff } from '../../../../shared/runtime/retry.ts';
 
 export type DeadLetterWriterOptions = {
   readonly connection: LogConnection;
@@ -79,12 +79,10 @@ export class DeadLetterWriter {
       for (const { resolve } of letters) resolve();
       return;
     }
+    const policy = { signal, onRetry, backoff: crowdBackoff };
     await Promise.all(
       letters.map(({ payload, msgId, resolve, reject }) =>
-        publishUntilStored(connection, this.#subject, payload, { msgId, signal, onRetry }).then(
-          () => resolve(),
-          reject,
-        ),
+        publishWithRetry(connection, { subject: this.#subject, payload, msgId }, policy).then(() => resolve(), reject),
       ),
     );
   }

@@ -5,7 +5,7 @@ import type { NatsServer } from '../../../../shared/embedded/nats/nats-server.ts
 import { encodeRetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
 import { connectLog } from '../../../../shared/nats/connection/connection.ts';
 import type { LogConnection } from '../../../../shared/nats/connection/connection.ts';
-import { publish } from '../../../../shared/nats/publish/publisher.ts';
+import { publishWithRetry } from '../../../../shared/nats/publish/publisher.ts';
 import { countBySubject } from '../../../../shared/nats/messages/subject-log.ts';
 import { retriesOfDestination, retrySubject } from '../../../../shared/contracts/subjects.ts';
 import { ensureTopology, streams } from '../../../../shared/nats/streams/topology.ts';
@@ -35,8 +35,8 @@ async function store(destinationId: string, ids: readonly string[]): Promise<voi
     const at = Date.now() - 1_000;
     const times = { firstAttemptAt: at, lastAttemptAt: at, notBefore: at };
     const line = encodeRetryRecord({ v: 1, attempts: 1, reason: 'test', ...times, event: sampleEvent({ id }) });
-    const options = { msgId: randomUUID(), timeoutMs: 5_000, attemptsMax: 20 };
-    await publish(connection, retrySubject(destinationId, 0), Buffer.from(`${line}\n`), options);
+    const message = { subject: retrySubject(destinationId, 0), payload: Buffer.from(`${line}\n`) };
+    await publishWithRetry(connection, { ...message, msgId: randomUUID() }, { attemptsMax: 20 });
   }
 }
 
@@ -97,8 +97,8 @@ describe('retry reader', () => {
     const destinationId = randomUUID();
     const strange = ['{"v":2,"later":true}\n', 'null\n', '{}\n'];
     for (const text of strange) {
-      const options = { msgId: randomUUID(), timeoutMs: 5_000, attemptsMax: 20 };
-      await publish(connection, retrySubject(destinationId, 0), Buffer.from(text), options);
+      const message = { subject: retrySubject(destinationId, 0), payload: Buffer.from(text) };
+      await publishWithRetry(connection, { ...message, msgId: randomUUID() }, { attemptsMax: 20 });
     }
     await store(destinationId, ['known']);
     const told: string[] = [];

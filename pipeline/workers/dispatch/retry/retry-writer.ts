@@ -3,7 +3,8 @@ import { FrameWriter } from '../../../../shared/contracts/events/frame.ts';
 import type { LogConnection } from '../../../../shared/nats/connection/connection.ts';
 import type { PublishFailure } from '../../../../shared/nats/publish/publish-answer.ts';
 import { retrySubject } from '../../../../shared/contracts/subjects.ts';
-import { publishUntilStored } from '../../publish-until-stored.ts';
+import { publishWithRetry } from '../../../../shared/nats/publish/publisher.ts';
+import { crowdBackoff } from '../../../../shared/runtime/retry.ts';
 import { encodeRetryRecord, parkedTier } from '../../../../shared/contracts/events/retry-record.ts';
 import type { RetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
 
@@ -93,7 +94,8 @@ export class RetryWriter {
     const payload = bytesOf(frame);
     const msgId = idOf(destinationId, tier, frame);
     const subject = retrySubject(destinationId, tier);
-    const seq = await publishUntilStored(connection, subject, payload, { msgId, signal, onRetry });
+    const policy = { signal, onRetry, backoff: crowdBackoff };
+    const { seq } = await publishWithRetry(connection, { subject, payload, msgId }, policy);
     return { seq, records: frame.length, bytes: payload.length };
   }
 }

@@ -7,7 +7,7 @@ import { FrameWriter } from '../../../../shared/contracts/events/frame.ts';
 import { encodeResolved } from '../../../../shared/contracts/events/resolved-event.ts';
 import { connectLog } from '../../../../shared/nats/connection/connection.ts';
 import { openBuckets } from '../../../../shared/nats/buckets/open-buckets.ts';
-import { publish } from '../../../../shared/nats/publish/publisher.ts';
+import { publishWithRetry } from '../../../../shared/nats/publish/publisher.ts';
 import { listConsumerProgress } from '../../../../shared/nats/streams/stream-progress.ts';
 import { countBySubject, readNext } from '../../../../shared/nats/messages/subject-log.ts';
 import {
@@ -73,11 +73,8 @@ export async function createDispatcherRig(natsUrl: string) {
   let storedSeq = 0;
   const store = async (payload: Uint8Array): Promise<void> => {
     const subject = eventsSubject(accountId, 0);
-    const { seq } = await publish(connection, subject, payload, {
-      msgId: randomUUID(),
-      timeoutMs: 5_000,
-      attemptsMax: 6,
-    });
+    const message = { subject, payload, msgId: randomUUID() };
+    const { seq } = await publishWithRetry(connection, message, { attemptsMax: 6 });
     storedSeq = Math.max(storedSeq, seq);
   };
   return {

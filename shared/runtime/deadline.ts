@@ -1,0 +1,15 @@
+/**
+ * Waits for work, but not longer than `deadlineMs`: the work goes on, whoever waits does not. A failure within that time
+ * is thrown; a later one is nobody's any more.
+ */
+export async function withDeadline(work: Promise<unknown>, deadlineMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, deadlineMs);
+  });
+  try {
+    await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,56 @@
+/** Pauses between tries: each twice as long as the one before, up to the longest. */
+export type Backoff = { readonly firstMs: number; readonly longestMs: number };
+
+/**
+ * The pause after the `tries`-th try in a row that failed, from 1 on, in ms. `random` in [0, 1) takes up to half off, so
+ * that many who failed at once do not come back as one.
+ */
+export function backoffMs({ firstMs, longestMs }: Backoff, tries: number, random: number): number {
+  return Math.min(longestMs, firstMs * 2 ** Math.min(tries - 1, 30)) * (1 - random / 2);
+}
+
+/** For what is asked of one server by few. */
+export const defaultBackoff: Backoff = { firstMs: 50, longestMs: 1_000 };
+
+/** For what many ask at once, as a thousand destinations do of a log that is full. */
+export const crowdBackoff: Backoff = { firstMs: 100, longestMs: 5_000 };
+
+export type RetryOptions = {
+  /** Ends the tries; the promise then rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+  readonly backoff?: Backoff | undefined;
+  /** Whether it is worth another try after the `attempt`-th, from 1 on, failed so. Otherwise the failure is thrown. */
+  isPassing(error: unknown, attempt: number): boolean;
+  /** Told before each pause. */
+  onRetry?(error: unknown, attempt: number): void;
+};
+
+/** Does the work, again and again while its failures may pass, with growing pauses. */
+export async function retry<Result>(
+  work: (attempt: number) => Promise<Result>,
+  { signal, backoff = defaultBackoff, isPassing, onRetry }: RetryOptions,
+): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    signal?.throwIfAborted();
+    try {
+      return await work(attempt);
+    } catch (error) {
+      if (!isPassing(error, attempt)) throw error;
+      onRetry?.(error, attempt);
+      await pause(backoffMs(backoff, attempt, Math.random()), signal);
+    }
+  }
+}
+
+/** Ends early when the signal is aborted; it does not reject. */
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, signal?.aborted === true ? 0 : ms);
+    signal?.addEventListener('abort', end);
+  });
+}
