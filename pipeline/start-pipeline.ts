@@ -22,15 +22,15 @@ import { instanceIdOf } from './env.ts';
 import type { PipelineEnv } from './env.ts';
 import { readMembershipTimes } from './cluster/membership-settings.ts';
 import { readHostSettings } from './threads/host-settings.ts';
-import { actorIdOf } from './threads/messages.ts';
 import { watchBacklog } from './jobs/backlog/backlog-watch.ts';
 import { showMetrics } from './status/show-metrics.ts';
 import { startReplayRunner } from './jobs/replay/replay-runner.ts';
 import { readRetentionSettings } from './jobs/retention/retention-settings.ts';
 import { startRetention } from './jobs/retention/retention.ts';
 import { followAccounts } from './cluster/follow-accounts.ts';
-import type { AccountActor } from './cluster/follow-accounts.ts';
 import { readPoolSettings } from './supervisor/pool-settings.ts';
+import { idOfSpec, logActors } from './workers/registry.ts';
+import type { AccountActor } from './workers/registry.ts';
 import { createPool } from './supervisor/pool.ts';
 import { findForgotten, retireActor } from './cluster/retire-actors.ts';
 import { shareActors } from './cluster/share-actors.ts';
@@ -134,7 +134,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
 
   const retire = async (spec: AccountActor): Promise<void> => {
     await retireActor(connection, spec);
-    logger.info({ actor: actorIdOf(spec) }, 'removed the consumer of an actor that no longer exists');
+    logger.info({ actor: idOfSpec(spec) }, 'removed the consumer of an actor that no longer exists');
   };
   const accounts = await followAccounts({
     bucket: buckets.config,
@@ -153,10 +153,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
     isLive: (accountId, destinationId) => accounts.delivers(accountId, destinationId),
   });
   shutdown.add('replays', () => withDeadline(replays.stop(), stepMs));
-  for (let partition = 0; partition < partitions; partition += 1) {
-    void placement.want({ kind: 'resolver', partition });
-  }
-  void placement.want({ kind: 'recorder' });
+  for (const spec of logActors(partitions)) void placement.want(spec);
   const removeForgotten = async (): Promise<void> => {
     if (!accounts.ready || !connection.connected || !membership.owns('forgotten')) return;
     for (const spec of await findForgotten(connection, accounts.wanted())) await retire(spec);
@@ -170,7 +167,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
     logger,
     everyMs: env.BACKLOG_EVERY_MS,
     owns: () => membership.owns('backlog'),
-    readSoFar: () => stats.readSoFar(),
+    framesRead: () => stats.framesRead(),
   });
   shutdown.add('backlog', () => withDeadline(backlog.stop(), stepMs));
   const logServers = watchLogServers(env.NATS_MONITOR_URL);

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { controlPlaneMetrics } from '../../control-plane/metrics.ts';
 import { readGatewayEnv } from '../../gateway/env.ts';
 import { gatewayMetrics } from '../../gateway/status/metrics.ts';
-import { actorMetrics, pipelineMetrics } from '../../pipeline/status/metrics.ts';
+import { pipelineMetrics, workerMetrics } from '../../pipeline/status/metrics.ts';
 import { unknownVariables } from '../testing/service-environments.ts';
 import { chartFolder, readChart } from './testing/read-chart.ts';
 import type { Chart } from './testing/read-chart.ts';
@@ -121,7 +121,7 @@ describe('templates', () => {
       gatewayMetrics,
       pipelineMetrics,
       controlPlaneMetrics,
-      ...Object.values(actorMetrics).map(({ byStat }) => byStat),
+      ...[...workerMetrics.values()].map(({ byStat }) => byStat),
     ];
     const known = new Set(groups.flatMap((group) => Object.values(group).map(({ name }) => name)));
     const named = [...everyTemplate().matchAll(/\bsluice_[a-z_]+/g)].map(([name]) => name);

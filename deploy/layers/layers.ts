@@ -53,7 +53,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'status',
   ],
   pipeline: [
-    'workers',
+    'workers/worker',
     'workers/resolve',
     'workers/recent',
     'workers/results',
@@ -64,6 +64,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'workers/dispatch/sending',
     'workers/dispatch/outbox',
     'workers/dispatch',
+    'workers',
     'threads',
     'supervisor',
     'cluster',

@@ -1,6 +1,6 @@
 import { controlPlaneMetrics } from '../../control-plane/metrics.ts';
 import { gatewayMetrics } from '../../gateway/status/metrics.ts';
-import { actorMetrics, pipelineMetrics, summedMetrics } from '../../pipeline/status/metrics.ts';
+import { outcomeMetrics, pipelineMetrics, workerMetrics } from '../../pipeline/status/metrics.ts';
 import { logMetrics } from '../../shared/nats/monitor/log-metrics.ts';
 import { databaseMetrics } from '../../shared/postgres/database-metrics.ts';
 import type { AnyMetric } from '../../shared/runtime/metrics/define-metric.ts';
@@ -11,8 +11,12 @@ export const metricsByService: Readonly<Record<string, readonly AnyMetric[]>> = 
   'Every service': [...Object.values(processMetrics), ...Object.values(logMetrics)],
   Gateway: Object.values(gatewayMetrics),
   Pipeline: [
-    ...Object.values(actorMetrics).flatMap(({ byStat }) => Object.values(byStat)),
-    ...Object.values(summedMetrics).flatMap(({ byStat }) => Object.values(byStat)),
+    ...[...workerMetrics.values()].flatMap(({ byStat, families }) => [
+      ...Object.values(byStat),
+      ...families.map(({ definition }) => definition),
+    ]),
+    ...Object.values(outcomeMetrics.counters),
+    ...Object.values(outcomeMetrics.gauges),
     ...Object.values(pipelineMetrics),
   ],
   'Control plane': Object.values(controlPlaneMetrics),

@@ -1,4 +1,3 @@
-import type { AccountConfig } from '../../shared/contracts/config/account-config.ts';
 import { followConfig } from '../../shared/nats/buckets/config-feed.ts';
 import type { ConfigChange, ConfigFeed } from '../../shared/nats/buckets/config-feed.ts';
 import { afterReconnect } from '../../shared/nats/connection/after-reconnect.ts';
@@ -6,9 +5,8 @@ import type { Bucket } from '../../shared/nats/buckets/bucket.ts';
 import type { LogConnection } from '../../shared/nats/connection/connection.ts';
 import { publishedDestinations } from '../../shared/routing/published-destinations.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
-import { actorIdOf, dispatcherIdOf } from '../threads/messages.ts';
-import { runsExperiments } from '../workers/results/results-plan.ts';
-import type { ActorSpec } from '../threads/messages.ts';
+import { accountActors, actorIdOf, idOfSpec } from '../workers/registry.ts';
+import type { AccountActor } from '../workers/registry.ts';
 import { createRevisionGauge } from './revision-gauge.ts';
 import type { Placement } from './placement.ts';
 import type { Supervisor } from '../supervisor/supervisor.ts';
@@ -36,9 +34,6 @@ export type FollowedAccounts = ConfigFeed & {
   delivers(accountId: string, destinationId: string): boolean;
 };
 
-/** An actor that works for one account. */
-export type AccountActor = Extract<ActorSpec, { readonly accountId: string }>;
-
 /** Keeps the actors what the accounts' live versions ask for, as they are published. */
 export async function followAccounts(options: FollowAccountsOptions): Promise<FollowedAccounts> {
   const { supervisor, placement, logger } = options;
@@ -48,9 +43,9 @@ export async function followAccounts(options: FollowAccountsOptions): Promise<Fo
   const revisions = createRevisionGauge(options.onApplied);
 
   const apply = async ({ accountId, config, bytes, revision }: ConfigChange): Promise<void> => {
-    const specs = config === undefined ? [] : actorsOf(config);
+    const specs = config === undefined ? [] : accountActors(config);
     const before = wanted.get(accountId) ?? new Map<string, AccountActor>();
-    const now = new Map(specs.map((spec) => [actorIdOf(spec), spec]));
+    const now = new Map(specs.map((spec) => [idOfSpec(spec), spec]));
     if (config === undefined) wanted.delete(accountId);
     else wanted.set(accountId, now);
     const published = config === undefined ? [] : publishedDestinations(config);
@@ -118,7 +113,7 @@ export async function followAccounts(options: FollowAccountsOptions): Promise<Fo
     },
     destinations: () => [...destinations.values()].flat(),
     delivers(accountId, destinationId) {
-      return wanted.get(accountId)?.has(dispatcherIdOf(destinationId)) === true;
+      return wanted.get(accountId)?.has(actorIdOf('dispatcher', destinationId)) === true;
     },
     wanted: () => new Map([...wanted].map(([accountId, actors]) => [accountId, new Set(actors.keys())])),
     stop() {
@@ -126,18 +121,6 @@ export async function followAccounts(options: FollowAccountsOptions): Promise<Fo
       feed.stop();
     },
   };
-}
-
-function actorsOf(config: AccountConfig): AccountActor[] {
-  const publishedAtMs = Date.parse(config.publishedAt);
-  const dispatchers = publishedDestinations(config).map(({ id, accountId }): AccountActor => ({
-    kind: 'dispatcher',
-    accountId,
-    destinationId: id,
-    publishedAtMs,
-  }));
-  const { accountId } = config;
-  return runsExperiments(config) ? [...dispatchers, { kind: 'results', accountId, publishedAtMs }] : dispatchers;
 }
 
 function idsOf({ accountId, revision }: ConfigChange): { accountId: string; revision: number } {

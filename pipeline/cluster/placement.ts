@@ -1,6 +1,6 @@
 import type { Logger } from '../../shared/runtime/logger.ts';
-import { actorIdOf } from '../threads/messages.ts';
-import type { ActorSpec } from '../threads/messages.ts';
+import { idOfSpec } from '../workers/registry.ts';
+import type { ActorSpec } from '../workers/registry.ts';
 import type { Membership } from './membership.ts';
 import type { Supervisor } from '../supervisor/supervisor.ts';
 
@@ -30,7 +30,7 @@ export class Placement {
 
   /** An actor some instance has to run; settles when it runs, or is not ours. */
   async want(spec: ActorSpec): Promise<void> {
-    const actorId = actorIdOf(spec);
+    const actorId = idOfSpec(spec);
     this.#wanted.set(actorId, spec);
     await this.#assign(actorId);
   }

@@ -1,47 +1,38 @@
 import { counter, gauge } from '../../shared/runtime/metrics/define-metric.ts';
 import type { MetricDefinition } from '../../shared/runtime/metrics/define-metric.ts';
-import { attemptOutcomes } from '../workers/dispatch/sending/attempt-outcome.ts';
-import { dispatcherCounters, dispatcherGauges } from '../workers/dispatch/dispatcher-stats.ts';
-import { deadLetterReasons } from '../workers/dispatch/outbox/outbox.ts';
 import { deliveryMetrics } from '../workers/dispatch/sending/delivery-timings.ts';
 import { outcomeCounters, outcomeGauges } from '../workers/recent/outcome-stats.ts';
-import { recorderCounters, recorderGauges } from '../workers/recent/recorder-stats.ts';
-import { resultsCounters, resultsGauges } from '../workers/results/results-stats.ts';
-import { resolverCounters, resolverGauges } from '../workers/resolve/resolver-stats.ts';
+import { workerKinds, workerOf } from '../workers/registry.ts';
+import type { AnyWorker, WorkerKind } from '../workers/registry.ts';
 
-/** Metrics of one kind of actor: each is one number of its stats, by the name it is reported under. */
-export type ActorMetrics<Label extends string> = {
-  /** What the ids of such actors begin with; the rest is the label. */
-  readonly prefix: string;
-  readonly label: Label;
-  readonly byStat: Readonly<Record<string, MetricDefinition<Label>>>;
+/** Metrics of one kind of worker. */
+export type WorkerMetrics = {
+  /** Each is one number an actor reports, by the name it is reported under. */
+  readonly byStat: Readonly<Record<string, MetricDefinition>>;
+  /** Several numbers each, told apart by a label. */
+  readonly families: readonly FamilyMetric[];
 };
 
-/** Every actor's own figures. */
-export const actorMetrics = {
-  resolver: perActor('resolver', 'partition', resolverCounters, resolverGauges),
-  dispatcher: perActor('dispatcher', 'destination_id', dispatcherCounters, dispatcherGauges),
+export type FamilyMetric = {
+  readonly definition: MetricDefinition;
+  readonly label: string;
+  /** The number behind each value of the label. */
+  readonly stats: ReadonlyMap<string, string>;
 };
 
-/** Figures of which only the sum over the threads is shown. */
-export const summedMetrics = {
-  recorder: summed('recorder', recorderCounters, recorderGauges),
-  outcomes: summed('outcomes', outcomeCounters, outcomeGauges),
-  results: summed('results', resultsCounters, resultsGauges),
+/** What the actors of each kind count and measure: by their keys, or as a sum where the kind says so. */
+export const workerMetrics: ReadonlyMap<WorkerKind, WorkerMetrics> = new Map(
+  workerKinds.map((kind) => [kind, metricsOf(workerOf(kind))]),
+);
+
+/** Of the recorders of outcomes, one a thread, the sum is shown. */
+export const outcomeMetrics = {
+  counters: tableOf(outcomeCounters, (stat, help) => counter(`sluice_outcomes_${stat}_total`, help)),
+  gauges: tableOf(outcomeGauges, (stat, help) => gauge(`sluice_outcomes_${stat}`, help)),
 };
 
 /** The rest of what the pipeline tells of itself, beside what every service tells. */
 export const pipelineMetrics = {
-  attempts: counter(
-    'sluice_dispatcher_attempts_total',
-    `Attempts to deliver an event, by outcome: ${attemptOutcomes.join(', ')}`,
-    ['destination_id', 'outcome'],
-  ),
-  deadLetters: counter(
-    'sluice_dispatcher_dead_letters_total',
-    `Events put into the dead-letter log, by reason: ${deadLetterReasons.join(', ')}`,
-    ['destination_id', 'reason'],
-  ),
   ...deliveryMetrics,
   destinationInfo: gauge('sluice_destination_info', 'Always 1; the labels say what kind a destination is of', [
     'destination_id',
@@ -167,29 +158,25 @@ export const pipelineMetrics = {
   ),
 };
 
-function perActor<const Label extends string>(
-  kind: string,
-  label: Label,
-  counters: Readonly<Record<string, string>>,
-  gauges: Readonly<Record<string, string>>,
-): ActorMetrics<Label> {
-  const counted = Object.entries(counters).map(
-    ([stat, help]) => [stat, counter(`sluice_${kind}_${stat}_total`, help, [label])] as const,
-  );
-  const gauged = Object.entries(gauges).map(
-    ([stat, help]) => [stat, gauge(`sluice_${kind}_${stat}`, help, [label])] as const,
-  );
-  return { prefix: `${kind}-`, label, byStat: Object.fromEntries([...counted, ...gauged]) };
+function metricsOf({ kind, label, counters, gauges, families }: AnyWorker): WorkerMetrics {
+  const labels = label === undefined ? [] : [label];
+  return {
+    byStat: {
+      ...tableOf(counters, (stat, help) => counter(`sluice_${kind}_${stat}_total`, help, labels)),
+      ...tableOf(gauges, (stat, help) => gauge(`sluice_${kind}_${stat}`, help, labels)),
+    },
+    families: Object.entries(families).map(([name, { help, label: own, values }]) => ({
+      definition: counter(`sluice_${kind}_${name}_total`, help, [...labels, own]),
+      label: own,
+      stats: new Map(values.map((value) => [value, `${name}_${value}`])),
+    })),
+  };
 }
 
-function summed(
-  kind: string,
-  counters: Readonly<Record<string, string>>,
-  gauges: Readonly<Record<string, string>>,
-): Pick<ActorMetrics<never>, 'prefix' | 'byStat'> {
-  const counted = Object.entries(counters).map(
-    ([stat, help]) => [stat, counter(`sluice_${kind}_${stat}_total`, help)] as const,
-  );
-  const gauged = Object.entries(gauges).map(([stat, help]) => [stat, gauge(`sluice_${kind}_${stat}`, help)] as const);
-  return { prefix: `${kind}-`, byStat: Object.fromEntries([...counted, ...gauged]) };
+function tableOf<Stat extends string, Definition>(
+  helps: Readonly<Record<Stat, string>>,
+  define: (stat: string, help: string) => Definition,
+): Readonly<Record<Stat, Definition>> {
+  const entries = Object.entries<string>(helps).map(([stat, help]) => [stat, define(stat, help)] as const);
+  return Object.fromEntries(entries) as Record<Stat, Definition>;
 }

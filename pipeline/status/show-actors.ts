@@ -1,56 +1,83 @@
 import type { MetricDefinition } from '../../shared/runtime/metrics/define-metric.ts';
 import type { MetricsPage } from '../../shared/runtime/metrics/metrics-page.ts';
-import { attemptOutcomes } from '../workers/dispatch/sending/attempt-outcome.ts';
 import { deliveryMetrics } from '../workers/dispatch/sending/delivery-timings.ts';
 import type { TimedMetric } from '../workers/dispatch/sending/delivery-timings.ts';
-import { deadLetterReasons } from '../workers/dispatch/outbox/outbox.ts';
-import { actorMetrics, pipelineMetrics, summedMetrics } from './metrics.ts';
+import type { OutcomeCounter, OutcomeGauge } from '../workers/recent/outcome-stats.ts';
+import { workerOf } from '../workers/registry.ts';
+import type { AnyWorker, CounterOf, GaugeOf, WorkerKind } from '../workers/registry.ts';
+import { outcomeMetrics, pipelineMetrics, workerMetrics } from './metrics.ts';
+import type { WorkerMetrics } from './metrics.ts';
 import type { StatsLedger } from '../supervisor/stats-ledger.ts';
 import { combineBy, plus } from './combine-by.ts';
 import type { ShownDestinations } from './shown-destinations.ts';
 
 /** Shows what the actors have counted. */
 export function showActors(page: MetricsPage, stats: StatsLedger, shown: ShownDestinations): void {
-  const { labelOf } = shown;
-  const { resolver, dispatcher } = actorMetrics;
   // First on the page of all that is about destinations: it notices which are gone.
   page.show(pipelineMetrics.destinationInfo, (add) => {
     for (const { id, type } of shown.current()) add(1, { destination_id: id, type });
   });
-  for (const [stat, definition] of Object.entries(resolver.byStat)) {
-    page.show(definition, (add) => {
-      for (const [partition, value] of read(stats, stat, definition, resolver.prefix)) add(value, { partition });
-    });
+  for (const [kind, metrics] of workerMetrics) showKind(page, kind, metrics, { stats, shown });
+  for (const [stat, definition] of Object.entries(outcomeMetrics.counters)) {
+    page.show(definition, (add) => add(stats.outcomes(stat as OutcomeCounter)));
   }
-  for (const [stat, definition] of Object.entries(dispatcher.byStat)) {
+  for (const [stat, definition] of Object.entries(outcomeMetrics.gauges)) {
     page.show(definition, (add) => {
-      const values = read(stats, stat, definition, dispatcher.prefix);
-      for (const [destination_id, value] of combineBy(values, labelOf, plus)) add(value, { destination_id });
+      add(sum([...stats.threads.values()].map(({ outcomes }) => outcomes[stat as OutcomeGauge])));
     });
-  }
-  page.show(pipelineMetrics.attempts, (add) => {
-    for (const outcome of attemptOutcomes) {
-      const values = read(stats, `attempts_${outcome}`, pipelineMetrics.attempts, dispatcher.prefix);
-      for (const [destination_id, value] of combineBy(values, labelOf, plus)) add(value, { destination_id, outcome });
-    }
-  });
-  page.show(pipelineMetrics.deadLetters, (add) => {
-    for (const reason of deadLetterReasons) {
-      const values = read(stats, `dead_letters_${reason}`, pipelineMetrics.deadLetters, dispatcher.prefix);
-      for (const [destination_id, value] of combineBy(values, labelOf, plus)) add(value, { destination_id, reason });
-    }
-  });
-  for (const { prefix, byStat } of Object.values(summedMetrics)) {
-    for (const [stat, definition] of Object.entries(byStat)) {
-      page.show(definition, (add) => add(sum(read(stats, stat, definition, prefix))));
-    }
   }
   showTimings(page, stats, shown);
-  page.show(pipelineMetrics.seriesDropped, (add) => {
-    const { byStat } = dispatcher;
-    const each = Object.keys(byStat).length + attemptOutcomes.length + deadLetterReasons.length;
-    add(shown.dropped * each);
-  });
+  page.show(pipelineMetrics.seriesDropped, (add) => add(shown.dropped * seriesOfDestination()));
+}
+
+type Sources = { readonly stats: StatsLedger; readonly shown: ShownDestinations };
+
+function showKind(page: MetricsPage, kind: WorkerKind, metrics: WorkerMetrics, { stats, shown }: Sources): void {
+  const { label } = workerOf(kind);
+  const read = (stat: string, definition: MetricDefinition): ReadonlyMap<string, number> =>
+    definition.kind === 'counter'
+      ? stats.totals(kind, stat as CounterOf<WorkerKind>)
+      : stats.values(kind, stat as GaugeOf<WorkerKind>);
+  for (const [stat, definition] of Object.entries(metrics.byStat)) {
+    page.show(definition, (add) => {
+      const values = read(stat, definition);
+      if (label === undefined) add(sum(values.values()), {});
+      else for (const [key, value] of byLabel(label, values, shown)) add(value, { [label]: key });
+    });
+  }
+  for (const { definition, label: own, stats: statOf } of metrics.families) {
+    page.show(definition, (add) => {
+      for (const [ownValue, stat] of statOf) {
+        const values = read(stat, definition);
+        if (label === undefined) add(sum(values.values()), { [own]: ownValue });
+        else for (const [key, value] of byLabel(label, values, shown)) add(value, { [label]: key, [own]: ownValue });
+      }
+    });
+  }
+}
+
+/** Values by what actors' keys are shown as: of destinations there may be more than have a label of their own. */
+function byLabel(
+  label: NonNullable<AnyWorker['label']>,
+  values: ReadonlyMap<string, number>,
+  { labelOf }: ShownDestinations,
+): ReadonlyMap<string, number> {
+  switch (label) {
+    case 'partition':
+      return values;
+    case 'destination_id':
+      return combineBy(values, labelOf, plus);
+  }
+}
+
+/** Series a destination has from its actors. */
+function seriesOfDestination(): number {
+  let series = 0;
+  for (const [kind, { byStat, families }] of workerMetrics) {
+    if (workerOf(kind).label !== 'destination_id') continue;
+    series += Object.keys(byStat).length + sum(families.map(({ stats }) => stats.size));
+  }
+  return series;
 }
 
 function showTimings(page: MetricsPage, stats: StatsLedger, shown: ShownDestinations): void {
@@ -65,19 +92,8 @@ function showTimings(page: MetricsPage, stats: StatsLedger, shown: ShownDestinat
   }
 }
 
-/** Values of one number of the stats, by what stands behind the prefix in the actor's id. */
-function* read(
-  stats: StatsLedger,
-  stat: string,
-  { kind }: Pick<MetricDefinition, 'kind'>,
-  prefix: string,
-): Generator<readonly [id: string, value: number]> {
-  const values = kind === 'counter' ? stats.totals(stat, prefix) : stats.values(stat, prefix);
-  for (const [actorId, value] of values) yield [actorId.slice(prefix.length), value];
-}
-
-function sum(values: Iterable<readonly [id: string, value: number]>): number {
+function sum(values: Iterable<number>): number {
   let total = 0;
-  for (const [, value] of values) total += value;
+  for (const value of values) total += value;
   return total;
 }

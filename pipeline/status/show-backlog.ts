@@ -1,6 +1,8 @@
 import type { MetricDefinition } from '../../shared/runtime/metrics/define-metric.ts';
 import type { MetricsPage } from '../../shared/runtime/metrics/metrics-page.ts';
 import type { StreamState } from '../../shared/nats/streams/stream-progress.ts';
+import { workerOf } from '../workers/registry.ts';
+import type { WorkerKind } from '../workers/registry.ts';
 import type { Backlog, BacklogWatch } from '../jobs/backlog/backlog-watch.ts';
 import { pipelineMetrics } from './metrics.ts';
 import type { Retention } from '../jobs/retention/retention.ts';
@@ -43,7 +45,7 @@ export function showBacklog(
 function showPartitions(page: MetricsPage, watch: BacklogWatch): void {
   const each = (definition: MetricDefinition<'partition'>, read: (backlog: Backlog) => number): void => {
     page.show(definition, (add) => {
-      for (const [partition, backlog] of readersOf(watch, 'resolver-')) add(read(backlog), { partition });
+      for (const [partition, backlog] of readersOf(watch, 'resolver')) add(read(backlog), { partition });
     });
   };
   each(pipelineMetrics.partitionBacklogFrames, ({ frames }) => frames);
@@ -60,7 +62,7 @@ function showDestinationBacklogs(page: MetricsPage, watch: BacklogWatch, { label
     combine = plus,
   ): void => {
     page.show(definition, (add) => {
-      const values = readersOf(watch, 'dispatcher-').map(([id, backlog]) => [id, read(backlog)] as const);
+      const values = readersOf(watch, 'dispatcher').map(([id, backlog]) => [id, read(backlog)] as const);
       for (const [destination_id, value] of combineBy(values, labelOf, combine)) add(value, { destination_id });
     });
   };
@@ -71,23 +73,25 @@ function showDestinationBacklogs(page: MetricsPage, watch: BacklogWatch, { label
   each(pipelineMetrics.destinationUnacknowledgedLimit, ({ unacknowledgedMax }) => unacknowledgedMax);
   page.show(pipelineMetrics.destinationRetries, (add) => {
     // A destination without any is told of as well.
-    const values = readersOf(watch, 'dispatcher-').map(([id]) => [id, watch.retries.get(id) ?? 0] as const);
+    const values = readersOf(watch, 'dispatcher').map(([id]) => [id, watch.retries.get(id) ?? 0] as const);
     for (const [destination_id, value] of combineBy(values, labelOf, plus)) add(value, { destination_id });
   });
   page.show(pipelineMetrics.deadLettersKept, (add) => {
     if (watch.streams.size === 0) return;
-    const ids = readersOf(watch, 'dispatcher-').map(([id]) => id);
+    const ids = readersOf(watch, 'dispatcher').map(([id]) => id);
     const values = ids.map((id) => [id, watch.deadLetters.get(id) ?? 0] as const);
     for (const [destination_id, value] of combineBy(values, labelOf, plus)) add(value, { destination_id });
     add(watch.deadLetters.get('ingest') ?? 0, { destination_id: 'ingest' });
   });
 }
 
-/** Backlogs of one kind of actor, by what stands behind the prefix in its id. */
-function readersOf({ backlogs }: BacklogWatch, prefix: string): (readonly [string, Backlog])[] {
-  return [...backlogs].flatMap(([reader, backlog]) =>
-    reader.startsWith(prefix) ? [[reader.slice(prefix.length), backlog] as const] : [],
-  );
+/** Backlogs of one kind of actor, by the actors' keys. */
+function readersOf({ backlogs }: BacklogWatch, kind: WorkerKind): (readonly [string, Backlog])[] {
+  const { consumer } = workerOf(kind);
+  return [...backlogs].flatMap(([name, backlog]) => {
+    const key = consumer.keyOf(name);
+    return key === undefined ? [] : [[key, backlog] as const];
+  });
 }
 
 function ageS({ oldestAtMs }: Backlog): number {

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { ActorStats, Report } from '../threads/messages.ts';
+import type { Report } from '../threads/messages.ts';
+import { createOutcomeCounts } from '../workers/recent/outcome-stats.ts';
+import type { ActorFigures } from '../workers/registry.ts';
 import { createDispatcherCounts } from '../workers/dispatch/dispatcher-stats.ts';
 import { createStatsLedger } from '../supervisor/stats-ledger.ts';
 import { showMetrics } from './show-metrics.ts';
@@ -12,21 +14,34 @@ const figures = {
   delayP99Ms: 1,
   delayMaxMs: 2,
   isLogConnected: true,
-  visitorCache: { visitors: 1, bytes: 2, bytesMax: 3 },
+  visitorCache: { visitors: 1, bytes: 2, bytesMax: 3, hits: 0, misses: 0 },
+  outcomes: { ...createOutcomeCounts(), waiting: 0 },
   database: { used: 1, idle: 0, waiting: 0, connectionsMax: 4 },
 };
 
-function report(actors: Record<string, ActorStats>, timed = 0): Extract<Report, { kind: 'stats' }> {
+function report(
+  actors: readonly ActorFigures[],
+  timed = 0,
+  own: Partial<typeof figures> = {},
+): Extract<Report, { kind: 'stats' }> {
   const numbers = [timed, ...Array.from({ length: 20 }, () => 0)];
   return {
     kind: 'stats',
     actors,
-    thread: figures,
+    thread: { ...figures, ...own },
     timings: { HTTPDestination: { dispatchDuration: numbers, eventAge: numbers } },
   };
 }
 
-const delivered = (events: number): ActorStats => ({ ...createDispatcherCounts(), delivered: events });
+const cache = (hits: number, misses: number): Partial<typeof figures> => ({
+  visitorCache: { ...figures.visitorCache, hits, misses },
+});
+
+const delivered = (key: string, events: number): ActorFigures<'dispatcher'> => ({
+  kind: 'dispatcher',
+  key,
+  stats: { ...createDispatcherCounts(), delivered: events },
+});
 
 function rig(destinations: Destinations, destinationsMax = 10) {
   const stats = createStatsLedger();
@@ -65,11 +80,11 @@ const deliveredLine = (id: string, events: number): string =>
 describe('threads', () => {
   test('metrics: what a thread counted stays when it dies, and adds to what the next one counts', async () => {
     const { stats, page } = rig(http('a'));
-    stats.reported(0, report({ 'dispatcher-a': delivered(5), 'cache-0': { hits: 2, misses: 1 } }, 3));
-    stats.reported(1, report({}, 1));
+    stats.reported(0, report([delivered('a', 5)], 3, cache(2, 1)));
+    stats.reported(1, report([], 1));
     stats.threadDied(0);
-    stats.ended('dispatcher-a', undefined);
-    stats.reported(1, report({ 'dispatcher-a': delivered(2), 'cache-1': { hits: 1, misses: 0 } }, 2));
+    stats.ended({ kind: 'dispatcher', key: 'a' }, undefined);
+    stats.reported(1, report([delivered('a', 2)], 2, cache(1, 0)));
     const text = await page.text();
     expect(text).toContain(deliveredLine('a', 7));
     expect(text).toContain('sluice_dispatch_duration_seconds_count{destination_type="HTTPDestination"} 5\n');
@@ -82,7 +97,7 @@ describe('threads', () => {
 describe('destinations', () => {
   test('metrics: a series is there from the first report, with zero', async () => {
     const { stats, page } = rig(http('a'));
-    stats.reported(0, report({ 'dispatcher-a': delivered(0) }));
+    stats.reported(0, report([delivered('a', 0)]));
     const text = await page.text();
     expect(text).toContain('sluice_dispatcher_attempts_total{destination_id="a",outcome="timeout"} 0\n');
     expect(text).toContain('sluice_dispatcher_dead_letters_total{destination_id="a",reason="exhausted"} 0\n');
@@ -93,28 +108,28 @@ describe('destinations', () => {
   test('metrics: the series of a destination that is gone end', async () => {
     const destinations = http('a', 'b');
     const { stats, page } = rig(destinations);
-    stats.reported(0, report({ 'dispatcher-a': delivered(1), 'dispatcher-b': delivered(2) }));
+    stats.reported(0, report([delivered('a', 1), delivered('b', 2)]));
     expect(await page.text()).toContain(deliveredLine('b', 2));
     destinations.pop();
     expect(await page.text()).not.toContain('destination_id="b"');
     // Its dispatcher ends a moment after its destination.
-    stats.ended('dispatcher-b', delivered(2));
+    stats.ended(delivered('b', 2), delivered('b', 2).stats);
     const text = await page.text();
     expect(text).toContain(deliveredLine('a', 1));
     expect(text).not.toContain('destination_id="b"');
     destinations.push({ id: 'b', type: 'HTTPDestination' });
-    stats.reported(0, report({ 'dispatcher-b': delivered(0) }));
+    stats.reported(0, report([delivered('b', 0)]));
     expect(await page.text()).toContain(deliveredLine('b', 0));
   });
 
   test('metrics: those beyond the limit are summed up, and that sum never goes back', async () => {
     const destinations = http('a', 'b', 'c');
     const { stats, page } = rig(destinations, 1);
-    const all = { 'dispatcher-a': delivered(1), 'dispatcher-b': delivered(2), 'dispatcher-c': delivered(3) };
+    const all = [delivered('a', 1), delivered('b', 2), delivered('c', 3)];
     stats.reported(0, report(all));
     expect(await page.text()).toContain(deliveredLine('_other', 5));
     destinations.pop();
-    stats.ended('dispatcher-c', delivered(4));
+    stats.ended(delivered('c', 4), delivered('c', 4).stats);
     const text = await page.text();
     expect(text).toContain(deliveredLine('_other', 6));
     expect(text).toMatch(/^sluice_metrics_series_dropped_total [1-9]/m);

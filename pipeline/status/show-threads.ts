@@ -59,10 +59,10 @@ function showEachThread(page: MetricsPage, stats: StatsLedger): void {
 function showVisitors(page: MetricsPage, stats: StatsLedger): void {
   const sum = (read: (figures: ThreadStats) => number): number =>
     [...stats.threads.values()].reduce((total, figures) => total + read(figures), 0);
-  const counted = (name: string): number => [...stats.totals(name, 'cache-').values()].reduce((a, b) => a + b, 0);
   page.show(pipelineMetrics.cacheLookups, (add) => {
-    add(counted('hits'), { result: 'hit' });
-    add(counted('misses'), { result: 'miss' });
+    const { hits, misses } = stats.cacheLookups;
+    add(hits, { result: 'hit' });
+    add(misses, { result: 'miss' });
   });
   page.show(pipelineMetrics.cacheVisitors, (add) => add(sum(({ visitorCache }) => visitorCache.visitors)));
   page.show(pipelineMetrics.cacheBytes, (add) => add(sum(({ visitorCache }) => visitorCache.bytes)));

@@ -37,8 +37,7 @@ export function showDestinations(options: ShownDestinationsOptions): ShownDestin
         if (!current.has(id)) gone.set(id, { wasFolded: labels.forget(id), untilMs: now() + lingerMs });
       }
       for (const [id, { wasFolded, untilMs }] of gone) {
-        if (!current.has(id))
-          stats.forget(`dispatcher-${id}`, wasFolded ? `dispatcher-${otherDestinations}` : undefined);
+        if (!current.has(id)) stats.forget('dispatcher', id, wasFolded ? otherDestinations : undefined);
         if (current.has(id) || now() > untilMs) gone.delete(id);
       }
       known = current;

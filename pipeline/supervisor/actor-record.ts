@@ -1,4 +1,4 @@
-import type { ActorSpec } from '../threads/messages.ts';
+import type { ActorSpec } from '../workers/registry.ts';
 
 export const actorStates = [
   /** No thread has it. */

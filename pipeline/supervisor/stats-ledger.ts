@@ -1,12 +1,18 @@
 import type { TimedMetric } from '../workers/dispatch/sending/delivery-timings.ts';
+import { createOutcomeCounts, outcomeCounters } from '../workers/recent/outcome-stats.ts';
+import type { OutcomeCounter } from '../workers/recent/outcome-stats.ts';
+import { workerKinds, workerOf } from '../workers/registry.ts';
+import type { ActorFigures, CounterOf, GaugeOf, WorkerKind } from '../workers/registry.ts';
+import type { Report, ThreadFigures } from '../threads/messages.ts';
 import { createTimingsLedger } from './timings-ledger.ts';
-import { cacheIdOf, outcomesIdOf } from '../threads/messages.ts';
-import type { ActorSpec, ActorStats, Report, ThreadFigures } from '../threads/messages.ts';
 
 type StatsReport = Extract<Report, { kind: 'stats' }>;
+type Stats = Readonly<Record<string, number>>;
 
 /** How a thread did when it last said so, on the monotonic clock. */
 export type ThreadStats = ThreadFigures & { readonly reportedAtMs: number };
+
+export type ActorName = Pick<ActorFigures, 'kind' | 'key'>;
 
 /**
  * What actors and threads have reported. An actor counts from nothing each time it starts; what it counted before, on
@@ -15,42 +21,52 @@ export type ThreadStats = ThreadFigures & { readonly reportedAtMs: number };
 export type StatsLedger = {
   reported(thread: number, report: StatsReport): void;
   /** An actor's run is over; without last stats those reported last stand. */
-  ended(actorId: string, last: ActorStats | undefined): void;
+  ended(actor: ActorName, last: Stats | undefined): void;
   /** Nobody wants to know of an actor any more; what it counted is added to another one's where that is named. */
-  forget(actorId: string, into?: string): void;
-  restarted(kind: ActorSpec['kind']): void;
+  forget(kind: WorkerKind, key: string, into?: string): void;
+  restarted(kind: WorkerKind): void;
   threadDied(thread: number): void;
-  /** Total of a counter, by actor id. */
-  totals(counter: string, prefix: string): ReadonlyMap<string, number>;
-  /** Newest value of a gauge of the actors that run, by actor id. */
-  values(gauge: string, prefix: string): ReadonlyMap<string, number>;
-  /** Frames of the log and events in them each actor has read since it started, by actor id. */
-  readSoFar(): Iterable<{ readonly actorId: string; readonly frames: number; readonly events: number }>;
+  /** Total of a counter of the actors of a kind, by their keys. */
+  totals<Kind extends WorkerKind>(kind: Kind, counter: CounterOf<Kind>): ReadonlyMap<string, number>;
+  /** Newest value of a gauge of the actors of a kind that run, by their keys. */
+  values<Kind extends WorkerKind>(kind: Kind, gauge: GaugeOf<Kind>): ReadonlyMap<string, number>;
+  /** Frames of the log and events in them each actor has read since it started, by the name of its consumer. */
+  framesRead(): Iterable<FramesRead>;
+  /** Total of what the recorders of outcomes of all threads have counted, those that died included. */
+  outcomes(counter: OutcomeCounter): number;
+  /** The same for the caches of visitors. */
+  readonly cacheLookups: { readonly hits: number; readonly misses: number };
   /** Times of deliveries over all threads, those that died included, by type of destination. */
   timings(metric: TimedMetric): ReadonlyMap<string, Float64Array>;
   readonly threads: ReadonlyMap<number, ThreadStats>;
-  readonly restarts: ReadonlyMap<ActorSpec['kind'], number>;
+  readonly restarts: ReadonlyMap<WorkerKind, number>;
   readonly threadDeaths: number;
 };
 
+export type FramesRead = { readonly consumer: string; readonly frames: number; readonly events: number };
+
+/** Actors of one kind, by their keys: what those that run reported last, and what those that ended had counted. */
+type KindStats = { readonly running: Map<string, Stats>; readonly past: Map<string, Record<string, number>> };
+
 export function createStatsLedger(): StatsLedger {
-  const running = new Map<string, ActorStats>();
-  const past = new Map<string, Record<string, number>>();
+  const byKind = new Map<WorkerKind, KindStats>(
+    workerKinds.map((kind) => [kind, { running: new Map(), past: new Map() }]),
+  );
+  const of = (kind: WorkerKind): KindStats => byKind.get(kind) ?? { running: new Map(), past: new Map() };
   const threads = new Map<number, ThreadStats>();
+  const past = { outcomes: createOutcomeCounts(), lookups: { hits: 0, misses: 0 } };
   const timings = createTimingsLedger();
-  const restarts = new Map<ActorSpec['kind'], number>([
-    ['resolver', 0],
-    ['dispatcher', 0],
-    ['recorder', 0],
-    ['results', 0],
-  ]);
+  const restarts = new Map<WorkerKind, number>(workerKinds.map((kind) => [kind, 0]));
   let threadDeaths = 0;
-  const end = (actorId: string, last: ActorStats | undefined): void => {
-    const final = last ?? running.get(actorId) ?? {};
-    const sums = past.get(actorId) ?? {};
-    for (const [name, value] of Object.entries(final)) sums[name] = (sums[name] ?? 0) + value;
-    past.set(actorId, sums);
-    running.delete(actorId);
+  const end = ({ kind, key }: ActorName, last: Stats | undefined): void => {
+    const actors = of(kind);
+    addTo(actors.past, key, last ?? actors.running.get(key) ?? {});
+    actors.running.delete(key);
+  };
+  const sumOfThreads = (read: (figures: ThreadFigures) => number): number => {
+    let sum = 0;
+    for (const figures of threads.values()) sum += read(figures);
+    return sum;
   };
   return {
     threads,
@@ -61,50 +77,72 @@ export function createStatsLedger(): StatsLedger {
     reported(thread, { actors, thread: figures, timings: times }) {
       threads.set(thread, { ...figures, reportedAtMs: performance.now() });
       timings.reported(thread, times);
-      for (const [actorId, stats] of Object.entries(actors)) running.set(actorId, stats);
+      for (const { kind, key, stats } of actors) of(kind).running.set(key, stats);
     },
     ended: end,
-    forget(actorId, into) {
-      end(actorId, undefined);
-      const sums = past.get(actorId);
-      past.delete(actorId);
-      if (into === undefined || sums === undefined) return;
-      const others = past.get(into) ?? {};
-      for (const [name, value] of Object.entries(sums)) others[name] = (others[name] ?? 0) + value;
-      past.set(into, others);
+    forget(kind, key, into) {
+      end({ kind, key }, undefined);
+      const actors = of(kind);
+      const sums = actors.past.get(key);
+      actors.past.delete(key);
+      if (into !== undefined && sums !== undefined) addTo(actors.past, into, sums);
     },
-    readSoFar: () =>
-      [...running].flatMap(([actorId, { frames, frame_events: frameEvents, events }]) => {
-        const read = frameEvents ?? events;
-        return frames === undefined || read === undefined ? [] : [{ actorId, frames, events: read }];
+    framesRead: () =>
+      workerKinds.flatMap((kind) => {
+        const { framesRead: read, consumer } = workerOf(kind);
+        if (read === undefined) return [];
+        return [...of(kind).running].map(([key, stats]) => ({
+          consumer: consumer.nameOf(key),
+          frames: stats[read.frames] ?? 0,
+          events: stats[read.events] ?? 0,
+        }));
       }),
+    outcomes: (counter) => past.outcomes[counter] + sumOfThreads(({ outcomes }) => outcomes[counter]),
+    get cacheLookups() {
+      return {
+        hits: past.lookups.hits + sumOfThreads(({ visitorCache }) => visitorCache.hits),
+        misses: past.lookups.misses + sumOfThreads(({ visitorCache }) => visitorCache.misses),
+      };
+    },
     timings: (metric) => timings.totals(metric),
     restarted: (kind) => void restarts.set(kind, (restarts.get(kind) ?? 0) + 1),
     threadDied(thread) {
+      const last = threads.get(thread);
+      if (last !== undefined) {
+        for (const counter of Object.keys(outcomeCounters) as OutcomeCounter[]) {
+          past.outcomes[counter] += last.outcomes[counter];
+        }
+        past.lookups.hits += last.visitorCache.hits;
+        past.lookups.misses += last.visitorCache.misses;
+      }
       threads.delete(thread);
-      end(outcomesIdOf(thread), undefined);
-      end(cacheIdOf(thread), undefined);
       timings.threadDied(thread);
       threadDeaths += 1;
     },
-    totals(counter, prefix) {
+    totals(kind, counter) {
       const totals = new Map<string, number>();
-      for (const stats of [past, running]) {
-        for (const [actorId, values] of stats) {
+      const { running, past: ended } = of(kind);
+      for (const stats of [ended, running]) {
+        for (const [key, values] of stats) {
           const value = values[counter];
-          if (value === undefined || !actorId.startsWith(prefix)) continue;
-          totals.set(actorId, (totals.get(actorId) ?? 0) + value);
+          if (value !== undefined) totals.set(key, (totals.get(key) ?? 0) + value);
         }
       }
       return totals;
     },
-    values(gauge, prefix) {
+    values(kind, gauge) {
       const values = new Map<string, number>();
-      for (const [actorId, stats] of running) {
+      for (const [key, stats] of of(kind).running) {
         const value = stats[gauge];
-        if (value !== undefined && actorId.startsWith(prefix)) values.set(actorId, value);
+        if (value !== undefined) values.set(key, value);
       }
       return values;
     },
   };
+}
+
+function addTo(sums: Map<string, Record<string, number>>, key: string, stats: Stats): void {
+  const own = sums.get(key) ?? {};
+  for (const [name, value] of Object.entries(stats)) own[name] = (own[name] ?? 0) + value;
+  sums.set(key, own);
 }

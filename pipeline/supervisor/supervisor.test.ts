@@ -4,7 +4,9 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createBlackBox } from '../threads/black-box.ts';
 import type { BlackBox } from '../threads/black-box.ts';
 import type { HostTask } from '../threads/host.ts';
-import type { ActorSpec, Command, Report } from '../threads/messages.ts';
+import type { Command, Report } from '../threads/messages.ts';
+import { createDispatcherCounts } from '../workers/dispatch/dispatcher-stats.ts';
+import type { ActorFigures, ActorSpec } from '../workers/registry.ts';
 import { createStatsLedger } from './stats-ledger.ts';
 import { Supervisor } from './supervisor.ts';
 import { hostSettingsForTests } from './testing/host-settings.ts';
@@ -59,10 +61,10 @@ function supervise(threads: number, failing: (actorId: string) => boolean = () =
             port.close();
             resolve();
           } else if (command.kind === 'start') {
-            if (failing(command.actorId)) say({ kind: 'ended', actorId: command.actorId, stats: {}, error: broken });
+            if (failing(command.actorId)) say({ kind: 'ended', actorId: command.actorId, error: broken });
             else say({ kind: 'started', actorId: command.actorId });
           } else if (command.kind === 'stop') {
-            say({ kind: 'ended', actorId: command.actorId, stats: { delivered: 1 } });
+            say({ kind: 'ended', actorId: command.actorId, last: delivered(command.actorId, 1) });
           } else {
             say({ kind: 'configured', accountId: command.accountId, revision: command.revision });
           }
@@ -83,6 +85,12 @@ function supervise(threads: number, failing: (actorId: string) => boolean = () =
   supervisor.start();
   return { supervisor, hosts, stats, terminated };
 }
+
+const delivered = (actorId: string, events: number): ActorFigures<'dispatcher'> => ({
+  kind: 'dispatcher',
+  key: actorId.slice('dispatcher-'.length),
+  stats: { ...createDispatcherCounts(), delivered: events },
+});
 
 const broken = { code: 'broken', message: 'it is broken', stack: '' };
 
@@ -199,6 +207,6 @@ describe('supervisor', () => {
     await Promise.all([removed, again]);
     expect(hosts[0]?.told.map(({ kind }) => kind)).toEqual(['start', 'stop', 'start']);
     expect(supervisor.states.running).toBe(1);
-    expect(stats.totals('delivered', 'dispatcher-').get('dispatcher-d')).toBe(1);
+    expect(stats.totals('dispatcher', 'delivered').get('d')).toBe(1);
   });
 });

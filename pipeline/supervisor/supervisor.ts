@@ -1,11 +1,12 @@
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { HostSettings } from '../threads/host-settings.ts';
-import { actorIdOf } from '../threads/messages.ts';
-import type { ActorSpec, Report } from '../threads/messages.ts';
+import type { Report } from '../threads/messages.ts';
 import type { WireError } from '../threads/wire-error.ts';
+import { idOfSpec, keyOfSpec, workerKinds, workerOf } from '../workers/registry.ts';
+import type { ActorSpec } from '../workers/registry.ts';
 import type { ActorRecord } from './actor-record.ts';
 import { ConfigurationRelay } from './configuration-relay.ts';
-import { actorWeights, placeActor, planMoves } from './thread-placement.ts';
+import { placeActor, planMoves } from './thread-placement.ts';
 import { decideRestart } from './restart-policy.ts';
 import type { StatsLedger } from './stats-ledger.ts';
 import { ThreadSlot } from './thread-slot.ts';
@@ -87,7 +88,7 @@ export class Supervisor {
 
   /** Starts an actor; settles when it runs, or has failed and will be started again. */
   run(spec: ActorSpec): Promise<void> {
-    const actorId = actorIdOf(spec);
+    const actorId = idOfSpec(spec);
     const known = this.#actors.get(actorId);
     if (known?.state === 'stopping') return this.#whenStopped(actorId).then(() => this.run(spec));
     if (known?.state === 'starting' || known?.state === 'waiting') {
@@ -148,7 +149,7 @@ export class Supervisor {
     for (const { thread, spec } of this.#actors.values()) {
       const load = thread === undefined ? undefined : loads.get(thread);
       if (load === undefined) continue;
-      load.weight += actorWeights[spec.kind];
+      load.weight += workerOf(spec.kind).weight;
       if (spec.kind === record.spec.kind) load.ofKind += 1;
     }
     const thread = placeActor(record.actorId, loads);
@@ -173,7 +174,7 @@ export class Supervisor {
   /** Evens out what a thread that died and came back has left uneven. */
   #rebalance(): void {
     const threads = this.#slots.map((slot) => slot.thread);
-    for (const kind of ['resolver', 'dispatcher', 'recorder', 'results'] as const) {
+    for (const kind of workerKinds) {
       const placed = [...this.#actors.values()].flatMap(({ actorId, spec, thread, state }) =>
         spec.kind === kind && state === 'running' && thread !== undefined ? [{ actorId, thread }] : [],
       );
@@ -217,7 +218,7 @@ export class Supervisor {
         return;
       }
       case 'ended':
-        this.#options.stats.ended(report.actorId, report.stats);
+        if (report.last !== undefined) this.#options.stats.ended(report.last, report.last.stats);
         this.#onEnded(slot, report.actorId, report.error);
         return;
       case 'stats':
@@ -266,7 +267,7 @@ export class Supervisor {
     stats.threadDied(slot.thread);
     for (const record of own) {
       record.thread = undefined;
-      stats.ended(record.actorId, undefined);
+      stats.ended({ kind: record.spec.kind, key: keyOfSpec(record.spec) }, undefined);
       if (record.state === 'stopping') this.#forget(record);
       else if (record !== suspect) this.#place(record);
     }

@@ -3,9 +3,6 @@ import { murmur3 } from '../../shared/runtime/murmur3.ts';
 /** What is on a thread already: actors of the kind that is to be placed, and what actors of every kind weigh. */
 export type ThreadLoad = { readonly ofKind: number; readonly weight: number };
 
-/** What an actor may come to where it is the only busy one of its kind: some see every event, some a sample of them. */
-export const actorWeights = { resolver: 4, dispatcher: 4, recorder: 1, results: 1 } as const;
-
 export type ThreadLoads = ReadonlyMap<number, ThreadLoad>;
 
 /**

@@ -29,7 +29,7 @@ export async function runHost({ port, blackBox, settings }: HostTask): Promise<v
   const resources = await openHostResources(settings, logger);
   const actors = new HostedActors({ resources, settings, logger, report, blackBox: createBlackBox(blackBox) });
   const watch = watchRetryLog(resources.connection, actors, logger);
-  const reporting = startReporting(settings.thread, resources, actors, report);
+  const reporting = startReporting(resources, actors, report);
   try {
     await new Promise<void>((resolve, reject) => {
       const handle = (command: Command): void => {

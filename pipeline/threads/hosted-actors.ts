@@ -2,12 +2,12 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 import type { BlackBox } from './black-box.ts';
 import type { HostResources } from './host-resources.ts';
 import type { HostSettings } from './host-settings.ts';
-import { dispatcherIdOf } from './messages.ts';
-import type { ActorSpec, ActorStats, Command, Report } from './messages.ts';
+import type { Command, Report } from './messages.ts';
 import { ReportedStats } from './reported-stats.ts';
 import { createStartLimit } from './start-limit.ts';
-import { startActor } from './start-actor.ts';
-import type { HostedActor } from './start-actor.ts';
+import { actorIdOf, keyOfSpec, startActor } from '../workers/registry.ts';
+import type { ActorFigures, ActorSpec } from '../workers/registry.ts';
+import type { Actor } from '../workers/worker/actor.ts';
 import { toWireError } from './wire-error.ts';
 
 export type HostedActorsOptions = {
@@ -22,7 +22,7 @@ type StartCommand = Extract<Command, { kind: 'start' }>;
 
 type Running = {
   readonly spec: ActorSpec;
-  readonly actor: HostedActor;
+  readonly actor: Actor;
   readonly reported: ReportedStats;
 };
 
@@ -74,15 +74,14 @@ export class HostedActors {
   }
 
   retriesWaiting(destinationId: string, tier: number): void {
-    this.#running.get(dispatcherIdOf(destinationId))?.actor.retriesStored?.(tier);
+    this.#running.get(actorIdOf('dispatcher', destinationId))?.actor.retriesStored?.(tier);
   }
 
-  /** Stats of the actors where something changed since this was asked last: of a thousand most are idle. */
-  changedStats(): Record<string, ActorStats> {
-    const changed: Record<string, ActorStats> = {};
-    for (const [actorId, { actor, reported }] of this.#running) {
-      const stats = actor.stats();
-      if (reported.take(stats)) changed[actorId] = stats;
+  /** Figures of the actors where something changed since this was asked last: of a thousand most are idle. */
+  changedFigures(): readonly ActorFigures[] {
+    const changed: ActorFigures[] = [];
+    for (const { spec, actor, reported } of this.#running.values()) {
+      if (reported.take(actor.stats())) changed.push(figuresOf(spec, actor));
     }
     return changed;
   }
@@ -105,21 +104,26 @@ export class HostedActors {
     if (this.#isStopping || this.#running.has(actorId)) return;
     try {
       const actor = await this.#limited(() =>
-        startActor(spec, { resources, settings, logger, onTurn: () => blackBox.turn(mark) }),
+        startActor(spec, { ...resources, settings, logger, beginTurn: () => blackBox.turn(mark) }),
       );
       this.#running.set(actorId, { spec, actor, reported: new ReportedStats() });
       report({ kind: 'started', actorId });
       const ended = (error?: unknown): void => {
         this.#running.delete(actorId);
         const failure = error === undefined ? {} : { error: toWireError(error) };
-        report({ kind: 'ended', actorId, stats: actor.stats(), ...failure });
+        report({ kind: 'ended', actorId, last: figuresOf(spec, actor), ...failure });
       };
       void actor.done.then(
         () => ended(),
         (error: unknown) => ended(error ?? new Error('it failed')),
       );
     } catch (error) {
-      report({ kind: 'ended', actorId, stats: {}, error: toWireError(error) });
+      report({ kind: 'ended', actorId, error: toWireError(error) });
     }
   }
+}
+
+/** What an actor reports has the names its kind declares: the definition's type sees to that. */
+function figuresOf(spec: ActorSpec, actor: Actor): ActorFigures {
+  return { kind: spec.kind, key: keyOfSpec(spec), stats: actor.stats() };
 }

@@ -1,27 +1,9 @@
 import type { ThreadTimings } from '../workers/dispatch/sending/delivery-timings.ts';
 import type { CacheFigures } from '../../shared/visitors/visitor-cache.ts';
 import type { PoolFigures } from '../../shared/postgres/database-metrics.ts';
+import type { OutcomeStats } from '../workers/recent/outcome-stats.ts';
+import type { ActorFigures, ActorSpec } from '../workers/registry.ts';
 import type { WireError } from './wire-error.ts';
-
-/** An actor as the supervisor orders it. */
-export type ActorSpec =
-  | { readonly kind: 'resolver'; readonly partition: number }
-  /** Keeps the view of recent events; there is one. */
-  | { readonly kind: 'recorder' }
-  /** Counts the results of an account's experiments. */
-  | {
-      readonly kind: 'results';
-      readonly accountId: string;
-      /** When the version that orders it went live, in ms since the epoch. */
-      readonly publishedAtMs: number;
-    }
-  | {
-      readonly kind: 'dispatcher';
-      readonly accountId: string;
-      readonly destinationId: string;
-      /** When the version that orders it went live, in ms since the epoch. */
-      readonly publishedAtMs: number;
-    };
 
 /** What the supervisor tells a thread's host. Documents cross as bytes. */
 export type Command =
@@ -37,20 +19,18 @@ export type Command =
   | { readonly kind: 'stop'; readonly actorId: string; readonly deadlineMs: number }
   | { readonly kind: 'shutdown'; readonly deadlineMs: number };
 
-export type ActorStats = Readonly<Record<string, number>>;
-
 /** What a thread's host tells the supervisor. */
 export type Report =
   /** At work; `threadId` is Node's own number of the thread. */
   | { readonly kind: 'ready'; readonly threadId: number }
   | { readonly kind: 'configured'; readonly accountId: string; readonly revision: number }
   | { readonly kind: 'started'; readonly actorId: string }
-  /** With its last stats; without an error it was told to stop. */
-  | { readonly kind: 'ended'; readonly actorId: string; readonly stats: ActorStats; readonly error?: WireError }
+  /** With what it counted last, unless it never ran; without an error it was told to stop. */
+  | { readonly kind: 'ended'; readonly actorId: string; readonly last?: ActorFigures; readonly error?: WireError }
   | {
       readonly kind: 'stats';
-      /** Those whose stats have changed since the last report. */
-      readonly actors: Readonly<Record<string, ActorStats>>;
+      /** Those whose figures have changed since the last report. */
+      readonly actors: readonly ActorFigures[];
       readonly thread: ThreadFigures;
       readonly timings: ThreadTimings;
     };
@@ -64,25 +44,7 @@ export type ThreadFigures = {
   readonly delayP99Ms: number;
   readonly delayMaxMs: number;
   readonly isLogConnected: boolean;
-  readonly visitorCache: Pick<CacheFigures, 'visitors' | 'bytes' | 'bytesMax'>;
+  readonly visitorCache: CacheFigures;
+  readonly outcomes: OutcomeStats;
   readonly database: PoolFigures;
 };
-
-export function actorIdOf(spec: ActorSpec): string {
-  switch (spec.kind) {
-    case 'resolver':
-      return `resolver-${spec.partition}`;
-    case 'recorder':
-      return 'recorder-0';
-    case 'results':
-      return `results-${spec.accountId}`;
-    case 'dispatcher':
-      return dispatcherIdOf(spec.destinationId);
-  }
-}
-
-export const dispatcherIdOf = (destinationId: string): string => `dispatcher-${destinationId}`;
-
-/** Under these names a thread reports its recorder of outcomes and its cache of visitors, which are no actors. */
-export const outcomesIdOf = (thread: number): string => `outcomes-${thread}`;
-export const cacheIdOf = (thread: number): string => `cache-${thread}`;

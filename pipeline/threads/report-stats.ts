@@ -2,7 +2,6 @@ import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { poolFigures } from '../../shared/postgres/database-metrics.ts';
 import type { HostResources } from './host-resources.ts';
 import type { HostedActors } from './hosted-actors.ts';
-import { cacheIdOf, outcomesIdOf } from './messages.ts';
 import type { Report } from './messages.ts';
 
 const everyMs = 1_000;
@@ -12,7 +11,6 @@ const measureEveryMs = 10;
 
 /** Tells the supervisor each second what the thread and its actors have counted. A thread that hangs tells nothing. */
 export function startReporting(
-  thread: number,
   resources: HostResources,
   actors: HostedActors,
   report: (message: Report) => void,
@@ -25,21 +23,17 @@ export function startReporting(
     const now = performance.eventLoopUtilization();
     const { utilization } = performance.eventLoopUtilization(now, usage);
     usage = now;
-    const { hits, misses, ...visitorCache } = resources.visitors.cache;
     report({
       kind: 'stats',
-      actors: {
-        ...actors.changedStats(),
-        [outcomesIdOf(thread)]: resources.outcomes.stats(),
-        [cacheIdOf(thread)]: { hits, misses },
-      },
+      actors: actors.changedFigures(),
       thread: {
         heapUsedBytes: process.memoryUsage().heapUsed,
         utilization,
         delayP99Ms: lateMs(delay.percentile(99)),
         delayMaxMs: lateMs(delay.max),
         isLogConnected: resources.connection.connected,
-        visitorCache,
+        visitorCache: resources.visitors.cache,
+        outcomes: resources.outcomes.stats(),
         database: poolFigures(resources.pool),
       },
       timings: resources.timings.snapshot(),

@@ -1,4 +1,4 @@
-import type { ActorStats } from './messages.ts';
+type Stats = Readonly<Record<string, number>>;
 
 /** What an actor has reported last: of a thousand actors most are idle, and have nothing new to tell. */
 export class ReportedStats {
@@ -6,13 +6,13 @@ export class ReportedStats {
   #numbers: readonly number[] = [];
 
   /** Whether `stats` differ from those reported last; they then count as reported. */
-  take(stats: ActorStats): boolean {
+  take(stats: Stats): boolean {
     if (this.#isSame(stats)) return false;
     this.#numbers = Object.values(stats);
     return true;
   }
 
-  #isSame(stats: ActorStats): boolean {
+  #isSame(stats: Stats): boolean {
     let index = 0;
     for (const name in stats) {
       if (stats[name] !== this.#numbers[index]) return false;

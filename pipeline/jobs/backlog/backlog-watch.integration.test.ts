@@ -64,7 +64,7 @@ function start(own: Partial<BacklogWatchOptions> = {}): BacklogWatch {
     connection,
     everyMs: 50,
     owns: () => true,
-    readSoFar: () => [],
+    framesRead: () => [],
     logger: pino({ level: 'silent' }),
     ...own,
   });
@@ -80,7 +80,7 @@ test('backlog: frames, events and the oldest of each reader, whether somebody ru
   for (let i = 0; i < 3; i += 1) await store(ingestSubject(1));
   for (let i = 0; i < 4; i += 1) await store(eventsSubject('a', 0));
   await store(ingestSubject(0));
-  const { backlogs } = start({ readSoFar: () => [{ actorId: late, frames: 10, events: 250 }] });
+  const { backlogs } = start({ framesRead: () => [{ consumer: late, frames: 10, events: 250 }] });
   expect(backlogs.size).toBe(0);
   await expect.poll(() => watch?.backlogs.get(late)?.frames, within).toBe(4);
   expect(watch?.backlogs.get(resolverConsumer(1))).toMatchObject({

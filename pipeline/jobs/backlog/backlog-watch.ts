@@ -22,7 +22,7 @@ export type Backlog = {
 
 /** What waits in the log, as it was last looked at. All empty in an instance another one looks for. */
 export type BacklogWatch = {
-  /** By id of the actor that reads: `resolver-<partition>`, `dispatcher-<destination>`. */
+  /** By the name of the consumer. */
   readonly backlogs: ReadonlyMap<string, Backlog>;
   readonly streams: ReadonlyMap<string, StreamState>;
   /** What nats-server has found damaged or missing since it started, by stream. */
@@ -39,8 +39,8 @@ export type BacklogWatchOptions = {
   readonly everyMs: number;
   /** Whether this is the instance that looks: one does, for all. */
   readonly owns: () => boolean;
-  /** Frames and events each actor of this process has read since it started, by actor id. */
-  readonly readSoFar: () => Iterable<{ readonly actorId: string; readonly frames: number; readonly events: number }>;
+  /** Frames and events each actor of this process has read since it started, by the name of its consumer. */
+  readonly framesRead: () => Iterable<{ readonly consumer: string; readonly frames: number; readonly events: number }>;
   readonly logger: Logger;
 };
 
@@ -50,7 +50,7 @@ const watched = [streams.ingest, streams.events, streams.retry, streams.deadLett
  * Looks at the log itself again and again, not at what its readers say: a reader that hangs, or that nobody runs, is the
  * one whose backlog matters.
  */
-export function watchBacklog({ connection, everyMs, owns, readSoFar, logger }: BacklogWatchOptions): BacklogWatch {
+export function watchBacklog({ connection, everyMs, owns, framesRead, logger }: BacklogWatchOptions): BacklogWatch {
   const eventsPerFrame = createEventsPerFrame();
   const readers = [streams.ingest, streams.events].map((stream) => ({
     stream,
@@ -59,7 +59,7 @@ export function watchBacklog({ connection, everyMs, owns, readSoFar, logger }: B
   const lostBytes = createLostBytes({ connection, streams: watched, logger });
   const seen: Seen = { ...nothing(), looks: { ok: 0, failed: 0 } };
   const look = async (): Promise<void> => {
-    for (const { actorId, frames, events } of readSoFar()) eventsPerFrame.note(actorId, frames, events);
+    for (const { consumer, frames, events } of framesRead()) eventsPerFrame.note(consumer, frames, events);
     const backlogs = new Map<string, Backlog>();
     for (const { stream, oldest } of readers) {
       const consumers = await listConsumerProgress(connection, stream);

@@ -36,4 +36,6 @@ export type DispatcherOptions = {
   readonly noteOutcome: (note: OutcomeNote) => void;
   readonly settings: DispatcherSettings;
   readonly logger: Logger;
+  /** Notes that it is the actor's turn, which each piece of its work begins with: see the thread's black box. */
+  beginTurn(): void;
 };

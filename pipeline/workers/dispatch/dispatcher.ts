@@ -9,8 +9,8 @@ import { noticeLosses } from '../../../shared/nats/messages/notice-losses.ts';
 import { retriesOfDestination } from '../../../shared/contracts/subjects.ts';
 import { countBySubject } from '../../../shared/nats/messages/subject-log.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
-import type { Actor } from '../actor.ts';
-import { Wakeup } from '../wakeup.ts';
+import type { Actor } from '../worker/actor.ts';
+import { Wakeup } from '../worker/wakeup.ts';
 import type { DispatcherOptions, DispatchTarget } from './dispatcher-context.ts';
 import { createDispatcherCounts } from './dispatcher-stats.ts';
 import type { DispatcherCounts, DispatcherGauge } from './dispatcher-stats.ts';
@@ -208,6 +208,7 @@ export class Dispatcher {
 
   async #run(): Promise<void> {
     while (this.#isAtWork) {
+      this.#options.beginTurn();
       const target = this.#options.target();
       for (const tier of this.#parts.retryWriter.takeTiersStored()) this.#parts.retries.stored(tier);
       this.#readEvents(target);
@@ -231,6 +232,7 @@ export class Dispatcher {
     for (;;) {
       const deliveries = await this.#parts.pullConsumer.take(framesPerTake);
       if (deliveries.length === 0 || this.#state.kind !== 'running') return;
+      this.#options.beginTurn();
       for (const delivery of deliveries) this.#takeFrame(delivery);
       this.#wakeup.ring();
     }
@@ -248,6 +250,7 @@ export class Dispatcher {
 
   async #takeRetries(): Promise<void> {
     for await (const frame of this.#parts.retries.due()) {
+      this.#options.beginTurn();
       this.#takeRetryFrame(frame);
       this.#wakeup.ring();
     }
@@ -271,6 +274,7 @@ export class Dispatcher {
 
   async #takeReleased(order: VisitorOrder): Promise<void> {
     for await (const events of order.released()) {
+      this.#options.beginTurn();
       for (const event of events) this.#takeReleasedEvent(order, event);
       this.#wakeup.ring();
     }
@@ -412,6 +416,7 @@ export class Dispatcher {
 
   #settleBatch(batch: Batch, delivered: Delivered): void {
     if (!this.#isAtWork) return;
+    this.#options.beginTurn();
     const { inbox, sending, outbox } = this.#parts;
     this.#observe(batch, delivered);
     const hasOpened = sending.ended(batch, delivered);

@@ -1,9 +1,9 @@
 import type { Pool } from 'pg';
 import { hashEvent } from '../../../shared/contracts/events/event-hash.ts';
 import { withDeadline } from '../../../shared/runtime/deadline.ts';
-import { isolateRefused } from '../isolate-refused.ts';
+import { isolateRefused } from '../worker/isolate-refused.ts';
 import { createOutcomeCounts } from './outcome-stats.ts';
-import type { OutcomeCounts, OutcomeGauge } from './outcome-stats.ts';
+import type { OutcomeStats } from './outcome-stats.ts';
 import { outcomeDefaults } from './outcome-settings.ts';
 import type { OutcomeSettings } from './outcome-settings.ts';
 import { createSamplingBuckets } from './sampling-bucket.ts';
@@ -19,7 +19,7 @@ export type OutcomeRecorderOptions = { readonly pool: Pool } & Partial<OutcomeSe
 export type OutcomeRecorder = {
   /** Notes an outcome; a newer one of the same event and destination takes its place. Never waits, never throws. */
   record(outcome: Outcome): void;
-  stats(): Readonly<OutcomeCounts & Record<OutcomeGauge, number>>;
+  stats(): OutcomeStats;
   /** Writes what is noted, once, and ends; gives up waiting for the database after `deadlineMs`, default 2,000. */
   close(deadlineMs?: number): Promise<void>;
 };

@@ -1,3 +1,5 @@
+import { zeros } from '../worker/define-worker.ts';
+
 /** Everything an outcome recorder counts, by the name `stats()` reports it under. */
 export const outcomeCounters = {
   recorded: 'Outcomes written to the recent-events view',
@@ -17,6 +19,7 @@ export type OutcomeGauge = keyof typeof outcomeGauges;
 /** Counters of one outcome recorder since it was made. */
 export type OutcomeCounts = Record<OutcomeCounter, number>;
 
-export function createOutcomeCounts(): OutcomeCounts {
-  return Object.fromEntries(Object.keys(outcomeCounters).map((name) => [name, 0])) as OutcomeCounts;
-}
+/** What it reports. */
+export type OutcomeStats = Readonly<OutcomeCounts & Record<OutcomeGauge, number>>;
+
+export const createOutcomeCounts = (): OutcomeCounts => zeros(outcomeCounters);

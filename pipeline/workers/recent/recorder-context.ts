@@ -43,6 +43,8 @@ export type RecorderContext = {
   readonly counts: RecorderCounts;
   /** Aborted when the recorder has to end at once. */
   readonly signal: AbortSignal;
+  /** Notes that it is the actor's turn, which each piece of its work begins with: see the thread's black box. */
+  beginTurn(): void;
 };
 
 /** The recorder's place in the log of resolved events. */

@@ -1,3 +1,5 @@
+import { zeros } from '../worker/define-worker.ts';
+
 /** Everything the recorder of recent events counts, by the name `stats()` reports it under. */
 export const recorderCounters = {
   recorded: 'Events added to the recent-events view',
@@ -23,6 +25,4 @@ export type RecorderGauge = keyof typeof recorderGauges;
 /** Counters of one recorder since it started. */
 export type RecorderCounts = Record<RecorderCounter, number>;
 
-export function createRecorderCounts(): RecorderCounts {
-  return Object.fromEntries(Object.keys(recorderCounters).map((name) => [name, 0])) as RecorderCounts;
-}
+export const createRecorderCounts = (): RecorderCounts => zeros(recorderCounters);

@@ -6,8 +6,8 @@ import { openPullConsumer } from '../../../shared/nats/consume/pull-consumer.ts'
 import type { PullConsumer } from '../../../shared/nats/consume/pull-consumer.ts';
 import { logConsumerTrouble } from '../../../shared/nats/consume/log-consumer-trouble.ts';
 import type { Delivery } from '../../../shared/nats/messages/delivery.ts';
-import type { Actor } from '../actor.ts';
-import { FramesInWork } from '../frames-in-work.ts';
+import type { Actor } from '../worker/actor.ts';
+import { FramesInWork } from '../worker/frames-in-work.ts';
 import { recorderConsumer } from './recorder-context.ts';
 import type { RecorderContext } from './recorder-context.ts';
 import { createRecorderCounts } from './recorder-stats.ts';

@@ -1,4 +1,4 @@
-import { failureFields } from '../failure-fields.ts';
+import { failureFields } from '../worker/failure-fields.ts';
 import type { RecorderContext } from './recorder-context.ts';
 import { accountsInView, trimByAge, trimByCount, trimEventsMax } from './trim-recent-events.ts';
 

@@ -1,8 +1,8 @@
 import { countWaiting } from '../../../shared/nats/consume/unfinished-messages.ts';
 import { retry } from '../../../shared/runtime/retry.ts';
-import { failureFields } from '../failure-fields.ts';
+import { failureFields } from '../worker/failure-fields.ts';
 import { insertRecentEvents } from './insert-recent-events.ts';
-import { isRefusal, isolateRefused } from '../isolate-refused.ts';
+import { isRefusal, isolateRefused } from '../worker/isolate-refused.ts';
 import { readRecentEvent } from './recent-event.ts';
 import type { RecentEvent } from './recent-event.ts';
 import { recorderConsumer } from './recorder-context.ts';

@@ -9,9 +9,9 @@ import { streams } from '../../../shared/nats/streams/topology.ts';
 import { migrate } from '../../../shared/postgres/migrate.ts';
 import { createNatsFolder, createTestDatabase, startTestNats } from '../../../shared/testing/servers.ts';
 import type { TestDatabase } from '../../../shared/testing/servers.ts';
-import type { Actor } from '../actor.ts';
 import type { ResolverSettings } from './resolver-settings.ts';
 import { createResolverRig, defaultSettings } from './testing/resolver-rig.ts';
+import type { Actor } from '../worker/actor.ts';
 import type { ResolverRig } from './testing/resolver-rig.ts';
 
 let nats: NatsServer;

@@ -20,4 +20,6 @@ export type ResolverContext = {
   readonly counts: ResolverCounts;
   /** Aborted when the resolver has to end at once. */
   readonly signal: AbortSignal;
+  /** Notes that it is the actor's turn, which each piece of its work begins with: see the thread's black box. */
+  beginTurn(): void;
 };

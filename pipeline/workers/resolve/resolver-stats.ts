@@ -1,3 +1,5 @@
+import { zeros } from '../worker/define-worker.ts';
+
 /** Everything a resolver counts, by the name `stats()` reports it under. */
 export const resolverCounters = {
   frames: 'Ingest frames taken',
@@ -37,7 +39,4 @@ export type ResolverGauge = keyof typeof resolverGauges;
 /** Counters of one resolver since it started. */
 export type ResolverCounts = Record<ResolverCounter, number>;
 
-export function createResolverCounts(): ResolverCounts {
-  const zeros = Object.keys(resolverCounters).map((name) => [name, 0]);
-  return Object.fromEntries(zeros) as ResolverCounts;
-}
+export const createResolverCounts = (): ResolverCounts => zeros(resolverCounters);

@@ -9,7 +9,7 @@ import { noticeLosses } from '../../../shared/nats/messages/notice-losses.ts';
 import { createPredecessors } from '../../../shared/nats/messages/predecessors.ts';
 import { ingestSubject, resolverConsumer } from '../../../shared/contracts/subjects.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
-import type { Actor } from '../actor.ts';
+import type { Actor } from '../worker/actor.ts';
 import { EventsLostError } from './checkpoint-writer.ts';
 import { keepDeadLetters } from './dead-letters.ts';
 import { createDeduplication } from './deduplication.ts';

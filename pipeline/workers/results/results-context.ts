@@ -39,6 +39,8 @@ export type ResultsContext = {
   readonly signal: AbortSignal;
   /** What is counted now. */
   plan(): ResultsPlan | undefined;
+  /** Notes that it is the actor's turn, which each piece of its work begins with: see the thread's black box. */
+  beginTurn(): void;
 };
 
 /** The account's place in the log of its resolved events; a new one begins where `startFrom` says. */

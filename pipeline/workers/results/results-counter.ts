@@ -4,8 +4,8 @@ import { openPullConsumer } from '../../../shared/nats/consume/pull-consumer.ts'
 import type { PullConsumer } from '../../../shared/nats/consume/pull-consumer.ts';
 import { logConsumerTrouble } from '../../../shared/nats/consume/log-consumer-trouble.ts';
 import type { Delivery } from '../../../shared/nats/messages/delivery.ts';
-import type { Actor } from '../actor.ts';
-import { FramesInWork } from '../frames-in-work.ts';
+import type { Actor } from '../worker/actor.ts';
+import { FramesInWork } from '../worker/frames-in-work.ts';
 import { createFindResults } from './find-results.ts';
 import type { FindResults } from './find-results.ts';
 import { ResultsBatch } from './results-batch.ts';

@@ -1,3 +1,5 @@
+import { zeros } from '../worker/define-worker.ts';
+
 /** Everything the counter of an account's results counts, by the name `stats()` reports it under. */
 export const resultsCounters = {
   events: 'Impressions and conversions of experiments that were found, each visitor once a write',
@@ -18,6 +20,4 @@ export type ResultsGauge = keyof typeof resultsGauges;
 /** Counters of one results counter since it started. */
 export type ResultsCounts = Record<ResultsCounter, number>;
 
-export function createResultsCounts(): ResultsCounts {
-  return { events: 0, changes: 0, refused: 0, write_retries: 0 };
-}
+export const createResultsCounts = (): ResultsCounts => zeros(resultsCounters);

@@ -1,5 +1,5 @@
-import { failureFields } from '../failure-fields.ts';
-import { isRefusal, isolateRefused } from '../isolate-refused.ts';
+import { failureFields } from '../worker/failure-fields.ts';
+import { isRefusal, isolateRefused } from '../worker/isolate-refused.ts';
 import { retry } from '../../../shared/runtime/retry.ts';
 import type { ResultsBatch } from './results-batch.ts';
 import type { ResultsContext } from './results-context.ts';

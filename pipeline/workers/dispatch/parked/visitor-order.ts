@@ -3,7 +3,7 @@ import type { EventHead } from '../../../../shared/contracts/events/resolved-eve
 import { FrameError } from '../../../../shared/contracts/events/frame.ts';
 import { parseRetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
 import type { RetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
-import { Wakeup } from '../../wakeup.ts';
+import { Wakeup } from '../../worker/wakeup.ts';
 import type { StoredRecord } from '../retry/retry-writer.ts';
 import type { ParkedFrames } from './parked-frames.ts';
 import { takeParkedFrame } from './read-waiting.ts';

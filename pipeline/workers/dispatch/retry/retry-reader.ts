@@ -5,7 +5,7 @@ import { retrySubject } from '../../../../shared/contracts/subjects.ts';
 import { streams } from '../../../../shared/nats/streams/topology.ts';
 import { decodeRetryFrame, parkedTier, replayTier } from '../../../../shared/contracts/events/retry-record.ts';
 import type { RetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
-import { Wakeup } from '../../wakeup.ts';
+import { Wakeup } from '../../worker/wakeup.ts';
 import { createDueTimes } from './due-times.ts';
 import type { DueTimes } from './due-times.ts';
 import { retryTierDelaysMs } from './retry-policy.ts';

@@ -113,6 +113,7 @@ export async function createDispatcherRig(natsUrl: string) {
         timings: createDeliveryTimings(),
         noteOutcome: (note) => notes.push(note),
         logger: pino({ level: 'silent' }),
+        beginTurn: () => undefined,
       });
       running.add(dispatcher);
       dispatcher.done.then(

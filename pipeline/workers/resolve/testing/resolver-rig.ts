@@ -77,6 +77,7 @@ export async function createResolverRig(natsUrl: string, databaseUrl: string) {
         plans: () => undefined,
         settings: defaultSettings,
         logger: pino({ level: 'silent' }),
+        beginTurn: () => undefined,
         ...overrides,
       }),
     written: async (of = account) => {

@@ -1,4 +1,4 @@
-import type { Delivery } from '../../shared/nats/messages/delivery.ts';
+import type { Delivery } from '../../../shared/nats/messages/delivery.ts';
 
 /** The frames an actor has taken and not finished. */
 export class FramesInWork {

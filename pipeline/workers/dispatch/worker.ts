@@ -1,0 +1,94 @@
+import { dispatcherConsumer, retriesOfDestination } from '../../../shared/contracts/subjects.ts';
+import { streams } from '../../../shared/nats/streams/topology.ts';
+import { publishedDestinations } from '../../../shared/routing/published-destinations.ts';
+import { consumersByKey, defineWorker } from '../worker/define-worker.ts';
+import type { DispatcherOptions, DispatchTarget } from './dispatcher-context.ts';
+import type { DispatcherSettings } from './dispatcher-settings.ts';
+import { dispatcherCounters, dispatcherGauges } from './dispatcher-stats.ts';
+import { deadLetterReasons } from './outbox/outbox.ts';
+import type { OutcomeNote } from './outbox/outcome-observer.ts';
+import { createRetryPolicy } from './retry/retry-policy.ts';
+import { attemptOutcomes } from './sending/attempt-outcome.ts';
+import { startDispatcher } from './dispatcher.ts';
+
+/** Delivers the events of an account to one of its destinations. */
+export type DispatcherSpec = {
+  readonly kind: 'dispatcher';
+  readonly accountId: string;
+  readonly destinationId: string;
+  /** When the version that orders it went live, in ms since the epoch. */
+  readonly publishedAtMs: number;
+};
+
+type Shared = 'connection' | 'health' | 'createSender' | 'sourceActivity' | 'timings' | 'logger' | 'beginTurn';
+
+type DispatcherHost = Pick<DispatcherOptions, Shared> & {
+  readonly plans: { target(accountId: string, destinationId: string): DispatchTarget | undefined };
+  readonly outcomes: { record(note: OutcomeNote): void };
+  readonly settings: { readonly instanceId: string; readonly dispatcher: DispatcherSettings };
+};
+
+export const dispatcherWorker = defineWorker({
+  kind: 'dispatcher',
+  keyOf: ({ destinationId }: DispatcherSpec) => destinationId,
+  weight: 4,
+  wanted: {
+    by: 'account',
+    specs(config): readonly DispatcherSpec[] {
+      const publishedAtMs = Date.parse(config.publishedAt);
+      return publishedDestinations(config).map(({ id, accountId }) => ({
+        kind: 'dispatcher',
+        accountId,
+        destinationId: id,
+        publishedAtMs,
+      }));
+    },
+    specOf: (destinationId, accountId): DispatcherSpec => ({
+      kind: 'dispatcher',
+      accountId,
+      destinationId,
+      publishedAtMs: 0,
+    }),
+    // Not its dead letters, which somebody may want to replay.
+    leaves: (destinationId) => [{ stream: streams.retry, subject: retriesOfDestination(destinationId) }],
+  },
+  consumer: consumersByKey(dispatcherConsumer, 'x'),
+  label: 'destination_id',
+  counters: dispatcherCounters,
+  families: {
+    attempts: {
+      help: `Attempts to deliver an event, by outcome: ${attemptOutcomes.join(', ')}`,
+      label: 'outcome',
+      values: attemptOutcomes,
+    },
+    dead_letters: {
+      help: `Events put into the dead-letter log, by reason: ${deadLetterReasons.join(', ')}`,
+      label: 'reason',
+      values: deadLetterReasons,
+    },
+  },
+  gauges: dispatcherGauges,
+  framesRead: { frames: 'frames', events: 'frame_events' },
+  start(
+    { accountId, destinationId, publishedAtMs }: DispatcherSpec,
+    { plans, outcomes, settings, ...host }: DispatcherHost,
+  ) {
+    return startDispatcher({
+      accountId,
+      destinationId,
+      publishedAtMs,
+      instanceId: settings.instanceId,
+      connection: host.connection,
+      health: host.health,
+      createSender: (connectionsMax) => host.createSender(connectionsMax),
+      sourceActivity: host.sourceActivity,
+      timings: host.timings,
+      logger: host.logger,
+      beginTurn: () => host.beginTurn(),
+      target: () => plans.target(accountId, destinationId),
+      retryPolicy: createRetryPolicy(settings.dispatcher.retryWindowMs),
+      noteOutcome: (note) => outcomes.record(note),
+      settings: settings.dispatcher,
+    });
+  },
+});

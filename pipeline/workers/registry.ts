@@ -1,0 +1,95 @@
+import type { AccountConfig } from '../../shared/contracts/config/account-config.ts';
+import { dispatcherWorker } from './dispatch/worker.ts';
+import { recorderWorker } from './recent/worker.ts';
+import { resolverWorker } from './resolve/worker.ts';
+import { resultsWorker } from './results/worker.ts';
+import type { Actor } from './worker/actor.ts';
+import type { CounterFamily, FamilyStat, OwnSubject, WorkerDefinition } from './worker/define-worker.ts';
+
+/** Every kind of worker there is. */
+const definitions = [resolverWorker, dispatcherWorker, recorderWorker, resultsWorker] as const;
+
+type Definition = (typeof definitions)[number];
+type StartOf<Kind> = Extract<Definition, { readonly kind: Kind }>['start'];
+
+export type WorkerKind = Definition['kind'];
+
+/** An actor as it is ordered. */
+export type ActorSpec = { [Kind in WorkerKind]: Parameters<StartOf<Kind>>[0] }[WorkerKind];
+/** One that works for an account. */
+export type AccountActor = Extract<ActorSpec, { readonly accountId: string }>;
+
+/** What actors need of the thread they run on. */
+export type WorkerHost = Intersection<{ [Kind in WorkerKind]: Parameters<StartOf<Kind>>[1] }[WorkerKind]>;
+type Intersection<Union> = (Union extends unknown ? (member: Union) => void : never) extends (all: infer All) => void
+  ? All
+  : never;
+
+/** A definition as those see it who treat all kinds alike. */
+export type AnyWorker = WorkerDefinition<
+  ActorSpec,
+  WorkerHost,
+  string,
+  string,
+  Readonly<Record<string, CounterFamily>>
+>;
+
+export const workers: { readonly [Kind in WorkerKind]: Extract<Definition, { readonly kind: Kind }> } =
+  Object.fromEntries(definitions.map((definition) => [definition.kind, definition])) as never;
+
+export const allWorkers: readonly AnyWorker[] = definitions;
+export const workerKinds: readonly WorkerKind[] = definitions.map(({ kind }) => kind);
+
+export const workerOf = (kind: WorkerKind): AnyWorker => workers[kind];
+
+/** Starts the actor a spec describes. */
+export function startActor(spec: ActorSpec, host: WorkerHost): Promise<Actor> {
+  return workerOf(spec.kind).start(spec, host);
+}
+
+/** The name of an actor, which says who runs it and where. */
+export const actorIdOf = (kind: WorkerKind, key: string): string => `${kind}-${key}`;
+export const idOfSpec = (spec: ActorSpec): string => actorIdOf(spec.kind, keyOfSpec(spec));
+export const keyOfSpec = (spec: ActorSpec): string => workerOf(spec.kind).keyOf(spec);
+
+/** The actors there are for as long as the log is. */
+export function logActors(partitions: number): readonly ActorSpec[] {
+  return allWorkers.flatMap(({ wanted }) => (wanted.by === 'log' ? wanted.specs(partitions) : []));
+}
+
+/** The actors an account's live version asks for. */
+export function accountActors(config: AccountConfig): readonly AccountActor[] {
+  return allWorkers.flatMap(({ wanted }) => (wanted.by === 'account' ? wanted.specs(config) : [])).filter(isOfAccount);
+}
+
+/** The actor of an account a consumer is of; undefined for a consumer of somebody else. */
+export function accountActorOf(consumer: string, accountId: string): AccountActor | undefined {
+  for (const { wanted, consumer: names } of allWorkers) {
+    const key = wanted.by === 'account' ? names.keyOf(consumer) : undefined;
+    if (key === undefined || wanted.by !== 'account') continue;
+    const spec = wanted.specOf(key, accountId);
+    if (isOfAccount(spec)) return spec;
+  }
+  return undefined;
+}
+
+/** What is in the log for one actor alone. */
+export function traceOf(spec: AccountActor): { readonly consumer: string; readonly subjects: readonly OwnSubject[] } {
+  const { consumer, wanted } = workerOf(spec.kind);
+  const key = keyOfSpec(spec);
+  return { consumer: consumer.nameOf(key), subjects: wanted.by === 'account' ? wanted.leaves(key) : [] };
+}
+
+const isOfAccount = (spec: ActorSpec): spec is AccountActor => 'accountId' in spec;
+
+/** What an actor of a kind counts, and what it measures. */
+export type CounterOf<Kind extends WorkerKind> =
+  | (keyof (typeof workers)[Kind]['counters'] & string)
+  | FamilyStat<(typeof workers)[Kind]['families']>;
+export type GaugeOf<Kind extends WorkerKind> = keyof (typeof workers)[Kind]['gauges'] & string;
+export type StatsOf<Kind extends WorkerKind> = Readonly<Record<CounterOf<Kind> | GaugeOf<Kind>, number>>;
+
+/** What one actor has counted since it started. */
+export type ActorFigures<Kind extends WorkerKind = WorkerKind> = {
+  [Each in Kind]: { readonly kind: Each; readonly key: string; readonly stats: StatsOf<Each> };
+}[Kind];

@@ -1,0 +1,42 @@
+import { resolverConsumer } from '../../../shared/contracts/subjects.ts';
+import { consumersByKey, defineWorker } from '../worker/define-worker.ts';
+import type { ResolvePlan } from './resolve-plan.ts';
+import type { ResolverContext } from './resolver-context.ts';
+import type { ResolverSettings } from './resolver-settings.ts';
+import { resolverCounters, resolverGauges } from './resolver-stats.ts';
+import { startResolver } from './resolver.ts';
+
+/** Resolves the events of one partition. */
+export type ResolverSpec = { readonly kind: 'resolver'; readonly partition: number };
+
+type ResolverHost = Pick<ResolverContext, 'connection' | 'visitors' | 'logger' | 'beginTurn'> & {
+  readonly plans: { resolvePlan(accountId: string): ResolvePlan | undefined };
+  readonly settings: { readonly resolver: ResolverSettings };
+};
+
+export const resolverWorker = defineWorker({
+  kind: 'resolver',
+  keyOf: ({ partition }: ResolverSpec) => String(partition),
+  weight: 4,
+  wanted: {
+    by: 'log',
+    specs: (partitions) =>
+      Array.from({ length: partitions }, (_, partition): ResolverSpec => ({ kind: 'resolver', partition })),
+  },
+  consumer: consumersByKey((key) => resolverConsumer(Number(key)), '0'),
+  label: 'partition',
+  counters: resolverCounters,
+  families: {},
+  gauges: resolverGauges,
+  framesRead: { frames: 'frames', events: 'events' },
+  start: ({ partition }: ResolverSpec, { plans, settings, ...host }: ResolverHost) =>
+    startResolver({
+      partition,
+      connection: host.connection,
+      visitors: host.visitors,
+      logger: host.logger,
+      plans: (accountId) => plans.resolvePlan(accountId),
+      settings: settings.resolver,
+      beginTurn: () => host.beginTurn(),
+    }),
+});
