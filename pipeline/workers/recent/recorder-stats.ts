@@ -21,6 +21,7 @@ export const recorderGauges = {
 
 export type RecorderCounter = keyof typeof recorderCounters;
 export type RecorderGauge = keyof typeof recorderGauges;
+export type RecorderStat = RecorderCounter | RecorderGauge;
 
 /** Counters of one recorder since it started. */
 export type RecorderCounts = Record<RecorderCounter, number>;

@@ -73,7 +73,7 @@ async function resend(rig: ResolverRig, from: number, to: number) {
   await sendAtOnce(rig, from, to);
   await until(resolver, 'events', to - from);
   await vi.waitFor(() => {
-    const { resolved = 0, duplicates = 0 } = resolver.stats();
+    const { resolved, duplicates } = resolver.stats();
     expect(resolved + duplicates).toBe(to - from);
   });
   await resolver.stop(5_000);

@@ -35,6 +35,7 @@ export const resolverGauges = {
 
 export type ResolverCounter = keyof typeof resolverCounters;
 export type ResolverGauge = keyof typeof resolverGauges;
+export type ResolverStat = ResolverCounter | ResolverGauge;
 
 /** Counters of one resolver since it started. */
 export type ResolverCounts = Record<ResolverCounter, number>;

@@ -16,6 +16,7 @@ export const resultsGauges = {
 
 export type ResultsCounter = keyof typeof resultsCounters;
 export type ResultsGauge = keyof typeof resultsGauges;
+export type ResultsStat = ResultsCounter | ResultsGauge;
 
 /** Counters of one results counter since it started. */
 export type ResultsCounts = Record<ResultsCounter, number>;

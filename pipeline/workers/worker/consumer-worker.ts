@@ -1,0 +1,147 @@
+import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
+import type { DurableConsumer } from '../../../shared/nats/consume/consumers.ts';
+import { logConsumerTrouble } from '../../../shared/nats/consume/log-consumer-trouble.ts';
+import { openPullConsumer } from '../../../shared/nats/consume/pull-consumer.ts';
+import type { PullConsumer } from '../../../shared/nats/consume/pull-consumer.ts';
+import type { Delivery } from '../../../shared/nats/messages/delivery.ts';
+import { noticeLosses } from '../../../shared/nats/messages/notice-losses.ts';
+import { withDeadline } from '../../../shared/runtime/deadline.ts';
+import type { Logger } from '../../../shared/runtime/logger.ts';
+import type { Actor } from './actor.ts';
+
+export type FrameReaderOptions = {
+  readonly connection: LogConnection;
+  readonly consumer: DurableConsumer;
+  /** Frames pulled ahead of those that were taken, at most. */
+  readonly bufferedMax: number;
+  readonly logger: Logger;
+  /** Say in the log whose consumer it is. */
+  readonly fields: Readonly<Record<string, unknown>>;
+  beginTurn(): void;
+  /** Called whenever a frame is missing that the log had acknowledged; without it nobody looks. */
+  onLost?(): void;
+};
+
+/** Opens an actor's consumer, which takes it away from whoever read it before. */
+export async function openFrameReader(options: FrameReaderOptions): Promise<FrameReader> {
+  const { connection, consumer, bufferedMax, logger, fields, onLost } = options;
+  const pullConsumer = await openPullConsumer(connection, {
+    consumer,
+    bufferedMax,
+    onTrouble: logConsumerTrouble(logger, fields),
+    ...(onLost === undefined
+      ? {}
+      : { losses: noticeLosses({ connection, stream: consumer.stream, logger, fields }, onLost) }),
+  });
+  return new FrameReader(pullConsumer, options);
+}
+
+/** The frames of an actor's consumer: those pulled, and those in flight, which were taken and are not finished. */
+export class FrameReader {
+  /** Messages up to here had been handed out to an earlier actor, who may have worked on them. */
+  readonly handedOutSeq: number;
+  readonly #pullConsumer: PullConsumer;
+  readonly #options: FrameReaderOptions;
+  readonly #inFlight = new Set<Delivery>();
+  readonly #abort = new AbortController();
+
+  constructor(pullConsumer: PullConsumer, options: FrameReaderOptions) {
+    this.#pullConsumer = pullConsumer;
+    this.#options = options;
+    this.handedOutSeq = pullConsumer.handedOutSeq;
+  }
+
+  /** Aborted when the actor has to end at once. */
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  /** Frames that are here and were not taken yet. */
+  get buffered(): number {
+    return this.#pullConsumer.buffered;
+  }
+
+  /** Waits for at least one frame and returns up to `max`; [] when closed. A turn of the actor begins. */
+  async take(max: number): Promise<readonly Delivery[]> {
+    const frames = await this.#pullConsumer.take(max);
+    for (const frame of frames) this.#inFlight.add(frame);
+    this.#options.beginTurn();
+    return frames;
+  }
+
+  /** All that the frames became is where it belongs. */
+  finish(frames: readonly Delivery[]): void {
+    for (const frame of frames) {
+      frame.ack();
+      this.#inFlight.delete(frame);
+    }
+  }
+
+  /** Throws when the consumer is somebody else's by now, which may be after a standstill. */
+  confirm(): Promise<void> {
+    return this.#pullConsumer.confirm();
+  }
+
+  /** Nothing more is taken. What is not finished comes first with the next actor. */
+  close(): Promise<void> {
+    return this.#pullConsumer.close();
+  }
+
+  /** Whoever waits with frames in flight, however long, keeps them: the log gives them to nobody else meanwhile. */
+  async whileKeeping(work: () => Promise<void>): Promise<void> {
+    const pulse = setInterval(() => {
+      for (const frame of this.#inFlight) frame.working();
+    }, this.#options.consumer.ackWaitMs / 3);
+    try {
+      await work();
+    } finally {
+      clearInterval(pulse);
+    }
+  }
+
+  abort(reason: Error): void {
+    this.#abort.abort(reason);
+  }
+}
+
+export type ConsumerWork<Stat extends string> = {
+  /** Works on what it takes until there is nothing more to take. */
+  work(): Promise<void>;
+  /** Closes what the work needed beside the reader. */
+  close(): Promise<void>;
+  stats(): Readonly<Record<Stat, number>>;
+};
+
+/** Time to hand frames back after the stop deadline has passed. */
+const handBackMs = 250;
+
+/**
+ * Runs an actor that works on the frames of one consumer. Told to stop it takes no more and finishes what it took; at the
+ * deadline it is aborted, and a failure after that is the end asked for.
+ */
+export function runConsumerWorker<Stat extends string>(
+  reader: FrameReader,
+  { work, close, stats }: ConsumerWork<Stat>,
+): Actor<Stat> {
+  const run = async (): Promise<void> => {
+    try {
+      await reader.whileKeeping(work);
+    } catch (error) {
+      if (!reader.signal.aborted) throw error;
+    } finally {
+      await reader.close();
+      await close();
+    }
+  };
+  const done = run();
+  return {
+    done,
+    stats,
+    async stop(deadlineMs) {
+      const late = setTimeout(() => reader.abort(new Error('shutdown deadline passed')), deadlineMs);
+      // A statement under way cannot be called back: it ends by its own deadline, and repeating it does no harm.
+      await withDeadline(Promise.allSettled([reader.close(), done]), deadlineMs + handBackMs);
+      clearTimeout(late);
+    },
+  };
+}
