@@ -104,7 +104,7 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
       }
       await feed.restart((await openBuckets(connection, env.LOG_REPLICAS)).config);
     },
-    (error) => logger.warn({ err: error }, 'opening the log again failed'),
+    (error) => logger.warn({ err: error }, 'reopening the log failed'),
   );
   shutdown.add('reopening', () => reopening.stop());
 

@@ -11,7 +11,8 @@ export async function publishOutput(context: ResolverContext, message: OutgoingM
     isOnlyWriter: true,
     onRetry: (reason, attempt) => {
       counts.publish_retries += 1;
-      if (attempt === 3) logger.warn({ subject: message.subject, reason }, 'the log does not take a message, retrying');
+      if (attempt === 3)
+        logger.warn({ subject: message.subject, reason }, 'the log does not accept a message, retrying');
     },
   });
   return seq;

@@ -1,14 +1,21 @@
+import { isStoppedAsBot } from '../../../shared/admission/bot-score.ts';
 import { frameLines, lineDepthMax } from '../../../shared/contracts/events/frame.ts';
+import type { Delivery } from '../../../shared/nats/messages/delivery.ts';
 import { textNestsDeeper } from '../../../shared/runtime/json-depth.ts';
-import type { VisitorOutcome } from '../../../shared/visitors/visitor-store.ts';
+import { retry } from '../../../shared/runtime/retry.ts';
+import { VisitorsRefusedError, VisitorsUnavailableError } from '../../../shared/visitors/visitor-store.ts';
+import type { VisitorOutcome, VisitorStore, VisitorTouch } from '../../../shared/visitors/visitor-store.ts';
+import { hashEvent } from '../../../shared/contracts/events/event-hash.ts';
+import type { EventHash } from '../../../shared/contracts/events/event-hash.ts';
 import type { IngestDeadLetter } from './dead-letters.ts';
-import { withVisitor } from './encode-event.ts';
+import { encodeEvent, withVisitor } from './encode-event.ts';
 import { OutgoingFrames } from './outgoing-frames.ts';
 import type { OutgoingFrame } from './outgoing-frames.ts';
-import { readCandidates } from './read-candidates.ts';
-import type { Candidate, StoredFrame } from './read-candidates.ts';
-import { resolveVisitors } from './resolve-visitors.ts';
+import { readEnvelope } from '../../../shared/contracts/events/envelope.ts';
+import { readEvent, readTouch } from './read-event.ts';
+import { openResolvePlan } from './resolve-plan.ts';
 import type { ResolverContext } from './resolver-context.ts';
+import type { ResolverCounts } from './resolver-stats.ts';
 
 /** What a few ingest frames became. */
 export type ResolvedFrames = {
@@ -16,51 +23,188 @@ export type ResolvedFrames = {
   readonly deadLetters: readonly IngestDeadLetter[];
 };
 
-type ResolvedOutcome = Extract<VisitorOutcome, { kind: 'resolved' }>;
+/** What the steps need of their resolver. */
+export type StepContext = Omit<ResolverContext, 'connection' | 'visitors' | 'partition' | 'predecessors'> & {
+  readonly connection: { readonly nc: { readonly info?: { readonly max_payload: number } } };
+  readonly visitors: Pick<VisitorStore, 'resolve'>;
+};
 
-/** Bytes a message needs beside its events: headers but the ids, and the ids of a single event. */
-const messageOverheadBytes = 4_096;
+/** An accepted frame as the log has it. */
+type StoredFrame = Pick<Delivery, 'seq' | 'data' | 'storedAtMs'>;
 
-/** Turns ingest frames into resolved events: each new, wanted event with its visitor, in order. */
-export async function resolveFrames(
-  context: ResolverContext,
-  ingested: readonly StoredFrame[],
-): Promise<ResolvedFrames> {
+/** What a step made of an event: it goes on, or leaves, and why. */
+type Step<Next> = ({ readonly kind: 'continue' } & Next) | Leaving;
+type Leaving =
+  | { readonly kind: 'drop'; readonly reason: keyof typeof counterOfDrop }
+  | { readonly kind: 'deadLetter'; readonly letter: IngestDeadLetter };
+
+const counterOfDrop = {
+  duplicate: 'duplicates',
+  bot: 'bots_dropped',
+  notAllowed: 'not_allowed_dropped',
+  erased: 'erased_dropped',
+} as const satisfies Readonly<Record<string, keyof ResolverCounts>>;
+
+// Made once: many events may leave.
+const drops = {
+  duplicate: { kind: 'drop', reason: 'duplicate' },
+  bot: { kind: 'drop', reason: 'bot' },
+  notAllowed: { kind: 'drop', reason: 'notAllowed' },
+  erased: { kind: 'drop', reason: 'erased' },
+} as const;
+
+/**
+ * Turns ingest frames into resolved events, each new, wanted event with its visitor, in order: read, admit, identify,
+ * write. What leaves on the way takes nothing else of its frame with it.
+ */
+export async function resolveFrames(context: StepContext, frames: readonly StoredFrame[]): Promise<ResolvedFrames> {
   const deadLetters: IngestDeadLetter[] = [];
-  const candidates = ingested.flatMap((frame) => readCandidates(context, frame, deadLetters));
-  const outcomes = await resolveVisitors(
+  const leave = (step: Leaving): void => {
+    switch (step.kind) {
+      case 'drop':
+        context.counts[counterOfDrop[step.reason]] += 1;
+        return;
+      case 'deadLetter':
+        // It is counted once it is kept.
+        deadLetters.push(step.letter);
+    }
+  };
+  const candidates: Candidate[] = [];
+  for (const frame of frames) {
+    const lines = read(frame);
+    if (lines.kind !== 'continue') {
+      leave(lines);
+      continue;
+    }
+    context.counts.events += lines.texts.length;
+    lines.texts.forEach((text, line) => {
+      const step = admit(context, text, { frame, line });
+      if (step.kind === 'continue') candidates.push(step);
+      else leave(step);
+    });
+  }
+  const outcomes = await identify(
     context,
     candidates.map(({ touch }) => touch),
   );
+  context.beginTurn();
   const payloadMax = (context.connection.nc.info?.max_payload ?? 1024 * 1024) - messageOverheadBytes;
   const outgoing = new OutgoingFrames(Math.min(context.settings.frameBytesMax, Math.floor(payloadMax / 2)));
   candidates.forEach((candidate, index) => {
-    const outcome = outcomes[index];
-    if (outcome === undefined || outcome.kind === 'erased') {
-      context.counts.erased_dropped += 1;
-    } else if (outcome.kind === 'refused') {
-      deadLetters.push(deadLetterOf(candidate, outcome.reason));
-    } else {
-      const line = lineOrReason(candidate, outcome, payloadMax);
-      if ('reason' in line) deadLetters.push(deadLetterOf(candidate, line.reason));
-      else outgoing.add(candidate.touch.accountId, line.text, line.bytes, candidate.hash);
-    }
+    const step = write(candidate, outcomes[index], payloadMax);
+    if (step.kind === 'continue') outgoing.add(candidate.touch.accountId, step.text, step.bytes, candidate.hash);
+    else leave(step);
   });
   return { frames: outgoing.finish(), deadLetters };
 }
 
-type Line = { readonly text: string; readonly bytes: number } | { readonly reason: string };
+function read(frame: StoredFrame): Step<{ readonly texts: readonly string[] }> {
+  try {
+    return { kind: 'continue', texts: frameLines(frame.data) };
+  } catch (error) {
+    return deadLetter({ payload: frame.data, reason: reasonOf(error), seq: frame.seq, line: undefined });
+  }
+}
 
-function lineOrReason(candidate: Candidate, { id, properties }: ResolvedOutcome, bytesMax: number): Line {
+type Origin = { readonly frame: StoredFrame; readonly line: number };
+
+/**
+ * An event on its way through the resolver. It waits for its visitor as a text: hundreds of parsed events that wait
+ * would be copied around by every garbage collection.
+ */
+type Candidate = {
+  readonly kind: 'continue';
+  readonly origin: Origin;
+  readonly hash: EventHash;
+  /** The event's part of the resolved event, as JSON. */
+  readonly json: string;
+  readonly touch: VisitorTouch;
+};
+
+/** Lets an event through that is new, and that its account's live version lets through. */
+function admit(context: StepContext, text: string, origin: Origin): Candidate | Leaving {
+  try {
+    const envelope = readEnvelope(text);
+    const touch = readTouch(envelope);
+    const hash = hashEvent(envelope.account, envelope.id, touch.claim);
+    if (!context.deduplication.add(hash, origin.frame.storedAtMs)) return drops.duplicate;
+    const plan = context.plans(envelope.account) ?? openResolvePlan;
+    const rules = plan.sourceRules(envelope.source);
+    const event = readEvent(envelope, rules);
+    // Test events are only looked at, so nothing is dropped there.
+    if (envelope.test !== true) {
+      if (isStoppedAsBot(rules.botControl, envelope.bot)) return drops.bot;
+      if (!plan.allows(event.name)) return drops.notAllowed;
+    }
+    return { kind: 'continue', origin, hash, json: encodeEvent(envelope, event, plan.versionNumber), touch };
+  } catch (error) {
+    const { frame, line } = origin;
+    return deadLetter({ payload: Buffer.from(text), reason: reasonOf(error), seq: frame.seq, line });
+  }
+}
+
+type Identified =
+  | VisitorOutcome
+  /** The database will never take this event; the others are not held up by it. */
+  | { readonly kind: 'refused'; readonly reason: string };
+
+/**
+ * Finds the visitors of some events, in order. Waits as long as the database is away. A value it refuses is found by
+ * halving the batch, so that only its own event is set aside.
+ */
+async function identify(context: StepContext, touches: readonly VisitorTouch[]): Promise<readonly Identified[]> {
+  const { counts, logger, visitors, signal } = context;
+  if (touches.length === 0) return [];
+  try {
+    const resolved = await retry(() => visitors.resolve(touches), {
+      signal,
+      isPassing: (error) => error instanceof VisitorsUnavailableError,
+      onRetry: (error, attempt) => {
+        counts.visitor_retries += 1;
+        if (attempt === 3) logger.warn({ err: error }, 'visitors cannot be reached, retrying');
+      },
+    });
+    counts.visitors_created += resolved.created;
+    counts.visitors_updated += resolved.updated;
+    counts.visitors_merged += resolved.merged;
+    counts.visitors_oversized += resolved.oversized;
+    return resolved.outcomes;
+  } catch (error) {
+    if (!(error instanceof VisitorsRefusedError)) throw error;
+    if (touches.length === 1) return [{ kind: 'refused', reason: error.message }];
+    const middle = Math.ceil(touches.length / 2);
+    const first = await identify(context, touches.slice(0, middle));
+    return [...first, ...(await identify(context, touches.slice(middle)))];
+  }
+}
+
+/** Bytes a message needs beside its events: headers but the ids, and the ids of a single event. */
+const messageOverheadBytes = 4_096;
+
+/** Writes an event's line: the event with its visitor. */
+function write(
+  candidate: Candidate,
+  visitor: Identified | undefined,
+  bytesMax: number,
+): Step<{ readonly text: string; readonly bytes: number }> {
+  if (visitor === undefined || visitor.kind === 'erased') return drops.erased;
+  if (visitor.kind === 'refused') return letterOf(candidate, visitor.reason);
+  const { id, properties } = visitor;
   // An event that was read is not too deep; what its visitor was given by an earlier build may be.
   if (textNestsDeeper(properties.text, lineDepthMax - 1)) {
-    return { reason: `nests deeper than ${lineDepthMax} levels with its visitor` };
+    return letterOf(candidate, `nests deeper than ${lineDepthMax} levels with its visitor`);
   }
   const text = withVisitor(candidate.json, id, properties);
   const bytes = Buffer.byteLength(text);
-  return bytes > bytesMax ? { reason: 'too large with its visitor' } : { text, bytes };
+  return bytes > bytesMax ? letterOf(candidate, 'too large with its visitor') : { kind: 'continue', text, bytes };
 }
 
-function deadLetterOf({ origin: { frame, line } }: Candidate, reason: string): IngestDeadLetter {
-  return { payload: Buffer.from(frameLines(frame.data)[line] ?? ''), reason, seq: frame.seq, line };
+function letterOf({ origin: { frame, line } }: Candidate, reason: string): Leaving {
+  return deadLetter({ payload: Buffer.from(frameLines(frame.data)[line] ?? ''), reason, seq: frame.seq, line });
+}
+
+const deadLetter = (letter: IngestDeadLetter): Leaving => ({ kind: 'deadLetter', letter });
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
