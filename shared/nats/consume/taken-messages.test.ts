@@ -33,6 +33,8 @@ describe('taken messages', () => {
       'new',
     ]);
     expect(taken.finished.upTo).toBe(6);
+    // The server is to be told of what it handed out again.
+    expect([6, 8, 9].map((seq) => taken.acknowledge(seq, seq))).toEqual([true, true, true]);
     taken.acknowledge(7, 7);
     expect(taken.finished.upTo).toBe(9);
   });

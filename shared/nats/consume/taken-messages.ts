@@ -83,6 +83,8 @@ export class TakenMessages {
     if (state === held || state === finished) answer = 'held';
     else if (state === acknowledged || seq <= this.#doneUpTo) answer = 'acknowledged';
     else this.#set(seq, held, storedAtMs);
+    // Of what another reader finished it was not known until now.
+    if (state === acknowledged) this.#storedMs[at] = storedAtMs;
     this.#advance();
     return answer;
   }
