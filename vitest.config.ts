@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
 const tests = '{gateway,pipeline,control-plane,shared,bench,deploy}/**/*.test.ts';
+const controlPlaneTests = 'control-plane/**/*.integration.test.ts';
 const integrationTests = '{gateway,pipeline,control-plane,shared,bench,deploy}/**/*.integration.test.ts';
 
 // No duration decides a test: these only end what hangs.
@@ -28,7 +29,18 @@ export default defineConfig({
           ...deadlines,
           name: 'integration',
           include: [integrationTests],
+          exclude: [controlPlaneTests],
           globalSetup: ['shared/testing/global-setup.ts'],
+        },
+      },
+      {
+        test: {
+          ...deadlines,
+          name: 'integration-control-plane',
+          include: [controlPlaneTests],
+          globalSetup: ['shared/testing/global-setup.ts'],
+          // Loading Fastify and MikroORM anew for each file was half of all they took.
+          isolate: false,
         },
       },
     ],
