@@ -185,7 +185,7 @@ describe('checkpoints of deduplication', () => {
 
   it('checkpoints: ids that the window has left behind are removed with their checkpoints', () =>
     withRig(async (rig) => {
-      const settings = { ...often, deduplication: { windowMs: 200, idsMax: 1_000 }, checkpointEveryMs: 100 };
+      const settings = { ...often, deduplication: { windowMs: 40, idsMax: 1_000 } };
       const resolver = await rig.start(0, { settings });
       let sent = 0;
       await vi.waitFor(
@@ -224,9 +224,15 @@ describe('checkpoints of frames that the log lost', () => {
     const rig = await createResolverRig(server.url, database.url);
     const restart = async (change?: () => Promise<void>): Promise<void> => {
       const { port } = server;
+      const { reconnects } = rig.connection;
       await server.stop();
       await change?.();
       server = await startTestNats({ storeDir, port });
+      // A request that is made before our connection is back waits for its own deadline.
+      await vi.waitFor(() => expect(rig.connection.reconnects).toBeGreaterThan(reconnects), {
+        timeout: 45_000,
+        interval: 20,
+      });
       await vi.waitFor(() => rig.connection.jsm.streams.info(streams.events), { timeout: 45_000, interval: 50 });
     };
     try {

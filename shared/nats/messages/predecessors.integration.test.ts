@@ -94,12 +94,18 @@ async function withLog(work: (log: DamagedLog) => Promise<void>): Promise<void> 
       },
       async restart(how, damage) {
         const { port } = server;
+        const { reconnects } = connection;
         await (how === 'stop' ? server.stop() : server.kill());
         const folder = join(storeDir, 'jetstream', '$G', 'streams', streams.ingest, 'msgs');
         const blocks = (await readdir(folder)).filter((name) => name.endsWith('.blk'));
         const newest = Math.max(...blocks.map((name) => Number.parseInt(name, 10)));
         await damage(join(folder, `${newest}.blk`));
         server = await startTestNats({ storeDir, port });
+        // A request that is made before our connection is back waits for its own deadline.
+        await vi.waitFor(() => expect(connection.reconnects).toBeGreaterThan(reconnects), {
+          timeout: 45_000,
+          interval: 20,
+        });
         await vi.waitFor(() => connection.jsm.streams.info(streams.ingest), { timeout: 45_000, interval: 50 });
       },
     });
