@@ -13,6 +13,7 @@ import type { ScriptedDestination } from '../../../shared/testing/scripted-desti
 import { until } from '../../testing/until.ts';
 import { createDispatcherRig, defaultSettings } from './testing/dispatcher-rig.ts';
 import type { DispatcherRig } from './testing/dispatcher-rig.ts';
+import { quickRetries } from './testing/quick-retries.ts';
 
 let nats: NatsServer;
 let sink: ScriptedDestination;
@@ -111,7 +112,7 @@ describe('order over retries', () => {
         for (const id of ids) failures.set(id, (failures.get(id) ?? 0) + 1);
         return 503;
       });
-      const dispatcher = await rig.start({ concurrency: 8 });
+      const dispatcher = await rig.start({ concurrency: 8, retryPolicyOf: quickRetries });
       const visitors = Array.from({ length: 12 }, (_, i) => `v${i}`);
       for (let n = 0; n < 8; n += 1) await rig.send(visitors.flatMap((visitor) => [event(visitor, n)]));
       await until('all arrived', () => new Set(sink.taken()).size === 96, 90_000);
@@ -259,17 +260,18 @@ describe('order over retries', () => {
     sink.answer(() => (Math.random() < 0.3 ? 503 : { status: 200, delayMs: 3 }));
     const visitors = Array.from({ length: 10 }, (_, i) => `v${i}`);
     for (let n = 0; n < 12; n += 1) await rig.send(visitors.map((visitor) => event(visitor, n)));
+    const settings = { concurrency: 4, retryPolicyOf: quickRetries };
     for (let life = 1; life <= 3; life += 1) {
       const before = sink.requests.length;
       const own = await connectLog({ url: nats.url, name: `life-${life}` });
-      const mortal = await rig.start({ concurrency: 4, healthFlushMs: 50 }, 'test', own);
+      const mortal = await rig.start({ ...settings, healthFlushMs: 50 }, 'test', own);
       await until('some were asked for', () => sink.requests.length > before + 25);
       await own.nc.close();
       mortal.done.catch(() => undefined);
       void mortal.stop(0);
     }
     sink.answer(() => ({ status: 200, delayMs: 3 }));
-    const last = await rig.start({ concurrency: 4 });
+    const last = await rig.start(settings);
     await until('all arrived', () => new Set(sink.taken()).size === 120);
     await idle();
     await retryLogIsEmpty();

@@ -33,6 +33,7 @@ import { createGuardedLookup } from '../../../../shared/egress/guarded-lookup.ts
 import { createSender } from '../../../../shared/egress/sender.ts';
 import { createDeliveryTimings } from '../sending/delivery-timings.ts';
 import { createRetryPolicy } from '../retry/retry-policy.ts';
+import type { RetryPolicy } from '../retry/retry-policy.ts';
 import { createSourceActivity } from '../health/source-activity.ts';
 
 /** What a dispatcher runs with where nothing is set. */
@@ -45,6 +46,8 @@ export type TestEvent = {
   readonly source?: string;
   readonly test?: boolean;
 };
+
+type OwnSettings = Partial<DispatcherSettings> & { readonly retryPolicyOf?: (windowMs: number) => RetryPolicy };
 
 /** A log for tests of dispatchers: puts resolved events in, starts dispatchers, reads what they left behind. */
 export async function createDispatcherRig(natsUrl: string) {
@@ -92,7 +95,7 @@ export async function createDispatcherRig(natsUrl: string) {
     },
     /** On a connection of its own, where one is given: a dispatcher that can be cut off from the log. */
     async start(
-      own: Partial<DispatcherSettings> = {},
+      { retryPolicyOf = createRetryPolicy, ...own }: OwnSettings = {},
       instanceId = 'test',
       ownConnection = connection,
     ): Promise<DispatcherActor> {
@@ -108,7 +111,7 @@ export async function createDispatcherRig(natsUrl: string) {
         target: () => plans.target(accountId, destinationId),
         createSender: (connectionsMax) =>
           createSender({ rules, lookupFor, limits: { connectionsMax, ...settings.sender } }),
-        retryPolicy: createRetryPolicy(settings.retryWindowMs),
+        retryPolicy: retryPolicyOf(settings.retryWindowMs),
         sourceActivity,
         timings: createDeliveryTimings(),
         noteOutcome: (note) => notes.push(note),
