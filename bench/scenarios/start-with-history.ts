@@ -73,7 +73,9 @@ export const startWithHistory: Scenario = {
       };
       const timed = async (): Promise<readonly [NatsServer, number]> => {
         const startedMs = performance.now();
-        return [await openLog(true), (performance.now() - startedMs) / 1_000];
+        const log = await openLog(true);
+        await untilServed(log.url);
+        return [log, (performance.now() - startedMs) / 1_000];
       };
 
       const [first, firstS] = await timed();
@@ -117,6 +119,23 @@ async function makeStreams(natsUrl: string, eventsBytesMax: number): Promise<voi
   const { config } = await connection.jsm.streams.info(streams.events);
   await connection.jsm.streams.update(streams.events, { ...config, duplicate_window: duplicateWindowNs });
   await connection.close();
+}
+
+/** A server is ready before it has recovered streams of that size: until then nobody answers for them. */
+async function untilServed(natsUrl: string): Promise<void> {
+  const connection = await connectLog({ url: natsUrl, name: 'bench' });
+  try {
+    for (const stream of [streams.events, streams.ingest]) {
+      await waitUntil(`${stream} to be served`, resolvedDeadlineMs, () =>
+        readStreamState(connection, stream).then(
+          () => undefined,
+          (error: unknown) => String(error),
+        ),
+      );
+    }
+  } finally {
+    await connection.close();
+  }
 }
 
 type StartOptions = {

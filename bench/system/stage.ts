@@ -81,11 +81,11 @@ function createLazyPostgres(folder: string, stops: Stops): () => Promise<Postgre
   };
 }
 
-function endWith(stops: Stops, server: NatsServer): NatsServer {
+function endWith(stops: Stops, server: NatsServer, isOwnFolder: boolean): NatsServer {
   const stop = stops.add(async () => {
     await server.stop();
-    // Full logs of several rounds would fill a small disk.
-    await rm(server.storeDir, { recursive: true, force: true });
+    // Full logs of several rounds would fill a small disk; what a scenario starts again on is its own to remove.
+    if (isOwnFolder) await rm(server.storeDir, { recursive: true, force: true });
   });
   return { ...server, stop };
 }
@@ -102,12 +102,12 @@ function createStage(shared: Shared, stops: Stops): Stage {
     async startLog(options = {}) {
       const storeDir = await mkdtemp(join(folder, 'nats-'));
       const server = await startNatsServer({ binaryPath: nats.path, storeDir, ...options });
-      return endWith(stops, server);
+      return endWith(stops, server, options.storeDir === undefined);
     },
     async startCluster(nodes) {
       const storeDirs = await Promise.all(Array.from({ length: nodes }, () => mkdtemp(join(folder, 'nats-'))));
       const options = storeDirs.map((storeDir) => ({ binaryPath: nats.path, storeDir }));
-      return (await startNatsCluster('bench', options)).map((server) => endWith(stops, server));
+      return (await startNatsCluster('bench', options)).map((server) => endWith(stops, server, true));
     },
     async createDatabase() {
       databases += 1;
