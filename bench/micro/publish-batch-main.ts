@@ -58,6 +58,7 @@ async function onLog(servers: readonly NatsServer[]): Promise<void> {
       retryBytesMax: gibibyte,
       deadLetterBytesMax: gibibyte,
       deduplicationBytesMax: gibibyte,
+      consumersMax: 2_000,
     });
     for (const bytes of payloads) for (const size of sizes) await compare(connection, servers, bytes, size);
   } finally {

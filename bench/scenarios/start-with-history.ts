@@ -114,6 +114,7 @@ async function makeStreams(natsUrl: string, eventsBytesMax: number): Promise<voi
     retryBytesMax: otherBytesMax,
     deadLetterBytesMax: otherBytesMax,
     deduplicationBytesMax: otherBytesMax,
+    consumersMax: 2_000,
   });
   // A server that starts reads the messages of this window. A day's history is filled in within it, which is no day.
   const { config } = await connection.jsm.streams.info(streams.events);

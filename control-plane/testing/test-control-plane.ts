@@ -100,6 +100,7 @@ function testEnv(): ControlPlaneEnv {
     LOG_RETRY_BYTES_MAX: 8 * mebibyte,
     LOG_DEAD_LETTERS_BYTES_MAX: 8 * mebibyte,
     LOG_DEDUPLICATION_BYTES_MAX: 8 * mebibyte,
+    LOG_CONSUMERS_MAX: 2_000,
     LOG_LEVEL: 'silent',
     SHUTDOWN_DEADLINE_MS: 8_000,
     CLOCK_JUMP_MS: 1_000,

@@ -26,6 +26,7 @@ const topology = {
   retryBytesMax: 8 * mebibyte,
   deadLetterBytesMax: 8 * mebibyte,
   deduplicationBytesMax: 8 * mebibyte,
+  consumersMax: 2_000,
 };
 const secretsKey = randomBytes(32).toString('base64');
 

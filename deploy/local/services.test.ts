@@ -19,6 +19,7 @@ const env = {
   LOG_RETRY_BYTES_MAX: 1,
   LOG_DEAD_LETTERS_BYTES_MAX: 1,
   LOG_DEDUPLICATION_BYTES_MAX: 1,
+  LOG_CONSUMERS_MAX: 1_000,
 } as const;
 const at = {
   folder: '/x',

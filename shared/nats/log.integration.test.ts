@@ -21,6 +21,7 @@ const settings = {
   retryBytesMax: 16 * 1024 * 1024,
   deadLetterBytesMax: 16 * 1024 * 1024,
   deduplicationBytesMax: 16 * 1024 * 1024,
+  consumersMax: 2_000,
 };
 
 let server: NatsServer;

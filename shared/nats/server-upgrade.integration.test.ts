@@ -32,6 +32,7 @@ const settings = {
   retryBytesMax: 8 * mebibyte,
   deadLetterBytesMax: 8 * mebibyte,
   deduplicationBytesMax: 8 * mebibyte,
+  consumersMax: 2_000,
 };
 const consumer = {
   stream: streams.events,

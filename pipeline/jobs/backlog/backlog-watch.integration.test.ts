@@ -39,6 +39,7 @@ beforeAll(async () => {
     retryBytesMax: bytesMax,
     deadLetterBytesMax: bytesMax,
     deduplicationBytesMax: bytesMax,
+    consumersMax: 2_000,
   });
 });
 

@@ -40,6 +40,7 @@ beforeEach(async () => {
     retryBytesMax: bytesMax,
     deadLetterBytesMax: bytesMax,
     deduplicationBytesMax: bytesMax,
+    consumersMax: 2_000,
   };
   await ensureTopology(connection, { partitions: 2, replicas: 1, ...limits });
 });

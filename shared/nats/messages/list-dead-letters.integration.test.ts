@@ -29,6 +29,7 @@ beforeAll(async () => {
     retryBytesMax: bytesMax,
     deadLetterBytesMax: bytesMax,
     deduplicationBytesMax: bytesMax,
+    consumersMax: 2_000,
   });
   for (let n = 0; n < 8; n += 1) {
     // Another destination's lie between them.

@@ -45,6 +45,7 @@ async function withLog(work: (log: DamagedLog) => Promise<void>): Promise<void> 
     retryBytesMax: bytesMax,
     deadLetterBytesMax: bytesMax,
     deduplicationBytesMax: bytesMax,
+    consumersMax: 2_000,
   });
   await openBuckets(connection, 1);
   const publisher = createFramePublisher(connection);

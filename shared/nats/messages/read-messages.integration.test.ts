@@ -25,6 +25,7 @@ beforeAll(async () => {
     retryBytesMax: bytesMax,
     deadLetterBytesMax: bytesMax,
     deduplicationBytesMax: bytesMax,
+    consumersMax: 2_000,
   });
 });
 afterAll(async () => {

@@ -21,6 +21,7 @@ beforeAll(async () => {
     replicas: 1,
     deadLetterBytesMax: bytesMax,
     deduplicationBytesMax: bytesMax,
+    consumersMax: 2_000,
     ...limits,
   });
 });

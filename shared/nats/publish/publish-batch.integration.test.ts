@@ -13,6 +13,7 @@ import { ensureTopology, streams } from '../streams/topology.ts';
 const bytesMax = 8 * 1024 ** 2;
 const limits = {
   deduplicationBytesMax: bytesMax,
+  consumersMax: 2_000,
   ingestBytesMax: bytesMax,
   eventsBytesMax: bytesMax,
   retryBytesMax: bytesMax,

@@ -10,6 +10,8 @@ export type TopologySettings = {
   readonly retryBytesMax: number;
   readonly deadLetterBytesMax: number;
   readonly deduplicationBytesMax: number;
+  /** Consumers of one stream. nats-server 2.15 allows 1,000 where a stream names none. */
+  readonly consumersMax: number;
 };
 
 const gibibyte = 1024 ** 3;
@@ -34,6 +36,11 @@ export const topologyEnv = {
     gibibyte,
     streamBytes,
   ),
+  LOG_CONSUMERS_MAX: count(
+    'Readers that each stream admits: one of EVENTS and one of RETRY for each destination, and a few more',
+    100_000,
+    { minimum: 1_000 },
+  ),
 };
 
 export function readTopologySettings(env: Static<TObject<typeof topologyEnv>>): TopologySettings {
@@ -45,5 +52,6 @@ export function readTopologySettings(env: Static<TObject<typeof topologyEnv>>): 
     retryBytesMax: env.LOG_RETRY_BYTES_MAX,
     deadLetterBytesMax: env.LOG_DEAD_LETTERS_BYTES_MAX,
     deduplicationBytesMax: env.LOG_DEDUPLICATION_BYTES_MAX,
+    consumersMax: env.LOG_CONSUMERS_MAX,
   };
 }

@@ -17,6 +17,7 @@ const settings: TopologySettings = {
   retryBytesMax: bytesMax,
   deadLetterBytesMax: bytesMax,
   deduplicationBytesMax: bytesMax,
+  consumersMax: 2_000,
 };
 
 let connection: LogConnection;
@@ -56,6 +57,17 @@ describe('one server', () => {
       'sluice.deployment': 'deployment-a',
     });
     await expect(ensureTopology(connection, settings, 'deployment-b')).rejects.toBeInstanceOf(ForeignLogError);
+  });
+
+  test('topology: a stream admits more than the thousand consumers a server allows by itself, also one made before', async () => {
+    await connection.jsm.streams.add({ name: streams.events, subjects: ['events.*.*'], max_bytes: bytesMax });
+    await ensureTopology(connection, settings);
+    const add = (index: number) =>
+      connection.jsm.consumers.add(streams.events, { durable_name: `reader-${index}`, mem_storage: true });
+    for (let first = 0; first < 1_100; first += 100) {
+      await Promise.all(Array.from({ length: 100 }, (_, offset) => add(first + offset)));
+    }
+    expect((await connection.jsm.streams.info(streams.events)).state.consumer_count).toBe(1_100);
   });
 
   test('topology: copies that one server cannot keep are refused', async () => {

@@ -10,6 +10,7 @@ const settings = {
   retryBytesMax: bytesMax,
   deadLetterBytesMax: bytesMax,
   deduplicationBytesMax: bytesMax,
+  consumersMax: 2_000,
 };
 
 test('topology: of every subject it is known which stream keeps it, so that its answers are believed', () => {

@@ -55,6 +55,8 @@ export function streamConfigs(settings: TopologySettings, deploymentId?: string)
     discard: DiscardPolicy.New,
     max_bytes: bytesMax,
     max_age: 0,
+    // A nats-server of 2.15 takes -1 for 1,000, and every destination is a consumer.
+    max_consumers: settings.consumersMax,
     duplicate_window: nanos(duplicateWindowMs),
     num_replicas: settings.replicas,
     allow_direct: true,
@@ -145,6 +147,7 @@ function adjust(found: FoundConfig, wanted: WantedConfig): FoundConfig {
   return {
     ...found,
     max_bytes: wanted.max_bytes ?? -1,
+    max_consumers: wanted.max_consumers ?? -1,
     num_replicas: Math.max(found.num_replicas, wanted.num_replicas ?? 1),
     ...(wanted.allow_atomic === undefined ? {} : { allow_atomic: wanted.allow_atomic }),
     ...(wantedId === undefined ? {} : { metadata: { ...found.metadata, [deploymentEntry]: wantedId } }),

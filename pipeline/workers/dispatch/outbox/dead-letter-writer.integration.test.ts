@@ -22,6 +22,7 @@ beforeAll(async () => {
   const bytesMax = 64 * 1024 ** 2;
   const limits = {
     deduplicationBytesMax: bytesMax,
+    consumersMax: 2_000,
     ingestBytesMax: bytesMax,
     eventsBytesMax: bytesMax,
     retryBytesMax: bytesMax,

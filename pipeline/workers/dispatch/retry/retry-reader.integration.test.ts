@@ -21,7 +21,7 @@ beforeAll(async () => {
   connection = await connectLog({ url: nats.url, name: 'retry-reader-test' });
   const bytesMax = 64 * 1024 * 1024;
   const limits = { ingestBytesMax: bytesMax, eventsBytesMax: bytesMax, retryBytesMax: bytesMax };
-  const otherLimits = { deadLetterBytesMax: bytesMax, deduplicationBytesMax: bytesMax };
+  const otherLimits = { deadLetterBytesMax: bytesMax, deduplicationBytesMax: bytesMax, consumersMax: 2_000 };
   await ensureTopology(connection, { partitions: 1, replicas: 1, ...limits, ...otherLimits });
 });
 afterAll(async () => {

@@ -61,6 +61,7 @@ export async function createDispatcherRig(natsUrl: string) {
     retryBytesMax: bytesMax,
     deadLetterBytesMax: bytesMax,
     deduplicationBytesMax: bytesMax,
+    consumersMax: 2_000,
   });
   const { health, replays } = await openBuckets(connection, 1);
   const accountId = randomUUID();

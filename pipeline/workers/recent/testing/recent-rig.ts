@@ -47,6 +47,7 @@ export async function createRecentRig() {
     retryBytesMax: bytesMax,
     deadLetterBytesMax: bytesMax,
     deduplicationBytesMax: bytesMax,
+    consumersMax: 2_000,
   });
   const pool = new pg.Pool({ connectionString: database.url, max: 6 });
   // A connection that breaks while idle is replaced by the pool.

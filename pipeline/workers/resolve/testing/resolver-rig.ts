@@ -50,6 +50,7 @@ export async function createResolverRig(natsUrl: string, databaseUrl: string) {
     retryBytesMax: bytesMax,
     deadLetterBytesMax: bytesMax,
     deduplicationBytesMax: bytesMax,
+    consumersMax: 2_000,
   });
   const pool = createVisitorPool({
     databaseUrl,

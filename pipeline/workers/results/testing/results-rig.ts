@@ -36,6 +36,7 @@ export async function createResultsRig() {
     retryBytesMax: bytesMax,
     deadLetterBytesMax: bytesMax,
     deduplicationBytesMax: bytesMax,
+    consumersMax: 2_000,
   });
   const pool = new pg.Pool({ connectionString: database.url, max: 6 });
   // A connection that breaks while idle is replaced by the pool.
