@@ -68,9 +68,8 @@ export function createDeduplication(settings: DeduplicationSettings): Deduplicat
         let at = sorted.starts[index] ?? 0;
         for (const [run, { timeMs }] of runs.entries()) {
           const end = at + (sorted.counts[run * parts + index] ?? 0);
-          for (; at < end; at += 1) {
-            set.add(sorted.hashes[at * 2] ?? 0, sorted.hashes[at * 2 + 1] ?? 0, Math.max(nowMs, timeMs));
-          }
+          set.addAll(sorted.hashes, at, end, Math.max(nowMs, timeMs));
+          at = end;
         }
       }
       for (const { timeMs } of runs) nowMs = Math.max(nowMs, timeMs);
@@ -165,9 +164,22 @@ class AgingSet {
     if (isLater) this.#expire(nowMs);
     const before = set.size;
     if (!set.add(high, low)) return false;
-    if (isLater) this.#step(nowMs);
+    if (isLater) this.#step(nowMs, set.added - 1);
     if (set.size === before) this.#evictedTo = set.added - before;
     return true;
+  }
+
+  /** The same for those of a list from one place up to another, see `HashSet.addAll`. */
+  addAll(hashes: Int32Array, from: number, to: number, nowMs: number): void {
+    if (from === to) return;
+    const set = this.#set;
+    const isLater = nowMs !== this.#addedAtMs;
+    if (isLater) this.#expire(nowMs);
+    const { added, size } = set;
+    set.addAll(hashes, from, to);
+    if (set.added === added) return;
+    if (isLater) this.#step(nowMs, added);
+    if (set.added - added > set.size - size) this.#evictedTo = set.added - set.size;
   }
 
   reserve(ids: number): void {
@@ -181,12 +193,12 @@ class AgingSet {
     return Math.min(this.#windowMs, step === undefined ? 0 : nowMs - step.timeMs);
   }
 
-  /** The hash added last is the first of `nowMs`. */
-  #step(nowMs: number): void {
+  /** The hash `from` is the first of `nowMs`. */
+  #step(nowMs: number, from: number): void {
     this.#addedAtMs = nowMs;
     const last = this.#steps.at(-1);
     if (last !== undefined && nowMs - last.timeMs < this.#stepMs) return;
-    this.#steps.push({ from: this.#set.added - 1, timeMs: nowMs });
+    this.#steps.push({ from, timeMs: nowMs });
   }
 
   #expire(nowMs: number): void {

@@ -87,4 +87,22 @@ describe('HashSet', () => {
     expect(set.size).toBe(100_000);
     expect(set.bytes / set.size).toBeLessThan(13.1);
   });
+
+  it('HashSet: a list added as a whole is the list added one by one', () => {
+    const lists = fc.array(fc.array(fc.record({ high: half, low: half }), { maxLength: 60 }), { maxLength: 8 });
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 8 }), lists, (max, first, all) => {
+        const [whole, single] = [new HashSet(max, first), new HashSet(max, first)];
+        for (const list of all) {
+          const hashes = Int32Array.from(list.flatMap(({ high, low }) => [high, low]));
+          // Neither what stands before nor what stands behind is taken.
+          const padded = Int32Array.of(1, 2, ...hashes, 3, 4);
+          whole.addAll(padded, 1, list.length + 1);
+          for (const { high, low } of list) single.add(high, low);
+          expect([whole.size, whole.added]).toEqual([single.size, single.added]);
+          for (const { high, low } of all.flat()) expect(whole.has(high, low)).toBe(single.has(high, low));
+        }
+      }),
+    );
+  });
 });

@@ -65,6 +65,62 @@ export class HashSet {
     return true;
   }
 
+  /**
+   * Adds the hashes of a list in which each is two numbers side by side, its high half and its low, from the one at
+   * `from` up to that at `to`. The same as `add` for each, and faster where there is room for them.
+   */
+  addAll(hashes: Int32Array, from: number, to: number): void {
+    for (let at = from; at < to;) {
+      if (this.#size === this.#capacity) {
+        this.add(hashes[at * 2] ?? 0, hashes[at * 2 + 1] ?? 0);
+        at += 1;
+        continue;
+      }
+      const end = Math.min(to, at + this.#capacity - this.#size);
+      this.#fill(hashes, at, end);
+      at = end;
+    }
+  }
+
+  /** There is room for all of them. */
+  #fill(hashes: Int32Array, from: number, to: number): void {
+    // What a loop over millions would read again and again from the object.
+    const ringHigh = this.#ringHigh;
+    const ringLow = this.#ringLow;
+    const cells = this.#cells;
+    const length = cells.length;
+    const cellsPerHash = this.#cellsPerHash;
+    const bits = this.#positionBits;
+    const mask = this.#positionMask;
+    const capacity = this.#capacity;
+    let next = this.#next;
+    let added = 0;
+    for (let at = from; at < to; at += 1) {
+      const high = hashes[at * 2] ?? 0;
+      const low = hashes[at * 2 + 1] ?? 0;
+      const tag = high << bits;
+      let cell = ((low >>> 0) * cellsPerHash) | 0;
+      let content = cells[cell] ?? 0;
+      while (content !== 0) {
+        if ((content & ~mask) === tag) {
+          const position = (content & mask) - 1;
+          if (ringHigh[position] === high && ringLow[position] === low) break;
+        }
+        cell = cell + 1 === length ? 0 : cell + 1;
+        content = cells[cell] ?? 0;
+      }
+      if (content !== 0) continue;
+      ringHigh[next] = high;
+      ringLow[next] = low;
+      cells[cell] = tag | (next + 1);
+      next = next + 1 === capacity ? 0 : next + 1;
+      added += 1;
+    }
+    this.#next = next;
+    this.#added += added;
+    this.#size += added;
+  }
+
   /** Makes room for so many hashes, or for as many as it may hold. */
   reserve(size: number): void {
     const capacity = Math.min(size, this.#capacityMax);
