@@ -1,8 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
-import { findFreePort } from '../../shared/embedded/machine/free-port.ts';
-import type { NatsServer } from '../../shared/embedded/nats/nats-server.ts';
 import { streams } from '../../shared/nats/streams/topology.ts';
-import { createNatsFolder, startTestNats } from '../../shared/testing/servers.ts';
+import { startTestNodes } from '../../shared/testing/nats-nodes.ts';
+import type { TestNode } from '../../shared/testing/nats-nodes.ts';
 import { startGatewayHere } from '../testing/gateway-here.ts';
 import type { GatewayUnderTest } from '../testing/gateway-here.ts';
 import { until } from '../testing/poll.ts';
@@ -17,36 +16,18 @@ afterEach(async () => {
   for (const step of cleanUps.splice(0).toReversed()) await step();
 });
 
-type Node = { readonly name: string; kill(): Promise<void>; start(): Promise<void> };
-
-/** Three nodes that can be killed and started again on what they stored. */
-async function startNodes(): Promise<{ urls: string; node: (name: string) => Node; others: (name: string) => Node[] }> {
-  const routes = await Promise.all([findFreePort(), findFreePort(), findFreePort()]);
-  const started = await Promise.all(
-    routes.map(async (port, index) => {
-      const name = `node-${index + 1}`;
-      const options = { storeDir: await createNatsFolder(), serverName: name, cluster: { name: 'test', port, routes } };
-      let server: NatsServer = await startTestNats(options);
-      cleanUps.push(() => server.stop());
-      const node: Node = {
-        name,
-        kill: () => server.kill(),
-        async start() {
-          server = await startTestNats({ ...options, port: server.port });
-        },
-      };
-      return { url: server.url, node };
-    }),
-  );
-  const nodes = started.map(({ node }) => node);
+/** Three nodes, by their names. */
+async function startNodes() {
+  const { url, nodes, stop } = await startTestNodes();
+  cleanUps.push(stop);
   return {
-    urls: started.map(({ url }) => url).join(','),
-    node(name) {
+    urls: url,
+    node(name: string): TestNode {
       const found = nodes.find((each) => each.name === name);
       if (found === undefined) throw new Error(`no node is called ${name}`);
       return found;
     },
-    others: (name) => nodes.filter((each) => each.name !== name),
+    others: (name: string): readonly TestNode[] => nodes.filter((each) => each.name !== name),
   };
 }
 

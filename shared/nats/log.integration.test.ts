@@ -264,7 +264,7 @@ test('consumer: what the reader before had finished is acknowledged and not hand
   const { finished } = earlier;
   await earlier.close();
   const later = await openPullConsumer(connection, { consumer, bufferedMax: 6 });
-  later.restore(finished);
+  await later.restore(finished);
   const rest = await takeAll(later, 3);
   expect(texts(rest)).toEqual(['1', '3', '5']);
   for (const delivery of rest) await delivery.ackConfirmed(2_000);

@@ -628,7 +628,7 @@ async function openPartsOn(
   const order = options.target()?.prepared?.order ?? 'visitor';
   const warn = (error: unknown): void => logger.warn({ destinationId, err: error }, 'dispatcher: the log failed');
   const places = pullConsumer.isTakenOver ? await readPlaces(connection, destinationId) : [];
-  for (const { finished } of places) pullConsumer.restore(finished);
+  for (const { finished } of places) await pullConsumer.restore(finished);
   const frames = new FramesInFlight(settings.ackWaitMs / 3);
   const health = await HealthKeeper.open({
     bucket: options.health,

@@ -4,6 +4,8 @@ import { AckPolicy, DeliverPolicy, ReplayPolicy, nanos } from 'nats';
 import type { ConsumerConfig, ConsumerInfo } from 'nats';
 import type { LogConnection } from '../connection/connection.ts';
 import { isNotFound, serverErrorCode, serverErrors } from '../connection/server-error.ts';
+import { readAt } from '../messages/subject-log.ts';
+import type { FinishedMessages } from './taken-messages.ts';
 
 /** Where a new durable consumer begins: the oldest message kept, only what comes next, or a point. */
 export type StartFrom = 'first' | 'next' | { readonly seq: number } | { readonly timeMs: number };
@@ -18,6 +20,13 @@ export type DurableConsumer = {
   readonly ackWaitMs: number;
   /** Messages delivered and not yet acknowledged, at most. */
   readonly ackPendingMax: number;
+  /**
+   * Whoever reads it stores its place himself, before anything is acknowledged, or recognises what comes again. On a
+   * replicated stream the servers then keep what is acknowledged in memory: on disk each of them would sync twice for
+   * each message, once as it is handed out and once as it is acknowledged. After the loss of most servers at once the
+   * consumer begins as a new one.
+   */
+  readonly placeIsKept?: boolean;
 };
 
 /**
@@ -46,6 +55,8 @@ export type OwnedConsumer = {
   readonly handedOutSeq: number;
   /** and some of them were not acknowledged. */
   readonly wasUnfinished: boolean;
+  /** Nothing was ever handed out, as far as the servers remember. */
+  readonly isFresh: boolean;
   /** What the next message counts as. */
   readonly nextConsumerSeq: number;
 };
@@ -103,6 +114,38 @@ export async function rewindConsumer(
   }
 }
 
+/** Further behind than acknowledgements on their way explain: the servers have forgotten them. */
+const forgottenMin = 10_000;
+
+/** Whether the servers have forgotten what is finished, and would hand out all of it again. */
+export function hasForgotten({ isFresh, ackedSeq }: OwnedConsumer, finished: FinishedMessages): boolean {
+  return finished.upTo > ackedSeq && (isFresh || finished.upTo - ackedSeq >= forgottenMin);
+}
+
+/**
+ * Has a consumer of the group begin behind what is finished. Undefined, and nothing is changed, where the log does not
+ * have the last of it as it was: the sequence may be another message's by now. Throws ConsumerTakenError when somebody
+ * else makes the consumer meanwhile.
+ */
+export async function moveConsumer(
+  connection: LogConnection,
+  wanted: DurableConsumer,
+  group: string,
+  { upTo, storedUntilMs }: FinishedMessages,
+): Promise<OwnedConsumer | undefined> {
+  try {
+    const last = await readAt(connection, wanted.stream, upTo);
+    if (last === undefined || last.storedAtMs > storedUntilMs) return undefined;
+    await deleteConsumer(connection, wanted.stream, wanted.name);
+    const made = await makeConsumer(connection, { ...wanted, startFrom: { seq: upTo + 1 } }, group);
+    if (made === undefined) throw new ConsumerTakenError(`consumer ${wanted.name} was taken over by another reader`);
+    return { ...ownedAs(made, group), isNew: true };
+  } catch (error) {
+    if (error instanceof ConsumerTakenError) throw error;
+    throw new ConsumerError(`moving consumer ${wanted.name}`, { cause: error });
+  }
+}
+
 /** Throws ConsumerTakenError when the consumer is not the group's any more; one that is gone is nobody else's. */
 export async function confirmConsumer(
   connection: LogConnection,
@@ -150,7 +193,7 @@ async function findOrMake(
 
 /** Undefined when another reader was first. */
 async function makeConsumer(
-  { jsm }: LogConnection,
+  connection: LogConnection,
   wanted: DurableConsumer,
   group: string,
 ): Promise<ConsumerInfo | undefined> {
@@ -161,13 +204,18 @@ async function makeConsumer(
     ...limitsOf(wanted),
     ...startConfig(wanted.startFrom),
     priority_groups: [group],
+    mem_storage: wanted.placeIsKept === true && (await isReplicated(connection, wanted.stream)),
   };
   try {
-    return await jsm.consumers.add(wanted.stream, config);
+    return await connection.jsm.consumers.add(wanted.stream, config);
   } catch (error) {
     if (serverErrorCode(error) === serverErrors.consumerAlreadyExists) return undefined;
     throw error;
   }
+}
+
+async function isReplicated({ jsm }: LogConnection, stream: string): Promise<boolean> {
+  return (await jsm.streams.info(stream)).config.num_replicas > 1;
 }
 
 /**
@@ -175,7 +223,7 @@ async function makeConsumer(
  * stays good until it expires or its connection is gone, and may be given messages meanwhile: then it is reset again.
  */
 async function resetConsumer(connection: LogConnection, found: ConsumerInfo, group: string): Promise<OwnedConsumer> {
-  const { handedOutSeq, wasUnfinished } = ownedAs(found, group);
+  const { handedOutSeq, wasUnfinished, isFresh } = ownedAs(found, group);
   const endMs = performance.now() + pullExpiresMs + requestTimeoutMs;
   let info = found;
   while (info.num_ack_pending > 0 || info.num_waiting > 0) {
@@ -184,7 +232,7 @@ async function resetConsumer(connection: LogConnection, found: ConsumerInfo, gro
     info = await requestReset(connection, found.stream_name, found.name);
     assertOwned(info, group);
   }
-  return { ...ownedAs(info, group), handedOutSeq, wasUnfinished };
+  return { ...ownedAs(info, group), handedOutSeq, wasUnfinished, isFresh };
 }
 
 async function requestReset(connection: LogConnection, stream: string, name: string): Promise<ConsumerInfo> {
@@ -207,6 +255,7 @@ function ownedAs(info: ConsumerInfo, group: string): OwnedConsumer {
     ackedSeq: info.ack_floor.stream_seq,
     handedOutSeq: info.delivered.stream_seq,
     wasUnfinished: info.num_ack_pending > 0,
+    isFresh: info.delivered.consumer_seq === 0,
     nextConsumerSeq: info.delivered.consumer_seq + 1,
   };
 }

@@ -2,7 +2,15 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { createInbox } from 'nats';
 import type { Msg, Subscription } from 'nats';
 import type { LogConnection } from '../connection/connection.ts';
-import { ConsumerTakenError, claimConsumer, confirmConsumer, pullExpiresMs, rewindConsumer } from './consumers.ts';
+import {
+  ConsumerTakenError,
+  claimConsumer,
+  confirmConsumer,
+  hasForgotten,
+  moveConsumer,
+  pullExpiresMs,
+  rewindConsumer,
+} from './consumers.ts';
 import type { DurableConsumer, OwnedConsumer } from './consumers.ts';
 import { readDelivery } from '../messages/delivery.ts';
 import type { Delivery, DeliveryKeeper } from '../messages/delivery.ts';
@@ -26,12 +34,15 @@ export type PullConsumer = {
   readonly buffered: number;
   /** Messages up to here had been handed out to an earlier reader, who may have worked on them. */
   readonly handedOutSeq: number;
-  /** Whether an earlier reader left any of them unacknowledged. */
+  /** Whether an earlier reader may have finished more than the server knows, or left something unfinished. */
   readonly isTakenOver: boolean;
   /** What is finished, for the next reader. */
   readonly finished: FinishedMessages;
-  /** What an earlier reader had finished, whether or not the server knows: it is acknowledged and not handed out. */
-  restore(finished: FinishedMessages): void;
+  /**
+   * What an earlier reader had finished, whether or not the server knows: it is acknowledged and not handed out. Before
+   * the first `take`. Where the servers have forgotten all of it the consumer begins behind it. Throws ConsumerTakenError.
+   */
+  restore(finished: FinishedMessages): Promise<void>;
   /** False when the process stood still for so long that another reader may own the consumer by now. */
   readonly isCurrent: boolean;
   /** Asks whose consumer it is where that is not certain; throws ConsumerTakenError when it is somebody else's. */
@@ -62,7 +73,9 @@ export type ConsumerTrouble =
   /** Messages were sent that did not come here. They are asked for again. */
   | { readonly kind: 'missed' }
   /** The consumer was gone, and has been made anew. */
-  | { readonly kind: 'made-anew' };
+  | { readonly kind: 'made-anew' }
+  /** The servers had forgotten what was finished up to here; the consumer begins behind it. */
+  | { readonly kind: 'forgotten'; readonly upTo: number };
 
 const silenceMaxMs = pullExpiresMs + 1_500;
 const retryDelayMs = 250;
@@ -83,6 +96,7 @@ class DurablePullConsumer implements PullConsumer {
   readonly #connection: LogConnection;
   readonly #options: PullConsumerOptions;
   readonly #group: string;
+  #owned: OwnedConsumer;
   readonly #taken: TakenMessages;
   readonly #keeper: DeliveryKeeper;
   readonly #offReconnect: () => void;
@@ -111,7 +125,8 @@ class DurablePullConsumer implements PullConsumer {
     this.#taken = new TakenMessages(owned.ackedSeq);
     this.#nextConsumerSeq = owned.nextConsumerSeq;
     this.handedOutSeq = owned.handedOutSeq;
-    this.isTakenOver = owned.wasUnfinished;
+    this.isTakenOver = owned.wasUnfinished || owned.isFresh;
+    this.#owned = owned;
     this.#keeper = {
       acknowledged: ({ seq, storedAtMs }) => this.#taken.acknowledge(seq, storedAtMs),
       finished: ({ seq, storedAtMs }) => this.#taken.finish(seq, storedAtMs),
@@ -139,8 +154,19 @@ class DurablePullConsumer implements PullConsumer {
     return this.#isConfirmed && this.#takenAway === undefined;
   }
 
-  restore(finished: FinishedMessages): void {
+  async restore(finished: FinishedMessages): Promise<void> {
     this.#taken.restore(finished);
+    this.#owned = await this.#moved(this.#owned);
+    this.#nextConsumerSeq = this.#owned.nextConsumerSeq;
+  }
+
+  /** Behind what is finished, where the servers have forgotten that it is. */
+  async #moved(owned: OwnedConsumer): Promise<OwnedConsumer> {
+    const { finished } = this.#taken;
+    if (!hasForgotten(owned, finished)) return owned;
+    const moved = await moveConsumer(this.#connection, this.#options.consumer, this.#group, finished);
+    if (moved !== undefined) this.#options.onTrouble?.({ kind: 'forgotten', upTo: finished.upTo });
+    return moved ?? owned;
   }
 
   async take(max: number): Promise<Delivery[]> {
@@ -316,7 +342,7 @@ class DurablePullConsumer implements PullConsumer {
     while (this.#isRewindWanted && !this.#isClosed && this.#connection.connected) {
       this.#isRewindWanted = false;
       try {
-        const owned = await rewindConsumer(this.#connection, this.#options.consumer, this.#group);
+        const owned = await this.#moved(await rewindConsumer(this.#connection, this.#options.consumer, this.#group));
         if (owned.isNew) this.#options.onTrouble?.({ kind: 'made-anew' });
         this.#taken.rewound(owned.ackedSeq);
         this.#nextConsumerSeq = owned.nextConsumerSeq;

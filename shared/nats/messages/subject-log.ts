@@ -25,6 +25,11 @@ export function readNext(
   return find(connection, stream, { seq: Math.max(1, fromSeq), next_by_subj: subject });
 }
 
+/** The message with a sequence, asked of the stream's leader; undefined when the stream does not have it. */
+export function readAt(connection: LogConnection, stream: string, seq: number): Promise<StoredMessage | undefined> {
+  return find(connection, stream, { seq });
+}
+
 /** Where a message stands and the id it was published under. */
 export type StoredId = { readonly seq: number; readonly msgId: string };
 

@@ -13,6 +13,8 @@ export type DestinationConsumerOptions = {
 /** The durable consumer of one destination on its account's log. */
 export class DestinationConsumer implements DurableConsumer {
   readonly stream = streams.events;
+  /** With the health of the destination. */
+  readonly placeIsKept = true;
   readonly name: string;
   readonly filterSubject: string;
   readonly ackWaitMs: number;
