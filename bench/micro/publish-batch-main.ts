@@ -15,7 +15,9 @@ import { publishBatch } from '../../shared/nats/publish/publish-batch.ts';
 import type { BatchMessage } from '../../shared/nats/publish/publish-batch.ts';
 import { publish } from '../../shared/nats/publish/publisher.ts';
 import { eventsSubject } from '../../shared/contracts/subjects.ts';
+import { readTopologySettings, topologyEnv } from '../../shared/nats/streams/topology-settings.ts';
 import { ensureTopology, streams } from '../../shared/nats/streams/topology.ts';
+import { defaultsOf } from '../../shared/runtime/env.ts';
 import { medianOf } from '../result/figure.ts';
 import { processCpuMs } from '../machine/process-cpu.ts';
 
@@ -27,7 +29,6 @@ const timeoutMs = 20_000;
 const secondsEach = Number(process.argv[2] ?? '0.5');
 const sizes = [2, 4, 16, 64];
 const payloads = [600, 20_000];
-const gibibyte = 1024 ** 3;
 
 const { path: binaryPath } = await findNatsServer({
   cacheDir: defaultEmbeddedCacheDir(),
@@ -50,16 +51,8 @@ try {
 async function onLog(servers: readonly NatsServer[]): Promise<void> {
   const connection = await connectLog({ url: servers.map(({ url }) => url).join(','), name: 'bench' });
   try {
-    await ensureTopology(connection, {
-      partitions: 1,
-      replicas: servers.length,
-      ingestBytesMax: gibibyte,
-      eventsBytesMax: 4 * gibibyte,
-      retryBytesMax: gibibyte,
-      deadLetterBytesMax: gibibyte,
-      deduplicationBytesMax: gibibyte,
-      consumersMax: 2_000,
-    });
+    const usual = readTopologySettings(defaultsOf(topologyEnv));
+    await ensureTopology(connection, { ...usual, partitions: 1, replicas: servers.length });
     for (const bytes of payloads) for (const size of sizes) await compare(connection, servers, bytes, size);
   } finally {
     await connection.close();

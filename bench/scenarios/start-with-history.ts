@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import type { NatsServer } from '../../shared/embedded/nats/nats-server.ts';
 import { connectLog } from '../../shared/nats/connection/connection.ts';
 import { readStreamState } from '../../shared/nats/streams/stream-progress.ts';
+import { readTopologySettings, topologyEnv } from '../../shared/nats/streams/topology-settings.ts';
 import { ensureTopology, streams } from '../../shared/nats/streams/topology.ts';
+import { defaultsOf } from '../../shared/runtime/env.ts';
 import { migrate } from '../../shared/postgres/migrate.ts';
 import { benchAccountId } from '../config/ids.ts';
 import { publishAccounts } from '../config/publish-accounts.ts';
@@ -105,17 +107,8 @@ export const startWithHistory: Scenario = {
 
 async function makeStreams(natsUrl: string, eventsBytesMax: number): Promise<void> {
   const connection = await connectLog({ url: natsUrl, name: 'bench' });
-  const otherBytesMax = gibibyte;
-  await ensureTopology(connection, {
-    partitions,
-    replicas: 1,
-    ingestBytesMax: otherBytesMax,
-    eventsBytesMax,
-    retryBytesMax: otherBytesMax,
-    deadLetterBytesMax: otherBytesMax,
-    deduplicationBytesMax: otherBytesMax,
-    consumersMax: 2_000,
-  });
+  const usual = readTopologySettings(defaultsOf(topologyEnv));
+  await ensureTopology(connection, { ...usual, partitions, eventsBytesMax });
   // A server that starts reads the messages of this window. A day's history is filled in within it, which is no day.
   const { config } = await connection.jsm.streams.info(streams.events);
   await connection.jsm.streams.update(streams.events, { ...config, duplicate_window: duplicateWindowNs });

@@ -13,21 +13,13 @@ import { migrate } from '../../shared/postgres/migrate.ts';
 import { createSecretBox, sourceKeyContext } from '../../shared/contracts/config/secrets.ts';
 import { createTestDatabase, startTestNats } from '../../shared/testing/servers.ts';
 import type { TestDatabase } from '../../shared/testing/servers.ts';
+import { testTopology } from '../../shared/testing/test-topology.ts';
 import { examine } from './examine.ts';
 
 const deadlineMs = 60_000;
 vi.setConfig({ testTimeout: 240_000 });
 const mebibyte = 1024 ** 2;
-const topology = {
-  partitions: 2,
-  replicas: 1,
-  ingestBytesMax: 8 * mebibyte,
-  eventsBytesMax: 8 * mebibyte,
-  retryBytesMax: 8 * mebibyte,
-  deadLetterBytesMax: 8 * mebibyte,
-  deduplicationBytesMax: 8 * mebibyte,
-  consumersMax: 2_000,
-};
+const topology = testTopology({ partitions: 2, streamBytesMax: 8 * mebibyte });
 const secretsKey = randomBytes(32).toString('base64');
 
 let nats: NatsServer;

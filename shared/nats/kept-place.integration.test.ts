@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventsSubject } from '../contracts/subjects.ts';
 import { startTestNodes } from '../testing/nats-nodes.ts';
+import { testTopology } from '../testing/test-topology.ts';
 import type { TestNodes } from '../testing/nats-nodes.ts';
 import { connectLog } from './connection/connection.ts';
 import type { LogConnection } from './connection/connection.ts';
@@ -21,18 +22,7 @@ let connection: LogConnection;
 beforeAll(async () => {
   cluster = await startTestNodes();
   connection = await connectLog({ url: cluster.url, name: 'test' });
-  await whileForming(() =>
-    ensureTopology(connection, {
-      partitions: 1,
-      replicas: 3,
-      ingestBytesMax: bytesMax,
-      eventsBytesMax: bytesMax,
-      retryBytesMax: bytesMax,
-      deadLetterBytesMax: bytesMax,
-      deduplicationBytesMax: bytesMax,
-      consumersMax: 2_000,
-    }),
-  );
+  await whileForming(() => ensureTopology(connection, testTopology({ replicas: 3, streamBytesMax: bytesMax })));
 });
 afterAll(async () => {
   await connection.close();

@@ -3,6 +3,7 @@ import type { Msg } from 'nats';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { NatsServer } from '../embedded/nats/nats-server.ts';
 import { createNatsFolder, startTestNats } from '../testing/servers.ts';
+import { testTopology } from '../testing/test-topology.ts';
 import { connectLog } from './connection/connection.ts';
 import type { LogConnection } from './connection/connection.ts';
 import type { DurableConsumer } from './consume/consumers.ts';
@@ -13,16 +14,7 @@ import { publish, publishWithRetry } from './publish/publisher.ts';
 import { eventsSubject, ingestSubject } from '../contracts/subjects.ts';
 import { ensureTopology, streams } from './streams/topology.ts';
 
-const settings = {
-  partitions: 3,
-  replicas: 1,
-  ingestBytesMax: 64 * 1024 * 1024,
-  eventsBytesMax: 64 * 1024 * 1024,
-  retryBytesMax: 16 * 1024 * 1024,
-  deadLetterBytesMax: 16 * 1024 * 1024,
-  deduplicationBytesMax: 16 * 1024 * 1024,
-  consumersMax: 2_000,
-};
+const settings = testTopology({ partitions: 3, retryBytesMax: 16 * 1024 * 1024 });
 
 let server: NatsServer;
 let connection: LogConnection;

@@ -7,6 +7,7 @@ import { afterEach, expect, test } from 'vitest';
 import type { NatsServer, NatsServerOptions } from '../embedded/nats/nats-server.ts';
 import { fetchOlderNatsServer } from '../testing/older-nats-server.ts';
 import { createNatsFolder, startTestNats } from '../testing/servers.ts';
+import { testTopology } from '../testing/test-topology.ts';
 import { connectLog } from './connection/connection.ts';
 import type { LogConnection } from './connection/connection.ts';
 import { consumerPolicy } from './consume/consumers.ts';
@@ -23,17 +24,7 @@ const older = await fetchOlderNatsServer().catch((error: unknown): undefined => 
   process.stderr.write(`SKIPPED: no data folder of an older nats-server was taken over: ${reason}\n`);
 });
 
-const mebibyte = 1024 ** 2;
-const settings = {
-  partitions: 2,
-  replicas: 1,
-  ingestBytesMax: 64 * mebibyte,
-  eventsBytesMax: 64 * mebibyte,
-  retryBytesMax: 8 * mebibyte,
-  deadLetterBytesMax: 8 * mebibyte,
-  deduplicationBytesMax: 8 * mebibyte,
-  consumersMax: 2_000,
-};
+const settings = testTopology({ partitions: 2, consumersMax: 2_000 });
 const consumer = {
   stream: streams.events,
   name: 'dispatcher-one',

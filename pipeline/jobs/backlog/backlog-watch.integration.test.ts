@@ -18,6 +18,7 @@ import {
 } from '../../../shared/contracts/subjects.ts';
 import { ensureTopology, streams } from '../../../shared/nats/streams/topology.ts';
 import { startTestNats } from '../../../shared/testing/servers.ts';
+import { testTopology } from '../../../shared/testing/test-topology.ts';
 import { watchBacklog } from './backlog-watch.ts';
 import type { BacklogWatch, BacklogWatchOptions } from './backlog-watch.ts';
 
@@ -31,16 +32,7 @@ let watch: BacklogWatch | undefined;
 beforeAll(async () => {
   nats = await startTestNats({ syncAlways: false });
   connection = await connectLog({ url: nats.url, name: 'backlog-test' });
-  await ensureTopology(connection, {
-    partitions: 2,
-    replicas: 1,
-    ingestBytesMax: bytesMax,
-    eventsBytesMax: bytesMax,
-    retryBytesMax: bytesMax,
-    deadLetterBytesMax: bytesMax,
-    deduplicationBytesMax: bytesMax,
-    consumersMax: 2_000,
-  });
+  await ensureTopology(connection, testTopology({ partitions: 2, streamBytesMax: bytesMax }));
 });
 
 afterAll(async () => {

@@ -17,6 +17,7 @@ import {
 } from '../../../shared/contracts/subjects.ts';
 import { ensureTopology, streams } from '../../../shared/nats/streams/topology.ts';
 import { startTestNats } from '../../../shared/testing/servers.ts';
+import { testTopology } from '../../../shared/testing/test-topology.ts';
 import { until } from '../../testing/until.ts';
 import { startRetention } from './retention.ts';
 import type { Retention } from './retention.ts';
@@ -34,15 +35,7 @@ beforeAll(async () => {
 afterAll(() => nats.stop());
 beforeEach(async () => {
   connection = await connectLog({ url: nats.url, name: 'retention-test' });
-  const limits = {
-    ingestBytesMax: bytesMax,
-    eventsBytesMax: bytesMax,
-    retryBytesMax: bytesMax,
-    deadLetterBytesMax: bytesMax,
-    deduplicationBytesMax: bytesMax,
-    consumersMax: 2_000,
-  };
-  await ensureTopology(connection, { partitions: 2, replicas: 1, ...limits });
+  await ensureTopology(connection, testTopology({ partitions: 2, streamBytesMax: bytesMax }));
 });
 afterEach(async () => {
   await retention?.stop();

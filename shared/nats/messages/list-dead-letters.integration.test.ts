@@ -9,6 +9,7 @@ import { publish } from '../publish/publisher.ts';
 import { deadLetterSubject } from '../../contracts/subjects.ts';
 import { ensureTopology } from '../streams/topology.ts';
 import { startTestNats } from '../../testing/servers.ts';
+import { testTopology } from '../../testing/test-topology.ts';
 import type { DeadLetterFilter } from '../../contracts/events/dead-letter-filter.ts';
 import { listDeadLetters } from './list-dead-letters.ts';
 
@@ -20,17 +21,7 @@ const firstMs = Date.now();
 beforeAll(async () => {
   nats = await startTestNats({ syncAlways: false });
   connection = await connectLog({ url: nats.url, name: 'test' });
-  const bytesMax = 8 * 1024 ** 2;
-  await ensureTopology(connection, {
-    partitions: 1,
-    replicas: 1,
-    ingestBytesMax: bytesMax,
-    eventsBytesMax: bytesMax,
-    retryBytesMax: bytesMax,
-    deadLetterBytesMax: bytesMax,
-    deduplicationBytesMax: bytesMax,
-    consumersMax: 2_000,
-  });
+  await ensureTopology(connection, testTopology());
   for (let n = 0; n < 8; n += 1) {
     // Another destination's lie between them.
     await bury(randomUUID(), n);

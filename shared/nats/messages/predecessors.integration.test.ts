@@ -4,6 +4,7 @@ import pino from 'pino';
 import { describe, expect, it, vi } from 'vitest';
 import type { NatsServer } from '../../embedded/nats/nats-server.ts';
 import { createNatsFolder, startTestNats } from '../../testing/servers.ts';
+import { testTopology } from '../../testing/test-topology.ts';
 import { connectLog } from '../connection/connection.ts';
 import type { LogConnection } from '../connection/connection.ts';
 import { openPullConsumer } from '../consume/pull-consumer.ts';
@@ -36,17 +37,7 @@ async function withLog(work: (log: DamagedLog) => Promise<void>): Promise<void> 
   const storeDir = await createNatsFolder();
   let server: NatsServer = await startTestNats({ storeDir });
   const connection = await connectLog({ url: server.url, name: 'test' });
-  const bytesMax = 64 * 1024 * 1024;
-  await ensureTopology(connection, {
-    partitions: 1,
-    replicas: 1,
-    ingestBytesMax: bytesMax,
-    eventsBytesMax: bytesMax,
-    retryBytesMax: bytesMax,
-    deadLetterBytesMax: bytesMax,
-    deduplicationBytesMax: bytesMax,
-    consumersMax: 2_000,
-  });
+  await ensureTopology(connection, testTopology());
   await openBuckets(connection, 1);
   const publisher = createFramePublisher(connection);
   const pullConsumers: PullConsumer[] = [];

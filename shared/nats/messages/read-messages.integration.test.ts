@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { NatsServer } from '../../embedded/nats/nats-server.ts';
 import { startTestNats } from '../../testing/servers.ts';
+import { testTopology } from '../../testing/test-topology.ts';
 import { connectLog } from '../connection/connection.ts';
 import type { LogConnection } from '../connection/connection.ts';
 import { lastStored, storedAt } from './subject-log.ts';
@@ -16,17 +17,7 @@ let connection: LogConnection;
 beforeAll(async () => {
   nats = await startTestNats({ syncAlways: false });
   connection = await connectLog({ url: nats.url, name: 'test' });
-  const bytesMax = 64 * 1024 * 1024;
-  await ensureTopology(connection, {
-    partitions: 4,
-    replicas: 1,
-    ingestBytesMax: bytesMax,
-    eventsBytesMax: bytesMax,
-    retryBytesMax: bytesMax,
-    deadLetterBytesMax: bytesMax,
-    deduplicationBytesMax: bytesMax,
-    consumersMax: 2_000,
-  });
+  await ensureTopology(connection, testTopology({ partitions: 4 }));
 });
 afterAll(async () => {
   await connection?.close();

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { NatsServer } from '../../embedded/nats/nats-server.ts';
 import { startTestNats } from '../../testing/servers.ts';
+import { testTopology } from '../../testing/test-topology.ts';
 import { connectLog } from '../connection/connection.ts';
 import type { LogConnection } from '../connection/connection.ts';
 import { publishWithRetry } from '../publish/publisher.ts';
@@ -14,16 +15,7 @@ let connection: LogConnection;
 beforeAll(async () => {
   nats = await startTestNats();
   connection = await connectLog({ url: nats.url, name: 'subject-log-test' });
-  const bytesMax = 16 * 1024 * 1024;
-  const limits = { ingestBytesMax: bytesMax, eventsBytesMax: bytesMax, retryBytesMax: bytesMax };
-  await ensureTopology(connection, {
-    partitions: 1,
-    replicas: 1,
-    deadLetterBytesMax: bytesMax,
-    deduplicationBytesMax: bytesMax,
-    consumersMax: 2_000,
-    ...limits,
-  });
+  await ensureTopology(connection, testTopology());
 });
 afterAll(async () => {
   await connection?.close();

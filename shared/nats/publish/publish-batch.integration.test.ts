@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { NatsServer } from '../../embedded/nats/nats-server.ts';
 import { createNatsFolder, startTestNats, startTestNatsCluster } from '../../testing/servers.ts';
+import { testTopology } from '../../testing/test-topology.ts';
 import { connectLog } from '../connection/connection.ts';
 import type { LogConnection } from '../connection/connection.ts';
 import { batchMessagesMax, publishBatch } from './publish-batch.ts';
@@ -10,14 +11,7 @@ import { readNext } from '../messages/subject-log.ts';
 import { eventsOfAll, eventsSubject } from '../../contracts/subjects.ts';
 import { ensureTopology, streams } from '../streams/topology.ts';
 
-const bytesMax = 8 * 1024 ** 2;
-const limits = {
-  deduplicationBytesMax: bytesMax,
-  consumersMax: 2_000,
-  ingestBytesMax: bytesMax,
-  eventsBytesMax: bytesMax,
-  retryBytesMax: bytesMax,
-};
+const streamBytesMax = 8 * 1024 ** 2;
 const timeoutMs = 5_000;
 
 const cleanUps: (() => Promise<void>)[] = [];
@@ -28,7 +22,7 @@ afterEach(async () => {
 async function open(url: string, replicas: number): Promise<LogConnection> {
   const connection = await connectLog({ url, name: 'test' });
   cleanUps.push(() => connection.close());
-  await ensureTopology(connection, { partitions: 1, replicas, deadLetterBytesMax: bytesMax, ...limits });
+  await ensureTopology(connection, testTopology({ replicas, streamBytesMax }));
   return connection;
 }
 

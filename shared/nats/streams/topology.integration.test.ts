@@ -1,24 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { NatsServer } from '../../embedded/nats/nats-server.ts';
 import { startTestNats, startTestNatsCluster } from '../../testing/servers.ts';
+import { testTopology } from '../../testing/test-topology.ts';
 import { openBucket } from '../buckets/bucket.ts';
 import { connectLog } from '../connection/connection.ts';
 import type { LogConnection } from '../connection/connection.ts';
 import { refuseFewerCopies } from './refuse-fewer-copies.ts';
 import { ForeignLogError, TopologyError, ensureTopology, streams } from './topology.ts';
-import type { TopologySettings } from './topology-settings.ts';
 
 const bytesMax = 8 * 1024 ** 2;
-const settings: TopologySettings = {
-  partitions: 2,
-  replicas: 1,
-  ingestBytesMax: bytesMax,
-  eventsBytesMax: bytesMax,
-  retryBytesMax: bytesMax,
-  deadLetterBytesMax: bytesMax,
-  deduplicationBytesMax: bytesMax,
-  consumersMax: 2_000,
-};
+const settings = testTopology({ partitions: 2, streamBytesMax: bytesMax });
 
 let connection: LogConnection;
 const configOf = async (stream: string) => (await connection.jsm.streams.info(stream)).config;

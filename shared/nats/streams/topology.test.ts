@@ -1,17 +1,8 @@
 import { expect, test } from 'vitest';
 import { streamConfigs, streamOf } from './topology.ts';
+import { testTopology } from '../../testing/test-topology.ts';
 
-const bytesMax = 1024 ** 2;
-const settings = {
-  partitions: 1,
-  replicas: 1,
-  ingestBytesMax: bytesMax,
-  eventsBytesMax: bytesMax,
-  retryBytesMax: bytesMax,
-  deadLetterBytesMax: bytesMax,
-  deduplicationBytesMax: bytesMax,
-  consumersMax: 2_000,
-};
+const settings = testTopology();
 
 test('topology: of every subject it is known which stream keeps it, so that its answers are believed', () => {
   for (const { name, subjects = [] } of streamConfigs(settings)) {

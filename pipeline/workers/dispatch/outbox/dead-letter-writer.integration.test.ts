@@ -11,6 +11,7 @@ import type { StoredMessage } from '../../../../shared/nats/messages/subject-log
 import { deadLetterSubject } from '../../../../shared/contracts/subjects.ts';
 import { ensureTopology, streams } from '../../../../shared/nats/streams/topology.ts';
 import { startTestNats } from '../../../../shared/testing/servers.ts';
+import { testTopology } from '../../../../shared/testing/test-topology.ts';
 import { DeadLetterWriter } from './dead-letter-writer.ts';
 
 let nats: NatsServer;
@@ -19,15 +20,7 @@ let connection: LogConnection;
 beforeAll(async () => {
   nats = await startTestNats();
   connection = await connectLog({ url: nats.url, name: 'test' });
-  const bytesMax = 64 * 1024 ** 2;
-  const limits = {
-    deduplicationBytesMax: bytesMax,
-    consumersMax: 2_000,
-    ingestBytesMax: bytesMax,
-    eventsBytesMax: bytesMax,
-    retryBytesMax: bytesMax,
-  };
-  await ensureTopology(connection, { partitions: 1, replicas: 1, deadLetterBytesMax: bytesMax, ...limits });
+  await ensureTopology(connection, testTopology());
 });
 afterAll(async () => {
   await connection.close();

@@ -10,6 +10,7 @@ import { countBySubject } from '../../../../shared/nats/messages/subject-log.ts'
 import { retriesOfDestination, retrySubject } from '../../../../shared/contracts/subjects.ts';
 import { ensureTopology, streams } from '../../../../shared/nats/streams/topology.ts';
 import { startTestNats } from '../../../../shared/testing/servers.ts';
+import { testTopology } from '../../../../shared/testing/test-topology.ts';
 import { until } from '../../../testing/until.ts';
 import { RetryReader } from './retry-reader.ts';
 
@@ -19,10 +20,7 @@ let connection: LogConnection;
 beforeAll(async () => {
   nats = await startTestNats();
   connection = await connectLog({ url: nats.url, name: 'retry-reader-test' });
-  const bytesMax = 64 * 1024 * 1024;
-  const limits = { ingestBytesMax: bytesMax, eventsBytesMax: bytesMax, retryBytesMax: bytesMax };
-  const otherLimits = { deadLetterBytesMax: bytesMax, deduplicationBytesMax: bytesMax, consumersMax: 2_000 };
-  await ensureTopology(connection, { partitions: 1, replicas: 1, ...limits, ...otherLimits });
+  await ensureTopology(connection, testTopology());
 });
 afterAll(async () => {
   await connection?.close();

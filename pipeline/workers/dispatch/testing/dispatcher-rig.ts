@@ -35,6 +35,7 @@ import { createDeliveryTimings } from '../sending/delivery-timings.ts';
 import { createRetryPolicy } from '../retry/retry-policy.ts';
 import type { RetryPolicy } from '../retry/retry-policy.ts';
 import { createSourceActivity } from '../health/source-activity.ts';
+import { testTopology } from '../../../../shared/testing/test-topology.ts';
 
 /** What a dispatcher runs with where nothing is set. */
 export const defaultSettings = readDispatcherSettings(defaultsOf(dispatcherEnv));
@@ -52,17 +53,7 @@ type OwnSettings = Partial<DispatcherSettings> & { readonly retryPolicyOf?: (win
 /** A log for tests of dispatchers: puts resolved events in, starts dispatchers, reads what they left behind. */
 export async function createDispatcherRig(natsUrl: string) {
   const connection = await connectLog({ url: natsUrl, name: 'dispatcher-test' });
-  const bytesMax = 256 * 1024 * 1024;
-  await ensureTopology(connection, {
-    partitions: 1,
-    replicas: 1,
-    ingestBytesMax: bytesMax,
-    eventsBytesMax: bytesMax,
-    retryBytesMax: bytesMax,
-    deadLetterBytesMax: bytesMax,
-    deduplicationBytesMax: bytesMax,
-    consumersMax: 2_000,
-  });
+  await ensureTopology(connection, testTopology({ streamBytesMax: 256 * 1024 ** 2 }));
   const { health, replays } = await openBuckets(connection, 1);
   const accountId = randomUUID();
   const destinationId = randomUUID();

@@ -8,6 +8,7 @@ import { eventsSubject } from '../../../../shared/contracts/subjects.ts';
 import { ensureTopology } from '../../../../shared/nats/streams/topology.ts';
 import { migrate } from '../../../../shared/postgres/migrate.ts';
 import { createTestDatabase, startTestNats } from '../../../../shared/testing/servers.ts';
+import { testTopology } from '../../../../shared/testing/test-topology.ts';
 import type { Actor } from '../../worker/actor.ts';
 import { startRecentEventsRecorder } from '../recorder.ts';
 import { recorderDefaults } from '../recorder-context.ts';
@@ -38,17 +39,7 @@ export async function createRecentRig() {
   const [nats, database] = await Promise.all([startTestNats({ syncAlways: false }), createTestDatabase()]);
   await migrate(database.url);
   const connection = await connectLog({ url: nats.url, name: 'recent-test' });
-  const bytesMax = 64 * 1024 * 1024;
-  await ensureTopology(connection, {
-    partitions: 2,
-    replicas: 1,
-    ingestBytesMax: bytesMax,
-    eventsBytesMax: bytesMax,
-    retryBytesMax: bytesMax,
-    deadLetterBytesMax: bytesMax,
-    deduplicationBytesMax: bytesMax,
-    consumersMax: 2_000,
-  });
+  await ensureTopology(connection, testTopology({ partitions: 2 }));
   const pool = new pg.Pool({ connectionString: database.url, max: 6 });
   // A connection that breaks while idle is replaced by the pool.
   pool.on('error', () => undefined);

@@ -19,6 +19,7 @@ import { ingestDeadLetterHeaders } from '../../../../shared/contracts/events/dea
 import { startResolver } from '../resolver.ts';
 import type { ResolverOptions } from '../resolver.ts';
 import { readResolverSettings, resolverEnv } from '../resolver-settings.ts';
+import { testTopology } from '../../../../shared/testing/test-topology.ts';
 
 /** What a resolver runs with where nothing is set. */
 export const defaultSettings = readResolverSettings(defaultsOf(resolverEnv));
@@ -41,17 +42,7 @@ export type ResolverRig = Awaited<ReturnType<typeof createResolverRig>>;
 /** A log and a database for tests of the resolver: puts frames in, starts resolvers, reads what came out. */
 export async function createResolverRig(natsUrl: string, databaseUrl: string) {
   const connection = await connectLog({ url: natsUrl, name: 'resolver-test' });
-  const bytesMax = 256 * 1024 * 1024;
-  await ensureTopology(connection, {
-    partitions: 4,
-    replicas: 1,
-    ingestBytesMax: bytesMax,
-    eventsBytesMax: bytesMax,
-    retryBytesMax: bytesMax,
-    deadLetterBytesMax: bytesMax,
-    deduplicationBytesMax: bytesMax,
-    consumersMax: 2_000,
-  });
+  await ensureTopology(connection, testTopology({ partitions: 4, streamBytesMax: 256 * 1024 ** 2 }));
   const pool = createVisitorPool({
     databaseUrl,
     connectionsMax: 20,
