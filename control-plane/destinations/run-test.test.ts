@@ -79,7 +79,7 @@ test.each([
   [false, 'retry'],
   [true, 'reject'],
 ])('destination test: no answer, for good %s: %s', async (permanent, outcome) => {
-  const failed = sending({ kind: 'failed', reason: 'network ECONNREFUSED', permanent });
+  const failed = sending({ kind: 'failed', failure: 'connection', reason: 'network ECONNREFUSED', permanent });
   expect(await runDestinationTest(testOf({}), failed)).toMatchObject({
     outcome,
     reason: 'network ECONNREFUSED',

@@ -68,17 +68,17 @@ describe('sender', () => {
   });
 
   it.each([
-    ['no answer', (socket: Socket) => socket.resume(), 'TIMEOUT', short],
-    ['dripping body', (socket: Socket) => drip(socket), 'TOTAL_TIMEOUT', short],
-    ['early close', (socket: Socket) => socket.destroy(), 'UND_ERR_SOCKET', limits],
-    ['no HTTP', (socket: Socket) => void socket.end('hello\r\n\r\n'), 'HPE_|HTTPParserError', limits],
-  ])('%s: ends in time, worth another attempt', async (_name, behave, code, own) => {
+    ['no answer', (socket: Socket) => socket.resume(), 'TIMEOUT', short, 'timeout'],
+    ['dripping body', (socket: Socket) => drip(socket), 'TOTAL_TIMEOUT', short, 'timeout'],
+    ['early close', (socket: Socket) => socket.destroy(), 'UND_ERR_SOCKET', limits, 'connection'],
+    ['no HTTP', (socket: Socket) => void socket.end('hello\r\n\r\n'), 'HPE_|HTTPParserError', limits, 'connection'],
+  ])('%s: ends in time, worth another attempt', async (_name, behave, code, own, failure) => {
     const port = await raw((socket) => {
       socket.on('error', () => undefined);
       socket.once('data', () => behave(socket));
     });
     const result = await senderFor(local, undefined, own).send(request(`http://127.0.0.1:${port}/`));
-    expect(result).toMatchObject({ kind: 'failed', permanent: false });
+    expect(result).toMatchObject({ kind: 'failed', failure, permanent: false });
     expect(result.kind === 'failed' ? result.reason : '').toMatch(new RegExp(`${code}|ECONNRESET`));
   });
 
@@ -97,7 +97,12 @@ describe('sender', () => {
 
   it('refused connection: worth another attempt', async () => {
     const result = await senderFor(local).send(request('http://127.0.0.1:1/'));
-    expect(result).toMatchObject({ kind: 'failed', reason: 'network ECONNREFUSED', permanent: false });
+    expect(result).toMatchObject({
+      kind: 'failed',
+      failure: 'connection',
+      reason: 'network ECONNREFUSED',
+      permanent: false,
+    });
   });
 
   it.each([
@@ -120,7 +125,7 @@ describe('sender', () => {
     'http://10.1.2.3:9000/',
   ])('%s: is not reached', async (url) => {
     const result = await senderFor([]).send(request(url));
-    expect(result).toEqual({ kind: 'failed', reason: 'egress_denied', permanent: true });
+    expect(result).toEqual({ kind: 'failed', failure: 'blocked', reason: 'egress_denied', permanent: true });
   });
 
   it('name server that changes its answer: every connection is checked', async () => {
@@ -137,7 +142,12 @@ describe('sender', () => {
 
   it('line break in a header: the request is not sent', async () => {
     const bad = { ...request('http://127.0.0.1:1/'), headers: { 'x-a': 'a\r\nx-b: c' } };
-    expect(await senderFor(local).send(bad)).toEqual({ kind: 'failed', reason: 'invalid_request', permanent: true });
+    expect(await senderFor(local).send(bad)).toEqual({
+      kind: 'failed',
+      failure: 'invalid',
+      reason: 'invalid_request',
+      permanent: true,
+    });
   });
 });
 

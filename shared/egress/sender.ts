@@ -1,7 +1,7 @@
 import { Agent, errors } from 'undici';
 import type { Dispatcher } from 'undici';
 import type { OutboundAnswer, OutboundRequest } from '../destinations/sdk/destination.ts';
-import { AnswerReader } from './answer-reader.ts';
+import { AnswerReader, SendTimeoutError } from './answer-reader.ts';
 import { Deadlines } from './deadlines.ts';
 import { EgressError } from './egress-rules.ts';
 import type { EgressRules } from './egress-rules.ts';
@@ -17,10 +17,16 @@ export type SenderLimits = {
   readonly totalTimeoutMs: number;
 };
 
+/**
+ * Why there is no answer: the rules forbid the address, the request cannot be sent as it is, the destination was too slow,
+ * or the connection was not made or broke.
+ */
+export type SendFailure = 'blocked' | 'invalid' | 'timeout' | 'connection';
+
 export type SendResult =
   | { readonly kind: 'answered'; readonly answer: OutboundAnswer }
-  /** No answer; `permanent` when another attempt would end the same way. */
-  | { readonly kind: 'failed'; readonly reason: string; readonly permanent: boolean };
+  /** No answer; `permanent` when another attempt would end the same way. `reason` is for people. */
+  | { readonly kind: 'failed'; readonly failure: SendFailure; readonly reason: string; readonly permanent: boolean };
 
 /** Sends the requests of one destination over its own kept connections. Redirects are not followed. */
 export type Sender = {
@@ -89,11 +95,26 @@ function dispatch(
 }
 
 function failureOf(error: unknown): SendResult {
-  if (error instanceof EgressError) return { kind: 'failed', reason: error.code, permanent: true };
-  if (error instanceof errors.InvalidArgumentError)
-    return { kind: 'failed', reason: 'invalid_request', permanent: true };
+  if (error instanceof EgressError) return { kind: 'failed', failure: 'blocked', reason: error.code, permanent: true };
+  if (error instanceof errors.InvalidArgumentError) {
+    return { kind: 'failed', failure: 'invalid', reason: 'invalid_request', permanent: true };
+  }
   const code = error instanceof Error ? codeOf(error) : 'unknown';
-  return { kind: 'failed', reason: `network ${code}`, permanent: false };
+  return {
+    kind: 'failed',
+    failure: isTimeout(error) ? 'timeout' : 'connection',
+    reason: `network ${code}`,
+    permanent: false,
+  };
+}
+
+function isTimeout(error: unknown): boolean {
+  return (
+    error instanceof SendTimeoutError ||
+    error instanceof errors.ConnectTimeoutError ||
+    error instanceof errors.HeadersTimeoutError ||
+    error instanceof errors.BodyTimeoutError
+  );
 }
 
 function codeOf(error: Error): string {

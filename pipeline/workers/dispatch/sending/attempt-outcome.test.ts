@@ -13,10 +13,10 @@ test.each([
   [{ outcome: { kind: 'retry', reason: 'status 503' }, request: { ...request, status: 503 } }, 'unavailable'],
   [{ outcome: { kind: 'reject', reason: 'status 400' }, request: { ...request, status: 400 } }, 'refused'],
   [{ outcome: { kind: 'reject', reason: 'row refused' }, request: { ...request, status: 200 } }, 'refused'],
-  [{ outcome: { kind: 'retry', reason: 'network UND_ERR_HEADERS_TIMEOUT' }, request }, 'timeout'],
-  [{ outcome: { kind: 'retry', reason: 'network ECONNREFUSED' }, request }, 'connection'],
-  [{ outcome: { kind: 'reject', reason: 'egress_denied' }, request }, 'blocked'],
-  [{ outcome: { kind: 'reject', reason: 'invalid_request' }, request }, 'unfit'],
+  [{ outcome: { kind: 'retry', reason: 'network UND_ERR_HEADERS_TIMEOUT' }, request, failure: 'timeout' }, 'timeout'],
+  [{ outcome: { kind: 'retry', reason: 'network ECONNREFUSED' }, request, failure: 'connection' }, 'connection'],
+  [{ outcome: { kind: 'reject', reason: 'egress_denied' }, request, failure: 'blocked' }, 'blocked'],
+  [{ outcome: { kind: 'reject', reason: 'invalid_request' }, request, failure: 'invalid' }, 'unfit'],
   [{ outcome: { kind: 'reject', reason: 'building the request: TypeError' } }, 'unfit'],
 ] as const)('attempt outcome: %j is %s', (attempt, expected) => {
   expect(attemptOutcome(attempt)).toBe(expected);

@@ -19,11 +19,10 @@ export type AttemptOutcome = (typeof attemptOutcomes)[number];
  * asked too often; `timeout` and `connection` that there was no answer; `blocked` that its address may not be reached;
  * `unfit` that the event cannot be made into a request.
  */
-export function attemptOutcome({ outcome, request }: Attempt): AttemptOutcome {
+export function attemptOutcome({ outcome, request, failure }: Attempt): AttemptOutcome {
   if (outcome.kind === 'delivered') return 'delivered';
-  if (request === undefined || outcome.reason === 'invalid_request') return 'unfit';
+  if (request === undefined || failure === 'invalid') return 'unfit';
+  if (failure !== undefined) return failure;
   if (request.status === 429 || (outcome.kind === 'retry' && outcome.isThrottled === true)) return 'throttled';
-  if (request.status !== undefined) return outcome.kind === 'retry' ? 'unavailable' : 'refused';
-  if (outcome.kind === 'reject') return 'blocked';
-  return /TIMEOUT/.test(outcome.reason) ? 'timeout' : 'connection';
+  return outcome.kind === 'retry' ? 'unavailable' : 'refused';
 }

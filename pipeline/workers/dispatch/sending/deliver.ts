@@ -5,11 +5,16 @@ import { outboundHead } from '../../../../shared/destinations/sdk/event.ts';
 import type { RequestSummary } from '../../../../shared/contracts/events/dead-letter.ts';
 import { classifyAnswer } from '../../../../shared/egress/classify-answer.ts';
 import { parseUrl } from '../../../../shared/egress/parsed-url.ts';
-import type { Sender, SendResult } from '../../../../shared/egress/sender.ts';
+import type { SendFailure, Sender, SendResult } from '../../../../shared/egress/sender.ts';
 import { splitGroups } from './split-groups.ts';
 
 /** What became of one event in one attempt. */
-export type Attempt = { readonly outcome: Outcome; readonly request?: RequestSummary };
+export type Attempt = {
+  readonly outcome: Outcome;
+  readonly request?: RequestSummary;
+  /** Why a request has no answer. */
+  readonly failure?: SendFailure;
+};
 
 /**
  * The attempts, one an event in order, and what the requests say about the destination itself. None for an event that was
@@ -98,12 +103,13 @@ function readResult(
 ): Delivered | Promise<Delivered> {
   const host = parseUrl(request.url)?.host ?? '';
   if (result.kind === 'failed') {
-    const { reason, permanent } = result;
+    const { reason, permanent, failure } = result;
     const attempt: Attempt = {
       outcome: { kind: permanent ? 'reject' : 'retry', reason },
       request: { method: request.method, host },
+      failure,
     };
-    const isOverloaded = /TIMEOUT/.test(reason);
+    const isOverloaded = failure === 'timeout';
     return { attempts: events.map(() => attempt), requests: 1, isUp: permanent, isOverloaded };
   }
   const { answer } = result;
