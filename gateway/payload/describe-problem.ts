@@ -6,14 +6,14 @@ export type PayloadCheck = { Errors(value: unknown): TLocalizedValidationError[]
 
 /**
  * Says in one sentence what is wrong with a payload that failed its check: the field's path and its rule. It
- * repeats nothing of the payload but names of fields the schema knows.
+ * repeats nothing of the payload but names of fields the schema knows. `what` is what the payload is called.
  */
-export function describeProblem(check: PayloadCheck, payload: unknown): string {
+export function describeProblem(check: PayloadCheck, payload: unknown, what = 'the body'): string {
   const error = check.Errors(payload)[0];
   if (error === undefined) return 'is not valid';
   if (error.keyword === 'required') return `${error.params.requiredProperties[0] ?? 'a field'} is required`;
   const segments = error.instancePath.split('/').slice(1);
-  if (segments.length === 0) return 'the body must be a JSON object';
+  if (segments.length === 0) return `${what} must be a JSON object`;
   const rule = ruleAt(check.Type(), segments) ?? error.message;
   return `${segments.join('.')} ${rule}`;
 }

@@ -36,7 +36,7 @@ export function checkRow(value: unknown, scanned: RowScan, { body, utf8, limits,
   if (facts.nulls) return { problem: 'holds a null character' };
   if (!utf8 && !isUtf8(body.subarray(scanned.start, scanned.end))) return { problem: 'is not valid UTF-8' };
   if (scanned.isPlain) return timely(scanned.plain, nowMs, limits);
-  if (!batchRow.Check(value)) return { problem: describeRow(value) };
+  if (!batchRow.Check(value)) return { problem: describeProblem(batchRow, value, 'the row') };
   if (facts.suspicious && hasForbiddenKey(value)) return { problem: 'holds a forbidden key' };
   return timely(value, nowMs, limits);
 }
@@ -44,11 +44,6 @@ export function checkRow(value: unknown, scanned: RowScan, { body, utf8, limits,
 function timely(row: BatchRow | PlainRow, nowMs: number, { timeWindow }: RowLimits): CheckedRow {
   if (isWithinWindow(row.time, nowMs, timeWindow)) return { row };
   return { problem: 'time lies outside the window in which events are taken' };
-}
-
-function describeRow(value: unknown): string {
-  const problem = describeProblem(batchRow, value);
-  return problem.startsWith('the body') ? 'the row must be a JSON object' : problem;
 }
 
 /** Whether all of a body but its rows is UTF-8: then only the rows that are not have to be refused. */
