@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ConnectionException, UniqueConstraintViolationException } from '@mikro-orm/core';
+import { isPassingFailure } from '../../shared/postgres/database-failure.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { ApiError, conflictCode } from './api-error.ts';
 import { loggableError } from './loggable-error.ts';
@@ -8,10 +9,6 @@ const internal = new ApiError(500, 'internal', 'internal server error');
 // Unlike a name that was seen to be taken: a name or id made by the service is another one next time.
 const collision = new ApiError(409, 'collision', 'another request has just taken the same name or id');
 const noDatabase = new ApiError(503, 'unavailable', 'the database cannot be reached or is busy, try again');
-/** Codes of Node.js and of PostgreSQL for a session that was lost, refused, or waited too long. */
-const passing = new Set(
-  'ECONNREFUSED ECONNRESET EPIPE ETIMEDOUT 57P01 57P02 57P03 53300 57014 55P03 40001 40P01'.split(' '),
-);
 
 const ofFramework: Readonly<Record<string, ApiError>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: new ApiError(415, 'media_type', 'the body must be sent as application/json'),
@@ -27,7 +24,7 @@ export function failureOf(error: unknown): ApiError {
   if (error instanceof UniqueConstraintViolationException) {
     return withCause(collision, error);
   }
-  if (error instanceof ConnectionException || isPassing(error)) return withCause(noDatabase, error);
+  if (error instanceof ConnectionException || isPassingFailure(error)) return withCause(noDatabase, error);
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   return ofFramework[code] ?? withCause(internal, error);
 }
@@ -53,15 +50,4 @@ function withCause(failure: ApiError, cause: unknown): ApiError {
   const own = new ApiError(failure.status, failure.code, failure.message, failure.details);
   own.cause = cause;
   return own;
-}
-
-// Failures of the database that a later try may not meet: the session's, the pool's, a wait that was too long.
-function isPassing(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const code = 'code' in error ? String(error.code) : '';
-  if (passing.has(code)) return true;
-  return (
-    error.name === 'KnexTimeoutError' ||
-    /connection (terminated|ended|refused)|^timeout exceeded|^query read timeout/i.test(error.message)
-  );
 }

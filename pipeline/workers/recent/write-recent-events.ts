@@ -2,7 +2,8 @@ import { countWaiting } from '../../../shared/nats/consume/unfinished-messages.t
 import { retry } from '../../../shared/runtime/retry.ts';
 import { failureFields } from '../worker/failure-fields.ts';
 import { insertRecentEvents } from './insert-recent-events.ts';
-import { isRefusal, isolateRefused } from '../worker/isolate-refused.ts';
+import { isRefusedValue } from '../../../shared/postgres/database-failure.ts';
+import { isolateRefused } from '../worker/isolate-refused.ts';
 import { readRecentEvent } from './recent-event.ts';
 import type { RecentEvent } from './recent-event.ts';
 import { recorderConsumer } from './recorder-context.ts';
@@ -50,7 +51,7 @@ async function insertSurely(
     attempt > 1 && (await isTooFarBehind(context, oldestAtMs)) ? undefined : insertRecentEvents(pool, events);
   const inserted = await retry(insert, {
     signal,
-    isPassing: (error) => !isRefusal(error),
+    isPassing: (error) => !isRefusedValue(error),
     onRetry: (error, attempt) => {
       counts.insert_retries += 1;
       if (attempt === 3) logger.warn(failureFields(error), 'the recent-events view cannot be written, retrying');

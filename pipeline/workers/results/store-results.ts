@@ -1,5 +1,6 @@
 import { failureFields } from '../worker/failure-fields.ts';
-import { isRefusal, isolateRefused } from '../worker/isolate-refused.ts';
+import { isRefusedValue } from '../../../shared/postgres/database-failure.ts';
+import { isolateRefused } from '../worker/isolate-refused.ts';
 import { retry } from '../../../shared/runtime/retry.ts';
 import type { ResultsBatch } from './results-batch.ts';
 import type { ResultsContext } from './results-context.ts';
@@ -25,7 +26,7 @@ async function storeAll<Item>(
       async (some) => {
         counts.changes += await retry(() => write(some), {
           signal,
-          isPassing: (error) => !isRefusal(error),
+          isPassing: (error) => !isRefusedValue(error),
           onRetry: (error, attempt) => {
             counts.write_retries += 1;
             if (attempt === 3)

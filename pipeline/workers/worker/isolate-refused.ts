@@ -1,4 +1,4 @@
-import { DatabaseError } from 'pg';
+import { isRefusedValue } from '../../../shared/postgres/database-failure.ts';
 
 /**
  * Writes a batch. Where the database refuses a value for good, the batch is halved until only that item is left out.
@@ -14,18 +14,10 @@ export async function isolateRefused<Item>(
   try {
     await write(items);
   } catch (error) {
-    if (!isRefusal(error)) throw error;
+    if (!isRefusedValue(error)) throw error;
     if (items.length === 1) return onRefused(first, error);
     const middle = Math.ceil(items.length / 2);
     await isolateRefused(items.slice(0, middle), write, onRefused);
     await isolateRefused(items.slice(middle), write, onRefused);
   }
-}
-
-/**
- * Whether the database will never take a value: classes 22 data exception, 23 integrity violation, 54 program limit.
- * https://www.postgresql.org/docs/current/errcodes-appendix.html
- */
-export function isRefusal(error: unknown): error is DatabaseError {
-  return error instanceof DatabaseError && /^(?:22|23|54)/.test(error.code ?? '');
 }

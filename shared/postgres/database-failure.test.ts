@@ -1,0 +1,30 @@
+import { DatabaseError } from 'pg';
+import { expect, test } from 'vitest';
+import { isPassingFailure, isRefusedValue, isWriteConflict } from './database-failure.ts';
+
+const said = (code: string): DatabaseError => Object.assign(new DatabaseError('said', 4, 'error'), { code });
+
+test.each([
+  [said('57P01'), true],
+  [said('40001'), true],
+  [Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }), true],
+  [new Error('Connection terminated unexpectedly'), true],
+  [new Error('timeout exceeded when trying to connect'), true],
+  [new Error('Query read timeout'), true],
+  [Object.assign(new Error('full'), { name: 'KnexTimeoutError' }), true],
+  [said('23505'), false],
+  [new Error('a bug'), false],
+  ['text', false],
+])('database failure: %s passes: %s', (error, passes) => {
+  expect(isPassingFailure(error)).toBe(passes);
+});
+
+test.each(['22P05', '23502', '54000'])('database failure: %s says that the value is never taken', (code) => {
+  expect(isRefusedValue(said(code))).toBe(true);
+  expect(isWriteConflict(said(code))).toBe(false);
+});
+
+test.each(['40001', '40P01'])('database failure: %s says that two writers met', (code) => {
+  expect(isWriteConflict(said(code))).toBe(true);
+  expect(isRefusedValue(said(code))).toBe(false);
+});
