@@ -10,6 +10,12 @@ export type ConnectFailure = {
 };
 
 const withoutTls: string = ErrorCode.ServerOptionNotAvailable;
+/** The library reads these out of the server's `-ERR`, which has nothing but words. */
+const notLetIn: ReadonlySet<string> = new Set([
+  ErrorCode.AuthorizationViolation,
+  ErrorCode.AuthenticationExpired,
+  ErrorCode.AccountExpired,
+]);
 
 /** Reads a failure of the client library, which passes on what Node's TLS and the server said. */
 export function connectFailure(error: unknown): ConnectFailure {
@@ -21,7 +27,7 @@ export function connectFailure(error: unknown): ConnectFailure {
 }
 
 function refusal(message: string, code: string): string | undefined {
-  if (/authorization.violation|authentication.expired/i.test(`${message} ${code}`)) {
+  if (notLetIn.has(code)) {
     return 'the server does not let us in: see NATS_USER and NATS_PASSWORD, NATS_TOKEN, NATS_NKEY_SEED, NATS_CREDS';
   }
   if (code === withoutTls) {
