@@ -14,6 +14,7 @@ import {
 import type { DurableConsumer, OwnedConsumer } from './consumers.ts';
 import { readDelivery } from '../messages/delivery.ts';
 import type { Delivery, DeliveryKeeper } from '../messages/delivery.ts';
+import { readPullStatus } from './pull-status.ts';
 import { TakenMessages } from './taken-messages.ts';
 import type { FinishedMessages } from './taken-messages.ts';
 import type { LossWatch } from '../messages/predecessors.ts';
@@ -265,22 +266,27 @@ class DurablePullConsumer implements PullConsumer {
   }
 
   #readStatus(message: Msg): void {
-    const code = message.headers?.code ?? 0;
-    const description = message.headers?.description ?? '';
-    if (this.#isClosed || code === 100) return;
-    if (code === 404 || code === 408 || (code === 409 && /batch completed|message size/i.test(description))) {
-      this.#troubleSinceMs = undefined;
-      this.#requested = 0;
-      this.#pull();
-      return;
+    if (this.#isClosed) return;
+    const status = readPullStatus(message);
+    switch (status.kind) {
+      case 'heartbeat':
+        return;
+      case 'over':
+        this.#troubleSinceMs = undefined;
+        this.#requested = 0;
+        this.#pull();
+        return;
+      case 'unanswered':
+        this.#options.onTrouble?.({ kind: 'unanswered', reason: status.reason, lastsMs: this.#troubleMs() });
+        this.#rewind(retryDelayMs);
+        return;
+      case 'refused':
+        // Who has taken the consumer over is found on the way.
+        this.#rewind();
+        return;
+      case 'cut':
+        this.#rewind(retryDelayMs);
     }
-    // 503: nobody answers for the consumer. 409: deleted, leader changed, server shutting down.
-    if (/consumer deleted/i.test(description) || code === 503) {
-      const reason = `${code} ${description}`.trimEnd();
-      this.#options.onTrouble?.({ kind: 'unanswered', reason, lastsMs: this.#troubleMs() });
-    }
-    // 400: the consumer is of another group by now, which is found on the way.
-    this.#rewind(code === 400 ? 0 : retryDelayMs);
   }
 
   #look(): void {

@@ -1,0 +1,43 @@
+import type { MsgHdrs } from 'nats';
+
+/** What a status message of the server means for the pull it answers. */
+export type PullStatus =
+  /** The server lives. */
+  | { readonly kind: 'heartbeat' }
+  /** The pull is over, and all is well: it ran out, or was filled. */
+  | { readonly kind: 'over' }
+  /** The consumer is of another group by now. */
+  | { readonly kind: 'refused' }
+  /** Nobody answers for the consumer, or it was deleted. */
+  | { readonly kind: 'unanswered'; readonly reason: string }
+  /** The pull ended before its time: another leader, a server that shuts down, a limit of the consumer. */
+  | { readonly kind: 'cut' };
+
+type StatusMessage = { readonly headers?: Pick<MsgHdrs, 'code' | 'description'> };
+
+/**
+ * Reads the status line of a message without payload. 409 has many meanings and nothing else that tells them apart:
+ * neither a code of its own nor a header. Its words are those of `server/consumer.go` in nats-server, 2.9 to 2.15.
+ */
+export function readPullStatus({ headers }: StatusMessage): PullStatus {
+  const { code, description } = headers ?? { code: 0, description: '' };
+  switch (code) {
+    case 100:
+      return { kind: 'heartbeat' };
+    case 400:
+      return { kind: 'refused' };
+    case 404:
+    case 408:
+      return { kind: 'over' };
+    case 503:
+      return { kind: 'unanswered', reason: `${code} ${description}`.trimEnd() };
+    case 409:
+      if (filled.test(description)) return { kind: 'over' };
+      return deleted.test(description) ? { kind: 'unanswered', reason: `${code} ${description}` } : { kind: 'cut' };
+    default:
+      return { kind: 'cut' };
+  }
+}
+
+const filled = /batch completed|message size/i;
+const deleted = /consumer deleted/i;
