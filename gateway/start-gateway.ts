@@ -67,7 +67,7 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
   const topology = readTopologySettings(env);
   const { partitions } = await ensureTopology(connection, topology);
   const buckets = await openBuckets(connection, env.LOG_REPLICAS);
-  const messageBytesMax = connection.nc.info?.max_payload ?? 1024 ** 2;
+  const { messageBytesMax } = connection;
   if (readEventBytesMax(env, messageBytesMax) < env.TRACK_BODY_BYTES_MAX) {
     logger.warn({ messageBytesMax }, 'bodies are limited below TRACK_BODY_BYTES_MAX by max_payload of the log');
   }

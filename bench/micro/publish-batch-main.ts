@@ -9,6 +9,7 @@ import { defaultEmbeddedCacheDir, findNatsServer } from '../../shared/embedded/n
 import { startNatsCluster } from '../../shared/embedded/nats/nats-cluster.ts';
 import { startNatsServer } from '../../shared/embedded/nats/nats-server.ts';
 import type { NatsServer } from '../../shared/embedded/nats/nats-server.ts';
+import { client } from '../../shared/nats/connection/client.ts';
 import { connectLog } from '../../shared/nats/connection/connection.ts';
 import type { LogConnection } from '../../shared/nats/connection/connection.ts';
 import { publishBatch } from '../../shared/nats/publish/publish-batch.ts';
@@ -73,7 +74,7 @@ async function compare(connection: LogConnection, servers: readonly NatsServer[]
   for (let round = 0; round < rounds; round += 1) {
     for (const name of ['inFlight', 'batch'] as const) {
       readings[name].push(await measure(works[name], servers, `${name}-${bytes}-${size}-${round}`, bytes, size));
-      await connection.jsm.streams.purge(streams.events);
+      await connection[client].jsm.streams.purge(streams.events);
     }
   }
   const [inFlight, batch] = [medianReading(readings.inFlight), medianReading(readings.batch)];

@@ -1,4 +1,5 @@
 import { findFreePort } from '../../shared/embedded/machine/free-port.ts';
+import { client } from '../../shared/nats/connection/client.ts';
 import { connectLog } from '../../shared/nats/connection/connection.ts';
 import type { Stage } from '../system/stage.ts';
 
@@ -11,7 +12,7 @@ export const startBareUws = (stage: Stage): Promise<Peer> => startPeer(stage, 'b
 /** Fastify with one awaited publish an event, on a stream of its own. */
 export async function startFastifyPublish(stage: Stage, natsUrl: string): Promise<Peer> {
   const connection = await connectLog({ url: natsUrl, name: 'bench' });
-  await connection.jsm.streams.add({ name: 'PEER', subjects: ['peer.*'] });
+  await connection[client].jsm.streams.add({ name: 'PEER', subjects: ['peer.*'] });
   await connection.close();
   return startPeer(stage, 'fastify-publish', [natsUrl]);
 }

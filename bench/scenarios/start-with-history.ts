@@ -1,6 +1,7 @@
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { NatsServer } from '../../shared/embedded/nats/nats-server.ts';
+import { client } from '../../shared/nats/connection/client.ts';
 import { connectLog } from '../../shared/nats/connection/connection.ts';
 import { readStreamState } from '../../shared/nats/streams/stream-progress.ts';
 import { readTopologySettings, topologyEnv } from '../../shared/nats/streams/topology-settings.ts';
@@ -110,8 +111,8 @@ async function makeStreams(natsUrl: string, eventsBytesMax: number): Promise<voi
   const usual = readTopologySettings(defaultsOf(topologyEnv));
   await ensureTopology(connection, { ...usual, partitions, eventsBytesMax });
   // A server that starts reads the messages of this window. A day's history is filled in within it, which is no day.
-  const { config } = await connection.jsm.streams.info(streams.events);
-  await connection.jsm.streams.update(streams.events, { ...config, duplicate_window: duplicateWindowNs });
+  const { config } = await connection[client].jsm.streams.info(streams.events);
+  await connection[client].jsm.streams.update(streams.events, { ...config, duplicate_window: duplicateWindowNs });
   await connection.close();
 }
 

@@ -41,8 +41,7 @@ export function createPublishingService(options: PublishingServiceOptions): Publ
   const { storage, logBuckets, leases } = options;
   return {
     documentBytesMax() {
-      const serverMax = logBuckets.connection.nc.info?.max_payload ?? options.documentBytesMax;
-      return Math.min(options.documentBytesMax, serverMax - marginBytes);
+      return Math.min(options.documentBytesMax, logBuckets.connection.messageBytesMax - marginBytes);
     },
     async whenApplied(outboxId) {
       options.wake();

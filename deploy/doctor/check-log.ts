@@ -33,12 +33,11 @@ export async function checkLog(env: DoctorEnv, connectTimeoutMs: number): Promis
     acceptsOldServer: true,
   });
   try {
-    const info = connection.nc.info;
-    const server = `${connection.nc.getServer()}${info?.tls_required === true ? ' over TLS' : ''}`;
+    const { address, isEncrypted, version } = connection.server;
     const report = await inspectLog(connection, readTopologySettings(env));
     return [
-      ok('log', `connected to ${server}`),
-      judgeNatsServer(info?.version),
+      ok('log', `connected to ${address}${isEncrypted ? ' over TLS' : ''}`),
+      judgeNatsServer(version),
       ...judgeLog(report),
       ...(await checkDeadLetters(connection, report)),
       ...(await checkLosses(connection, report)),

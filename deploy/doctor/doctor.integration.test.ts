@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import pg from 'pg';
 import type { Finding } from '../../shared/doctor/finding.ts';
 import type { NatsServer } from '../../shared/embedded/nats/nats-server.ts';
+import { client } from '../../shared/nats/connection/client.ts';
 import { connectLog } from '../../shared/nats/connection/connection.ts';
 import { keepLoss } from '../../shared/nats/messages/lost-messages.ts';
 import { openBuckets } from '../../shared/nats/buckets/open-buckets.ts';
@@ -154,7 +155,7 @@ test('doctor: what no resolver could read is counted, and how to read it is said
 });
 
 test('doctor: a stream with other settings, one that is gone, a schema that is behind and a wrong key are found', async () => {
-  await onLog(async ({ jsm, nc }) => {
+  await onLog(async ({ [client]: { jsm, nc } }) => {
     const { config } = await jsm.streams.info(streams.events);
     const changed = { ...config, discard: 'old', max_bytes: mebibyte };
     await nc.request(`$JS.API.STREAM.UPDATE.${streams.events}`, JSON.stringify(changed), { timeout: deadlineMs });

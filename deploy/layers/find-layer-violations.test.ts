@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findLayerViolations, findSpelledBytes } from './find-layer-violations.ts';
+import { findLayerViolations, findReserved, findSpelledBytes } from './find-layer-violations.ts';
 
 const layers = { app: ['low', 'low/inner', 'high'], other: ['room'] };
 const at = (path: string, ...imported: string[]) => ({
@@ -111,4 +111,22 @@ test.each([
   expect(findSpelledBytes([{ path: 'pipeline/a.ts', text }])).toHaveLength(times);
   expect(findSpelledBytes([{ path: 'shared/contracts/events/a.ts', text }])).toEqual([]);
   expect(findSpelledBytes([{ path: 'pipeline/a.test.ts', text }])).toEqual([]);
+});
+
+test('layers: what is for some folders only is refused to the others, types included', () => {
+  const reserved = { library: ['app/low'], 'app/low/client.ts': ['app/low'] };
+  const allowed = [at('app/low/a.ts', 'library', './client.ts'), at('app/low/deep/b.ts', '../client.ts')];
+  expect(findReserved([...allowed, at('app/high/c.test.ts', '../low/client.ts')], reserved)).toEqual([]);
+  const refused = [
+    at('app/high/a.ts', '../low/client.ts'),
+    { path: 'app/high/b.ts', text: `import type { A } from 'library';` },
+    at('app/high/b.test.ts', 'library'),
+    at('app/lower/c.ts', 'library'),
+  ];
+  expect(findReserved(refused, reserved)).toEqual([
+    'app/high/a.ts imports app/low/client.ts, which is for app/low',
+    'app/high/b.test.ts imports library, which is for app/low',
+    'app/high/b.ts imports library, which is for app/low',
+    'app/lower/c.ts imports library, which is for app/low',
+  ]);
 });

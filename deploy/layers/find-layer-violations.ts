@@ -39,6 +39,24 @@ export function findSpelledBytes(files: readonly SourceFile[]): string[] {
     .map(({ path }) => `${path} spells the bytes of a JSON member, which shared/contracts alone does`);
 }
 
+/** Imports of what only some folders may: by package name or path, those folders. */
+export function findReserved(
+  files: readonly SourceFile[],
+  reserved: Readonly<Record<string, readonly string[]>>,
+): string[] {
+  const violations: string[] = [];
+  for (const { path, text } of files) {
+    const packages = importedSpecifiers(text).filter((specifier) => !specifier.startsWith('.'));
+    const looked = isForTests(path) ? packages : [...packages, ...importedFiles(path, text)];
+    for (const target of new Set(looked)) {
+      const folders = Object.hasOwn(reserved, target) ? reserved[target] : undefined;
+      if (folders === undefined || folders.some((folder) => path.startsWith(`${folder}/`))) continue;
+      violations.push(`${path} imports ${target}, which is for ${folders.join(' and ')}`);
+    }
+  }
+  return violations.toSorted();
+}
+
 /** What each file imports, by its path. */
 type Imports = ReadonlyMap<string, readonly string[]>;
 
@@ -121,10 +139,13 @@ const importing =
 
 /** The files of the repository that a file imports, types included. */
 function importedFiles(path: string, text: string): readonly string[] {
-  const specifiers = [...text.matchAll(importing)].map(
-    ({ groups }) => groups?.['from'] ?? groups?.['effect'] ?? groups?.['dynamic'] ?? '',
-  );
-  return specifiers
+  return importedSpecifiers(text)
     .filter((specifier) => specifier.startsWith('.'))
     .map((specifier) => posix.normalize(posix.join(posix.dirname(path), specifier)));
+}
+
+function importedSpecifiers(text: string): readonly string[] {
+  return [...text.matchAll(importing)].map(
+    ({ groups }) => groups?.['from'] ?? groups?.['effect'] ?? groups?.['dynamic'] ?? '',
+  );
 }

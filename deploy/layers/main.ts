@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { findLayerViolations, findSpelledBytes } from './find-layer-violations.ts';
-import { layers, walls } from './layers.ts';
+import { findLayerViolations, findReserved, findSpelledBytes } from './find-layer-violations.ts';
+import { layers, reserved, walls } from './layers.ts';
 
 // Files git tracks, and new ones it does not ignore.
 const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '*.ts'], {
@@ -9,6 +9,10 @@ const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclu
 });
 const paths = listed.split('\n').filter((path) => path !== '' && existsSync(path));
 const files = paths.map((path) => ({ path, text: readFileSync(path, 'utf8') }));
-const violations = [...findLayerViolations(files, layers, walls), ...findSpelledBytes(files)];
+const violations = [
+  ...findLayerViolations(files, layers, walls),
+  ...findReserved(files, reserved),
+  ...findSpelledBytes(files),
+];
 for (const violation of violations) console.error(violation);
 if (violations.length > 0) process.exitCode = 1;

@@ -9,6 +9,7 @@ import { until } from '../testing/poll.ts';
 import { openTestLog } from '../testing/test-log.ts';
 import type { TestLog } from '../testing/test-log.ts';
 import { allTestSources, testSources } from '../testing/test-sources.ts';
+import { client } from '../../shared/nats/connection/client.ts';
 
 const { token } = testSources.server;
 
@@ -180,7 +181,7 @@ test('durability: a log that is full is 503, readiness says so, and room brings 
   };
   await until('the log is full', async () => (await send()) === 503);
   expect((await gateway.readiness()).body).toContain('full');
-  await log.connection.jsm.streams.purge(streams.ingest);
+  await log.connection[client].jsm.streams.purge(streams.ingest);
   await until('there is room again', async () => (await send()) === 200);
   expect((await gateway.readiness()).status).toBe(200);
 });

@@ -8,6 +8,7 @@ import { until } from '../testing/poll.ts';
 import { openTestLog } from '../testing/test-log.ts';
 import type { TestLog } from '../testing/test-log.ts';
 import { allTestSources, testSources } from '../testing/test-sources.ts';
+import { client } from '../../shared/nats/connection/client.ts';
 
 const { token } = testSources.server;
 
@@ -64,7 +65,7 @@ function startLoad(gateway: GatewayUnderTest, clients = 8) {
 }
 
 const leaderOf = async (log: TestLog): Promise<string> =>
-  (await log.connection.jsm.streams.info(streams.ingest)).cluster?.leader ?? '';
+  (await log.connection[client].jsm.streams.info(streams.ingest)).cluster?.leader ?? '';
 
 test('quorum: with two of three nodes dead nothing is answered 200, and all that was is there once they are back', async () => {
   const { urls, node, others } = await startNodes();

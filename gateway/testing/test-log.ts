@@ -3,6 +3,7 @@ import type { AccountConfig, SnapshotEntity } from '../../shared/contracts/confi
 import { hashSourceKey } from '../../shared/contracts/config/source-key.ts';
 import type { Envelope } from '../../shared/contracts/events/envelope.ts';
 import { decodeEnvelopes } from '../../shared/contracts/events/envelope.ts';
+import { client } from '../../shared/nats/connection/client.ts';
 import { connectLog } from '../../shared/nats/connection/connection.ts';
 import type { LogConnection } from '../../shared/nats/connection/connection.ts';
 import { openBuckets } from '../../shared/nats/buckets/open-buckets.ts';
@@ -35,10 +36,10 @@ export async function openTestLog(url: string, replicas = 1): Promise<TestLog> {
   const connection = await connectLog({ url, name: 'gateway-test' });
   const { config, health } = await openBuckets(connection, replicas);
   const frames = async (): Promise<Uint8Array[]> => {
-    const { state } = await connection.jsm.streams.info(streams.ingest);
+    const { state } = await connection[client].jsm.streams.info(streams.ingest);
     const found: Uint8Array[] = [];
     for (let seq = Math.max(state.first_seq, 1); seq <= state.last_seq; seq += 1) {
-      found.push((await connection.jsm.streams.getMessage(streams.ingest, { seq })).data);
+      found.push((await connection[client].jsm.streams.getMessage(streams.ingest, { seq })).data);
     }
     return found;
   };

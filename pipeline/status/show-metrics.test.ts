@@ -63,7 +63,7 @@ function rig(destinations: Destinations, destinationsMax = 10) {
       stop: () => Promise.resolve(),
     },
     retention: { removed: new Map() },
-    connection: { connected: true, reconnects: 0, nc: {} },
+    connection: { connected: true, reconnects: 0, server: { name: undefined, version: undefined } },
     logServers: { mode: 'fsync', servers: [] },
     clock: { jumps: 1, lastJumpMs: -3_600_000 },
     configRevision: () => 7,

@@ -9,7 +9,7 @@ test('check at start: a server that came back too old is one line, as often as i
   const reconnected: (() => void)[] = [];
   let version = '2.15.1';
   const connection = {
-    nc: { info: { version } },
+    server: { version },
     get problem() {
       return versionProblem(version);
     },

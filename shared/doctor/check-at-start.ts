@@ -1,4 +1,4 @@
-import type { LogConnection } from '../nats/connection/connection.ts';
+import type { ConnectedServer, LogConnection } from '../nats/connection/connection.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { judgeDurability } from './judge-durability.ts';
 import { judgeOpenFiles } from './judge-machine.ts';
@@ -12,7 +12,7 @@ const readTimeoutMs = 2_000;
 
 export type StartCheckOptions = {
   readonly connection: Pick<LogConnection, 'problem' | 'onReconnect'> & {
-    readonly nc: { readonly info?: { readonly version: string } | undefined };
+    readonly server: Pick<ConnectedServer, 'version'>;
   };
   /** NATS_MONITOR_URL. */
   readonly monitorUrls: string | undefined;
@@ -30,7 +30,7 @@ export async function checkAtStart({ connection, monitorUrls, logger }: StartChe
     const { problem } = connection;
     if (problem !== undefined) logger.error({ problem }, 'the log came back, but is not usable');
   });
-  const natsVersion = connection.nc.info?.version;
+  const natsVersion = connection.server.version;
   const [durability, servers] = await Promise.all([
     readDurability(monitorUrls),
     readLogServers(monitorUrls, readTimeoutMs),

@@ -3,6 +3,7 @@ import { eventsSubject } from '../contracts/subjects.ts';
 import { startTestNodes } from '../testing/nats-nodes.ts';
 import { testTopology } from '../testing/test-topology.ts';
 import type { TestNodes } from '../testing/nats-nodes.ts';
+import { client } from './connection/client.ts';
 import { connectLog } from './connection/connection.ts';
 import type { LogConnection } from './connection/connection.ts';
 import { whileForming } from './connection/while-forming.ts';
@@ -69,7 +70,7 @@ async function restartAll(): Promise<void> {
 test('kept place: only a consumer whose reader keeps its place is kept in memory', async () => {
   const inMemory = async (consumer: DurableConsumer) => {
     await (await openPullConsumer(connection, { consumer, bufferedMax: 1 })).close();
-    return (await connection.jsm.consumers.info(consumer.stream, consumer.name)).config.mem_storage ?? false;
+    return (await connection[client].jsm.consumers.info(consumer.stream, consumer.name)).config.mem_storage ?? false;
   };
   expect(await inMemory(consumerOf('kept', true))).toBe(true);
   expect(await inMemory(consumerOf('unkept', false))).toBe(false);
@@ -112,7 +113,7 @@ test('kept place: the next reader begins behind what was finished', { timeout: 6
   await next.restore(finished);
   expect(lost).toEqual([finished.upTo]);
   expect(texts(await takeAll(next, 3))).toEqual(['4', '6', '7']);
-  const { config } = await connection.jsm.consumers.info(consumer.stream, consumer.name);
+  const { config } = await connection[client].jsm.consumers.info(consumer.stream, consumer.name);
   expect(config.opt_start_seq).toBe(finished.upTo + 1);
   await next.close();
 });
@@ -125,7 +126,7 @@ test('kept place: a sequence the log has given to another message since is not s
   await reader.close();
   const upTo = had.at(-1)?.seq ?? 0;
   // Stored before the message that has the sequence now.
-  await connection.jsm.consumers.delete(consumer.stream, consumer.name);
+  await connection[client].jsm.consumers.delete(consumer.stream, consumer.name);
   const next = await openPullConsumer(connection, { consumer, bufferedMax: 10 });
   await next.restore({ upTo, above: [], storedUntilMs: (had.at(-1)?.storedAtMs ?? 0) - 60_000 });
   expect(texts(await takeAll(next, 3))).toEqual(['0', '1', '2']);

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { NatsServer } from '../embedded/nats/nats-server.ts';
 import { createNatsFolder, startTestNats } from '../testing/servers.ts';
 import { testTopology } from '../testing/test-topology.ts';
+import { client } from './connection/client.ts';
 import { connectLog } from './connection/connection.ts';
 import type { LogConnection } from './connection/connection.ts';
 import type { DurableConsumer } from './consume/consumers.ts';
@@ -64,7 +65,7 @@ test('topology: the number of partitions is fixed when the stream is made', asyn
 test('topology: limits follow the settings', async () => {
   const retryBytesMax = 32 * 1024 * 1024;
   await ensureTopology(connection, { ...settings, retryBytesMax });
-  expect((await connection.jsm.streams.info(streams.retry)).config.max_bytes).toBe(retryBytesMax);
+  expect((await connection[client].jsm.streams.info(streams.retry)).config.max_bytes).toBe(retryBytesMax);
 });
 
 test('publish: the same message id lands once', async () => {
@@ -85,7 +86,7 @@ test('publish: a full stream and a message over the limit say so', async () => {
         for (let n = 0; n < 20; n += 1) await send(n, 100_000);
       })(),
     ).rejects.toMatchObject({ code: 'publish_failed', reason: 'full' });
-    await expect(send(99, own.nc.info?.max_payload ?? 0)).rejects.toMatchObject({ reason: 'too_large' });
+    await expect(send(99, own[client].nc.info?.max_payload ?? 0)).rejects.toMatchObject({ reason: 'too_large' });
   } finally {
     await own.close();
     await small.stop();
@@ -110,7 +111,7 @@ test('consumer: pulls no more than its reader has room for', async () => {
   const pullConsumer = await openPullConsumer(connection, { consumer, bufferedMax: 3 });
   pullConsumer.resume();
   await expect.poll(() => pullConsumer.buffered).toBe(3);
-  const info = await connection.jsm.consumers.info(streams.events, consumer.name);
+  const info = await connection[client].jsm.consumers.info(streams.events, consumer.name);
   expect(info.num_ack_pending).toBe(3);
   await pullConsumer.close();
 });
@@ -145,7 +146,7 @@ test('consumer: a paused one asks for nothing, a resumed one goes on', async () 
   pullConsumer.pause();
   expect(texts(await pullConsumer.take(1))).toEqual(['1']);
   await expect
-    .poll(async () => (await connection.jsm.consumers.info(streams.events, consumer.name)).num_waiting)
+    .poll(async () => (await connection[client].jsm.consumers.info(streams.events, consumer.name)).num_waiting)
     .toBe(0);
   expect(pullConsumer.buffered).toBe(0);
   pullConsumer.resume();
@@ -166,7 +167,7 @@ test('consumer: a consumer deleted under it is made anew and nothing is lost', a
   const onTrouble = (trouble: ConsumerTrouble): void => void troubles.push(trouble);
   const pullConsumer = await openPullConsumer(connection, { consumer, bufferedMax: 5, onTrouble });
   await takeAll(pullConsumer, 1);
-  await connection.jsm.consumers.delete(streams.events, consumer.name);
+  await connection[client].jsm.consumers.delete(streams.events, consumer.name);
   await put('2');
   await expect.poll(async () => texts(await pullConsumer.take(5)), { timeout: 45_000 }).toContain('2');
   expect(troubles[0]).toMatchObject({ kind: 'unanswered', lastsMs: 0 });
@@ -203,12 +204,12 @@ test('consumer: a reader that stands still, its request waiting at the server, k
   const own = await connectLog({ url: server.url, name: 'standing still' });
   const inbox = createInbox();
   const swallowed: string[] = [];
-  own.nc.subscribe(inbox, { callback: (_error, message) => void swallowed.push(message.string()) });
-  const { config } = await connection.jsm.consumers.info(stream, name);
+  own[client].nc.subscribe(inbox, { callback: (_error, message) => void swallowed.push(message.string()) });
+  const { config } = await connection[client].jsm.consumers.info(stream, name);
   const { priority_groups: groups } = config as { priority_groups?: readonly string[] };
   const request = { batch: 3, expires: 2_000_000_000, group: groups?.[0] };
-  own.nc.publish(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${name}`, JSON.stringify(request), { reply: inbox });
-  await own.nc.flush();
+  own[client].nc.publish(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${name}`, JSON.stringify(request), { reply: inbox });
+  await own[client].nc.flush();
   const all = ['1', '2', '3', '4', '5'];
   const opening = openPullConsumer(connection, { consumer, bufferedMax: 10 });
   for (const text of all) await put(text);
@@ -223,13 +224,13 @@ test('consumer: messages that went elsewhere are noticed, and come in order', as
   const { stream, name } = consumer;
   const pullConsumer = await openPullConsumer(connection, { consumer, bufferedMax: 2 });
   pullConsumer.pause();
-  const { config } = await connection.jsm.consumers.info(stream, name);
+  const { config } = await connection[client].jsm.consumers.info(stream, name);
   const { priority_groups: groups } = config as { priority_groups?: readonly string[] };
   const all = ['1', '2', '3', '4', '5'];
   for (const text of all) await put(text);
   const request = JSON.stringify({ batch: 1, expires: 2_000_000_000, group: groups?.[0] });
   const next = `$JS.API.CONSUMER.MSG.NEXT.${stream}.${name}`;
-  expect((await connection.nc.request(next, request, { timeout: 2_000, noMux: true })).string()).toBe('1');
+  expect((await connection[client].nc.request(next, request, { timeout: 2_000, noMux: true })).string()).toBe('1');
   pullConsumer.resume();
   expect(texts(await takeAll(pullConsumer, 5))).toEqual(all);
   await pullConsumer.close();
@@ -261,27 +262,27 @@ test('consumer: what the reader before had finished is acknowledged and not hand
   expect(texts(rest)).toEqual(['1', '3', '5']);
   for (const delivery of rest) await delivery.ackConfirmed(2_000);
   await expect
-    .poll(async () => (await connection.jsm.consumers.info(streams.events, consumer.name)).num_ack_pending)
+    .poll(async () => (await connection[client].jsm.consumers.info(streams.events, consumer.name)).num_ack_pending)
     .toBe(0);
   await later.close();
 });
 
 test('consumer: a consumer of an earlier version is taken over in its place', async () => {
   for (let n = 0; n < 4; n += 1) await put(String(n));
-  await connection.jsm.consumers.add(streams.events, {
+  await connection[client].jsm.consumers.add(streams.events, {
     durable_name: consumer.name,
     filter_subject: consumer.filterSubject,
     ack_policy: AckPolicy.Explicit,
     deliver_policy: DeliverPolicy.All,
   });
   const pull = (): Promise<Msg> =>
-    connection.nc.request(
+    connection[client].nc.request(
       `$JS.API.CONSUMER.MSG.NEXT.${streams.events}.${consumer.name}`,
       JSON.stringify({ batch: 1, expires: 1_000_000_000 }),
       { timeout: 2_000, noMux: true },
     );
   const first = await pull();
-  await connection.nc.request(first.reply ?? '', '+ACK', { timeout: 2_000 });
+  await connection[client].nc.request(first.reply ?? '', '+ACK', { timeout: 2_000 });
   expect((await pull()).string()).toBe('1');
   const pullConsumer = await openPullConsumer(connection, { consumer, bufferedMax: 5 });
   expect((await pull()).headers?.code).toBe(400);
@@ -306,7 +307,7 @@ test('consumer: a connection that is lost delays nothing and disorders nothing',
     await put(text);
     if (Number(text) % 15 !== 7) continue;
     const before = own.reconnects;
-    await own.nc.reconnect();
+    await own[client].nc.reconnect();
     await expect.poll(() => own.reconnects).toBe(before + 1);
   }
   await work;

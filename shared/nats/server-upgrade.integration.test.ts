@@ -8,6 +8,7 @@ import type { NatsServer, NatsServerOptions } from '../embedded/nats/nats-server
 import { fetchOlderNatsServer } from '../testing/older-nats-server.ts';
 import { createNatsFolder, startTestNats } from '../testing/servers.ts';
 import { testTopology } from '../testing/test-topology.ts';
+import { client } from './connection/client.ts';
 import { connectLog } from './connection/connection.ts';
 import type { LogConnection } from './connection/connection.ts';
 import { consumerPolicy } from './consume/consumers.ts';
@@ -64,7 +65,7 @@ async function fill(connection: LogConnection, buckets: Buckets): Promise<void> 
   await publish(connection, retrySubject('one', 1), Buffer.from('retry'), { msgId: 'retry', timeoutMs });
   await publish(connection, deadLetterSubject('one'), Buffer.from('dead'), { msgId: 'dead', timeoutMs });
   // What was worked off and purged, as retention does.
-  await connection.jsm.streams.purge(streams.ingest, { seq: 31 });
+  await connection[client].jsm.streams.purge(streams.ingest, { seq: 31 });
   for (const bucket of Object.values(buckets)) {
     for (let i = 0; i < 5; i += 1) await bucket.put('changed', Buffer.from(`value ${i}`));
     await bucket.put('gone', Buffer.from('x'));
@@ -73,7 +74,7 @@ async function fill(connection: LogConnection, buckets: Buckets): Promise<void> 
 }
 
 /** The consumer as a build of that time made it: nobody's in particular. */
-async function makeAsBefore({ jsm }: LogConnection): Promise<void> {
+async function makeAsBefore({ [client]: { jsm } }: LogConnection): Promise<void> {
   await jsm.consumers.add(consumer.stream, {
     durable_name: consumer.name,
     filter_subject: consumer.filterSubject,
@@ -95,7 +96,7 @@ async function untilStored(storeDir: string, sinceMs: number): Promise<void> {
 }
 
 async function take(connection: LogConnection, count: number): Promise<JsMsg[]> {
-  const reader = await connection.js.consumers.get(consumer.stream, consumer.name);
+  const reader = await connection[client].js.consumers.get(consumer.stream, consumer.name);
   const taken: JsMsg[] = [];
   for await (const message of await reader.fetch({ max_messages: count, expires: timeoutMs })) taken.push(message);
   return taken;
@@ -104,9 +105,9 @@ async function take(connection: LogConnection, count: number): Promise<JsMsg[]> 
 /** Everything a log holds, so that two looks at it can be compared. */
 async function look(connection: LogConnection): Promise<unknown> {
   const found = new Map<string, unknown>();
-  for await (const info of connection.jsm.streams.list()) {
+  for await (const info of connection[client].jsm.streams.list()) {
     const consumers: unknown[] = [];
-    for await (const one of connection.jsm.consumers.list(info.config.name)) consumers.push(placeOf(one));
+    for await (const one of connection[client].jsm.consumers.list(info.config.name)) consumers.push(placeOf(one));
     found.set(info.config.name, { ...stateOf(info), consumers, contents: await contentsOf(connection, info) });
   }
   return Object.fromEntries([...found].toSorted(([a], [b]) => a.localeCompare(b)));
@@ -129,7 +130,7 @@ const placeOf = (info: ConsumerInfo): object => ({
   waiting: info.num_pending,
 });
 
-async function contentsOf({ jsm }: LogConnection, { config, state }: StreamInfo): Promise<string> {
+async function contentsOf({ [client]: { jsm } }: LogConnection, { config, state }: StreamInfo): Promise<string> {
   const hash = createHash('sha256');
   for (let seq = state.first_seq; seq <= state.last_seq; seq += 1) {
     const message = await jsm.streams.getMessage(config.name, { seq }).catch(() => undefined);
@@ -201,6 +202,8 @@ test.skipIf(older === undefined).each([
   );
   expect(came).toEqual(came.toSorted((a, b) => a - b));
   await expect
-    .poll(async () => (await connection.jsm.consumers.info(consumer.stream, consumer.name)).ack_floor.stream_seq)
+    .poll(
+      async () => (await connection[client].jsm.consumers.info(consumer.stream, consumer.name)).ack_floor.stream_seq,
+    )
     .toBe(events);
 });

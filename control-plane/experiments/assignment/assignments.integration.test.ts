@@ -5,6 +5,7 @@ import type { Client } from '../../testing/client.ts';
 import { startTestControlPlane } from '../../testing/test-control-plane.ts';
 import type { TestControlPlane } from '../../testing/test-control-plane.ts';
 import { readEnvelopes } from './testing/read-envelopes.ts';
+import { client as logClient } from '../../../shared/nats/connection/client.ts';
 
 let plane: TestControlPlane;
 let client: Client;
@@ -285,7 +286,7 @@ test('erased visitors: an assignment goes too where there was no event yet', asy
 });
 
 test('a log that takes nothing: 503, because an impression would be lost', async () => {
-  const { streams } = plane.log.jsm;
+  const { streams } = plane.log[logClient].jsm;
   const { config } = await streams.info('INGEST');
   await streams.update('INGEST', { ...config, max_bytes: 1 });
   const refused = await ask('unlucky');

@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import pino from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
+import { client } from '../../../shared/nats/connection/client.ts';
 import { connectLog } from '../../../shared/nats/connection/connection.ts';
 import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
 import { openPullConsumer } from '../../../shared/nats/consume/pull-consumer.ts';
@@ -40,9 +41,9 @@ beforeEach(async () => {
 afterEach(async () => {
   await retention?.stop();
   for (const stream of [streams.ingest, streams.events]) {
-    for await (const { name } of connection.jsm.consumers.list(stream))
-      await connection.jsm.consumers.delete(stream, name);
-    await connection.jsm.streams.purge(stream);
+    for await (const { name } of connection[client].jsm.consumers.list(stream))
+      await connection[client].jsm.consumers.delete(stream, name);
+    await connection[client].jsm.streams.purge(stream);
   }
   await connection.close();
 });
@@ -73,7 +74,7 @@ async function acknowledge(stream: string, name: string, filterSubject: string, 
     for (const delivery of taken) delivery.ack();
     left -= taken.length;
   }
-  await connection.nc.flush();
+  await connection[client].nc.flush();
   await pullConsumer.close();
 }
 

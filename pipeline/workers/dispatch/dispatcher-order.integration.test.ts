@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
+import { client } from '../../../shared/nats/connection/client.ts';
 import { connectLog } from '../../../shared/nats/connection/connection.ts';
 import { createNatsFolder, startTestNats } from '../../../shared/testing/servers.ts';
 import { httpEntity } from '../../testing/account-config.ts';
@@ -52,7 +53,7 @@ describe('order over every end of a dispatcher', () => {
       const own = await connectLog({ url: nats.url, name: `life-${life}` });
       const mortal = await rig.start({ concurrency, healthFlushMs: 50 }, 'test', own);
       await arrived(life * 40);
-      await own.nc.close();
+      await own[client].nc.close();
       mortal.done.catch(() => undefined);
       void mortal.stop(0);
     }
@@ -126,7 +127,7 @@ describe('order over every end of a dispatcher', () => {
       await rig.send(ledger.next(20).filter(({ visitor }) => visitor !== 'v0'));
     await until('all but one are delivered', () => sink.taken().length >= 150 * 19);
     await until('that is noted', async () => ((await rig.health('one'))?.place?.above.length ?? 0) === 150);
-    await own.nc.close();
+    await own[client].nc.close();
     mortal.done.catch(() => undefined);
     void mortal.stop(0);
     sink.answer(() => 200);

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { sampleEvent } from '../../../shared/destinations/sdk/sample-event.ts';
 import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
 import { encodeRetryRecord, parkedTier, replayTier } from '../../../shared/contracts/events/retry-record.ts';
+import { client } from '../../../shared/nats/connection/client.ts';
 import { connectLog } from '../../../shared/nats/connection/connection.ts';
 import { publishWithRetry } from '../../../shared/nats/publish/publisher.ts';
 import { retrySubject } from '../../../shared/contracts/subjects.ts';
@@ -266,7 +267,7 @@ describe('order over retries', () => {
       const own = await connectLog({ url: nats.url, name: `life-${life}` });
       const mortal = await rig.start({ ...settings, healthFlushMs: 50 }, 'test', own);
       await until('some were asked for', () => sink.requests.length > before + 25);
-      await own.nc.close();
+      await own[client].nc.close();
       mortal.done.catch(() => undefined);
       void mortal.stop(0);
     }

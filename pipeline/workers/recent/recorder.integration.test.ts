@@ -8,6 +8,7 @@ import { eraseVisitor } from '../../../shared/visitors/find-visitor.ts';
 import { createVisitorStore } from '../../../shared/visitors/postgres-visitor-store.ts';
 import type { VisitorClaim } from '../../../shared/visitors/visitor-identity.ts';
 import type { VisitorStore } from '../../../shared/visitors/visitor-store.ts';
+import { client } from '../../../shared/nats/connection/client.ts';
 import { recorderConsumer, recorderDefaults } from './recorder-context.ts';
 import type { RecorderSettings } from './recorder-context.ts';
 import { createRecentRig } from './testing/recent-rig.ts';
@@ -34,7 +35,7 @@ const names = (count: number, prefix = 'e'): string[] =>
 const consumer = recorderConsumer(recorderDefaults as RecorderSettings);
 const allTaken = (): Promise<void> =>
   vi.waitFor(async () => {
-    const info = await rig.connection.jsm.consumers.info(consumer.stream, consumer.name);
+    const info = await rig.connection[client].jsm.consumers.info(consumer.stream, consumer.name);
     expect(info.num_pending + info.num_ack_pending).toBe(0);
   }, within);
 const claim = (userId: string, externalIds: readonly string[] = []): VisitorClaim => ({

@@ -2,6 +2,7 @@ import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
+import { client } from '../../../shared/nats/connection/client.ts';
 import { connectLog } from '../../../shared/nats/connection/connection.ts';
 import { countBySubject, deleteMessage } from '../../../shared/nats/messages/subject-log.ts';
 import { deduplicationSubject } from '../../../shared/contracts/subjects.ts';
@@ -31,7 +32,7 @@ async function withRig(work: (rig: ResolverRig) => Promise<void>): Promise<void>
   const rig = await createResolverRig(nats.url, database.url);
   try {
     for (const stream of [streams.ingest, streams.events, streams.deduplication]) {
-      await rig.connection.jsm.streams.purge(stream);
+      await rig.connection[client].jsm.streams.purge(stream);
     }
     await work(rig);
   } finally {
@@ -105,7 +106,7 @@ describe('checkpoints of deduplication', () => {
       const resolver = await rig.start(0, { connection, settings: { ...seldom, framesPerTake: 1 } });
       await until(resolver, 'resolved', 5);
       resolver.done.catch(() => undefined);
-      await connection.nc.close();
+      await connection[client].nc.close();
       void resolver.stop(0);
       expect(await resend(rig, 0, 15)).toEqual({ resolved: 0, duplicates: 15, framesRead: 5 });
     }));
@@ -114,7 +115,7 @@ describe('checkpoints of deduplication', () => {
     withRig(async (rig) => {
       await sendEach(rig, 0, 20);
       await resolve(rig, 20);
-      await rig.connection.jsm.streams.purge(streams.deduplication);
+      await rig.connection[client].jsm.streams.purge(streams.deduplication);
       expect(await resend(rig, 0, 20)).toEqual({ resolved: 0, duplicates: 20, framesRead: 20 });
       expect(await resend(rig, 0, 20)).toEqual({ resolved: 0, duplicates: 20, framesRead: 0 });
     }));
@@ -127,7 +128,7 @@ describe('checkpoints of deduplication', () => {
         await sendEach(rig, n * 5, n * 5 + 5);
         await until(resolver, 'resolved', n * 5 + 5);
         await vi.waitFor(async () => {
-          const { state } = await rig.connection.jsm.streams.info(streams.deduplication);
+          const { state } = await rig.connection[client].jsm.streams.info(streams.deduplication);
           expect(state.last_seq).toBeGreaterThan(seqs.at(-1) ?? 0);
           seqs.push(state.last_seq);
         });
@@ -201,7 +202,7 @@ describe('checkpoints of deduplication', () => {
 
   it('checkpoints: a log that takes none holds up neither a start nor an event', () =>
     withRig(async (rig) => {
-      const { jsm } = rig.connection;
+      const { jsm } = rig.connection[client];
       const { config } = await jsm.streams.info(streams.deduplication);
       await jsm.streams.delete(streams.deduplication);
       await sendEach(rig, 0, 5);
@@ -233,7 +234,10 @@ describe('checkpoints of frames that the log lost', () => {
         timeout: 45_000,
         interval: 20,
       });
-      await vi.waitFor(() => rig.connection.jsm.streams.info(streams.events), { timeout: 45_000, interval: 50 });
+      await vi.waitFor(() => rig.connection[client].jsm.streams.info(streams.events), {
+        timeout: 45_000,
+        interval: 50,
+      });
     };
     try {
       await work({ rig, restart }, join(storeDir, 'jetstream', '$G', 'streams', streams.events), join(spare, 'events'));
@@ -275,7 +279,7 @@ describe('checkpoints of frames that the log lost', () => {
 
   it('checkpoints: the same when the stream was made anew and has grown past the old one', () =>
     withOwnLog(async ({ rig }) => {
-      const { jsm } = rig.connection;
+      const { jsm } = rig.connection[client];
       await sendEach(rig, 0, 10);
       await resolve(rig, 10);
       const { config } = await jsm.streams.info(streams.events);
@@ -310,7 +314,7 @@ describe('checkpoints of frames that the log lost', () => {
       await resolve(rig, 10);
       await sendEach(rig, 100, 110, 1);
       await resolve(rig, 10, often, 1);
-      await rig.connection.jsm.streams.purge(streams.events, { seq: 15 });
+      await rig.connection[client].jsm.streams.purge(streams.events, { seq: 15 });
       expect(await resend(rig, 0, 10)).toEqual({ resolved: 0, duplicates: 10, framesRead: 0 });
     }));
 });

@@ -24,7 +24,7 @@ export async function keepDeadLetters(context: ResolverContext, letters: readonl
       { partition: context.partition, origin, reason: letter.reason },
       'kept a dead letter of ingest',
     );
-    const partBytes = (context.connection.nc.info?.max_payload ?? 1024 * 1024) - headerBytesMax;
+    const partBytes = context.connection.messageBytesMax - headerBytesMax;
     const parts = Math.max(1, Math.ceil(letter.payload.length / partBytes));
     for (let part = 0; part < parts; part += 1) {
       await publishOutput(context, {

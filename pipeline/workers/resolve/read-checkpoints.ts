@@ -1,8 +1,8 @@
 import { reportLoss } from '../../../shared/nats/messages/notice-losses.ts';
 import { readMessages } from '../../../shared/nats/messages/read-messages.ts';
-import { isNoMessage, isNotFound } from '../../../shared/nats/connection/server-error.ts';
+import { isNotFound } from '../../../shared/nats/connection/server-error.ts';
 import type { StreamState } from '../../../shared/nats/streams/stream-progress.ts';
-import { deleteMessage, purgeSubject } from '../../../shared/nats/messages/subject-log.ts';
+import { deleteMessage, purgeSubject, readLast } from '../../../shared/nats/messages/subject-log.ts';
 import { deduplicationSubject, eventsOfPartition } from '../../../shared/contracts/subjects.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import type { HeldCheckpoint } from './checkpoint-writer.ts';
@@ -100,14 +100,8 @@ async function lastCheckpoint(
   context: ResolverContext,
 ): Promise<{ readonly seq: number; readonly head: CheckpointHead | undefined } | undefined> {
   const { connection, partition } = context;
-  try {
-    const place = { last_by_subj: deduplicationSubject(partition) };
-    const { seq, header } = await connection.jsm.streams.getMessage(streams.deduplication, place);
-    return { seq, head: parseCheckpointHead(header.get(checkpointHeader)) };
-  } catch (error) {
-    if (isNoMessage(error)) return undefined;
-    throw error;
-  }
+  const last = await readLast(connection, streams.deduplication, deduplicationSubject(partition));
+  return last && { seq: last.seq, head: parseCheckpointHead(last.header(checkpointHeader) ?? '') };
 }
 
 /** Reads them from `first` on, while each follows the one before. */

@@ -20,7 +20,7 @@ function outcomeOf({ claim }: VisitorTouch): VisitorOutcome {
 
 function createContext(): StepContext {
   return {
-    connection: { nc: {} },
+    connection: { messageBytesMax: 1024 ** 2 },
     visitors: {
       resolve: async (touches) => ({
         outcomes: touches.map(outcomeOf),

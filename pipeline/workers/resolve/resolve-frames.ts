@@ -25,7 +25,7 @@ export type ResolvedFrames = {
 
 /** What the steps need of their resolver. */
 export type StepContext = Omit<ResolverContext, 'connection' | 'visitors' | 'partition' | 'predecessors'> & {
-  readonly connection: { readonly nc: { readonly info?: { readonly max_payload: number } } };
+  readonly connection: { readonly messageBytesMax: number };
   readonly visitors: Pick<VisitorStore, 'resolve'>;
 };
 
@@ -88,7 +88,7 @@ export async function resolveFrames(context: StepContext, frames: readonly Store
     candidates.map(({ touch }) => touch),
   );
   context.beginTurn();
-  const payloadMax = (context.connection.nc.info?.max_payload ?? 1024 * 1024) - messageOverheadBytes;
+  const payloadMax = context.connection.messageBytesMax - messageOverheadBytes;
   const outgoing = new OutgoingFrames(Math.min(context.settings.frameBytesMax, Math.floor(payloadMax / 2)));
   candidates.forEach((candidate, index) => {
     const step = write(candidate, outcomes[index], payloadMax);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { client } from '../../../shared/nats/connection/client.ts';
 import { connectLog } from '../../../shared/nats/connection/connection.ts';
 import { migrate } from '../../../shared/postgres/migrate.ts';
 import { createNatsFolder, createTestDatabase, startTestNats } from '../../../shared/testing/servers.ts';
@@ -63,7 +64,7 @@ describe('resolver, crashing', () => {
         interval: 1,
       });
       alive = false;
-      await connection.nc.close();
+      await connection[client].nc.close();
       resolver.done.catch(() => undefined);
       void resolver.stop(0);
     }

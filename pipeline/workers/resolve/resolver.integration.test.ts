@@ -17,6 +17,7 @@ import type { Actor } from '../worker/actor.ts';
 import type { ResolvePlan } from './resolve-plan.ts';
 import { createResolverRig, defaultSettings, frameOf } from './testing/resolver-rig.ts';
 import type { ResolverRig, TestEvent } from './testing/resolver-rig.ts';
+import { client } from '../../../shared/nats/connection/client.ts';
 
 let nats: NatsServer;
 let database: TestDatabase;
@@ -35,7 +36,7 @@ async function withRig(work: (rig: ResolverRig) => Promise<void>): Promise<void>
   const rig = await createResolverRig(nats.url, database.url);
   try {
     for (const stream of [streams.ingest, streams.events, streams.deadLetters]) {
-      await rig.connection.jsm.streams.purge(stream);
+      await rig.connection[client].jsm.streams.purge(stream);
     }
     await work(rig);
   } finally {
@@ -68,11 +69,11 @@ describe('resolver', () => {
     'resolver: many accounts are written together where the log can (%s), each event once',
     (can) =>
       withRig(async (rig) => {
-        const { config } = await rig.connection.jsm.streams.info(streams.events);
+        const { config } = await rig.connection[client].jsm.streams.info(streams.events);
         const setBatches = (allowed: boolean): Promise<unknown> => {
           // The client library does not know of it yet.
           const changed = { ...config, allow_atomic: allowed };
-          return rig.connection.jsm.streams.update(streams.events, changed);
+          return rig.connection[client].jsm.streams.update(streams.events, changed);
         };
         await setBatches(can);
         const accounts = Array.from({ length: 40 }, () => randomUUID());
@@ -353,7 +354,7 @@ describe('resolver', () => {
 
   it('resolver: a log that is full holds it up, and loses nothing', () =>
     withRig(async (rig) => {
-      const { jsm } = rig.connection;
+      const { jsm } = rig.connection[client];
       const { config } = await jsm.streams.info(streams.events);
       await jsm.streams.update(streams.events, { ...config, max_bytes: 4_096 });
       const events = Array.from({ length: 20 }, (_, n) => track(String(n), { properties: { pad: 'x'.repeat(500) } }));

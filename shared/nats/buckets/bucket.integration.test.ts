@@ -3,6 +3,7 @@ import type { NatsServer } from '../../embedded/nats/nats-server.ts';
 import { startTestNats } from '../../testing/servers.ts';
 import { openBucket } from './bucket.ts';
 import type { Bucket } from './bucket.ts';
+import { client } from '../connection/client.ts';
 import { connectLog } from '../connection/connection.ts';
 import type { LogConnection } from '../connection/connection.ts';
 
@@ -93,12 +94,12 @@ test('bucket: opened with another limit it has that limit, and what it held', as
   await bucket.put('a', bytes('kept'));
   const larger = { name: `TEST_${nth}`, replicas: 1, bytesMax: 32 * 1024 * 1024 };
   const again = await openBucket(connection, larger);
-  expect((await connection.jsm.streams.info(`KV_TEST_${nth}`)).config.max_bytes).toBe(larger.bytesMax);
+  expect((await connection[client].jsm.streams.info(`KV_TEST_${nth}`)).config.max_bytes).toBe(larger.bytesMax);
   expect(text((await again.get('a'))?.value)).toBe('kept');
 });
 
 test('bucket: is read from its leader, never from a replica that may lag', async () => {
-  const { config } = await connection.jsm.streams.info(`KV_TEST_${nth}`);
+  const { config } = await connection[client].jsm.streams.info(`KV_TEST_${nth}`);
   expect(config.allow_direct).not.toBe(true);
   await bucket.put('a', bytes('one'));
   expect(text((await bucket.get('a'))?.value)).toBe('one');

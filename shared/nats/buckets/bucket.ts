@@ -1,5 +1,6 @@
 import { KvWatchInclude, StorageType } from 'nats';
 import type { KV, KvEntry } from 'nats';
+import { client } from '../connection/client.ts';
 import type { LogConnection } from '../connection/connection.ts';
 import { PublishError } from '../publish/publisher.ts';
 import { isSequence } from '../publish/publish-answer.ts';
@@ -47,7 +48,7 @@ export type BucketWatch = { stop(): void; readonly stopped: Promise<void> };
 /** Opens the bucket, making it when it is missing and bringing its limits to `settings`. */
 export async function openBucket(connection: LogConnection, settings: BucketSettings): Promise<Bucket> {
   const kv = await whileForming(async () => {
-    const opened = await connection.js.views.kv(settings.name, {
+    const opened = await connection[client].js.views.kv(settings.name, {
       history: 1,
       replicas: settings.replicas,
       storage: StorageType.File,
@@ -77,7 +78,7 @@ export async function openBucket(connection: LogConnection, settings: BucketSett
 }
 
 // The client library leaves a bucket that exists as it is: one made on a single server would never get its copies.
-async function followLimits({ jsm }: LogConnection, settings: BucketSettings): Promise<void> {
+async function followLimits({ [client]: { jsm } }: LogConnection, settings: BucketSettings): Promise<void> {
   const stream = `KV_${settings.name}`;
   const { config } = await jsm.streams.info(stream);
   // A start never makes the log survive less: copies only become more.

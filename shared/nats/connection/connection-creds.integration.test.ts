@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { startTestNats } from '../../testing/servers.ts';
+import { client } from './client.ts';
 import { connectLog } from './connection.ts';
 import { logAccess } from './log-access.ts';
 
@@ -64,7 +65,7 @@ test('login: a credentials file of an account', async () => {
   const access = logAccess({ NATS_URL: server.url, NATS_CREDS: creds });
   try {
     const connection = await connectLog({ ...access, name: 'test', connectTimeoutMs: 30_000 });
-    expect((await connection.jsm.getAccountInfo()).streams).toBe(0);
+    expect((await connection[client].jsm.getAccountInfo()).streams).toBe(0);
     await connection.close();
     await expect(connectLog({ url: server.url, name: 'test' })).rejects.toThrow(/does not let us in.*NATS_CREDS/);
   } finally {

@@ -5,6 +5,7 @@ import type { NatsServer } from '../../embedded/nats/nats-server.ts';
 import { createTestAuthority } from '../../testing/certificates.ts';
 import type { Certificate, TestAuthority } from '../../testing/certificates.ts';
 import { startTestNats } from '../../testing/servers.ts';
+import { client as logClient } from './client.ts';
 import { connectLog } from './connection.ts';
 import type { LogAccess } from './log-access.ts';
 
@@ -51,7 +52,7 @@ async function startWith(furtherConfig: string): Promise<string> {
 async function reaches(access: LogAccess, connectTimeoutMs = 30_000): Promise<boolean> {
   const connection = await connectLog({ ...access, name: 'test', connectTimeoutMs });
   try {
-    await connection.jsm.getAccountInfo();
+    await connection[logClient].jsm.getAccountInfo();
     return connection.connected;
   } finally {
     await connection.close();

@@ -1,18 +1,30 @@
 import { connect, ErrorCode, Events, NatsError } from 'nats';
-import type { ConnectionOptions, JetStreamClient, JetStreamManager, NatsConnection } from 'nats';
+import type { ConnectionOptions, NatsConnection } from 'nats';
 import { withDeadline } from '../../runtime/deadline.ts';
+import { client } from './client.ts';
+import type { LogClient } from './client.ts';
 import { connectFailure } from './connect-failure.ts';
 import { accessOptions } from './log-access.ts';
 import type { LogAccess } from './log-access.ts';
 import { versionProblem } from './server-version.ts';
 import { createRedial } from './redial.ts';
 
+/** The node that a connection leads to, or led to last. Undefined is what it has not said. */
+export type ConnectedServer = {
+  readonly name: string | undefined;
+  readonly version: string | undefined;
+  /** Host and port. */
+  readonly address: string;
+  readonly isEncrypted: boolean;
+};
+
 /** One connection to the log. It reconnects for ever; `connected` tells whether it is usable now. */
 export type LogConnection = {
-  readonly nc: NatsConnection;
-  readonly js: JetStreamClient;
-  readonly jsm: JetStreamManager;
+  readonly [client]: LogClient;
   readonly connected: boolean;
+  readonly server: ConnectedServer;
+  /** Bytes of the largest message the server takes, its headers included; what a server has by default until it says so. */
+  readonly messageBytesMax: number;
   /** Why the log cannot be relied on over it now, in words: there is no server, or one that is too old. */
   readonly problem: string | undefined;
   /** Times the connection came back after a loss. */
@@ -35,6 +47,7 @@ export type ConnectLogOptions = LogAccess & {
   readonly acceptsOldServer?: boolean;
 };
 
+const defaultMessageBytesMax = 1024 ** 2;
 const requestTimeoutMs = 5_000;
 const attemptTimeoutMs = 3_000;
 /** For finding out why an attempt failed, which may take longer than the attempt. */
@@ -75,11 +88,25 @@ export async function connectLog(options: ConnectLogOptions): Promise<LogConnect
     return error instanceof Error ? error : undefined;
   })();
   return {
-    nc,
-    js: nc.jetstream({ timeout: requestTimeoutMs }),
-    jsm: await nc.jetstreamManager({ timeout: requestTimeoutMs, checkAPI: false }),
+    [client]: {
+      nc,
+      js: nc.jetstream({ timeout: requestTimeoutMs }),
+      jsm: await nc.jetstreamManager({ timeout: requestTimeoutMs, checkAPI: false }),
+    },
     get connected() {
       return connected && !nc.isClosed();
+    },
+    get server() {
+      const { info } = nc;
+      return {
+        name: info?.server_name,
+        version: info?.version,
+        address: nc.getServer(),
+        isEncrypted: info?.tls_required === true,
+      };
+    },
+    get messageBytesMax() {
+      return nc.info?.max_payload ?? defaultMessageBytesMax;
     },
     get problem() {
       if (!connected || nc.isClosed()) return 'NATS at NATS_URL is not connected';

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { AckPolicy, DeliverPolicy, ReplayPolicy, nanos } from 'nats';
 import type { ConsumerConfig, ConsumerInfo } from 'nats';
+import { client } from '../connection/client.ts';
 import type { LogConnection } from '../connection/connection.ts';
 import { isNotFound, serverErrorCode, serverErrors } from '../connection/server-error.ts';
 import { readAt } from '../messages/subject-log.ts';
@@ -87,7 +88,7 @@ export async function claimConsumer(connection: LogConnection, wanted: DurableCo
     const { info, isNew } = await findOrMake(connection, wanted, group);
     if (isNew) return { ...ownedAs(info, group), isNew };
     const config = { ...info.config, ...limitsOf(wanted), priority_policy: 'overflow', priority_groups: [group] };
-    const changed = await connection.jsm.consumers.update(wanted.stream, wanted.name, config);
+    const changed = await connection[client].jsm.consumers.update(wanted.stream, wanted.name, config);
     return await resetConsumer(connection, changed, group);
   } catch (error) {
     throw new ConsumerError(`taking over consumer ${wanted.name}`, { cause: error });
@@ -159,14 +160,14 @@ export async function confirmConsumer(
 /** Deletes a durable consumer; one that is gone already is fine. */
 export async function deleteConsumer(connection: LogConnection, stream: string, name: string): Promise<void> {
   try {
-    await connection.jsm.consumers.delete(stream, name);
+    await connection[client].jsm.consumers.delete(stream, name);
   } catch (error) {
     if (!isNotFound(error)) throw new ConsumerError(`deleting consumer ${name}`, { cause: error });
   }
 }
 
 async function findConsumer(
-  { jsm }: LogConnection,
+  { [client]: { jsm } }: LogConnection,
   { stream, name }: Pick<DurableConsumer, 'stream' | 'name'>,
 ): Promise<ConsumerInfo | undefined> {
   try {
@@ -207,14 +208,14 @@ async function makeConsumer(
     mem_storage: wanted.placeIsKept === true && (await isReplicated(connection, wanted.stream)),
   };
   try {
-    return await connection.jsm.consumers.add(wanted.stream, config);
+    return await connection[client].jsm.consumers.add(wanted.stream, config);
   } catch (error) {
     if (serverErrorCode(error) === serverErrors.consumerAlreadyExists) return undefined;
     throw error;
   }
 }
 
-async function isReplicated({ jsm }: LogConnection, stream: string): Promise<boolean> {
+async function isReplicated({ [client]: { jsm } }: LogConnection, stream: string): Promise<boolean> {
   return (await jsm.streams.info(stream)).config.num_replicas > 1;
 }
 
@@ -237,7 +238,7 @@ async function resetConsumer(connection: LogConnection, found: ConsumerInfo, gro
 
 async function requestReset(connection: LogConnection, stream: string, name: string): Promise<ConsumerInfo> {
   const options = { timeout: requestTimeoutMs };
-  const message = await connection.nc.request(`$JS.API.CONSUMER.RESET.${stream}.${name}`, undefined, options);
+  const message = await connection[client].nc.request(`$JS.API.CONSUMER.RESET.${stream}.${name}`, undefined, options);
   const answer = message.json<ConsumerInfo & { readonly error?: { readonly description: string } }>();
   if (answer.error !== undefined) throw new ConsumerError(`resetting it: ${answer.error.description}`);
   return answer;

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { createInbox } from 'nats';
 import type { Msg, Subscription } from 'nats';
+import { client } from '../connection/client.ts';
 import type { LogConnection } from '../connection/connection.ts';
 import {
   ConsumerTakenError,
@@ -217,7 +218,7 @@ class DurablePullConsumer implements PullConsumer {
 
   #subscribe(): void {
     this.#inbox = createInbox();
-    this.#subscription = this.#connection.nc.subscribe(this.#inbox, {
+    this.#subscription = this.#connection[client].nc.subscribe(this.#inbox, {
       callback: (error, message) => {
         if (error === null) this.#receive(message);
         else this.#failed(error);
@@ -237,7 +238,7 @@ class DurablePullConsumer implements PullConsumer {
     this.#requested = room;
     this.#heardAtMs = performance.now();
     const request = { batch: room, expires: toNanos(pullExpiresMs), group: this.#group };
-    this.#connection.nc.publish(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${name}`, JSON.stringify(request), {
+    this.#connection[client].nc.publish(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${name}`, JSON.stringify(request), {
       reply: this.#inbox,
     });
   }

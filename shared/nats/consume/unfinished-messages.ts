@@ -1,3 +1,4 @@
+import { client } from '../connection/client.ts';
 import type { LogConnection } from '../connection/connection.ts';
 import { readNext } from '../messages/subject-log.ts';
 import type { DurableConsumer } from './consumers.ts';
@@ -9,7 +10,7 @@ export async function oldestUnfinishedAtMs(
   connection: LogConnection,
   consumer: ConsumerPlace,
 ): Promise<number | undefined> {
-  const info = await connection.jsm.consumers.info(consumer.stream, consumer.name);
+  const info = await connection[client].jsm.consumers.info(consumer.stream, consumer.name);
   if (info.num_pending + info.num_ack_pending === 0) return undefined;
   const { stream, filterSubject } = consumer;
   return (await readNext(connection, stream, filterSubject, info.ack_floor.stream_seq + 1))?.storedAtMs;
@@ -20,5 +21,5 @@ export async function countWaiting(
   connection: LogConnection,
   consumer: Pick<DurableConsumer, 'stream' | 'name'>,
 ): Promise<number> {
-  return (await connection.jsm.consumers.info(consumer.stream, consumer.name)).num_pending;
+  return (await connection[client].jsm.consumers.info(consumer.stream, consumer.name)).num_pending;
 }

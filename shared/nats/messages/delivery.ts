@@ -1,4 +1,5 @@
 import type { Msg, MsgHdrs } from 'nats';
+import { client } from '../connection/client.ts';
 import type { LogConnection } from '../connection/connection.ts';
 
 /** One message of a stream in the hands of a consumer, until it is acknowledged. */
@@ -61,7 +62,7 @@ export function readDelivery(
   const number = (index: number): number => Number(tokens[base + index]);
   const headers: MsgHdrs | undefined = message.headers;
   const answer = (verb: Uint8Array): void => {
-    if (!connection.nc.isClosed()) connection.nc.publish(reply, verb);
+    if (!connection[client].nc.isClosed()) connection[client].nc.publish(reply, verb);
   };
   const delivery: Delivery = {
     subject: message.subject,
@@ -81,7 +82,7 @@ export function readDelivery(
     async ackConfirmed(deadlineMs) {
       try {
         if (!keeper.acknowledged(delivery)) return true;
-        await connection.nc.request(reply, verbs.ack, { timeout: deadlineMs });
+        await connection[client].nc.request(reply, verbs.ack, { timeout: deadlineMs });
         return true;
       } catch {
         return false;

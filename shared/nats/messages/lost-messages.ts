@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { client } from '../connection/client.ts';
 import type { LogConnection } from '../connection/connection.ts';
 import { isNotFound } from '../connection/server-error.ts';
 import type { LostMessage } from './predecessors.ts';
@@ -24,14 +25,14 @@ const listedMax = 1_000;
 /** Keeps a loss where the doctor looks for it. Every reader that notices one writes the same entry. */
 export async function keepLoss(connection: LogConnection, { stream, subject, seq }: LostMessage): Promise<void> {
   const note: LossNote = { stream, subject, seq, noticedAtMs: Date.now() };
-  const kv = await connection.js.views.kv(buckets.health, { bindOnly: true });
+  const kv = await connection[client].js.views.kv(buckets.health, { bindOnly: true });
   await kv.put(`${prefix}.${stream}.${seq}`, JSON.stringify(note));
 }
 
 /** The losses noticed of late, by stream and sequence. */
 export async function listLosses(connection: LogConnection): Promise<readonly LossNote[]> {
   try {
-    const kv = await connection.js.views.kv(buckets.health, { bindOnly: true });
+    const kv = await connection[client].js.views.kv(buckets.health, { bindOnly: true });
     const notes: LossNote[] = [];
     for await (const key of await kv.keys(`${prefix}.>`)) {
       const note: unknown = (await kv.get(key))?.json();

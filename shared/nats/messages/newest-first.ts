@@ -1,4 +1,5 @@
 import { AckPolicy, DeliverPolicy } from 'nats';
+import { client } from '../connection/client.ts';
 import type { LogConnection } from '../connection/connection.ts';
 import { readNext } from './subject-log.ts';
 import type { StoredMessage } from './subject-log.ts';
@@ -20,7 +21,7 @@ export async function readNewestFirst(
   limit: number,
   beforeSeq = Infinity,
 ): Promise<NewestFirst> {
-  const { state } = await connection.jsm.streams.info(stream);
+  const { state } = await connection[client].jsm.streams.info(stream);
   const end = Math.min(beforeSeq, state.last_seq + 1);
   const behindEnd = await countFrom(connection, stream, subject, end);
   // One more than asked for tells whether there are older ones.
@@ -45,7 +46,7 @@ export async function readNewestFirst(
 
 /** Messages of a subject from a sequence on: a consumer that begins there is told how many wait for it. */
 async function countFrom(connection: LogConnection, stream: string, subject: string, seq: number): Promise<number> {
-  const info = await connection.jsm.consumers.add(stream, {
+  const info = await connection[client].jsm.consumers.add(stream, {
     ack_policy: AckPolicy.None,
     deliver_policy: DeliverPolicy.StartSequence,
     opt_start_seq: Math.max(1, seq),
@@ -53,6 +54,6 @@ async function countFrom(connection: LogConnection, stream: string, subject: str
     inactive_threshold: 60e9,
     mem_storage: true,
   });
-  await connection.jsm.consumers.delete(stream, info.name);
+  await connection[client].jsm.consumers.delete(stream, info.name);
   return info.num_pending;
 }

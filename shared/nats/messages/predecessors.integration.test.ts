@@ -5,6 +5,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { NatsServer } from '../../embedded/nats/nats-server.ts';
 import { createNatsFolder, startTestNats } from '../../testing/servers.ts';
 import { testTopology } from '../../testing/test-topology.ts';
+import { client } from '../connection/client.ts';
 import { connectLog } from '../connection/connection.ts';
 import type { LogConnection } from '../connection/connection.ts';
 import { openPullConsumer } from '../consume/pull-consumer.ts';
@@ -98,7 +99,7 @@ async function withLog(work: (log: DamagedLog) => Promise<void>): Promise<void> 
           timeout: 45_000,
           interval: 20,
         });
-        await vi.waitFor(() => connection.jsm.streams.info(streams.ingest), { timeout: 45_000, interval: 50 });
+        await vi.waitFor(() => connection[client].jsm.streams.info(streams.ingest), { timeout: 45_000, interval: 50 });
       },
     });
   } finally {

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { NatsError } from 'nats';
+import { client } from '../connection/client.ts';
 import type { LogConnection } from '../connection/connection.ts';
 import type { Delivery } from './delivery.ts';
 
@@ -66,9 +67,9 @@ export function watchForLoss(
 }
 
 async function isLost(connection: LogConnection, { stream, seq }: LostMessage, writer: string): Promise<boolean> {
-  while (!connection.nc.isClosed()) {
+  while (!connection[client].nc.isClosed()) {
     try {
-      const { header } = await connection.jsm.streams.getMessage(stream, { seq });
+      const { header } = await connection[client].jsm.streams.getMessage(stream, { seq });
       // Another one has its sequence where the log lost its end and went on from there.
       return header.get(predecessorHeader).split(' ', 1)[0] !== writer;
     } catch (error) {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { NatsServer } from '../../embedded/nats/nats-server.ts';
 import { startTestNats } from '../../testing/servers.ts';
 import { testTopology } from '../../testing/test-topology.ts';
+import { client } from '../connection/client.ts';
 import { connectLog } from '../connection/connection.ts';
 import type { LogConnection } from '../connection/connection.ts';
 import { lastStored, storedAt } from './subject-log.ts';
@@ -67,7 +68,7 @@ describe('readMessages', () => {
 
   it('readMessages: begins at the time given', async () => {
     await write(3, 0, 1);
-    const { time } = await connection.jsm.streams.getMessage(streams.events, { last_by_subj: 'events.*.3' });
+    const { time } = await connection[client].jsm.streams.getMessage(streams.events, { last_by_subj: 'events.*.3' });
     while (Date.now() <= time.getTime() + 1) await new Promise((resolve) => setTimeout(resolve, 1));
     await write(3, 1, 3);
     expect(await read(3, { from: { timeMs: time.getTime() + 1 } })).toEqual(['1', '2']);
@@ -84,7 +85,7 @@ describe('readMessages', () => {
 
   it('readMessages: begins at the sequence given, gives the messages whole where asked to, and ends when told to', async () => {
     const seqs: number[] = [];
-    const last = await connection.jsm.streams.getMessage(streams.events, { last_by_subj: 'events.*.1' });
+    const last = await connection[client].jsm.streams.getMessage(streams.events, { last_by_subj: 'events.*.1' });
     await read(1, { from: { seq: last.seq - 2 }, onMessage: ({ seq }) => void seqs.push(seq) });
     expect(seqs).toEqual([last.seq - 2, last.seq - 1, last.seq]);
     const texts: string[] = [];

@@ -1,5 +1,6 @@
 import { AckPolicy, DeliverPolicy, ReplayPolicy, createInbox, nanos } from 'nats';
 import type { ConsumerConfig, ConsumerInfo, Msg } from 'nats';
+import { client } from '../connection/client.ts';
 import type { LogConnection } from '../connection/connection.ts';
 import { readDelivery } from './delivery.ts';
 import type { Delivery } from './delivery.ts';
@@ -67,12 +68,13 @@ async function readOnce(
   options: ReadMessagesOptions,
   onMessage: OnMessage,
 ): Promise<boolean> {
-  const info = await connection.jsm.consumers.add(options.stream, consumerConfig(options));
+  const info = await connection[client].jsm.consumers.add(options.stream, consumerConfig(options));
   try {
     return info.num_pending === 0 || (await pullAll(connection, info, options, onMessage));
   } finally {
     // Without a connection the server removes it by itself.
-    if (connection.connected) await connection.jsm.consumers.delete(options.stream, info.name).catch(() => false);
+    if (connection.connected)
+      await connection[client].jsm.consumers.delete(options.stream, info.name).catch(() => false);
   }
 }
 
@@ -91,7 +93,7 @@ function pullAll(
     const inbox = createInbox();
     let requested = 0;
     let ended = false;
-    const subscription = connection.nc.subscribe(inbox, { callback: (_error, message) => receive(message) });
+    const subscription = connection[client].nc.subscribe(inbox, { callback: (_error, message) => receive(message) });
     const silence = setTimeout(() => end(() => resolve(false)), pullSilenceMs);
     const offDisconnect = connection.onDisconnect(() => end(() => resolve(false)));
     const onAbort = (): void =>
@@ -109,7 +111,7 @@ function pullAll(
     const pull = (): void => {
       requested += messagesPerPull;
       const request = JSON.stringify({ batch: messagesPerPull, expires: nanos(pullExpiresMs) });
-      connection.nc.publish(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${name}`, request, { reply: inbox });
+      connection[client].nc.publish(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${name}`, request, { reply: inbox });
     };
     const receive = (message: Msg): void => {
       const delivery = readDelivery(connection, message);

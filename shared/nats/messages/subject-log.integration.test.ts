@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { NatsServer } from '../../embedded/nats/nats-server.ts';
 import { startTestNats } from '../../testing/servers.ts';
 import { testTopology } from '../../testing/test-topology.ts';
+import { client } from '../connection/client.ts';
 import { connectLog } from '../connection/connection.ts';
 import type { LogConnection } from '../connection/connection.ts';
 import { publishWithRetry } from '../publish/publisher.ts';
@@ -32,8 +33,8 @@ it.each([
   ['copies may be asked', true],
   ['only the leader may be asked', false],
 ])('stored message, %s: is read by its sequence, and is undefined once it is gone', async (_what, allow_direct) => {
-  const { config } = await connection.jsm.streams.info(streams.deadLetters);
-  await connection.jsm.streams.update(streams.deadLetters, { ...config, allow_direct });
+  const { config } = await connection[client].jsm.streams.info(streams.deadLetters);
+  await connection[client].jsm.streams.update(streams.deadLetters, { ...config, allow_direct });
   const [first, second] = [await store(`größe ${allow_direct}`), await store(`second ${allow_direct}`)];
   expect(Buffer.from((await readStored(connection, streams.deadLetters, first)) ?? []).toString()).toMatch(/^größe/);
   await deleteMessage(connection, streams.deadLetters, second);

@@ -1,3 +1,4 @@
+import { client } from '../connection/client.ts';
 import type { LogConnection } from '../connection/connection.ts';
 import { isNoMessage } from '../connection/server-error.ts';
 
@@ -30,16 +31,25 @@ export function readAt(connection: LogConnection, stream: string, seq: number): 
   return find(connection, stream, { seq });
 }
 
+/** The newest message on a subject, asked of the stream's leader; undefined when there is none. */
+export function readLast(
+  connection: LogConnection,
+  stream: string,
+  subject: string,
+): Promise<StoredMessage | undefined> {
+  return find(connection, stream, { last_by_subj: subject });
+}
+
 /** Where a message stands and the id it was published under. */
 export type StoredId = { readonly seq: number; readonly msgId: string };
 
-/** The newest message on a subject; undefined when there is none. */
+/** The newest message on a subject, as readLast. */
 export async function lastStored(
   connection: LogConnection,
   stream: string,
   subject: string,
 ): Promise<StoredId | undefined> {
-  return idOf(await find(connection, stream, { last_by_subj: subject }));
+  return idOf(await readLast(connection, stream, subject));
 }
 
 /** The message at a sequence; undefined when it is gone. */
@@ -56,7 +66,7 @@ type Place = { readonly seq: number; readonly next_by_subj?: string } | { readon
 
 async function find(connection: LogConnection, stream: string, place: Place): Promise<StoredMessage | undefined> {
   try {
-    const message = await connection.jsm.streams.getMessage(stream, place);
+    const message = await connection[client].jsm.streams.getMessage(stream, place);
     let bytes: Uint8Array | undefined;
     return {
       seq: message.seq,
@@ -88,7 +98,11 @@ export async function readStored(
   return copy ?? (await find(connection, stream, { seq }))?.data;
 }
 
-async function readCopy({ nc }: LogConnection, stream: string, seq: number): Promise<Uint8Array | undefined> {
+async function readCopy(
+  { [client]: { nc } }: LogConnection,
+  stream: string,
+  seq: number,
+): Promise<Uint8Array | undefined> {
   try {
     const answer = await nc.request(`$JS.API.DIRECT.GET.${stream}`, JSON.stringify({ seq }), {
       timeout: copyTimeoutMs,
@@ -106,7 +120,7 @@ export async function countBySubject(
   stream: string,
   filter: string,
 ): Promise<ReadonlyMap<string, number>> {
-  const info = await connection.jsm.streams.info(stream, { subjects_filter: filter });
+  const info = await connection[client].jsm.streams.info(stream, { subjects_filter: filter });
   return new Map(Object.entries(info.state.subjects ?? {}));
 }
 
@@ -118,14 +132,14 @@ export async function purgeSubject(
   beforeSeq?: number,
 ): Promise<number> {
   const range = beforeSeq === undefined ? {} : { seq: beforeSeq };
-  const { purged } = await connection.jsm.streams.purge(stream, { filter: subject, ...range });
+  const { purged } = await connection[client].jsm.streams.purge(stream, { filter: subject, ...range });
   return purged;
 }
 
 /** Removes one message. One that is gone already is fine. */
 export async function deleteMessage(connection: LogConnection, stream: string, seq: number): Promise<void> {
   try {
-    await connection.jsm.streams.deleteMessage(stream, seq, false);
+    await connection[client].jsm.streams.deleteMessage(stream, seq, false);
   } catch (error) {
     if (!isNoMessage(error)) throw error;
   }

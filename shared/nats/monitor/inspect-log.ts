@@ -1,6 +1,7 @@
 import { StorageType, nanos } from 'nats';
 import type { ConsumerInfo, StreamConfig, StreamInfo } from 'nats';
 import { isJsonObject } from '../../runtime/json.ts';
+import { client } from '../connection/client.ts';
 import type { LogConnection } from '../connection/connection.ts';
 import { consumerPolicy } from '../consume/consumers.ts';
 import { jetStreamFailure, isNotFound } from '../connection/server-error.ts';
@@ -53,7 +54,7 @@ export async function inspectLog(connection: LogConnection, settings: TopologySe
       num_replicas: bucket.replicas,
     })),
   ];
-  const account = await connection.jsm.getAccountInfo().catch((error: unknown) => {
+  const account = await connection[client].jsm.getAccountInfo().catch((error: unknown) => {
     throw new TopologyError(`reading the log: ${jetStreamFailure(error)}`, { cause: error });
   });
   const found = await Promise.all(wanted.map((one) => inspectStream(connection, one)));
@@ -68,7 +69,7 @@ export async function inspectLog(connection: LogConnection, settings: TopologySe
 
 const consumed: ReadonlySet<string> = new Set([streams.ingest, streams.events]);
 
-async function inspectStream({ jsm }: LogConnection, wanted: Wanted): Promise<StreamReport> {
+async function inspectStream({ [client]: { jsm } }: LogConnection, wanted: Wanted): Promise<StreamReport> {
   try {
     return reportStream(wanted, await jsm.streams.info(wanted.name));
   } catch (error) {
@@ -90,7 +91,10 @@ function reportStream(wanted: Wanted, { config, state, cluster }: StreamInfo): S
   };
 }
 
-async function inspectConsumers({ jsm }: LogConnection, stream: string): Promise<readonly ConsumerReport[]> {
+async function inspectConsumers(
+  { [client]: { jsm } }: LogConnection,
+  stream: string,
+): Promise<readonly ConsumerReport[]> {
   const reports: ConsumerReport[] = [];
   for await (const info of jsm.consumers.list(stream)) {
     // What the client library makes for a moment (a bucket's watch, a reader of headers) is none of ours.

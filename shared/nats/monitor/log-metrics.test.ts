@@ -15,20 +15,17 @@ const servers: readonly LogServer[] = [
   },
 ];
 
-async function shown(
-  known: readonly LogServer[],
-  connectedTo: { version: string; server_name: string },
-): Promise<string> {
+async function shown(known: readonly LogServer[], server: { version: string; name: string }): Promise<string> {
   const page = new MetricsPage();
   showLog(page, {
-    connection: { connected: true, reconnects: 0, nc: { info: connectedTo } },
+    connection: { connected: true, reconnects: 0, server },
     logServers: { mode: 'fsync', servers: known },
   });
   return page.text();
 }
 
 test('log metrics: what holds of each nats-server', async () => {
-  const text = await shown(servers, { version: '2.15.1', server_name: 'nats-1' });
+  const text = await shown(servers, { version: '2.15.1', name: 'nats-1' });
   for (const [server, holds] of Object.entries({ 'nats-1': 1, 'nats-2': 0 })) {
     for (const check of ['version', 'health', 'limit_given', 'limit_enough']) {
       expect(text).toContain(`sluice_log_server_check{server="${server}",check="${check}"} ${holds}\n`);
@@ -39,7 +36,7 @@ test('log metrics: what holds of each nats-server', async () => {
 });
 
 test('log metrics: without a monitor port the version of the server we talk to is known all the same', async () => {
-  const text = await shown([], { version: '2.10.27', server_name: 'alone' });
+  const text = await shown([], { version: '2.10.27', name: 'alone' });
   expect(text).toContain('sluice_log_server_check{server="alone",check="version"} 0\n');
   expect(text).not.toContain('check="health"');
 });

@@ -1,6 +1,6 @@
 import { counter, gauge } from '../../runtime/metrics/define-metric.ts';
 import type { MetricsPage } from '../../runtime/metrics/metrics-page.ts';
-import type { LogConnection } from '../connection/connection.ts';
+import type { ConnectedServer, LogConnection } from '../connection/connection.ts';
 import { isNewEnough } from '../connection/server-version.ts';
 import type { LogServer, LogServerStorage } from './read-log-servers.ts';
 import type { LogServersWatch } from './watch-log-servers.ts';
@@ -31,7 +31,7 @@ export const logMetrics = {
 
 export type LogSources = {
   readonly connection: Pick<LogConnection, 'connected' | 'reconnects'> & {
-    readonly nc: { readonly info?: { readonly version: string; readonly server_name?: string } | undefined };
+    readonly server: Pick<ConnectedServer, 'name' | 'version'>;
   };
   readonly logServers: Pick<LogServersWatch, 'mode' | 'servers'>;
 };
@@ -41,7 +41,7 @@ export function showLog(page: MetricsPage, { connection, logServers }: LogSource
   page.show(logMetrics.logConnected, (add) => add(connection.connected ? 1 : 0));
   page.show(logMetrics.logReconnects, (add) => add(connection.reconnects));
   page.show(logMetrics.durabilityInfo, (add) => {
-    const server_version = connection.nc.info?.version ?? 'unknown';
+    const server_version = connection.server.version ?? 'unknown';
     for (const mode of ['fsync', 'interval', 'unknown'])
       add(mode === logServers.mode ? 1 : 0, { mode, server_version });
   });
@@ -67,16 +67,16 @@ function showLogServers(
 
 type ServerCheck = readonly [server: string, check: string, holds: boolean];
 
-function checksOf({ nc: { info } }: LogSources['connection'], servers: readonly LogServer[]): ServerCheck[] {
+function checksOf({ server }: LogSources['connection'], servers: readonly LogServer[]): ServerCheck[] {
   const checks = servers.flatMap(({ name, version, complaint, storage }): ServerCheck[] => [
     [name, 'version', isNewEnough(version)],
     [name, 'health', complaint === undefined],
     ...(storage === undefined ? [] : limitChecks(name, storage)),
   ]);
   // The one we talk to says its version without a monitor port.
-  const connected = info?.server_name;
+  const connected = server.name;
   if (connected === undefined || servers.some(({ name }) => name === connected)) return checks;
-  return [...checks, [connected, 'version', isNewEnough(info?.version ?? '')]];
+  return [...checks, [connected, 'version', isNewEnough(server.version ?? '')]];
 }
 
 const limitChecks = (name: string, { isLimitGiven, limitBytes, reservedBytes }: LogServerStorage): ServerCheck[] => [

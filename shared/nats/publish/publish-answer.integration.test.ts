@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { NatsServer } from '../../embedded/nats/nats-server.ts';
 import { startTestNats } from '../../testing/servers.ts';
+import { client } from '../connection/client.ts';
 import { connectLog } from '../connection/connection.ts';
 import type { LogConnection } from '../connection/connection.ts';
 import { createFramePublisher } from './frame-publisher.ts';
@@ -16,7 +17,7 @@ beforeAll(async () => {
   server = await startTestNats();
   connection = await connectLog({ url: server.url, name: 'test' });
   // Stands in for a stream, and answers what a test wants.
-  connection.nc.subscribe('ingest.*', {
+  connection[client].nc.subscribe('ingest.*', {
     callback: (_error, message) => {
       ids.push(message.headers?.get('Nats-Msg-Id') ?? '');
       message.respond(Buffer.from(answers.shift() ?? ''));

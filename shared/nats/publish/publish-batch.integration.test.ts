@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { NatsServer } from '../../embedded/nats/nats-server.ts';
 import { createNatsFolder, startTestNats, startTestNatsCluster } from '../../testing/servers.ts';
 import { testTopology } from '../../testing/test-topology.ts';
+import { client } from '../connection/client.ts';
 import { connectLog } from '../connection/connection.ts';
 import type { LogConnection } from '../connection/connection.ts';
 import { batchMessagesMax, publishBatch } from './publish-batch.ts';
@@ -116,11 +117,11 @@ test('publish batch: more than the server takes at a time, in one batch or in ba
   // Begun and not ended, they count until the server forgets them.
   for (let begun = 0; begun < 50; begun += 1) {
     const headers = { 'Nats-Batch-Id': `begun-${begun}`, 'Nats-Batch-Sequence': '1' };
-    connection.nc.publish(eventsSubject('account-0', 0), new Uint8Array(), {
+    connection[client].nc.publish(eventsSubject('account-0', 0), new Uint8Array(), {
       headers: publishHeaders({ msgId: `begun-${begun}`, headers }),
     });
   }
-  await connection.nc.flush();
+  await connection[client].nc.flush();
   await expect(publishBatch(connection, messages('c', 2), timeoutMs)).rejects.toBeInstanceOf(PublishError);
   expect(await stored(connection)).toHaveLength(batchMessagesMax);
 });

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { client } from '../connection/client.ts';
 import type { LogConnection } from '../connection/connection.ts';
 import { readBatchAnswer } from './publish-answer.ts';
 import { PublishError, asPublishError, publishHeaders } from './publisher.ts';
@@ -33,7 +34,7 @@ export async function publishBatch(
   if (last === undefined) return [];
   // The client keeps no reconnect buffer worth the name: what is written while down is dropped.
   if (!connection.connected) throw new PublishError('disconnected', last.subject);
-  const { nc } = connection;
+  const { nc } = connection[client];
   const id = randomBytes(12).toString('base64url');
   try {
     // The server answers the last one for all of them. Where it misses one of those before, it refuses the batch.

@@ -1,5 +1,6 @@
 import { ErrorCode, NatsError, headers as createHeaders } from 'nats';
 import type { Msg, MsgHdrs } from 'nats';
+import { client } from '../connection/client.ts';
 import type { LogConnection } from '../connection/connection.ts';
 import { isRepeatable, readPublishAnswer } from './publish-answer.ts';
 import type { PublishFailure } from './publish-answer.ts';
@@ -39,7 +40,7 @@ export async function publish(
     // The client keeps no reconnect buffer worth the name: what is written while down is dropped.
     if (!connection.connected) throw new PublishError('disconnected', subject);
     const headers = publishHeaders(options);
-    const message: Msg = await connection.nc.request(subject, payload, { timeout: options.timeoutMs, headers });
+    const message: Msg = await connection[client].nc.request(subject, payload, { timeout: options.timeoutMs, headers });
     const answer = readPublishAnswer(message.data, streamOf(subject));
     if (answer.kind === 'stored') return { seq: answer.seq, duplicate: answer.duplicate };
     throw new PublishError(answer.reason, subject, new Error(message.string()));

@@ -1,3 +1,4 @@
+import { client } from '../connection/client.ts';
 import type { LogConnection } from '../connection/connection.ts';
 import { isNotFound } from '../connection/server-error.ts';
 import { TopologyError, streams } from './topology.ts';
@@ -8,7 +9,7 @@ import { whileForming } from '../connection/while-forming.ts';
  * it survive less. Before anything is changed.
  */
 export async function refuseFewerCopies(connection: LogConnection, replicas: number): Promise<void> {
-  if (replicas > 1 && connection.nc.info?.cluster === undefined) {
+  if (replicas > 1 && connection[client].nc.info?.cluster === undefined) {
     throw new TopologyError(
       `checking the log: LOG_REPLICAS is ${replicas}, and the nats-server at NATS_URL is in no cluster that could keep ` +
         'them. Set LOG_REPLICAS=1, or NATS_URL to the servers of the cluster',
@@ -25,7 +26,7 @@ export async function refuseFewerCopies(connection: LogConnection, replicas: num
 }
 
 /** 0 for a stream that is missing. */
-function copiesOf({ jsm }: LogConnection, stream: string): Promise<number> {
+function copiesOf({ [client]: { jsm } }: LogConnection, stream: string): Promise<number> {
   return whileForming(async () => {
     try {
       return (await jsm.streams.info(stream)).config.num_replicas;

@@ -1,4 +1,5 @@
 import { AckPolicy, DeliverPolicy } from 'nats';
+import { client } from '../connection/client.ts';
 import type { LogConnection } from '../connection/connection.ts';
 
 export type StreamState = {
@@ -13,7 +14,7 @@ export type StreamState = {
 };
 
 export async function readStreamState(connection: LogConnection, stream: string): Promise<StreamState> {
-  const { config, state, created: createdAt } = await connection.jsm.streams.info(stream);
+  const { config, state, created: createdAt } = await connection[client].jsm.streams.info(stream);
   return {
     createdAt,
     bytes: state.bytes,
@@ -35,7 +36,10 @@ export type StreamLoss = {
 const gapsMax = 1_000_000;
 
 /** What the server has lost of a stream; undefined when the stream has too many gaps to ask. */
-export async function readStreamLoss({ jsm }: LogConnection, stream: string): Promise<StreamLoss | undefined> {
+export async function readStreamLoss(
+  { [client]: { jsm } }: LogConnection,
+  stream: string,
+): Promise<StreamLoss | undefined> {
   const { state } = await jsm.streams.info(stream);
   if ((state.num_deleted ?? 0) > gapsMax) return undefined;
   // It is told with the gaps only.
@@ -58,7 +62,7 @@ export type ConsumerProgress = {
 /** How far each durable consumer of a stream has come. */
 export async function listConsumerProgress(connection: LogConnection, stream: string): Promise<ConsumerProgress[]> {
   const found: ConsumerProgress[] = [];
-  for await (const info of connection.jsm.consumers.list(stream)) {
+  for await (const info of connection[client].jsm.consumers.list(stream)) {
     if (info.config.durable_name === undefined) continue;
     found.push({
       name: info.name,
@@ -75,13 +79,13 @@ export async function listConsumerProgress(connection: LogConnection, stream: st
 /** The sequence of the first message stored at or after a time; one past the end when there is none. */
 export async function findSeqAt(connection: LogConnection, stream: string, timeMs: number): Promise<number> {
   // A consumer that starts at a time knows where that is, on every version of the server.
-  const info = await connection.jsm.consumers.add(stream, {
+  const info = await connection[client].jsm.consumers.add(stream, {
     ack_policy: AckPolicy.None,
     deliver_policy: DeliverPolicy.StartTime,
     opt_start_time: new Date(timeMs).toISOString(),
     inactive_threshold: 60e9,
     mem_storage: true,
   });
-  await connection.jsm.consumers.delete(stream, info.name);
+  await connection[client].jsm.consumers.delete(stream, info.name);
   return info.delivered.stream_seq + 1;
 }

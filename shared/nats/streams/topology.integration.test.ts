@@ -3,6 +3,7 @@ import type { NatsServer } from '../../embedded/nats/nats-server.ts';
 import { startTestNats, startTestNatsCluster } from '../../testing/servers.ts';
 import { testTopology } from '../../testing/test-topology.ts';
 import { openBucket } from '../buckets/bucket.ts';
+import { client } from '../connection/client.ts';
 import { connectLog } from '../connection/connection.ts';
 import type { LogConnection } from '../connection/connection.ts';
 import { refuseFewerCopies } from './refuse-fewer-copies.ts';
@@ -12,7 +13,7 @@ const bytesMax = 8 * 1024 ** 2;
 const settings = testTopology({ partitions: 2, streamBytesMax: bytesMax });
 
 let connection: LogConnection;
-const configOf = async (stream: string) => (await connection.jsm.streams.info(stream)).config;
+const configOf = async (stream: string) => (await connection[client].jsm.streams.info(stream)).config;
 
 describe('one server', () => {
   let server: NatsServer;
@@ -22,7 +23,7 @@ describe('one server', () => {
     connection = await connectLog({ url: server.url, name: 'test' });
   });
   beforeEach(async () => {
-    for (const name of Object.values(streams)) await connection.jsm.streams.delete(name).catch(() => undefined);
+    for (const name of Object.values(streams)) await connection[client].jsm.streams.delete(name).catch(() => undefined);
   });
   afterAll(async () => {
     await connection.close();
@@ -51,14 +52,14 @@ describe('one server', () => {
   });
 
   test('topology: a stream admits more than the thousand consumers a server allows by itself, also one made before', async () => {
-    await connection.jsm.streams.add({ name: streams.events, subjects: ['events.*.*'], max_bytes: bytesMax });
+    await connection[client].jsm.streams.add({ name: streams.events, subjects: ['events.*.*'], max_bytes: bytesMax });
     await ensureTopology(connection, settings);
     const add = (index: number) =>
-      connection.jsm.consumers.add(streams.events, { durable_name: `reader-${index}`, mem_storage: true });
+      connection[client].jsm.consumers.add(streams.events, { durable_name: `reader-${index}`, mem_storage: true });
     for (let first = 0; first < 1_100; first += 100) {
       await Promise.all(Array.from({ length: 100 }, (_, offset) => add(first + offset)));
     }
-    expect((await connection.jsm.streams.info(streams.events)).state.consumer_count).toBe(1_100);
+    expect((await connection[client].jsm.streams.info(streams.events)).state.consumer_count).toBe(1_100);
   });
 
   test('topology: copies that one server cannot keep are refused', async () => {

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { DiscardPolicy, RetentionPolicy, StorageType, nanos } from 'nats';
 import type { StreamConfig } from 'nats';
+import { client } from '../connection/client.ts';
 import type { LogConnection } from '../connection/connection.ts';
 import { jetStreamFailure, isNotFound, serverErrorCode, serverErrors } from '../connection/server-error.ts';
 import { whileForming } from '../connection/while-forming.ts';
@@ -103,7 +104,7 @@ export async function ensureTopology(
   for (const config of streamConfigs(settings, deploymentId)) {
     if (await ensureStream(connection, config)) created.push(config.name ?? '');
   }
-  const info = await whileForming(() => connection.jsm.streams.info(streams.ingest));
+  const info = await whileForming(() => connection[client].jsm.streams.info(streams.ingest));
   const partitions = Number(info.config.metadata?.['sluice.partitions']);
   if (!Number.isInteger(partitions) || partitions < 1) {
     throw new TopologyError(`reading stream ${streams.ingest}: its metadata names no partition count`);
@@ -121,7 +122,7 @@ async function ensureStream(connection: LogConnection, config: WantedConfig): Pr
 }
 
 /** Whether it made the stream. */
-async function makeOrAdjust({ jsm }: LogConnection, config: WantedConfig): Promise<boolean> {
+async function makeOrAdjust({ [client]: { jsm } }: LogConnection, config: WantedConfig): Promise<boolean> {
   const name = config.name ?? '';
   try {
     const found = await jsm.streams.info(name);

@@ -1,9 +1,10 @@
 import type { Envelope } from '../../../../shared/contracts/events/envelope.ts';
 import { decodeEnvelopes } from '../../../../shared/contracts/events/envelope.ts';
+import { client } from '../../../../shared/nats/connection/client.ts';
 import type { LogConnection } from '../../../../shared/nats/connection/connection.ts';
 
 /** Every event in the log of accepted ones, in its order. */
-export async function readEnvelopes({ jsm }: LogConnection): Promise<Envelope[]> {
+export async function readEnvelopes({ [client]: { jsm } }: LogConnection): Promise<Envelope[]> {
   const { state } = await jsm.streams.info('INGEST');
   const envelopes: Envelope[] = [];
   for (let seq = 1; seq <= state.last_seq; seq += 1) {

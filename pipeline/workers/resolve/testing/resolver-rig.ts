@@ -4,6 +4,7 @@ import { envelopeHead, envelopePrefix } from '../../../../shared/contracts/event
 import type { EnvelopeKind } from '../../../../shared/contracts/events/envelope.ts';
 import { FrameWriter } from '../../../../shared/contracts/events/frame.ts';
 import { decodeResolved } from '../../../../shared/contracts/events/resolved-event.ts';
+import { client } from '../../../../shared/nats/connection/client.ts';
 import { connectLog } from '../../../../shared/nats/connection/connection.ts';
 import type { LogConnection } from '../../../../shared/nats/connection/connection.ts';
 import { openPullConsumer } from '../../../../shared/nats/consume/pull-consumer.ts';
@@ -113,7 +114,7 @@ export function frameOf(account: string, events: readonly TestEvent[]): Uint8Arr
 
 /** Everything on a subject, in the order of the log. */
 async function readSubject(connection: LogConnection, stream: string, filterSubject: string): Promise<Delivery[]> {
-  const info = await connection.jsm.streams.info(stream, { subjects_filter: filterSubject });
+  const info = await connection[client].jsm.streams.info(stream, { subjects_filter: filterSubject });
   const total = Object.values(info.state.subjects ?? {}).reduce((sum, count) => sum + count, 0);
   if (total === 0) return [];
   const name = `test-${randomUUID()}`;
@@ -124,6 +125,6 @@ async function readSubject(connection: LogConnection, stream: string, filterSubj
   const messages: Delivery[] = [];
   while (messages.length < total) messages.push(...(await pullConsumer.take(100)));
   await pullConsumer.close();
-  await connection.jsm.consumers.delete(stream, name);
+  await connection[client].jsm.consumers.delete(stream, name);
   return messages;
 }
