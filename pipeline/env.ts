@@ -16,6 +16,7 @@ import { hostEnv } from './threads/host-settings.ts';
 import { dispatcherEnv } from './workers/dispatch/dispatcher-settings.ts';
 import { recentEnv } from './workers/recent/recent-settings.ts';
 import { resolverEnv } from './workers/resolve/resolver-settings.ts';
+import { resultsEnv } from './workers/results/results-settings.ts';
 
 /** Every variable of the pipeline. */
 export const pipelineEnv = {
@@ -32,6 +33,7 @@ export const pipelineEnv = {
   ...dispatcherEnv,
   ...egressEnv,
   ...recentEnv,
+  ...resultsEnv,
   ...retentionEnv,
 };
 

@@ -19,7 +19,6 @@ import { createSourceActivity } from '../workers/dispatch/health/source-activity
 import type { SourceActivity } from '../workers/dispatch/health/source-activity.ts';
 import { createOutcomeRecorder } from '../workers/recent/outcome-recorder.ts';
 import type { OutcomeRecorder } from '../workers/recent/outcome-recorder.ts';
-import { outcomeRate } from '../workers/recent/outcome-settings.ts';
 import { createAccountPlans } from './account-plans.ts';
 import type { AccountPlans } from './account-plans.ts';
 import type { HostSettings } from './host-settings.ts';
@@ -56,7 +55,7 @@ export async function openHostResources(settings: HostSettings, logger: Logger):
   const sourceActivity = createSourceActivity(health, instanceId, (error) =>
     logger.warn({ err: error }, 'writing source activity failed'),
   );
-  const outcomes = createOutcomeRecorder({ pool, ...outcomeRate(settings.recent) });
+  const outcomes = createOutcomeRecorder({ pool, ...settings.recent.outcomes });
   return {
     connection,
     pool,

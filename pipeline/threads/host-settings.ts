@@ -15,6 +15,8 @@ import { readRecentSettings } from '../workers/recent/recent-settings.ts';
 import type { RecentSettings, recentEnv } from '../workers/recent/recent-settings.ts';
 import { readResolverSettings } from '../workers/resolve/resolver-settings.ts';
 import type { ResolverSettings, resolverEnv } from '../workers/resolve/resolver-settings.ts';
+import { readResultsSettings } from '../workers/results/results-settings.ts';
+import type { ResultsSettings, resultsEnv } from '../workers/results/results-settings.ts';
 
 const mebibyte = 1024 ** 2;
 
@@ -34,6 +36,7 @@ export type HostSettings = {
   readonly egressRanges: readonly string[];
   readonly resolver: ResolverSettings;
   readonly recent: RecentSettings;
+  readonly results: ResultsSettings;
   readonly dispatcher: DispatcherSettings;
 };
 
@@ -54,6 +57,7 @@ type HostSlices = typeof hostEnv &
   Pick<typeof serviceEnv, 'LOG_LEVEL'> &
   typeof resolverEnv &
   typeof recentEnv &
+  typeof resultsEnv &
   typeof dispatcherEnv;
 type HostVariables = Static<TObject<HostSlices>> & { readonly EGRESS_ALLOW: readonly string[] };
 
@@ -70,6 +74,7 @@ export function readHostSettings(env: HostVariables, instanceId: string): Omit<H
     egressRanges: env.EGRESS_ALLOW,
     resolver: readResolverSettings(env),
     recent: readRecentSettings(env),
+    results: readResultsSettings(env),
     dispatcher: readDispatcherSettings(env),
   };
 }

@@ -3,6 +3,7 @@ import { dispatcherEnv, readDispatcherSettings } from '../../workers/dispatch/di
 import { recentEnv, readRecentSettings } from '../../workers/recent/recent-settings.ts';
 import type { HostSettings } from '../../threads/host-settings.ts';
 import { readResolverSettings, resolverEnv } from '../../workers/resolve/resolver-settings.ts';
+import { readResultsSettings, resultsEnv } from '../../workers/results/results-settings.ts';
 
 /** Settings for hosts that neither connect nor deliver. */
 export const hostSettingsForTests: Omit<HostSettings, 'thread'> = {
@@ -17,5 +18,6 @@ export const hostSettingsForTests: Omit<HostSettings, 'thread'> = {
   egressRanges: [],
   resolver: readResolverSettings(defaultsOf(resolverEnv)),
   recent: readRecentSettings(defaultsOf(recentEnv)),
+  results: readResultsSettings(defaultsOf(resultsEnv)),
   dispatcher: readDispatcherSettings(defaultsOf(dispatcherEnv)),
 };

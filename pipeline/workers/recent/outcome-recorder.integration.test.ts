@@ -3,6 +3,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vi
 import { insertRecentEvents } from './insert-recent-events.ts';
 import { createOutcomeRecorder } from './outcome-recorder.ts';
 import type { OutcomeRecorder, OutcomeRecorderOptions } from './outcome-recorder.ts';
+import { defaultsOf } from '../../../shared/runtime/env.ts';
+import { readRecentSettings, recentEnv } from './recent-settings.ts';
 import { createRecentRig } from './testing/recent-rig.ts';
 import type { Outcome } from './write-outcomes.ts';
 
@@ -25,8 +27,10 @@ afterAll(() => rig?.close());
 const within = { timeout: 45_000, interval: 20 };
 const nowMs = Date.now();
 
+const usual = readRecentSettings(defaultsOf(recentEnv)).outcomes;
+
 function start(changes: Partial<OutcomeRecorderOptions> = {}): OutcomeRecorder {
-  const recorder = createOutcomeRecorder({ pool: rig.pool, flushEveryMs: 20, ...changes });
+  const recorder = createOutcomeRecorder({ pool: rig.pool, ...usual, flushEveryMs: 20, ...changes });
   recorders.push(recorder);
   return recorder;
 }

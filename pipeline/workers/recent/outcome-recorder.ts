@@ -4,13 +4,12 @@ import { withDeadline } from '../../../shared/runtime/deadline.ts';
 import { isolateRefused } from '../worker/isolate-refused.ts';
 import { createOutcomeCounts } from './outcome-stats.ts';
 import type { OutcomeStats } from './outcome-stats.ts';
-import { outcomeDefaults } from './outcome-settings.ts';
-import type { OutcomeSettings } from './outcome-settings.ts';
+import type { OutcomeSettings } from './recent-settings.ts';
 import { createSamplingBuckets } from './sampling-bucket.ts';
 import { writeOutcomes } from './write-outcomes.ts';
 import type { Outcome } from './write-outcomes.ts';
 
-export type OutcomeRecorderOptions = { readonly pool: Pool } & Partial<OutcomeSettings>;
+export type OutcomeRecorderOptions = { readonly pool: Pool } & OutcomeSettings;
 
 /**
  * Notes what became of events at destinations, for the recent-events view. It is a view and not the truth: notes are
@@ -31,8 +30,7 @@ type Waiting = { readonly outcome: Outcome; readonly missesMax: number; misses: 
 const missesOfSampledMax = 2;
 
 /** Makes a recorder; any number of them may work on one database. */
-export function createOutcomeRecorder({ pool, ...limits }: OutcomeRecorderOptions): OutcomeRecorder {
-  const settings = { ...outcomeDefaults, ...limits };
+export function createOutcomeRecorder({ pool, ...settings }: OutcomeRecorderOptions): OutcomeRecorder {
   const counts = createOutcomeCounts();
   const buckets = createSamplingBuckets(settings);
   const waiting = new Map<string, Waiting>();

@@ -1,20 +1,50 @@
 import type { Static, TObject } from 'typebox';
 import { count } from '../../../shared/runtime/variables.ts';
+import type { SamplingRate } from './sampling-bucket.ts';
 
-/** Bounds of the recent-events view. */
-export type RecentSettings = {
-  /** Events of one account that are kept a second, and at once after a quiet time; of more a sample is. */
-  readonly perSecondMax: number;
-  readonly burstMax: number;
+/** How the recorder keeps the view of recent events; the rate is that of one account. */
+export type RecorderSettings = SamplingRate & {
   /** Events of one account in the view, at most; some more between two trims. */
   readonly eventsMax: number;
   /** Events leave the view this long after they were received, in ms. */
   readonly ageMaxMs: number;
   /** One event's properties, context and visitor as JSON, in bytes; larger ones lose their largest parts. */
   readonly bodyBytesMax: number;
+  /** Frames worked on in one go, and as many pulled ahead. */
+  readonly framesPerTake: number;
+  /** Events written by one statement, at most. */
+  readonly eventsPerInsert: number;
+  /** A pause between two takes while little comes, so that small frames are written together, in ms. */
+  readonly lingerMs: number;
+  /** After this long without a word from us the server delivers a frame again, in ms. */
+  readonly ackWaitMs: number;
+  /** A frame is left out when it is older than this and more frames than that wait behind it. */
+  readonly behindMaxMs: number;
+  readonly behindFramesMax: number;
+  /** Time between two trims, in ms. */
+  readonly trimEveryMs: number;
 };
 
+/** Bounds of an outcome recorder; the rate is that of one destination. */
+export type OutcomeSettings = SamplingRate & {
+  /** Time between two writes, in ms. */
+  readonly flushEveryMs: number;
+  /** Outcomes written by one statement, at most. */
+  readonly outcomesPerWrite: number;
+  /** Outcomes held in memory, at most; the oldest go first. */
+  readonly waitingMax: number;
+  /**
+   * An outcome is given up when its event was looked for this often, in growing intervals, and was not in the view;
+   * sooner while a destination has more outcomes than are noted.
+   */
+  readonly missesMax: number;
+};
+
+/** The recent-events view: its events, and what became of them. */
+export type RecentSettings = { readonly events: RecorderSettings; readonly outcomes: OutcomeSettings };
+
 const dayMs = 86_400_000;
+const time = { unit: 'ms', minimum: 1 } as const;
 
 /** The view's part of the pipeline's environment. */
 export const recentEnv = {
@@ -30,14 +60,63 @@ export const recentEnv = {
     16 * 1024,
     { unit: 'bytes', minimum: 1024 },
   ),
+  RECENT_EVENTS_FRAMES_PER_TAKE: count('Frames that are put into the view in one go', 32, { maximum: 1_024 }),
+  RECENT_EVENTS_PER_INSERT: count('Events put into the view by one statement', 500, { maximum: 5_000 }),
+  RECENT_EVENTS_LINGER_MS: count('A pause between two takes while little comes, so that frames share a statement', 50, {
+    unit: 'ms',
+    minimum: 0,
+  }),
+  RECENT_EVENTS_ACK_WAIT_MS: count('A frame not acknowledged for this long is given to a recorder again', 30_000, {
+    unit: 'ms',
+    minimum: 1_000,
+  }),
+  RECENT_EVENTS_BEHIND_MS: count(
+    'The view leaves out frames older than this while more than RECENT_EVENTS_BEHIND_FRAMES_MAX wait behind them',
+    60_000,
+    time,
+  ),
+  RECENT_EVENTS_BEHIND_FRAMES_MAX: count('Frames that may wait before the view leaves out old ones', 2_000),
+  RECENT_EVENTS_TRIM_EVERY_MS: count('How often the view is cut to its bounds', 60_000, { unit: 'ms', minimum: 100 }),
+  RECENT_OUTCOMES_FLUSH_MS: count('Time between two writes of what became of events', 250, time),
+  RECENT_OUTCOMES_PER_WRITE: count('Outcomes written by one statement', 1_000, { maximum: 10_000 }),
+  RECENT_OUTCOMES_WAITING_MAX: count('Outcomes one thread holds until they are written; the oldest go first', 20_000),
+  RECENT_OUTCOMES_MISSES_MAX: count(
+    'How often the event of an outcome is looked for, in growing intervals, before the outcome is given up',
+    6,
+    { maximum: 16 },
+  ),
 };
 
 export function readRecentSettings(env: Static<TObject<typeof recentEnv>>): RecentSettings {
+  const rate = { perSecondMax: env.RECENT_EVENTS_PER_S_MAX, burstMax: env.RECENT_EVENTS_BURST_MAX };
   return {
-    perSecondMax: env.RECENT_EVENTS_PER_S_MAX,
-    burstMax: env.RECENT_EVENTS_BURST_MAX,
-    eventsMax: env.RECENT_EVENTS_MAX,
-    ageMaxMs: env.RECENT_EVENTS_AGE_MS,
-    bodyBytesMax: env.RECENT_EVENTS_BODY_BYTES_MAX,
+    events: {
+      ...rate,
+      eventsMax: env.RECENT_EVENTS_MAX,
+      ageMaxMs: env.RECENT_EVENTS_AGE_MS,
+      bodyBytesMax: env.RECENT_EVENTS_BODY_BYTES_MAX,
+      framesPerTake: env.RECENT_EVENTS_FRAMES_PER_TAKE,
+      eventsPerInsert: env.RECENT_EVENTS_PER_INSERT,
+      lingerMs: env.RECENT_EVENTS_LINGER_MS,
+      ackWaitMs: env.RECENT_EVENTS_ACK_WAIT_MS,
+      behindMaxMs: env.RECENT_EVENTS_BEHIND_MS,
+      behindFramesMax: env.RECENT_EVENTS_BEHIND_FRAMES_MAX,
+      trimEveryMs: env.RECENT_EVENTS_TRIM_EVERY_MS,
+    },
+    outcomes: {
+      ...outcomeRate(rate),
+      flushEveryMs: env.RECENT_OUTCOMES_FLUSH_MS,
+      outcomesPerWrite: env.RECENT_OUTCOMES_PER_WRITE,
+      waitingMax: env.RECENT_OUTCOMES_WAITING_MAX,
+      missesMax: env.RECENT_OUTCOMES_MISSES_MAX,
+    },
   };
+}
+
+/**
+ * The rate that goes with the events' own: twice as much, so that under a flood the outcomes looked at are those of
+ * more events than are in the view, and hardly one of these is without.
+ */
+function outcomeRate({ perSecondMax, burstMax }: SamplingRate): SamplingRate {
+  return { perSecondMax: perSecondMax * 2, burstMax: burstMax * 2 };
 }

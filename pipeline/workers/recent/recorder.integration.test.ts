@@ -8,11 +8,12 @@ import { eraseVisitor } from '../../../shared/visitors/find-visitor.ts';
 import { createVisitorStore } from '../../../shared/visitors/postgres-visitor-store.ts';
 import type { VisitorClaim } from '../../../shared/visitors/visitor-identity.ts';
 import type { VisitorStore } from '../../../shared/visitors/visitor-store.ts';
-import { client } from '../../../shared/nats/connection/client.ts';
-import { recorderConsumer, recorderDefaults } from './recorder-context.ts';
-import type { RecorderSettings } from './recorder-context.ts';
+import { recorderConsumer } from './recorder-context.ts';
+import { defaultsOf } from '../../../shared/runtime/env.ts';
+import { readRecentSettings, recentEnv } from './recent-settings.ts';
 import { createRecentRig } from './testing/recent-rig.ts';
 import { frameOfLines, resolvedEvent } from './testing/resolved.ts';
+import { client } from '../../../shared/nats/connection/client.ts';
 
 let rig: Awaited<ReturnType<typeof createRecentRig>>;
 let visitors: VisitorStore;
@@ -32,7 +33,7 @@ const within = { timeout: 45_000, interval: 20 };
 const idsOf = async (accountId: string): Promise<string[]> => (await rig.rows(accountId)).map(({ id }) => id);
 const names = (count: number, prefix = 'e'): string[] =>
   Array.from({ length: count }, (_, n) => `${prefix}${String(n).padStart(4, '0')}`);
-const consumer = recorderConsumer(recorderDefaults as RecorderSettings);
+const consumer = recorderConsumer(readRecentSettings(defaultsOf(recentEnv)).events);
 const allTaken = (): Promise<void> =>
   vi.waitFor(async () => {
     const info = await rig.connection[client].jsm.consumers.info(consumer.stream, consumer.name);

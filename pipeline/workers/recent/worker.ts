@@ -1,6 +1,5 @@
 import { recentEventsConsumer } from '../../../shared/contracts/subjects.ts';
 import { defineWorker } from '../worker/define-worker.ts';
-import { recorderDefaults } from './recorder-context.ts';
 import type { RecorderContext } from './recorder-context.ts';
 import { recorderCounters, recorderGauges } from './recorder-stats.ts';
 import type { RecentSettings } from './recent-settings.ts';
@@ -34,7 +33,7 @@ export const recorderWorker = defineWorker({
       connection,
       pool,
       logger,
-      settings: { ...recorderDefaults, ...settings.recent },
+      settings: settings.recent.events,
       beginTurn,
     }),
 });

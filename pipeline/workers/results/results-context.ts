@@ -5,25 +5,8 @@ import { eventsOfAccount, resultsConsumer } from '../../../shared/contracts/subj
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { ResultsPlan } from './results-plan.ts';
+import type { ResultsSettings } from './results-settings.ts';
 import type { ResultsCounts } from './results-stats.ts';
-
-export type ResultsSettings = {
-  /** Frames worked on in one go, and as many pulled ahead. */
-  readonly framesPerTake: number;
-  /** Visitors written by one statement, at most. */
-  readonly rowsPerWrite: number;
-  /** A pause between two takes while little comes, so that small frames are written together, in ms. */
-  readonly lingerMs: number;
-  /** After this long without a word from us the server delivers a frame again, in ms. */
-  readonly ackWaitMs: number;
-};
-
-export const resultsDefaults: ResultsSettings = {
-  framesPerTake: 32,
-  rowsPerWrite: 500,
-  lingerMs: 100,
-  ackWaitMs: 30_000,
-};
 
 /** What the steps of counting an account's results share. */
 export type ResultsContext = {

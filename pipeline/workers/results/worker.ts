@@ -1,9 +1,9 @@
 import { resultsConsumer } from '../../../shared/contracts/subjects.ts';
 import { consumersByKey, defineWorker } from '../worker/define-worker.ts';
-import { resultsDefaults } from './results-context.ts';
 import type { ResultsContext } from './results-context.ts';
 import { runsExperiments } from './results-plan.ts';
 import type { ResultsPlan } from './results-plan.ts';
+import type { ResultsSettings } from './results-settings.ts';
 import { resultsCounters, resultsGauges } from './results-stats.ts';
 import { startResultsCounter } from './results-counter.ts';
 
@@ -16,6 +16,7 @@ export type ResultsSpec = {
 };
 
 type ResultsHost = Pick<ResultsContext, 'connection' | 'pool' | 'logger' | 'beginTurn'> & {
+  readonly settings: { readonly results: ResultsSettings };
   readonly plans: { resultsPlan(accountId: string): ResultsPlan | undefined };
 };
 
@@ -39,14 +40,17 @@ export const resultsWorker = defineWorker({
   families: {},
   gauges: resultsGauges,
   framesRead: undefined,
-  start: ({ accountId, publishedAtMs }: ResultsSpec, { connection, pool, logger, plans, beginTurn }: ResultsHost) =>
+  start: (
+    { accountId, publishedAtMs }: ResultsSpec,
+    { connection, pool, logger, settings, plans, beginTurn }: ResultsHost,
+  ) =>
     startResultsCounter({
       accountId,
       publishedAtMs,
       connection,
       pool,
       logger,
-      settings: resultsDefaults,
+      settings: settings.results,
       plan: () => plans.resultsPlan(accountId),
       beginTurn,
     }),

@@ -11,8 +11,9 @@ import { createTestDatabase, startTestNats } from '../../../../shared/testing/se
 import { testTopology } from '../../../../shared/testing/test-topology.ts';
 import type { Actor } from '../../worker/actor.ts';
 import { startRecentEventsRecorder } from '../recorder.ts';
-import { recorderDefaults } from '../recorder-context.ts';
-import type { RecorderSettings } from '../recorder-context.ts';
+import { defaultsOf } from '../../../../shared/runtime/env.ts';
+import { readRecentSettings, recentEnv } from '../recent-settings.ts';
+import type { RecorderSettings } from '../recent-settings.ts';
 import { resolvedFrame } from './resolved.ts';
 
 export type RecentRow = {
@@ -25,12 +26,9 @@ export type RecentRow = {
 };
 
 const settings: RecorderSettings = {
-  ...recorderDefaults,
-  perSecondMax: 500,
-  burstMax: 10_000,
+  ...readRecentSettings(defaultsOf(recentEnv)).events,
   eventsMax: 100_000,
   ageMaxMs: 7 * 86_400_000,
-  bodyBytesMax: 16_384,
   lingerMs: 5,
 };
 

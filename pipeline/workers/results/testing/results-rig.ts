@@ -13,7 +13,8 @@ import { createTestDatabase, startTestNats } from '../../../../shared/testing/se
 import { testTopology } from '../../../../shared/testing/test-topology.ts';
 import type { Actor } from '../../worker/actor.ts';
 import { resolvedFrame } from '../../recent/testing/resolved.ts';
-import { resultsDefaults } from '../results-context.ts';
+import { defaultsOf } from '../../../../shared/runtime/env.ts';
+import { readResultsSettings, resultsEnv } from '../results-settings.ts';
 import { startResultsCounter } from '../results-counter.ts';
 
 /** The one experiment that is counted, and the event it is about. */
@@ -47,7 +48,7 @@ export async function createResultsRig() {
         publishedAtMs: startedAtMs,
         connection,
         pool,
-        settings: { ...resultsDefaults, framesPerTake: 4, lingerMs: 1 },
+        settings: { ...readResultsSettings(defaultsOf(resultsEnv)), framesPerTake: 4, lingerMs: 1 },
         logger: pino({ level: 'silent' }),
         beginTurn: () => undefined,
         plan: () => plan,
