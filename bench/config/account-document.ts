@@ -1,5 +1,5 @@
-import { collectionNames } from '../../shared/contracts/config/account-config.ts';
-import type { AccountConfig, Snapshot, SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
+import { collectionNames } from '../../shared/collections/registry.ts';
+import type { AccountConfig, SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
 import { hashSourceKey } from '../../shared/contracts/config/source-key.ts';
 import { sourceIdOf } from './ids.ts';
 
@@ -17,7 +17,7 @@ const hourMs = 3_600_000;
 
 /** What the control plane would publish for the account. */
 export function accountDocument({ accountId, token, destinations = [] }: BenchAccount): AccountConfig {
-  const empty = Object.fromEntries(collectionNames.map((name) => [name, []])) as unknown as Snapshot;
+  const empty = Object.fromEntries(collectionNames.map((name) => [name, []]));
   const source = { id: sourceIdOf(accountId), name: 'bench', type: 'NodejsApi', status: 'Enabled' };
   return {
     format: 1,

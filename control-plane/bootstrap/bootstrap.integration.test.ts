@@ -50,7 +50,7 @@ const live = async (): Promise<AccountConfig> => {
   return document;
 };
 const liveUrl = async (): Promise<unknown> => {
-  const settings = (await live()).collections.destinations[0]?.['settings'] as
+  const settings = (await live()).collections['destinations']?.[0]?.['settings'] as
     | { httpDestinationUrl: string }
     | undefined;
   return settings?.httpDestinationUrl;
@@ -114,7 +114,7 @@ test('bootstrap: a sink on another port is followed, without publishing anything
   expect(await liveUrl()).toBe('http://127.0.0.1:8099/demo');
   const document = await live();
   expect(document.versionNumber).toBe(2);
-  expect(document.collections.destinations[0]?.['name']).toBe('Demo sink');
+  expect(document.collections['destinations']?.[0]?.['name']).toBe('Demo sink');
 });
 
 test('bootstrap: a demo destination that was pointed elsewhere stays there', async () => {

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { uuidv7 } from 'uuidv7';
-import type { CollectionName } from '../../shared/contracts/config/account-config.ts';
+import type { CollectionName } from '../../shared/collections/registry.ts';
 import { Account } from '../../shared/postgres/entities/account.ts';
 import { ConfigEntity } from '../../shared/postgres/entities/config-entity.ts';
 import type { ConfigEntityRow } from '../../shared/postgres/entities/config-entity.ts';

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { TProperties } from 'typebox';
-import type { Collection } from '../../shared/contracts/config/define-collection.ts';
+import type { AnyCollection } from '../../shared/collections/registry.ts';
 import { createEntity, deleteEntity, patchEntity } from '../draft/edit-entities.ts';
 import { edit } from '../draft/edit.ts';
 import { entityPosition, findEntity, listEntities } from '../draft/entity-store.ts';
@@ -12,7 +12,7 @@ import { createSchema, patchSchema, replySchema } from './entity-schemas.ts';
 import { viewEntity } from './entity-view.ts';
 
 /** The five operations of a collection, derived from its declaration. */
-export function collectionEndpoints(collection: Collection): Endpoint[] {
+export function collectionEndpoints(collection: AnyCollection): Endpoint[] {
   const { name, noun } = collection;
   const title = name.charAt(0).toUpperCase() + name.slice(1);
   const reply = replySchema(collection);
@@ -78,7 +78,7 @@ export function collectionEndpoints(collection: Collection): Endpoint[] {
   ];
 }
 
-function listEndpoint(collection: Collection, path: string, title: string): Endpoint {
+function listEndpoint(collection: AnyCollection, path: string, title: string): Endpoint {
   const { name, noun, filters } = collection;
   const narrowing: TProperties = {};
   for (const field of filters) {

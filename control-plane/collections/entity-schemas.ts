@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { TObject, TProperties } from 'typebox';
-import type { Collection } from '../../shared/contracts/config/define-collection.ts';
+import type { AnyCollection } from '../../shared/collections/registry.ts';
 import { nullable } from '../../shared/contracts/config/define-collection.ts';
 
 const instant = Type.String({ format: 'date-time' });
@@ -9,7 +9,7 @@ const instant = Type.String({ format: 'date-time' });
 export const entityFields = { id: Type.String(), createdAt: instant, updatedAt: nullable(instant) };
 
 /** Body of a create: fields with a default may be left out, those of the service are not taken. */
-export function createSchema(collection: Collection): TObject {
+export function createSchema(collection: AnyCollection): TObject {
   const properties: TProperties = {};
   for (const [field, schema] of Object.entries(collection.body.properties)) {
     if (collection.readOnly.includes(field)) continue;
@@ -19,7 +19,7 @@ export function createSchema(collection: Collection): TObject {
 }
 
 /** Body of a PATCH: every field may be left out; read-only ones may stand in it and are ignored. */
-export function patchSchema(collection: Collection, overrides: TProperties = {}): TObject {
+export function patchSchema(collection: AnyCollection, overrides: TProperties = {}): TObject {
   const readOnly = Type.Unknown({ description: 'Read-only: accepted and ignored.' });
   const properties: TProperties = {};
   for (const [field, schema] of Object.entries(collection.body.properties)) {
@@ -32,6 +32,6 @@ export function patchSchema(collection: Collection, overrides: TProperties = {})
 }
 
 /** An entity as it is answered. */
-export function replySchema(collection: Collection, more: TProperties = {}): TObject {
+export function replySchema(collection: AnyCollection, more: TProperties = {}): TObject {
   return Type.Object({ ...entityFields, ...collection.body.properties, ...more });
 }

@@ -1,5 +1,5 @@
 import { textOf } from '../../shared/contracts/config/define-collection.ts';
-import type { Snapshot } from '../../shared/contracts/config/account-config.ts';
+import type { Snapshot } from '../../shared/collections/registry.ts';
 import { findDestinationKind } from '../../shared/destinations/registry.ts';
 import { isJsonObject } from '../../shared/runtime/json.ts';
 import type { SecretBox } from '../../shared/contracts/config/secrets.ts';

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { CollectionName } from '../../shared/contracts/config/account-config.ts';
+import type { CollectionName } from '../../shared/collections/registry.ts';
 import type { EntityEdit } from './refuse-problems.ts';
 import { checkVariantChange, checkVariants } from '../../shared/experiments/validate-experiment.ts';
 import { findEntity } from './entity-store.ts';

@@ -1,6 +1,7 @@
 import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
 import { uuidv7 } from 'uuidv7';
-import type { Collection } from '../../shared/contracts/config/define-collection.ts';
+import { collectionOf } from '../../shared/collections/registry.ts';
+import type { AnyCollection } from '../../shared/collections/registry.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import { ConfigEntity } from '../../shared/postgres/entities/config-entity.ts';
 import type { ConfigEntityRow } from '../../shared/postgres/entities/config-entity.ts';
@@ -18,7 +19,7 @@ export type Editing = { readonly em: EntityManager; readonly principal: Principa
 /** Adds an entity to the draft. Throws a 400 for values it cannot have and a 409 for a name that is taken. */
 export async function createEntity(
   { em, principal, now }: Editing,
-  collection: Collection,
+  collection: AnyCollection,
   fields: JsonObject,
   complete: (id: string, body: JsonObject) => JsonObject = (_id, body) => body,
 ): Promise<ConfigEntityRow> {
@@ -39,7 +40,7 @@ export async function createEntity(
 /** Changes the fields given and leaves the others. Throws a 404 where the account has no such entity. */
 export async function patchEntity(
   { em, principal, now }: Editing,
-  collection: Collection,
+  collection: AnyCollection,
   id: string,
   fields: JsonObject,
   change: (body: JsonObject, before: JsonObject) => JsonObject = (body) => body,
@@ -62,7 +63,11 @@ export async function patchEntity(
 }
 
 /** Takes an entity out of the draft. Throws a 404 where the account has no such entity. */
-export async function deleteEntity({ em, principal, now }: Editing, collection: Collection, id: string): Promise<void> {
+export async function deleteEntity(
+  { em, principal, now }: Editing,
+  collection: AnyCollection,
+  id: string,
+): Promise<void> {
   const row = await findEntity(em, principal.accountId, collection.name, id);
   if (row === undefined) throw notFound(collection.noun);
   await checkTogether(em, principal.accountId, collection.name, { id, before: row.body, after: undefined });
@@ -73,7 +78,7 @@ export async function deleteEntity({ em, principal, now }: Editing, collection: 
 async function checkBody(
   em: EntityManager,
   accountId: string,
-  collection: Collection,
+  collection: AnyCollection,
   id: string,
   body: JsonObject,
   before: JsonObject,
@@ -83,7 +88,8 @@ async function checkBody(
     // What is stored already stays valid, so that an entity can be written back after what it names was deleted.
     const known = new Set(reference.ids(before));
     const named = reference.ids(body).filter((one) => !known.has(one));
-    const missing = named.length === 0 ? [] : await missingEntities(em, accountId, reference.collection, named);
+    const { name } = collectionOf(reference.collection);
+    const missing = named.length === 0 ? [] : await missingEntities(em, accountId, name, named);
     if (missing[0] !== undefined) {
       throw badRequest(
         `${reference.field} names ${missing[0]}, which is not one of the account's ${reference.collection}`,
@@ -96,7 +102,7 @@ async function checkBody(
 async function checkUnique(
   em: EntityManager,
   others: FilterQuery<ConfigEntityRow>,
-  collection: Collection,
+  collection: AnyCollection,
   body: JsonObject,
 ): Promise<void> {
   const { noun, uniqueNames, uniqueFields } = collection;
@@ -114,7 +120,7 @@ async function checkUnique(
 async function freeSlug(
   em: EntityManager,
   accountId: string,
-  collection: Collection,
+  collection: AnyCollection,
   body: JsonObject,
 ): Promise<string> {
   const name = body['name'];

@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { CollectionName, Snapshot, SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
+import type { SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
+import type { CollectionName, Snapshot } from '../../shared/collections/registry.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import { ConfigEntity } from '../../shared/postgres/entities/config-entity.ts';
 import type { ConfigEntityRow } from '../../shared/postgres/entities/config-entity.ts';

@@ -1,6 +1,7 @@
 import { canonical } from '../store/text.ts';
-import { collectionNames } from '../../shared/contracts/config/account-config.ts';
-import type { CollectionName, Snapshot, SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
+import { collectionNames } from '../../shared/collections/registry.ts';
+import type { SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
+import type { CollectionName, Snapshot } from '../../shared/collections/registry.ts';
 
 /** A snapshot made collection by collection. */
 export function buildSnapshot(entitiesOf: (collection: CollectionName) => readonly SnapshotEntity[]): Snapshot {

@@ -1,4 +1,4 @@
-import { collectionNames } from '../../shared/contracts/config/account-config.ts';
+import { collectionNames } from '../../shared/collections/registry.ts';
 
 const entityActions = ['list', 'find', 'create', 'update', 'delete'] as const;
 const servedOnTheirOwn = new Set(['destinations', 'sources']);

@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { AccountConfig, Snapshot } from '../../shared/contracts/config/account-config.ts';
+import type { AccountConfig } from '../../shared/contracts/config/account-config.ts';
+import type { Snapshot } from '../../shared/collections/registry.ts';
 
 type Published = Pick<AccountConfig, 'accountId' | 'versionId' | 'versionNumber' | 'publishedAt'>;
 

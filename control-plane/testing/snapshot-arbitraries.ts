@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
-import { collectionNames } from '../../shared/contracts/config/account-config.ts';
-import type { CollectionName, Snapshot, SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
+import { collectionNames } from '../../shared/collections/registry.ts';
+import type { SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
+import type { CollectionName, Snapshot } from '../../shared/collections/registry.ts';
 import { buildSnapshot } from '../draft/snapshot.ts';
 
 /** One edit of a draft. */

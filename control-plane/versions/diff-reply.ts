@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
-import { collectionNames } from '../../shared/contracts/config/account-config.ts';
-import type { CollectionName } from '../../shared/contracts/config/account-config.ts';
+import { collectionNames } from '../../shared/collections/registry.ts';
+import type { CollectionName } from '../../shared/collections/registry.ts';
 
 const entry = Type.Object({
   id: Type.String(),

@@ -1,7 +1,8 @@
 import { collectionOf } from '../../shared/collections/registry.ts';
 import { textOf } from '../../shared/contracts/config/define-collection.ts';
-import { collectionNames } from '../../shared/contracts/config/account-config.ts';
-import type { CollectionName, Snapshot, SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
+import { collectionNames } from '../../shared/collections/registry.ts';
+import type { SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
+import type { CollectionName, Snapshot } from '../../shared/collections/registry.ts';
 import { indexById, sameEntity } from '../draft/snapshot.ts';
 
 /** How a diff shows an entity; text that an entity does not have is empty. */

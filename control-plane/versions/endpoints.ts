@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { idList, nullable } from '../../shared/contracts/config/define-collection.ts';
-import type { CollectionName } from '../../shared/contracts/config/account-config.ts';
+import type { CollectionName } from '../../shared/collections/registry.ts';
 import { forbidden, notFound } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import type { CoreServices } from '../api/define-endpoint.ts';

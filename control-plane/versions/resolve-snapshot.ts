@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Snapshot } from '../../shared/contracts/config/account-config.ts';
+import type { Snapshot } from '../../shared/collections/registry.ts';
 import { isJsonObject } from '../../shared/runtime/json.ts';
 import { notFound } from '../api/api-error.ts';
 import { loadDraft } from '../draft/entity-store.ts';

@@ -1,5 +1,6 @@
-import { collectionNames } from '../../shared/contracts/config/account-config.ts';
-import type { CollectionName, Snapshot, SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
+import { collectionNames } from '../../shared/collections/registry.ts';
+import type { SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
+import type { CollectionName, Snapshot } from '../../shared/collections/registry.ts';
 import { statusOf } from './diff.ts';
 import { indexById } from '../draft/snapshot.ts';
 

@@ -1,5 +1,6 @@
 import { collections } from '../../shared/collections/registry.ts';
-import type { CollectionName, Snapshot, SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
+import type { SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
+import type { CollectionName, Snapshot } from '../../shared/collections/registry.ts';
 import { buildSnapshot, indexById, withoutDraftExperiments } from '../draft/snapshot.ts';
 
 export type AllowlistName = `include${Capitalize<CollectionName>}`;

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { collectionNames } from '../../shared/contracts/config/account-config.ts';
-import type { CollectionName, Snapshot } from '../../shared/contracts/config/account-config.ts';
+import { collectionNames } from '../../shared/collections/registry.ts';
+import type { CollectionName, Snapshot } from '../../shared/collections/registry.ts';
 import { anyEdit, anySnapshot, applyEdits } from '../testing/snapshot-arbitraries.ts';
 import { diffSnapshots, entityStatus } from './diff.ts';
 import type { Diff, EntityStatus } from './diff.ts';

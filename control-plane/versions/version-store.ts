@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { uuidv7 } from 'uuidv7';
-import type { Snapshot } from '../../shared/contracts/config/account-config.ts';
+import type { Snapshot } from '../../shared/collections/registry.ts';
 import { Account } from '../../shared/postgres/entities/account.ts';
 import { Version } from '../../shared/postgres/entities/version.ts';
 import type { VersionRow } from '../../shared/postgres/entities/version.ts';

@@ -40,7 +40,6 @@ test(
       "import { exampleNotes } from './example-notes.ts';\n",
     );
     await copy.insertBefore(collections, '  mappings,\n', '  exampleNotes,\n');
-    await copy.insertBefore('shared/contracts/config/account-config.ts', "  'mappings',\n", "  'exampleNotes',\n");
 
     const routes = 'gateway/routes/registry.ts';
     await copy.write('gateway/routes/example.ts', await example('route'));
@@ -80,6 +79,7 @@ test('contributing: what was added keeps every contract', { timeout: timeoutMs }
     'shared/destinations/contract.test.ts',
     'shared/destinations/common-settings.test.ts',
     'shared/collections/registry.test.ts',
+    'shared/contracts/round-trips.test.ts',
     'control-plane/versions/snapshots.test.ts',
     'gateway/env.test.ts',
     'deploy/environment',

@@ -1,3 +1,5 @@
+import { readLiveCollections } from '../../shared/collections/live-config.ts';
+import { logUnreadable } from '../../shared/collections/log-unreadable.ts';
 import { followConfig } from '../../shared/nats/buckets/config-feed.ts';
 import type { ConfigFeed } from '../../shared/nats/buckets/config-feed.ts';
 import type { ProcessLease } from '../../shared/nats/buckets/process-lease.ts';
@@ -37,8 +39,10 @@ export async function followSources(
   const follow = (from: Bucket): Promise<ConfigFeed> => {
     let newest = 0;
     return followConfig(from, {
+      read: (config) => readLiveCollections(config, ['sources']),
       apply(change) {
         sources.apply(change);
+        logUnreadable(logger, change);
         newest = Math.max(newest, change.revision);
         // A bucket that was made anew counts from 1 again.
         revision = newest;

@@ -4,7 +4,7 @@ import { partitionSeed } from '../../shared/contracts/events/partition.ts';
 import type { AddressRanges } from '../../shared/admission/address-ranges.ts';
 import { compileWhitelistIps } from '../../shared/admission/address-ranges.ts';
 import { compileDomains } from '../../shared/admission/allowed-origins.ts';
-import type { SourceEntity } from '../../shared/contracts/config/source-entity.ts';
+import type { LiveCollections } from '../../shared/collections/live-config.ts';
 import type { TokenBucket } from './token-bucket.ts';
 
 /** What a source did, kept across revisions of its configuration. */
@@ -48,7 +48,7 @@ export type SourceState = Pick<PublishedSource, 'bucket' | 'activity' | 'tally'>
 export function compileSource(
   accountId: string,
   key: SourceKey,
-  settings: SourceEntity & { readonly type: string },
+  settings: LiveCollections['sources'][number],
   state: SourceState,
 ): PublishedSource {
   return {
@@ -70,8 +70,8 @@ export function compileSource(
 }
 
 /** Only web addresses are redirected to, in the form that is safe in a header. */
-function readRedirectUrl(text: string | null | undefined): string | undefined {
-  if (text === null || text === undefined || !URL.canParse(text)) return undefined;
+function readRedirectUrl(text: string | null): string | undefined {
+  if (text === null || !URL.canParse(text)) return undefined;
   const url = new URL(text);
   return url.protocol === 'http:' || url.protocol === 'https:' ? url.href : undefined;
 }

@@ -1,28 +1,17 @@
 import { expect, test } from 'vitest';
-import { collectionNames } from '../../shared/contracts/config/account-config.ts';
-import type { AccountConfig, SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
+import type { SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
 import { hashSourceKey } from '../../shared/contracts/config/source-key.ts';
+import { testLiveConfig } from '../../shared/testing/test-account-config.ts';
 import { PublishedSources } from './published-sources.ts';
 
-const empty = Object.fromEntries(collectionNames.map((name) => [name, []])) as unknown as AccountConfig['collections'];
-
-const account = (accountId: string, keys: Readonly<Record<string, string>>, sources: readonly SnapshotEntity[]) => ({
-  accountId,
-  revision: 1,
-  config: {
-    format: 1,
-    accountId,
-    versionId: 'v',
-    versionNumber: 1,
-    publishedAt: '',
-    sourceKeys: Object.entries(keys).map(([token, sourceId]) => ({
-      keyHash: hashSourceKey(token),
-      sourceId,
-      test: token.startsWith('test'),
-    })),
-    collections: { ...empty, sources },
-  } satisfies AccountConfig,
-});
+const account = (accountId: string, keys: Readonly<Record<string, string>>, sources: readonly SnapshotEntity[]) => {
+  const sourceKeys = Object.entries(keys).map(([token, sourceId]) => ({
+    keyHash: hashSourceKey(token),
+    sourceId,
+    test: token.startsWith('test'),
+  }));
+  return { accountId, revision: 1, config: testLiveConfig({ sources }, { accountId, sourceKeys }) };
+};
 
 const source = (id: string, fields: object = {}): SnapshotEntity => ({
   id,
@@ -95,6 +84,19 @@ test('published sources: a source that cannot be read takes nothing', () => {
   const sources = create();
   sources.apply(account('one', { live: 's1' }, [source('s1', { whitelistIps: 'text' })]));
   expect(sources.byToken('live')).toBeUndefined();
+});
+
+test('published sources: of a build before or after, with words, limits and fields of its own, one sends', () => {
+  const sources = create();
+  const other = {
+    type: 'NewSource',
+    botControlMode: 'Guess',
+    botScoreThreshold: 'high',
+    name: 'x'.repeat(900),
+    more: 1,
+  };
+  sources.apply(account('one', { live: 's1' }, [source('s1', other)]));
+  expect(sources.byToken('live')).toMatchObject({ type: 'NewSource', scoresBots: false });
 });
 
 test('published sources: only web addresses are redirected to', () => {

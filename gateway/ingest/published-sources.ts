@@ -1,6 +1,5 @@
-import type { AccountConfig } from '../../shared/contracts/config/account-config.ts';
+import type { LiveConfig } from '../../shared/collections/live-config.ts';
 import type { ConfigChange } from '../../shared/nats/buckets/config-feed.ts';
-import { readSource } from '../../shared/contracts/config/source-entity.ts';
 import { hashSourceKey } from '../../shared/contracts/config/source-key.ts';
 import { compileSource } from './published-source.ts';
 import type { EventTally, PublishedSource, SourceActivity } from './published-source.ts';
@@ -52,7 +51,7 @@ export class PublishedSources {
   }
 
   /** Takes an account's new configuration; what it says holds from the next request on. */
-  apply(change: Omit<ConfigChange, 'bytes'>): void {
+  apply(change: Omit<ConfigChange<LiveConfig<'sources'>>, 'bytes'>): void {
     // Worked out before anything is touched: a document that cannot be read leaves what is in force as it is.
     const compiled = change.config === undefined ? [] : this.#compile(change.config);
     for (const hash of this.#hashesOfAccount.get(change.accountId) ?? []) this.#remove(hash);
@@ -69,20 +68,18 @@ export class PublishedSources {
     this.#unknownTokens.clear();
   }
 
-  #compile(config: AccountConfig): [hash: string, source: PublishedSource][] {
+  #compile(config: LiveConfig<'sources'>): [hash: string, source: PublishedSource][] {
     const published = new Map(config.collections.sources.map((entity) => [entity.id, entity]));
     return config.sourceKeys.flatMap((key) => {
-      const entity = published.get(key.sourceId);
-      const settings = entity === undefined ? undefined : readSource(entity);
-      if (settings?.status !== 'Enabled' || settings.type === undefined) return [];
-      // It may be what was to keep requests out. The threshold is the resolver's.
-      if ([...settings.unreadable].some((field) => field !== 'botScoreThreshold')) return [];
+      // One that cannot be read is not there: what cannot be read may be what was to keep requests out.
+      const settings = published.get(key.sourceId);
+      if (settings?.status !== 'Enabled') return [];
       const state = {
         bucket: this.#bucketOf(key.keyHash),
         activity: this.#activityOf(settings.id),
         tally: this.#tallyOf(settings.type),
       };
-      return [[key.keyHash, compileSource(config.accountId, key, { ...settings, type: settings.type }, state)]];
+      return [[key.keyHash, compileSource(config.accountId, key, settings, state)]];
     });
   }
 

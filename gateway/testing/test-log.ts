@@ -1,5 +1,5 @@
-import { collectionNames } from '../../shared/contracts/config/account-config.ts';
 import type { AccountConfig, SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
+import { testAccountConfig } from '../../shared/testing/test-account-config.ts';
 import { hashSourceKey } from '../../shared/contracts/config/source-key.ts';
 import type { Envelope } from '../../shared/contracts/events/envelope.ts';
 import { decodeEnvelopes } from '../../shared/contracts/events/envelope.ts';
@@ -64,19 +64,9 @@ export async function openTestLog(url: string, replicas = 1): Promise<TestLog> {
 }
 
 function document(sources: readonly TestSource[]): AccountConfig {
-  const empty = Object.fromEntries(
-    collectionNames.map((name) => [name, []]),
-  ) as unknown as AccountConfig['collections'];
-  return {
-    format: 1,
-    accountId: testAccountId,
-    versionId: 'version-1',
-    versionNumber: 1,
-    publishedAt: new Date(0).toISOString(),
-    sourceKeys: sources.flatMap(({ token, testToken, entity }) => [
-      { keyHash: hashSourceKey(token), sourceId: entity.id, test: false },
-      ...(testToken === undefined ? [] : [{ keyHash: hashSourceKey(testToken), sourceId: entity.id, test: true }]),
-    ]),
-    collections: { ...empty, sources: sources.map(({ entity }) => entity) },
-  };
+  const sourceKeys = sources.flatMap(({ token, testToken, entity }) => [
+    { keyHash: hashSourceKey(token), sourceId: entity.id, test: false },
+    ...(testToken === undefined ? [] : [{ keyHash: hashSourceKey(testToken), sourceId: entity.id, test: true }]),
+  ]);
+  return testAccountConfig({ sources: sources.map(({ entity }) => entity) }, { accountId: testAccountId, sourceKeys });
 }

@@ -1,3 +1,6 @@
+import { readLiveConfig } from '../../shared/collections/live-config.ts';
+import type { LiveConfig } from '../../shared/collections/live-config.ts';
+import { logUnreadable } from '../../shared/collections/log-unreadable.ts';
 import { followConfig } from '../../shared/nats/buckets/config-feed.ts';
 import type { ConfigChange, ConfigFeed } from '../../shared/nats/buckets/config-feed.ts';
 import { afterReconnect } from '../../shared/nats/connection/after-reconnect.ts';
@@ -42,7 +45,7 @@ export async function followAccounts(options: FollowAccountsOptions): Promise<Fo
   const orders = new Map<string, Promise<void>>();
   const revisions = createRevisionGauge(options.onApplied);
 
-  const apply = async ({ accountId, config, bytes, revision }: ConfigChange): Promise<void> => {
+  const apply = async ({ accountId, config, bytes, revision }: ConfigChange<LiveConfig>): Promise<void> => {
     const specs = config === undefined ? [] : accountActors(config);
     const before = wanted.get(accountId) ?? new Map<string, AccountActor>();
     const now = new Map(specs.map((spec) => [idOfSpec(spec), spec]));
@@ -77,8 +80,10 @@ export async function followAccounts(options: FollowAccountsOptions): Promise<Fo
 
   const follow = (): Promise<ConfigFeed> =>
     followConfig(options.bucket, {
+      read: readLiveConfig,
       apply: (change) => {
         revisions.seen(change.revision);
+        logUnreadable(logger, change);
         const before = orders.get(change.accountId) ?? Promise.resolve();
         const order = before
           .then(() => apply(change))
@@ -123,6 +128,9 @@ export async function followAccounts(options: FollowAccountsOptions): Promise<Fo
   };
 }
 
-function idsOf({ accountId, revision }: ConfigChange): { accountId: string; revision: number } {
+function idsOf({ accountId, revision }: Pick<ConfigChange, 'accountId' | 'revision'>): {
+  accountId: string;
+  revision: number;
+} {
   return { accountId, revision };
 }

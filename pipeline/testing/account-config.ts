@@ -1,12 +1,6 @@
-import { collectionNames } from '../../shared/contracts/config/account-config.ts';
-import type {
-  AccountConfig,
-  CollectionName,
-  Snapshot,
-  SnapshotEntity,
-} from '../../shared/contracts/config/account-config.ts';
-
-export type TestCollections = Partial<Record<CollectionName, readonly SnapshotEntity[]>>;
+import type { AccountConfig, SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
+import { testAccountConfig } from '../../shared/testing/test-account-config.ts';
+import type { TestCollections } from '../../shared/testing/test-account-config.ts';
 
 /** A published configuration with the collections given and nothing else. */
 export function accountConfig(
@@ -14,16 +8,7 @@ export function accountConfig(
   collections: TestCollections,
   publishedAtMs = Date.now(),
 ): AccountConfig {
-  const empty = Object.fromEntries(collectionNames.map((name) => [name, []])) as unknown as Snapshot;
-  return {
-    format: 1,
-    accountId,
-    versionId: 'version',
-    versionNumber: 1,
-    publishedAt: new Date(publishedAtMs).toISOString(),
-    sourceKeys: [],
-    collections: { ...empty, ...collections },
-  };
+  return testAccountConfig(collections, { accountId, publishedAt: new Date(publishedAtMs).toISOString() });
 }
 
 /** A published HTTP destination. */

@@ -16,7 +16,7 @@ import { readTopologySettings } from '../../shared/nats/streams/topology-setting
 import { startPipeline } from '../start-pipeline.ts';
 import type { RunningPipeline } from '../start-pipeline.ts';
 import { accountConfig } from './account-config.ts';
-import type { TestCollections } from './account-config.ts';
+import type { TestCollections } from '../../shared/testing/test-account-config.ts';
 import { until } from './until.ts';
 
 export type TestTrack = { readonly id: string; readonly visitor?: string; readonly event?: string };

@@ -1,5 +1,6 @@
 import { decodeAccountConfig } from '../../shared/contracts/config/account-config.ts';
-import type { AccountConfig } from '../../shared/contracts/config/account-config.ts';
+import { readLiveConfig } from '../../shared/collections/live-config.ts';
+import type { LiveConfig } from '../../shared/collections/live-config.ts';
 import { findPublished } from '../../shared/routing/published-destinations.ts';
 import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
 import { compileTarget } from '../workers/dispatch/compile-target.ts';
@@ -19,7 +20,7 @@ export type AccountPlans = {
 };
 
 type Account = {
-  readonly config: AccountConfig;
+  readonly config: LiveConfig;
   readonly resolvePlan: ResolvePlan;
   /** Compiled when asked for: a thread runs few of an account's destinations. */
   readonly targets: Map<string, DispatchTarget | undefined>;
@@ -35,7 +36,7 @@ export function createAccountPlans(secrets: SecretBox): AccountPlans {
         accounts.delete(accountId);
         return;
       }
-      const config = decodeAccountConfig(document);
+      const config = readLiveConfig(decodeAccountConfig(document));
       accounts.set(accountId, {
         config,
         resolvePlan: compileResolvePlan(config),

@@ -1,4 +1,4 @@
-import type { AccountConfig } from '../../shared/contracts/config/account-config.ts';
+import type { LiveConfig } from '../../shared/collections/live-config.ts';
 import { dispatcherWorker } from './dispatch/worker.ts';
 import { recorderWorker } from './recent/worker.ts';
 import { resolverWorker } from './resolve/worker.ts';
@@ -58,7 +58,7 @@ export function logActors(partitions: number): readonly ActorSpec[] {
 }
 
 /** The actors an account's live version asks for. */
-export function accountActors(config: AccountConfig): readonly AccountActor[] {
+export function accountActors(config: LiveConfig): readonly AccountActor[] {
   return allWorkers.flatMap(({ wanted }) => (wanted.by === 'account' ? wanted.specs(config) : [])).filter(isOfAccount);
 }
 

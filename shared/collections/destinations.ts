@@ -33,6 +33,7 @@ export const destinations = defineCollection({
   noun: 'destination',
   body,
   defaults: { name: null, status: 'Enabled', settings: null, limitedToSourceIds: null, hashingSalt: null },
+  harmless: ['name'],
   fixed: ['type'],
   references: [references('limitedToSourceIds', 'sources')],
   describe: ({ type, status }) => ({ type: textOf(type), summary: textOf(status) }),

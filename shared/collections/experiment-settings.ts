@@ -12,6 +12,7 @@ import { defineCollection } from '../contracts/config/define-collection.ts';
 export const experimentSettings = defineCollection({
   name: 'experimentSettings',
   noun: 'experiment setting',
+  reading: 'exact',
   single: true,
   body: experimentSettingsBody,
   defaults: experimentSettingsDefaults,

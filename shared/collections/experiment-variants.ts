@@ -12,6 +12,7 @@ export const experimentVariants = defineCollection({
   name: 'experimentVariants',
   allowlisted: false,
   noun: 'experiment variant',
+  reading: 'exact',
   body: experimentVariantBody,
   defaults: experimentVariantDefaults,
   fixed: experimentVariantFixed,

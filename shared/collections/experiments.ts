@@ -13,6 +13,7 @@ export const experiments = defineCollection({
   name: 'experiments',
   allowlisted: false,
   noun: 'experiment',
+  reading: 'exact',
   uniqueFields: ['key'],
   body: experimentBody,
   defaults: experimentDefaults,

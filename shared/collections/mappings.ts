@@ -39,7 +39,7 @@ export const mappings = defineCollection({
   filters: ['destinationId', 'action'],
   references: [references('destinationId', 'destinations')],
   // A rule that is off or stops is compiled as one that sends: it may become one by a change of another field.
-  check: (rule) => checkMappingRule({ ...rule, action: 'send' }),
+  check: (rule) => checkMappingRule({ ...(rule as MappingBody), action: 'send' }),
   describe: (mapping) => {
     const { action, eventName, isEnabled } = mapping as MappingBody;
     return { type: action, summary: `${isEnabled ? '' : 'disabled, '}${eventName ?? 'any event'}` };

@@ -1,24 +1,28 @@
 import { Value } from 'typebox/value';
 import { expect, test } from 'vitest';
-import { collectionNames } from '../contracts/config/account-config.ts';
 import { destinationKinds } from '../destinations/registry.ts';
 import { creatableDestinationTypes } from './destination-types.ts';
-import { collectionOf, collections, isCollectionName } from './registry.ts';
+import { collectionNames, collectionOf, collections, isCollectionName } from './registry.ts';
 
-test('registry: every collection a snapshot holds is declared, under its own name', () => {
-  expect(collections.map(({ name }) => name).sort()).toEqual([...collectionNames].sort());
+test('registry: every collection is there once, under its own name, and refers to others by theirs', () => {
+  expect(new Set(collectionNames).size).toBe(collections.length);
+  expect(collections.length).toBeGreaterThan(16);
   for (const name of collectionNames) expect(collectionOf(name).name).toBe(name);
+  for (const { references } of collections) for (const { collection } of references) collectionOf(collection);
   expect(isCollectionName('toString')).toBe(false);
+  expect(() => collectionOf('toString')).toThrow('toString is no collection');
 });
 
 test.each(collections.map((collection) => [collection.name, collection] as const))(
   '%s: what it declares fits together',
-  (_name, { body, defaults, fixed, readOnly, filters, references, uniqueNames, ids, generate }) => {
+  (_name, { body, defaults, fixed, harmless, readOnly, filters, references, uniqueNames, ids, generate }) => {
     const fields = Object.keys(body.properties);
     for (const [field, value] of Object.entries(defaults)) {
       const schema = body.properties[field];
       expect([field, schema !== undefined && Value.Check(schema, value)]).toEqual([field, true]);
     }
+    // What it says in place of a field that cannot be read.
+    expect(Object.keys(defaults)).toEqual(expect.arrayContaining([...harmless]));
     // Fields of the answer that are not stored (a source's live values) are read-only too.
     expect(fields).toEqual(expect.arrayContaining([...fixed, ...filters, ...references.map(({ field }) => field)]));
     // A client cannot give what only the service sets, so a new entity has it from the service.

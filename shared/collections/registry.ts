@@ -1,5 +1,4 @@
-import { collectionNames } from '../contracts/config/account-config.ts';
-import type { CollectionName } from '../contracts/config/account-config.ts';
+import type { SnapshotEntity } from '../contracts/config/account-config.ts';
 import { allowedEvents } from './allowed-events.ts';
 import { consentSettings } from './consent-settings.ts';
 import { dataGovernanceEvents } from './data-governance-events.ts';
@@ -19,7 +18,8 @@ import { tagManagerTriggers } from './tag-manager-triggers.ts';
 import { tagManagerVariables } from './tag-manager-variables.ts';
 import { tagManagers } from './tag-managers.ts';
 
-const byName: Readonly<Record<CollectionName, Collection>> = {
+/** Every collection a version holds, in the order in which a diff names them. */
+const registered = [
   destinations,
   sources,
   allowedEvents,
@@ -37,16 +37,33 @@ const byName: Readonly<Record<CollectionName, Collection>> = {
   experimentSettings,
   experiments,
   experimentVariants,
-};
+] as const;
+
+export type Registered = (typeof registered)[number];
+export type CollectionName = Registered['name'];
+
+/** A collection as those see it who treat all alike. */
+export type AnyCollection = Collection<CollectionName>;
+
+/** The entities of a version or a draft by their collection, as they are stored. */
+export type Snapshot = Readonly<Record<CollectionName, readonly SnapshotEntity[]>>;
+
+export const collectionNames: readonly CollectionName[] = registered.map(({ name }) => name);
 
 /** Every collection there is. */
-export const collections: readonly Collection[] = Object.values(byName);
+export const collections: readonly AnyCollection[] = registered;
+
+const byName: ReadonlyMap<string, AnyCollection> = new Map(
+  collections.map((collection) => [collection.name, collection]),
+);
 
 export function isCollectionName(name: string): name is CollectionName {
-  return (collectionNames as readonly string[]).includes(name);
+  return byName.has(name);
 }
 
-/** The collection of a name. */
-export function collectionOf(name: CollectionName): Collection {
-  return byName[name];
+/** The collection of a name: one of CollectionName, or what a reference names. */
+export function collectionOf(name: string): AnyCollection {
+  const collection = byName.get(name);
+  if (collection === undefined) throw new Error(`${name} is no collection`);
+  return collection;
 }

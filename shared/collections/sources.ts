@@ -43,6 +43,7 @@ export const sources = defineCollection({
     projectAPIKey: null,
     probabilisticIdentity: null,
   },
+  harmless: ['name', 'selectedAccountId', 'botScoreThreshold', 'projectAPIKey', 'probabilisticIdentity'],
   fixed: ['type'],
   readOnly: ['accountId', 'isPublished', 'lastTriggeredAt', 'lastDispatchedAt'],
   check: checkSource,

@@ -1,8 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { sampleEvent } from '../destinations/sdk/sample-event.ts';
-import { collectionNames, decodeAccountConfig, encodeAccountConfig } from './config/account-config.ts';
-import type { AccountConfig, Snapshot } from './config/account-config.ts';
+import { decodeAccountConfig, encodeAccountConfig } from './config/account-config.ts';
+import { readLiveConfig } from '../collections/live-config.ts';
+import { collectionNames, collectionOf, collections } from '../collections/registry.ts';
+import type { AccountConfig } from './config/account-config.ts';
+import type { Snapshot } from '../collections/registry.ts';
+import { testLiveConfig } from '../testing/test-account-config.ts';
 import { decodeDeadLetter, encodeDeadLetter, encodeUnreadable } from './events/dead-letter.ts';
 import { FrameWriter } from './events/frame.ts';
 import { decodeRetryFrame, encodeRetryRecord } from './events/retry-record.ts';
@@ -183,9 +187,99 @@ test('round trip: a configuration', () => {
   );
 });
 
-test.each(['', 'no JSON', 'null', '[]', '{"format":2}', '{}'])('configuration: %j is none of this build', (bytes) => {
-  expect(() => decodeAccountConfig(Buffer.from(bytes))).toThrow(/format|JSON/);
+/** What a schema allows, with words and beyond limits of another build where `isOther`. */
+function valueOf(schema: object, isOther: boolean): fc.Arbitrary<unknown> {
+  const node = schema as Readonly<Record<string, unknown>>;
+  const { type, anyOf, properties, items, patternProperties } = node;
+  const inner = (part: unknown): fc.Arbitrary<unknown> => valueOf(part as object, isOther);
+  if (Array.isArray(node['enum'])) return isOther ? text : fc.constantFrom(...(node['enum'] as unknown[]));
+  if (Array.isArray(anyOf)) return fc.oneof(...anyOf.map(inner));
+  if (type === 'boolean') return fc.boolean();
+  if (type === 'null') return fc.constant(null);
+  if (type === 'number' || type === 'integer')
+    return isOther ? fc.double({ noNaN: true, noDefaultInfinity: true }) : fc.nat(100);
+  if (type === 'string') return isOther ? text : fc.stringMatching(/^[a-z]{1,20}$/);
+  if (type === 'array') return fc.array(inner(items), { maxLength: 3 });
+  if (patternProperties !== undefined) return object;
+  if (properties === undefined) return fc.jsonValue();
+  const own = Object.entries(properties as object).map(([name, part]) => [name, inner(part)] as const);
+  const record = fc.record(Object.fromEntries(own), plain);
+  return isOther ? fc.tuple(object, record).map(([more, known]) => ({ ...more, ...known })) : record;
+}
+
+const tolerant = collections.filter(({ reading }) => reading === 'tolerant');
+
+test('live configuration: of another build no entity is lost for a word, a limit, a field more or a field less', () => {
+  expect(tolerant.length).toBeGreaterThan(10);
+  for (const { name, body, defaults } of tolerant) {
+    const published = fc
+      .tuple(valueOf(body, true), fc.subarray(Object.keys(defaults)), text)
+      .map(([made, left, id]) => ({
+        ...Object.fromEntries(Object.entries(made as object).filter(([field]) => !left.includes(field))),
+        id,
+      }));
+    fc.assert(
+      fc.property(published, (entity) => {
+        const { unreadable, collections: read } = testLiveConfig({ [name]: [entity] });
+        expect(unreadable).toEqual([]);
+        expect(read[name]).toEqual(testLiveConfig({ [name]: [{ ...defaults, ...entity }] }).collections[name]);
+        expect(read[name]).toMatchObject([JSON.parse(JSON.stringify(entity)) as object]);
+      }),
+      { numRuns: 50 },
+    );
+  }
 });
+
+test('live configuration: a collection that a document lacks is empty, and one this build does not know is left alone', () => {
+  const older = {
+    ...decodeAccountConfig(encodeAccountConfig(fc.sample(config, 1)[0] as AccountConfig)),
+    collections: {},
+  };
+  const read = readLiveConfig({ ...older, collections: { newer: [{ id: 'a' }] } });
+  expect(read.unreadable).toEqual([]);
+  expect(Object.keys(read.collections)).toEqual([...collectionNames]);
+  for (const name of collectionNames) expect(read.collections[name]).toEqual([]);
+});
+
+test.each(collections.map((collection) => [collection.name, collection] as const))(
+  'live configuration: of %s an entity with a field of another type is left out, named and not quoted',
+  (name, { body, harmless }) => {
+    for (const field of Object.keys(body.properties)) {
+      const fitting = fc.sample(valueOf(body, false), 1)[0] as object;
+      // No field of any collection is a list of lists.
+      const broken = { ...fitting, id: 'entity', [field]: [[7]] };
+      const { unreadable, collections: read } = testLiveConfig({ [name]: [broken] });
+      const isDefaulted = harmless.includes(field);
+      expect(unreadable.filter((one) => one.field === field)).toMatchObject([
+        { collection: name, id: 'entity', field },
+      ]);
+      if (collectionOf(name).reading === 'tolerant') {
+        expect({ field, read: read[name].length }).toEqual({ field, read: isDefaulted ? 1 : 0 });
+      }
+    }
+  },
+);
+
+test('live configuration: what is read exactly fits the schema of this build, or does not run', () => {
+  const variant = { experimentId: 'e', name: 'v', isControl: true, weight: null, redirect: null, properties: {} };
+  const read = testLiveConfig({
+    experimentVariants: [
+      { ...variant, id: 'a' },
+      { ...variant, id: 'b', weight: 101 },
+    ],
+  });
+  expect(read.collections.experimentVariants.map(({ id }) => id)).toEqual(['a']);
+  expect(read.unreadable).toMatchObject([
+    { collection: 'experimentVariants', id: 'b', field: 'weight', isDefaulted: false },
+  ]);
+});
+
+test.each(['', 'no JSON', 'null', '[]', '{"format":2}', '{}', '{"format":1}'])(
+  'configuration: %j is none of this build',
+  (bytes) => {
+    expect(() => decodeAccountConfig(Buffer.from(bytes))).toThrow(/format|JSON|collections/);
+  },
+);
 
 test.each(['', 'no JSON', 'null', '[]', '7', '{}', '{"v":2}'])('entries: %j is none of this build', (written) => {
   const bytes = Buffer.from(written);

@@ -65,8 +65,8 @@ test('plan: takes the experiment token and the keys of enabled sources', () => {
   const config = configForTests([], {
     experimentSettings: [{ id: 'settings', token, whitelistDomains: ['example.com'] }],
     sources: [
-      { id: 's1', status: 'Enabled' },
-      { id: 's2', status: 'Disabled' },
+      { id: 's1', type: 'WebSource', status: 'Enabled' },
+      { id: 's2', type: 'WebSource', status: 'Disabled' },
     ],
   });
   const keys = ['s1', 's2', 's3'].flatMap((sourceId) => [

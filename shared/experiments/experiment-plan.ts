@@ -1,11 +1,22 @@
-import type { AccountConfig, SnapshotEntity } from '../contracts/config/account-config.ts';
+import type { AccountConfig, UnreadableEntity } from '../contracts/config/account-config.ts';
+import type { ExperimentBody, ExperimentVariant } from './experiment-bodies.ts';
 import { planTokens } from './experiment-tokens.ts';
-import type { ExperimentTokens } from './experiment-tokens.ts';
+import type { ExperimentTokens, TokensConfig } from './experiment-tokens.ts';
 import { planExperiment } from './plan-experiment.ts';
-import type { PlannedExperiment } from './plan-experiment.ts';
+import type { Planned, PlannedExperiment } from './plan-experiment.ts';
 
 /** An experiment of a version that cannot run, and why. */
 export type UnplannedExperiment = { readonly experimentId: string; readonly problem: string };
+
+/** An account's live version, as far as experiments are concerned. */
+export type ExperimentsConfig = Pick<AccountConfig, 'accountId' | 'versionId'> &
+  TokensConfig & {
+    readonly collections: {
+      readonly experiments: readonly (ExperimentBody & { readonly id: string })[];
+      readonly experimentVariants: readonly ExperimentVariant[];
+    };
+    readonly unreadable: readonly UnreadableEntity[];
+  };
 
 /** What an account's version says of experiments, compiled once. */
 export type ExperimentPlan = {
@@ -23,16 +34,27 @@ export type ExperimentPlan = {
  * Compiles the experiments of an account's version: none where the settings take experiments off. An experiment that
  * cannot run is left out, and listed.
  */
-export function compileExperimentPlan(config: AccountConfig): ExperimentPlan {
+export function compileExperimentPlan(config: ExperimentsConfig): ExperimentPlan {
   const { experimentSettings, experimentVariants } = config.collections;
-  const experiments = experimentSettings.some(({ isEnabled }) => isEnabled === false)
-    ? []
-    : config.collections.experiments;
-  const variantsOf = groupBy(experimentVariants, ({ experimentId }) => experimentId);
+  const lost = (name: string): readonly UnreadableEntity[] =>
+    config.unreadable.filter(({ collection }) => collection === name);
+  const isOff =
+    experimentSettings.some(({ isEnabled }) => !isEnabled) ||
+    lost('experimentSettings').some(({ entity }) => entity['isEnabled'] === false);
+  const experiments = isOff ? [] : config.collections.experiments;
+  const variantsOf = groupByExperiment(experimentVariants);
+  const withLostVariant = new Set(lost('experimentVariants').map(({ entity }) => entity['experimentId']));
   const byKey = new Map<string, PlannedExperiment>();
-  const unplanned: UnplannedExperiment[] = [];
+  const unplanned: UnplannedExperiment[] = isOff
+    ? []
+    : [...new Set(lost('experiments').map(({ id }) => id))].map((experimentId) => ({
+        experimentId,
+        problem: 'it does not fit its schema',
+      }));
   for (const entity of experiments) {
-    const planned = planExperiment(entity, variantsOf.get(entity.id) ?? []);
+    const planned = withLostVariant.has(entity.id)
+      ? lostVariant(entity)
+      : planExperiment(entity, variantsOf.get(entity.id) ?? []);
     switch (planned.kind) {
       case 'draft':
         break;
@@ -54,17 +76,18 @@ export function compileExperimentPlan(config: AccountConfig): ExperimentPlan {
   };
 }
 
-function groupBy(
-  entities: readonly SnapshotEntity[],
-  keyOf: (entity: SnapshotEntity) => unknown,
-): Map<unknown, SnapshotEntity[]> {
-  const groups = new Map<unknown, SnapshotEntity[]>();
-  for (const entity of entities) {
-    const group = groups.get(keyOf(entity));
-    if (group === undefined) groups.set(keyOf(entity), [entity]);
-    else group.push(entity);
+function groupByExperiment(variants: readonly ExperimentVariant[]): Map<string, ExperimentVariant[]> {
+  const groups = new Map<string, ExperimentVariant[]>();
+  for (const variant of variants) {
+    const group = groups.get(variant.experimentId);
+    if (group === undefined) groups.set(variant.experimentId, [variant]);
+    else group.push(variant);
   }
   return groups;
+}
+
+function lostVariant({ status }: ExperimentBody): Planned {
+  return status === 'Draft' ? { kind: 'draft' } : { kind: 'unplanned', problem: 'a variant does not fit its schema' };
 }
 
 function byPrecedence(a: PlannedExperiment, b: PlannedExperiment): number {

@@ -1,11 +1,9 @@
-import { Compile } from 'typebox/compile';
 import { compileWhitelistIps } from '../admission/address-ranges.ts';
 import type { AddressRanges } from '../admission/address-ranges.ts';
 import { compileDomains } from '../admission/allowed-origins.ts';
-import { readSource } from '../contracts/config/source-entity.ts';
 import type { AccountConfig } from '../contracts/config/account-config.ts';
 import { hashSourceKey } from '../contracts/config/source-key.ts';
-import { experimentSettingsBody, experimentSettingsDefaults } from './experiment-bodies.ts';
+import type { ExperimentSettingsBody } from './experiment-bodies.ts';
 
 /** What a token of an account stands for, and who may show it. */
 export type ExperimentToken = {
@@ -26,25 +24,33 @@ export type ExperimentToken = {
 /** An account's tokens by their hash, see hashSourceKey. */
 export type ExperimentTokens = ReadonlyMap<string, ExperimentToken>;
 
-const settingsSchema = Compile(experimentSettingsBody);
+type Source = {
+  readonly id: string;
+  readonly status: string;
+  readonly whitelistDomains: readonly string[] | null;
+  readonly whitelistIps: readonly string[] | null;
+};
 
-/** What keeps requests out: a source of which one cannot be read admits nobody. */
-const restricting = ['whitelistDomains', 'whitelistIps'] as const;
+/** What tokens are made of: the keys of an account, and its live version. A source that cannot be read admits nobody. */
+export type TokensConfig = Pick<AccountConfig, 'sourceKeys'> & {
+  readonly collections: {
+    readonly sources: readonly Source[];
+    readonly experimentSettings: readonly ExperimentSettingsBody[];
+  };
+};
 
 /** The tokens that a published version takes for experiments: its own, and the keys of sources that are enabled. */
-export function planTokens({ collections, sourceKeys }: AccountConfig): ExperimentTokens {
-  const sources = new Map(collections.sources.map((source) => [source.id, readSource(source)]));
+export function planTokens({ collections, sourceKeys }: TokensConfig): ExperimentTokens {
+  const sources = new Map(collections.sources.map((source) => [source.id, source]));
   const tokens = new Map<string, ExperimentToken>();
   for (const { keyHash, sourceId, test } of sourceKeys) {
     const source = sources.get(sourceId);
-    if (source?.status !== 'Enabled' || restricting.some((field) => source.unreadable.has(field))) continue;
+    if (source?.status !== 'Enabled') continue;
     const domains = compileDomains(source.whitelistDomains);
     const addresses = compileWhitelistIps(source.whitelistIps);
     tokens.set(keyHash, { kind: 'source', sourceId, test, domains, addresses });
   }
-  for (const entity of collections.experimentSettings) {
-    const settings: unknown = { ...experimentSettingsDefaults, ...entity };
-    if (!settingsSchema.Check(settings)) continue;
+  for (const settings of collections.experimentSettings) {
     tokens.set(hashSourceKey(settings.token), {
       kind: 'experiments',
       domains: compileDomains(settings.whitelistDomains),

@@ -1,17 +1,9 @@
-import { Compile } from 'typebox/compile';
-import type { SnapshotEntity } from '../contracts/config/account-config.ts';
 import { PlanError } from '../routing/values/plan-error.ts';
 import { bucketsInAll, bucketsOfPercent, rangeVariants } from './bucketing.ts';
 import type { VariantRange } from './bucketing.ts';
 import { compileEligibility } from './eligibility.ts';
 import type { Eligibility } from './eligibility.ts';
-import {
-  experimentBody,
-  experimentDefaults,
-  experimentVariantBody,
-  experimentVariantDefaults,
-} from './experiment-bodies.ts';
-import type { ExperimentStatus, ExperimentType, ExperimentVariant } from './experiment-bodies.ts';
+import type { ExperimentBody, ExperimentStatus, ExperimentType, ExperimentVariant } from './experiment-bodies.ts';
 import { checkVariants } from './validate-experiment.ts';
 
 /** An experiment that was started, ready to place visitors. */
@@ -38,25 +30,19 @@ export type Planned =
   | { readonly kind: 'unplanned'; readonly problem: string }
   | { readonly kind: 'draft' };
 
-const experimentSchema = Compile(experimentBody);
-const variantSchema = Compile(experimentVariantBody);
-
 /** Compiles an experiment with its variants, as they were published. */
-export function planExperiment(entity: SnapshotEntity, variantEntities: readonly SnapshotEntity[]): Planned {
-  const body: unknown = { ...experimentDefaults, ...entity };
-  if (!experimentSchema.Check(body)) return { kind: 'unplanned', problem: 'it does not fit its schema' };
+export function planExperiment(
+  body: ExperimentBody & { readonly id: string },
+  variants: readonly ExperimentVariant[],
+): Planned {
   const { key, name, type, status } = body;
   if (status === 'Draft') return { kind: 'draft' };
-  const variants = variantEntities.flatMap(readVariant);
-  if (variants.length < variantEntities.length) {
-    return { kind: 'unplanned', problem: 'a variant does not fit its schema' };
-  }
   const wrong = checkVariants(body, variants)[0];
   if (wrong !== undefined) return { kind: 'unplanned', problem: `${wrong.field} ${wrong.problem}` };
   const isEligible = tryCompileEligibility(body.urlPatterns, body.queryRules);
   if (isEligible instanceof PlanError) return { kind: 'unplanned', problem: isEligible.message };
   const experiment: PlannedExperiment = {
-    id: entity.id,
+    id: body.id,
     key,
     name,
     type,
@@ -69,11 +55,6 @@ export function planExperiment(entity: SnapshotEntity, variantEntities: readonly
     metricEvent: body.primaryMetric?.event,
   };
   return { kind: 'planned', experiment };
-}
-
-function readVariant(entity: SnapshotEntity): ExperimentVariant[] {
-  const body: unknown = { ...experimentVariantDefaults, ...entity };
-  return variantSchema.Check(body) ? [{ ...body, id: entity.id }] : [];
 }
 
 function tryCompileEligibility(...rules: Parameters<typeof compileEligibility>): Eligibility | PlanError {

@@ -20,22 +20,22 @@ describe('allowed events', () => {
     ['$identify', 'd1', true],
     ['$experiment_impression', 'd3', true],
   ])('%s to %s: %s', (name, destinationId, expected) => {
-    expect(compileAllowedEvents(published, destinationId)(name)).toBe(expected);
+    expect(compileAllowedEvents(published, true, destinationId)(name)).toBe(expected);
   });
 
   it('allowed events: none published lets everything through to every destination', () => {
-    expect(compileAllowedEvents([], 'd1')('Anything')).toBe(true);
-    expect(compileAllowedEvents([])('Anything')).toBe(true);
+    expect(compileAllowedEvents([], false, 'd1')('Anything')).toBe(true);
+    expect(compileAllowedEvents([], false)('Anything')).toBe(true);
   });
 
-  it('allowed events: entries without a name or destinations allow nothing', () => {
-    const isAllowed = compileAllowedEvents([{ id: 'a' }, { id: 'b', name: 'x', destinationIds: null }], 'd1');
-    expect([isAllowed('x'), isAllowed('y'), isAllowed('undefined')]).toEqual([false, false, false]);
-    expect(compileAllowedEvents([{ id: 'a' }])('x')).toBe(false);
+  it('allowed events: entries that cannot be read allow nothing, where there are no others either', () => {
+    expect(compileAllowedEvents([], true, 'd1')('x')).toBe(false);
+    expect(compileAllowedEvents([], true)('undefined')).toBe(false);
+    expect(compileAllowedEvents([], true)('$identify')).toBe(true);
   });
 
   it('allowed events: a name goes on at all where it goes to a destination, or to none yet', () => {
-    const isAllowed = compileAllowedEvents(published);
+    const isAllowed = compileAllowedEvents(published, true);
     expect(['sign UP', 'PURCHASE', 'Unknown', '$identify'].map(isAllowed)).toEqual([true, true, false, true]);
   });
 });

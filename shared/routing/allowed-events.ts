@@ -1,21 +1,21 @@
-import type { SnapshotEntity } from '../contracts/config/account-config.ts';
+/** A name that may go on, and where to. */
+export type AllowedEvent = { readonly name: string; readonly destinationIds: readonly string[] };
 
 /**
  * Which event names go to a destination, or, where none is given, to any destination there may be. An account that has
- * published no allowed event lets everything through to every destination; with at least one, a name goes to the
- * destinations listed with it. Names match without case; the service's own events, which begin with `$`, always pass. An
- * entity without a name allows nothing.
+ * published no allowed event (`isLimited` false) lets everything through to every destination; with at least one, be it
+ * one that cannot be read, a name goes to the destinations listed with it. Names match without case; the service's own
+ * events, which begin with `$`, always pass.
  */
 export function compileAllowedEvents(
-  allowedEvents: readonly SnapshotEntity[],
+  allowedEvents: readonly AllowedEvent[],
+  isLimited: boolean,
   destinationId?: string,
 ): (eventName: string) => boolean {
-  if (allowedEvents.length === 0) return () => true;
+  if (!isLimited) return () => true;
   const names = new Set<string>();
   for (const { name, destinationIds } of allowedEvents) {
-    if (typeof name !== 'string') continue;
-    const isListed = Array.isArray(destinationIds) && destinationIds.includes(destinationId);
-    if (destinationId === undefined || isListed) names.add(name.toLowerCase());
+    if (destinationId === undefined || destinationIds.includes(destinationId)) names.add(name.toLowerCase());
   }
   return (eventName) => eventName.startsWith('$') || names.has(eventName.toLowerCase());
 }

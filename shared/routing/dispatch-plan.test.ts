@@ -1,28 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { collectionNames } from '../contracts/config/account-config.ts';
-import type { AccountConfig, Snapshot, SnapshotEntity } from '../contracts/config/account-config.ts';
+import { testLiveConfig } from '../testing/test-account-config.ts';
+import type { TestCollections } from '../testing/test-account-config.ts';
 import { sampleEvent } from '../destinations/sdk/sample-event.ts';
 import { headOf } from '../contracts/events/resolved-event.ts';
 import { compileDispatchPlan } from './dispatch-plan.ts';
 import { publishedDestinations } from './published-destinations.ts';
 
-function configOf(collections: Partial<Record<string, SnapshotEntity[]>>): AccountConfig {
-  const empty = Object.fromEntries(collectionNames.map((name) => [name, []])) as unknown as Snapshot;
-  return {
-    format: 1,
-    accountId: 'account',
-    versionId: 'version',
-    versionNumber: 1,
-    publishedAt: '2026-01-01T00:00:00.000Z',
-    sourceKeys: [],
-    collections: { ...empty, ...collections },
-  };
-}
-
 const destination = { id: 'd1', type: 'HTTPDestination', status: 'Enabled', settings: {} };
 
-function decide(collections: Partial<Record<string, SnapshotEntity[]>>, event: Parameters<typeof sampleEvent>[0] = {}) {
-  const config = configOf({ destinations: [destination], ...collections });
+function decide(collections: TestCollections, event: Parameters<typeof sampleEvent>[0] = {}) {
+  const config = testLiveConfig({ destinations: [destination], ...collections });
   const [published] = publishedDestinations(config);
   if (published === undefined) throw new Error('no destination');
   const subject = sampleEvent(event);
@@ -114,6 +101,49 @@ describe('dispatch plan', () => {
   });
 
   it('compile: a rule that cannot be understood is refused, not left out', () => {
-    expect(() => decide({ mappings: [mapping({ action: 'stop', logic: { condition: {} } })] })).toThrow('mapping m');
+    const unknown = { condition: { property: 'event.event', operator: 'Like', value: 'x' } };
+    expect(() => decide({ mappings: [mapping({ action: 'stop', logic: unknown })] })).toThrow('mapping m');
+    expect(() => decide({ mappings: [mapping({ action: 'stop', logic: { condition: {} } })] })).toThrow('mappings m');
+  });
+
+  const row = { property: 'a', map: 'b', modification: 'None' };
+
+  it.each([
+    ['priority', { priority: '1' }],
+    ['eventName', { eventName: 5 }],
+    ['mappings', { mappings: 'all' }],
+    ['mappings', { mappings: [row, null] }],
+    ['mappings', { mappings: [{ ...row, property: 5 }] }],
+    ['mappings', { mappings: [{ ...row, map: 5 }] }],
+    ['destinationId', { destinationId: 5 }],
+  ])('mappings: a rule whose %s cannot be read keeps its destination from being sent to', (field, own) => {
+    expect(() => decide({ mappings: [mapping({ action: 'send', ...own })] })).toThrow(
+      `mappings m: ${field} cannot be read by this build`,
+    );
+    const elsewhere = mapping({ action: 'send', ...own, isEnabled: false });
+    expect(decide({ mappings: [elsewhere] })).toEqual({ kind: 'send' });
+  });
+
+  it('mappings: one of another destination that cannot be read is none of ours', () => {
+    expect(decide({ mappings: [mapping({ destinationId: 'd2', priority: '1' })] })).toEqual({ kind: 'send' });
+  });
+
+  it.each([
+    ['categories', { categories: null }],
+    ['categories', { categories: ['x'] }],
+    ['categories', { categories: [{ name: 'a', priority: null, destinationIds: [], logic: null }] }],
+    ['isEnabled', { isEnabled: 'yes' }],
+  ])('globalDispatchCenters: one whose %s cannot be read keeps all destinations from being sent to', (field, own) => {
+    expect(() => decide({ globalDispatchCenters: [{ ...center(['d2']), ...own }] })).toThrow(
+      `globalDispatchCenters c: ${field} cannot be read by this build`,
+    );
+  });
+
+  it('destinations: one that cannot be read is there, and is sent nothing', () => {
+    const config = testLiveConfig({ destinations: [{ ...destination, settings: 'text' }] });
+    const [published] = publishedDestinations(config);
+    expect(published).toMatchObject({ id: 'd1', unreadable: 'settings' });
+    if (published === undefined) throw new Error('no destination');
+    expect(() => compileDispatchPlan(config, published)).toThrow('destination settings cannot be read by this build');
   });
 });

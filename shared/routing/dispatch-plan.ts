@@ -1,9 +1,13 @@
-import type { AccountConfig } from '../contracts/config/account-config.ts';
+import type { UnreadableEntity } from '../contracts/config/account-config.ts';
 import type { EventHead } from '../contracts/events/resolved-event.ts';
 import type { JsonObject } from '../runtime/json.ts';
 import { compileAllowedEvents } from './allowed-events.ts';
+import type { AllowedEvent } from './allowed-events.ts';
 import { compileMappings } from './mapping/apply-mapping.ts';
+import type { MappingRule } from './mapping/apply-mapping.ts';
 import { compileGlobalDispatch } from './global-dispatch.ts';
+import type { GlobalDispatchCenter } from './global-dispatch.ts';
+import { PlanError } from './values/plan-error.ts';
 import type { Subject } from './values/property-path.ts';
 import type { PublishedDestination } from './published-destinations.ts';
 
@@ -26,6 +30,16 @@ export type DispatchPlan = {
   decide(head: EventHead, subject: Subject): Decision;
 };
 
+/** The rules of an account's live version. */
+export type DispatchRules = {
+  readonly collections: {
+    readonly allowedEvents: readonly AllowedEvent[];
+    readonly globalDispatchCenters: readonly GlobalDispatchCenter[];
+    readonly mappings: readonly (MappingRule & { readonly id: string; readonly destinationId: string })[];
+  };
+  readonly unreadable: readonly UnreadableEntity[];
+};
+
 const send: Decision = { kind: 'send' };
 const skips: Readonly<Record<SkipRule, Decision>> = {
   test: { kind: 'skip', rule: 'test' },
@@ -36,12 +50,13 @@ const skips: Readonly<Record<SkipRule, Decision>> = {
 
 /**
  * Compiles the rules that decide whether an event reaches this destination, in the order they apply, and what is sent.
- * Throws PlanError when a rule cannot be understood: sending without it might send what it should have stopped.
+ * Throws PlanError when the destination or a rule cannot be read or understood: sending without it might send what it should have stopped.
  */
-export function compileDispatchPlan(config: AccountConfig, destination: PublishedDestination): DispatchPlan {
+export function compileDispatchPlan(config: DispatchRules, destination: PublishedDestination): DispatchPlan {
+  refuseUnreadable(config.unreadable, destination);
   const { id, isEnabled, limitedToSourceIds, hashingSalt } = destination;
   const { allowedEvents, globalDispatchCenters, mappings } = config.collections;
-  const isAllowed = compileAllowedEvents(allowedEvents, id);
+  const isAllowed = compileAllowedEvents(allowedEvents, limitsEvents(config), id);
   const findGlobalStop = compileGlobalDispatch(globalDispatchCenters, id);
   const own = mappings.filter(({ destinationId }) => destinationId === id);
   const applyMappings = compileMappings(own, hashingSalt);
@@ -65,4 +80,30 @@ export function compileDispatchPlan(config: AccountConfig, destination: Publishe
       }
     },
   };
+}
+
+/** Whether an account has published allowed events at all: one that cannot be read allows nothing, and is one. */
+export function limitsEvents({ collections, unreadable }: Pick<DispatchRules, 'unreadable'> & AllowedEvents): boolean {
+  return collections.allowedEvents.length > 0 || unreadable.some(({ collection }) => collection === 'allowedEvents');
+}
+
+type AllowedEvents = { readonly collections: Pick<DispatchRules['collections'], 'allowedEvents'> };
+
+function refuseUnreadable(
+  unreadable: readonly UnreadableEntity[],
+  { id, unreadable: own }: PublishedDestination,
+): void {
+  if (own !== undefined) throw new PlanError(`destination ${own}`, cannotBeRead);
+  const rule = unreadable.find((entity) => mayBeAbout(entity, id));
+  if (rule !== undefined) throw new PlanError(`${rule.collection} ${rule.id}: ${rule.field}`, cannotBeRead);
+}
+
+const cannotBeRead = 'cannot be read by this build';
+
+/** Whether a rule that cannot be read may stop events of a destination. */
+function mayBeAbout({ collection, entity, isDefaulted }: UnreadableEntity, destinationId: string): boolean {
+  if (isDefaulted || entity['isEnabled'] === false) return false;
+  if (collection === 'globalDispatchCenters') return true;
+  const about = entity['destinationId'];
+  return collection === 'mappings' && (about === destinationId || typeof about !== 'string');
 }

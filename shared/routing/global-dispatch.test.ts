@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { SnapshotEntity } from '../contracts/config/account-config.ts';
 import { sampleEvent } from '../destinations/sdk/sample-event.ts';
 import { compileGlobalDispatch } from './global-dispatch.ts';
+import type { GlobalDispatchCenter } from './global-dispatch.ts';
 import { PlanError } from './values/plan-error.ts';
 import type { Subject } from './values/property-path.ts';
 
@@ -10,8 +10,8 @@ const rejectedAds = {
   condition: { property: 'visitor.consent.rejected_categories', operator: 'Contains', value: 'advertising' },
 };
 
-function center(categories: unknown, isEnabled: unknown = true): SnapshotEntity {
-  return { id: 'center', isEnabled, categories };
+function center(categories: GlobalDispatchCenter['categories'], isEnabled = true): GlobalDispatchCenter {
+  return { isEnabled, categories };
 }
 
 function visitorWith(consent: Readonly<Record<string, unknown>> | undefined): Subject {
@@ -42,17 +42,16 @@ describe('global dispatch', () => {
   it.each([
     ['no center', []],
     ['a center that is not enabled', [center([category], false)]],
-    ['a center without categories', [center(null)]],
+    ['a center without categories', [center([])]],
     ['a category without logic', [center([{ ...category, logic: null }])]],
-    ['a category without destinations', [center([{ ...category, destinationIds: null }])]],
+    ['a category without destinations', [center([{ ...category, destinationIds: [] }])]],
   ])('global dispatch: %s stops nothing', (_, centers) => {
     expect(compileGlobalDispatch(centers, 'facebook')(visitorWith({ marketing: false }))).toBeUndefined();
   });
 
   it.each([
-    [[category, 'x'], 'categories[1] '],
-    [[{ ...category, priority: null }], 'categories[0].priority '],
     [[{ ...category, logic: { OR: [] } }], 'categories[0].logic.OR '],
+    [[category, { ...category, logic: 'x' }], 'categories[1].logic '],
   ])('global dispatch: %j is refused by name', (categories, start) => {
     const compile = (): unknown => compileGlobalDispatch([center(categories)], 'facebook');
     expect(compile).toThrow(PlanError);

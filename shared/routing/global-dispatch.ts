@@ -1,9 +1,16 @@
-import type { SnapshotEntity } from '../contracts/config/account-config.ts';
-import { isJsonObject } from '../runtime/json.ts';
-import { PlanError } from './values/plan-error.ts';
 import { compilePredicate } from './predicate/predicate.ts';
 import type { Predicate } from './predicate/predicate.ts';
 import type { Subject } from './values/property-path.ts';
+
+type Category = {
+  readonly name: string;
+  readonly priority: number;
+  readonly destinationIds: readonly string[];
+  readonly logic: unknown;
+};
+
+/** The account-wide dispatch rules, as they are published. */
+export type GlobalDispatchCenter = { readonly isEnabled: boolean; readonly categories: readonly Category[] };
 
 /** The name of the category that stops the event, or undefined where none does. */
 export type FindGlobalStop = (subject: Subject) => string | undefined;
@@ -16,23 +23,23 @@ export type FindGlobalStop = (subject: Subject) => string | undefined;
  * without logic: one that is still being written must not hold back all events.
  * Throws PlanError naming the category and the field.
  */
-export function compileGlobalDispatch(centers: readonly SnapshotEntity[], destinationId: string): FindGlobalStop {
+export function compileGlobalDispatch(centers: readonly GlobalDispatchCenter[], destinationId: string): FindGlobalStop {
   const categories = centers
-    .filter(({ isEnabled }) => isEnabled === true)
-    .flatMap(({ categories }) => (Array.isArray(categories) ? (categories as readonly unknown[]) : []))
+    .filter(({ isEnabled }) => isEnabled)
+    .flatMap((center) => center.categories)
     .flatMap((category, index) => compileCategory(category, destinationId, `categories[${index}]`))
     .toSorted((a, b) => a.priority - b.priority);
   return (subject) => categories.find(({ holds }) => holds(subject))?.name;
 }
 
-type Category = { readonly name: string; readonly priority: number; readonly holds: Predicate };
+type Compiled = { readonly name: string; readonly priority: number; readonly holds: Predicate };
 
 /** One category, or none where it says nothing of this destination. */
-function compileCategory(category: unknown, destinationId: string, field: string): readonly Category[] {
-  if (!isJsonObject(category)) throw new PlanError(field, 'must be an object with name, destinationIds and logic');
-  const { name, priority, destinationIds, logic } = category;
-  if (!Array.isArray(destinationIds) || !destinationIds.includes(destinationId)) return [];
-  if (logic === null || logic === undefined) return [];
-  if (typeof priority !== 'number') throw new PlanError(`${field}.priority`, 'must be a number');
-  return [{ name: typeof name === 'string' ? name : '', priority, holds: compilePredicate(logic, `${field}.logic`) }];
+function compileCategory(
+  { name, priority, destinationIds, logic }: Category,
+  destinationId: string,
+  field: string,
+): readonly Compiled[] {
+  if (logic === null || !destinationIds.includes(destinationId)) return [];
+  return [{ name, priority, holds: compilePredicate(logic, `${field}.logic`) }];
 }

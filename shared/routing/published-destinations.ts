@@ -1,5 +1,4 @@
-import type { AccountConfig, SnapshotEntity } from '../contracts/config/account-config.ts';
-import { isJsonObject } from '../runtime/json.ts';
+import type { UnreadableEntity } from '../contracts/config/account-config.ts';
 import type { JsonObject } from '../runtime/json.ts';
 
 /** A destination as the account's live version has it. Secret settings are still sealed. */
@@ -12,32 +11,65 @@ export type PublishedDestination = {
   /** Undefined: every source. */
   readonly limitedToSourceIds: ReadonlySet<string> | undefined;
   readonly hashingSalt: string | undefined;
+  /** The field that keeps this build from reading it: it is there, and is sent nothing until it can be read. */
+  readonly unreadable: string | undefined;
 };
 
-/** The destinations of an account's live version. */
-export function publishedDestinations({ accountId, collections }: AccountConfig): PublishedDestination[] {
-  return collections.destinations.map((entity) => readDestination(accountId, entity));
+type Destination = {
+  readonly id: string;
+  readonly type: string;
+  readonly status: string;
+  readonly settings: JsonObject | null;
+  readonly limitedToSourceIds: readonly string[] | null;
+  readonly hashingSalt: string | null;
+};
+
+/** What destinations are found in: an account's live version. */
+export type DestinationsConfig = {
+  readonly accountId: string;
+  readonly collections: { readonly destinations: readonly Destination[] };
+  readonly unreadable: readonly UnreadableEntity[];
+};
+
+/** The destinations of an account's live version, with those that this build cannot read: their place in the log is kept. */
+export function publishedDestinations(config: DestinationsConfig): PublishedDestination[] {
+  const { accountId, collections } = config;
+  return [...collections.destinations.map((entity) => readDestination(accountId, entity)), ...lostDestinations(config)];
 }
 
 /** One of them; undefined where the version does not have it. */
-export function findPublished({ accountId, collections }: AccountConfig, id: string): PublishedDestination | undefined {
-  const entity = collections.destinations.find((destination) => destination.id === id);
-  return entity === undefined ? undefined : readDestination(accountId, entity);
+export function findPublished(config: DestinationsConfig, id: string): PublishedDestination | undefined {
+  const entity = config.collections.destinations.find((destination) => destination.id === id);
+  if (entity !== undefined) return readDestination(config.accountId, entity);
+  return lostDestinations(config).find((destination) => destination.id === id);
 }
 
-function readDestination(accountId: string, entity: SnapshotEntity): PublishedDestination {
-  const { type, status, settings, limitedToSourceIds, hashingSalt } = entity;
+function lostDestinations({ accountId, unreadable }: DestinationsConfig): PublishedDestination[] {
+  const lost = unreadable.filter(({ collection, isDefaulted }) => collection === 'destinations' && !isDefaulted);
+  const fields = new Map(lost.map(({ id, field }) => [id, field]));
+  return [...fields].map(([id, field]) => ({ ...unknownDestination, id, accountId, unreadable: field }));
+}
+
+const unknownDestination = {
+  type: '',
+  isEnabled: true,
+  settings: {},
+  limitedToSourceIds: undefined,
+  hashingSalt: undefined,
+} as const;
+
+function readDestination(accountId: string, entity: Destination): PublishedDestination {
+  const { id, type, status, settings, limitedToSourceIds, hashingSalt } = entity;
   return {
-    id: entity.id,
+    id,
     accountId,
-    type: typeof type === 'string' ? type : '',
+    type,
     isEnabled: status === 'Enabled',
-    settings: isJsonObject(settings) ? settings : {},
+    settings: settings ?? {},
     // An empty list limits nothing, as the field's description promises.
     limitedToSourceIds:
-      Array.isArray(limitedToSourceIds) && limitedToSourceIds.length > 0
-        ? new Set(limitedToSourceIds.filter((id) => typeof id === 'string'))
-        : undefined,
-    hashingSalt: typeof hashingSalt === 'string' && hashingSalt !== '' ? hashingSalt : undefined,
+      limitedToSourceIds === null || limitedToSourceIds.length === 0 ? undefined : new Set(limitedToSourceIds),
+    hashingSalt: hashingSalt || undefined,
+    unreadable: undefined,
   };
 }

@@ -1,3 +1,6 @@
+import { readLiveConfig } from '../../../shared/collections/live-config.ts';
+import type { LiveConfig } from '../../../shared/collections/live-config.ts';
+import { logUnreadable } from '../../../shared/collections/log-unreadable.ts';
 import { followConfig } from '../../../shared/nats/buckets/config-feed.ts';
 import type { ConfigChange, ConfigFeed } from '../../../shared/nats/buckets/config-feed.ts';
 import { hashSourceKey } from '../../../shared/contracts/config/source-key.ts';
@@ -30,7 +33,9 @@ export function createExperimentPlans(logger: Logger): ExperimentPlans {
   const seen = new Map<string, OpenedPlan>();
   let feed: ConfigFeed | undefined;
   let ready = false;
-  const apply = ({ accountId, config }: ConfigChange): void => {
+  const apply = (change: ConfigChange<LiveConfig>): void => {
+    const { accountId, config } = change;
+    logUnreadable(logger, change);
     const plan = config === undefined ? undefined : compileExperimentPlan(config);
     for (const hash of plans.get(accountId)?.tokens.keys() ?? []) opened.delete(hash);
     plans.delete(accountId);
@@ -57,6 +62,7 @@ export function createExperimentPlans(logger: Logger): ExperimentPlans {
     async follow(bucket) {
       const previous = feed;
       feed = await followConfig(bucket, {
+        read: readLiveConfig,
         apply,
         onRejected: (accountId, revision, reason) =>
           logger.error({ accountId, revision, reason }, 'configuration rejected; the previous one stays in force'),

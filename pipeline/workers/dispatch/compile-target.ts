@@ -1,4 +1,4 @@
-import type { AccountConfig } from '../../../shared/contracts/config/account-config.ts';
+import type { LiveConfig } from '../../../shared/collections/live-config.ts';
 import { SettingError } from '../../../shared/destinations/sdk/settings.ts';
 import type { OfferedDestination } from '../../../shared/destinations/common-settings.ts';
 import { findDestinationKind } from '../../../shared/destinations/registry.ts';
@@ -12,7 +12,7 @@ import type { DispatchTarget } from './dispatcher-context.ts';
 
 /** Compiles a published destination: its rules, and its kind made ready with opened secrets. */
 export function compileTarget(
-  config: AccountConfig,
+  config: LiveConfig,
   destination: PublishedDestination,
   secrets: SecretBox,
 ): DispatchTarget {

@@ -295,7 +295,7 @@ describe('dispatcher', () => {
   it('bug: one that shows with a new configuration ends the dispatcher, and not who told it', async () => {
     const dispatcher = await rig.start();
     const ended = dispatcher.done.catch((error: unknown) => error);
-    rig.configure({ destinations: [httpEntity(rig.destinationId, sink.url)], mappings: [null as never] });
+    rig.breakRules();
     expect(await ended).toBeInstanceOf(TypeError);
   });
 

@@ -1,20 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { collectionNames } from '../../../shared/contracts/config/account-config.ts';
-import type { AccountConfig, Snapshot, SnapshotEntity } from '../../../shared/contracts/config/account-config.ts';
+import { testLiveConfig as config } from '../../../shared/testing/test-account-config.ts';
 import { compileResolvePlan } from './resolve-plan.ts';
-
-function config(collections: Partial<Record<keyof Snapshot, readonly SnapshotEntity[]>>): AccountConfig {
-  const empty = Object.fromEntries(collectionNames.map((name) => [name, []])) as unknown as Snapshot;
-  return {
-    format: 1,
-    accountId: 'account',
-    versionId: 'version',
-    versionNumber: 1,
-    publishedAt: '2026-01-01T00:00:00.000Z',
-    sourceKeys: [],
-    collections: { ...empty, ...collections },
-  };
-}
 
 describe('resolve plan', () => {
   it('resolve plan: an account without allowed events lets every name through', () => {
@@ -35,8 +21,14 @@ describe('resolve plan', () => {
     const plan = compileResolvePlan(
       config({
         sources: [
-          { id: 's1', botControlMode: 'Threshold', botScoreThreshold: 30, excludeRequestContext: true },
-          { id: 's2', botControlMode: null, botScoreThreshold: null, excludeRequestContext: null },
+          {
+            id: 's1',
+            type: 'WebSource',
+            botControlMode: 'Threshold',
+            botScoreThreshold: 30,
+            excludeRequestContext: true,
+          },
+          { id: 's2', type: 'WebSource', botControlMode: null, botScoreThreshold: null, excludeRequestContext: null },
         ],
       }),
     );
@@ -46,5 +38,32 @@ describe('resolve plan', () => {
     });
     expect(plan.sourceRules('s2').excludeRequestContext).toBe(false);
     expect(plan.sourceRules('gone')).toMatchObject({ botControl: { mode: 'Allow' }, excludeRequestContext: false });
+  });
+
+  it('resolve plan: of a source that cannot be read nothing is kept that it may exclude, and a bare threshold is none', () => {
+    const plan = compileResolvePlan(
+      config({
+        sources: [
+          { id: 'lost', type: 'WebSource', excludeRequestContext: 'yes' },
+          {
+            id: 's',
+            type: 'WebSource',
+            botControlMode: 'Threshold',
+            botScoreThreshold: 'high',
+            excludeRequestContext: true,
+          },
+        ],
+      }),
+    );
+    expect(plan.sourceRules('lost')).toMatchObject({ botControl: { mode: 'Allow' }, excludeRequestContext: true });
+    expect(plan.sourceRules('s')).toEqual({
+      botControl: { mode: 'Threshold', threshold: undefined },
+      excludeRequestContext: true,
+    });
+  });
+
+  it('resolve plan: an allowed event that cannot be read allows nothing, and does not open the door to all', () => {
+    const plan = compileResolvePlan(config({ allowedEvents: [{ id: '1', destinationIds: [] }] }));
+    expect(['Anything', 'undefined', '$identify'].map((name) => plan.allows(name))).toEqual([false, false, true]);
   });
 });

@@ -1,7 +1,6 @@
-import type { AccountConfig } from '../../../shared/contracts/config/account-config.ts';
-import { readSource } from '../../../shared/contracts/config/source-entity.ts';
-import type { SourceEntity } from '../../../shared/contracts/config/source-entity.ts';
+import type { LiveCollections, LiveConfig } from '../../../shared/collections/live-config.ts';
 import { compileAllowedEvents } from '../../../shared/routing/allowed-events.ts';
+import { limitsEvents } from '../../../shared/routing/dispatch-plan.ts';
 import type { BotControl } from '../../../shared/admission/bot-score.ts';
 
 export type SourceRules = {
@@ -21,6 +20,13 @@ export type ResolvePlan = {
 
 const openSource: SourceRules = { botControl: { mode: 'Allow', threshold: undefined }, excludeRequestContext: false };
 
+/** Gateways take nothing for it any more; of what they took before, nothing is kept that it may have excluded. */
+const unreadableSource: SourceRules = { ...openSource, excludeRequestContext: true };
+
+type ResolveConfig = Pick<LiveConfig, 'versionNumber' | 'unreadable'> & {
+  readonly collections: Pick<LiveCollections, 'sources' | 'allowedEvents'>;
+};
+
 /** The plan of an account whose configuration is not known: everything passes. */
 export const openResolvePlan: ResolvePlan = {
   versionNumber: undefined,
@@ -29,13 +35,21 @@ export const openResolvePlan: ResolvePlan = {
 };
 
 /** Compiles a published configuration for the resolver. */
-export function compileResolvePlan({ versionNumber, collections }: AccountConfig): ResolvePlan {
-  const sources = new Map(collections.sources.map((entity) => [entity.id, rulesOf(readSource(entity))]));
-  const allows = compileAllowedEvents(collections.allowedEvents);
+export function compileResolvePlan(config: ResolveConfig): ResolvePlan {
+  const { versionNumber, collections, unreadable } = config;
+  const sources = new Map(collections.sources.map((entity) => [entity.id, rulesOf(entity)]));
+  for (const { collection, id, isDefaulted } of unreadable) {
+    if (collection === 'sources' && !isDefaulted) sources.set(id, unreadableSource);
+  }
+  const allows = compileAllowedEvents(collections.allowedEvents, limitsEvents(config));
   return { versionNumber, allows, sourceRules: (sourceId) => sources.get(sourceId) ?? openSource };
 }
 
-function rulesOf({ botControlMode, botScoreThreshold, excludeRequestContext }: SourceEntity): SourceRules {
+function rulesOf({
+  botControlMode,
+  botScoreThreshold,
+  excludeRequestContext,
+}: LiveCollections['sources'][number]): SourceRules {
   return {
     botControl: { mode: botControlMode ?? undefined, threshold: botScoreThreshold ?? undefined },
     excludeRequestContext: excludeRequestContext === true,

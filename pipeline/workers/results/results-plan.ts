@@ -1,9 +1,12 @@
-import type { AccountConfig } from '../../../shared/contracts/config/account-config.ts';
+import type { LiveConfig } from '../../../shared/collections/live-config.ts';
 import { compileExperimentPlan } from '../../../shared/experiments/experiment-plan.ts';
 
 /** Whether a version has anything to count, told without compiling it. */
-export function runsExperiments({ collections }: AccountConfig): boolean {
-  return collections.experiments.some(({ status }) => status === 'Running' || status === 'Paused');
+export function runsExperiments({ collections, unreadable }: LiveConfig): boolean {
+  // One that cannot be read counts nothing now, and goes on from its place in the log when it can be.
+  const lost = unreadable.flatMap(({ collection, entity }) => (collection === 'experiments' ? [entity['status']] : []));
+  const statuses: readonly unknown[] = [...collections.experiments.map(({ status }) => status), ...lost];
+  return statuses.some((status) => status === 'Running' || status === 'Paused');
 }
 
 /** Which of an account's events count for the results of experiments. */
@@ -16,7 +19,7 @@ export type ResultsPlan = {
  * What is counted while an account runs its live version; undefined where no experiment of it is running or paused. A
  * completed one counts no more: whoever is given its rollout takes part in nothing.
  */
-export function compileResultsPlan(config: AccountConfig): ResultsPlan | undefined {
+export function compileResultsPlan(config: LiveConfig): ResultsPlan | undefined {
   const counted = [...compileExperimentPlan(config).byKey.values()].filter(({ status }) => status !== 'Completed');
   if (counted.length === 0) return undefined;
   const metrics = new Map<string, string[]>();

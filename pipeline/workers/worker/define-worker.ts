@@ -1,4 +1,4 @@
-import type { AccountConfig } from '../../../shared/contracts/config/account-config.ts';
+import type { LiveConfig } from '../../../shared/collections/live-config.ts';
 import type { Actor } from './actor.ts';
 
 /** A counter an actor keeps once for each of a few values, under `<name>_<value>`; shown as one metric with a label. */
@@ -12,7 +12,7 @@ export type Wanted<Spec> =
   | { readonly by: 'log'; specs(partitions: number): readonly Spec[] }
   | {
       readonly by: 'account';
-      specs(config: AccountConfig): readonly Spec[];
+      specs(config: LiveConfig): readonly Spec[];
       /** One that is wanted no more, known only by what it left in the log. */
       specOf(key: string, accountId: string): Spec;
       /** What it leaves in the log beside its consumer, and nobody needs after it. */

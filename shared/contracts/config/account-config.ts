@@ -1,33 +1,11 @@
 import { encodeJson, isJsonObject } from '../../runtime/json.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 
-/** The collections a version holds, as the draft diff names them. */
-export const collectionNames = [
-  'destinations',
-  'sources',
-  'allowedEvents',
-  'externalAllowedEventData',
-  'mappings',
-  'consentSettings',
-  'globalDispatchCenters',
-  'replaySettings',
-  'tagManagers',
-  'tagManagerTags',
-  'tagManagerTriggers',
-  'tagManagerVariables',
-  'dataGovernanceRules',
-  'dataGovernanceEvents',
-  'experimentSettings',
-  'experiments',
-  'experimentVariants',
-] as const;
-
-export type CollectionName = (typeof collectionNames)[number];
-
 /** One entity as it was published: its stored body (secrets encrypted) with its id. */
 export type SnapshotEntity = { readonly id: string } & JsonObject;
 
-export type Snapshot = Readonly<Record<CollectionName, readonly SnapshotEntity[]>>;
+/** Entities by the name of their collection, as they were stored: by this build, or one before or after it. */
+export type StoredCollections = Readonly<Record<string, readonly SnapshotEntity[]>>;
 
 /** A source key by its SHA-256: keys themselves never leave PostgreSQL. */
 export type SourceKey = {
@@ -37,15 +15,29 @@ export type SourceKey = {
   readonly test: boolean;
 };
 
-/** What gateways and pipelines run for one account: value of `account.<id>` in the CONFIG bucket. */
-export type AccountConfig = {
+/**
+ * What gateways and pipelines run for one account: value of `account.<id>` in the CONFIG bucket. Its collections are as
+ * they were stored; `shared/collections/live-config.ts` reads them.
+ */
+export type AccountConfig<Collections = StoredCollections> = {
   readonly format: 1;
   readonly accountId: string;
   readonly versionId: string;
   readonly versionNumber: number;
   readonly publishedAt: string;
   readonly sourceKeys: readonly SourceKey[];
-  readonly collections: Snapshot;
+  readonly collections: Collections;
+};
+
+/** A field of a published entity that says what this build cannot read. */
+export type UnreadableEntity = {
+  readonly collection: string;
+  readonly id: string;
+  readonly field: string;
+  /** As it was published. Whoever restricts something by the entity may have to look there whom it is about. */
+  readonly entity: SnapshotEntity;
+  /** The field has its default, and the entity counts: nothing is restricted by the field. */
+  readonly isDefaulted: boolean;
 };
 
 /** The bytes of a configuration; the same configuration gives the same bytes. */
@@ -53,10 +45,12 @@ export function encodeAccountConfig(config: AccountConfig): Uint8Array {
   return encodeJson(config);
 }
 
-/** Reads a configuration. Throws where it is none, or of a format this build does not know. */
+/** Reads a configuration as it was stored. Throws where it is none, or of a format this build does not know. */
 export function decodeAccountConfig(bytes: Uint8Array): AccountConfig {
   const config: unknown = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
   const format = isJsonObject(config) ? config['format'] : undefined;
   if (format !== 1) throw new Error(`configuration format ${String(format)} is unknown to this build`);
-  return config as AccountConfig;
+  if (!isJsonObject(config) || !isJsonObject(config['collections']))
+    throw new Error('configuration has no collections');
+  return config as unknown as AccountConfig;
 }

@@ -1,21 +1,24 @@
 import { Type } from 'typebox';
 import type { TObject, TSchema, TUnion, TNull } from 'typebox';
-import type { CollectionName } from './account-config.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 
 /** A field that names entities of another collection; `ids` reads them from a body. */
 export type Reference = {
   readonly field: string;
-  readonly collection: CollectionName;
+  /** Name of the other one. */
+  readonly collection: string;
   ids(body: JsonObject): readonly string[];
 };
 
 /** A value a schema cannot judge: the field and what is wrong with it. */
 export type FieldProblem = { readonly field: string; readonly problem: string };
 
+/** How entities that another build has published are read: see `readLiveConfig`. */
+export type Reading = 'tolerant' | 'exact';
+
 /** One collection of the configuration: a file, and one line in the registry. */
-export type Collection = {
-  readonly name: CollectionName;
+export type Collection<Name extends string = string, Body extends TObject = TObject, How extends Reading = Reading> = {
+  readonly name: Name;
   /** What one entity is called, in messages and documents. */
   readonly noun: string;
   /** How a new entity is named: a UUID, or a slug made from its name. */
@@ -27,9 +30,13 @@ export type Collection = {
   /** Fields of which no two entities share a value. */
   readonly uniqueFields: readonly string[];
   /** An entity's own fields as they are stored: every one is there. */
-  readonly body: TObject;
+  readonly body: Body;
   /** Values of the fields a client may leave out when it creates an entity. */
   readonly defaults: JsonObject;
+  /** `exact` is for what may not run by halves: it fits the schema of this build to its limits and words, or does not run. */
+  readonly reading: How;
+  /** Fields by which nothing is restricted: one that says what this build cannot read has its default. */
+  readonly harmless: readonly string[];
   /** Fields given at creation that never change: taken and ignored in a PATCH. */
   readonly fixed: readonly string[];
   /** Fields only the service sets: refused at creation, taken and ignored in a PATCH. */
@@ -47,11 +54,16 @@ export type Collection = {
   describe(body: JsonObject): { readonly type: string; readonly summary: string };
 };
 
-type Declared = Pick<Collection, 'name' | 'noun' | 'body'> & Partial<Collection>;
+type Declared<Name extends string, Body extends TObject> = Pick<Collection<Name, Body>, 'name' | 'noun' | 'body'> &
+  Partial<Omit<Collection<Name, Body>, 'reading'>>;
 
 /** Declares a collection; what is left out takes the usual value. */
-export function defineCollection(declared: Declared): Collection {
+export function defineCollection<const Name extends string, Body extends TObject, How extends Reading = 'tolerant'>(
+  declared: Declared<Name, Body> & { readonly reading?: How },
+): Collection<Name, Body, How> {
   return {
+    reading: 'tolerant' as How,
+    harmless: [],
     ids: 'uuid',
     single: false,
     uniqueNames: false,
@@ -87,7 +99,7 @@ export const idList = (idsMax = 1_000): ReturnType<typeof Type.Array<ReturnType<
   Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: idsMax, uniqueItems: true });
 
 /** A reference held in a field that is one id, a list of ids, or null. */
-export function references(field: string, collection: CollectionName): Reference {
+export function references(field: string, collection: string): Reference {
   return {
     field,
     collection,

@@ -1,5 +1,7 @@
-import { collectionNames } from '../../contracts/config/account-config.ts';
-import type { AccountConfig, Snapshot, SnapshotEntity } from '../../contracts/config/account-config.ts';
+import type { SnapshotEntity } from '../../contracts/config/account-config.ts';
+import type { LiveConfig } from '../../collections/live-config.ts';
+import { testLiveConfig } from '../../testing/test-account-config.ts';
+import type { TestCollections } from '../../testing/test-account-config.ts';
 import { compileExperimentPlan } from '../experiment-plan.ts';
 import type { ExperimentPlan } from '../experiment-plan.ts';
 
@@ -18,30 +20,20 @@ export const evenVariants: readonly SnapshotEntity[] = [
 /** A published configuration with these experiments; one is running, its key is its id, unless it says otherwise. */
 export function configForTests(
   experiments: readonly ExperimentForTests[],
-  collections: Partial<Snapshot> = {},
-): AccountConfig {
-  const empty = Object.fromEntries(collectionNames.map((name) => [name, []])) as unknown as Snapshot;
-  return {
-    format: 1,
-    accountId: 'account',
-    versionId: 'version',
-    versionNumber: 1,
-    publishedAt: '2025-01-01T00:00:00.000Z',
-    sourceKeys: [],
-    collections: {
-      ...empty,
-      experiments: experiments.map((experiment) => ({
-        key: experiment.id,
-        name: `Experiment ${experiment.id}`,
-        status: 'Running',
-        ...experiment,
-      })),
-      experimentVariants: experiments.flatMap(({ id, variants }) =>
-        (variants ?? evenVariants).map((variant) => ({ ...variant, experimentId: id })),
-      ),
-      ...collections,
-    },
-  };
+  collections: TestCollections = {},
+): LiveConfig {
+  return testLiveConfig({
+    experiments: experiments.map((experiment) => ({
+      key: experiment.id,
+      name: `Experiment ${experiment.id}`,
+      status: 'Running',
+      ...experiment,
+    })),
+    experimentVariants: experiments.flatMap(({ id, variants }) =>
+      (variants ?? evenVariants).map((variant) => ({ ...variant, experimentId: id })),
+    ),
+    ...collections,
+  });
 }
 
 /** The plan of these experiments, none of which may be unfit to run. */

@@ -1,6 +1,6 @@
 import { defineEntity } from '@mikro-orm/core';
 import type { InferEntity } from '@mikro-orm/core';
-import type { Snapshot } from '../../contracts/config/account-config.ts';
+import type { StoredCollections } from '../../contracts/config/account-config.ts';
 
 /** A snapshot of an account's configuration. Its content never changes. */
 export const Version = defineEntity({
@@ -15,7 +15,7 @@ export const Version = defineEntity({
     notes: p.text().nullable(),
     notesFolded: p.text(),
     /** Loaded only where it is asked for: it can be large. */
-    content: p.json<Snapshot>().lazy(true, false),
+    content: p.json<StoredCollections>().lazy(true, false),
     createdAt: p.datetime(3),
     publishedAt: p.datetime(3).nullable(),
     publishedByUserId: p.text().nullable(),

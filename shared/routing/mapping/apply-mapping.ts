@@ -1,5 +1,3 @@
-import type { SnapshotEntity } from '../../contracts/config/account-config.ts';
-import { isJsonObject } from '../../runtime/json.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import { compileModification } from '../modifications/modifications.ts';
 import { checkNoOverlap, compileProperty } from './nested-property.ts';
@@ -12,6 +10,18 @@ import type { Subject } from '../values/property-path.ts';
 import { compileTemplate } from './template.ts';
 
 export const mappedPropertiesMax = 500;
+
+/** A rule of a destination, as it is published or is about to be stored. */
+export type MappingRule = {
+  readonly priority: number;
+  readonly isEnabled: boolean;
+  readonly logic: unknown;
+  readonly action: string;
+  readonly eventName: string | null;
+  readonly mappings: readonly MappingRow[];
+};
+
+type MappingRow = { readonly property: string; readonly map: string; readonly modification?: string | null };
 
 /** What the mapping rules of a destination make of an event; `ruleId` names the rule that decided. */
 export type MappingOutcome =
@@ -31,10 +41,13 @@ export type ApplyMappings = (subject: Subject) => MappingOutcome;
  * rows for one property the later one that has a value counts. A rule that maps nothing keeps the event's own properties.
  * Throws PlanError naming the rule and the field; a rule that is not enabled is not looked at.
  */
-export function compileMappings(rules: readonly SnapshotEntity[], hashingSalt: string | undefined): ApplyMappings {
+export function compileMappings(
+  rules: readonly (MappingRule & { readonly id: string })[],
+  hashingSalt: string | undefined,
+): ApplyMappings {
   const salt = hashingSalt ?? '';
   const tried = rules
-    .filter(({ isEnabled }) => isEnabled === true)
+    .filter(({ isEnabled }) => isEnabled)
     .map((rule) => ({ id: rule.id, ...compileRule(rule, salt, `mapping ${rule.id}: `) }))
     .toSorted((a, b) => a.priority - b.priority || (a.id < b.id ? -1 : 1));
   return (subject) => {
@@ -47,7 +60,7 @@ export function compileMappings(rules: readonly SnapshotEntity[], hashingSalt: s
 }
 
 /** What keeps a mapping rule from compiling: the first problem, or none. For a check before it is stored. */
-export function checkMappingRule(rule: JsonObject): readonly RuleProblem[] {
+export function checkMappingRule(rule: MappingRule): readonly RuleProblem[] {
   return problemsOf(() => compileRule(rule, '', ''));
 }
 
@@ -57,17 +70,16 @@ type Payload = (subject: Subject) => { readonly eventName: string; readonly prop
 
 type Rule = { readonly priority: number; readonly holds: Predicate; readonly payload: Payload | undefined };
 
-function compileRule(rule: JsonObject, salt: string, prefix: string): Rule {
+function compileRule(rule: MappingRule, salt: string, prefix: string): Rule {
   const { priority, logic, action } = rule;
-  if (typeof priority !== 'number') throw new PlanError(`${prefix}priority`, 'must be a number');
-  const holds = isAbsent(logic) ? () => true : compilePredicate(logic, `${prefix}logic`);
+  const holds = logic === null ? () => true : compilePredicate(logic, `${prefix}logic`);
   if (action === 'stop') return { priority, holds, payload: undefined };
   if (action !== 'send') throw new PlanError(`${prefix}action`, 'must be send or stop');
   return { priority, holds, payload: compilePayload(rule, salt, prefix) };
 }
 
-function compilePayload({ eventName, mappings }: JsonObject, salt: string, prefix: string): Payload {
-  const name = compileTemplate(textOrEmpty(eventName, `${prefix}eventName`), `${prefix}eventName`);
+function compilePayload({ eventName, mappings }: MappingRule, salt: string, prefix: string): Payload {
+  const name = compileTemplate(eventName ?? '', `${prefix}eventName`);
   const fillIn = compileRows(mappings, salt, `${prefix}mappings`);
   return (subject) => {
     const { event, event_properties } = subject.event;
@@ -76,9 +88,12 @@ function compilePayload({ eventName, mappings }: JsonObject, salt: string, prefi
 }
 
 /** Puts the mapped properties together; undefined where there are no rows. */
-function compileRows(rows: unknown, salt: string, field: string): ((subject: Subject) => JsonObject) | undefined {
-  if (isAbsent(rows)) return undefined;
-  if (!Array.isArray(rows) || rows.length > mappedPropertiesMax) {
+function compileRows(
+  rows: readonly MappingRow[],
+  salt: string,
+  field: string,
+): ((subject: Subject) => JsonObject) | undefined {
+  if (rows.length > mappedPropertiesMax) {
     throw new PlanError(field, `must be a list of at most ${mappedPropertiesMax}`);
   }
   if (rows.length === 0) return undefined;
@@ -96,11 +111,7 @@ function compileRows(rows: unknown, salt: string, field: string): ((subject: Sub
 
 type Row = { readonly property: string; fill(properties: MutableProperties, subject: Subject): void };
 
-function compileRow(row: unknown, salt: string, field: string): Row {
-  if (!isJsonObject(row)) throw new PlanError(field, 'must be an object with property, map and modification');
-  const { property, map, modification } = row;
-  if (typeof property !== 'string') throw new PlanError(`${field}.property`, 'must be text');
-  if (typeof map !== 'string') throw new PlanError(`${field}.map`, 'must be text');
+function compileRow({ property, map, modification }: MappingRow, salt: string, field: string): Row {
   const template = compileTemplate(map, `${field}.map`);
   const modify = compileModification(modification, salt, `${field}.modification`);
   const set = compileProperty(property, `${field}.property`);
@@ -111,14 +122,4 @@ function compileRow(row: unknown, salt: string, field: string): Row {
       if (value !== undefined) set(properties, value);
     },
   };
-}
-
-function textOrEmpty(value: unknown, field: string): string {
-  if (isAbsent(value)) return '';
-  if (typeof value !== 'string') throw new PlanError(field, 'must be text');
-  return value;
-}
-
-function isAbsent(value: unknown): value is null | undefined {
-  return value === null || value === undefined;
 }

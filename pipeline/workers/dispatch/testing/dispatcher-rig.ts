@@ -20,7 +20,7 @@ import { ensureTopology, streams } from '../../../../shared/nats/streams/topolog
 import { createSecretBox } from '../../../../shared/contracts/config/secrets.ts';
 import { createAccountPlans } from '../../../threads/account-plans.ts';
 import { accountConfig } from '../../../testing/account-config.ts';
-import type { TestCollections } from '../../../testing/account-config.ts';
+import type { TestCollections } from '../../../../shared/testing/test-account-config.ts';
 import { dispatcherEnv, readDispatcherSettings } from '../dispatcher-settings.ts';
 import type { DispatcherSettings } from '../dispatcher-settings.ts';
 import type { OutcomeNote } from '../outbox/outcome-observer.ts';
@@ -58,6 +58,7 @@ export async function createDispatcherRig(natsUrl: string) {
   const accountId = randomUUID();
   const destinationId = randomUUID();
   const publishedAtMs = Date.now();
+  let isBroken = false;
   const plans = createAccountPlans(createSecretBox(randomBytes(32).toString('base64')));
   const rules = createEgressRules(['127.0.0.0/8']);
   const lookupFor = createGuardedLookup(rules);
@@ -82,7 +83,13 @@ export async function createDispatcherRig(natsUrl: string) {
     /** Publishes a configuration to the dispatchers that run. */
     configure(collections: TestCollections): void {
       const config = accountConfig(accountId, collections, publishedAtMs);
+      isBroken = false;
       plans.configure(accountId, Buffer.from(JSON.stringify(config)));
+      for (const dispatcher of running) dispatcher.reconfigured();
+    },
+    /** Until the next configuration whoever asks for the rules meets a bug of ours. */
+    breakRules(): void {
+      isBroken = true;
       for (const dispatcher of running) dispatcher.reconfigured();
     },
     /** On a connection of its own, where one is given: a dispatcher that can be cut off from the log. */
@@ -100,7 +107,10 @@ export async function createDispatcherRig(natsUrl: string) {
         connection: ownConnection,
         health: ownConnection === connection ? health : (await openBuckets(ownConnection, 1)).health,
         settings,
-        target: () => plans.target(accountId, destinationId),
+        target: () => {
+          if (isBroken) throw new TypeError('the rules cannot be compiled');
+          return plans.target(accountId, destinationId);
+        },
         createSender: (connectionsMax) =>
           createSender({ rules, lookupFor, limits: { connectionsMax, ...settings.sender } }),
         retryPolicy: retryPolicyOf(settings.retryWindowMs),
