@@ -71,12 +71,29 @@ const assignmentConnectionsMax = 4;
 /** Part of the stop deadline that is left for what comes behind the last answers, in ms. */
 const closingMs = 2_000;
 
+/** What ends, from the first to the last: no request is taken any more, then nothing is published, then the connections go. */
+const stopOrder = [
+  'stop watching the clock',
+  'stop watching the log servers',
+  'stop tests of destinations',
+  'stop answering',
+  'stop publisher',
+  'stop leading',
+  'stop following the log',
+  'close log',
+  'stop database monitor',
+  'close assignments',
+  'close visitors',
+  'close database',
+] as const;
+
 /** Builds the control plane from its environment and starts it; what it starts is stopped by `shutdown`. */
 export async function startControlPlane(
   env: ControlPlaneEnv,
   logger: Logger,
   shutdown: Shutdown,
 ): Promise<ControlPlane> {
+  const endsAs = shutdown.inOrder(stopOrder);
   const now = (): Date => new Date();
   const secretBox = createSecretBox(env.SECRETS_KEY);
   const access = databaseAccess(env);
@@ -86,7 +103,7 @@ export async function startControlPlane(
     ...access,
     connectionsMax: env.CONTROL_PLANE_DATABASE_CONNECTIONS_MAX,
   });
-  shutdown.add('close database', () => storage.close());
+  endsAs('close database', () => storage.close());
   const openPool = (name: string, connectionsMax: number, forceIndexScans: boolean): Pool =>
     createVisitorPool({
       ...access,
@@ -96,14 +113,14 @@ export async function startControlPlane(
       onIdleError: (error) => logger.warn({ err: error }, 'a connection to PostgreSQL broke'),
     });
   const pool = openPool('sluice control plane', visitorConnectionsMax, false);
-  shutdown.add('close visitors', () => pool.end());
+  endsAs('close visitors', () => pool.end());
   const assignmentPool = openPool('sluice assignments', assignmentConnectionsMax, true);
-  shutdown.add('close assignments', () => assignmentPool.end());
+  endsAs('close assignments', () => assignmentPool.end());
   const database = monitorDatabase(storage);
-  shutdown.add('stop database monitor', () => database.stop());
+  endsAs('stop database monitor', () => database.stop());
 
   const connection = await connectLog({ ...logAccess(env), name: 'sluice control plane' });
-  shutdown.add('close log', () => connection.close());
+  endsAs('close log', () => connection.close());
   void checkAtStart({ connection, monitorUrls: env.NATS_MONITOR_URL, logger });
   await refuseFewerCopies(connection, env.LOG_REPLICAS);
   const liveValues = createLiveValues();
@@ -118,7 +135,7 @@ export async function startControlPlane(
       await Promise.all([experimentPlans.follow(config), liveValues.follow(health), leases.follow(leaseBucket)]);
     },
   });
-  shutdown.add('stop following the log', () => {
+  endsAs('stop following the log', () => {
     logBuckets.stop();
     experimentPlans.stop();
     liveValues.stop();
@@ -133,8 +150,8 @@ export async function startControlPlane(
   const wake = (): void => publisher.wake();
   const lock = competeForLeadership({ ...access, logger, onWake: () => wake() });
   const publisher = createConfigPublisher({ storage, logBuckets, logger, leading: () => lock.leading, now });
-  shutdown.add('stop leading', () => lock.stop());
-  shutdown.add('stop publisher', () => publisher.stop());
+  endsAs('stop leading', () => lock.stop());
+  endsAs('stop publisher', () => publisher.stop());
 
   const destinationTests = createDestinationTests({
     egressRanges: readRanges(env.EGRESS_ALLOW) ?? [],
@@ -172,7 +189,7 @@ export async function startControlPlane(
     },
   });
   const drain = createDrainServer(app.server);
-  shutdown.add('stop answering', async () => {
+  endsAs('stop answering', async () => {
     await drain({
       acceptMs: env.SHUTDOWN_ACCEPT_MS,
       idleMs: env.SHUTDOWN_IDLE_MS,
@@ -181,16 +198,16 @@ export async function startControlPlane(
     await app.close();
   });
   // Before that: an answer would wait for a test that is under way.
-  shutdown.add('stop tests of destinations', () => destinationTests.stop());
+  endsAs('stop tests of destinations', () => destinationTests.stop());
   await app.listen({ port: env.CONTROL_PLANE_PORT, host: env.CONTROL_PLANE_HOST }).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
     throw new PortBusyError(`port ${env.CONTROL_PLANE_PORT} is in use: set CONTROL_PLANE_PORT to a free one`);
   });
   const address = app.server.address();
   const logServers = watchLogServers(env.NATS_MONITOR_URL);
-  shutdown.add('stop watching the log servers', () => logServers.stop());
+  endsAs('stop watching the log servers', () => logServers.stop());
   const clock = watchClock(env.CLOCK_JUMP_MS, logJump(logger));
-  shutdown.add('stop watching the clock', () => clock.stop());
+  endsAs('stop watching the clock', () => clock.stop());
   const page = new MetricsPage();
   // Every control plane follows the bucket, whichever of them writes to it.
   showProcess(page, { component: 'control-plane', clock, configRevision: () => experimentPlans.revision });

@@ -51,15 +51,34 @@ const closingMs = 2_000;
 /** What one step of closing may take, in ms. */
 const stepMs = 400;
 
+/** What ends, from the first to the last: no request is taken any more before what answers the others goes. */
+const stopOrder = [
+  'answers',
+  'status server',
+  'clock',
+  'log servers',
+  'canary',
+  'http',
+  'control plane',
+  'reopening',
+  'configuration',
+  'lease',
+  'source activity',
+  'frames',
+  'publisher',
+  'log',
+] as const;
+
 /** Builds and starts the gateway; what it started ends with `shutdown`. */
 export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Shutdown): Promise<{ port: number }> {
+  const endsAs = shutdown.inOrder(stopOrder);
   const instanceId = env.INSTANCE_ID ?? `gateway-${randomBytes(6).toString('hex')}`;
   // Frames of an earlier life of this instance must never pass for repeats of this one's.
   const writerId = `${instanceId}-${randomBytes(6).toString('hex')}`;
   const uws = loadUws();
 
   const connection = await connectLog({ ...logAccess(env), name: instanceId });
-  shutdown.add('log', () => connection.close(stepMs));
+  endsAs('log', () => connection.close(stepMs));
   void checkAtStart({ connection, monitorUrls: env.NATS_MONITOR_URL, logger });
   await refuseFewerCopies(connection, env.LOG_REPLICAS);
   const instance = { kind: 'gateway', instanceId } as const;
@@ -76,23 +95,23 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
   const gate = new LogGate(() => connection.connected);
   const storeSettings = { writerId, timeoutMs: env.PUBLISH_TIMEOUT_MS };
   const publisher = createFramePublisher(connection);
-  shutdown.add('publisher', () => publisher.stop());
+  endsAs('publisher', () => publisher.stop());
   const store = createStoreFrame(publisher, storeSettings, (seconds) => publishTimes.observe(seconds));
   const committing = readCommitSettings(env, partitions, messageBytesMax);
   const commit = new GroupCommit(committing, gate, store);
-  shutdown.add('frames', () => commit.stop());
+  endsAs('frames', () => commit.stop());
 
   const sources = new PublishedSources({ eventsPerS: env.RATE_LIMIT_EVENTS_PER_S, burstS: env.RATE_LIMIT_BURST_S });
   const activity = reportActivity(buckets.health, instanceId, sources, (error) =>
     logger.warn({ err: error }, 'writing source activity failed'),
   );
-  shutdown.add('source activity', () => withDeadline(activity.stop(), stepMs));
+  endsAs('source activity', () => withDeadline(activity.stop(), stepMs));
   const lease = holdProcessLease(buckets.leases, { ...instance, holder }, (error) =>
     logger.warn({ err: error }, 'renewing the lease failed'),
   );
-  shutdown.add('lease', () => withDeadline(lease.release(), stepMs));
+  endsAs('lease', () => withDeadline(lease.release(), stepMs));
   const feed = await followSources(buckets.config, sources, lease, logger);
-  shutdown.add('configuration', () => feed.stop());
+  endsAs('configuration', () => feed.stop());
   const reopening = afterReconnect(
     connection,
     async () => {
@@ -106,13 +125,13 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
     },
     (error) => logger.warn({ err: error }, 'reopening the log failed'),
   );
-  shutdown.add('reopening', () => reopening.stop());
+  endsAs('reopening', () => reopening.stop());
 
   const trusted = compileAddressRanges(env.TRUSTED_PROXIES);
   const clientAddress = createClientAddress(trusted, env.TRUSTED_PROXIES.length > 0);
   const admission = new Admission(sources, clientAddress);
   const controlPlane = openControlPlane(env, logger);
-  shutdown.add('control plane', () => withDeadline(controlPlane?.close() ?? Promise.resolve(), stepMs));
+  endsAs('control plane', () => withDeadline(controlPlane?.close() ?? Promise.resolve(), stepMs));
   const routes = createRoutes({
     admission,
     sources,
@@ -132,16 +151,16 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
     onEnded: (route, code, tookMs) => requests.count(route, code, tookMs),
     onFailure: (error) => logger.error({ err: error }, 'handling a request failed'),
   });
-  shutdown.add('http', () => server.close());
+  endsAs('http', () => server.close());
 
   const canarySettings = { instanceId, writerId, everyMs: env.CANARY_EVERY_MS, timeoutMs: env.PUBLISH_TIMEOUT_MS };
   const canary = startCanary(connection, canarySettings, () => gate.noteAlive());
-  shutdown.add('canary', () => canary.stop());
+  endsAs('canary', () => canary.stop());
 
   const logServers = watchLogServers(env.NATS_MONITOR_URL);
-  shutdown.add('log servers', () => logServers.stop());
+  endsAs('log servers', () => logServers.stop());
   const clock = watchClock(env.CLOCK_JUMP_MS, logJump(logger));
-  shutdown.add('clock', () => clock.stop());
+  endsAs('clock', () => clock.stop());
   const page = new MetricsPage();
   const configRevision = (): number => feed.revision;
   showProcess(page, { component: 'gateway', clock, configRevision });
@@ -154,8 +173,8 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
     page,
     checks: readinessChecks({ connection, canary, gate, feed, logServers, shutdown }),
   });
-  shutdown.add('status server', () => statusServer.close());
-  shutdown.add('answers', async () => {
+  endsAs('status server', () => statusServer.close());
+  endsAs('answers', async () => {
     await server.drain({
       acceptMs: env.SHUTDOWN_ACCEPT_MS,
       idleMs: env.SHUTDOWN_IDLE_MS,

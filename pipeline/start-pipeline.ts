@@ -50,16 +50,35 @@ export type RunningPipeline = {
   readonly pool: Piscina;
 };
 
+/** What ends, from the first to the last: no actor is started any more, then those that run end, then what they need. */
+const stopOrder = [
+  'configuration',
+  'actors',
+  'lease',
+  'status server',
+  'clock',
+  'log servers',
+  'backlog',
+  'replays',
+  'retention',
+  'deployment',
+  'reopening',
+  'instance id',
+  'log',
+  'threads',
+] as const;
+
 /** Builds and starts the pipeline; what it started ends with `shutdown`. */
 export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: Shutdown): Promise<RunningPipeline> {
+  const endsAs = shutdown.inOrder(stopOrder);
   const instanceId = instanceIdOf(env);
   // Threads load their code while the rest begins.
   const pool = createPool(readPoolSettings(env));
   // A thread that dies is reported through its task as well.
   pool.on('error', (error) => logger.warn({ err: error }, 'a pool thread failed'));
-  shutdown.add('threads', () => pool.destroy());
+  endsAs('threads', () => pool.destroy());
   const connection = await connectLog({ ...logAccess(env), name: `pipeline-${instanceId}` });
-  shutdown.add('log', () => connection.close(stepMs));
+  endsAs('log', () => connection.close(stepMs));
   void checkAtStart({ connection, monitorUrls: env.NATS_MONITOR_URL, logger });
   await refuseFewerCopies(connection, env.LOG_REPLICAS);
   const instance = { kind: 'pipeline', instanceId } as const;
@@ -77,7 +96,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
     // In good order it would give back what the other one holds.
     process.exit(1);
   });
-  shutdown.add('instance id', () => claim.stop());
+  endsAs('instance id', () => claim.stop());
   const reopening = afterReconnect(
     connection,
     async () => {
@@ -88,14 +107,14 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
     },
     (error) => logger.warn({ err: error }, 'reopening the log failed'),
   );
-  shutdown.add('reopening', () => reopening.stop());
+  endsAs('reopening', () => reopening.stop());
   if (deploymentId === undefined) {
     // Without the database everything but new visitors goes on; whose log it is can wait.
     const awaiting = awaitDeploymentId(databaseAccess(env), deploymentEveryMs, (id) => {
       deploymentId = id;
       ensureTopology(connection, topology, id).catch((error: unknown) => endOnForeignLog(error, logger, shutdown));
     });
-    shutdown.add('deployment', () => awaiting.stop());
+    endsAs('deployment', () => awaiting.stop());
   }
 
   const stats = createStatsLedger();
@@ -130,7 +149,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
   });
 
   const retention = startRetention(connection, readRetentionSettings(env), logger);
-  shutdown.add('retention', () => withDeadline(retention.stop(), stepMs));
+  endsAs('retention', () => withDeadline(retention.stop(), stepMs));
 
   const retire = async (spec: AccountActor): Promise<void> => {
     await retireActor(connection, spec);
@@ -152,7 +171,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
     logger,
     isLive: (accountId, destinationId) => accounts.delivers(accountId, destinationId),
   });
-  shutdown.add('replays', () => withDeadline(replays.stop(), stepMs));
+  endsAs('replays', () => withDeadline(replays.stop(), stepMs));
   for (const spec of logActors(partitions)) void placement.want(spec);
   const removeForgotten = async (): Promise<void> => {
     if (!accounts.ready || !connection.connected || !membership.owns('forgotten')) return;
@@ -169,11 +188,11 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
     owns: () => membership.owns('backlog'),
     framesRead: () => stats.framesRead(),
   });
-  shutdown.add('backlog', () => withDeadline(backlog.stop(), stepMs));
+  endsAs('backlog', () => withDeadline(backlog.stop(), stepMs));
   const logServers = watchLogServers(env.NATS_MONITOR_URL);
-  shutdown.add('log servers', () => logServers.stop());
+  endsAs('log servers', () => logServers.stop());
   const clock = watchClock(env.CLOCK_JUMP_MS, logJump(logger));
-  shutdown.add('clock', () => clock.stop());
+  endsAs('clock', () => clock.stop());
   const page = showMetrics({
     stats,
     supervisor,
@@ -207,12 +226,10 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
       }),
     ],
   });
-  shutdown.add('status server', () => statusServer.close());
-  shutdown.add('lease', () => withDeadline(lease.release(), stepMs));
-  shutdown.add('actors', () =>
-    supervisor.stop(Math.max(env.SHUTDOWN_DEADLINE_MS / 2, env.SHUTDOWN_DEADLINE_MS - closingMs)),
-  );
-  shutdown.add('configuration', () => {
+  endsAs('status server', () => statusServer.close());
+  endsAs('lease', () => withDeadline(lease.release(), stepMs));
+  endsAs('actors', () => supervisor.stop(Math.max(env.SHUTDOWN_DEADLINE_MS / 2, env.SHUTDOWN_DEADLINE_MS - closingMs)));
+  endsAs('configuration', () => {
     clearInterval(forgottenTimer);
     accounts.stop();
     membership.stop();

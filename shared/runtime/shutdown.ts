@@ -2,19 +2,24 @@ import type { Logger } from './logger.ts';
 
 export type ShutdownStep = { readonly name: string; run(): Promise<void> | void };
 
-/**
- * The order in which a process ends: steps run one after the other, last added first, so that what was started
- * last stops first. Past the deadline the process exits with 1.
- */
+type Run = ShutdownStep['run'];
+
+/** How a process ends: steps run one after the other. Past the deadline the process exits with 1. */
 export type Shutdown = {
-  add(name: string, run: () => Promise<void> | void): void;
+  /** A step that runs before all that were added earlier. */
+  add(name: string, run: Run): void;
+  /**
+   * Steps in an order that is written down: the first name runs first. The function returned gives a step what to run, once
+   * it is started; those that were never started are left out. Together they run before all that was added earlier.
+   */
+  inOrder<const Name extends string>(order: readonly Name[]): (name: Name, run: Run) => void;
   /** Runs all steps once; later calls wait for the same run. */
   run(reason: string): Promise<void>;
   readonly stopping: boolean;
 };
 
 export function createShutdown(logger: Logger, deadlineMs: number): Shutdown {
-  const steps: ShutdownStep[] = [];
+  const groups: (() => readonly ShutdownStep[])[] = [];
   let running: Promise<void> | undefined;
   const runAll = async (reason: string): Promise<void> => {
     logger.info({ reason }, 'stopping');
@@ -22,7 +27,7 @@ export function createShutdown(logger: Logger, deadlineMs: number): Shutdown {
       logger.error({ deadlineMs }, 'shutdown deadline passed');
       process.exit(1);
     }, deadlineMs);
-    for (const step of steps.toReversed()) {
+    for (const step of groups.toReversed().flatMap((group) => group())) {
       try {
         await step.run();
       } catch (error) {
@@ -33,7 +38,20 @@ export function createShutdown(logger: Logger, deadlineMs: number): Shutdown {
     logger.info('stopped');
   };
   return {
-    add: (name, run) => void steps.push({ name, run }),
+    add: (name, run) => void groups.push(() => [{ name, run }]),
+    inOrder(order) {
+      const started = new Map<string, Run>();
+      groups.push(() =>
+        order.flatMap((name) => {
+          const run = started.get(name);
+          return run === undefined ? [] : [{ name, run }];
+        }),
+      );
+      return (name, run) => {
+        if (started.has(name)) throw new Error(`the step ${name} of the shutdown is given twice`);
+        started.set(name, run);
+      };
+    },
     run: (reason) => (running ??= runAll(reason)),
     get stopping() {
       return running !== undefined;
