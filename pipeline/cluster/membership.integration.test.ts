@@ -38,7 +38,6 @@ async function join(
     connection,
     instanceId,
     times: { silentForMs: 5_000, handOverMs },
-    onChanged: () => undefined,
     onError: noError,
   });
   onTestFinished(async () => {

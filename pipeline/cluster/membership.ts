@@ -14,6 +14,8 @@ export type Membership = {
    * instances, or has had its time to. It is about order in peace only: the log gives a consumer to whoever came last.
    */
   untilShared(): Promise<void>;
+  /** Calls `listener` with the instances whenever one has come or gone. */
+  onChanged(listener: (instances: readonly string[]) => void): void;
   stop(): void;
 };
 
@@ -29,7 +31,6 @@ export type MembershipOptions = {
   readonly connection: LogConnection;
   readonly instanceId: string;
   readonly times: MembershipTimes;
-  onChanged(instances: readonly string[]): void;
   onError(error: unknown): void;
 };
 
@@ -39,12 +40,13 @@ const handOverMarginMs = 1_000;
 
 /** Follows the leases of pipeline instances; this one counts from the start. */
 export async function followMembership(options: MembershipOptions): Promise<Membership> {
-  const { bucket, connection, instanceId, times, onChanged, onError } = options;
+  const { bucket, connection, instanceId, times, onError } = options;
   const ownKey = leaseKey({ kind: 'pipeline', instanceId });
   let instances: readonly string[] = [instanceId];
   let others: readonly ProcessReport[] = [];
   let changedAtMs = performance.now();
   let lookedAtMs = performance.now();
+  const listeners: ((instances: readonly string[]) => void)[] = [];
   let isKnown = false;
   let waiting: (() => void)[] = [];
   const isShared = (): boolean =>
@@ -66,7 +68,7 @@ export async function followMembership(options: MembershipOptions): Promise<Memb
     if (next.join() !== instances.join()) {
       instances = next;
       changedAtMs = nowMs;
-      onChanged(instances);
+      for (const listener of listeners) listener(instances);
     }
     if (!isShared()) return;
     for (const settle of waiting) settle();
@@ -82,6 +84,7 @@ export async function followMembership(options: MembershipOptions): Promise<Memb
     },
     owns: (actorId) => ownerOf(actorId, instances) === instanceId,
     untilShared: () => (isShared() ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
+    onChanged: (listener) => void listeners.push(listener),
     stop() {
       clearInterval(timer);
       heard.stop();

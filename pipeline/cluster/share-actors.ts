@@ -25,19 +25,19 @@ export type SharedActors = {
 /** Shares all actors with the other pipeline instances: each runs those it owns, and takes over when one goes. */
 export async function shareActors(options: ShareActorsOptions): Promise<SharedActors> {
   const { bucket, connection, instanceId, times, lease, supervisor, logger } = options;
-  let placement: Placement | undefined;
   const membership = await followMembership({
     bucket,
     connection,
     instanceId,
     times,
-    onChanged: (instances) => {
-      logger.info({ instances }, 'pipeline instances changed');
-      void placement?.reassign(instances);
-    },
     onError: (error) => logger.warn({ err: error }, 'sharing actors with other instances failed'),
   });
-  placement = new Placement({ supervisor, membership, logger, onLetGo: (instances) => lease.letGo(instances) });
+  logger.info({ instances: membership.instances }, 'pipeline instances');
+  const placement = new Placement({ supervisor, membership, logger, onLetGo: (instances) => lease.letGo(instances) });
+  membership.onChanged((instances) => {
+    logger.info({ instances }, 'pipeline instances changed');
+    void placement.reassign(instances);
+  });
   // Nothing runs here yet.
   lease.letGo(membership.instances);
   return { placement, membership };

@@ -123,7 +123,9 @@ const storingMs = 1_000;
  *
  * One loop does it all. Frames come in from the account's log, from the retry log as they fall due, and from the parked
  * events of visitors whose turn has come; the loop has the inbox open them as far as events are wanted, puts these into
- * their lanes, sends batches, and gives what became of each to the outbox. Whatever happens wakes it.
+ * their lanes, sends batches, and gives what became of each to the outbox. Whatever happens wakes it. It does not run on
+ * `runConsumerWorker`, which finishes what it took in one go: here frames of three sources are in flight at once, each is
+ * finished when the last of its events is where it belongs, and a stop waits for answers and not for frames.
  */
 export class Dispatcher {
   /** Rejects when an error ended it. */
