@@ -34,11 +34,7 @@ test(
 
     const collections = 'shared/collections/registry.ts';
     await copy.write('shared/collections/example-notes.ts', await example('collection'));
-    await copy.insertBefore(
-      collections,
-      'import { experimentSettings }',
-      "import { exampleNotes } from './example-notes.ts';\n",
-    );
+    await copy.insertBefore(collections, 'import { mappings }', "import { exampleNotes } from './example-notes.ts';\n");
     await copy.insertBefore(collections, '  mappings,\n', '  exampleNotes,\n');
     await copy.insertBefore('shared/contracts/config/account-config.ts', "  'mappings',\n", "  'exampleNotes',\n");
 

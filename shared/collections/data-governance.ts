@@ -1,8 +1,6 @@
-import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { problemsOf } from '../routing/values/plan-error.ts';
-import { compilePropertyPath } from '../routing/values/property-path.ts';
-import { compileRegex } from '../routing/values/regex.ts';
+import { Type } from 'typebox';
+import type { FieldProblem } from '../contracts/config/define-collection.ts';
 import {
   defineCollection,
   descriptionField,
@@ -10,9 +8,47 @@ import {
   nullable,
   textOf,
 } from '../contracts/config/define-collection.ts';
-import type { FieldProblem } from '../contracts/config/define-collection.ts';
+import { problemsOf } from '../routing/values/plan-error.ts';
+import { compilePropertyPath } from '../routing/values/property-path.ts';
+import { compileRegex } from '../routing/values/regex.ts';
 
-const body = Type.Object({
+const eventProperty = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: 250 }),
+    type: Type.Enum(['string', 'number', 'boolean', 'object', 'array', 'any']),
+    isRequired: Type.Boolean(),
+    description: descriptionField,
+  },
+  { additionalProperties: false },
+);
+
+const eventBody = Type.Object({
+  /** Name of the event. */
+  name: Type.String({ minLength: 1, maxLength: 1_000 }),
+  description: descriptionField,
+  status: Type.Enum(['Proposed', 'Approved', 'Deprecated']),
+  /** Who answers for it. */
+  owner: nullable(Type.String({ maxLength: 250 })),
+  properties: Type.Array(eventProperty, { maxItems: 500 }),
+});
+
+type DataGovernanceEventBody = Static<typeof eventBody>;
+
+/** The tracking plan: the events there should be, and what each carries. */
+export const dataGovernanceEvents = defineCollection({
+  name: 'dataGovernanceEvents',
+  noun: 'data governance event',
+  uniqueNames: true,
+  body: eventBody,
+  defaults: { description: null, status: 'Proposed', owner: null, properties: [] },
+  filters: ['status'],
+  describe: (event) => {
+    const { status, properties } = event as DataGovernanceEventBody;
+    return { type: status, summary: `${properties.length} properties` };
+  },
+});
+
+const ruleBody = Type.Object({
   name: nameField,
   description: descriptionField,
   isEnabled: Type.Boolean(),
@@ -26,7 +62,7 @@ const body = Type.Object({
   expected: nullable(Type.String({ maxLength: 2_000 })),
 });
 
-type DataGovernanceRuleBody = Static<typeof body>;
+type DataGovernanceRuleBody = Static<typeof ruleBody>;
 
 const valueTypes = ['string', 'number', 'boolean', 'object', 'array'];
 
@@ -35,7 +71,7 @@ export const dataGovernanceRules = defineCollection({
   name: 'dataGovernanceRules',
   noun: 'data governance rule',
   uniqueNames: true,
-  body,
+  body: ruleBody,
   defaults: { description: null, isEnabled: true, severity: 'Warning', eventName: null, expected: null },
   filters: ['type', 'severity'],
   check: (rule) => {
