@@ -2,15 +2,14 @@ import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
 import { uuidv7 } from 'uuidv7';
 import type { Collection } from '../../shared/contracts/config/define-collection.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
-import { ConfigEntity } from '../../shared/postgres/entities/config-entity.ts';
 import type { ConfigEntityRow } from '../../shared/postgres/entities/config-entity.ts';
+import { ConfigEntity } from '../../shared/postgres/entities/config-entity.ts';
 import { badRequest, conflict, notFound } from '../api/api-error.ts';
-import type { Principal } from '../api/principal.ts';
+import type { CoreServices, Principal } from '../api/define-endpoint.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { foldText, randomText, slugOf } from '../store/text.ts';
-import { checkTogether } from './check-together.ts';
+import { checkTogether, refuseProblems } from './check-together.ts';
 import { findEntity, insertEntity, missingEntities, replaceBody } from './entity-store.ts';
-import { refuseProblems } from './refuse-problems.ts';
 
 /** What an edit needs. Whoever makes one holds the account's lock: see `edit`. */
 export type Editing = { readonly em: EntityManager; readonly principal: Principal; readonly now: Date };
@@ -125,4 +124,27 @@ async function freeSlug(
 
 function withoutUndefined(fields: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+/**
+ * Runs an edit in one transaction, alone among the edits of its account: all of it is kept, or nothing. Its time is
+ * taken when its turn has come, so that times are in the order of the edits.
+ */
+export function edit<Result>(
+  services: CoreServices,
+  principal: Principal,
+  work: (editing: Editing) => Promise<Result>,
+): Promise<Result> {
+  return services.storage.fork().transactional(async (em) => {
+    await lockAccount(em, principal.accountId);
+    return work({ em, principal, now: services.now() });
+  });
+}
+
+/**
+ * Waits until this transaction is the only one that changes the account's configuration. Edits, versions and
+ * publishes of one account happen one after the other, so none of them can miss another; readers never wait.
+ */
+export async function lockAccount(em: EntityManager, accountId: string): Promise<void> {
+  await em.execute('select 1 from accounts where id = ? for no key update', [accountId]);
 }

@@ -1,9 +1,11 @@
 import type { Storage } from '../../shared/postgres/open-storage.ts';
 import { count } from '../../shared/runtime/variables.ts';
 import type { LogBuckets } from './log-buckets.ts';
-import { processesBehind } from './live-processes.ts';
-import type { LeaseMirror } from './live-processes.ts';
 import { pushedRevision } from './outbox.ts';
+import type { ProcessReport } from '../../shared/contracts/process-report.ts';
+import { decodeReport, leaseTtlMs } from '../../shared/contracts/process-report.ts';
+import type { BucketMirror, MirroredEntry } from './bucket-mirror.ts';
+import { createBucketMirror } from './bucket-mirror.ts';
 
 const mebibyte = 1024 ** 2;
 
@@ -55,4 +57,22 @@ export function createPublishingService(options: PublishingServiceOptions): Publ
       }
     },
   };
+}
+
+type LeaseMirror = BucketMirror<ProcessReport>;
+
+/** What the gateways and pipelines alive report of themselves. */
+export function createLeaseMirror(): LeaseMirror {
+  return createBucketMirror('>', decodeReport);
+}
+
+/** Processes that hold a lease and do not run `revision` yet. */
+function processesBehind(
+  entries: ReadonlyMap<string, MirroredEntry<ProcessReport>>,
+  revision: number,
+  nowMs: number,
+): string[] {
+  return [...entries]
+    .filter(([, { value, heardAtMs }]) => nowMs - heardAtMs < leaseTtlMs && value.revision < revision)
+    .map(([key]) => key);
 }

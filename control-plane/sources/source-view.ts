@@ -3,8 +3,7 @@ import { nullable } from '../../shared/contracts/config/define-collection.ts';
 import { sources } from '../../shared/collections/sources.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import type { ConfigEntityRow } from '../../shared/postgres/entities/config-entity.ts';
-import { replySchema } from '../collections/entity-schemas.ts';
-import { viewEntity } from '../collections/entity-view.ts';
+import { replySchema, viewEntity } from '../collections/entity-schemas.ts';
 import type { LiveValues } from '../health/live-values.ts';
 
 const instant = Type.String({ format: 'date-time' });

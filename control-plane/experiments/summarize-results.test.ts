@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { testSampleRatio, wilsonInterval } from './statistics.ts';
+import { testSampleRatio, wilsonInterval } from './summarize-results.ts';
 
 // Worked out apart from this code, with the normal quantiles of Python's statistics module.
 test.each([

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { fastify } from 'fastify';
 import { createTestAuthority } from '../../shared/testing/certificates.ts';
-import { httpsServerFactory } from './https-server.ts';
+import { httpsServerFactory } from './http-settings.ts';
 
 const requestTimeoutMs = 30_000;
 
