@@ -1,12 +1,11 @@
 import type { Pool } from 'pg';
 import { compileAddressRanges } from '../shared/admission/address-ranges.ts';
-import { createClientAddress } from '../shared/admission/client-address.ts';
-import { splitProxies } from '../shared/admission/trusted-proxies.ts';
+import { createClientAddress, splitProxies } from '../shared/admission/client-address.ts';
 import { checkAtStart } from '../shared/doctor/check-at-start.ts';
 import { readRanges } from '../shared/egress/egress-rules.ts';
 import { connectLog } from '../shared/nats/connection/connection.ts';
 import { logAccess } from '../shared/nats/connection/log-access.ts';
-import { refuseFewerCopies } from '../shared/nats/streams/refuse-fewer-copies.ts';
+import { refuseFewerCopies } from '../shared/nats/streams/topology.ts';
 import { poolFigures } from '../shared/postgres/database-metrics.ts';
 import { MetricsPage } from '../shared/runtime/metrics/metrics-page.ts';
 import { showProcess } from '../shared/runtime/status/process-metrics.ts';

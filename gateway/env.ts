@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
-import { proxyProblems, splitProxies, trustedProxiesEnv } from '../shared/admission/trusted-proxies.ts';
-import { logEnv, logEnvRules } from '../shared/nats/connection/log-env.ts';
+import { proxyProblems, splitProxies, trustedProxiesEnv } from '../shared/admission/client-address.ts';
+import { logEnv, logEnvRules } from '../shared/nats/connection/log-access.ts';
 import { topologyEnv } from '../shared/nats/streams/topology-settings.ts';
 import { EnvError, readEnv, serviceEnv, servingEnv } from '../shared/runtime/env.ts';
 import { commitEnv } from './commit/commit-settings.ts';

@@ -1,6 +1,5 @@
-import { collectionNames } from '../../shared/contracts/config/account-config.ts';
+import { collectionNames, hashSourceKey } from '../../shared/contracts/config/account-config.ts';
 import type { AccountConfig, Snapshot, SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
-import { hashSourceKey } from '../../shared/contracts/config/source-key.ts';
 import { sourceIdOf } from './ids.ts';
 
 /** A destination of the bench: an HTTP endpoint. */

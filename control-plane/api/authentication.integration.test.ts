@@ -1,6 +1,6 @@
 import { request } from 'undici';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ApiKey } from '../../shared/postgres/entities/api-key.ts';
+import { ApiKey } from '../../shared/postgres/entities.ts';
 import { endpoints } from '../endpoints.ts';
 import { scopes } from '../keys/scopes.ts';
 import type { Client } from '../testing/client.ts';

@@ -1,8 +1,8 @@
 import type { RequestListener, Server } from 'node:http';
 import { createServer } from 'node:https';
 import type { Static, TObject } from 'typebox';
-import type { EnvRule } from '../../shared/runtime/env-rules.ts';
-import { needs, together } from '../../shared/runtime/env-rules.ts';
+import type { EnvRule } from '../../shared/runtime/env.ts';
+import { needs, together } from '../../shared/runtime/env.ts';
 import { optionalSecret, optionalText, port, text } from '../../shared/runtime/variables.ts';
 
 export const controlPlaneHttpEnv = {

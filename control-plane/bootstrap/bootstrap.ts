@@ -1,9 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { uuidv7 } from 'uuidv7';
 import type { CollectionName } from '../../shared/contracts/config/account-config.ts';
-import { Account } from '../../shared/postgres/entities/account.ts';
-import { ConfigEntity } from '../../shared/postgres/entities/config-entity.ts';
-import type { ConfigEntityRow } from '../../shared/postgres/entities/config-entity.ts';
+import { Account, ConfigEntity } from '../../shared/postgres/entities.ts';
+import type { ConfigEntityRow } from '../../shared/postgres/entities.ts';
 import type { Storage } from '../../shared/postgres/open-storage.ts';
 import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
 import { optionalText } from '../../shared/runtime/variables.ts';

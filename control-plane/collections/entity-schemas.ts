@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import type { Collection } from '../../shared/contracts/config/define-collection.ts';
 import { nullable } from '../../shared/contracts/config/define-collection.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
-import type { ConfigEntityRow } from '../../shared/postgres/entities/config-entity.ts';
+import type { ConfigEntityRow } from '../../shared/postgres/entities.ts';
 
 const instant = Type.String({ format: 'date-time' });
 

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import type { DestinationBody } from '../../shared/collections/destinations.ts';
 import { destinations } from '../../shared/collections/destinations.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
-import type { ConfigEntityRow } from '../../shared/postgres/entities/config-entity.ts';
+import type { ConfigEntityRow } from '../../shared/postgres/entities.ts';
 import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
 import { settingContext } from '../../shared/contracts/config/secrets.ts';
 import { replySchema, viewEntity } from '../collections/entity-schemas.ts';

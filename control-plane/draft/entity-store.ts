@@ -1,8 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { CollectionName, Snapshot, SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
-import { ConfigEntity } from '../../shared/postgres/entities/config-entity.ts';
-import type { ConfigEntityRow } from '../../shared/postgres/entities/config-entity.ts';
+import { ConfigEntity } from '../../shared/postgres/entities.ts';
+import type { ConfigEntityRow } from '../../shared/postgres/entities.ts';
 import type { Position } from '../api/pagination.ts';
 import { canonical, containsFolded, foldText } from '../store/text.ts';
 import { buildSnapshot } from './snapshot.ts';

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { Account } from '../../shared/postgres/entities/account.ts';
+import { Account } from '../../shared/postgres/entities.ts';
 import type { SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
 
 /** The id of the version the account runs, if it has published one. */

@@ -7,7 +7,7 @@ import { edit, patchEntity } from '../draft/edit-entities.ts';
 import type { Endpoint } from '../api/define-endpoint.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import { checkStart, checkVariants } from '../../shared/experiments/validate-experiment.ts';
-import type { ConfigEntityRow } from '../../shared/postgres/entities/config-entity.ts';
+import type { ConfigEntityRow } from '../../shared/postgres/entities.ts';
 import { findEntity } from '../draft/entity-store.ts';
 import { refuseProblems } from '../draft/check-together.ts';
 import { badRequest, notFound } from '../api/api-error.ts';

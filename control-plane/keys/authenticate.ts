@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { ApiKey } from '../../shared/postgres/entities/api-key.ts';
+import { ApiKey } from '../../shared/postgres/entities.ts';
 import type { Principal } from '../api/define-endpoint.ts';
 import { hashApiKey, readKid, sameHash } from './api-key.ts';
 

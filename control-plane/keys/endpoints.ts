@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { nameField, nullable } from '../../shared/contracts/config/define-collection.ts';
-import type { ApiKeyRow } from '../../shared/postgres/entities/api-key.ts';
+import type { ApiKeyRow } from '../../shared/postgres/entities.ts';
 import { badRequest, forbidden, notFound } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import { pageOf, pageQuery } from '../api/pagination.ts';

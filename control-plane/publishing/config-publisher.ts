@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from '../../shared/runtime/logger.ts';
-import { Account } from '../../shared/postgres/entities/account.ts';
+import { Account } from '../../shared/postgres/entities.ts';
 import type { Storage } from '../../shared/postgres/open-storage.ts';
 import type { LogBuckets } from './log-buckets.ts';
 import { countWaiting, forgetOldRows, markPushed, waitingAccounts } from './outbox.ts';

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { OutboxRow } from '../../shared/postgres/entities/outbox-row.ts';
+import { OutboxRow } from '../../shared/postgres/entities.ts';
 
 /** PostgreSQL channel that wakes the publisher. */
 export const outboxChannel = 'sluice_outbox';

@@ -2,13 +2,13 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { uuidv7 } from 'uuidv7';
 import { sources } from '../../shared/collections/sources.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
-import type { ConfigEntityRow } from '../../shared/postgres/entities/config-entity.ts';
+import type { ConfigEntityRow } from '../../shared/postgres/entities.ts';
 import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
 import { sourceKeyContext } from '../../shared/contracts/config/secrets.ts';
 import type { Editing } from '../draft/edit-entities.ts';
 import { createEntity } from '../draft/edit-entities.ts';
-import { hashSourceKey } from '../../shared/contracts/config/source-key.ts';
-import { SourceKey } from '../../shared/postgres/entities/source-key.ts';
+import { hashSourceKey } from '../../shared/contracts/config/account-config.ts';
+import { SourceKey } from '../../shared/postgres/entities.ts';
 import { randomText } from '../store/text.ts';
 
 /** Adds a source to the draft, with its live and its test key. */

@@ -1,4 +1,4 @@
-import type { VersionRow } from '../../shared/postgres/entities/version.ts';
+import type { VersionRow } from '../../shared/postgres/entities.ts';
 import { badRequest, notFound } from '../api/api-error.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import type { Editing } from '../draft/edit-entities.ts';

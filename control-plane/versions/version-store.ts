@@ -1,9 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { uuidv7 } from 'uuidv7';
 import type { Snapshot } from '../../shared/contracts/config/account-config.ts';
-import { Account } from '../../shared/postgres/entities/account.ts';
-import type { VersionRow } from '../../shared/postgres/entities/version.ts';
-import { Version } from '../../shared/postgres/entities/version.ts';
+import { Account, Version } from '../../shared/postgres/entities.ts';
+import type { VersionRow } from '../../shared/postgres/entities.ts';
 import type { Position } from '../api/pagination.ts';
 import type { Principal } from '../api/define-endpoint.ts';
 import { liveVersionId } from '../draft/live-version.ts';

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { nullable } from '../../shared/contracts/config/define-collection.ts';
-import type { VersionRow } from '../../shared/postgres/entities/version.ts';
+import type { VersionRow } from '../../shared/postgres/entities.ts';
 import type { CollectionName } from '../../shared/contracts/config/account-config.ts';
 import { collectionNames } from '../../shared/contracts/config/account-config.ts';
 

@@ -3,7 +3,7 @@ import { controlPlaneEnv } from '../../control-plane/env.ts';
 import { gatewayEnv } from '../../gateway/env.ts';
 import { pipelineEnv } from '../../pipeline/env.ts';
 import { embeddedEnv } from '../../shared/embedded/machine/env.ts';
-import { databaseEnv } from '../../shared/postgres/database-env.ts';
+import { databaseEnv } from '../../shared/postgres/database-access.ts';
 import { doctorEnv } from '../doctor/env.ts';
 import { stackEnv } from '../local/env.ts';
 import { sinkEnv } from '../local/sink/env.ts';

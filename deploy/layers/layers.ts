@@ -19,7 +19,6 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'nats/consume',
     'nats/buckets',
     'nats/monitor',
-    'postgres/entities',
     'postgres/migrations',
     'postgres',
     'visitors',

@@ -1,6 +1,6 @@
 import type { Static, TObject } from 'typebox';
-import { needs, together } from '../../shared/runtime/env-rules.ts';
-import type { EnvRule } from '../../shared/runtime/env-rules.ts';
+import { needs, together } from '../../shared/runtime/env.ts';
+import type { EnvRule } from '../../shared/runtime/env.ts';
 import { count, flag, optionalSecret, optionalText, port, text } from '../../shared/runtime/variables.ts';
 import type { TlsFiles } from './tls-files.ts';
 

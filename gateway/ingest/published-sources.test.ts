@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { collectionNames } from '../../shared/contracts/config/account-config.ts';
+import { collectionNames, hashSourceKey } from '../../shared/contracts/config/account-config.ts';
 import type { AccountConfig, SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
-import { hashSourceKey } from '../../shared/contracts/config/source-key.ts';
 import { PublishedSources } from './published-sources.ts';
 
 const empty = Object.fromEntries(collectionNames.map((name) => [name, []])) as unknown as AccountConfig['collections'];

@@ -1,7 +1,7 @@
 import type { AccountConfig } from '../../shared/contracts/config/account-config.ts';
 import type { ConfigChange } from '../../shared/nats/buckets/config-feed.ts';
 import { readSource } from '../../shared/contracts/config/source-entity.ts';
-import { hashSourceKey } from '../../shared/contracts/config/source-key.ts';
+import { hashSourceKey } from '../../shared/contracts/config/account-config.ts';
 import { compileSource } from './published-source.ts';
 import type { EventTally, PublishedSource, SourceActivity } from './published-source.ts';
 import { TokenBucket } from './token-bucket.ts';

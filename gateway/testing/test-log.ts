@@ -1,6 +1,5 @@
-import { collectionNames } from '../../shared/contracts/config/account-config.ts';
+import { collectionNames, hashSourceKey } from '../../shared/contracts/config/account-config.ts';
 import type { AccountConfig, SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
-import { hashSourceKey } from '../../shared/contracts/config/source-key.ts';
 import type { Envelope } from '../../shared/contracts/events/envelope.ts';
 import { decodeEnvelopes } from '../../shared/contracts/events/envelope.ts';
 import { connectLog } from '../../shared/nats/connection/connection.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { classifyAnswer } from './classify-answer.ts';
-import { readRetryAfter } from './retry-after.ts';
+import { classifyAnswer, readRetryAfter } from './classify-answer.ts';
 
 const nowMs = Date.parse('2026-01-01T00:00:00Z');
 const classify = (status: number, headers: Record<string, string> = {}) =>

@@ -4,7 +4,7 @@ import type { AddressRanges } from '../admission/address-ranges.ts';
 import { compileDomains } from '../admission/allowed-origins.ts';
 import { readSource } from '../contracts/config/source-entity.ts';
 import type { AccountConfig } from '../contracts/config/account-config.ts';
-import { hashSourceKey } from '../contracts/config/source-key.ts';
+import { hashSourceKey } from '../contracts/config/account-config.ts';
 import { experimentSettingsBody, experimentSettingsDefaults } from './experiment-bodies.ts';
 
 /** What a token of an account stands for, and who may show it. */

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { collectionNames } from '../contracts/config/account-config.ts';
 import type { AccountConfig, Snapshot, SnapshotEntity } from '../contracts/config/account-config.ts';
+import { collectionNames } from '../contracts/config/account-config.ts';
 import { sampleEvent } from '../destinations/sdk/sample-event.ts';
 import { headOf } from '../contracts/events/resolved-event.ts';
-import { compileDispatchPlan } from './dispatch-plan.ts';
+import { compileDispatchPlan, compileGlobalDispatch } from './dispatch-plan.ts';
 import { publishedDestinations } from './published-destinations.ts';
+import { PlanError } from './values/plan-error.ts';
+import type { Subject } from './values/property-path.ts';
 
 function configOf(collections: Partial<Record<string, SnapshotEntity[]>>): AccountConfig {
   const empty = Object.fromEntries(collectionNames.map((name) => [name, []])) as unknown as Snapshot;
@@ -115,5 +117,60 @@ describe('dispatch plan', () => {
 
   it('compile: a rule that cannot be understood is refused, not left out', () => {
     expect(() => decide({ mappings: [mapping({ action: 'stop', logic: { condition: {} } })] })).toThrow('mapping m');
+  });
+});
+
+const noMarketing = { condition: { property: 'visitor.consent.marketing', operator: 'IsFalsy', value: '' } };
+const rejectedAds = {
+  condition: { property: 'visitor.consent.rejected_categories', operator: 'Contains', value: 'advertising' },
+};
+
+function center(categories: unknown, isEnabled: unknown = true): SnapshotEntity {
+  return { id: 'center', isEnabled, categories };
+}
+
+function visitorWith(consent: Readonly<Record<string, unknown>> | undefined): Subject {
+  return { ...sampleEvent(), visitor: { id: 'v1', custom_properties: {}, ...(consent && { consent }) } };
+}
+
+const category = { name: 'Ads', priority: 2, destinationIds: ['facebook'], logic: noMarketing };
+
+describe('global dispatch', () => {
+  it.each<[string, Readonly<Record<string, unknown>> | undefined, string, string | undefined]>([
+    ['consent that was not given stops', { marketing: false }, 'facebook', 'Ads'],
+    ['consent that is not known stops', undefined, 'facebook', 'Ads'],
+    ['consent that came as text stops', { marketing: 'false' }, 'facebook', 'Ads'],
+    ['consent that was given does not stop', { marketing: true }, 'facebook', undefined],
+    ['other destinations are not stopped', { marketing: false }, 'warehouse', undefined],
+  ])('%s', (_, consent, destinationId, expected) => {
+    expect(compileGlobalDispatch([center([category])], destinationId)(visitorWith(consent))).toBe(expected);
+  });
+
+  it('global dispatch: the first category by priority that holds is named', () => {
+    const rejected = { name: 'Rejected', priority: 1, destinationIds: ['facebook', 'tiktok'], logic: rejectedAds };
+    const find = compileGlobalDispatch([center([category, rejected])], 'facebook');
+    expect(find(visitorWith({ rejected_categories: ['advertising'] }))).toBe('Rejected');
+    expect(find(visitorWith({ rejected_categories: ['analytics'] }))).toBe('Ads');
+    expect(find(visitorWith({ rejected_categories: [], marketing: true }))).toBeUndefined();
+  });
+
+  it.each([
+    ['no center', []],
+    ['a center that is not enabled', [center([category], false)]],
+    ['a center without categories', [center(null)]],
+    ['a category without logic', [center([{ ...category, logic: null }])]],
+    ['a category without destinations', [center([{ ...category, destinationIds: null }])]],
+  ])('global dispatch: %s stops nothing', (_, centers) => {
+    expect(compileGlobalDispatch(centers, 'facebook')(visitorWith({ marketing: false }))).toBeUndefined();
+  });
+
+  it.each([
+    [[category, 'x'], 'categories[1] '],
+    [[{ ...category, priority: null }], 'categories[0].priority '],
+    [[{ ...category, logic: { OR: [] } }], 'categories[0].logic.OR '],
+  ])('global dispatch: %j is refused by name', (categories, start) => {
+    const compile = (): unknown => compileGlobalDispatch([center(categories)], 'facebook');
+    expect(compile).toThrow(PlanError);
+    expect(compile).toThrow(start);
   });
 });

@@ -1,6 +1,6 @@
 import type { Queryable } from './visitor-statements.ts';
 import { lockVisitors, selectIdentities, selectVisitors } from './visitor-statements.ts';
-import type { StoredVisitor } from './stored-visitor.ts';
+import type { StoredVisitor } from './visitor-rows.ts';
 import { cleanEmail, cleanText, erasedIdentity, storedIdentity } from './visitor-identity.ts';
 import type { IdentityKind } from './visitor-identity.ts';
 import type { FoundVisitor, VisitorKey } from './visitor-store.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../runtime/json.ts';
 import { planVisitors } from './plan-visitors.ts';
 import type { VisitorPlan } from './plan-visitors.ts';
-import type { KnownVisitors, StoredVisitor } from './stored-visitor.ts';
+import type { KnownVisitors, StoredVisitor } from './visitor-rows.ts';
 import type { IdentityKind, VisitorClaim } from './visitor-identity.ts';
 import { VisitorProperties } from './visitor-properties.ts';
 import type { VisitorTouch } from './visitor-store.ts';

@@ -11,7 +11,7 @@ import { impressionEvent } from '../../../shared/experiments/impression-event.ts
 import type { ExperimentToken } from '../../../shared/experiments/experiment-tokens.ts';
 import type { AssignmentOrigin } from '../../../shared/experiments/assign.ts';
 import type { ExperimentVariant } from '../../../shared/experiments/experiment-bodies.ts';
-import type { PlannedExperiment } from '../../../shared/experiments/plan-experiment.ts';
+import type { PlannedExperiment } from '../../../shared/experiments/experiment-plan.ts';
 
 /** Writes impressions to the log of accepted events, where they go the way of every event. */
 export type ImpressionLog = {

@@ -9,7 +9,7 @@ import { failureOf, loggableError } from '../../api/failure.ts';
 import type { HttpCounts } from '../../api/http-counts.ts';
 import type { ExperimentAnswer, ExperimentCall, ExperimentService } from './experiment-service.ts';
 import { encodeAnswer, unavailable } from './experiment-service.ts';
-import { describeAssignments } from '../../../shared/experiments/describe-assignments.ts';
+import { describeAssignments } from '../../../shared/experiments/assignment-bodies.ts';
 
 export type ServeExperiments = {
   readonly experiments: ExperimentService;

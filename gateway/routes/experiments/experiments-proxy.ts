@@ -1,4 +1,4 @@
-import { describeAssignments } from '../../../shared/experiments/describe-assignments.ts';
+import { describeAssignments } from '../../../shared/experiments/assignment-bodies.ts';
 import type { ClientAddress } from '../../../shared/admission/client-address.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { createReply, failure, invalid, retryAfterS } from '../../http/reply.ts';

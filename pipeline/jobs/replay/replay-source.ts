@@ -1,4 +1,4 @@
-import { decodeDeadLetter } from '../../../shared/contracts/events/dead-letter.ts';
+import { clockSlackMs, decodeDeadLetter, matchesFilter } from '../../../shared/contracts/events/dead-letter.ts';
 import type { ResolvedEvent } from '../../../shared/contracts/events/resolved-event.ts';
 import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
 import { findSeqAt, readStreamState } from '../../../shared/nats/streams/stream-progress.ts';
@@ -6,8 +6,7 @@ import { readNext } from '../../../shared/nats/messages/subject-log.ts';
 import type { StoredMessage } from '../../../shared/nats/messages/subject-log.ts';
 import { deadLetterSubject, eventsOfAccount } from '../../../shared/contracts/subjects.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
-import { clockSlackMs, matchesFilter } from '../../../shared/contracts/events/dead-letter-filter.ts';
-import type { DeadLetterFilter } from '../../../shared/contracts/events/dead-letter-filter.ts';
+import type { DeadLetterFilter } from '../../../shared/contracts/events/dead-letter.ts';
 import type { ReplayJob } from '../../../shared/contracts/replay-job.ts';
 import { readWholeLine, resolvedLines } from '../../workers/dispatch/inbox/dispatch-item.ts';
 

@@ -5,7 +5,7 @@ import { openPullConsumer } from '../../../shared/nats/consume/pull-consumer.ts'
 import type { PullConsumer } from '../../../shared/nats/consume/pull-consumer.ts';
 import { logConsumerTrouble } from '../../../shared/nats/consume/log-consumer-trouble.ts';
 import type { Delivery } from '../../../shared/nats/messages/delivery.ts';
-import { noticeLosses } from '../../../shared/nats/messages/notice-losses.ts';
+import { noticeLosses } from '../../../shared/nats/messages/lost-messages.ts';
 import { retriesOfDestination } from '../../../shared/contracts/subjects.ts';
 import { countBySubject } from '../../../shared/nats/messages/subject-log.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';

@@ -1,4 +1,4 @@
-import { reportLoss } from '../../../shared/nats/messages/notice-losses.ts';
+import { reportLoss } from '../../../shared/nats/messages/lost-messages.ts';
 import { readMessages } from '../../../shared/nats/messages/read-messages.ts';
 import { isNoMessage, isNotFound } from '../../../shared/nats/connection/server-error.ts';
 import type { StreamState } from '../../../shared/nats/streams/stream-progress.ts';

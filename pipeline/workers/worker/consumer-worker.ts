@@ -4,7 +4,7 @@ import { logConsumerTrouble } from '../../../shared/nats/consume/log-consumer-tr
 import { openPullConsumer } from '../../../shared/nats/consume/pull-consumer.ts';
 import type { PullConsumer } from '../../../shared/nats/consume/pull-consumer.ts';
 import type { Delivery } from '../../../shared/nats/messages/delivery.ts';
-import { noticeLosses } from '../../../shared/nats/messages/notice-losses.ts';
+import { noticeLosses } from '../../../shared/nats/messages/lost-messages.ts';
 import { withDeadline } from '../../../shared/runtime/deadline.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Actor } from './actor.ts';

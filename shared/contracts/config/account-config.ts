@@ -1,5 +1,6 @@
-import { encodeJson, isJsonObject } from '../../runtime/json.ts';
+import { createHash } from 'node:crypto';
 import type { JsonObject } from '../../runtime/json.ts';
+import { encodeJson, isJsonObject } from '../../runtime/json.ts';
 
 /** The collections a version holds, as the draft diff names them. */
 export const collectionNames = [
@@ -59,4 +60,9 @@ export function decodeAccountConfig(bytes: Uint8Array): AccountConfig {
   const format = isJsonObject(config) ? config['format'] : undefined;
   if (format !== 1) throw new Error(`configuration format ${String(format)} is unknown to this build`);
   return config as AccountConfig;
+}
+
+/** SHA-256 of a source key, lower-case hex: the form in which a key is published. */
+export function hashSourceKey(key: string): string {
+  return createHash('sha256').update(key, 'utf8').digest('hex');
 }

@@ -4,8 +4,7 @@ import { startTestNats, startTestNatsCluster } from '../../testing/servers.ts';
 import { openBucket } from '../buckets/bucket.ts';
 import { connectLog } from '../connection/connection.ts';
 import type { LogConnection } from '../connection/connection.ts';
-import { refuseFewerCopies } from './refuse-fewer-copies.ts';
-import { ForeignLogError, TopologyError, ensureTopology, streams } from './topology.ts';
+import { ForeignLogError, TopologyError, ensureTopology, refuseFewerCopies, streams } from './topology.ts';
 import type { TopologySettings } from './topology-settings.ts';
 
 const bytesMax = 8 * 1024 ** 2;

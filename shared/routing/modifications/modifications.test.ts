@@ -1,7 +1,15 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { compileModification, modificationNames, modifications } from './modifications.ts';
 import type { ModificationName } from './modifications.ts';
+import {
+  camelCase,
+  compileModification,
+  kebabCase,
+  modificationNames,
+  modifications,
+  snakeCase,
+  startCase,
+} from './modifications.ts';
 import { PlanError } from '../values/plan-error.ts';
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
@@ -254,5 +262,26 @@ describe('modifications', () => {
   ])('%s: another salt invents another value', (name, value) => {
     const [plain, salted] = ['', 'pepper'].map((salt) => compileModification(name, salt, 'modification')(value));
     expect(salted).not.toBe(plain);
+  });
+});
+
+describe('words', () => {
+  it.each([
+    ['Order Completed', 'orderCompleted', 'order-completed', 'Order Completed'],
+    ['order_completed', 'orderCompleted', 'order-completed', 'Order Completed'],
+    ['--order--completed--', 'orderCompleted', 'order-completed', 'Order Completed'],
+    ['HTMLParser', 'htmlParser', 'html-parser', 'HTML Parser'],
+    ['fooBARBaz', 'fooBarBaz', 'foo-bar-baz', 'Foo BAR Baz'],
+    ['page1view', 'page1View', 'page-1-view', 'Page 1 View'],
+    ["don't stop", 'dontStop', 'dont-stop', 'Dont Stop'],
+    ['École supérieure', 'écoleSupérieure', 'école-supérieure', 'École Supérieure'],
+    ['東京 タワー', '東京タワー', '東京-タワー', '東京 タワー'],
+    ['', '', '', ''],
+    ['!?', '', '', ''],
+  ])('%j: %s, %s, %s', (text, camel, kebab, start) => {
+    expect(camelCase(text)).toBe(camel);
+    expect(kebabCase(text)).toBe(kebab);
+    expect(snakeCase(text)).toBe(kebab.replaceAll('-', '_'));
+    expect(startCase(text)).toBe(start);
   });
 });

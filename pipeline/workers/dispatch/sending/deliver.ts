@@ -4,7 +4,7 @@ import type { OutboundEvent, OutboundRequest, Outcome } from '../../../../shared
 import { outboundHead } from '../../../../shared/destinations/sdk/event.ts';
 import type { RequestSummary } from '../../../../shared/contracts/events/dead-letter.ts';
 import { classifyAnswer } from '../../../../shared/egress/classify-answer.ts';
-import { parseUrl } from '../../../../shared/egress/parsed-url.ts';
+import { parseUrl } from '../../../../shared/egress/sender.ts';
 import type { Sender, SendResult } from '../../../../shared/egress/sender.ts';
 import { splitGroups } from './split-groups.ts';
 

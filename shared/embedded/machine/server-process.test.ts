@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { openLogFile, readLogTail } from './log-file.ts';
+import { openLogFile, readLogTail } from './server-process.ts';
 
 let path: string;
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../runtime/json.ts';
-import { applyProperties, mergeVisitorProperties } from './merge.ts';
+import { applyProperties, mergeVisitorProperties } from './visitor-properties.ts';
 
 const rows: readonly [name: string, current: JsonObject, given: JsonObject, expected: JsonObject][] = [
   ['a value sets', {}, { city: 'Oslo' }, { city: 'Oslo' }],

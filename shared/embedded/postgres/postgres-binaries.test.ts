@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { copyPostgresPackage, hasLibraryLinks, parseLibraryLinks } from './postgres-package.ts';
+import { copyPostgresPackage, hasLibraryLinks, parseLibraryLinks } from './postgres-binaries.ts';
 
 let folder: string;
 let native: string;

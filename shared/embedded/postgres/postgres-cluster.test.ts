@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { postgresSettings } from './postgres-settings.ts';
+import { postgresSettings } from './postgres-cluster.ts';
 
 test('postgres settings: only a server for tests may lose what it said it has', () => {
   expect(postgresSettings({ port: 5432, durable: true })).not.toHaveProperty('fsync');

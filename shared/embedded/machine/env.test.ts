@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
 import { afterEach, expect, test, vi } from 'vitest';
 
-import { defaultEmbeddedCacheDir } from './cache-dir.ts';
+import { defaultEmbeddedCacheDir } from './env.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { decodeSettledNote, encodeSettledNote } from './settled-note.ts';
+import { decodeSettledNote, encodeSettledNote } from './retry-record.ts';
 
 it('property: a settled note reads as it was written', () => {
   const settled = fc.array(fc.tuple(fc.nat(), fc.array(fc.nat(500)))).map((entries) => new Map(entries));
