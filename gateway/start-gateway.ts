@@ -33,15 +33,14 @@ import { createStoreFrame } from './commit/store-frame.ts';
 import { startCanary } from './status/canary.ts';
 import { readinessChecks } from './status/readiness.ts';
 import { reportActivity } from './status/report-activity.ts';
-import { BodyBudget } from './http/body-budget.ts';
+import { BodyBudget } from './http/incoming-body.ts';
 import { readTlsFiles } from './http/http-settings.ts';
 import { startServer } from './http/server.ts';
 import { loadUws } from './http/uws.ts';
 import { gatewayMetrics } from './status/metrics.ts';
 import { RequestCounts } from './status/request-counts.ts';
-import { connectControlPlane } from './routes/experiments/control-plane.ts';
+import { connectControlPlane, readControlPlaneSettings } from './routes/experiments/control-plane.ts';
 import type { ControlPlane } from './routes/experiments/control-plane.ts';
-import { readControlPlaneSettings } from './routes/experiments/experiments-settings.ts';
 import { readEventBytesMax, readRoutesSettings } from './routes/routes-settings.ts';
 import { showMetrics } from './status/show-metrics.ts';
 

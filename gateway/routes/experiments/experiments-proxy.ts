@@ -5,8 +5,8 @@ import { createReply, failure, invalid, retryAfterS } from '../../http/reply.ts'
 import type { Reply } from '../../http/reply.ts';
 import type { ControlPlane, ForwardResult } from './control-plane.ts';
 import type { PostRoute } from '../../http/route.ts';
-import { decodeSegment } from '../../http/path-segment.ts';
-import { refuseNonJson } from '../../http/refuse-non-json.ts';
+import { decodeSegment } from '../../http/request-head.ts';
+import { refuseNonJson } from '../../http/exchange.ts';
 
 export type ExperimentsProxyOptions = {
   /** Undefined: this gateway was given none, and serves no experiments. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { BodyScan, scanBody } from '../../json/scan-body.ts';
-import { parseBatch } from './parse-batch.ts';
+import { parseBatch } from './batch-rows.ts';
 
 const scan = new BodyScan();
 const rowsMax = 100;
