@@ -24,7 +24,7 @@ import { httpEntity } from '../../testing/account-config.ts';
 import { startScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
 import type { ScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
 import { until } from '../../testing/until.ts';
-import { queueEvents } from './queue-events.ts';
+import { queueEvents } from './run-replay.ts';
 import { startReplayRunner } from './replay-runner.ts';
 import type { ReplayRunner } from './replay-runner.ts';
 

@@ -11,7 +11,7 @@ import { createNatsFolder, createTestDatabase, startTestNats } from '../../../sh
 import type { TestDatabase } from '../../../shared/testing/servers.ts';
 import type { ResolverSettings } from './resolver-settings.ts';
 import { createResolverRig, defaultSettings } from './testing/resolver-rig.ts';
-import type { Actor } from '../worker/actor.ts';
+import type { Actor } from '../worker/define-worker.ts';
 import type { ResolverRig } from './testing/resolver-rig.ts';
 
 let nats: NatsServer;

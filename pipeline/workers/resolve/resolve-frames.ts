@@ -14,8 +14,7 @@ import type { OutgoingFrame } from './outgoing-frames.ts';
 import { readEnvelope } from '../../../shared/contracts/events/envelope.ts';
 import { readEvent, readTouch } from './read-event.ts';
 import { openResolvePlan } from './resolve-plan.ts';
-import type { ResolverContext } from './resolver-context.ts';
-import type { ResolverCounts } from './resolver-stats.ts';
+import type { ResolverContext, ResolverCounts } from './resolver-context.ts';
 
 /** What a few ingest frames became. */
 export type ResolvedFrames = {

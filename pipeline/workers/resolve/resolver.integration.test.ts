@@ -13,7 +13,7 @@ import { createTestDatabase, startTestNats } from '../../../shared/testing/serve
 import type { TestDatabase } from '../../../shared/testing/servers.ts';
 import { createVisitorStore } from '../../../shared/visitors/postgres-visitor-store.ts';
 import { VisitorsUnavailableError } from '../../../shared/visitors/visitor-store.ts';
-import type { Actor } from '../worker/actor.ts';
+import type { Actor } from '../worker/define-worker.ts';
 import type { ResolvePlan } from './resolve-plan.ts';
 import { createResolverRig, defaultSettings, frameOf } from './testing/resolver-rig.ts';
 import type { ResolverRig, TestEvent } from './testing/resolver-rig.ts';

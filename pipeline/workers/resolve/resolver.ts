@@ -5,7 +5,7 @@ import type { Delivery } from '../../../shared/nats/messages/delivery.ts';
 import { createPredecessors } from '../../../shared/nats/messages/predecessors.ts';
 import { ingestSubject, resolverConsumer } from '../../../shared/contracts/subjects.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
-import type { Actor } from '../worker/actor.ts';
+import type { Actor } from '../worker/define-worker.ts';
 import { openFrameReader, runConsumerWorker } from '../worker/consumer-worker.ts';
 import type { FrameReader } from '../worker/consumer-worker.ts';
 import { EventsLostError } from './checkpoint-writer.ts';
@@ -17,9 +17,8 @@ import { rebuildDeduplication } from './rebuild-deduplication.ts';
 import type { Rebuilt } from './rebuild-deduplication.ts';
 import { resolveFrames } from './resolve-frames.ts';
 import type { ResolvedFrames } from './resolve-frames.ts';
-import type { ResolverContext } from './resolver-context.ts';
-import { createResolverCounts } from './resolver-stats.ts';
-import type { ResolverGauge, ResolverStat } from './resolver-stats.ts';
+import type { ResolverContext, ResolverGauge, ResolverStat } from './resolver-context.ts';
+import { createResolverCounts } from './resolver-context.ts';
 
 export type ResolverOptions = Omit<ResolverContext, 'deduplication' | 'predecessors' | 'counts' | 'signal'>;
 

@@ -1,17 +1,15 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Delivery } from '../../../shared/nats/messages/delivery.ts';
-import type { Actor } from '../worker/actor.ts';
+import type { Actor } from '../worker/define-worker.ts';
 import { openFrameReader, runConsumerWorker } from '../worker/consumer-worker.ts';
 import type { FrameReader } from '../worker/consumer-worker.ts';
 import { createFindResults } from './find-results.ts';
 import type { FindResults } from './find-results.ts';
 import { ResultsBatch } from './results-batch.ts';
-import { accountConsumer } from './results-context.ts';
-import type { ResultsContext } from './results-context.ts';
+import { accountConsumer, createResultsCounts } from './results-context.ts';
+import type { ResultsContext, ResultsGauge, ResultsStat } from './results-context.ts';
 import type { ResultsPlan } from './results-plan.ts';
-import { createResultsCounts } from './results-stats.ts';
-import type { ResultsGauge, ResultsStat } from './results-stats.ts';
-import { storeResults } from './store-results.ts';
+import { storeResults } from './write-results.ts';
 
 export type ResultsCounterOptions = Omit<ResultsContext, 'counts' | 'signal'>;
 

@@ -7,7 +7,7 @@ import type { Delivery } from '../../../shared/nats/messages/delivery.ts';
 import { noticeLosses } from '../../../shared/nats/messages/lost-messages.ts';
 import { withDeadline } from '../../../shared/runtime/deadline.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
-import type { Actor } from './actor.ts';
+import type { Actor } from './define-worker.ts';
 
 export type FrameReaderOptions = {
   readonly connection: LogConnection;

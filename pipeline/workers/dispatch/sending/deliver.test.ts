@@ -4,8 +4,7 @@ import { UnfitEventError } from '../../../../shared/destinations/sdk/destination
 import type { OfferedDestination } from '../../../../shared/destinations/common-settings.ts';
 import type { OutboundAnswer, OutboundEvent } from '../../../../shared/destinations/sdk/destination.ts';
 import { sampleEvent } from '../../../../shared/destinations/sdk/sample-event.ts';
-import { deliver } from './deliver.ts';
-import { splitGroups } from './split-groups.ts';
+import { deliver, splitGroups } from './deliver.ts';
 
 const event = (id: string, visitor = id): OutboundEvent => {
   const resolved = sampleEvent({ id });

@@ -8,7 +8,7 @@ import { eventsSubject } from '../../../../shared/contracts/subjects.ts';
 import { ensureTopology } from '../../../../shared/nats/streams/topology.ts';
 import { migrate } from '../../../../shared/postgres/migrate.ts';
 import { createTestDatabase, startTestNats } from '../../../../shared/testing/servers.ts';
-import type { Actor } from '../../worker/actor.ts';
+import type { Actor } from '../../worker/define-worker.ts';
 import { startRecentEventsRecorder } from '../recorder.ts';
 import { recorderDefaults } from '../recorder-context.ts';
 import type { RecorderSettings } from '../recorder-context.ts';

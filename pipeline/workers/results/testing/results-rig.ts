@@ -10,7 +10,7 @@ import { eventsSubject } from '../../../../shared/contracts/subjects.ts';
 import { ensureTopology } from '../../../../shared/nats/streams/topology.ts';
 import { migrate } from '../../../../shared/postgres/migrate.ts';
 import { createTestDatabase, startTestNats } from '../../../../shared/testing/servers.ts';
-import type { Actor } from '../../worker/actor.ts';
+import type { Actor } from '../../worker/define-worker.ts';
 import { resolvedFrame } from '../../recent/testing/resolved.ts';
 import { resultsDefaults } from '../results-context.ts';
 import { startResultsCounter } from '../results-counter.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { finishedSeq, keepFromBySize } from './retention-policy.ts';
+import { finishedSeq, keepFromBySize } from './retention.ts';
 
 const consumer = (ackedSeq: number, waiting = 0, unacknowledged = 0) => ({ ackedSeq, waiting, unacknowledged });
 

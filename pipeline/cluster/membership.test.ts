@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ownerOf } from './ownership.ts';
+import { ownerOf } from './membership.ts';
 
 const actors = Array.from({ length: 300 }, (_, i) => `dispatcher-${i}`);
 

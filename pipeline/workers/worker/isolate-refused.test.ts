@@ -1,6 +1,6 @@
 import { DatabaseError } from 'pg';
 import { expect, test } from 'vitest';
-import { failureFields } from './failure-fields.ts';
+import { failureFields } from './isolate-refused.ts';
 
 test('failure fields: a refused value is not quoted, whatever the database says of it', () => {
   const refused = new DatabaseError('invalid input syntax: "ann@example.com"', 10, 'error');

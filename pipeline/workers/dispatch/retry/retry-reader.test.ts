@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createDueTimes } from './due-times.ts';
+import { createDueTimes } from './retry-reader.ts';
 
 const hourMs = 3_600_000;
 

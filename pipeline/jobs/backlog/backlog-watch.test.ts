@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createEventsPerFrame } from './events-per-frame.ts';
+import { createEventsPerFrame } from './backlog-watch.ts';
 
 test('events per frame: follows what a reader meets', () => {
   const known = createEventsPerFrame();

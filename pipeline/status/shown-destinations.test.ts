@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { DestinationLabels } from './destination-labels.ts';
+import { DestinationLabels } from './shown-destinations.ts';
 
 test('destination labels: as many as there may be have their own, the rest one in common', () => {
   const labels = new DestinationLabels(2);

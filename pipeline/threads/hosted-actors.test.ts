@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ReportedStats } from './reported-stats.ts';
+import { ReportedStats } from './hosted-actors.ts';
 
 test('reported stats: the first are new, and then those in which a number changed', () => {
   const reported = new ReportedStats();
