@@ -1,6 +1,9 @@
-import { collectionNames, hashSourceKey } from '../../shared/contracts/config/account-config.ts';
 import type { AccountConfig, Snapshot, SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
+import { collectionNames, hashSourceKey } from '../../shared/contracts/config/account-config.ts';
 import { sourceIdOf } from './ids.ts';
+import { connectLog } from '../../shared/nats/connection/connection.ts';
+import { openBuckets } from '../../shared/nats/buckets/open-buckets.ts';
+import { accountKey } from '../../shared/contracts/subjects.ts';
 
 /** A destination of the bench: an HTTP endpoint. */
 export type BenchDestination = { readonly id: string; readonly url: string; readonly batchSize?: number };
@@ -15,7 +18,7 @@ export type BenchAccount = {
 const hourMs = 3_600_000;
 
 /** What the control plane would publish for the account. */
-export function accountDocument({ accountId, token, destinations = [] }: BenchAccount): AccountConfig {
+function accountDocument({ accountId, token, destinations = [] }: BenchAccount): AccountConfig {
   const empty = Object.fromEntries(collectionNames.map((name) => [name, []])) as unknown as Snapshot;
   const source = { id: sourceIdOf(accountId), name: 'bench', type: 'NodejsApi', status: 'Enabled' };
   return {
@@ -40,4 +43,17 @@ function httpDestination({ id, url, batchSize = 1 }: BenchDestination): Snapshot
     limitedToSourceIds: null,
     hashingSalt: null,
   };
+}
+
+/** Puts accounts where gateways and pipelines find them, as the control plane does when it publishes. */
+export async function publishAccounts(natsUrl: string, accounts: readonly BenchAccount[], replicas = 1): Promise<void> {
+  const connection = await connectLog({ url: natsUrl, name: 'bench' });
+  try {
+    const { config } = await openBuckets(connection, replicas);
+    for (const account of accounts) {
+      await config.put(accountKey(account.accountId), Buffer.from(JSON.stringify(accountDocument(account))));
+    }
+  } finally {
+    await connection.close();
+  }
 }

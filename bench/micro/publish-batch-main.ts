@@ -17,7 +17,7 @@ import { publish } from '../../shared/nats/publish/publisher.ts';
 import { eventsSubject } from '../../shared/contracts/subjects.ts';
 import { ensureTopology, streams } from '../../shared/nats/streams/topology.ts';
 import { medianOf } from '../result/figure.ts';
-import { processCpuMs } from '../machine/process-cpu.ts';
+import { processCpuMs } from '../machine/process-use.ts';
 
 type Reading = { readonly perS: number; readonly serverMicros: number; readonly clientMicros: number };
 type Work = (messages: readonly BatchMessage[]) => Promise<unknown>;

@@ -116,7 +116,6 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'sustained',
     'peers',
     'micro',
-    'scaling',
     'tune',
     'scenarios',
     'compare',

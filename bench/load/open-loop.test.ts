@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Arrivals } from './arrivals.ts';
+import { Arrivals } from './open-loop.ts';
 import { LoadRecorder } from './load-recorder.ts';
 
 const ratePerS = 100;

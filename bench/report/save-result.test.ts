@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { resultForTests } from '../testing/result-for-tests.ts';
-import { runPage } from './run-page.ts';
-import { saveResult } from './save-result.ts';
+import { runPage, saveResult } from './save-result.ts';
 
 let folder: string;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { noPercentiles } from '../load/load-recorder.ts';
-import { backlogOf } from './backlog-of.ts';
+import { backlogOf } from './paced-run.ts';
 
 const window = (atS: number, perSecond: number) => ({ ...noPercentiles, atS, perSecond });
 /** 50 in the warm-up, then 100 in the first second and 200 in the next. */
