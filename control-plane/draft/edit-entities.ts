@@ -28,7 +28,7 @@ export async function createEntity(
   }
   const id = collection.ids === 'uuid' ? uuidv7() : await freeSlug(em, accountId, collection, draft);
   const body = complete(id, draft);
-  await checkBody(em, accountId, collection, id, body, {});
+  await checkBody(em, accountId, collection, { id, before: {}, after: body });
   await checkTogether(em, accountId, collection.name, { id, before: undefined, after: body });
   const row = insertEntity(em, { accountId, collection: collection.name, id, body, createdAt: now });
   recordAudit(em, principal, { action: `${collection.noun}.create`, collection: collection.name, entityId: id }, now);
@@ -50,7 +50,7 @@ export async function patchEntity(
   const given = Object.entries(withoutUndefined(fields)).filter(([field]) => !ignored.has(field));
   const before = row.body;
   const body = change({ ...before, ...Object.fromEntries(given) }, before);
-  await checkBody(em, accountId, collection, id, body, before);
+  await checkBody(em, accountId, collection, { id, before, after: body });
   await checkTogether(em, accountId, collection.name, { id, before, after: body });
   if (replaceBody(row, body, now)) {
     const changed = Object.keys(body).filter((field) => JSON.stringify(body[field]) !== JSON.stringify(before[field]));
@@ -73,9 +73,7 @@ async function checkBody(
   em: EntityManager,
   accountId: string,
   collection: Collection,
-  id: string,
-  body: JsonObject,
-  before: JsonObject,
+  { id, before, after: body }: { readonly id: string; readonly before: JsonObject; readonly after: JsonObject },
 ): Promise<void> {
   refuseProblems(collection.check(body));
   for (const reference of collection.references) {
