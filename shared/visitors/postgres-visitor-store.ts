@@ -3,7 +3,7 @@ import { DatabaseError } from 'pg';
 import { uuidv7 } from 'uuidv7';
 import { inTransaction } from '../postgres/in-transaction.ts';
 import { holdForErasure } from './erasure-lock.ts';
-import { eraseVisitor, findVisitor } from './find-visitor.ts';
+import { eraseVisitorRows, findVisitor } from './find-visitor.ts';
 import { loadVisitors } from './load-visitors.ts';
 import type { VisitorPlan } from './plan-visitors.ts';
 import { planVisitors } from './plan-visitors.ts';
@@ -97,7 +97,7 @@ export function createVisitorStore(pool: Pool, options: VisitorStoreOptions = {}
         'erasing a visitor',
         inTransaction(pool, async (client) => {
           await holdForErasure(client, accountId);
-          return eraseVisitor(client, accountId, id);
+          return eraseVisitorRows(client, accountId, id);
         }),
       ),
   };
