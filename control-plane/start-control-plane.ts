@@ -45,7 +45,7 @@ import { hasScope } from './keys/scopes.ts';
 import { controlPlaneMetrics } from './metrics.ts';
 import { createConfigPublisher } from './publishing/config-publisher.ts';
 import { competeForLeadership } from './publishing/leader-lock.ts';
-import { createLeaseMirror, createPublishingService } from './publishing/publishing-service.ts';
+import { createLeaseCache, createPublishingService } from './publishing/publishing-service.ts';
 import { openLogBuckets } from './publishing/log-buckets.ts';
 import { createReplayService } from './replays/replay-service.ts';
 import type { Services } from './endpoints.ts';
@@ -103,7 +103,7 @@ export async function startControlPlane(
   void checkAtStart({ connection, monitorUrls: env.NATS_MONITOR_URL, logger });
   await refuseFewerCopies(connection, env.LOG_REPLICAS);
   const liveValues = createLiveValues();
-  const leases = createLeaseMirror();
+  const leases = createLeaseCache();
   const experimentPlans = createExperimentPlans(logger);
   const logBuckets = await openLogBuckets({
     connection,

@@ -1,11 +1,11 @@
 import type { Storage } from '../../shared/postgres/open-storage.ts';
 import { count } from '../../shared/runtime/variables.ts';
 import type { LogBuckets } from './log-buckets.ts';
-import { pushedRevision } from './outbox.ts';
+import { publishedRevision } from './outbox.ts';
 import type { ProcessReport } from '../../shared/contracts/process-report.ts';
 import { decodeReport, leaseTtlMs } from '../../shared/contracts/process-report.ts';
-import type { BucketMirror, MirroredEntry } from './bucket-mirror.ts';
-import { createBucketMirror } from './bucket-mirror.ts';
+import type { BucketCache, CachedEntry } from './bucket-cache.ts';
+import { createBucketCache } from './bucket-cache.ts';
 
 const mebibyte = 1024 ** 2;
 
@@ -28,7 +28,7 @@ export type PublishingService = {
 export type PublishingServiceOptions = {
   readonly storage: Storage;
   readonly logBuckets: LogBuckets;
-  readonly leases: LeaseMirror;
+  readonly leases: LeaseCache;
   /** A limit below the server's own, in bytes. */
   readonly documentBytesMax: number;
   wake(): void;
@@ -51,7 +51,7 @@ export function createPublishingService(options: PublishingServiceOptions): Publ
       const giveUpAtMs = performance.now() + deadlineMs;
       let revision: number | undefined;
       while (performance.now() < giveUpAtMs) {
-        revision ??= await pushedRevision(storage.fork(), outboxId);
+        revision ??= await publishedRevision(storage.fork(), outboxId);
         if (revision !== undefined && processesBehind(leases.entries, revision, performance.now()).length === 0) return;
         await new Promise((resolve) => setTimeout(resolve, pollMs));
       }
@@ -59,16 +59,16 @@ export function createPublishingService(options: PublishingServiceOptions): Publ
   };
 }
 
-type LeaseMirror = BucketMirror<ProcessReport>;
+type LeaseCache = BucketCache<ProcessReport>;
 
 /** What the gateways and pipelines alive report of themselves. */
-export function createLeaseMirror(): LeaseMirror {
-  return createBucketMirror('>', decodeReport);
+export function createLeaseCache(): LeaseCache {
+  return createBucketCache('>', decodeReport);
 }
 
 /** Processes that hold a lease and do not run `revision` yet. */
 function processesBehind(
-  entries: ReadonlyMap<string, MirroredEntry<ProcessReport>>,
+  entries: ReadonlyMap<string, CachedEntry<ProcessReport>>,
   revision: number,
   nowMs: number,
 ): string[] {

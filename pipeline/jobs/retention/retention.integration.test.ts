@@ -77,7 +77,7 @@ async function acknowledge(stream: string, name: string, filterSubject: string, 
   const pullConsumer = await openPullConsumer(connection, { consumer, bufferedMax: Math.max(count, 1) });
   for (let left = count; left > 0;) {
     const taken = await pullConsumer.take(left);
-    for (const delivery of taken) delivery.ack();
+    for (const message of taken) message.ack();
     left -= taken.length;
   }
   await connection.nc.flush();

@@ -4,7 +4,7 @@ import { withDeadline } from '../../../shared/runtime/deadline.ts';
 import { openPullConsumer } from '../../../shared/nats/consume/pull-consumer.ts';
 import type { PullConsumer } from '../../../shared/nats/consume/pull-consumer.ts';
 import { logConsumerTrouble } from '../../../shared/nats/consume/log-consumer-trouble.ts';
-import type { Delivery } from '../../../shared/nats/messages/delivery.ts';
+import type { LogMessage } from '../../../shared/nats/messages/log-message.ts';
 import { noticeLosses } from '../../../shared/nats/messages/lost-messages.ts';
 import { retriesOfDestination } from '../../../shared/contracts/subjects.ts';
 import { countBySubject } from '../../../shared/nats/messages/subject-log.ts';
@@ -229,22 +229,22 @@ export class Dispatcher {
 
   async #takeFrames(): Promise<void> {
     for (;;) {
-      const deliveries = await this.#parts.pullConsumer.take(framesPerTake);
-      if (deliveries.length === 0 || this.#state.kind !== 'running') return;
+      const messages = await this.#parts.pullConsumer.take(framesPerTake);
+      if (messages.length === 0 || this.#state.kind !== 'running') return;
       this.#options.beginTurn();
-      for (const delivery of deliveries) this.#takeFrame(delivery);
+      for (const message of messages) this.#takeFrame(message);
       this.#wakeup.ring();
     }
   }
 
-  #takeFrame(delivery: Delivery): void {
+  #takeFrame(message: LogMessage): void {
     const { inbox } = this.#parts;
     const target = this.#options.target();
     // A destination that is switched off moves on with its account and is sent nothing, then or later: what it missed
     // can be replayed by command.
-    if (target?.destination.isEnabled === false) inbox.pass(delivery);
-    else if (target?.prepared === undefined) inbox.refuse(delivery);
-    else inbox.take(delivery);
+    if (target?.destination.isEnabled === false) inbox.pass(message);
+    else if (target?.prepared === undefined) inbox.refuse(message);
+    else inbox.take(message);
   }
 
   async #takeRetries(): Promise<void> {

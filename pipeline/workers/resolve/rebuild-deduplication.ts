@@ -116,7 +116,7 @@ async function newestIntact(context: ResolverContext, events: StreamState): Prom
     if (last === undefined) break;
     const { seq, head } = last;
     if (head !== undefined && head.log !== events.createdAt) {
-      logger.warn({ partition }, 'EVENTS was made anew, its checkpoints are removed');
+      logger.warn({ partition }, 'EVENTS was created again; removing its checkpoints');
       await purgeSubject(connection, streams.deduplication, deduplicationSubject(partition));
       break;
     }

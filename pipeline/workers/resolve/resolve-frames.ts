@@ -1,6 +1,6 @@
 import { isStoppedAsBot } from '../../../shared/admission/bot-score.ts';
 import { frameLines, lineDepthMax } from '../../../shared/contracts/events/frame.ts';
-import type { Delivery } from '../../../shared/nats/messages/delivery.ts';
+import type { LogMessage } from '../../../shared/nats/messages/log-message.ts';
 import { textNestsDeeper } from '../../../shared/runtime/json-depth.ts';
 import { retry } from '../../../shared/runtime/retry.ts';
 import { VisitorsRefusedError, VisitorsUnavailableError } from '../../../shared/visitors/visitor-store.ts';
@@ -29,7 +29,7 @@ export type StepContext = Omit<ResolverContext, 'connection' | 'visitors' | 'par
 };
 
 /** An accepted frame as the log has it. */
-type StoredFrame = Pick<Delivery, 'seq' | 'data' | 'storedAtMs'>;
+type StoredFrame = Pick<LogMessage, 'seq' | 'data' | 'storedAtMs'>;
 
 /** What a step made of an event: it goes on, or leaves, and why. */
 type Step<Next> = ({ readonly kind: 'continue' } & Next) | Leaving;

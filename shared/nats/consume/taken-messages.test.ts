@@ -10,7 +10,12 @@ describe('taken messages', () => {
     taken.finish(3, 3);
     taken.release(4, 4);
     taken.rewound(0);
-    expect([1, 2, 3, 4].map((seq) => taken.received(seq, seq))).toEqual(['held', 'acknowledged', 'held', 'new']);
+    expect([1, 2, 3, 4].map((seq) => taken.received(seq, seq))).toEqual([
+      'in-flight',
+      'acknowledged',
+      'in-flight',
+      'new',
+    ]);
   });
 
   it('finished: everything up to the oldest that is not, and what is finished above', () => {
@@ -55,12 +60,16 @@ describe('taken messages', () => {
     for (const seq of [1, 2, 3]) taken.received(seq, 1_000);
     taken.finish(2, 1_000);
     taken.rewound(0);
-    expect([1, 2, 3].map((seq) => taken.received(seq, seq === 1 ? 1_000 : 5_000))).toEqual(['held', 'new', 'new']);
+    expect([1, 2, 3].map((seq) => taken.received(seq, seq === 1 ? 1_000 : 5_000))).toEqual(['in-flight', 'new', 'new']);
     // What is done with the old one says nothing about the new one.
     expect(taken.acknowledge(2, 1_000)).toBe(false);
     taken.release(3, 1_000);
     taken.rewound(0);
-    expect([1, 2, 3].map((seq) => taken.received(seq, seq === 1 ? 1_000 : 5_000))).toEqual(['held', 'held', 'held']);
+    expect([1, 2, 3].map((seq) => taken.received(seq, seq === 1 ? 1_000 : 5_000))).toEqual([
+      'in-flight',
+      'in-flight',
+      'in-flight',
+    ]);
     expect(taken.acknowledge(2, 5_000)).toBe(true);
     expect(taken.received(2, 5_000)).toBe('acknowledged');
   });
@@ -111,7 +120,7 @@ describe('taken messages', () => {
           const seq = next;
           next += 1;
           const received = taken.received(seq, seq);
-          expect(received).toBe(done.has(seq) ? 'acknowledged' : inHand.has(seq) ? 'held' : 'new');
+          expect(received).toBe(done.has(seq) ? 'acknowledged' : inHand.has(seq) ? 'in-flight' : 'new');
           if (received === 'new') inHand.add(seq);
           return true;
         };

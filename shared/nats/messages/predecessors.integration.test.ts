@@ -83,9 +83,9 @@ async function withLog(work: (log: DamagedLog) => Promise<void>): Promise<void> 
         const readUntil = async (last: string): Promise<readonly string[]> => {
           const texts: string[] = [];
           while (!texts.includes(last)) {
-            for (const delivery of await pullConsumer.take(16)) {
-              texts.push(Buffer.from(delivery.data).toString('utf8').slice(0, 'frame 000000'.length));
-              delivery.ack();
+            for (const message of await pullConsumer.take(16)) {
+              texts.push(Buffer.from(message.data).toString('utf8').slice(0, 'frame 000000'.length));
+              message.ack();
             }
           }
           return texts;

@@ -1,8 +1,8 @@
 import type { Bucket, BucketWatch } from '../../shared/nats/buckets/bucket.ts';
 
 /** The newest entries of a bucket, in memory: read at once, also while the log is away. */
-export type BucketMirror<Value> = {
-  readonly entries: ReadonlyMap<string, MirroredEntry<Value>>;
+export type BucketCache<Value> = {
+  readonly entries: ReadonlyMap<string, CachedEntry<Value>>;
   /** The values whose key has this second part, by key: what all instances say of one thing. */
   entriesOf(subject: string): ReadonlyMap<string, Value>;
   valuesOf(subject: string): Value[];
@@ -11,18 +11,18 @@ export type BucketMirror<Value> = {
   stop(): void;
 };
 
-export type MirroredEntry<Value> = {
+export type CachedEntry<Value> = {
   readonly value: Value;
   /** When it was heard, by the monotonic clock, in ms. */
   readonly heardAtMs: number;
 };
 
 /** `read` turns an entry's bytes into a value; undefined for what this build does not understand. */
-export function createBucketMirror<Value>(
+export function createBucketCache<Value>(
   filter: string,
   read: (bytes: Uint8Array) => Value | undefined,
-): BucketMirror<Value> {
-  let entries = new Map<string, MirroredEntry<Value>>();
+): BucketCache<Value> {
+  let entries = new Map<string, CachedEntry<Value>>();
   let keysBySubject = new Map<string, Set<string>>();
   let watch: BucketWatch | undefined;
   const entriesOf = (subject: string): ReadonlyMap<string, Value> => {
@@ -42,7 +42,7 @@ export function createBucketMirror<Value>(
     valuesOf: (subject) => [...entriesOf(subject).values()],
     async follow(bucket) {
       const previous = watch;
-      const fresh = new Map<string, MirroredEntry<Value>>();
+      const fresh = new Map<string, CachedEntry<Value>>();
       const freshKeys = new Map<string, Set<string>>();
       watch = await bucket.watch({
         filter,
