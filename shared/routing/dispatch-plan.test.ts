@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { AccountConfig, Snapshot, SnapshotEntity } from '../contracts/config/account-config.ts';
 import { collectionNames } from '../contracts/config/account-config.ts';
 import { sampleEvent } from '../destinations/sdk/sample-event.ts';
@@ -32,20 +32,20 @@ function decide(collections: Partial<Record<string, SnapshotEntity[]>>, event: P
 }
 
 describe('dispatch plan', () => {
-  it('send: an event no rule speaks against', () => {
+  test('send: an event no rule speaks against', () => {
     expect(decide({})).toEqual({ kind: 'send' });
   });
 
-  it('test: an event of a test key goes nowhere', () => {
+  test('test: an event of a test key goes nowhere', () => {
     expect(decide({}, { test: true })).toEqual({ kind: 'skip', rule: 'test' });
   });
 
-  it('status: a disabled destination gets nothing', () => {
+  test('status: a disabled destination gets nothing', () => {
     const disabled = { ...destination, status: 'Disabled' };
     expect(decide({ destinations: [disabled] })).toEqual({ kind: 'skip', rule: 'disabled' });
   });
 
-  it.each([
+  test.each([
     [['sample-source'], { kind: 'send' }],
     [['other'], { kind: 'skip', rule: 'source' }],
     [[], { kind: 'send' }],
@@ -54,7 +54,7 @@ describe('dispatch plan', () => {
     expect(decide({ destinations: [{ ...destination, limitedToSourceIds }] })).toEqual(expected);
   });
 
-  it.each([
+  test.each([
     ['Order Completed', ['d1'], { kind: 'send' }],
     ['order COMPLETED', ['d1'], { kind: 'send' }],
     ['Order Completed', ['d2'], { kind: 'skip', rule: 'not_allowed' }],
@@ -64,7 +64,7 @@ describe('dispatch plan', () => {
     expect(decide({ allowedEvents: [{ id: 'a', name, destinationIds }] })).toEqual(expected);
   });
 
-  it('allowedEvents: events of the service pass', () => {
+  test('allowedEvents: events of the service pass', () => {
     const allowedEvents = [{ id: 'a', name: 'x', destinationIds: [] }];
     expect(decide({ allowedEvents }, { event: '$identify' })).toEqual({ kind: 'send' });
   });
@@ -84,13 +84,13 @@ describe('dispatch plan', () => {
     ...own,
   });
 
-  it('globalDispatchCenters: a category whose logic holds stops the event', () => {
+  test('globalDispatchCenters: a category whose logic holds stops the event', () => {
     expect(decide({ globalDispatchCenters: [center(['d1'])] })).toEqual({ kind: 'global-stop', category: 'legal' });
     expect(decide({ globalDispatchCenters: [center(['d2'])] })).toEqual({ kind: 'send' });
     expect(decide({ globalDispatchCenters: [center(['d1'])] }, { event: 'Other' })).toEqual({ kind: 'send' });
   });
 
-  it('mappings: a stop rule stops, a send rule says what is sent', () => {
+  test('mappings: a stop rule stops, a send rule says what is sent', () => {
     expect(decide({ mappings: [mapping({ action: 'stop' })] })).toEqual({ kind: 'stop', ruleId: 'm' });
     const rows = [{ property: 'total', map: '{{event.event_properties.value}}', modification: 'None' }];
     expect(decide({ mappings: [mapping({ action: 'send', eventName: 'buy', mappings: rows })] })).toEqual({
@@ -100,7 +100,7 @@ describe('dispatch plan', () => {
     expect(decide({ mappings: [mapping({ action: 'stop', destinationId: 'd2' })] })).toEqual({ kind: 'send' });
   });
 
-  it('order: what comes first in the chain decides', () => {
+  test('order: what comes first in the chain decides', () => {
     const all = {
       globalDispatchCenters: [center(['d1'])],
       mappings: [mapping({ action: 'stop' })],
@@ -115,7 +115,7 @@ describe('dispatch plan', () => {
     expect(decide({ ...all, allowedEvents: [], destinations: [destination] })).toMatchObject({ kind: 'global-stop' });
   });
 
-  it('compile: a rule that cannot be understood is refused, not left out', () => {
+  test('compile: a rule that cannot be understood is refused, not left out', () => {
     expect(() => decide({ mappings: [mapping({ action: 'stop', logic: { condition: {} } })] })).toThrow('mapping m');
   });
 });
@@ -135,42 +135,40 @@ function visitorWith(consent: Readonly<Record<string, unknown>> | undefined): Su
 
 const category = { name: 'Ads', priority: 2, destinationIds: ['facebook'], logic: noMarketing };
 
-describe('global dispatch', () => {
-  it.each<[string, Readonly<Record<string, unknown>> | undefined, string, string | undefined]>([
-    ['consent that was not given stops', { marketing: false }, 'facebook', 'Ads'],
-    ['consent that is not known stops', undefined, 'facebook', 'Ads'],
-    ['consent that came as text stops', { marketing: 'false' }, 'facebook', 'Ads'],
-    ['consent that was given does not stop', { marketing: true }, 'facebook', undefined],
-    ['other destinations are not stopped', { marketing: false }, 'warehouse', undefined],
-  ])('%s', (_, consent, destinationId, expected) => {
-    expect(compileGlobalDispatch([center([category])], destinationId)(visitorWith(consent))).toBe(expected);
-  });
+test.each<[string, Readonly<Record<string, unknown>> | undefined, string, string | undefined]>([
+  ['consent that was not given stops', { marketing: false }, 'facebook', 'Ads'],
+  ['consent that is not known stops', undefined, 'facebook', 'Ads'],
+  ['consent that came as text stops', { marketing: 'false' }, 'facebook', 'Ads'],
+  ['consent that was given does not stop', { marketing: true }, 'facebook', undefined],
+  ['other destinations are not stopped', { marketing: false }, 'warehouse', undefined],
+])('global dispatch: %s', (_, consent, destinationId, expected) => {
+  expect(compileGlobalDispatch([center([category])], destinationId)(visitorWith(consent))).toBe(expected);
+});
 
-  it('global dispatch: the first category by priority that holds is named', () => {
-    const rejected = { name: 'Rejected', priority: 1, destinationIds: ['facebook', 'tiktok'], logic: rejectedAds };
-    const find = compileGlobalDispatch([center([category, rejected])], 'facebook');
-    expect(find(visitorWith({ rejected_categories: ['advertising'] }))).toBe('Rejected');
-    expect(find(visitorWith({ rejected_categories: ['analytics'] }))).toBe('Ads');
-    expect(find(visitorWith({ rejected_categories: [], marketing: true }))).toBeUndefined();
-  });
+test('global dispatch: the first category by priority that holds is named', () => {
+  const rejected = { name: 'Rejected', priority: 1, destinationIds: ['facebook', 'tiktok'], logic: rejectedAds };
+  const find = compileGlobalDispatch([center([category, rejected])], 'facebook');
+  expect(find(visitorWith({ rejected_categories: ['advertising'] }))).toBe('Rejected');
+  expect(find(visitorWith({ rejected_categories: ['analytics'] }))).toBe('Ads');
+  expect(find(visitorWith({ rejected_categories: [], marketing: true }))).toBeUndefined();
+});
 
-  it.each([
-    ['no center', []],
-    ['a center that is not enabled', [center([category], false)]],
-    ['a center without categories', [center(null)]],
-    ['a category without logic', [center([{ ...category, logic: null }])]],
-    ['a category without destinations', [center([{ ...category, destinationIds: null }])]],
-  ])('global dispatch: %s stops nothing', (_, centers) => {
-    expect(compileGlobalDispatch(centers, 'facebook')(visitorWith({ marketing: false }))).toBeUndefined();
-  });
+test.each([
+  ['no center', []],
+  ['a center that is not enabled', [center([category], false)]],
+  ['a center without categories', [center(null)]],
+  ['a category without logic', [center([{ ...category, logic: null }])]],
+  ['a category without destinations', [center([{ ...category, destinationIds: null }])]],
+])('global dispatch: %s stops nothing', (_, centers) => {
+  expect(compileGlobalDispatch(centers, 'facebook')(visitorWith({ marketing: false }))).toBeUndefined();
+});
 
-  it.each([
-    [[category, 'x'], 'categories[1] '],
-    [[{ ...category, priority: null }], 'categories[0].priority '],
-    [[{ ...category, logic: { OR: [] } }], 'categories[0].logic.OR '],
-  ])('global dispatch: %j is refused by name', (categories, start) => {
-    const compile = (): unknown => compileGlobalDispatch([center(categories)], 'facebook');
-    expect(compile).toThrow(PlanError);
-    expect(compile).toThrow(start);
-  });
+test.each([
+  [[category, 'x'], 'categories[1] '],
+  [[{ ...category, priority: null }], 'categories[0].priority '],
+  [[{ ...category, logic: { OR: [] } }], 'categories[0].logic.OR '],
+])('global dispatch: %j is refused by name', (categories, start) => {
+  const compile = (): unknown => compileGlobalDispatch([center(categories)], 'facebook');
+  expect(compile).toThrow(PlanError);
+  expect(compile).toThrow(start);
 });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../runtime/json.ts';
 import { applyProperties, mergeVisitorProperties } from './visitor-properties.ts';
 
@@ -54,7 +54,7 @@ const rows: readonly [name: string, current: JsonObject, given: JsonObject, expe
 ];
 
 describe('applyProperties', () => {
-  it.each(rows)('applyProperties: %s', (_name, current, given, expected) => {
+  test.each(rows)('applyProperties: %s', (_name, current, given, expected) => {
     const before = structuredClone(current);
     const next = applyProperties(current, given);
     expect(next).toEqual(expected);
@@ -69,7 +69,7 @@ describe('applyProperties', () => {
     .array(fc.tuple(names, fc.oneof(scalar, nested)), { maxLength: 6 })
     .map((entries): JsonObject => Object.fromEntries(entries));
 
-  it('applyProperties: giving the same again changes nothing', () => {
+  test('applyProperties: giving the same again changes nothing', () => {
     fc.assert(
       fc.property(properties, properties, (start, given) => {
         const current = applyProperties({}, start);
@@ -79,7 +79,7 @@ describe('applyProperties', () => {
     );
   });
 
-  it('applyProperties: stores no null and no empty string, at the top level or in custom_properties', () => {
+  test('applyProperties: stores no null and no empty string, at the top level or in custom_properties', () => {
     fc.assert(
       fc.property(fc.array(properties, { maxLength: 5 }), (all) => {
         const result = all.reduce<JsonObject>(applyProperties, {});
@@ -93,7 +93,7 @@ describe('applyProperties', () => {
     );
   });
 
-  it('applyProperties: a custom property once set is never lost', () => {
+  test('applyProperties: a custom property once set is never lost', () => {
     fc.assert(
       fc.property(fc.array(properties, { minLength: 1, maxLength: 6 }), (all) => {
         let current: JsonObject = {};
@@ -109,15 +109,13 @@ describe('applyProperties', () => {
   });
 });
 
-describe('mergeVisitorProperties', () => {
-  it('mergeVisitorProperties: what was written later wins, custom properties one by one', () => {
-    const earlier = { city: 'Oslo', zip: '1', custom_properties: { a: 1, b: 1 }, consent: { ads: true } };
-    const later = { city: 'Rome', custom_properties: { b: 2, c: 2 }, consent: { mail: true } };
-    expect(mergeVisitorProperties(earlier, later)).toEqual({
-      city: 'Rome',
-      zip: '1',
-      custom_properties: { a: 1, b: 2, c: 2 },
-      consent: { ads: true, mail: true },
-    });
+test('mergeVisitorProperties: what was written later wins, custom properties one by one', () => {
+  const earlier = { city: 'Oslo', zip: '1', custom_properties: { a: 1, b: 1 }, consent: { ads: true } };
+  const later = { city: 'Rome', custom_properties: { b: 2, c: 2 }, consent: { mail: true } };
+  expect(mergeVisitorProperties(earlier, later)).toEqual({
+    city: 'Rome',
+    zip: '1',
+    custom_properties: { a: 1, b: 2, c: 2 },
+    consent: { ads: true, mail: true },
   });
 });

@@ -1,10 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { finishedSeq, keepFromBySize } from './retention.ts';
 
 const consumer = (ackedSeq: number, waiting = 0, unacknowledged = 0) => ({ ackedSeq, waiting, unacknowledged });
 
 describe('retention policy', () => {
-  it.each([
+  test.each([
     [[], undefined],
     [[consumer(5, 3)], 5],
     [[consumer(5, 0, 2)], 5],
@@ -22,7 +22,7 @@ describe('retention policy', () => {
 
   const state = { bytes: 800, bytesMax: 1_000, messages: 100, firstSeq: 1, lastSeq: 100 };
 
-  it.each([
+  test.each([
     [state, 1 + 38],
     [{ ...state, bytes: 700 }, 1],
     [{ ...state, bytesMax: undefined }, 1],
@@ -32,7 +32,7 @@ describe('retention policy', () => {
     expect(keepFromBySize(given, { high: 0.7, low: 0.5 }, 0)).toBe(expected);
   });
 
-  it('keepFromBySize: goes on from where the time before did not help', () => {
+  test('keepFromBySize: goes on from where the time before did not help', () => {
     expect(keepFromBySize(state, { high: 0.7, low: 0.5 }, 61)).toBe(61 + 15);
     expect(keepFromBySize(state, { high: 0.7, low: 0.5 }, 101)).toBe(101);
   });

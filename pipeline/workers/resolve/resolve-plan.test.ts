@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { collectionNames } from '../../../shared/contracts/config/account-config.ts';
 import type { AccountConfig, Snapshot, SnapshotEntity } from '../../../shared/contracts/config/account-config.ts';
 import { compileResolvePlan } from './resolve-plan.ts';
@@ -16,35 +16,33 @@ function config(collections: Partial<Record<keyof Snapshot, readonly SnapshotEnt
   };
 }
 
-describe('resolve plan', () => {
-  it('resolve plan: an account without allowed events lets every name through', () => {
-    expect(compileResolvePlan(config({})).allows('Anything')).toBe(true);
-  });
+test('resolve plan: an account without allowed events lets every name through', () => {
+  expect(compileResolvePlan(config({})).allows('Anything')).toBe(true);
+});
 
-  it('resolve plan: names match without case, unknown ones do not pass, those of the service do', () => {
-    const plan = compileResolvePlan(config({ allowedEvents: [{ id: '1', name: 'Sign Up', destinationIds: [] }] }));
-    expect(['sign up', 'SIGN UP', 'Signup', '$identify'].map((name) => plan.allows(name))).toEqual([
-      true,
-      true,
-      false,
-      true,
-    ]);
-  });
+test('resolve plan: names match without case, unknown ones do not pass, those of the service do', () => {
+  const plan = compileResolvePlan(config({ allowedEvents: [{ id: '1', name: 'Sign Up', destinationIds: [] }] }));
+  expect(['sign up', 'SIGN UP', 'Signup', '$identify'].map((name) => plan.allows(name))).toEqual([
+    true,
+    true,
+    false,
+    true,
+  ]);
+});
 
-  it('resolve plan: carries what a source asks for, and asks nothing of an unknown source', () => {
-    const plan = compileResolvePlan(
-      config({
-        sources: [
-          { id: 's1', botControlMode: 'Threshold', botScoreThreshold: 30, excludeRequestContext: true },
-          { id: 's2', botControlMode: null, botScoreThreshold: null, excludeRequestContext: null },
-        ],
-      }),
-    );
-    expect(plan.sourceRules('s1')).toEqual({
-      botControl: { mode: 'Threshold', threshold: 30 },
-      excludeRequestContext: true,
-    });
-    expect(plan.sourceRules('s2').excludeRequestContext).toBe(false);
-    expect(plan.sourceRules('gone')).toMatchObject({ botControl: { mode: 'Allow' }, excludeRequestContext: false });
+test('resolve plan: carries what a source asks for, and asks nothing of an unknown source', () => {
+  const plan = compileResolvePlan(
+    config({
+      sources: [
+        { id: 's1', botControlMode: 'Threshold', botScoreThreshold: 30, excludeRequestContext: true },
+        { id: 's2', botControlMode: null, botScoreThreshold: null, excludeRequestContext: null },
+      ],
+    }),
+  );
+  expect(plan.sourceRules('s1')).toEqual({
+    botControl: { mode: 'Threshold', threshold: 30 },
+    excludeRequestContext: true,
   });
+  expect(plan.sourceRules('s2').excludeRequestContext).toBe(false);
+  expect(plan.sourceRules('gone')).toMatchObject({ botControl: { mode: 'Allow' }, excludeRequestContext: false });
 });

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { decodeSettledNote, encodeSettledNote } from './retry-record.ts';
 
-it('property: a settled note reads as it was written', () => {
+test('property: a settled note reads as it was written', () => {
   const settled = fc.array(fc.tuple(fc.nat(), fc.array(fc.nat(500)))).map((entries) => new Map(entries));
   fc.assert(
     fc.property(settled, (lines) => {
@@ -11,7 +11,7 @@ it('property: a settled note reads as it was written', () => {
   );
 });
 
-it.each([
+test.each([
   '',
   'no json',
   'null',

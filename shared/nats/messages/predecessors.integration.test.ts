@@ -1,7 +1,7 @@
 import { open, readdir, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import pino from 'pino';
-import { describe, expect, it, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { NatsServer } from '../../embedded/nats/nats-server.ts';
 import { createNatsFolder, startTestNats } from '../../testing/servers.ts';
 import { connectLog } from '../connection/connection.ts';
@@ -133,56 +133,54 @@ const cutOff =
     await truncate(file, (await stat(file)).size - bytes);
   };
 
-describe('losses of the log', () => {
-  it('losses: a frame that the server skips, since it is damaged, is noticed and kept for the doctor', () =>
-    withLog(async ({ connection, store, reader, restart }) => {
-      const before = await store(20);
-      const [quick, slow] = [await reader('quick'), await reader('slow')];
-      expect(await quick.readUntil('frame 000020')).toEqual(before);
-      expect((await slow.readUntil('frame 000005')).slice(0, 5)).toEqual(before.slice(0, 5));
-      const later = await store(60);
-      const damaged = later[40] ?? '';
-      await restart('stop', damageFrame(damaged));
-      const last = (await store(1))[0] ?? '';
-      const given = new Set([...(await slow.readUntil(last)), ...before]);
-      expect([...before, ...later, last].filter((text) => !given.has(text))).toEqual([damaged]);
-      await vi.waitFor(() => expect(slow.losses()).toBe(1), { timeout: 45_000 });
-      await vi.waitFor(async () => {
-        expect(await listLosses(connection)).toEqual([
-          { stream: streams.ingest, subject, seq: 61, noticedAtMs: expect.any(Number) },
-        ]);
-      });
-    }));
+test('losses of the log: losses: a frame that the server skips, since it is damaged, is noticed and kept for the doctor', () =>
+  withLog(async ({ connection, store, reader, restart }) => {
+    const before = await store(20);
+    const [quick, slow] = [await reader('quick'), await reader('slow')];
+    expect(await quick.readUntil('frame 000020')).toEqual(before);
+    expect((await slow.readUntil('frame 000005')).slice(0, 5)).toEqual(before.slice(0, 5));
+    const later = await store(60);
+    const damaged = later[40] ?? '';
+    await restart('stop', damageFrame(damaged));
+    const last = (await store(1))[0] ?? '';
+    const given = new Set([...(await slow.readUntil(last)), ...before]);
+    expect([...before, ...later, last].filter((text) => !given.has(text))).toEqual([damaged]);
+    await vi.waitFor(() => expect(slow.losses()).toBe(1), { timeout: 45_000 });
+    await vi.waitFor(async () => {
+      expect(await listLosses(connection)).toEqual([
+        { stream: streams.ingest, subject, seq: 61, noticedAtMs: expect.any(Number) },
+      ]);
+    });
+  }));
 
-  it('losses: of a log that lost its end the server says so, and everything stored later reaches every reader', () =>
-    withLog(async ({ connection, store, reader, restart }) => {
-      const before = await store(30);
-      const [ahead, behind] = [await reader('ahead'), await reader('behind')];
-      await ahead.readUntil('frame 000030');
-      await behind.readUntil('frame 000001');
-      await restart('kill', cutOff(200));
-      expect((await readStreamLoss(connection, streams.ingest))?.bytes).toBeGreaterThan(0);
-      const after = await store(10);
-      const last = after.at(-1) ?? '';
-      const [givenAhead, givenBehind] = [await ahead.readUntil(last), await behind.readUntil(last)];
-      for (const text of after) {
-        expect(givenAhead).toContain(text);
-        expect(givenBehind).toContain(text);
-      }
-      for (const text of before.slice(16, 29)) expect(givenBehind).toContain(text);
-    }));
+test('losses of the log: losses: of a log that lost its end the server says so, and everything stored later reaches every reader', () =>
+  withLog(async ({ connection, store, reader, restart }) => {
+    const before = await store(30);
+    const [ahead, behind] = [await reader('ahead'), await reader('behind')];
+    await ahead.readUntil('frame 000030');
+    await behind.readUntil('frame 000001');
+    await restart('kill', cutOff(200));
+    expect((await readStreamLoss(connection, streams.ingest))?.bytes).toBeGreaterThan(0);
+    const after = await store(10);
+    const last = after.at(-1) ?? '';
+    const [givenAhead, givenBehind] = [await ahead.readUntil(last), await behind.readUntil(last)];
+    for (const text of after) {
+      expect(givenAhead).toContain(text);
+      expect(givenBehind).toContain(text);
+    }
+    for (const text of before.slice(16, 29)) expect(givenBehind).toContain(text);
+  }));
 
-  it('losses: a frame that is only late is none', () =>
-    withLog(async ({ store, reader, restart }) => {
-      await store(5);
-      const one = await reader('one');
-      await one.readUntil('frame 000005');
-      for (let round = 0; round < 3; round += 1) {
-        await store(40);
-        await restart('kill', async () => undefined);
-        const last = (await store(5)).at(-1) ?? '';
-        await one.readUntil(last);
-      }
-      expect(one.losses()).toBe(0);
-    }));
-});
+test('losses of the log: losses: a frame that is only late is none', () =>
+  withLog(async ({ store, reader, restart }) => {
+    await store(5);
+    const one = await reader('one');
+    await one.readUntil('frame 000005');
+    for (let round = 0; round < 3; round += 1) {
+      await store(40);
+      await restart('kill', async () => undefined);
+      const last = (await store(5)).at(-1) ?? '';
+      await one.readUntil(last);
+    }
+    expect(one.losses()).toBe(0);
+  }));
