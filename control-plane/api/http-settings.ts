@@ -34,7 +34,7 @@ export function readTlsTexts(env: Static<TObject<typeof controlPlaneHttpEnv>>): 
 /** PEM texts of a server's own certificate. */
 export type TlsTexts = { readonly cert: string; readonly key: string; readonly passphrase?: string };
 
-export class TlsTextsError extends Error {
+class TlsTextsError extends Error {
   readonly code = 'tls_texts';
 }
 

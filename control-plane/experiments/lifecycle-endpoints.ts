@@ -69,7 +69,7 @@ function view({ row, published }: Awaited<ReturnType<typeof takeStep>>): unknown
   return { ...viewEntity(experiments, row), takesEffect: published ? 'now' : 'nextVersion' };
 }
 
-export type StepTaken = {
+type StepTaken = {
   readonly row: ConfigEntityRow;
   /** Whether the version the account runs says the same of the experiment's status. */
   readonly published: boolean;
@@ -103,7 +103,7 @@ export type LifecycleAction =
   /** Ends it and gives every visitor one variant. */
   | { readonly kind: 'rollout'; readonly variantId: string };
 
-export type LifecycleStep =
+type LifecycleStep =
   | { readonly allowed: true; readonly status: ExperimentStatus; readonly rolloutVariantId: string | null }
   | { readonly allowed: false; readonly problem: FieldProblem };
 

@@ -52,7 +52,7 @@ export function summarizeResults(
   };
 }
 
-export type Interval = { readonly low: number; readonly high: number };
+type Interval = { readonly low: number; readonly high: number };
 
 /**
  * The interval a rate lies in with the given confidence, after Wilson: it stays within 0 and 1, and holds for few
@@ -73,7 +73,7 @@ export function wilsonInterval(successes: number, trials: number, confidence: nu
   };
 }
 
-export type RatioTest = { readonly chiSquare: number; readonly degreesOfFreedom: number; readonly pValue: number };
+type RatioTest = { readonly chiSquare: number; readonly degreesOfFreedom: number; readonly pValue: number };
 
 /** Below this many expected visitors in a group the test's approximation does not hold. */
 const expectedMin = 5;

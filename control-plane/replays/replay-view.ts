@@ -56,7 +56,7 @@ function instantOf(ms: number | undefined): string | null {
 export const timeField = (description: string) =>
   Type.String({ format: 'date-time', title: 'a time such as 2026-01-31T12:00:00Z', description });
 
-export type TimeRange = { readonly fromMs?: number; readonly toMs?: number };
+type TimeRange = { readonly fromMs?: number; readonly toMs?: number };
 
 /** Reads the two ends of a range, in ms since the epoch. Throws a 400 that names the field. */
 export function readTimeRange(fields: { readonly from?: string; readonly to?: string }): TimeRange {

@@ -52,7 +52,7 @@ const unstarted = { status: 'Draft', rolloutVariantId: null };
 export type EntityRef = { readonly collection: CollectionName; readonly id: string };
 
 /** What becomes of one entity of the draft. */
-export type RevertStep =
+type RevertStep =
   | { readonly kind: 'write'; readonly collection: CollectionName; readonly entity: SnapshotEntity }
   | { readonly kind: 'remove'; readonly collection: CollectionName; readonly id: string };
 

@@ -37,7 +37,7 @@ export function readTlsFiles(env: Static<TObject<typeof gatewayHttpEnv>>): TlsFi
 /** PEM files of the gateway's own certificate. The engine reads them itself. */
 export type TlsFiles = { readonly certFile: string; readonly keyFile: string; readonly passphrase?: string };
 
-export class TlsFilesError extends Error {
+class TlsFilesError extends Error {
   readonly code = 'tls_files';
 }
 

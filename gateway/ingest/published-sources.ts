@@ -175,7 +175,7 @@ export type PublishedSource = {
   readonly tally: EventTally;
 };
 
-export type SourceState = Pick<PublishedSource, 'bucket' | 'activity' | 'tally'>;
+type SourceState = Pick<PublishedSource, 'bucket' | 'activity' | 'tally'>;
 
 /** Works out all that requests with this key need. */
 function compileSource(

@@ -127,7 +127,7 @@ function idsOf({ accountId, revision }: ConfigChange): { accountId: string; revi
 }
 
 /** Knows up to which revision everything that was seen is applied, whatever order it is applied in. */
-export type RevisionGauge = {
+type RevisionGauge = {
   seen(revision: number): void;
   applied(revision: number): void;
   readonly current: number;

@@ -90,16 +90,16 @@ export async function followMembership(options: MembershipOptions): Promise<Memb
 }
 
 /** An entry of the LEASES bucket, and when we last heard of it: by our own clock, which others may not share. */
-export type HeardEntry = { readonly revision: number; readonly value: Uint8Array; heardAtMs: number };
+type HeardEntry = { readonly revision: number; readonly value: Uint8Array; heardAtMs: number };
 
-export type HeardEntries = {
+type HeardEntries = {
   readonly entries: ReadonlyMap<string, HeardEntry>;
   /** Silence while we were away ourselves says nothing of others. */
   forgive(): void;
   stop(): void;
 };
 
-export type HeardEntriesOptions = {
+type HeardEntriesOptions = {
   readonly bucket: Bucket;
   readonly connection: LogConnection;
   readonly filter: string;

@@ -148,7 +148,7 @@ function addTo(sums: Map<string, Record<string, number>>, key: string, stats: St
 }
 
 /** Histograms of all threads, added up; what a thread counted before it died is kept. */
-export type TimingsLedger = {
+type TimingsLedger = {
   reported(thread: number, timings: ThreadTimings): void;
   threadDied(thread: number): void;
   /** By type of destination. */

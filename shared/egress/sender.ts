@@ -100,7 +100,7 @@ function codeOf(error: Error): string {
 }
 
 /** The parts of a URL a request is made of. */
-export type ParsedUrl = { readonly origin: string; readonly host: string; readonly path: string };
+type ParsedUrl = { readonly origin: string; readonly host: string; readonly path: string };
 
 const keptMax = 1_000;
 const kept = new Map<string, ParsedUrl | undefined>();

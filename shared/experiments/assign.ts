@@ -78,7 +78,7 @@ function placeVisitor(
 }
 
 /** A variant that counts for a visitor. */
-export type PersonalizedBy = { readonly experiment: PlannedExperiment; readonly variant: ExperimentVariant };
+type PersonalizedBy = { readonly experiment: PlannedExperiment; readonly variant: ExperimentVariant };
 
 export type Personalization = {
   /** The properties a page is to have. Where two variants give one of the same name, the later of `by` wins. */

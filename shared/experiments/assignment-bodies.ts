@@ -63,7 +63,7 @@ const personalizationReply = Type.Object({
 const failureReply = Type.Object({ success: Type.Literal(false) });
 
 /** What differs between those who serve experiments. */
-export type ServedExperiments = {
+type ServedExperiments = {
   /** What their paths begin with. */
   readonly prefix: string;
   /** The name of the path's parameter. */

@@ -105,7 +105,7 @@ export type PlannedExperiment = {
 };
 
 /** What becomes of an experiment of a version, which should hold no draft. */
-export type Planned =
+type Planned =
   | { readonly kind: 'planned'; readonly experiment: PlannedExperiment }
   | { readonly kind: 'unplanned'; readonly problem: string }
   | { readonly kind: 'draft' };

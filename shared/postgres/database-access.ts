@@ -25,7 +25,7 @@ export const databaseEnv = {
 export type DatabaseVariables = Static<TObject<typeof databaseEnv>>;
 
 /** What `?sslmode=` may be. */
-export const sslModes = ['disable', 'require', 'verify-ca', 'verify-full'] as const;
+const sslModes = ['disable', 'require', 'verify-ca', 'verify-full'] as const;
 
 /** What one of PostgreSQL's libraries or the other reads from the address, and ours takes from variables. */
 const foreignParameters = ['ssl', 'sslcert', 'sslkey', 'sslrootcert', 'sslpassword'];
@@ -113,7 +113,7 @@ function verifyOf(mode: string, hasAuthority: boolean): DatabaseTls['verify'] | 
   }
 }
 
-export class DatabaseConnectError extends Error {
+class DatabaseConnectError extends Error {
   readonly code = 'database_connect';
 }
 

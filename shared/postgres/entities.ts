@@ -36,8 +36,6 @@ export const Account = defineEntity({
   }),
 });
 
-export type AccountRow = InferEntity<typeof Account>;
-
 /** A key of the configuration interface. Only the hash of its secret is kept. */
 export const ApiKey = defineEntity({
   name: 'ApiKey',
@@ -93,8 +91,6 @@ export const OutboxRow = defineEntity({
   }),
 });
 
-export type OutboxEntry = InferEntity<typeof OutboxRow>;
-
 /** A key events are sent with. Sealed as well as hashed, because its owner may read it again. */
 export const SourceKey = defineEntity({
   name: 'SourceKey',
@@ -110,8 +106,6 @@ export const SourceKey = defineEntity({
     revokedAt: p.datetime(3).nullable(),
   }),
 });
-
-export type SourceKeyRow = InferEntity<typeof SourceKey>;
 
 /** A snapshot of an account's configuration. Its content never changes. */
 export const Version = defineEntity({

@@ -71,7 +71,7 @@ export function compileDispatchPlan(config: AccountConfig, destination: Publishe
 }
 
 /** The name of the category that stops the event, or undefined where none does. */
-export type FindGlobalStop = (subject: Subject) => string | undefined;
+type FindGlobalStop = (subject: Subject) => string | undefined;
 
 /**
  * Compiles the account-wide dispatch rules for one destination:

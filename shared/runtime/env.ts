@@ -115,7 +115,7 @@ export const servingEnv = {
 };
 
 /** Variables that hold something, by name, before they are converted. */
-export type GivenVariables = Readonly<Record<string, unknown>>;
+type GivenVariables = Readonly<Record<string, unknown>>;
 
 /** What must hold between variables. Answers what is wrong, starting with the name of a variable, or nothing. */
 export type EnvRule = (given: GivenVariables) => string | undefined;
@@ -148,7 +148,7 @@ export const atMostOne =
 type VariableSource = Readonly<Record<string, string | undefined>>;
 
 /** The value of a variable, what is wrong with it, or neither when it is not set. */
-export type ReadVariable = { readonly value?: string; readonly problem?: string };
+type ReadVariable = { readonly value?: string; readonly problem?: string };
 
 /**
  * Reads `NAME`, or the file that `NAME_FILE` names, without the line breaks at its end. A variable whose own name ends
@@ -180,11 +180,11 @@ function reasonOf(error: unknown): string {
 }
 
 /** Short names of a letter's difference are rather other programs' variables than ours misspelt. */
-const lengthMin = 10;
+const similarLengthMin = 10;
 
 /** The name that `written` was meant to be: one that differs by a letter too many, missing, wrong or swapped. */
 function similarName(written: string, known: readonly string[]): string | undefined {
-  if (written.length < lengthMin) return undefined;
+  if (written.length < similarLengthMin) return undefined;
   return known.find((name) => name !== written && differsByOneSlip(written, name));
 }
 

@@ -105,7 +105,7 @@ type Impression = {
 };
 
 /** The source of events that were asked for with the experiments' own token. */
-export const experimentsSource = 'experiments';
+const experimentsSource = 'experiments';
 
 /** The impression as a line of a frame, and the partition it belongs to. */
 function encodeImpression(

@@ -153,7 +153,7 @@ export const assignmentPaths = describeAssignments({
   failures: { 500: 'Internal error; the answer carries x-request-id.' },
 });
 
-const gone = new ApiError(400, 'bad_request', 'the request ended before its body did');
+const bodyGone = new ApiError(400, 'bad_request', 'the request ended before its body did');
 
 /** Reads a request's body. Rejects with a 413 as soon as it is known to be too large, and when the client goes away. */
 function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
@@ -174,7 +174,7 @@ function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
     });
     // Usually the body is one piece.
     request.on('end', () => resolve(more === undefined ? (first ?? Buffer.alloc(0)) : Buffer.concat(more)));
-    request.on('error', () => reject(gone));
-    request.on('close', () => reject(gone));
+    request.on('error', () => reject(bodyGone));
+    request.on('close', () => reject(bodyGone));
   });
 }

@@ -221,7 +221,7 @@ const tooManyRows = (limit: number) =>
 const contextTooLarge = (limit: number) =>
   jsonReply(413, { success: false, error: `what a batch says for all rows is larger than ${limit} bytes`, limit });
 
-export type DescribedBatch = {
+type DescribedBatch = {
   readonly bodyBytesMax: number;
   readonly rowsMax: number;
   readonly row: { readonly bytesMax: number };

@@ -155,19 +155,19 @@ async function countByDestination(
   return counts;
 }
 
-export type LostBytesOptions = {
+type LostBytesOptions = {
   readonly connection: LogConnection;
   readonly streams: readonly string[];
   readonly logger: Pick<Logger, 'error'>;
 };
 
-export type LostBytes = {
+type LostBytes = {
   /** What the server has lost of each stream, as it was last asked. */
   look(): Promise<ReadonlyMap<string, number>>;
 };
 
 /** A server finds damage when it starts, and when it reads: it is asked after a reconnect, and now and then. */
-const everyMs = 60_000;
+const lostBytesEveryMs = 60_000;
 
 /** Asks the server what it has lost, and says so when that becomes more. */
 function createLostBytes({ connection, streams, logger }: LostBytesOptions): LostBytes {
@@ -176,7 +176,7 @@ function createLostBytes({ connection, streams, logger }: LostBytesOptions): Los
   let reconnects = -1;
   return {
     async look() {
-      if (connection.reconnects === reconnects && performance.now() - lookedAtMs < everyMs) return found;
+      if (connection.reconnects === reconnects && performance.now() - lookedAtMs < lostBytesEveryMs) return found;
       [reconnects, lookedAtMs] = [connection.reconnects, performance.now()];
       for (const stream of streams) {
         const loss = await readStreamLoss(connection, stream);
@@ -193,7 +193,7 @@ function createLostBytes({ connection, streams, logger }: LostBytesOptions): Los
 }
 
 /** When the oldest frame each consumer of a stream has not finished was stored. */
-export type OldestFrames = {
+type OldestFrames = {
   /** Looks again where a consumer has moved on since. */
   look(consumers: readonly ConsumerProgress[]): Promise<void>;
   /** In ms since the epoch; undefined where nothing waits or it is not known yet. */
@@ -231,7 +231,7 @@ function createOldestFrames(connection: LogConnection, stream: string): OldestFr
 }
 
 /** How many events a frame has, as one reader has met them of late; for readers that have met none, as all have. */
-export type EventsPerFrame = {
+type EventsPerFrame = {
   /** Totals of a reader so far; they begin anew when it does. */
   note(reader: string, frames: number, events: number): void;
   of(reader: string): number;

@@ -26,7 +26,7 @@ export const recorderGauges = {
   lag_seconds: 'How old the last frame taken was',
 } as const;
 
-export type RecorderCounter = keyof typeof recorderCounters;
+type RecorderCounter = keyof typeof recorderCounters;
 export type RecorderGauge = keyof typeof recorderGauges;
 export type RecorderStat = RecorderCounter | RecorderGauge;
 

@@ -84,7 +84,7 @@ export function startTrimmer(context: RecorderContext): Trimmer {
 /** A place in the order in which an account's events were received. */
 type Place = { readonly receivedAt: Date; readonly id: string };
 
-export type TrimLimits = { readonly eventsMax: number; readonly ageMaxMs: number };
+type TrimLimits = { readonly eventsMax: number; readonly ageMaxMs: number };
 
 const eventsPerDelete = 2_000;
 const deletesMax = 50;

@@ -65,7 +65,7 @@ export async function rebuildDeduplication(context: ResolverContext, consumer: D
 }
 
 /** What the checkpoints of a partition have told. */
-export type ReadCheckpoints = {
+type ReadCheckpoints = {
   /** Up to here in EVENTS they have the ids of the partition; undefined: they say nothing. */
   readonly coveredTo: number | undefined;
   readonly witness: CheckpointHead['witness'];

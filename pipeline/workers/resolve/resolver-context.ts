@@ -40,7 +40,7 @@ export const resolverGauges = {
   deduplication_window_seconds: 'How far back a repeated event is recognised for certain',
 } as const;
 
-export type ResolverCounter = keyof typeof resolverCounters;
+type ResolverCounter = keyof typeof resolverCounters;
 export type ResolverGauge = keyof typeof resolverGauges;
 export type ResolverStat = ResolverCounter | ResolverGauge;
 

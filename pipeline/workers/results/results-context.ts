@@ -21,7 +21,7 @@ export const resultsGauges = {
   lag_seconds: 'How old the last frame taken was',
 } as const;
 
-export type ResultsCounter = keyof typeof resultsCounters;
+type ResultsCounter = keyof typeof resultsCounters;
 export type ResultsGauge = keyof typeof resultsGauges;
 export type ResultsStat = ResultsCounter | ResultsGauge;
 

@@ -44,7 +44,7 @@ export function parseRetryRecord(line: string): RetryRecord {
 }
 
 /** Lines that are settled, by the sequence of their frame. */
-export type SettledLines = ReadonlyMap<number, readonly number[]>;
+type SettledLines = ReadonlyMap<number, readonly number[]>;
 
 export function encodeSettledNote(settled: SettledLines): Uint8Array {
   return encodeJson({ v: 1, settled: [...settled] });

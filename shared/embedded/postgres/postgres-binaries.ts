@@ -78,7 +78,7 @@ function programsIn(nativeDir: string): PostgresBinaries {
 }
 
 /** A symbolic link the package wants beside the file it points to. Package registries carry none. */
-export type LibraryLink = {
+type LibraryLink = {
   readonly path: string;
   readonly pointsTo: string;
 };

@@ -160,7 +160,7 @@ function subscribe(listeners: Set<() => void>, listener: () => void): () => void
 }
 
 /** What a failed attempt to connect means to whoever runs the process. */
-export type ConnectFailure = {
+type ConnectFailure = {
   /** In words, with the variables to look at. */
   readonly reason: string;
   /** Whether trying again may help: a server that refuses us goes on refusing. */
@@ -205,7 +205,7 @@ const waitJitterMs = 250;
 type Dialled = { lastConnect: number };
 type ClientInternals = { readonly protocol?: { readonly servers?: { getServers?(): readonly Dialled[] } } };
 
-export type Redial = {
+type Redial = {
   /** For the library's `reconnectDelayHandler`: it asks before each try. */
   readonly delayMs: () => number;
   /** The client whose tries these are; until then there are none to mend. */

@@ -61,7 +61,7 @@ export async function listDeadLetters(
   return { letters, nextBeforeSeq: before };
 }
 
-export type NewestFirst = {
+type NewestFirst = {
   readonly messages: readonly StoredMessage[];
   /** Whether older ones are left. */
   readonly hasMore: boolean;

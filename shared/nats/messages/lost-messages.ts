@@ -47,7 +47,7 @@ export async function listLosses(connection: LogConnection): Promise<readonly Lo
   }
 }
 
-export type LossReporting = {
+type LossReporting = {
   readonly connection: LogConnection;
   readonly logger: Pick<Logger, 'error' | 'warn'>;
   /** Say who noticed it. */

@@ -121,13 +121,13 @@ function isAbsent(value: unknown): value is null | undefined {
   return value === null || value === undefined;
 }
 
-export const propertyCharactersMax = 250;
-export const propertySegmentsMax = 10;
+const propertyCharactersMax = 250;
+const propertySegmentsMax = 10;
 
 /** Properties being put together for a destination. */
 export type MutableProperties = { [name: string]: unknown };
 
-export type SetProperty = (properties: MutableProperties, value: unknown) => void;
+type SetProperty = (properties: MutableProperties, value: unknown) => void;
 
 /**
  * Compiles the name of a destination property: `user_data.em` sets `em` within the object `user_data`, which is made on
