@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readProcessFacts } from '../shared/runtime/process-facts.ts';
 import { natsBinaryPath } from '../shared/testing/servers.ts';
-import { publishAccounts } from './config/publish-accounts.ts';
+import { publishAccounts } from './config/account-document.ts';
 import { trackBody } from './load/bodies.ts';
 import { runLoad } from './load/load-process.ts';
 import type { LoadResult } from './load/load-result.ts';

@@ -7,7 +7,7 @@ import { savePage, saveResult } from './report/save-result.ts';
 import { renderBars, renderTable } from './report/table.ts';
 import type { StoredResult } from './result/stored-result.ts';
 import type { Scenario } from './system/scenario.ts';
-import { benchSettings } from './system/bench-settings.ts';
+import { benchSettings } from './system/service-env.ts';
 import { knownVariables } from './system/known-variables.ts';
 import { openStage } from './system/stage.ts';
 import type { OpenStage, Stage } from './system/stage.ts';

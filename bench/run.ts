@@ -2,7 +2,7 @@ import { readOrder } from './options.ts';
 import type { BenchOrder } from './options.ts';
 import { listScenarios } from './list-scenarios.ts';
 import { runCompare } from './compare/run-compare.ts';
-import { runPage } from './report/run-page.ts';
+import { runPage } from './report/save-result.ts';
 import { runScenarios } from './run-scenarios.ts';
 import { scenarios } from './scenarios/registry.ts';
 import { knownVariables } from './system/known-variables.ts';

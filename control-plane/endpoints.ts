@@ -1,15 +1,18 @@
 import { collections } from '../shared/collections/registry.ts';
-import type { Endpoint } from './api/define-endpoint.ts';
+import type { CoreServices, Endpoint } from './api/define-endpoint.ts';
 import { auditEndpoints } from './audit/endpoints.ts';
 import { collectionEndpoints } from './collections/collection-endpoints.ts';
+import type { DestinationServices } from './destinations/endpoints.ts';
 import { destinationEndpoints } from './destinations/endpoints.ts';
 import { eventEndpoints } from './events/endpoints.ts';
 import { lifecycleEndpoints } from './experiments/lifecycle-endpoints.ts';
 import { readExperimentResults } from './experiments/read-results.ts';
 import { keyEndpoints } from './keys/endpoints.ts';
+import type { ReplayServices } from './replays/endpoints.ts';
 import { replayEndpoints } from './replays/endpoints.ts';
-import type { Services } from './services.ts';
+import type { SourceServices } from './sources/endpoints.ts';
 import { sourceEndpoints } from './sources/endpoints.ts';
+import type { VersionServices } from './versions/endpoints.ts';
 import { versionEndpoints } from './versions/endpoints.ts';
 import { visitorEndpoints } from './visitors/endpoints.ts';
 
@@ -30,3 +33,6 @@ export const endpoints: readonly Endpoint<Services>[] = [
   ...keyEndpoints,
   ...auditEndpoints,
 ];
+
+/** What endpoints work with. */
+export type Services = CoreServices & DestinationServices & ReplayServices & SourceServices & VersionServices;

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { proxyProblems, trustedProxiesEnv } from '../shared/admission/trusted-proxies.ts';
-import { secretsEnv } from '../shared/contracts/config/secrets-env.ts';
+import { proxyProblems, trustedProxiesEnv } from '../shared/admission/client-address.ts';
+import { secretsEnv } from '../shared/contracts/config/secrets.ts';
 import { egressEnv, rangeProblems } from '../shared/egress/egress-rules.ts';
-import { logEnv, logEnvRules } from '../shared/nats/connection/log-env.ts';
+import { logEnv, logEnvRules } from '../shared/nats/connection/log-access.ts';
 import { topologyEnv } from '../shared/nats/streams/topology-settings.ts';
-import { databaseEnv, databaseRules } from '../shared/postgres/database-env.ts';
+import { databaseEnv, databaseRules } from '../shared/postgres/database-access.ts';
 import { EnvError, readEnv, serviceEnv, servingEnv } from '../shared/runtime/env.ts';
 import { count, flag } from '../shared/runtime/variables.ts';
 import { controlPlaneHttpEnv, controlPlaneHttpRules } from './api/http-settings.ts';

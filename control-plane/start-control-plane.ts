@@ -1,12 +1,11 @@
 import type { Pool } from 'pg';
 import { compileAddressRanges } from '../shared/admission/address-ranges.ts';
-import { createClientAddress } from '../shared/admission/client-address.ts';
-import { splitProxies } from '../shared/admission/trusted-proxies.ts';
+import { createClientAddress, splitProxies } from '../shared/admission/client-address.ts';
 import { checkAtStart } from '../shared/doctor/check-at-start.ts';
 import { readRanges } from '../shared/egress/egress-rules.ts';
 import { connectLog } from '../shared/nats/connection/connection.ts';
 import { logAccess } from '../shared/nats/connection/log-access.ts';
-import { refuseFewerCopies } from '../shared/nats/streams/refuse-fewer-copies.ts';
+import { refuseFewerCopies } from '../shared/nats/streams/topology.ts';
 import { poolFigures } from '../shared/postgres/database-metrics.ts';
 import { MetricsPage } from '../shared/runtime/metrics/metrics-page.ts';
 import { showProcess } from '../shared/runtime/status/process-metrics.ts';
@@ -29,30 +28,27 @@ import { readTlsTexts } from './api/http-settings.ts';
 import { readTopologySettings } from '../shared/nats/streams/topology-settings.ts';
 import { createHttpCounts } from './api/http-counts.ts';
 import { createPaginator } from './api/pagination.ts';
-import { addDescriptionRoutes } from './api/public-routes.ts';
+import { addDescriptionRoutes } from './api/description-routes.ts';
 import { bootstrap } from './bootstrap/bootstrap.ts';
 import { createDestinationTests } from './destinations/destination-tests.ts';
 import { endpoints } from './endpoints.ts';
 import type { ControlPlaneEnv } from './env.ts';
 import { createAssigner } from './experiments/assignment/assigner.ts';
-import { assignmentPaths } from './experiments/assignment/assignment-paths.ts';
+import { assignmentPaths, serveExperiments } from './experiments/assignment/serve-experiments.ts';
 import { createExperimentPlans } from './experiments/assignment/experiment-plans.ts';
 import { createExperimentService } from './experiments/assignment/experiment-service.ts';
 import { createImpressionLog } from './experiments/assignment/impression-log.ts';
-import { serveExperiments } from './experiments/assignment/serve-experiments.ts';
-import { monitorDatabase } from './health/database-monitor.ts';
+import { monitorDatabase, storagePoolFigures } from './health/database-monitor.ts';
 import { createLiveValues } from './health/live-values.ts';
-import { storagePoolFigures } from './health/storage-pool.ts';
 import { authenticate } from './keys/authenticate.ts';
 import { hasScope } from './keys/scopes.ts';
 import { controlPlaneMetrics } from './metrics.ts';
 import { createConfigPublisher } from './publishing/config-publisher.ts';
 import { competeForLeadership } from './publishing/leader-lock.ts';
-import { createLeaseMirror } from './publishing/live-processes.ts';
+import { createLeaseCache, createPublishingService } from './publishing/publishing-service.ts';
 import { openLogBuckets } from './publishing/log-buckets.ts';
-import { createPublishingService } from './publishing/publishing-service.ts';
 import { createReplayService } from './replays/replay-service.ts';
-import type { Services } from './services.ts';
+import type { Services } from './endpoints.ts';
 import { showMetrics } from './show-metrics.ts';
 
 export type ControlPlane = {
@@ -124,7 +120,7 @@ export async function startControlPlane(
   void checkAtStart({ connection, monitorUrls: env.NATS_MONITOR_URL, logger });
   await refuseFewerCopies(connection, env.LOG_REPLICAS);
   const liveValues = createLiveValues();
-  const leases = createLeaseMirror();
+  const leases = createLeaseCache();
   const experimentPlans = createExperimentPlans(logger);
   const logBuckets = await openLogBuckets({
     connection,

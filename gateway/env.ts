@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
-import { proxyProblems, splitProxies, trustedProxiesEnv } from '../shared/admission/trusted-proxies.ts';
-import { logEnv, logEnvRules } from '../shared/nats/connection/log-env.ts';
+import { proxyProblems, splitProxies, trustedProxiesEnv } from '../shared/admission/client-address.ts';
+import { logEnv, logEnvRules } from '../shared/nats/connection/log-access.ts';
 import { topologyEnv } from '../shared/nats/streams/topology-settings.ts';
 import { EnvError, readEnv, serviceEnv, servingEnv } from '../shared/runtime/env.ts';
 import { commitEnv } from './commit/commit-settings.ts';
 import { gatewayHttpEnv, gatewayHttpRules } from './http/http-settings.ts';
-import { admissionEnv } from './ingest/admission-settings.ts';
-import { experimentsEnv } from './routes/experiments/experiments-settings.ts';
+import { admissionEnv } from './ingest/admission.ts';
+import { experimentsEnv } from './routes/experiments/control-plane.ts';
 import { routesEnv } from './routes/routes-settings.ts';
 import { gatewayStatusEnv } from './status/status-settings.ts';
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { NatsServer } from '../shared/embedded/nats/nats-server.ts';
 import { migrate } from '../shared/postgres/migrate.ts';
 import { createTestDatabase, startTestNats } from '../shared/testing/servers.ts';
@@ -72,63 +72,61 @@ async function underLoad() {
   };
 }
 
-describe('order over every death', () => {
-  it('a thread dies: its actors run elsewhere, and what they had comes first', async () => {
-    const { rig, accept, progress, finish } = await underLoad();
-    const { pool } = await startOn(rig);
-    await accept(60);
-    await progress(40);
-    await pool.threads[0]?.terminate();
-    await progress(40);
-    await pool.threads[1]?.terminate();
-    await accept(20);
-    const { repeated, outOfOrder } = await finish();
-    expect(outOfOrder).toEqual([]);
-    expect(repeated).toBeLessThanOrEqual(repeatedMax * 2);
-  });
+test('order over every death: a thread dies: its actors run elsewhere, and what they had comes first', async () => {
+  const { rig, accept, progress, finish } = await underLoad();
+  const { pool } = await startOn(rig);
+  await accept(60);
+  await progress(40);
+  await pool.threads[0]?.terminate();
+  await progress(40);
+  await pool.threads[1]?.terminate();
+  await accept(20);
+  const { repeated, outOfOrder } = await finish();
+  expect(outOfOrder).toEqual([]);
+  expect(repeated).toBeLessThanOrEqual(repeatedMax * 2);
+});
 
-  it('SIGTERM: answers are waited for, and nothing is sent twice', async () => {
-    const { rig, accept, progress, finish } = await underLoad();
-    const first = runAsProcess(rig);
-    await accept(60);
-    await progress(40);
-    first.kill('SIGTERM');
-    const { code, log } = await first.ended;
-    expect({ code, log }).toEqual({ code: 0, log });
-    await startOn(rig);
-    await accept(20);
-    expect(await finish()).toEqual({ missing: 0, repeated: 0, outOfOrder: [] });
-  });
+test('order over every death: SIGTERM: answers are waited for, and nothing is sent twice', async () => {
+  const { rig, accept, progress, finish } = await underLoad();
+  const first = runAsProcess(rig);
+  await accept(60);
+  await progress(40);
+  first.kill('SIGTERM');
+  const { code, log } = await first.ended;
+  expect({ code, log }).toEqual({ code: 0, log });
+  await startOn(rig);
+  await accept(20);
+  expect(await finish()).toEqual({ missing: 0, repeated: 0, outOfOrder: [] });
+});
 
-  it('instances come, stand still, go on, and are killed', async () => {
-    const { rig, accept, progress, finish } = await underLoad();
-    const survivor = await startOn(rig, 'survivor');
-    const alone = survivor.supervisor.states.running;
-    await accept(40);
-    await progress(20);
-    const victim = runAsProcess(rig, 'victim');
-    const shared = (): Promise<void> =>
-      until('they have shared', () => {
-        const { running, waiting, starting, stopping } = survivor.supervisor.states;
-        return running < alone && waiting + starting + stopping === 0;
-      });
-    const isAlone = (): boolean => survivor.supervisor.states.running === alone;
-    await shared();
-    await accept(60);
-    await progress(20);
-    victim.kill('SIGSTOP');
-    await until('the other one has taken over', isAlone);
-    await accept(10);
-    await progress(20);
-    victim.kill('SIGCONT');
-    await shared();
-    await accept(30);
-    await progress(20);
-    victim.kill('SIGKILL');
-    await until('the other one has taken over', isAlone);
-    await accept(10);
-    const { repeated, outOfOrder } = await finish();
-    expect(outOfOrder).toEqual([]);
-    expect(repeated).toBeLessThanOrEqual(repeatedMax * 3);
-  });
+test('order over every death: instances come, stand still, go on, and are killed', async () => {
+  const { rig, accept, progress, finish } = await underLoad();
+  const survivor = await startOn(rig, 'survivor');
+  const alone = survivor.supervisor.states.running;
+  await accept(40);
+  await progress(20);
+  const victim = runAsProcess(rig, 'victim');
+  const shared = (): Promise<void> =>
+    until('they have shared', () => {
+      const { running, waiting, starting, stopping } = survivor.supervisor.states;
+      return running < alone && waiting + starting + stopping === 0;
+    });
+  const isAlone = (): boolean => survivor.supervisor.states.running === alone;
+  await shared();
+  await accept(60);
+  await progress(20);
+  victim.kill('SIGSTOP');
+  await until('the other one has taken over', isAlone);
+  await accept(10);
+  await progress(20);
+  victim.kill('SIGCONT');
+  await shared();
+  await accept(30);
+  await progress(20);
+  victim.kill('SIGKILL');
+  await until('the other one has taken over', isAlone);
+  await accept(10);
+  const { repeated, outOfOrder } = await finish();
+  expect(outOfOrder).toEqual([]);
+  expect(repeated).toBeLessThanOrEqual(repeatedMax * 3);
 });

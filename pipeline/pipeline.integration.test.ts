@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { NatsServer } from '../shared/embedded/nats/nats-server.ts';
 import { dispatcherConsumer } from '../shared/contracts/subjects.ts';
 import { migrate } from '../shared/postgres/migrate.ts';
@@ -25,156 +25,154 @@ afterAll(async () => {
 
 const open = (own: Readonly<Record<string, string>> = {}) => openRig(nats.url, database.url, own);
 
-describe('pipeline', () => {
-  it('configuration: destinations come, change and go while it runs', async () => {
-    const { rig, sink } = await open();
-    const account = randomUUID();
-    const [one, two] = [randomUUID(), randomUUID()];
-    await startOn(rig);
-    const first = await rig.configure(account, { destinations: [httpEntity(one, `${sink.url}/one`)] });
-    await until('the first revision runs', async () => (await rig.reported()) >= first);
-    await rig.accept(account, [{ id: 'a' }]);
-    await until('a arrived', () => sink.taken('/one').join() === 'a');
+test('pipeline: configuration: destinations come, change and go while it runs', async () => {
+  const { rig, sink } = await open();
+  const account = randomUUID();
+  const [one, two] = [randomUUID(), randomUUID()];
+  await startOn(rig);
+  const first = await rig.configure(account, { destinations: [httpEntity(one, `${sink.url}/one`)] });
+  await until('the first revision runs', async () => (await rig.reported()) >= first);
+  await rig.accept(account, [{ id: 'a' }]);
+  await until('a arrived', () => sink.taken('/one').join() === 'a');
 
-    const second = await rig.configure(account, {
-      destinations: [httpEntity(one, `${sink.url}/one`, { status: 'Disabled' }), httpEntity(two, `${sink.url}/two`)],
-    });
-    await until('the second revision runs', async () => (await rig.reported()) >= second);
-    await rig.accept(account, [{ id: 'b' }]);
-    await until('b arrived', () => sink.taken('/two').join() === 'b');
-    expect(sink.taken('/one')).toEqual(['a']);
-
-    await rig.configure(account, { destinations: [httpEntity(two, `${sink.url}/two`)] });
-    await until('the consumer of one is gone', async () => !(await rig.consumers()).includes(dispatcherConsumer(one)));
-    expect(await rig.consumers()).toContain(dispatcherConsumer(two));
+  const second = await rig.configure(account, {
+    destinations: [httpEntity(one, `${sink.url}/one`, { status: 'Disabled' }), httpEntity(two, `${sink.url}/two`)],
   });
+  await until('the second revision runs', async () => (await rig.reported()) >= second);
+  await rig.accept(account, [{ id: 'b' }]);
+  await until('b arrived', () => sink.taken('/two').join() === 'b');
+  expect(sink.taken('/one')).toEqual(['a']);
 
-  it('first event: a destination gets what is accepted before the pipeline runs for the first time', async () => {
-    const { rig, sink } = await open();
-    const account = randomUUID();
-    await rig.configure(account, { destinations: [httpEntity(randomUUID(), sink.url)] });
-    await rig.accept(account, [{ id: 'first' }]);
-    await startOn(rig);
-    await until('it arrived', () => sink.taken().join() === 'first');
-    expect(sink.requests).toHaveLength(1);
-  });
+  await rig.configure(account, { destinations: [httpEntity(two, `${sink.url}/two`)] });
+  await until('the consumer of one is gone', async () => !(await rig.consumers()).includes(dispatcherConsumer(one)));
+  expect(await rig.consumers()).toContain(dispatcherConsumer(two));
+});
 
-  it('thread: one that dies takes nothing with it, its actors are back', async () => {
-    const { rig, sink } = await open(soonAgain);
-    const account = randomUUID();
-    await rig.configure(account, { destinations: [httpEntity(randomUUID(), sink.url)] });
-    const { pool, supervisor } = await startOn(rig);
-    await rig.accept(account, numbered(0, 20));
-    await until('the first arrived', () => new Set(sink.taken()).size === 20);
-    for (const thread of pool.threads.slice(0, 1)) await thread.terminate();
-    await rig.accept(account, numbered(20, 20), 1);
-    await rig.accept(account, numbered(40, 20), 0);
-    await until('every actor runs again', () => {
-      const { running, waiting, starting } = supervisor.states;
-      return running > 0 && waiting + starting === 0;
-    });
-    await until('all arrived', () => new Set(sink.taken()).size === 60);
-    await until('both threads are there', () => supervisor.threadsReady === 2);
-    expect(supervisor.states.quarantined).toBe(0);
-  });
+test('pipeline: first event: a destination gets what is accepted before the pipeline runs for the first time', async () => {
+  const { rig, sink } = await open();
+  const account = randomUUID();
+  await rig.configure(account, { destinations: [httpEntity(randomUUID(), sink.url)] });
+  await rig.accept(account, [{ id: 'first' }]);
+  await startOn(rig);
+  await until('it arrived', () => sink.taken().join() === 'first');
+  expect(sink.requests).toHaveLength(1);
+});
 
-  it('isolation: a destination that hangs holds up no other', async () => {
-    const { rig, sink } = await open({ PIPELINE_THREADS: '1' });
-    const account = randomUUID();
-    sink.answer(({ path }) => (path === '/dead' ? 'hang' : 200));
-    await rig.configure(account, {
-      destinations: [httpEntity(randomUUID(), `${sink.url}/dead`), httpEntity(randomUUID(), `${sink.url}/live`)],
-    });
-    await startOn(rig);
-    for (let frame = 0; frame < 20; frame += 1) await rig.accept(account, numbered(frame * 10, 10), frame);
-    await until('all arrived at the one that lives', () => sink.taken('/live').length === 200);
-    expect(sink.taken('/dead')).toEqual([]);
+test('pipeline: thread: one that dies takes nothing with it, its actors are back', async () => {
+  const { rig, sink } = await open(soonAgain);
+  const account = randomUUID();
+  await rig.configure(account, { destinations: [httpEntity(randomUUID(), sink.url)] });
+  const { pool, supervisor } = await startOn(rig);
+  await rig.accept(account, numbered(0, 20));
+  await until('the first arrived', () => new Set(sink.taken()).size === 20);
+  for (const thread of pool.threads.slice(0, 1)) await thread.terminate();
+  await rig.accept(account, numbered(20, 20), 1);
+  await rig.accept(account, numbered(40, 20), 0);
+  await until('every actor runs again', () => {
+    const { running, waiting, starting } = supervisor.states;
+    return running > 0 && waiting + starting === 0;
   });
+  await until('all arrived', () => new Set(sink.taken()).size === 60);
+  await until('both threads are there', () => supervisor.threadsReady === 2);
+  expect(supervisor.states.quarantined).toBe(0);
+});
 
-  it('metrics: say what was done, by destination, and survive the thread', async () => {
-    const { rig, sink } = await open();
-    const [account, destination] = [randomUUID(), randomUUID()];
-    await rig.configure(account, { destinations: [httpEntity(destination, sink.url)] });
-    const { metricsPort, pool } = await startOn(rig);
-    await rig.accept(account, numbered(0, 7));
-    const metric = `sluice_dispatcher_delivered_total{destination_id="${destination}"} 7`;
-    const scrape = async (): Promise<string> => (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
-    await until('deliveries are counted', async () => (await scrape()).includes(metric));
-    for (const thread of pool.threads) await thread.terminate();
-    await until('the deaths are counted', async () => (await scrape()).includes('sluice_thread_deaths_total 2'));
-    expect(await scrape()).toContain(metric);
+test('pipeline: isolation: a destination that hangs holds up no other', async () => {
+  const { rig, sink } = await open({ PIPELINE_THREADS: '1' });
+  const account = randomUUID();
+  sink.answer(({ path }) => (path === '/dead' ? 'hang' : 200));
+  await rig.configure(account, {
+    destinations: [httpEntity(randomUUID(), `${sink.url}/dead`), httpEntity(randomUUID(), `${sink.url}/live`)],
   });
+  await startOn(rig);
+  for (let frame = 0; frame < 20; frame += 1) await rig.accept(account, numbered(frame * 10, 10), frame);
+  await until('all arrived at the one that lives', () => sink.taken('/live').length === 200);
+  expect(sink.taken('/dead')).toEqual([]);
+});
 
-  it('kill -9: what was accepted arrives after a restart, and health goes on where it was', async () => {
-    const { rig, sink } = await open(soonAgain);
-    const [account, destination] = [randomUUID(), randomUUID()];
-    // It is killed in the middle of its work, however fast it is.
-    sink.answer(() => (sink.taken().length < 300 ? { status: 200, delayMs: 2 } : 'hang'));
-    await rig.configure(account, { destinations: [httpEntity(destination, sink.url)] });
-    const process = runAsProcess(rig);
-    for (let frame = 0; frame < 40; frame += 1) await rig.accept(account, numbered(frame * 25, 25), frame);
-    await until('it is at work', () => sink.taken().length >= 300);
-    process.kill('SIGKILL');
-    await process.ended;
-    sink.answer(() => ({ status: 200, delayMs: 2 }));
-    const { metricsPort } = await startOn(rig);
-    await until('all arrived', () => new Set(sink.taken()).size === 1_000);
-    const succeeded = async (): Promise<number> => (await rig.counted(destination))[0] ?? 0;
-    await until('health has counted each of them', async () => (await succeeded()) >= 1_000);
-    expect((await fetch(`http://127.0.0.1:${metricsPort}/livez`)).status).toBe(200);
-  });
+test('pipeline: metrics: say what was done, by destination, and survive the thread', async () => {
+  const { rig, sink } = await open();
+  const [account, destination] = [randomUUID(), randomUUID()];
+  await rig.configure(account, { destinations: [httpEntity(destination, sink.url)] });
+  const { metricsPort, pool } = await startOn(rig);
+  await rig.accept(account, numbered(0, 7));
+  const metric = `sluice_dispatcher_delivered_total{destination_id="${destination}"} 7`;
+  const scrape = async (): Promise<string> => (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+  await until('deliveries are counted', async () => (await scrape()).includes(metric));
+  for (const thread of pool.threads) await thread.terminate();
+  await until('the deaths are counted', async () => (await scrape()).includes('sluice_thread_deaths_total 2'));
+  expect(await scrape()).toContain(metric);
+});
 
-  it('SIGTERM: ends with 0 and hands over at once', async () => {
-    const { rig, sink } = await open({ DISPATCH_ACK_WAIT_MS: '300000', RESOLVER_ACK_WAIT_MS: '300000' });
-    const account = randomUUID();
-    sink.answer(() => ({ status: 200, delayMs: 2 }));
-    await rig.configure(account, { destinations: [httpEntity(randomUUID(), sink.url)] });
-    const process = runAsProcess(rig);
-    for (let frame = 0; frame < 20; frame += 1) await rig.accept(account, numbered(frame * 25, 25), frame);
-    await until('it is at work', () => sink.taken().length > 50);
-    process.kill('SIGTERM');
-    const { code, log } = await process.ended;
-    expect({ code, log }).toEqual({ code: 0, log });
-    await startOn(rig);
-    await until('all arrived', () => new Set(sink.taken()).size === 500);
-    expect(sink.taken()).toHaveLength(500);
-  });
+test('pipeline: kill -9: what was accepted arrives after a restart, and health goes on where it was', async () => {
+  const { rig, sink } = await open(soonAgain);
+  const [account, destination] = [randomUUID(), randomUUID()];
+  // It is killed in the middle of its work, however fast it is.
+  sink.answer(() => (sink.taken().length < 300 ? { status: 200, delayMs: 2 } : 'hang'));
+  await rig.configure(account, { destinations: [httpEntity(destination, sink.url)] });
+  const process = runAsProcess(rig);
+  for (let frame = 0; frame < 40; frame += 1) await rig.accept(account, numbered(frame * 25, 25), frame);
+  await until('it is at work', () => sink.taken().length >= 300);
+  process.kill('SIGKILL');
+  await process.ended;
+  sink.answer(() => ({ status: 200, delayMs: 2 }));
+  const { metricsPort } = await startOn(rig);
+  await until('all arrived', () => new Set(sink.taken()).size === 1_000);
+  const succeeded = async (): Promise<number> => (await rig.counted(destination))[0] ?? 0;
+  await until('health has counted each of them', async () => (await succeeded()) >= 1_000);
+  expect((await fetch(`http://127.0.0.1:${metricsPort}/livez`)).status).toBe(200);
+});
 
-  it('log restart: a server that is killed and comes back changes nothing, configurations are followed on', async () => {
-    const storeDir = await createNatsFolder();
-    const own = await startTestNats({ storeDir });
-    let again: NatsServer | undefined;
-    onTestFinished(() => again?.stop());
-    const { rig, sink } = await openRig(own.url, database.url, soonAgain);
-    const [account, one, two] = [randomUUID(), randomUUID(), randomUUID()];
-    await rig.configure(account, { destinations: [httpEntity(one, `${sink.url}/one`)] });
-    await startOn(rig);
-    await rig.accept(account, numbered(0, 10));
-    await until('the first arrived', () => new Set(sink.taken('/one')).size === 10);
-    await own.kill();
-    again = await startTestNats({ storeDir, port: own.port });
-    await until('we are connected', () => rig.connection.connected);
-    const revision = await rig.configure(account, {
-      destinations: [httpEntity(one, `${sink.url}/one`), httpEntity(two, `${sink.url}/two`)],
-    });
-    await until('the new revision runs', async () => (await rig.reported()) >= revision);
-    await rig.accept(account, numbered(10, 10));
-    const arrived = (path: string): number => new Set(sink.taken(path)).size;
-    await until('all arrived', () => arrived('/two') === 10 && arrived('/one') === 20);
-    expect(new Set(sink.taken('/two'))).toEqual(new Set(numbered(10, 10).map(({ id }) => id)));
-  });
+test('pipeline: SIGTERM: ends with 0 and hands over at once', async () => {
+  const { rig, sink } = await open({ DISPATCH_ACK_WAIT_MS: '300000', RESOLVER_ACK_WAIT_MS: '300000' });
+  const account = randomUUID();
+  sink.answer(() => ({ status: 200, delayMs: 2 }));
+  await rig.configure(account, { destinations: [httpEntity(randomUUID(), sink.url)] });
+  const process = runAsProcess(rig);
+  for (let frame = 0; frame < 20; frame += 1) await rig.accept(account, numbered(frame * 25, 25), frame);
+  await until('it is at work', () => sink.taken().length > 50);
+  process.kill('SIGTERM');
+  const { code, log } = await process.ended;
+  expect({ code, log }).toEqual({ code: 0, log });
+  await startOn(rig);
+  await until('all arrived', () => new Set(sink.taken()).size === 500);
+  expect(sink.taken()).toHaveLength(500);
+});
 
-  it('SIGTERM without a log: ends within its deadline', async () => {
-    const own = await startTestNats();
-    const { rig, sink } = await openRig(own.url, database.url, { SHUTDOWN_DEADLINE_MS: '20000' });
-    const account = randomUUID();
-    await rig.configure(account, { destinations: [httpEntity(randomUUID(), sink.url)] });
-    const process = runAsProcess(rig);
-    await rig.accept(account, [{ id: 'a' }]);
-    await until('it is at work', () => sink.taken().length === 1);
-    await own.kill();
-    process.kill('SIGTERM');
-    const { code, log } = await process.ended;
-    expect({ code, log }).toEqual({ code: 0, log });
+test('pipeline: log restart: a server that is killed and comes back changes nothing, configurations are followed on', async () => {
+  const storeDir = await createNatsFolder();
+  const own = await startTestNats({ storeDir });
+  let again: NatsServer | undefined;
+  onTestFinished(() => again?.stop());
+  const { rig, sink } = await openRig(own.url, database.url, soonAgain);
+  const [account, one, two] = [randomUUID(), randomUUID(), randomUUID()];
+  await rig.configure(account, { destinations: [httpEntity(one, `${sink.url}/one`)] });
+  await startOn(rig);
+  await rig.accept(account, numbered(0, 10));
+  await until('the first arrived', () => new Set(sink.taken('/one')).size === 10);
+  await own.kill();
+  again = await startTestNats({ storeDir, port: own.port });
+  await until('we are connected', () => rig.connection.connected);
+  const revision = await rig.configure(account, {
+    destinations: [httpEntity(one, `${sink.url}/one`), httpEntity(two, `${sink.url}/two`)],
   });
+  await until('the new revision runs', async () => (await rig.reported()) >= revision);
+  await rig.accept(account, numbered(10, 10));
+  const arrived = (path: string): number => new Set(sink.taken(path)).size;
+  await until('all arrived', () => arrived('/two') === 10 && arrived('/one') === 20);
+  expect(new Set(sink.taken('/two'))).toEqual(new Set(numbered(10, 10).map(({ id }) => id)));
+});
+
+test('pipeline: SIGTERM without a log: ends within its deadline', async () => {
+  const own = await startTestNats();
+  const { rig, sink } = await openRig(own.url, database.url, { SHUTDOWN_DEADLINE_MS: '20000' });
+  const account = randomUUID();
+  await rig.configure(account, { destinations: [httpEntity(randomUUID(), sink.url)] });
+  const process = runAsProcess(rig);
+  await rig.accept(account, [{ id: 'a' }]);
+  await until('it is at work', () => sink.taken().length === 1);
+  await own.kill();
+  process.kill('SIGTERM');
+  const { code, log } = await process.ended;
+  expect({ code, log }).toEqual({ code: 0, log });
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { figureOf, plainFigure } from '../result/figure.ts';
 import type { Figure, ResultRow } from '../result/result.ts';
-import { createRandom } from '../faults/random.ts';
+import { createRandom } from '../faults/visitors.ts';
 import { resultForTests } from '../testing/result-for-tests.ts';
 import { compareResults, judge } from './compare-results.ts';
 import type { Verdict } from './compare-results.ts';

@@ -1,8 +1,6 @@
 import { meanOf } from '../result/figure.ts';
 import type { Figure, Unit } from '../result/result.ts';
 import type { StoredResult } from '../result/stored-result.ts';
-import { ratioInterval } from './ratio-interval.ts';
-import type { Interval } from './ratio-interval.ts';
 
 export type Verdict = 'better' | 'worse' | 'same' | 'unknown';
 
@@ -59,4 +57,45 @@ export function judge(better: Figure['better'], interval: Interval | undefined):
   const isLower = interval.high < 1 - leastChange;
   if (!isHigher && !isLower) return 'same';
   return isHigher === (better === 'more') ? 'better' : 'worse';
+}
+
+type Interval = { readonly low: number; readonly high: number };
+
+/**
+ * 95 % confidence interval of after / before, by Welch's t-test on the logarithms of the rounds. A round is one
+ * observation: its seconds are more alike than rounds are, so that counting them would make out of one slow minute a
+ * regression for certain. Undefined where there is a single round, or a value that has no ratio.
+ */
+function ratioInterval(before: readonly number[], after: readonly number[]): Interval | undefined {
+  const [one, other] = [logMeanOf(before), logMeanOf(after)];
+  if (one === undefined || other === undefined) return undefined;
+  const variance = one.variance + other.variance;
+  const freedom = variance ** 2 / (one.variance ** 2 / one.freedom + other.variance ** 2 / other.freedom);
+  const spread = variance === 0 ? 0 : studentQuantile(freedom) * Math.sqrt(variance);
+  const change = other.mean - one.mean;
+  return { low: Math.exp(change - spread), high: Math.exp(change + spread) };
+}
+
+/** Mean of the logarithms, and how far such a mean scatters. */
+type LogMean = { readonly mean: number; readonly variance: number; readonly freedom: number };
+
+function logMeanOf(values: readonly number[]): LogMean | undefined {
+  if (values.length < 2 || !values.every((value) => Number.isFinite(value) && value > 0)) return undefined;
+  const logs = values.map((value) => Math.log(value));
+  const freedom = logs.length - 1;
+  const mean = logs.reduce((sum, log) => sum + log, 0) / logs.length;
+  const squares = logs.reduce((sum, log) => sum + (log - mean) ** 2, 0);
+  return { mean, variance: squares / freedom / logs.length, freedom };
+}
+
+/** 97.5 % quantiles of Student's t for 1, 2, 3 … degrees of freedom. */
+const studentQuantiles = [
+  12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.16, 2.145, 2.131, 2.12, 2.11,
+  2.101, 2.093, 2.086,
+] as const;
+const leastQuantile = 2.086;
+
+/** Rounded down, which makes intervals a little too wide rather than too narrow. */
+function studentQuantile(freedom: number): number {
+  return studentQuantiles[Math.max(1, Math.floor(freedom)) - 1] ?? leastQuantile;
 }

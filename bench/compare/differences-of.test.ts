@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { resultForTests } from '../testing/result-for-tests.ts';
-import { differencesOf } from './differences-of.ts';
+import { differencesOf } from './run-compare.ts';
 
 const before = resultForTests([], { settings: { connections: 256, environment: { FRAME_LINGER_MS: '5' } } });
 

@@ -1,7 +1,10 @@
-import { collectionNames } from '../../shared/collections/registry.ts';
 import type { AccountConfig, SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
-import { hashSourceKey } from '../../shared/contracts/config/source-key.ts';
+import { hashSourceKey } from '../../shared/contracts/config/account-config.ts';
+import { collectionNames } from '../../shared/collections/registry.ts';
 import { sourceIdOf } from './ids.ts';
+import { connectLog } from '../../shared/nats/connection/connection.ts';
+import { openBuckets } from '../../shared/nats/buckets/open-buckets.ts';
+import { accountKey } from '../../shared/contracts/subjects.ts';
 
 /** A destination of the bench: an HTTP endpoint. */
 export type BenchDestination = { readonly id: string; readonly url: string; readonly batchSize?: number };
@@ -16,7 +19,7 @@ export type BenchAccount = {
 const hourMs = 3_600_000;
 
 /** What the control plane would publish for the account. */
-export function accountDocument({ accountId, token, destinations = [] }: BenchAccount): AccountConfig {
+function accountDocument({ accountId, token, destinations = [] }: BenchAccount): AccountConfig {
   const empty = Object.fromEntries(collectionNames.map((name) => [name, []]));
   const source = { id: sourceIdOf(accountId), name: 'bench', type: 'NodejsApi', status: 'Enabled' };
   return {
@@ -41,4 +44,17 @@ function httpDestination({ id, url, batchSize = 1 }: BenchDestination): Snapshot
     limitedToSourceIds: null,
     hashingSalt: null,
   };
+}
+
+/** Puts accounts where gateways and pipelines find them, as the control plane does when it publishes. */
+export async function publishAccounts(natsUrl: string, accounts: readonly BenchAccount[], replicas = 1): Promise<void> {
+  const connection = await connectLog({ url: natsUrl, name: 'bench' });
+  try {
+    const { config } = await openBuckets(connection, replicas);
+    for (const account of accounts) {
+      await config.put(accountKey(account.accountId), Buffer.from(JSON.stringify(accountDocument(account))));
+    }
+  } finally {
+    await connection.close();
+  }
 }

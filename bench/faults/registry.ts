@@ -4,8 +4,28 @@ import {
   destinationRefusing,
   destinationThrottling,
 } from './families/destination-faults.ts';
-import { gatewayKilled, gatewayPaused, nothing } from './families/gateway-faults.ts';
-import { clockBackNatsKilled } from './families/clock-faults.ts';
+import {
+  gatewayKilled,
+  gatewayPaused,
+  nothing,
+  pipelineKilled,
+  pipelineKilledSlow,
+  pipelinePaused,
+  pipelineTerminatedSlow,
+  rollingRestart,
+  threadThrown,
+  twoPipelinesOneKilled,
+  twoPipelinesOnePaused,
+} from './families/service-faults.ts';
+import {
+  allKilled,
+  clockBackNatsKilled,
+  controlPlaneKilled,
+  natsKilled,
+  natsKilledTwice,
+  natsPaused,
+  postgresKilled,
+} from './families/server-faults.ts';
 import {
   clusterAllKilled,
   clusterFollowerKilled,
@@ -13,24 +33,6 @@ import {
   clusterQuorumLost,
 } from './families/cluster-faults.ts';
 import { diskFullRestart, logCut } from './families/disk-faults.ts';
-import { rollingRestart } from './families/restart-faults.ts';
-import {
-  pipelineKilled,
-  pipelineKilledSlow,
-  pipelinePaused,
-  pipelineTerminatedSlow,
-  threadThrown,
-  twoPipelinesOneKilled,
-  twoPipelinesOnePaused,
-} from './families/pipeline-faults.ts';
-import {
-  allKilled,
-  controlPlaneKilled,
-  natsKilled,
-  natsKilledTwice,
-  natsPaused,
-  postgresKilled,
-} from './families/server-faults.ts';
 import type { Fault } from './families/fault.ts';
 
 /** Every fault, in the order in which they are listed and `all` runs them. */

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Delivered, Verdict } from './judge/judge.ts';
 import { describeOutcome, faultBars, faultsOf, resultOf } from './result-of.ts';
 import { isBarMet } from '../result/result.ts';
@@ -42,47 +42,45 @@ const unmet = (outcome: FaultOutcome): string[] => {
   return faultBars.filter((bar) => !isBarMet(bar, measured[bar.id] ?? Number.NaN)).map(({ id }) => id);
 };
 
-describe('fault results', () => {
-  test('fault results: a run without loss, doubles or disorder is well, whatever was refused or repeated', () => {
-    const outcome = ran({ repeated: 30, destroyed: 2 }, { refused: { '503': 7 } });
-    expect(faultsOf(outcome)).toEqual([]);
-    expect(unmet(outcome)).toEqual([]);
-    expect(describeOutcome(outcome)).toContain('✓ 100 acknowledged, 100 delivered, 0 lost, 30 repeated');
-  });
+test('fault results: a run without loss, doubles or disorder is well, whatever was refused or repeated', () => {
+  const outcome = ran({ repeated: 30, destroyed: 2 }, { refused: { '503': 7 } });
+  expect(faultsOf(outcome)).toEqual([]);
+  expect(unmet(outcome)).toEqual([]);
+  expect(describeOutcome(outcome)).toContain('✓ 100 acknowledged, 100 delivered, 0 lost, 30 repeated');
+});
 
-  test.each([
-    ['lost', { lost: 1 }, '1 lost'],
-    ['doubled', { doubled: 2 }, '2 doubled under another key'],
-    ['disordered', { disordered: 3 }, '3 out of order'],
-    ['invented', { invented: 4 }, '4 that nobody sent'],
-  ])('fault results: %s at one of two destinations breaks a promise', (bar, counts, words) => {
-    const outcome = ran(counts);
-    expect(faultsOf(outcome)).toEqual([words]);
-    expect(unmet(outcome)).toEqual([bar, 'broken']);
-    expect(describeOutcome(outcome)).toMatch(/^✗/);
-  });
+test.each([
+  ['lost', { lost: 1 }, '1 lost'],
+  ['doubled', { doubled: 2 }, '2 doubled under another key'],
+  ['disordered', { disordered: 3 }, '3 out of order'],
+  ['invented', { invented: 4 }, '4 that nobody sent'],
+])('fault results: %s at one of two destinations breaks a promise', (bar, counts, words) => {
+  const outcome = ran(counts);
+  expect(faultsOf(outcome)).toEqual([words]);
+  expect(unmet(outcome)).toEqual([bar, 'broken']);
+  expect(describeOutcome(outcome)).toMatch(/^✗/);
+});
 
-  test('fault results: a stack that takes nothing more, and what a fault finds itself, are broken promises', () => {
-    const outcome = ran({}, { firstAcknowledgementMs: Number.NaN }, { problem: 'no service says so' });
-    expect(faultsOf(outcome)).toEqual(['nothing was acknowledged after it', 'no service says so']);
-    expect(unmet(outcome)).toEqual(['broken']);
-    expect(faultsOf(ran({}, {}, { stuck: 7 }))).toEqual(['7 came only after everything was restarted by hand']);
-  });
+test('fault results: a stack that takes nothing more, and what a fault finds itself, are broken promises', () => {
+  const outcome = ran({}, { firstAcknowledgementMs: Number.NaN }, { problem: 'no service says so' });
+  expect(faultsOf(outcome)).toEqual(['nothing was acknowledged after it', 'no service says so']);
+  expect(unmet(outcome)).toEqual(['broken']);
+  expect(faultsOf(ran({}, {}, { stuck: 7 }))).toEqual(['7 came only after everything was restarted by hand']);
+});
 
-  test('fault results: of two destinations the worse one stands in the row', () => {
-    const outcome = ran({ delivered: 90, lost: 10 });
-    const { rows, measured } = resultOf([{ name: 'one', outcome }], options);
-    expect(rows[0]?.figures).toMatchObject({ delivered: { value: 90 }, lost: { value: 10 } });
-    expect(measured).toMatchObject({ lost: 10, broken: 1 });
-  });
+test('fault results: of two destinations the worse one stands in the row', () => {
+  const outcome = ran({ delivered: 90, lost: 10 });
+  const { rows, measured } = resultOf([{ name: 'one', outcome }], options);
+  expect(rows[0]?.figures).toMatchObject({ delivered: { value: 90 }, lost: { value: 10 } });
+  expect(measured).toMatchObject({ lost: 10, broken: 1 });
+});
 
-  test('fault results: one that could not be run is broken, one that was skipped is not measured', () => {
-    const failed: FaultOutcome = { kind: 'failed', why: 'the log did not start' };
-    expect(faultsOf(failed)).toEqual(['the log did not start']);
-    const skipped: FaultOutcome = { kind: 'skipped', why: 'it takes root' };
-    expect(faultsOf(skipped)).toEqual([]);
-    const { rows, measured } = resultOf([{ name: 'one', outcome: skipped }], options);
-    expect(measured).toEqual({});
-    expect(rows[0]?.note).toBe('skipped: it takes root');
-  });
+test('fault results: one that could not be run is broken, one that was skipped is not measured', () => {
+  const failed: FaultOutcome = { kind: 'failed', why: 'the log did not start' };
+  expect(faultsOf(failed)).toEqual(['the log did not start']);
+  const skipped: FaultOutcome = { kind: 'skipped', why: 'it takes root' };
+  expect(faultsOf(skipped)).toEqual([]);
+  const { rows, measured } = resultOf([{ name: 'one', outcome: skipped }], options);
+  expect(measured).toEqual({});
+  expect(rows[0]?.note).toBe('skipped: it takes root');
 });

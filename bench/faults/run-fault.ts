@@ -1,4 +1,4 @@
-import { processMemoryBytes } from '../machine/process-memory.ts';
+import { processMemoryBytes } from '../machine/process-use.ts';
 import { sleep } from '../machine/wait-until.ts';
 import { kill } from './stack/actions.ts';
 import { obstacleTo } from './families/fault.ts';

@@ -1,10 +1,9 @@
 import { Agent, request } from 'undici';
-import { createRandom } from './random.ts';
 import { sleep } from '../machine/wait-until.ts';
-import { Ledger } from './judge/ledger.ts';
 import type { LedgerEntry } from './judge/ledger.ts';
-import { visitorRequest } from './stack/visitor-events.ts';
+import { Ledger } from './judge/ledger.ts';
 import type { Route, VisitorRequest } from './stack/visitor-events.ts';
+import { visitorRequest } from './stack/visitor-events.ts';
 
 export type LoadOptions = {
   readonly url: string;
@@ -125,4 +124,15 @@ function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === 'TimeoutError') return 'no answer';
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+}
+
+/** A source of numbers in [0, 1) that gives the same ones for the same seed (mulberry32), so that a comparison can be repeated. */
+export function createRandom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
 }

@@ -1,5 +1,5 @@
-import { connect } from 'node:net';
 import type { Socket } from 'node:net';
+import { connect } from 'node:net';
 
 export type Answered = (status: number, connection: HttpConnection) => void;
 
@@ -67,4 +67,16 @@ function answerEnd(bytes: Buffer): number | undefined {
   const at = text.search(/\r\ncontent-length: ?/i);
   const length = at === -1 ? 0 : Number.parseInt(text.slice(text.indexOf(':', at) + 1), 10);
   return head + headEnd.length + length;
+}
+
+/** The bytes of one HTTP/1.1 POST, made once and written many times. */
+export function postRequest(url: URL, body: string, headers: Readonly<Record<string, string>> = {}): Buffer {
+  const lines = [
+    `POST ${url.pathname}${url.search} HTTP/1.1`,
+    `host: ${url.host}`,
+    'content-type: application/json',
+    `content-length: ${Buffer.byteLength(body)}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+  ];
+  return Buffer.from(`${lines.join('\r\n')}\r\n\r\n${body}`);
 }

@@ -1,6 +1,6 @@
 import { closedLoop } from './closed-loop.ts';
 import type { PoolOptions } from './connection-pool.ts';
-import { postRequest } from './http-request.ts';
+import { postRequest } from './http-connection.ts';
 import type { LoadMessage, LoadOrder } from './load-process.ts';
 import type { LoopTiming } from './measure-windows.ts';
 import { openLoop } from './open-loop.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { batchPayload, batchRow } from '../../gateway/payload/batch-payload.ts';
 import { trackPayload } from '../../gateway/payload/track-payload.ts';
 import { batchBody, trackBody } from './bodies.ts';
-import { postRequest } from './http-request.ts';
+import { postRequest } from './http-connection.ts';
 import { RequestTemplate } from './slots.ts';
 
 const dueMs = 1_760_000_000_123.456;

@@ -20,7 +20,7 @@ import { readTopologySettings, topologyEnv } from '../../shared/nats/streams/top
 import { ensureTopology, streams } from '../../shared/nats/streams/topology.ts';
 import { defaultsOf } from '../../shared/runtime/env.ts';
 import { medianOf } from '../result/figure.ts';
-import { processCpuMs } from '../machine/process-cpu.ts';
+import { processCpuMs } from '../machine/process-use.ts';
 
 type Reading = { readonly perS: number; readonly serverMicros: number; readonly clientMicros: number };
 type Work = (messages: readonly BatchMessage[]) => Promise<unknown>;

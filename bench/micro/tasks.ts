@@ -1,14 +1,13 @@
-import { PlainEvent, BodyScan, scanBody } from '../../gateway/json/scan-body.ts';
+import { BodyScan, PlainEvent, scanBody } from '../../gateway/json/scan-body.ts';
 import { trackPayload } from '../../gateway/payload/track-payload.ts';
 import { decodeEnvelopes, envelopeHead, envelopePrefix } from '../../shared/contracts/events/envelope.ts';
-import { readEventHead } from '../../shared/contracts/events/resolved-event.ts';
+import { decodeResolved, encodeResolved, readEventHead } from '../../shared/contracts/events/resolved-event.ts';
 import { FrameWriter, frameLines } from '../../shared/contracts/events/frame.ts';
-import { decodeResolved, encodeResolved } from '../../shared/contracts/events/resolved-event.ts';
 import { allocationBucket, variantBucket } from '../../shared/experiments/bucketing.ts';
 import { compileMappings } from '../../shared/routing/mapping/apply-mapping.ts';
 import { compilePredicate } from '../../shared/routing/predicate/predicate.ts';
 import { TokenBucket } from '../../gateway/ingest/token-bucket.ts';
-import { parseBatch } from '../../gateway/routes/batch/parse-batch.ts';
+import { parseBatch } from '../../gateway/routes/batch/batch-rows.ts';
 import { readPlainTrack } from '../../gateway/json/read-plain-track.ts';
 import { HealthWindow } from '../../pipeline/workers/dispatch/health/health-window.ts';
 import { createDeduplication } from '../../pipeline/workers/resolve/deduplication.ts';

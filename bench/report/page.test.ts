@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ResultRow } from '../result/result.ts';
 import { resultForTests } from '../testing/result-for-tests.ts';
-import { escapeHtml, embedJson } from './html.ts';
-import { renderPage } from './page.ts';
+import { embedJson, escapeHtml, renderPage } from './page.ts';
 
 const hostile = `</script><script>alert("1")</script><img src=x onerror='alert(2)'>&`;
 

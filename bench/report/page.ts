@@ -1,14 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { formatValue } from '../result/format-value.ts';
-import { isBarMet } from '../result/result.ts';
 import type { Bar, ResultRow } from '../result/result.ts';
+import { isBarMet } from '../result/result.ts';
 import type { StoredResult } from '../result/stored-result.ts';
-import { chartsOf } from './charts.ts';
-import { drawChartsScript } from './draw-charts.ts';
-import { embedJson, escapeHtml } from './html.ts';
+import { chartsOf, drawChartsScript } from './charts.ts';
 import { describeOtherWork } from '../machine/other-work.ts';
-import { pageStyle } from './page-style.ts';
 import { figureNames, formatAsk } from './table.ts';
 
 /** A page that needs nothing else: tables, bars and charts of results, to open, send or keep. */
@@ -83,4 +80,50 @@ function renderRows(rows: readonly ResultRow[]): string {
     return `<tr><th>${escapeHtml(row.name)}</th>${cells.join('')}<td class="note">${escapeHtml(row.note ?? '')}</td></tr>`;
   });
   return `<div class="wide"><table><thead><tr>${head}</tr></thead><tbody>${lines.join('')}</tbody></table></div>`;
+}
+
+const pageStyle = `
+:root { color-scheme: light dark; --paper: #ffffff; --ink: #1f2328; --faint: #57606a; --rule: #d0d7de; --well: #f6f8fa; }
+@media (prefers-color-scheme: dark) {
+  :root { --paper: #0d1117; --ink: #e6edf3; --faint: #9198a1; --rule: #30363d; --well: #161b22; }
+}
+body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 1500px; margin: 2rem auto; padding: 0 20px; }
+h1 { font-size: 1.6rem; }
+section { border-top: 1px solid var(--rule); margin-top: 2rem; }
+.fact { color: var(--faint); margin: 0; font-size: 13px; }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; margin: 1rem 0; font-variant-numeric: tabular-nums; }
+th, td { padding: 4px 12px; text-align: right; border-bottom: 1px solid var(--rule); white-space: nowrap; }
+th:first-child, .note { text-align: left; }
+th:first-child { white-space: normal; min-width: 9em; }
+.note { color: var(--faint); white-space: normal; }
+.bars { list-style: none; padding: 0; }
+.bars li::before { display: inline-block; width: 1.4em; }
+.met::before { content: '✓'; color: #1a7f37; }
+.missed::before { content: '✗'; color: #d1242f; }
+.unknown::before { content: '–'; }
+.charts { display: flex; flex-wrap: wrap; gap: 24px; }
+.u-legend { font-size: 12px; max-width: 660px; }
+pre { background: var(--well); padding: 12px; overflow: auto; font-size: 12px; }
+`;
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** Text as it may stand in an element or a quoted attribute. */
+export function escapeHtml(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? '');
+}
+
+/** A value as JSON that cannot end the script element it stands in. */
+export function embedJson(value: unknown): string {
+  return JSON.stringify(value)
+    .replaceAll('<', String.raw`\u003c`)
+    .replaceAll('\u2028', String.raw`\u2028`)
+    .replaceAll('\u2029', String.raw`\u2029`);
 }

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { topFolder } from '../../shared/runtime/compiled-path.ts';
 import { condenseResult } from '../result/condense-result.ts';
 import type { StoredResult } from '../result/stored-result.ts';
+import { ResultFileError, readStoredResult } from '../result/stored-result.ts';
 import { renderPage } from './page.ts';
 
 const resultsFolder = fileURLToPath(new URL('bench/results/', topFolder));
@@ -34,4 +35,19 @@ function writeRows(value: unknown): string {
   return JSON.stringify(value, undefined, 1).replaceAll(/\[[\s\d.,eE+\-null[\]]*\]/g, (list) =>
     list.replaceAll(/\s+/g, ''),
   );
+}
+
+/** Draws the page of results that are kept. Returns the exit code. */
+export async function runPage(files: readonly string[], say: (text: string) => void, folder?: string): Promise<number> {
+  try {
+    const results: StoredResult[] = [];
+    for (const file of files) results.push(await readStoredResult(file));
+    const name = results.length === 1 ? (results[0]?.scenario ?? '') : 'report';
+    say(`page: ${await savePage(name, results, folder)}`);
+    return 0;
+  } catch (error) {
+    if (!(error instanceof ResultFileError)) throw error;
+    say(`error: ${error.message}`);
+    return 2;
+  }
 }

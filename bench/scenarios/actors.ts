@@ -1,13 +1,13 @@
 import { migrate } from '../../shared/postgres/migrate.ts';
 import { benchAccountId, destinationIdOf } from '../config/ids.ts';
 import type { BenchDestination } from '../config/account-document.ts';
-import { publishAccounts } from '../config/publish-accounts.ts';
+import { publishAccounts } from '../config/account-document.ts';
 import { fillEvents } from '../fill/fill-events.ts';
 import { plainFigure } from '../result/figure.ts';
 import type { ResultRow } from '../result/result.ts';
 import type { Scenario, ScenarioContext } from '../system/scenario.ts';
 import { startSink } from '../sink/sink.ts';
-import { processMemoryBytes } from '../machine/process-memory.ts';
+import { processMemoryBytes } from '../machine/process-use.ts';
 import { startPipeline } from '../system/services.ts';
 import { sleep, waitUntil } from '../machine/wait-until.ts';
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { benchAccountId } from '../config/ids.ts';
-import { publishAccounts } from '../config/publish-accounts.ts';
+import { publishAccounts } from '../config/account-document.ts';
 import { batchBody } from '../load/bodies.ts';
 import { runLoad } from '../load/load-process.ts';
 import { assertAllAccepted } from '../load/load-result.ts';
@@ -9,7 +9,7 @@ import { loadFigures, loadSeries } from '../load/load-rounds.ts';
 import { figureOf, meanOf, plainFigure, ratioFigure } from '../result/figure.ts';
 import type { Round } from '../result/figure.ts';
 import type { Scenario, ScenarioContext } from '../system/scenario.ts';
-import { peakMemoryBytes } from '../machine/process-memory.ts';
+import { peakMemoryBytes } from '../machine/process-use.ts';
 import { startGateway } from '../system/services.ts';
 
 const rowsPerBatch = 1_000;

@@ -5,11 +5,10 @@ import { assertAllAccepted } from '../load/load-result.ts';
 import { plainFigure } from '../result/figure.ts';
 import type { Figure, ResultRow } from '../result/result.ts';
 import type { Scenario, ScenarioContext } from '../system/scenario.ts';
-import { assertNoneRefused } from '../system/assert-none-refused.ts';
-import { cpuMsOf, cpuNsAnEvent } from '../whole-path/path-cpu.ts';
-import { peakMemoryBytes } from '../machine/process-memory.ts';
+import { assertNoneRefused } from '../system/services.ts';
+import { cpuMsOf, cpuNsAnEvent, startWholePath } from '../whole-path/whole-path.ts';
+import { peakMemoryBytes } from '../machine/process-use.ts';
 import { waitUntil } from '../machine/wait-until.ts';
-import { startWholePath } from '../whole-path/whole-path.ts';
 
 const group = 'in';
 const connections = 128;

@@ -1,15 +1,14 @@
 import { migrate } from '../../shared/postgres/migrate.ts';
 import { benchAccountId } from '../config/ids.ts';
-import { publishAccounts } from '../config/publish-accounts.ts';
+import { publishAccounts } from '../config/account-document.ts';
 import { fillIngest } from '../fill/fill-ingest.ts';
 import { meanOf, plainFigure } from '../result/figure.ts';
 import type { Series } from '../result/result.ts';
 import type { Scenario } from '../system/scenario.ts';
-import { assertNoneRefused } from '../system/assert-none-refused.ts';
+import { assertNoneRefused, startPipeline } from '../system/services.ts';
 import { readMetrics } from '../system/metrics-page.ts';
-import { peakMemoryBytes } from '../machine/process-memory.ts';
+import { peakMemoryBytes } from '../machine/process-use.ts';
 import { memoryProbe, startSampler } from '../system/sampler.ts';
-import { startPipeline } from '../system/services.ts';
 import { waitUntil } from '../machine/wait-until.ts';
 
 const partitions = 4;

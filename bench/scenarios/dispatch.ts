@@ -1,6 +1,6 @@
 import { migrate } from '../../shared/postgres/migrate.ts';
 import { benchAccountId, destinationIdOf } from '../config/ids.ts';
-import { publishAccounts } from '../config/publish-accounts.ts';
+import { publishAccounts } from '../config/account-document.ts';
 import { fillEvents } from '../fill/fill-events.ts';
 import { figureOf, plainFigure, ratioFigure } from '../result/figure.ts';
 import type { ResultRow } from '../result/result.ts';
@@ -8,9 +8,8 @@ import type { Scenario, ScenarioContext } from '../system/scenario.ts';
 import { measureArrivals } from '../sink/measure-arrivals.ts';
 import type { Arrived } from '../sink/measure-arrivals.ts';
 import { startSink } from '../sink/sink.ts';
-import { peakMemoryBytes } from '../machine/process-memory.ts';
-import { startPipeline } from '../system/services.ts';
-import { whilePaused } from '../system/while-paused.ts';
+import { peakMemoryBytes } from '../machine/process-use.ts';
+import { startPipeline, whilePaused } from '../system/services.ts';
 
 const destinationCounts = [1, 10, 100, 1_000] as const;
 const batchSizes = [1, 100] as const;

@@ -11,7 +11,7 @@ import { describeTrials, findSustained } from '../sustained/find-sustained.ts';
 import type { Trial } from '../sustained/find-sustained.ts';
 import { runPaced } from '../sustained/paced-run.ts';
 import type { Paced } from '../sustained/paced-run.ts';
-import { peakMemoryBytes } from '../machine/process-memory.ts';
+import { peakMemoryBytes } from '../machine/process-use.ts';
 import type { Service } from '../system/services.ts';
 import type { Stage } from '../system/stage.ts';
 import { startWholePath } from '../whole-path/whole-path.ts';

@@ -10,13 +10,12 @@ import type { Scenario, ScenarioContext } from '../system/scenario.ts';
 import { measureArrivals } from '../sink/measure-arrivals.ts';
 import type { Arrived } from '../sink/measure-arrivals.ts';
 import { slowGroup } from '../sink/sink-messages.ts';
-import { startSink } from '../sink/sink.ts';
-import { waitArrived } from '../sink/wait-arrived.ts';
+import { startSink, waitArrived } from '../sink/sink.ts';
 import type { Sink } from '../sink/sink.ts';
 import { runPaced } from '../sustained/paced-run.ts';
 import type { Paced } from '../sustained/paced-run.ts';
 import type { Stage } from '../system/stage.ts';
-import { whilePaused } from '../system/while-paused.ts';
+import { whilePaused } from '../system/services.ts';
 import { startWholePath } from '../whole-path/whole-path.ts';
 import type { WholePath } from '../whole-path/whole-path.ts';
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { benchAccountId } from '../config/ids.ts';
-import { publishAccounts } from '../config/publish-accounts.ts';
+import { publishAccounts } from '../config/account-document.ts';
 import { trackBody } from '../load/bodies.ts';
 import { runLoad } from '../load/load-process.ts';
 import type { LoadOrder } from '../load/load-process.ts';

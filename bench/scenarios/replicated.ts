@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { benchAccountId, destinationIdOf } from '../config/ids.ts';
-import { publishAccounts } from '../config/publish-accounts.ts';
+import { publishAccounts } from '../config/account-document.ts';
 import { trackBody } from '../load/bodies.ts';
 import { runLoad } from '../load/load-process.ts';
 import { assertAllAccepted, isAllAccepted } from '../load/load-result.ts';
@@ -12,9 +12,8 @@ import { describeTrials, findSustained } from '../sustained/find-sustained.ts';
 import type { Trial } from '../sustained/find-sustained.ts';
 import { runPaced } from '../sustained/paced-run.ts';
 import type { Paced } from '../sustained/paced-run.ts';
-import { cpuMsOf, cpuNsAnEvent } from '../whole-path/path-cpu.ts';
+import { cpuMsOf, cpuNsAnEvent, startLog, startWholePath } from '../whole-path/whole-path.ts';
 import { startGateway } from '../system/services.ts';
-import { startLog, startWholePath } from '../whole-path/whole-path.ts';
 
 const group = 'in';
 const trackConnections = 256;

@@ -5,7 +5,7 @@ import { figureOf, meanOf, plainFigure } from '../result/figure.ts';
 import type { Series } from '../result/result.ts';
 import type { Scenario } from '../system/scenario.ts';
 import { runPaced } from '../sustained/paced-run.ts';
-import { processMemoryBytes } from '../machine/process-memory.ts';
+import { processMemoryBytes } from '../machine/process-use.ts';
 import { memoryProbe, startSampler } from '../system/sampler.ts';
 import { startWholePath } from '../whole-path/whole-path.ts';
 

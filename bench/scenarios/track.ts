@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { benchAccountId } from '../config/ids.ts';
-import { publishAccounts } from '../config/publish-accounts.ts';
+import { publishAccounts } from '../config/account-document.ts';
 import { trackBody } from '../load/bodies.ts';
 import { runLoad } from '../load/load-process.ts';
 import { assertAllAccepted } from '../load/load-result.ts';
@@ -10,7 +10,7 @@ import { startBareUws, startFastifyPublish } from '../peers/peers.ts';
 import { plainFigure, ratioFigure } from '../result/figure.ts';
 import type { Bar, ResultRow, Series } from '../result/result.ts';
 import type { Scenario, ScenarioContext } from '../system/scenario.ts';
-import { peakMemoryBytes } from '../machine/process-memory.ts';
+import { peakMemoryBytes } from '../machine/process-use.ts';
 import { memoryProbe, startSampler } from '../system/sampler.ts';
 import { startGateway } from '../system/services.ts';
 import type { Stage } from '../system/stage.ts';

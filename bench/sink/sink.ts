@@ -2,6 +2,7 @@ import { findFreePort } from '../../shared/embedded/machine/free-port.ts';
 import { noPercentiles } from '../load/load-recorder.ts';
 import type { Stage } from '../system/stage.ts';
 import type { SinkGroup, SinkRequest, SinkTally } from './sink-messages.ts';
+import { waitUntil } from '../machine/wait-until.ts';
 
 /** A destination that counts, as a process of its own. */
 export type Sink = {
@@ -41,4 +42,22 @@ export async function startSink(stage: Stage): Promise<Sink> {
     forget: () => ask({ kind: 'forget' }),
     stop: () => child.stop(),
   };
+}
+
+const quietMs = 1_000;
+const deadlineMs = 300_000;
+
+/**
+ * Waits until at least `events` have arrived since the sink started, and then until nothing has come for a second:
+ * there are more where requests were accepted whose answer nobody waited for, or where something came twice.
+ */
+export async function waitArrived(sink: Sink, group: string, events: number): Promise<void> {
+  let last = -1;
+  const missing = async (): Promise<string | undefined> => {
+    const { events: arrived } = await sink.group(group);
+    const isQuiet = arrived === last;
+    last = arrived;
+    return isQuiet && arrived >= events ? undefined : `${arrived} of ${events} arrived`;
+  };
+  await waitUntil('the last events to arrive', deadlineMs, missing, quietMs);
 }

@@ -1,5 +1,5 @@
 import type { Series } from '../result/result.ts';
-import { processMemoryBytes } from '../machine/process-memory.ts';
+import { processMemoryBytes } from '../machine/process-use.ts';
 
 type Probe = Omit<Series, 'points'> & { read(): Promise<number> | number };
 

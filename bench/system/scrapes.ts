@@ -1,4 +1,4 @@
-import { processCpuMs } from '../machine/process-cpu.ts';
+import { processCpuMs } from '../machine/process-use.ts';
 import type { Service } from './services.ts';
 import { sleep } from '../machine/wait-until.ts';
 

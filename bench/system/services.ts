@@ -3,6 +3,7 @@ import { findFreePort } from '../../shared/embedded/machine/free-port.ts';
 import { serviceEnv } from './service-env.ts';
 import type { Stage } from './stage.ts';
 import { waitUntil } from '../machine/wait-until.ts';
+import { readMetrics } from './metrics-page.ts';
 
 /** A running service. */
 export type Service = {
@@ -95,4 +96,23 @@ function notReadyReason(metricsUrl: string): Promise<string | undefined> {
     async (answer) => (answer.ok ? undefined : answer.text()),
     () => 'no answer',
   );
+}
+
+/**
+ * Does something while a process stands still: a log can be filled without its reader working it off meanwhile, and the
+ * reader, its connections and consumers made, then begins at once.
+ */
+export async function whilePaused(pid: number, work: () => Promise<void>): Promise<void> {
+  process.kill(pid, 'SIGSTOP');
+  try {
+    await work();
+  } finally {
+    process.kill(pid, 'SIGCONT');
+  }
+}
+
+/** Events that a resolver could not take were never delivered, and a rate that counts on them is worth nothing. */
+export async function assertNoneRefused(pipeline: Service): Promise<void> {
+  const refused = (await readMetrics(pipeline.metricsUrl)).sum('sluice_resolver_dead_letters_total');
+  if (refused > 0) throw new Error(`the resolvers could not take ${refused} events: see the pipeline's log`);
 }

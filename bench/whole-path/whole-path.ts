@@ -2,12 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { migrate } from '../../shared/postgres/migrate.ts';
 import { benchAccountId } from '../config/ids.ts';
 import type { BenchAccount, BenchDestination } from '../config/account-document.ts';
-import { publishAccounts } from '../config/publish-accounts.ts';
-import { startSink } from '../sink/sink.ts';
+import { publishAccounts } from '../config/account-document.ts';
 import type { Sink } from '../sink/sink.ts';
-import { startGateway, startPipeline } from '../system/services.ts';
+import { startSink } from '../sink/sink.ts';
 import type { Service } from '../system/services.ts';
+import { startGateway, startPipeline } from '../system/services.ts';
 import type { Stage } from '../system/stage.ts';
+import { processFamilyCpuMs } from '../machine/process-use.ts';
 
 /** A gateway, a log, a pipeline with its database, and a sink: everything an event passes. */
 export type WholePath = {
@@ -68,4 +69,31 @@ export async function startLog(
       ? [await stage.startLog(syncAlways === undefined ? {} : { syncAlways })]
       : await stage.startCluster(nodes);
   return { url: servers.map(({ url }) => url).join(','), pids: servers.map(({ pid }) => pid) };
+}
+
+/** CPU each process of a path has used so far, in ms; the nodes of the log together. */
+export async function cpuMsOf({
+  gateway,
+  pipeline,
+  natsPids,
+  postgresPid,
+}: Pick<WholePath, 'gateway' | 'pipeline' | 'natsPids' | 'postgresPid'>): Promise<Record<string, number>> {
+  const nodes = await Promise.all(natsPids.map(processFamilyCpuMs));
+  return {
+    gateway: await processFamilyCpuMs(gateway.pid),
+    log: nodes.reduce((sum, ms) => sum + ms, 0),
+    pipeline: await processFamilyCpuMs(pipeline.pid),
+    PostgreSQL: await processFamilyCpuMs(postgresPid),
+  };
+}
+
+/** What each of so many events took, in ns, by two readings of the above. */
+export function cpuNsAnEvent(
+  before: Readonly<Record<string, number>>,
+  after: Readonly<Record<string, number>>,
+  events: number,
+): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(after).map(([process, ms]) => [process, ((ms - (before[process] ?? 0)) * 1e6) / events]),
+  );
 }

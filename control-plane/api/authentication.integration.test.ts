@@ -1,8 +1,8 @@
 import { request } from 'undici';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ApiKey } from '../../shared/postgres/entities/api-key.ts';
+import { ApiKey } from '../../shared/postgres/entities.ts';
 import { endpoints } from '../endpoints.ts';
-import { scopes } from '../keys/scopes.ts';
+import { scopeNames } from '../keys/scopes.ts';
 import type { Client } from '../testing/client.ts';
 import { startTestControlPlane } from '../testing/test-control-plane.ts';
 import type { TestControlPlane } from '../testing/test-control-plane.ts';
@@ -79,7 +79,7 @@ test('scopes: every endpoint is open to its own scope, to all, and to no other',
   const wanted = new Map(endpoints.map((endpoint) => [endpoint, endpoint.scope({})]));
   for (const [endpoint, scope] of wanted) {
     const path = endpoint.path.replace('/rest/v1', '').replace(':id', id);
-    const others = scopes.filter((one) => one !== 'all' && one !== scope && one !== 'version:publish');
+    const others = scopeNames.filter((one) => one !== 'all' && one !== scope && one !== 'version:publish');
     const without = await plane.newKey(client, others);
     const answer = await without.call(endpoint.method, path);
     expect([endpoint.id, answer.status, answer.body.error]).toEqual([

@@ -3,15 +3,14 @@ import { fastify } from 'fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { uuidv7 } from 'uuidv7';
 import type { Logger } from '../../shared/runtime/logger.ts';
-import type { Principal } from './principal.ts';
+import type { CoreServices, Endpoint, Principal } from './define-endpoint.ts';
 import type { ApiError } from './api-error.ts';
 import { forbidden, notFound, unauthorized } from './api-error.ts';
 import { readJson } from './checked-json.ts';
-import type { CoreServices, Endpoint } from './define-endpoint.ts';
 import { answerFailure, failureOf } from './failure.ts';
 import type { HttpCounts } from './http-counts.ts';
-import { httpsServerFactory } from './https-server.ts';
-import type { TlsTexts } from './https-server.ts';
+import { httpsServerFactory } from './http-settings.ts';
+import type { TlsTexts } from './http-settings.ts';
 import { prepareInput } from './prepare-input.ts';
 
 export type AppOptions<Services extends CoreServices> = {

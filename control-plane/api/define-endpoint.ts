@@ -3,7 +3,6 @@ import type { Static, TObject, TSchema } from 'typebox';
 import type { Storage } from '../../shared/postgres/open-storage.ts';
 import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
 import type { Paginator } from './pagination.ts';
-import type { Principal } from './principal.ts';
 
 export type EndpointInput<Query, Body> = {
   readonly params: Readonly<Record<string, string>>;
@@ -67,3 +66,11 @@ export function defineEndpoint<
     handle: declared.handle,
   };
 }
+
+/** Who makes a request: an API key, and the account it belongs to. */
+export type Principal = {
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly keyName: string;
+  readonly scopes: readonly string[];
+};

@@ -4,8 +4,7 @@ import { openStorage } from '../../shared/postgres/open-storage.ts';
 import type { Storage } from '../../shared/postgres/open-storage.ts';
 import { createTestDatabase } from '../../shared/testing/servers.ts';
 import type { TestDatabase } from '../../shared/testing/servers.ts';
-import { failureOf } from './failure.ts';
-import { loggableError } from './loggable-error.ts';
+import { failureOf, loggableError } from './failure.ts';
 
 let database: TestDatabase;
 let storage: Storage;

@@ -3,7 +3,8 @@ import { ConnectionException, UniqueConstraintViolationException } from '@mikro-
 import { isPassingFailure } from '../../shared/postgres/database-failure.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { ApiError, conflictCode } from './api-error.ts';
-import { loggableError } from './loggable-error.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
+import { isJsonObject } from '../../shared/runtime/json.ts';
 
 const internal = new ApiError(500, 'internal', 'internal server error');
 // Unlike a name that was seen to be taken: a name or id made by the service is another one next time.
@@ -50,4 +51,21 @@ function withCause(failure: ApiError, cause: unknown): ApiError {
   const own = new ApiError(failure.status, failure.code, failure.message, failure.details);
   own.cause = cause;
   return own;
+}
+
+/**
+ * What a log line may say of a failure. A message of the database repeats values of the query (a name, a key), so of
+ * those only code, table, constraint and the place in our code are kept.
+ */
+export function loggableError(error: unknown): JsonObject {
+  if (!(error instanceof Error)) return { type: typeof error };
+  const facts: JsonObject = isJsonObject(error) ? error : {};
+  const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
+  const ofDatabase = typeof facts['severity'] === 'string' || typeof facts['sqlState'] === 'string';
+  return {
+    type: error.name,
+    code: facts['code'],
+    ...(ofDatabase ? { table: facts['table'], constraint: facts['constraint'] } : { message: error.message }),
+    stack: frames.join('\n'),
+  };
 }

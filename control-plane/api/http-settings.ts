@@ -1,8 +1,9 @@
+import type { RequestListener, Server } from 'node:http';
+import { createServer } from 'node:https';
 import type { Static, TObject } from 'typebox';
-import { needs, together } from '../../shared/runtime/env-rules.ts';
-import type { EnvRule } from '../../shared/runtime/env-rules.ts';
+import type { EnvRule } from '../../shared/runtime/env.ts';
+import { needs, together } from '../../shared/runtime/env.ts';
 import { optionalSecret, optionalText, port, text } from '../../shared/runtime/variables.ts';
-import type { TlsTexts } from './https-server.ts';
 
 export const controlPlaneHttpEnv = {
   CONTROL_PLANE_PORT: port('The configuration API', 8081),
@@ -28,4 +29,29 @@ export function readTlsTexts(env: Static<TObject<typeof controlPlaneHttpEnv>>): 
   const { CONTROL_PLANE_TLS_CERT: cert, CONTROL_PLANE_TLS_KEY: key, CONTROL_PLANE_TLS_PASSPHRASE: passphrase } = env;
   if (cert === undefined || key === undefined) return undefined;
   return { cert, key, ...(passphrase === undefined ? {} : { passphrase }) };
+}
+
+/** PEM texts of a server's own certificate. */
+export type TlsTexts = { readonly cert: string; readonly key: string; readonly passphrase?: string };
+
+class TlsTextsError extends Error {
+  readonly code = 'tls_texts';
+}
+
+/**
+ * A factory for Fastify, which then leaves the server's time limits to it. Throws TlsTextsError, when the server is made,
+ * if certificate and key cannot be used.
+ */
+export function httpsServerFactory(tls: TlsTexts, requestTimeoutMs: number): (handler: RequestListener) => Server {
+  return (handler) => {
+    try {
+      return createServer({ ...tls, requestTimeout: requestTimeoutMs }, handler);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new TlsTextsError(
+        `using CONTROL_PLANE_TLS_CERT and CONTROL_PLANE_TLS_KEY (with CONTROL_PLANE_TLS_PASSPHRASE where the key is encrypted): ${reason}`,
+        { cause: error },
+      );
+    }
+  };
 }

@@ -1,7 +1,7 @@
 import { Script } from 'node:vm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { endpoints } from '../endpoints.ts';
-import { scopes } from '../keys/scopes.ts';
+import { scopeNames } from '../keys/scopes.ts';
 import { startTestControlPlane } from '../testing/test-control-plane.ts';
 import type { TestControlPlane } from '../testing/test-control-plane.ts';
 
@@ -54,7 +54,7 @@ test('openapi: says what an empty limitedToSourceIds means, wherever the field s
 test('endpoints: ids are unique, and every scope asked for can be given', () => {
   const ids = endpoints.map(({ id }) => id);
   expect(new Set(ids).size).toBe(ids.length);
-  for (const { scope } of endpoints) expect(scopes).toContain(scope({}));
+  for (const { scope } of endpoints) expect(scopeNames).toContain(scope({}));
 });
 
 test('reference: a page that loads nothing from elsewhere', async () => {

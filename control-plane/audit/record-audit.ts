@@ -1,9 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { JsonObject } from '../../shared/runtime/json.ts';
-import { AuditEntry } from '../../shared/postgres/entities/audit-entry.ts';
-import type { AuditEntryRow } from '../../shared/postgres/entities/audit-entry.ts';
+import { AuditEntry } from '../../shared/postgres/entities.ts';
+import type { AuditEntryRow } from '../../shared/postgres/entities.ts';
 import type { Position } from '../api/pagination.ts';
-import type { Principal } from '../api/principal.ts';
+import type { Principal } from '../api/define-endpoint.ts';
 
 export type AuditedAction = {
   /** `destination.update`, `version.publish`: the noun and what was done to it. */

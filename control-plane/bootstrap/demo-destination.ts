@@ -2,11 +2,11 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { DestinationBody } from '../../shared/collections/destinations.ts';
 import type { SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
 import { isJsonObject } from '../../shared/runtime/json.ts';
-import { ConfigEntity } from '../../shared/postgres/entities/config-entity.ts';
+import { ConfigEntity } from '../../shared/postgres/entities.ts';
 import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
 import { patchDestination } from '../destinations/edit-destinations.ts';
-import { lockAccount } from '../draft/edit.ts';
-import type { Principal } from '../api/principal.ts';
+import { lockAccount } from '../draft/edit-entities.ts';
+import type { Principal } from '../api/define-endpoint.ts';
 import { publishVersion } from '../versions/publish-version.ts';
 import { insertVersion, liveContent } from '../versions/version-store.ts';
 

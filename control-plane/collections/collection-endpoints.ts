@@ -1,15 +1,13 @@
 import { Type } from 'typebox';
 import type { TProperties } from 'typebox';
+import { createEntity, deleteEntity, edit, patchEntity } from '../draft/edit-entities.ts';
 import type { AnyCollection } from '../../shared/collections/registry.ts';
-import { createEntity, deleteEntity, patchEntity } from '../draft/edit-entities.ts';
-import { edit } from '../draft/edit.ts';
 import { entityPosition, findEntity, listEntities } from '../draft/entity-store.ts';
 import { notFound } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import type { Endpoint } from '../api/define-endpoint.ts';
 import { pageOf, pageQuery } from '../api/pagination.ts';
-import { createSchema, patchSchema, replySchema } from './entity-schemas.ts';
-import { viewEntity } from './entity-view.ts';
+import { createSchema, patchSchema, replySchema, viewEntity } from './entity-schemas.ts';
 
 /** The five operations of a collection, derived from its declaration. */
 export function collectionEndpoints(collection: AnyCollection): Endpoint[] {

@@ -1,7 +1,9 @@
-import { Type } from 'typebox';
 import type { TObject, TProperties } from 'typebox';
+import { Type } from 'typebox';
 import type { AnyCollection } from '../../shared/collections/registry.ts';
 import { nullable } from '../../shared/contracts/config/define-collection.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
+import type { ConfigEntityRow } from '../../shared/postgres/entities.ts';
 
 const instant = Type.String({ format: 'date-time' });
 
@@ -34,4 +36,16 @@ export function patchSchema(collection: AnyCollection, overrides: TProperties = 
 /** An entity as it is answered. */
 export function replySchema(collection: AnyCollection, more: TProperties = {}): TObject {
   return Type.Object({ ...entityFields, ...collection.body.properties, ...more });
+}
+
+/** An entity as it is answered: its own fields between its id and its times. */
+export function viewEntity(collection: AnyCollection, row: ConfigEntityRow): { readonly id: string } & JsonObject {
+  return {
+    id: row.id,
+    // A row written before a field existed has its default.
+    ...collection.defaults,
+    ...row.body,
+    createdAt: row.createdAt.toISOString(),
+    updatedAt: row.updatedAt?.toISOString() ?? null,
+  };
 }

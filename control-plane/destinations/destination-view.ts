@@ -1,13 +1,14 @@
-import { destinations } from '../../shared/collections/destinations.ts';
+import { Type } from 'typebox';
 import type { DestinationBody } from '../../shared/collections/destinations.ts';
+import { destinations } from '../../shared/collections/destinations.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
-import type { ConfigEntityRow } from '../../shared/postgres/entities/config-entity.ts';
-import { settingContext } from '../../shared/contracts/config/secrets.ts';
+import type { ConfigEntityRow } from '../../shared/postgres/entities.ts';
 import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
-import { replySchema } from '../collections/entity-schemas.ts';
-import { viewEntity } from '../collections/entity-view.ts';
+import { settingContext } from '../../shared/contracts/config/secrets.ts';
+import { replySchema, viewEntity } from '../collections/entity-schemas.ts';
 import { maskSettings } from '../draft/mask-settings.ts';
 import type { SettingSealer } from './settings.ts';
+import { nullable } from '../../shared/contracts/config/define-collection.ts';
 
 /** A destination as it is answered. */
 export const destinationReply = replySchema(destinations);
@@ -26,3 +27,80 @@ export function sealerFor(secretBox: SecretBox, accountId: string, destinationId
     open: (key, sealed) => secretBox.open(sealed, context(key)),
   };
 }
+
+const key = Type.String();
+const label = Type.String();
+const sublabel = nullable(Type.String());
+const required = nullable(Type.Boolean());
+
+const setting = Type.Union([
+  Type.Object({ key, type: Type.Literal('Alert'), label }),
+  Type.Object({
+    key,
+    type: Type.Literal('Select'),
+    label,
+    options: Type.Array(Type.Object({ label: Type.String(), value: Type.String() })),
+    sublabel,
+    required,
+    defaultValue: nullable(Type.String()),
+  }),
+  Type.Object({
+    key,
+    type: Type.Literal('Switch'),
+    label,
+    required,
+    sublabel,
+    defaultValue: nullable(Type.Boolean()),
+  }),
+  Type.Object({ key, type: Type.Literal('GenericOauth'), label, sublabel }),
+  Type.Object({ key, type: Type.Enum(['Text', 'Secret']), label, placeholder: Type.String(), sublabel, required }),
+]);
+
+/** A destination kind as the types endpoint describes it. */
+export const destinationDescriptorReply = Type.Object({
+  id: Type.String(),
+  label: Type.String(),
+  status: Type.Enum(['deprecated', 'ga']),
+  capabilities: Type.Object({
+    oauth: Type.Boolean(),
+    listsAccounts: Type.Boolean(),
+    supportsRenamedEvents: Type.Boolean(),
+  }),
+  settings: Type.Array(setting),
+});
+
+const headers = Type.Record(Type.String(), Type.String());
+
+/** What a test of a destination answers. */
+export const destinationTestReply = Type.Object({
+  outcome: Type.Enum(['delivered', 'retry', 'reject', 'skipped'], {
+    description:
+      'delivered: the platform took it. retry: the pipeline would try again. reject: it would become a dead letter. ' +
+      'skipped: the kind has no use for an event of this name and sends nothing.',
+  }),
+  reason: nullable(
+    Type.String({
+      description:
+        'Why it was not delivered: `status 401`, `network ECONNREFUSED`, `egress_denied` for an address destinations ' +
+        'may not have, or what the event lacks.',
+    }),
+  ),
+  settings: Type.Enum(['draft', 'published']),
+  eventId: Type.String({ description: 'The id the event went out with.' }),
+  durationMs: nullable(Type.Integer({ minimum: 0, description: 'Null when nothing was sent.' })),
+  request: nullable(
+    Type.Object({
+      method: Type.String(),
+      url: Type.String(),
+      headers,
+      body: nullable(Type.String({ description: 'Its first 65,536 characters.' })),
+    }),
+  ),
+  answer: nullable(
+    Type.Object({
+      status: Type.Integer(),
+      headers,
+      body: Type.String({ description: 'Its first 16,384 characters.' }),
+    }),
+  ),
+});

@@ -1,7 +1,7 @@
 import { destinations } from '../../shared/collections/destinations.ts';
 import type { DestinationBody } from '../../shared/collections/destinations.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
-import type { ConfigEntityRow } from '../../shared/postgres/entities/config-entity.ts';
+import type { ConfigEntityRow } from '../../shared/postgres/entities.ts';
 import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
 import { createEntity, patchEntity } from '../draft/edit-entities.ts';
 import type { Editing } from '../draft/edit-entities.ts';

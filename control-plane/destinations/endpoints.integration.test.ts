@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { destinationKinds } from '../../shared/destinations/registry.ts';
-import { ConfigEntity } from '../../shared/postgres/entities/config-entity.ts';
+import { ConfigEntity } from '../../shared/postgres/entities.ts';
 import type { Client } from '../testing/client.ts';
 import { startTestControlPlane } from '../testing/test-control-plane.ts';
 import type { TestControlPlane } from '../testing/test-control-plane.ts';

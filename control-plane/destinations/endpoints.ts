@@ -11,19 +11,22 @@ import type { CoreServices } from '../api/define-endpoint.ts';
 import { pageOf, pageQuery } from '../api/pagination.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { createSchema, patchSchema } from '../collections/entity-schemas.ts';
-import { deleteEntity } from '../draft/edit-entities.ts';
-import { edit } from '../draft/edit.ts';
+import { deleteEntity, edit } from '../draft/edit-entities.ts';
 import { entityPosition, findEntity, listEntities } from '../draft/entity-store.ts';
 import type { LiveValues } from '../health/live-values.ts';
 import { summarizeHealth } from '../health/summarize-health.ts';
-import { destinationDescriptorReply } from './descriptor-reply.ts';
+import {
+  destinationDescriptorReply,
+  destinationReply,
+  destinationTestReply,
+  sealerFor,
+  viewDestination,
+} from './destination-view.ts';
 import type { DestinationTests } from './destination-tests.ts';
-import { destinationReply, sealerFor, viewDestination } from './destination-view.ts';
 import { createDestination, patchDestination } from './edit-destinations.ts';
-import { findLiveDestination } from './live-destination.ts';
+import { findLiveDestination } from '../draft/live-version.ts';
 import { prepareDestination } from './prepare-destination.ts';
 import { createTestEvent } from './run-test.ts';
-import { destinationTestReply } from './test-reply.ts';
 
 const ids = destinationKinds.map(({ descriptor }) => descriptor.id);
 const offered = `One that GET /rest/v1/destinations/types offers: ${ids.join(', ')}.`;

@@ -1,4 +1,4 @@
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { httpDestination } from '../../shared/destinations/http-destination/destination.ts';
 import { createSecretMasker, isSecretName, secretSettings, secretsInRequest } from './mask-secrets.ts';
 
@@ -8,7 +8,7 @@ const mask = '********';
 describe('mask', () => {
   const { text } = createSecretMasker([secret]);
   const base64 = (before: string): string => Buffer.from(`${before}${secret} behind`).toString('base64');
-  it.each([
+  test.each([
     ['as it is', secret],
     ['in JSON', JSON.stringify({ key: secret })],
     ['in JSON with escaped slashes', JSON.stringify({ key: secret }).replaceAll('/', '\\/')],
@@ -31,17 +31,17 @@ describe('mask', () => {
     expect(masked.endsWith(' after')).toBe(true);
   });
 
-  it('a secret within another: the whole of the longer one goes', () => {
+  test('a secret within another: the whole of the longer one goes', () => {
     expect(createSecretMasker(['abcd', 'abcdefgh']).text('x abcdefgh y abcd')).toBe(`x ${mask} y ${mask}`);
   });
 
-  it('a secret of two characters: masked where it is a value, not inside of others', () => {
+  test('a secret of two characters: masked where it is a value, not inside of others', () => {
     const short = createSecretMasker(['ok']);
     expect(short.text('ok')).toBe(mask);
     expect(short.text('{"pin":"ok","text":"a book"}')).toBe(`{"pin":"${mask}","text":"a book"}`);
   });
 
-  it('no secrets: nothing changes', () => {
+  test('no secrets: nothing changes', () => {
     expect(createSecretMasker([]).text('as it was')).toBe('as it was');
   });
 });

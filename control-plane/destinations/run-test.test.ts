@@ -1,4 +1,4 @@
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { UnfitEventError } from '../../shared/destinations/sdk/destination.ts';
 import type { PreparedDestination } from '../../shared/destinations/sdk/destination.ts';
 import { httpDestination } from '../../shared/destinations/http-destination/destination.ts';
@@ -32,7 +32,7 @@ const testOf = (prepared: Partial<PreparedDestination>) => ({
 });
 
 describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const))('%s', (_id, kind) => {
-  it('destination test: shows no secret of its settings, plain or in base64', async () => {
+  test('destination test: shows no secret of its settings, plain or in base64', async () => {
     const settings = kind.exampleSettings;
     const result = await runDestinationTest({ kind, settings, prepared: kind.prepare(settings), event }, echo);
     expect(['delivered', 'retry', 'reject', 'skipped']).toContain(result.outcome);

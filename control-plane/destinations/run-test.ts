@@ -10,7 +10,7 @@ import type {
   PreparedDestination,
 } from '../../shared/destinations/sdk/destination.ts';
 import { classifyAnswer } from '../../shared/egress/classify-answer.ts';
-import { parseUrl } from '../../shared/egress/parsed-url.ts';
+import { parseUrl } from '../../shared/egress/sender.ts';
 import type { Sender } from '../../shared/egress/sender.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import { createSecretMasker, secretSettings, secretsInRequest } from './mask-secrets.ts';

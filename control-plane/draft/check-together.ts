@@ -1,10 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { CollectionName } from '../../shared/collections/registry.ts';
-import type { EntityEdit } from './refuse-problems.ts';
 import { checkVariantChange, checkVariants } from '../../shared/experiments/validate-experiment.ts';
 import { findEntity } from './entity-store.ts';
-import { refuseProblems } from './refuse-problems.ts';
 import { loadVariants, readExperimentBody, readVariantBody } from './experiment-rows.ts';
+import type { FieldProblem } from '../../shared/contracts/config/define-collection.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
+import { badRequest } from '../api/api-error.ts';
 
 type CheckEdit = (em: EntityManager, accountId: string, edit: EntityEdit) => Promise<void>;
 
@@ -36,3 +37,16 @@ async function checkVariantEdit(em: EntityManager, accountId: string, edit: Enti
   const together = variant === undefined ? [] : checkVariants(experiment, [...others, { ...variant, id }]);
   refuseProblems([...change, ...together]);
 }
+
+/** Throws a 400 that names every field with a problem; does nothing where there is none. */
+export function refuseProblems(problems: readonly FieldProblem[]): void {
+  const sentences = problems.map(({ field, problem }) => `${field} ${problem}`);
+  if (sentences[0] !== undefined) throw badRequest(sentences[0], sentences.slice(1).join('; ') || undefined);
+}
+
+/** An entity that is about to be added (no body before), changed, or taken out (none after). */
+type EntityEdit = {
+  readonly id: string;
+  readonly before: JsonObject | undefined;
+  readonly after: JsonObject | undefined;
+};

@@ -3,15 +3,14 @@ import { uuidv7 } from 'uuidv7';
 import { collectionOf } from '../../shared/collections/registry.ts';
 import type { AnyCollection } from '../../shared/collections/registry.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
-import { ConfigEntity } from '../../shared/postgres/entities/config-entity.ts';
-import type { ConfigEntityRow } from '../../shared/postgres/entities/config-entity.ts';
+import type { ConfigEntityRow } from '../../shared/postgres/entities.ts';
+import { ConfigEntity } from '../../shared/postgres/entities.ts';
 import { badRequest, conflict, notFound } from '../api/api-error.ts';
-import type { Principal } from '../api/principal.ts';
+import type { CoreServices, Principal } from '../api/define-endpoint.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { foldText, randomText, slugOf } from '../store/text.ts';
-import { checkTogether } from './check-together.ts';
+import { checkTogether, refuseProblems } from './check-together.ts';
 import { findEntity, insertEntity, missingEntities, replaceBody } from './entity-store.ts';
-import { refuseProblems } from './refuse-problems.ts';
 
 /** What an edit needs. Whoever makes one holds the account's lock: see `edit`. */
 export type Editing = { readonly em: EntityManager; readonly principal: Principal; readonly now: Date };
@@ -30,7 +29,7 @@ export async function createEntity(
   }
   const id = collection.ids === 'uuid' ? uuidv7() : await freeSlug(em, accountId, collection, draft);
   const body = complete(id, draft);
-  await checkBody(em, accountId, collection, id, body, {});
+  await checkBody(em, accountId, collection, { id, before: {}, after: body });
   await checkTogether(em, accountId, collection.name, { id, before: undefined, after: body });
   const row = insertEntity(em, { accountId, collection: collection.name, id, body, createdAt: now });
   recordAudit(em, principal, { action: `${collection.noun}.create`, collection: collection.name, entityId: id }, now);
@@ -52,7 +51,7 @@ export async function patchEntity(
   const given = Object.entries(withoutUndefined(fields)).filter(([field]) => !ignored.has(field));
   const before = row.body;
   const body = change({ ...before, ...Object.fromEntries(given) }, before);
-  await checkBody(em, accountId, collection, id, body, before);
+  await checkBody(em, accountId, collection, { id, before, after: body });
   await checkTogether(em, accountId, collection.name, { id, before, after: body });
   if (replaceBody(row, body, now)) {
     const changed = Object.keys(body).filter((field) => JSON.stringify(body[field]) !== JSON.stringify(before[field]));
@@ -79,9 +78,7 @@ async function checkBody(
   em: EntityManager,
   accountId: string,
   collection: AnyCollection,
-  id: string,
-  body: JsonObject,
-  before: JsonObject,
+  { id, before, after: body }: { readonly id: string; readonly before: JsonObject; readonly after: JsonObject },
 ): Promise<void> {
   refuseProblems(collection.check(body));
   for (const reference of collection.references) {
@@ -131,4 +128,27 @@ async function freeSlug(
 
 function withoutUndefined(fields: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+/**
+ * Runs an edit in one transaction, alone among the edits of its account: all of it is kept, or nothing. Its time is
+ * taken when its turn has come, so that times are in the order of the edits.
+ */
+export function edit<Result>(
+  services: CoreServices,
+  principal: Principal,
+  work: (editing: Editing) => Promise<Result>,
+): Promise<Result> {
+  return services.storage.fork().transactional(async (em) => {
+    await lockAccount(em, principal.accountId);
+    return work({ em, principal, now: services.now() });
+  });
+}
+
+/**
+ * Waits until this transaction is the only one that changes the account's configuration. Edits, versions and
+ * publishes of one account happen one after the other, so none of them can miss another; readers never wait.
+ */
+export async function lockAccount(em: EntityManager, accountId: string): Promise<void> {
+  await em.execute('select 1 from accounts where id = ? for no key update', [accountId]);
 }

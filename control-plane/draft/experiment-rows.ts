@@ -6,7 +6,7 @@ import type {
   ExperimentVariantBody,
 } from '../../shared/experiments/experiment-bodies.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
-import { ConfigEntity } from '../../shared/postgres/entities/config-entity.ts';
+import { ConfigEntity } from '../../shared/postgres/entities.ts';
 
 /** The variants an experiment has in the draft. */
 export async function loadVariants(

@@ -1,8 +1,38 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { Account } from '../../shared/postgres/entities/account.ts';
+import { Account } from '../../shared/postgres/entities.ts';
+import type { SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
 
 /** The id of the version the account runs, if it has published one. */
 export async function liveVersionId(em: EntityManager, accountId: string): Promise<string | undefined> {
   const account = await em.findOneOrFail(Account, { id: accountId }, { refresh: true });
   return account.liveVersionId ?? undefined;
+}
+
+/** A destination as the version the account runs has it; undefined where that has none. */
+export async function findLiveDestination(
+  em: EntityManager,
+  accountId: string,
+  id: string,
+): Promise<SnapshotEntity | undefined> {
+  const versionId = await liveVersionId(em, accountId);
+  if (versionId === undefined) return undefined;
+  // Only the one leaves the database: a snapshot can be large.
+  const [row] = await em.execute<{ destination: SnapshotEntity }[]>(
+    `select destination from versions, jsonb_array_elements(content -> 'destinations') as destination
+     where versions.id = ? and destination ->> 'id' = ?`,
+    [versionId, id],
+  );
+  return row?.destination;
+}
+
+/** Ids of the sources in the version the account runs. */
+export async function publishedSources(em: EntityManager, accountId: string): Promise<ReadonlySet<string>> {
+  const id = await liveVersionId(em, accountId);
+  if (id === undefined) return new Set();
+  // Only the ids leave the database: a snapshot can be large.
+  const rows: { id: string }[] = await em.execute(
+    `select source ->> 'id' as id from versions, jsonb_array_elements(content -> 'sources') as source where versions.id = ?`,
+    [id],
+  );
+  return new Set(rows.map((row) => row.id));
 }

@@ -1,5 +1,6 @@
 import type { ReadyCheck } from '../../shared/runtime/status/serve-status.ts';
 import type { Storage } from '../../shared/postgres/open-storage.ts';
+import type { PoolFigures } from '../../shared/postgres/database-metrics.ts';
 
 /** Whether PostgreSQL answers, looked at every two seconds. */
 export type DatabaseMonitor = { readonly check: ReadyCheck; stop(): Promise<void> };
@@ -49,4 +50,16 @@ async function answersInTime(storage: Storage): Promise<boolean> {
   const ok = await Promise.race([answer, late]);
   clearTimeout(timer);
   return ok;
+}
+
+/** What is used of the pool below the object mapper. */
+type KnexPool = { numUsed(): number; numFree(): number; numPendingAcquires(): number; readonly max: number };
+
+/** The connections the configuration is read and written over. */
+export function storagePoolFigures(storage: Storage): PoolFigures {
+  const knex = storage.orm.em.getConnection().getKnex();
+  // There is none before the first query.
+  const { pool } = knex.client as { readonly pool?: KnexPool };
+  if (pool === undefined) return { used: 0, idle: 0, waiting: 0, connectionsMax: 0 };
+  return { used: pool.numUsed(), idle: pool.numFree(), waiting: pool.numPendingAcquires(), connectionsMax: pool.max };
 }

@@ -7,7 +7,7 @@ import {
   decodeTriggered,
 } from '../../shared/contracts/source-activity.ts';
 import type { Bucket } from '../../shared/nats/buckets/bucket.ts';
-import { createBucketMirror } from '../publishing/bucket-mirror.ts';
+import { createBucketCache } from '../publishing/bucket-cache.ts';
 
 /** What gateways and pipelines report of sources and destinations, as of now. */
 export type LiveValues = {
@@ -22,10 +22,10 @@ export type LiveValues = {
 
 /** Follows the HEALTH bucket. */
 export function createLiveValues(): LiveValues {
-  const triggered = createBucketMirror(allTriggered, decodeTriggered);
-  const dispatched = createBucketMirror(allDispatched, decodeDispatched);
-  const health = createBucketMirror(allHealth, decodeHealthRecord);
-  const mirrors = [triggered, dispatched, health];
+  const triggered = createBucketCache(allTriggered, decodeTriggered);
+  const dispatched = createBucketCache(allDispatched, decodeDispatched);
+  const health = createBucketCache(allHealth, decodeHealthRecord);
+  const caches = [triggered, dispatched, health];
   return {
     lastTriggeredAt: (sourceId) => latest(triggered.valuesOf(sourceId)),
     lastDispatchedAt: (sourceId) => latest(dispatched.valuesOf(sourceId)),
@@ -37,10 +37,10 @@ export function createLiveValues(): LiveValues {
       );
     },
     async follow(bucket) {
-      await Promise.all(mirrors.map((mirror) => mirror.follow(bucket)));
+      await Promise.all(caches.map((cache) => cache.follow(bucket)));
     },
     stop() {
-      for (const mirror of mirrors) mirror.stop();
+      for (const cache of caches) cache.stop();
     },
   };
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { hashApiKey, issueApiKey, readKid, sameHash } from './api-key.ts';
 import { isValidAt } from './authenticate.ts';
 import { randomText } from '../store/text.ts';
-import { hasScope, isScope, scopes } from './scopes.ts';
+import { hasScope, isScope, scopeNames } from './scopes.ts';
 
 test('api key: has its parts, and its hash is of the whole key', () => {
   const { key, kid, secretHash } = issueApiKey();
@@ -39,7 +39,7 @@ test('validity: ends with revocation and with expiry', () => {
 });
 
 test('scopes: all is every one; others only themselves', () => {
-  for (const scope of scopes) {
+  for (const scope of scopeNames) {
     expect(hasScope(['all'], scope)).toBe(true);
     expect(hasScope([scope], scope)).toBe(true);
     expect(isScope(scope)).toBe(true);

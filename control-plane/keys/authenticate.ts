@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { ApiKey } from '../../shared/postgres/entities/api-key.ts';
-import type { Principal } from '../api/principal.ts';
+import { ApiKey } from '../../shared/postgres/entities.ts';
+import type { Principal } from '../api/define-endpoint.ts';
 import { hashApiKey, readKid, sameHash } from './api-key.ts';
 
 const bearer = /^Bearer +([\x21-\x7e]+)$/i;

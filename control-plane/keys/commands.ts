@@ -1,8 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { uuidv7 } from 'uuidv7';
-import { Account } from '../../shared/postgres/entities/account.ts';
+import { Account } from '../../shared/postgres/entities.ts';
 import type { Storage } from '../../shared/postgres/open-storage.ts';
-import type { Principal } from '../api/principal.ts';
+import type { Principal } from '../api/define-endpoint.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { isUuid } from '../store/text.ts';
 import { isValidAt } from './authenticate.ts';

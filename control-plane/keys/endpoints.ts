@@ -1,15 +1,42 @@
 import { Type } from 'typebox';
 import { nameField, nullable } from '../../shared/contracts/config/define-collection.ts';
+import type { ApiKeyRow } from '../../shared/postgres/entities.ts';
 import { badRequest, forbidden, notFound } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import { pageOf, pageQuery } from '../api/pagination.ts';
 import { recordAudit } from '../audit/record-audit.ts';
-import { edit } from '../draft/edit.ts';
+import { edit } from '../draft/edit-entities.ts';
 import { addApiKey, listApiKeys, revokeApiKey } from './key-store.ts';
-import { keyReply, viewKey } from './key-view.ts';
-import { hasScope, scopes as knownScopes } from './scopes.ts';
+import { hasScope, scopeNames } from './scopes.ts';
 
-const scope = Type.Enum([...knownScopes, 'source:view']);
+const instant = Type.String({ format: 'date-time' });
+
+/** An API key as it is answered; the key itself is not part of it. */
+const keyReply = Type.Object({
+  id: Type.String({ format: 'uuid' }),
+  name: Type.String(),
+  prefix: Type.String({ description: 'How the key begins, to recognise it by.' }),
+  scopes: Type.Array(Type.String()),
+  createdAt: instant,
+  expiresAt: nullable(instant),
+  revokedAt: nullable(instant),
+  lastUsedAt: nullable(instant),
+});
+
+function viewKey(row: ApiKeyRow): Record<string, unknown> {
+  return {
+    id: row.id,
+    name: row.name,
+    prefix: `slk_${row.kid}`,
+    scopes: row.scopes,
+    createdAt: row.createdAt.toISOString(),
+    expiresAt: row.expiresAt?.toISOString() ?? null,
+    revokedAt: row.revokedAt?.toISOString() ?? null,
+    lastUsedAt: row.lastUsedAt?.toISOString() ?? null,
+  };
+}
+
+const scope = Type.Enum([...scopeNames, 'source:view']);
 
 export const keyEndpoints = [
   defineEndpoint({

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { uuidv7 } from 'uuidv7';
-import { ApiKey } from '../../shared/postgres/entities/api-key.ts';
-import type { ApiKeyRow } from '../../shared/postgres/entities/api-key.ts';
+import { ApiKey } from '../../shared/postgres/entities.ts';
+import type { ApiKeyRow } from '../../shared/postgres/entities.ts';
 import type { Position } from '../api/pagination.ts';
 import { isUuid } from '../store/text.ts';
 import { issueApiKey } from './api-key.ts';

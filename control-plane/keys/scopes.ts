@@ -4,7 +4,7 @@ const entityActions = ['list', 'find', 'create', 'update', 'delete'] as const;
 const servedOnTheirOwn = new Set(['destinations', 'sources']);
 
 /** Every scope a key can carry. */
-export const scopes: readonly string[] = [
+export const scopeNames: readonly string[] = [
   'all',
   ...entityActions.map((action) => `destination:${action}`),
   ...entityActions.map((action) => `source:${action}`),
@@ -39,5 +39,5 @@ export function hasScope(granted: readonly string[], scope: string): boolean {
 
 /** Names a key can be created with: the scopes, and the old name of one. */
 export function isScope(name: string): boolean {
-  return name === 'source:view' || scopes.includes(name);
+  return name === 'source:view' || scopeNames.includes(name);
 }

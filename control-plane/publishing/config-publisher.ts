@@ -1,13 +1,18 @@
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { Logger } from '../../shared/runtime/logger.ts';
-import { Account } from '../../shared/postgres/entities/account.ts';
+import { Account } from '../../shared/postgres/entities.ts';
 import type { Storage } from '../../shared/postgres/open-storage.ts';
 import type { LogBuckets } from './log-buckets.ts';
-import { countWaiting, forgetOldRows, markPushed, waitingAccounts } from './outbox.ts';
-import { createAccountPusher } from './publish-account.ts';
+import { countWaiting, forgetOldRows, markPublished, waitingAccounts } from './outbox.ts';
+import type { Bucket } from '../../shared/nats/buckets/bucket.ts';
+import { accountKey } from '../../shared/contracts/subjects.ts';
+import { encodeAccountConfig } from '../../shared/contracts/config/account-config.ts';
+import { readAccountDocument } from './account-document.ts';
 
 /** Moves published configuration from PostgreSQL to the CONFIG bucket while this process leads. */
 export type ConfigPublisher = {
-  /** There may be something to push. */
+  /** There may be something to publish. */
   wake(): void;
   /** Outbox rows that waited when last looked at. */
   readonly waiting: number;
@@ -39,14 +44,14 @@ export function createConfigPublisher(options: ConfigPublisherOptions): ConfigPu
   let stopped = false;
   let running: Promise<void> | undefined;
 
-  const pusher = createAccountPusher(storage);
-  const push = async (how: 'push' | 'reconcile', accountId: string): Promise<number | undefined> => {
-    const pushed = await pusher[how](logBuckets.buckets.config, accountId);
-    if (pushed === undefined) return undefined;
-    if (pushed.written) logger.info({ accountId, revision: pushed.revision }, 'configuration pushed');
-    return pushed.revision;
+  const accounts = createAccountPublisher(storage);
+  const publish = async (how: 'publish' | 'reconcile', accountId: string): Promise<number | undefined> => {
+    const published = await accounts[how](logBuckets.buckets.config, accountId);
+    if (published === undefined) return undefined;
+    if (published.written) logger.info({ accountId, revision: published.revision }, 'configuration published');
+    return published.revision;
   };
-  // One account that cannot be pushed does not keep the others waiting; the round still counts as failed.
+  // One account that cannot be published does not keep the others waiting; the round still counts as failed.
   const eachAccount = async <Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> => {
     const failures: unknown[] = [];
     for (const item of items) {
@@ -57,15 +62,15 @@ export function createConfigPublisher(options: ConfigPublisherOptions): ConfigPu
   };
   const drain = async (): Promise<void> => {
     await eachAccount(await waitingAccounts(storage.fork(), accountsPerRound), async (account) => {
-      const pushed = await push('push', account.accountId);
-      await markPushed(storage.fork(), account, pushed ?? null, options.now());
+      const published = await publish('publish', account.accountId);
+      await markPublished(storage.fork(), account, published ?? null, options.now());
     });
   };
-  // What the bucket should hold is compared with what it holds: it may have been wiped, or a push lost with a process.
+  // What the bucket should hold is compared with what it holds: it may have been wiped, or a publish lost with a process.
   const reconcile = async (): Promise<void> => {
     const published = await storage.fork().find(Account, { liveVersionId: { $ne: null } }, { fields: ['id'] });
     await eachAccount(published, async ({ id }) => {
-      await push('reconcile', id);
+      await publish('reconcile', id);
     });
     await forgetOldRows(storage.fork(), options.now());
     reconciledAtMs = performance.now();
@@ -117,4 +122,75 @@ export function createConfigPublisher(options: ConfigPublisherOptions): ConfigPu
       await running;
     },
   };
+}
+
+export class AccountPublishError extends Error {
+  readonly code = 'publish_failed';
+}
+
+export type PublishedAccount = {
+  /** Revision of the bucket that holds what the account runs. */
+  readonly revision: number;
+  /** False when the bucket held it already. */
+  readonly written: boolean;
+};
+
+/** Brings accounts' entries in the CONFIG bucket to what PostgreSQL says they run. */
+export type AccountPublisher = {
+  /** Undefined for an account that has published nothing. */
+  publish(bucket: Bucket, accountId: string): Promise<PublishedAccount | undefined>;
+  /** The same, after a look at what the bucket really holds. */
+  reconcile(bucket: Bucket, accountId: string): Promise<PublishedAccount | undefined>;
+};
+
+/** An entry of the bucket: its revision and the hash of its value, nothing of which is 0 and empty. */
+type Held = { readonly revision: number; readonly digest: string };
+
+const attemptsMax = 10;
+const accountsRemembered = 10_000;
+
+/**
+ * The database is read after the entry and the write is conditional on it, so that a publisher that was held up can
+ * never put an older state over a newer one. Entries it has written itself it need not read again: were one changed
+ * or wiped since, the condition fails.
+ */
+function createAccountPublisher(storage: Storage): AccountPublisher {
+  const known = new LRUCache<string, Held>({ max: accountsRemembered });
+  const publish = async (bucket: Bucket, accountId: string): Promise<PublishedAccount | undefined> => {
+    const key = accountKey(accountId);
+    for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
+      const held = known.get(accountId) ?? (await readHeld(bucket, key));
+      const document = await readAccountDocument(storage.fork(), accountId);
+      if (document === undefined) return undefined;
+      const bytes = encodeAccountConfig(document);
+      const digest = digestOf(bytes);
+      if (held.digest === digest) {
+        known.set(accountId, held);
+        return { revision: held.revision, written: false };
+      }
+      known.delete(accountId);
+      const revision = await bucket.putIfUnchanged(key, bytes, held.revision);
+      if (revision === undefined) continue;
+      known.set(accountId, { revision, digest });
+      return { revision, written: true };
+    }
+    throw new AccountPublishError(`publishing account ${accountId}: another writer was first ${attemptsMax} times`);
+  };
+  return {
+    publish,
+    reconcile(bucket, accountId) {
+      known.delete(accountId);
+      return publish(bucket, accountId);
+    },
+  };
+}
+
+async function readHeld(bucket: Bucket, key: string): Promise<Held> {
+  const entry = await bucket.get(key);
+  const digest = entry?.value === undefined ? '' : digestOf(entry.value);
+  return { revision: entry?.revision ?? 0, digest };
+}
+
+function digestOf(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('base64');
 }

@@ -4,7 +4,7 @@ import type { DatabaseAccess } from '../../shared/postgres/database-access.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { outboxChannel } from './outbox.ts';
 
-/** The right to push, held by one control plane at a time, and the notices that there is something to push. */
+/** The right to publish, held by one control plane at a time, and the notices that there is something to publish. */
 export type LeaderLock = {
   readonly leading: boolean;
   stop(): Promise<void>;

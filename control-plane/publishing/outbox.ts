@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { OutboxRow } from '../../shared/postgres/entities/outbox-row.ts';
+import { OutboxRow } from '../../shared/postgres/entities.ts';
 
 /** PostgreSQL channel that wakes the publisher. */
 export const outboxChannel = 'sluice_outbox';
@@ -16,7 +16,7 @@ export async function addToOutbox(em: EntityManager, accountId: string, now: Dat
 
 export type WaitingAccount = { readonly accountId: string; readonly upTo: number };
 
-/** Accounts with changes to push, the one that waits longest first, with their newest row. */
+/** Accounts with changes to publish, the one that waits longest first, with their newest row. */
 export async function waitingAccounts(em: EntityManager, accountsMax: number): Promise<WaitingAccount[]> {
   const rows: { account_id: string; up_to: string }[] = await em.execute(
     `select account_id, max(id) as up_to from outbox where pushed_at is null
@@ -26,13 +26,13 @@ export async function waitingAccounts(em: EntityManager, accountsMax: number): P
   return rows.map((row) => ({ accountId: row.account_id, upTo: Number(row.up_to) }));
 }
 
-/** Rows that wait to be pushed. */
+/** Rows that wait to be published. */
 export async function countWaiting(em: EntityManager): Promise<number> {
   return em.count(OutboxRow, { pushedAt: null });
 }
 
-/** Marks an account's rows up to one as pushed. */
-export async function markPushed(
+/** Marks an account's rows up to one as published. */
+export async function markPublished(
   em: EntityManager,
   waiting: WaitingAccount,
   revision: number | null,
@@ -42,13 +42,13 @@ export async function markPushed(
   await em.nativeUpdate(OutboxRow, rows, { pushedAt: now, revision });
 }
 
-/** The revision a row was pushed as; undefined while it waits. */
-export async function pushedRevision(em: EntityManager, id: number): Promise<number | undefined> {
+/** The revision a row was published as; undefined while it waits. */
+export async function publishedRevision(em: EntityManager, id: number): Promise<number | undefined> {
   const row = await em.findOne(OutboxRow, { id }, { refresh: true });
   return row?.pushedAt === null ? undefined : (row?.revision ?? 0);
 }
 
-/** Forgets rows that were pushed long ago. */
+/** Forgets rows that were published long ago. */
 export async function forgetOldRows(em: EntityManager, now: Date): Promise<void> {
   await em.nativeDelete(OutboxRow, { pushedAt: { $lt: new Date(now.getTime() - keepMs) } });
 }

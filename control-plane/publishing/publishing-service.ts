@@ -1,9 +1,11 @@
 import type { Storage } from '../../shared/postgres/open-storage.ts';
 import { count } from '../../shared/runtime/variables.ts';
 import type { LogBuckets } from './log-buckets.ts';
-import { processesBehind } from './live-processes.ts';
-import type { LeaseMirror } from './live-processes.ts';
-import { pushedRevision } from './outbox.ts';
+import { publishedRevision } from './outbox.ts';
+import type { ProcessReport } from '../../shared/contracts/process-report.ts';
+import { decodeReport, leaseTtlMs } from '../../shared/contracts/process-report.ts';
+import type { BucketCache, CachedEntry } from './bucket-cache.ts';
+import { createBucketCache } from './bucket-cache.ts';
 
 const mebibyte = 1024 ** 2;
 
@@ -26,7 +28,7 @@ export type PublishingService = {
 export type PublishingServiceOptions = {
   readonly storage: Storage;
   readonly logBuckets: LogBuckets;
-  readonly leases: LeaseMirror;
+  readonly leases: LeaseCache;
   /** A limit below the server's own, in bytes. */
   readonly documentBytesMax: number;
   wake(): void;
@@ -48,10 +50,28 @@ export function createPublishingService(options: PublishingServiceOptions): Publ
       const giveUpAtMs = performance.now() + deadlineMs;
       let revision: number | undefined;
       while (performance.now() < giveUpAtMs) {
-        revision ??= await pushedRevision(storage.fork(), outboxId);
+        revision ??= await publishedRevision(storage.fork(), outboxId);
         if (revision !== undefined && processesBehind(leases.entries, revision, performance.now()).length === 0) return;
         await new Promise((resolve) => setTimeout(resolve, pollMs));
       }
     },
   };
+}
+
+type LeaseCache = BucketCache<ProcessReport>;
+
+/** What the gateways and pipelines alive report of themselves. */
+export function createLeaseCache(): LeaseCache {
+  return createBucketCache('>', decodeReport);
+}
+
+/** Processes that hold a lease and do not run `revision` yet. */
+function processesBehind(
+  entries: ReadonlyMap<string, CachedEntry<ProcessReport>>,
+  revision: number,
+  nowMs: number,
+): string[] {
+  return [...entries]
+    .filter(([, { value, heardAtMs }]) => nowMs - heardAtMs < leaseTtlMs && value.revision < revision)
+    .map(([key]) => key);
 }

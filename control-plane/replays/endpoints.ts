@@ -4,15 +4,21 @@ import { defineEndpoint } from '../api/define-endpoint.ts';
 import type { CoreServices } from '../api/define-endpoint.ts';
 import { pageOf, pageQuery } from '../api/pagination.ts';
 import { recordAudit } from '../audit/record-audit.ts';
-import { findLiveDestination } from '../destinations/live-destination.ts';
-import { edit } from '../draft/edit.ts';
+import { findLiveDestination } from '../draft/live-version.ts';
+import { edit } from '../draft/edit-entities.ts';
 import { findEntity } from '../draft/entity-store.ts';
 import { isUuid } from '../store/text.ts';
-import { deadLetterReply, viewDeadLetter } from './dead-letter-view.ts';
-import { readReplayRequest, replayBody } from './replay-body.ts';
+import {
+  deadLetterReply,
+  readReplayRequest,
+  readTimeRange,
+  replayBody,
+  replayReply,
+  timeField,
+  viewDeadLetter,
+  viewReplay,
+} from './replay-view.ts';
 import type { ReplayService } from './replay-service.ts';
-import { replayReply, viewReplay } from './replay-view.ts';
-import { readTimeRange, timeField } from './time-range.ts';
 
 /** What replays need beside what every endpoint has. */
 export type ReplayServices = {

@@ -1,8 +1,11 @@
+import type { Static } from 'typebox';
 import { Type } from 'typebox';
 import { nullable } from '../../shared/contracts/config/define-collection.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
+import type { ReplayJob, ReplayRequest } from '../../shared/contracts/replay-job.ts';
 import { shareDone } from '../../shared/contracts/replay-job.ts';
-import type { ReplayJob } from '../../shared/contracts/replay-job.ts';
+import { badRequest } from '../api/api-error.ts';
+import type { ListedDeadLetter } from '../../shared/nats/messages/list-dead-letters.ts';
 
 const instant = Type.String({ format: 'date-time' });
 const count = (description: string) => Type.Integer({ minimum: 0, description });
@@ -47,4 +50,92 @@ export function viewReplay(job: ReplayJob): JsonObject {
 
 function instantOf(ms: number | undefined): string | null {
   return ms === undefined ? null : new Date(ms).toISOString();
+}
+
+/** A time a client gives. */
+export const timeField = (description: string) =>
+  Type.String({ format: 'date-time', title: 'a time such as 2026-01-31T12:00:00Z', description });
+
+type TimeRange = { readonly fromMs?: number; readonly toMs?: number };
+
+/** Reads the two ends of a range, in ms since the epoch. Throws a 400 that names the field. */
+export function readTimeRange(fields: { readonly from?: string; readonly to?: string }): TimeRange {
+  const fromMs = readTime('from', fields.from);
+  const toMs = readTime('to', fields.to);
+  if (fromMs !== undefined && toMs !== undefined && fromMs >= toMs) throw badRequest('from must be before to');
+  return { ...(fromMs === undefined ? {} : { fromMs }), ...(toMs === undefined ? {} : { toMs }) };
+}
+
+function readTime(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const ms = Date.parse(text);
+  // A leap second fits the format, and is no time of this clock.
+  if (Number.isNaN(ms) || ms < 0) throw badRequest(`${name} must be a time since 1970`);
+  return ms;
+}
+
+/** What a client asks to have sent again. */
+export const replayBody = Type.Object(
+  {
+    what: Type.Enum(['dead-letters', 'log'], {
+      description:
+        'dead-letters: what the destination did not take; each leaves the dead letters as it is put before the ' +
+        'destination, and comes back if it is refused again. log: the events of the account from a range of time, as ' +
+        'long as the log keeps them, whatever became of them; the live version decides about each.',
+    }),
+    reason: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 1_000, description: 'Dead letters of exactly this reason only.' }),
+    ),
+    from: Type.Optional(
+      timeField('Dead letters last tried, or events resolved, at this time or later. Required for the log.'),
+    ),
+    to: Type.Optional(timeField('And before this time. Required for the log.')),
+  },
+  { additionalProperties: false },
+);
+
+/** Turns the body into what the pipeline is asked for. Throws a 400 that names the field. */
+export function readReplayRequest({ what, reason, ...times }: Static<typeof replayBody>): ReplayRequest {
+  const range = readTimeRange(times);
+  if (what === 'dead-letters') return { what, ...(reason === undefined ? {} : { reason }), ...range };
+  if (reason !== undefined) throw badRequest('reason is for dead letters only');
+  const { fromMs, toMs } = range;
+  if (fromMs === undefined) throw badRequest('from is required for the log');
+  if (toMs === undefined) throw badRequest('to is required for the log');
+  return { what: 'log', fromMs, toMs };
+}
+
+/** A dead letter as it is answered: which event it is and why it is there, not what the event says. */
+export const deadLetterReply = Type.Object({
+  seq: Type.Integer({ description: 'Its place in the log.' }),
+  event: Type.Object({
+    id: Type.String({ description: "The event's own id, its idempotency key at the destination." }),
+    name: Type.String(),
+    time: Type.Number({ description: 'When it happened, in ms since the epoch.' }),
+    visitorId: Type.String({ description: 'The visitor it belonged to then; an alias if that was merged since.' }),
+  }),
+  reason: Type.String(),
+  attempts: Type.Integer({ minimum: 0, description: 'Since it came, or since it was last replayed.' }),
+  firstAttemptAt: instant,
+  lastAttemptAt: instant,
+  request: nullable(
+    Type.Object(
+      { method: Type.String(), host: Type.String(), status: nullable(Type.Integer()) },
+      { description: 'The last request. Null when none could be made; its status is null when there was no answer.' },
+    ),
+  ),
+});
+
+export function viewDeadLetter({ seq, letter }: ListedDeadLetter): JsonObject {
+  const { reason, attempts, firstAttemptAt, lastAttemptAt, request } = letter;
+  const { event, visitor } = letter.event;
+  return {
+    seq,
+    event: { id: event.id, name: event.event, time: event.time, visitorId: visitor.id },
+    reason,
+    attempts,
+    firstAttemptAt: new Date(firstAttemptAt).toISOString(),
+    lastAttemptAt: new Date(lastAttemptAt).toISOString(),
+    request: request === undefined ? null : { ...request, status: request.status ?? null },
+  };
 }

@@ -1,10 +1,15 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { uuidv7 } from 'uuidv7';
 import { sources } from '../../shared/collections/sources.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
-import type { ConfigEntityRow } from '../../shared/postgres/entities/config-entity.ts';
+import type { ConfigEntityRow } from '../../shared/postgres/entities.ts';
 import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
-import { createEntity } from '../draft/edit-entities.ts';
+import { sourceKeyContext } from '../../shared/contracts/config/secrets.ts';
 import type { Editing } from '../draft/edit-entities.ts';
-import { issueSourceKeys } from './source-keys.ts';
+import { createEntity } from '../draft/edit-entities.ts';
+import { hashSourceKey } from '../../shared/contracts/config/account-config.ts';
+import { SourceKey } from '../../shared/postgres/entities.ts';
+import { randomText } from '../store/text.ts';
 
 /** Adds a source to the draft, with its live and its test key. */
 export async function createSource(
@@ -15,4 +20,52 @@ export async function createSource(
   const row = await createEntity(editing, sources, fields);
   await issueSourceKeys(editing.em, secretBox, row, editing.now);
   return row;
+}
+
+/** A source's two keys, in the clear. */
+type SourceTokens = { readonly token: string; readonly testToken: string };
+
+/** Gives a source a new pair of keys; the pair it had ends. */
+export async function issueSourceKeys(
+  em: EntityManager,
+  secretBox: SecretBox,
+  source: { readonly accountId: string; readonly id: string },
+  now: Date,
+): Promise<SourceTokens> {
+  await em.nativeUpdate(SourceKey, { sourceId: source.id, revokedAt: null }, { revokedAt: now });
+  const issue = (test: boolean): string => {
+    const key = `src_${test ? 'test' : 'live'}_${randomText(32)}`;
+    em.persist(
+      em.create(SourceKey, {
+        id: uuidv7(),
+        accountId: source.accountId,
+        sourceId: source.id,
+        test,
+        keyHash: hashSourceKey(key),
+        sealedKey: secretBox.seal(key, sourceKeyContext(source.accountId, source.id, test)),
+        createdAt: now,
+        revokedAt: null,
+      }),
+    );
+    return key;
+  };
+  return { token: issue(false), testToken: issue(true) };
+}
+
+/** The source's keys as they are now; undefined when it has none. */
+export async function readSourceTokens(
+  em: EntityManager,
+  secretBox: SecretBox,
+  source: { readonly accountId: string; readonly id: string },
+): Promise<SourceTokens | undefined> {
+  const rows = await em.find(SourceKey, { accountId: source.accountId, sourceId: source.id, revokedAt: null });
+  const open = (test: boolean): string | undefined => {
+    const row = rows.find((key) => key.test === test);
+    return row === undefined
+      ? undefined
+      : secretBox.open(row.sealedKey, sourceKeyContext(source.accountId, source.id, test));
+  };
+  const token = open(false);
+  const testToken = open(true);
+  return token === undefined || testToken === undefined ? undefined : { token, testToken };
 }

@@ -8,15 +8,13 @@ import type { CoreServices } from '../api/define-endpoint.ts';
 import { pageOf, pageQuery } from '../api/pagination.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { createSchema, patchSchema } from '../collections/entity-schemas.ts';
-import { deleteEntity, patchEntity } from '../draft/edit-entities.ts';
-import { edit } from '../draft/edit.ts';
+import { deleteEntity, edit, patchEntity } from '../draft/edit-entities.ts';
 import { entityPosition, findEntity, listEntities } from '../draft/entity-store.ts';
 import type { LiveValues } from '../health/live-values.ts';
 import { addToOutbox } from '../publishing/outbox.ts';
 import type { PublishingService } from '../publishing/publishing-service.ts';
-import { createSource } from './create-source.ts';
-import { publishedSources } from './published-sources.ts';
-import { issueSourceKeys, readSourceTokens } from './source-keys.ts';
+import { createSource, issueSourceKeys, readSourceTokens } from './create-source.ts';
+import { publishedSources } from '../draft/live-version.ts';
 import { sourceReply, tokensReply, viewSource } from './source-view.ts';
 
 /** What sources need beside what every endpoint has. */

@@ -2,9 +2,8 @@ import { Type } from 'typebox';
 import { nullable } from '../../shared/contracts/config/define-collection.ts';
 import { sources } from '../../shared/collections/sources.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
-import type { ConfigEntityRow } from '../../shared/postgres/entities/config-entity.ts';
-import { replySchema } from '../collections/entity-schemas.ts';
-import { viewEntity } from '../collections/entity-view.ts';
+import type { ConfigEntityRow } from '../../shared/postgres/entities.ts';
+import { replySchema, viewEntity } from '../collections/entity-schemas.ts';
 import type { LiveValues } from '../health/live-values.ts';
 
 const instant = Type.String({ format: 'date-time' });

@@ -2,7 +2,7 @@ import { Compile } from 'typebox/compile';
 import { isJsonObject } from '../../shared/runtime/json.ts';
 import { buildOpenApi } from '../api/build-openapi.ts';
 import type { Endpoint } from '../api/define-endpoint.ts';
-import { assignmentPaths } from '../experiments/assignment/assignment-paths.ts';
+import { assignmentPaths } from '../experiments/assignment/serve-experiments.ts';
 
 /** Throws when an answer is not what the OpenAPI document says of its operation and status. */
 export type AnswerCheck = (method: string, path: string, status: number, body: unknown) => void;

@@ -6,7 +6,7 @@ import type { LogConnection } from '../../shared/nats/connection/connection.ts';
 import { createLogger } from '../../shared/runtime/logger.ts';
 import { createShutdown } from '../../shared/runtime/shutdown.ts';
 import type { Shutdown } from '../../shared/runtime/shutdown.ts';
-import { Account } from '../../shared/postgres/entities/account.ts';
+import { Account } from '../../shared/postgres/entities.ts';
 import { openStorage } from '../../shared/postgres/open-storage.ts';
 import type { Storage } from '../../shared/postgres/open-storage.ts';
 import { createTestDatabase, startTestNats } from '../../shared/testing/servers.ts';

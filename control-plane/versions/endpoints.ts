@@ -6,26 +6,33 @@ import { defineEndpoint } from '../api/define-endpoint.ts';
 import type { CoreServices } from '../api/define-endpoint.ts';
 import { pageOf, pageQuery } from '../api/pagination.ts';
 import { recordAudit } from '../audit/record-audit.ts';
-import { edit } from '../draft/edit.ts';
+import { edit } from '../draft/edit-entities.ts';
 import { liveVersionId } from '../draft/live-version.ts';
 import { emptySnapshot } from '../draft/snapshot.ts';
 import { hasScope } from '../keys/scopes.ts';
 import type { PublishingService } from '../publishing/publishing-service.ts';
-import { createVersion } from './create-version.ts';
-import { diffReply, statusCollection, undoReply } from './diff-reply.ts';
+import { allowlistCollections, createVersion } from './create-version.ts';
+import {
+  diffReply,
+  statusCollection,
+  undoReply,
+  versionName,
+  versionNotes,
+  versionReply,
+  viewVersion,
+} from './version-view.ts';
 import { diffSnapshots, entityStatus } from './diff.ts';
 import { publishVersion } from './publish-version.ts';
-import { maskSnapshot, resolveSnapshot } from './resolve-snapshot.ts';
-import { allowlistCollections } from './scoped-snapshot.ts';
-import { undoChanges } from './undo-changes.ts';
 import {
   findVersion,
   listVersions as findVersions,
   liveContent,
+  maskSnapshot,
   renameVersion,
+  resolveSnapshot,
   versionContent,
 } from './version-store.ts';
-import { versionName, versionNotes, versionReply, viewVersion } from './version-view.ts';
+import { undoChanges } from './undo-changes.ts';
 
 const idsMax = 10_000;
 const allowlists = Object.fromEntries(

@@ -1,4 +1,4 @@
-import type { VersionRow } from '../../shared/postgres/entities/version.ts';
+import type { VersionRow } from '../../shared/postgres/entities.ts';
 import { badRequest, notFound } from '../api/api-error.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import type { Editing } from '../draft/edit-entities.ts';
@@ -17,7 +17,7 @@ export type Publishing = {
 
 /**
  * Makes a version live, an older one too. Everything it takes happens in the caller's transaction: a crash leaves
- * either the version that was live before or a row in the outbox. Throws a 400 for a version too large to push.
+ * either the version that was live before or a row in the outbox. Throws a 400 for a version too large to publish.
  */
 export async function publishVersion(
   { em, principal, now }: Editing,

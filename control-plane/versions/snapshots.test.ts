@@ -5,10 +5,10 @@ import type { CollectionName, Snapshot } from '../../shared/collections/registry
 import { anyEdit, anySnapshot, applyEdits } from '../testing/snapshot-arbitraries.ts';
 import { diffSnapshots, entityStatus } from './diff.ts';
 import type { Diff, EntityStatus } from './diff.ts';
-import { changedEntities, planRevert } from './revert.ts';
-import type { EntityRef, RevertPlan } from './revert.ts';
-import { allowlistCollections, composeSnapshot } from './scoped-snapshot.ts';
-import type { AllowlistName, Allowlists } from './scoped-snapshot.ts';
+import { changedEntities, planRevert } from './undo-changes.ts';
+import type { EntityRef, RevertPlan } from './undo-changes.ts';
+import { allowlistCollections, composeSnapshot } from './create-version.ts';
+import type { AllowlistName, Allowlists } from './create-version.ts';
 import { buildSnapshot, emptySnapshot, withoutDraftExperiments } from '../draft/snapshot.ts';
 
 const edits = fc.array(anyEdit, { maxLength: 40 });

@@ -2,11 +2,12 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordAudit } from '../audit/record-audit.ts';
 import type { Editing } from '../draft/edit-entities.ts';
 import { findEntity, fromSnapshotEntity, insertEntity, loadDraft, replaceBody } from '../draft/entity-store.ts';
-import { diffSnapshots } from './diff.ts';
-import { changedEntities, keepExperimentDrafts, planRevert } from './revert.ts';
-import type { EntityRef, RevertPlan, UndoStep } from './revert.ts';
-import { withoutDraftExperiments } from '../draft/snapshot.ts';
+import { diffSnapshots, statusOf } from './diff.ts';
+import { indexById, withoutDraftExperiments } from '../draft/snapshot.ts';
 import { liveContent } from './version-store.ts';
+import type { SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
+import type { CollectionName, Snapshot } from '../../shared/collections/registry.ts';
+import { collectionNames } from '../../shared/collections/registry.ts';
 
 export type UndoResult = Omit<RevertPlan, 'steps'> & { readonly remainingChanges: number };
 
@@ -48,3 +49,89 @@ async function apply(em: EntityManager, accountId: string, step: UndoStep, now: 
 }
 
 const unstarted = { status: 'Draft', rolloutVariantId: null };
+
+export type EntityRef = { readonly collection: CollectionName; readonly id: string };
+
+/** What becomes of one entity of the draft. */
+type RevertStep =
+  | { readonly kind: 'write'; readonly collection: CollectionName; readonly entity: SnapshotEntity }
+  | { readonly kind: 'remove'; readonly collection: CollectionName; readonly id: string };
+
+export type RevertPlan = {
+  readonly steps: readonly RevertStep[];
+  readonly revertedCount: number;
+  readonly restoredCount: number;
+  readonly discardedCount: number;
+  readonly notFoundCount: number;
+};
+
+/**
+ * How to undo the changes of the entities named: a modified one takes its published values, a removed one comes back,
+ * an added one goes. One that is in neither snapshot is not found; an unchanged one is left alone. Pure.
+ */
+export function planRevert(published: Snapshot, draft: Snapshot, refs: readonly EntityRef[]): RevertPlan {
+  const steps: RevertStep[] = [];
+  const counts = { revertedCount: 0, restoredCount: 0, discardedCount: 0, notFoundCount: 0 };
+  const publishedById = indexSnapshot(published);
+  const draftById = indexSnapshot(draft);
+  for (const { collection, id } of withoutRepeats(refs)) {
+    const before = publishedById(collection, id);
+    const after = draftById(collection, id);
+    switch (statusOf(before, after)) {
+      case 'added':
+        counts.discardedCount += 1;
+        steps.push({ kind: 'remove', collection, id });
+        break;
+      case 'modified':
+      case 'removed':
+        if (after === undefined) counts.restoredCount += 1;
+        else counts.revertedCount += 1;
+        if (before !== undefined) steps.push({ kind: 'write', collection, entity: before });
+        break;
+      case null:
+        if (before === undefined) counts.notFoundCount += 1;
+        break;
+    }
+  }
+  return { steps, ...counts };
+}
+
+/** Every entity whose draft differs from what is published. */
+export function changedEntities(published: Snapshot, draft: Snapshot): EntityRef[] {
+  return collectionNames.flatMap((collection) => {
+    const before = indexById(published[collection]);
+    const after = indexById(draft[collection]);
+    const ids = new Set([...before.keys(), ...after.keys()]);
+    return [...ids].filter((id) => statusOf(before.get(id), after.get(id)) !== null).map((id) => ({ collection, id }));
+  });
+}
+
+function indexSnapshot(snapshot: Snapshot): (collection: CollectionName, id: string) => SnapshotEntity | undefined {
+  const indexes = new Map(collectionNames.map((name) => [name, indexById(snapshot[name])]));
+  return (collection, id) => indexes.get(collection)?.get(id);
+}
+
+function withoutRepeats(refs: readonly EntityRef[]): EntityRef[] {
+  return [...new Map(refs.map((ref) => [`${ref.collection}/${ref.id}`, ref])).values()];
+}
+
+/** A step of undoing, or an experiment that was started becomes the draft it was. */
+type UndoStep = RevertStep | { readonly kind: 'unstart'; readonly id: string };
+
+/**
+ * Abandoning undoes what would be published. Of an experiment that was never published that is its start: drafting it
+ * was no such change, so it stays, with its variants, and is a draft again.
+ */
+function keepExperimentDrafts(steps: readonly RevertStep[], draft: Snapshot): readonly UndoStep[] {
+  const started = new Set(
+    steps.flatMap((step) => (step.kind === 'remove' && step.collection === 'experiments' ? [step.id] : [])),
+  );
+  const ofStarted = new Set(
+    draft.experimentVariants.filter(({ experimentId }) => started.has(String(experimentId))).map(({ id }) => id),
+  );
+  return steps.flatMap((step): UndoStep[] => {
+    if (step.kind !== 'remove') return [step];
+    if (step.collection === 'experiments') return [{ kind: 'unstart', id: step.id }];
+    return step.collection === 'experimentVariants' && ofStarted.has(step.id) ? [] : [step];
+  });
+}

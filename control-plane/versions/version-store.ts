@@ -1,14 +1,17 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { uuidv7 } from 'uuidv7';
 import type { Snapshot } from '../../shared/collections/registry.ts';
-import { Account } from '../../shared/postgres/entities/account.ts';
-import { Version } from '../../shared/postgres/entities/version.ts';
-import type { VersionRow } from '../../shared/postgres/entities/version.ts';
+import { Account, Version } from '../../shared/postgres/entities.ts';
+import type { VersionRow } from '../../shared/postgres/entities.ts';
 import type { Position } from '../api/pagination.ts';
-import type { Principal } from '../api/principal.ts';
+import type { Principal } from '../api/define-endpoint.ts';
 import { liveVersionId } from '../draft/live-version.ts';
-import { buildSnapshot, emptySnapshot } from '../draft/snapshot.ts';
+import { buildSnapshot, emptySnapshot, withoutDraftExperiments } from '../draft/snapshot.ts';
 import { containsFolded, foldText, isUuid } from '../store/text.ts';
+import { isJsonObject } from '../../shared/runtime/json.ts';
+import { notFound } from '../api/api-error.ts';
+import { loadDraft } from '../draft/entity-store.ts';
+import { maskSettings } from '../draft/mask-settings.ts';
 
 /** The version without its content, or undefined where the account has none of that id. */
 export async function findVersion(em: EntityManager, accountId: string, id: string): Promise<VersionRow | undefined> {
@@ -121,4 +124,21 @@ function texts(name: string, notes: string | null): Pick<VersionRow, 'name' | 'n
 /** A version written by an older build lacks the collections that came later. */
 function complete(content: Snapshot): Snapshot {
   return buildSnapshot((name) => content[name] ?? []);
+}
+
+/** The draft as a version would hold it, or a version's content. Throws a 404 for a version the account lacks. */
+export async function resolveSnapshot(em: EntityManager, accountId: string, id: string): Promise<Snapshot> {
+  if (id === 'draft') return withoutDraftExperiments(await loadDraft(em, accountId));
+  const content = await versionContent(em, accountId, id);
+  if (content === undefined) throw notFound('version');
+  return content;
+}
+
+/** A snapshot as a client may read it. */
+export function maskSnapshot(snapshot: Snapshot): Snapshot {
+  const destinations = snapshot.destinations.map((destination) => {
+    const settings = destination['settings'];
+    return isJsonObject(settings) ? { ...destination, settings: maskSettings(settings) } : destination;
+  });
+  return { ...snapshot, destinations };
 }

@@ -1,6 +1,8 @@
 import { Type } from 'typebox';
 import { nullable } from '../../shared/contracts/config/define-collection.ts';
-import type { VersionRow } from '../../shared/postgres/entities/version.ts';
+import type { VersionRow } from '../../shared/postgres/entities.ts';
+import type { CollectionName } from '../../shared/collections/registry.ts';
+import { collectionNames } from '../../shared/collections/registry.ts';
 
 const instant = Type.String({ format: 'date-time' });
 
@@ -33,3 +35,39 @@ export function viewVersion(row: VersionRow, liveId: string | undefined): Record
 
 export const versionName = Type.String({ minLength: 1, maxLength: 250 });
 export const versionNotes = Type.String({ maxLength: 10_000 });
+
+const entry = Type.Object({
+  id: Type.String(),
+  name: Type.String({ description: 'Empty where the entity has none, like type, summary and tagManagerId.' }),
+  type: Type.String(),
+  summary: Type.String(),
+  tagManagerId: Type.String(),
+});
+
+const collectionDiff = Type.Object({
+  added: Type.Array(entry),
+  removed: Type.Array(entry),
+  modified: Type.Array(Type.Object({ old: entry, new: entry })),
+});
+
+/** Answer of a diff: every collection is there. */
+export const diffReply = Type.Object({
+  count: Type.Integer({ minimum: 0 }),
+  differences: Type.Object(Object.fromEntries(collectionNames.map((name) => [name, collectionDiff]))),
+});
+
+const notSupported: readonly CollectionName[] = ['experiments', 'experimentVariants'];
+
+/** Collections whose entities have a draft status and can be reverted one by one. */
+export const statusCollection = Type.Enum(collectionNames.filter((name) => !notSupported.includes(name)));
+
+const count = Type.Integer({ minimum: 0 });
+
+/** Answer of revert and abandon. */
+export const undoReply = Type.Object({
+  revertedCount: count,
+  restoredCount: count,
+  discardedCount: count,
+  notFoundCount: count,
+  remainingChanges: count,
+});

@@ -4,10 +4,9 @@ import { badRequest, notFound } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import { pageOf, pageQuery } from '../api/pagination.ts';
 import { recordAudit } from '../audit/record-audit.ts';
-import { edit } from '../draft/edit.ts';
+import { edit } from '../draft/edit-entities.ts';
 import { eraseVisitor } from './erase-visitor.ts';
-import { exportVisitor } from './export-visitor.ts';
-import { visitorReply } from './visitor-view.ts';
+import { exportVisitor, visitorReply } from './visitor-view.ts';
 
 const text = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 1_000, description }));
 

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { inTransaction } from '../../shared/postgres/in-transaction.ts';
 import { holdForErasure } from '../../shared/visitors/erasure-lock.ts';
-import { eraseVisitor as eraseFromVisitors } from '../../shared/visitors/find-visitor.ts';
+import { eraseVisitorRows } from '../../shared/visitors/find-visitor.ts';
 import { cleanText } from '../../shared/visitors/visitor-identity.ts';
 
 /** What an erasure removed; no ids when there was no such visitor. */
@@ -24,7 +24,7 @@ const visitorTables = ['recent_events', 'experiment_assignments', 'experiment_vi
 export function eraseVisitor(pool: Pool, accountId: string, id: string): Promise<Erased> {
   return inTransaction(pool, async (client) => {
     await holdForErasure(client, accountId);
-    const known = await eraseFromVisitors(client, accountId, id);
+    const known = await eraseVisitorRows(client, accountId, id);
     // Who only asked for an experiment's variant has an assignment, and is no visitor yet.
     const ids = known.length > 0 ? known : [id].filter(isStorableId);
     let recentEventCount = 0;

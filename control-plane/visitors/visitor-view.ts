@@ -1,6 +1,9 @@
 import { Type } from 'typebox';
 import type { JsonObject } from '../../shared/runtime/json.ts';
-import type { FoundVisitor } from '../../shared/visitors/visitor-store.ts';
+import type { FoundVisitor, VisitorKey } from '../../shared/visitors/visitor-store.ts';
+import { findVisitor } from '../../shared/visitors/find-visitor.ts';
+import type { Queryable } from '../../shared/visitors/visitor-statements.ts';
+import { countRecentEvents } from '../events/recent-events.ts';
 
 const instant = Type.String({ format: 'date-time' });
 
@@ -21,7 +24,7 @@ export const visitorReply = Type.Object({
   updatedAt: instant,
 });
 
-export function viewVisitor(visitor: FoundVisitor, recentEventCount: number): JsonObject {
+function viewVisitor(visitor: FoundVisitor, recentEventCount: number): JsonObject {
   return {
     id: visitor.id,
     properties: visitor.properties,
@@ -32,4 +35,15 @@ export function viewVisitor(visitor: FoundVisitor, recentEventCount: number): Js
     createdAt: new Date(visitor.createdAtMs).toISOString(),
     updatedAt: new Date(visitor.updatedAtMs).toISOString(),
   };
+}
+
+/** The visitor a key leads to, as it is shown; undefined when the account has none or it was erased. */
+export async function exportVisitor(
+  db: Queryable,
+  accountId: string,
+  key: VisitorKey,
+): Promise<JsonObject | undefined> {
+  const visitor = await findVisitor(db, accountId, key);
+  if (visitor === undefined) return undefined;
+  return viewVisitor(visitor, await countRecentEvents(db, accountId, [visitor.id, ...visitor.aliases]));
 }

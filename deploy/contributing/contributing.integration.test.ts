@@ -19,60 +19,86 @@ afterAll(() => copy.remove());
 // Types, layers and the build are made twice; a busy machine takes its time.
 const timeoutMs = 300_000;
 
-test(
-  'contributing: a destination kind, a collection, a route, an endpoint and a setting are added as the table says',
-  { timeout: timeoutMs },
-  async () => {
-    const kinds = 'shared/destinations/registry.ts';
-    await copy.write('shared/destinations/example-platform/destination.ts', await example('destination'));
-    await copy.insertBefore(
-      kinds,
-      'import { facebook }',
-      "import { examplePlatform } from './example-platform/destination.ts';\n",
-    );
-    await copy.insertBefore(kinds, '  facebook,\n', '  examplePlatform,\n');
+test('contributing: one of each thing is added as the table says', { timeout: timeoutMs }, async () => {
+  const kinds = 'shared/destinations/registry.ts';
+  await copy.write('shared/destinations/example-platform/destination.ts', await example('destination'));
+  await copy.insertBefore(
+    kinds,
+    'import { facebook }',
+    "import { examplePlatform } from './example-platform/destination.ts';\n",
+  );
+  await copy.insertBefore(kinds, '  facebook,\n', '  examplePlatform,\n');
 
-    const collections = 'shared/collections/registry.ts';
-    await copy.write('shared/collections/example-notes.ts', await example('collection'));
-    await copy.insertBefore(
-      collections,
-      'import { experimentSettings }',
-      "import { exampleNotes } from './example-notes.ts';\n",
-    );
-    await copy.insertBefore(collections, '  mappings,\n', '  exampleNotes,\n');
+  const collections = 'shared/collections/registry.ts';
+  await copy.write('shared/collections/example-notes.ts', await example('collection'));
+  await copy.insertBefore(collections, 'import { mappings }', "import { exampleNotes } from './example-notes.ts';\n");
+  await copy.insertBefore(collections, '  mappings,\n', '  exampleNotes,\n');
 
-    const routes = 'gateway/routes/registry.ts';
-    await copy.write('gateway/routes/example.ts', await example('route'));
-    await copy.insertBefore(
-      routes,
-      'import { createPixelRoute }',
-      "import { createExampleRoute } from './example.ts';\n",
-    );
-    await copy.insertBefore(routes, '    createPixelRoute(', '    createExampleRoute(),\n');
+  const routes = 'gateway/routes/registry.ts';
+  await copy.write('gateway/routes/example.ts', await example('route'));
+  await copy.insertBefore(
+    routes,
+    'import { createPixelRoute }',
+    "import { createExampleRoute } from './example.ts';\n",
+  );
+  await copy.insertBefore(routes, '    createPixelRoute(', '    createExampleRoute(),\n');
 
-    const endpoints = 'control-plane/endpoints.ts';
-    await copy.write('control-plane/audit/read-example.ts', await example('endpoint'));
-    await copy.insertBefore(
-      endpoints,
-      'import { collectionEndpoints }',
-      "import { readExample } from './audit/read-example.ts';\n",
-    );
-    await copy.insertBefore(endpoints, '  ...auditEndpoints,\n', '  readExample,\n');
+  const endpoints = 'control-plane/endpoints.ts';
+  await copy.write('control-plane/audit/read-example.ts', await example('endpoint'));
+  await copy.insertBefore(
+    endpoints,
+    'import { collectionEndpoints }',
+    "import { readExample } from './audit/read-example.ts';\n",
+  );
+  await copy.insertBefore(endpoints, '  ...auditEndpoints,\n', '  readExample,\n');
 
-    const slice = 'gateway/status/status-settings.ts';
-    await copy.insertBefore(
-      slice,
-      '  CANARY_EVERY_MS',
-      "  EXAMPLE_MS: count('How long an example takes', 20, { unit: 'ms' }),\n",
-    );
+  const slice = 'gateway/status/status-settings.ts';
+  await copy.insertBefore(
+    slice,
+    '  CANARY_EVERY_MS',
+    "  EXAMPLE_MS: count('How long an example takes', 20, { unit: 'ms' }),\n",
+  );
+  await copy.insertBefore('gateway/start-gateway.ts', 'env.CANARY_EVERY_MS', 'env.EXAMPLE_MS + ');
 
-    const checks = [['types'], ['check:layers'], ['generate']] as const;
-    for (const [script] of checks) expect({ script, ...(await npmRun(script)) }).toMatchObject({ script, code: 0 });
-    expect(await copy.read('deploy/ENVIRONMENT.md')).toMatch(
-      /\| `EXAMPLE_MS` +\| `20` +\| ms +\| 1 or more +\| How long/,
-    );
-  },
-);
+  await copy.insertBefore(
+    'gateway/status/metrics.ts',
+    '  requestsOpen: gauge(',
+    "  examples: gauge('sluice_gateway_examples', 'Examples there are'),\n",
+  );
+  await copy.insertBefore(
+    'gateway/status/show-metrics.ts',
+    '  page.show(gatewayMetrics.requestsOpen',
+    '  page.show(gatewayMetrics.examples, (add) => add(1));\n',
+  );
+
+  const workers = 'pipeline/workers/registry.ts';
+  await copy.write('pipeline/workers/example/worker.ts', await example('worker'));
+  await copy.insertBefore(
+    workers,
+    'import { recorderWorker }',
+    "import { exampleWorker } from './example/worker.ts';\n",
+  );
+  await copy.insertBefore(workers, 'recorderWorker, resultsWorker]', 'exampleWorker, ');
+  await copy.insertBefore('deploy/layers/layers.ts', "    'workers/recent',\n", "    'workers/example',\n");
+
+  // Of the head: the account, which is in every line.
+  const head = 'shared/contracts/events/resolved-event.ts';
+  await copy.insertBefore(head, '  readonly isTest: boolean;', '  readonly accountId: string;\n');
+  await copy.replace(head, String.raw`"account_id":"[^"\\]*"`, String.raw`"account_id":"([^"\\]*)"`);
+  await copy.replace(head, 'sourceId, test, trace] =', 'sourceId, accountId, test, trace] =');
+  await copy.replace(head, 'sourceId === undefined)', 'sourceId === undefined || accountId === undefined)');
+  await copy.insertBefore(head, 'receivedAtMs: Number(receivedAt)', 'accountId, ');
+  await copy.insertBefore(head, '    receivedAtMs: event.received_at,', '    accountId: event.account_id,\n');
+
+  const checks = [['types'], ['check:layers'], ['generate']] as const;
+  for (const [script] of checks) expect({ script, ...(await npmRun(script)) }).toMatchObject({ script, code: 0 });
+  expect(await copy.read('deploy/ENVIRONMENT.md')).toMatch(
+    /\| `EXAMPLE_MS` +\| `20` +\| ms +\| 1 or more +\| How long/,
+  );
+  expect(await copy.read('deploy/prometheus/METRICS.md')).toMatch(
+    /sluice_gateway_examples[\s\S]*sluice_example_turns_total/,
+  );
+});
 
 test('contributing: what was added keeps every contract', { timeout: timeoutMs }, async () => {
   const files = [
@@ -80,8 +106,12 @@ test('contributing: what was added keeps every contract', { timeout: timeoutMs }
     'shared/destinations/common-settings.test.ts',
     'shared/collections/registry.test.ts',
     'shared/contracts/round-trips.test.ts',
+    'shared/contracts/events/resolved-event.test.ts',
     'control-plane/versions/snapshots.test.ts',
     'gateway/env.test.ts',
+    'gateway/status/show-metrics.test.ts',
+    'pipeline/status/show-metrics.test.ts',
+
     'deploy/environment',
     'deploy/generated-files.test.ts',
     'deploy/helm/values.test.ts',

@@ -39,67 +39,65 @@ async function readImports(
 
 const packageOf = (imported: string): string => imported.split('/', imported.startsWith('@') ? 2 : 1).join('/');
 
-describe('image', () => {
-  test('every path it is made from is there, and let through by .dockerignore', async () => {
-    const taken = (await read('.dockerignore'))
-      .split('\n')
-      .flatMap((line) => (line.startsWith('!') ? [line.slice(1)] : []));
-    const copied = (await instructions())
-      .filter((line) => line.startsWith('COPY') && !line.includes('--from'))
-      .flatMap((line) =>
-        line
-          .split(' ')
-          .slice(1, -1)
-          .filter((word) => !word.startsWith('--')),
-      );
-    expect(copied).toContain('deploy/docker/sluice');
-    for (const path of copied) {
-      await access(join(top, path));
-      expect(taken).toContain(path.split('/')[0]);
-    }
-  });
-
-  test('secrets and tests of this machine stay out of it', async () => {
-    const lines = (await read('.dockerignore')).split('\n');
-    expect(lines).toContain('*');
-    expect(lines).toContain('deploy/compose');
-    expect(lines).toContain('**/*.test.ts');
-  });
-
-  test('its Node has a build of the HTTP engine for the newest of the two packages, on both architectures', async () => {
-    const image = (await instructions()).find((line) => line.startsWith('ARG NODE_IMAGE='));
-    const node = /node:(\d+)-trixie-slim/.exec(image ?? '')?.[1];
-    const lock = JSON.parse(await read('package-lock.json')) as { packages: Record<string, Locked> };
-    const engine = lock.packages['node_modules/uWebSockets.js'];
-    for (const architecture of ['x64', 'arm64']) {
-      expect(engine?.optionalDependencies).toHaveProperty(`@uwsjs/linux-${architecture}-${node}`);
-    }
-  });
-
-  test('it and the chart say the version of the package', async () => {
-    const { version } = JSON.parse(await read('package.json')) as { version: string };
-    expect(await instructions()).toContain(`ARG VERSION=${version}`);
-    expect(await read('deploy/helm/sluice/Chart.yaml')).toContain(`appVersion: ${version}\n`);
-  });
-
-  test('it carries production dependencies only, and what it runs imports no others', async () => {
-    expect(await instructions()).toContain('RUN npm ci --omit=dev --no-audit --no-fund');
-    const { dependencies } = JSON.parse(await read('package.json')) as { dependencies: Record<string, string> };
-    const entries = [...(await read('deploy/docker/sluice')).matchAll(/entry=(\S+)/g)].flatMap(([, entry = '']) =>
-      entry.startsWith('$name') ? ['gateway/main', 'pipeline/main', 'control-plane/main'] : [entry],
+test('image: every path it is made from is there, and let through by .dockerignore', async () => {
+  const taken = (await read('.dockerignore'))
+    .split('\n')
+    .flatMap((line) => (line.startsWith('!') ? [line.slice(1)] : []));
+  const copied = (await instructions())
+    .filter((line) => line.startsWith('COPY') && !line.includes('--from'))
+    .flatMap((line) =>
+      line
+        .split(' ')
+        .slice(1, -1)
+        .filter((word) => !word.startsWith('--')),
     );
-    const { files, packages } = await readImports(entries.map((entry) => `${entry}.ts`));
-    expect(files).toContain('pipeline/threads/host.ts');
-    expect(packages.size).toBeGreaterThan(10);
-    for (const name of packages) expect(dependencies).toHaveProperty([name]);
-  });
+  expect(copied).toContain('deploy/docker/sluice');
+  for (const path of copied) {
+    await access(join(top, path));
+    expect(taken).toContain(path.split('/')[0]);
+  }
+});
 
-  test('it runs as a number that is not root, and exposes the default ports', async () => {
-    const lines = await instructions();
-    expect(lines).toContain('USER 1000:1000');
-    expect(lines).toContain('EXPOSE 8080 8081 9080 9081 9082');
-    expect(lines).toContain('STOPSIGNAL SIGTERM');
-  });
+test('image: secrets and tests of this machine stay out of it', async () => {
+  const lines = (await read('.dockerignore')).split('\n');
+  expect(lines).toContain('*');
+  expect(lines).toContain('deploy/compose');
+  expect(lines).toContain('**/*.test.ts');
+});
+
+test('image: its Node has a build of the HTTP engine for the newest of the two packages, on both architectures', async () => {
+  const image = (await instructions()).find((line) => line.startsWith('ARG NODE_IMAGE='));
+  const node = /node:(\d+)-trixie-slim/.exec(image ?? '')?.[1];
+  const lock = JSON.parse(await read('package-lock.json')) as { packages: Record<string, Locked> };
+  const engine = lock.packages['node_modules/uWebSockets.js'];
+  for (const architecture of ['x64', 'arm64']) {
+    expect(engine?.optionalDependencies).toHaveProperty(`@uwsjs/linux-${architecture}-${node}`);
+  }
+});
+
+test('image: it and the chart say the version of the package', async () => {
+  const { version } = JSON.parse(await read('package.json')) as { version: string };
+  expect(await instructions()).toContain(`ARG VERSION=${version}`);
+  expect(await read('deploy/helm/sluice/Chart.yaml')).toContain(`appVersion: ${version}\n`);
+});
+
+test('image: it carries production dependencies only, and what it runs imports no others', async () => {
+  expect(await instructions()).toContain('RUN npm ci --omit=dev --no-audit --no-fund');
+  const { dependencies } = JSON.parse(await read('package.json')) as { dependencies: Record<string, string> };
+  const entries = [...(await read('deploy/docker/sluice')).matchAll(/entry=(\S+)/g)].flatMap(([, entry = '']) =>
+    entry.startsWith('$name') ? ['gateway/main', 'pipeline/main', 'control-plane/main'] : [entry],
+  );
+  const { files, packages } = await readImports(entries.map((entry) => `${entry}.ts`));
+  expect(files).toContain('pipeline/threads/host.ts');
+  expect(packages.size).toBeGreaterThan(10);
+  for (const name of packages) expect(dependencies).toHaveProperty([name]);
+});
+
+test('image: it runs as a number that is not root, and exposes the default ports', async () => {
+  const lines = await instructions();
+  expect(lines).toContain('USER 1000:1000');
+  expect(lines).toContain('EXPOSE 8080 8081 9080 9081 9082');
+  expect(lines).toContain('STOPSIGNAL SIGTERM');
 });
 
 type Locked = { readonly optionalDependencies?: Record<string, string> };

@@ -3,9 +3,8 @@ import { fail, ok, warn } from '../../shared/doctor/finding.ts';
 import type { Finding } from '../../shared/doctor/finding.ts';
 import { judgeClock } from '../../shared/doctor/judge-machine.ts';
 import { judgePostgres } from '../../shared/doctor/judge-versions.ts';
-import { connectFailure } from '../../shared/postgres/connect-failure.ts';
-import { databaseAccess, sslOptions } from '../../shared/postgres/database-access.ts';
-import type { DatabaseVariables } from '../../shared/postgres/database-env.ts';
+import { connectFailure, databaseAccess, sslOptions } from '../../shared/postgres/database-access.ts';
+import type { DatabaseVariables } from '../../shared/postgres/database-access.ts';
 import { migrationList } from '../../shared/postgres/migrations/migration-list.ts';
 import { createSecretBox, sourceKeyContext } from '../../shared/contracts/config/secrets.ts';
 

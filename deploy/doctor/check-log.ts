@@ -1,9 +1,11 @@
 import { judgeClock } from '../../shared/doctor/judge-machine.ts';
-import { judgeDurability } from '../../shared/doctor/judge-durability.ts';
-import { judgeIngestDeadLetters } from '../../shared/doctor/judge-dead-letters.ts';
-import { judgeLogServer } from '../../shared/doctor/judge-log-servers.ts';
-import { judgeLog } from '../../shared/doctor/judge-log.ts';
-import { judgeLosses } from '../../shared/doctor/judge-losses.ts';
+import {
+  judgeDurability,
+  judgeIngestDeadLetters,
+  judgeLog,
+  judgeLogServer,
+  judgeLosses,
+} from '../../shared/doctor/judge-log.ts';
 import { judgeNatsServer } from '../../shared/doctor/judge-versions.ts';
 import { ok } from '../../shared/doctor/finding.ts';
 import type { Finding } from '../../shared/doctor/finding.ts';

@@ -1,8 +1,7 @@
-import { judgeOpenFiles } from '../../shared/doctor/judge-machine.ts';
+import { judgeOpenFiles, openFilesLimit } from '../../shared/doctor/judge-machine.ts';
 import { judgeNode } from '../../shared/doctor/judge-versions.ts';
 import { fail, ok } from '../../shared/doctor/finding.ts';
 import type { Finding } from '../../shared/doctor/finding.ts';
-import { openFilesLimit } from '../../shared/doctor/open-files-limit.ts';
 import { UwsUnavailableError, glibcVersion, loadUws } from '../../gateway/http/uws.ts';
 
 /** Node, the C library and which build of the HTTP engine runs on them, the limit of open files. */

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { secretsEnv } from '../../shared/contracts/config/secrets-env.ts';
-import { logEnv, logEnvRules } from '../../shared/nats/connection/log-env.ts';
+import { secretsEnv } from '../../shared/contracts/config/secrets.ts';
+import { logEnv, logEnvRules } from '../../shared/nats/connection/log-access.ts';
 import { topologyEnv } from '../../shared/nats/streams/topology-settings.ts';
 import { readEnv, serviceEnv } from '../../shared/runtime/env.ts';
-import { databaseEnv, databaseRules } from '../../shared/postgres/database-env.ts';
+import { databaseEnv, databaseRules } from '../../shared/postgres/database-access.ts';
 import { stackFolderEnv } from '../local/env.ts';
 
 const { DATABASE_URL, ...otherDatabaseEnv } = databaseEnv;

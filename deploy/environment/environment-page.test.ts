@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest';
-import { describeVariable } from './describe-variable.ts';
-import { environmentPage } from './environment-page.ts';
-import { services, tools } from './programs.ts';
+import { describeVariable, environmentPage, services, tools } from './environment-page.ts';
 
 const variables = [...services, ...tools].flatMap((program) => Object.entries(program.variables));
 

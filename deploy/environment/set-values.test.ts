@@ -1,7 +1,7 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { services, tools } from './programs.ts';
+import { services, tools } from './environment-page.ts';
 
 // Helm's values, Compose and the units set variables of their own. Each is one a program knows, and where its value is
 // not the program's default a comment there says why: else the two drift apart, and nobody knows which was meant.

@@ -154,7 +154,7 @@ export const destinations = dashboard(
         {
           title: 'Waiting to keep the order',
           description:
-            'Visitors with an event that is to be tried again, the events that wait behind those, and destinations that take no fresh events since too many wait.',
+            'Visitors with an event that is to be tried again, the events that wait behind those, and destinations that take no fresh events because too many wait.',
           kind: 'timeseries',
           unit: 'short',
           queries: [

@@ -1,6 +1,6 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { controlPlaneMetrics } from '../../control-plane/metrics.ts';
 import { readGatewayEnv } from '../../gateway/env.ts';
 import { gatewayMetrics } from '../../gateway/status/metrics.ts';
@@ -19,24 +19,25 @@ const nodeVariables = ['NODE_EXTRA_CA_CERTS'];
 
 const everyTemplate = (): string => [...templates.values()].join('\n');
 
-describe('templates', () => {
-  test('close what they open', () => {
-    for (const [name, text] of templates) {
-      const opened = text.match(/\{\{-? *(?:if|range|with|define|block)\b/g)?.length ?? 0;
-      const closed = text.match(/\{\{-? *end *-?\}\}/g)?.length ?? 0;
-      expect({ name, closed }).toEqual({ name, closed: opened });
-      expect(text.match(/\{\{/g)?.length).toBe(text.match(/\}\}/g)?.length);
-    }
-  });
+test('templates: close what they open', () => {
+  for (const [name, text] of templates) {
+    const opened = text.match(/\{\{-? *(?:if|range|with|define|block)\b/g)?.length ?? 0;
+    const closed = text.match(/\{\{-? *end *-?\}\}/g)?.length ?? 0;
+    expect({ name, closed }).toEqual({ name, closed: opened });
+    expect(text.match(/\{\{/g)?.length).toBe(text.match(/\}\}/g)?.length);
+  }
+});
 
-  test('include what is defined', () => {
-    const defined = new Set([...everyTemplate().matchAll(/define "([^"]+)"/g)].map(([, name]) => name));
-    const included = [...everyTemplate().matchAll(/include "([^"]+)"/g)].map(([, name]) => name);
-    expect(included.length).toBeGreaterThan(20);
-    expect(included.filter((name) => !defined.has(name))).toEqual([]);
-  });
+test('templates: include what is defined', () => {
+  const defined = new Set([...everyTemplate().matchAll(/define "([^"]+)"/g)].map(([, name]) => name));
+  const included = [...everyTemplate().matchAll(/include "([^"]+)"/g)].map(([, name]) => name);
+  expect(included.length).toBeGreaterThan(20);
+  expect(included.filter((name) => !defined.has(name))).toEqual([]);
+});
 
-  test.each(['gateway', 'pipeline', 'control-plane'] as const)('%s: its variables are known to it', (service) => {
+test.each(['gateway', 'pipeline', 'control-plane'] as const)(
+  'templates: %s: its variables are known to it',
+  (service) => {
     const text = `${templates.get(`${service}.yaml`)}${templates.get('_pod.tpl')}`;
     // Of a Secret the service is told the file, by a name of its own.
     const named = [...text.matchAll(/"([A-Z][A-Z0-9]*_[A-Z0-9_]+)"(?: (\(dict "secret"|\.Values\.secretsKey))?/g)]
@@ -44,107 +45,104 @@ describe('templates', () => {
       .filter((name) => !nodeVariables.includes(name));
     expect(named.length).toBeGreaterThan(3);
     expect(unknownVariables(service, named)).toEqual([]);
-  });
+  },
+);
 
-  test.each(['gateway', 'control-plane'] as const)(
-    '%s: with a Secret it is given a certificate and its key',
-    (service) => {
-      const given =
-        templates.get(`${service}.yaml`)?.matchAll(/"([A-Z_]+)" \(dict "secret" \. "key" "([^"]+)"\)/g) ?? [];
-      const prefix = service.replace('-', '_').toUpperCase();
-      expect([...given].map(([, name, key]) => [name, key])).toEqual([
-        [`${prefix}_TLS_CERT`, 'tls.crt'],
-        [`${prefix}_TLS_KEY`, 'tls.key'],
-      ]);
-    },
-  );
-
-  test('who asks a gateway or the control plane asks in what it speaks, and gateways believe its authorities', () => {
-    for (const [name, text] of templates) {
-      if (name !== 'NOTES.txt') expect({ name, urls: text.match(/https?:\/\//g) }).toEqual({ name, urls: null });
-    }
-    const gateway = templates.get('gateway.yaml') ?? '';
-    expect(gateway).toMatch(/"CONTROL_PLANE_URL" \(printf "%s:.* \(include "sluice.scheme" \.Values\.controlPlane\)/);
-    expect(templates.get('tests/ingest.yaml')).toContain(`'{{ include "sluice.scheme" .Values.gateway }}://`);
-    const file = /"files" \(dict "([^"]+)" \.\)/.exec(gateway)?.[1];
-    expect(gateway).toContain(`"NODE_EXTRA_CA_CERTS" "/run/secrets/sluice/${file}"`);
-    // Certificates are the interfaces': metrics and health are asked in plain HTTP.
-    expect(templates.get('_pod.tpl')?.match(/httpGet: \{[^}]*\}/g)).toEqual([
-      'httpGet: { path: /livez, port: metrics }',
-      'httpGet: { path: /livez, port: metrics }',
-      'httpGet: { path: /readyz, port: metrics }',
+test.each(['gateway', 'control-plane'] as const)(
+  'templates: %s: with a Secret it is given a certificate and its key',
+  (service) => {
+    const given = templates.get(`${service}.yaml`)?.matchAll(/"([A-Z_]+)" \(dict "secret" \. "key" "([^"]+)"\)/g) ?? [];
+    const prefix = service.replace('-', '_').toUpperCase();
+    expect([...given].map(([, name, key]) => [name, key])).toEqual([
+      [`${prefix}_TLS_CERT`, 'tls.crt'],
+      [`${prefix}_TLS_KEY`, 'tls.key'],
     ]);
-  });
+  },
+);
 
-  test('the ports of containers are those the services are told, and no Service puts its address into them', () => {
-    const gateway = readGatewayEnv({});
-    const text = templates.get('gateway.yaml');
-    expect(text).toContain(`"port" ${gateway.GATEWAY_PORT} "metricsPort" ${gateway.GATEWAY_METRICS_PORT}`);
-    for (const [, port, metricsPort] of everyTemplate().matchAll(/"port" (\d+) "metricsPort" (\d+)/g)) {
-      expect(everyTemplate()).toMatch(new RegExp(`_PORT" ${port}\\b`));
-      expect(everyTemplate()).toMatch(new RegExp(`_METRICS_PORT" ${metricsPort}\\b`));
-      expect(templates.get('network-policy.yaml')).toContain(String(metricsPort));
-    }
-    for (const name of ['_pod.tpl', 'migrate.yaml', 'tests/ingest.yaml']) {
-      expect(templates.get(name)).toContain('enableServiceLinks: false');
-    }
-  });
-
-  test('a host may be a wildcard, which YAML would take for an alias', () => {
-    const hosts = templates.get('gateway.yaml')?.match(/\{\{ [^}]*\.host [^}]*\}\}/g) ?? [];
-    expect(hosts).toHaveLength(2);
-    for (const host of hosts) expect(host).toContain('| quote }}');
-  });
-
-  test('policies let services reach the log and the database, be they pods or addresses', () => {
-    const egress = templates.get('network-policy.yaml')?.split('  egress:')[1] ?? '';
-    expect(egress).toContain('- namespaceSelector: {}\n');
-    expect(egress).toContain('cidr: 0.0.0.0/0');
-    expect(egress).toContain('port: 53');
-  });
-
-  test('alerts link to the runbook below the address that is given', async () => {
-    const rules = await readFile(join(chartFolder, 'files/rules/alerts.yml'), 'utf8');
-    const place = /\| replace "(runbook_url: [^"]+)" \$runbook \|/.exec(templates.get('monitoring.yaml') ?? '')?.[1];
-    const links = rules.match(/^ *runbook_url:.*$/gm) ?? [];
-    expect(links.length).toBeGreaterThan(10);
-    // Every one is rewritten, and keeps its page and section behind the address.
-    const base = 'https://git.example/runbook/';
-    const rewritten = rules.replaceAll(place ?? '-', `runbook_url: ${base}`);
-    const urls = [...rewritten.matchAll(/^ *runbook_url: (.*)$/gm)].map(([, url]) => url);
-    expect(urls).toHaveLength(links.length);
-    for (const url of urls) expect(url).toMatch(/^https:\/\/git\.example\/runbook\/alerts\.md#sluice[a-z]+$/);
-  });
-
-  test('metrics they name exist', () => {
-    const groups = [
-      gatewayMetrics,
-      pipelineMetrics,
-      controlPlaneMetrics,
-      ...[...workerMetrics.values()].map(({ byStat }) => byStat),
-    ];
-    const known = new Set(groups.flatMap((group) => Object.values(group).map(({ name }) => name)));
-    const named = [...everyTemplate().matchAll(/\bsluice_[a-z_]+/g)].map(([name]) => name);
-    expect(named).toContain('sluice_destination_backlog_events');
-    expect(named.filter((name) => !known.has(name))).toEqual([]);
-  });
+test('templates: who asks a gateway or the control plane asks in what it speaks, and gateways believe its authorities', () => {
+  for (const [name, text] of templates) {
+    if (name !== 'NOTES.txt') expect({ name, urls: text.match(/https?:\/\//g) }).toEqual({ name, urls: null });
+  }
+  const gateway = templates.get('gateway.yaml') ?? '';
+  expect(gateway).toMatch(/"CONTROL_PLANE_URL" \(printf "%s:.* \(include "sluice.scheme" \.Values\.controlPlane\)/);
+  expect(templates.get('tests/ingest.yaml')).toContain(`'{{ include "sluice.scheme" .Values.gateway }}://`);
+  const file = /"files" \(dict "([^"]+)" \.\)/.exec(gateway)?.[1];
+  expect(gateway).toContain(`"NODE_EXTRA_CA_CERTS" "/run/secrets/sluice/${file}"`);
+  // Certificates are the interfaces': metrics and health are asked in plain HTTP.
+  expect(templates.get('_pod.tpl')?.match(/httpGet: \{[^}]*\}/g)).toEqual([
+    'httpGet: { path: /livez, port: metrics }',
+    'httpGet: { path: /livez, port: metrics }',
+    'httpGet: { path: /readyz, port: metrics }',
+  ]);
 });
 
-describe('files', () => {
-  test.each([
-    ['rules', '../prometheus/rules', '.yml'],
-    ['dashboards', '../grafana/dashboards', '.json'],
-  ])('the %s are the ones of the repository', async (folder, source, ending) => {
-    const own = await readdir(join(chartFolder, 'files', folder));
-    expect(own.filter((name) => name.endsWith(ending)).length).toBeGreaterThan(0);
-    expect(own).toEqual(await readdir(join(import.meta.dirname, source)));
-    for (const name of own) {
-      const [linked, original] = await Promise.all(
-        [join(chartFolder, 'files', folder, name), join(import.meta.dirname, source, name)].map((path) =>
-          readFile(path, 'utf8'),
-        ),
-      );
-      expect(linked).toBe(original);
-    }
-  });
+test('templates: the ports of containers are those the services are told, and no Service puts its address into them', () => {
+  const gateway = readGatewayEnv({});
+  const text = templates.get('gateway.yaml');
+  expect(text).toContain(`"port" ${gateway.GATEWAY_PORT} "metricsPort" ${gateway.GATEWAY_METRICS_PORT}`);
+  for (const [, port, metricsPort] of everyTemplate().matchAll(/"port" (\d+) "metricsPort" (\d+)/g)) {
+    expect(everyTemplate()).toMatch(new RegExp(`_PORT" ${port}\\b`));
+    expect(everyTemplate()).toMatch(new RegExp(`_METRICS_PORT" ${metricsPort}\\b`));
+    expect(templates.get('network-policy.yaml')).toContain(String(metricsPort));
+  }
+  for (const name of ['_pod.tpl', 'migrate.yaml', 'tests/ingest.yaml']) {
+    expect(templates.get(name)).toContain('enableServiceLinks: false');
+  }
+});
+
+test('templates: a host may be a wildcard, which YAML would take for an alias', () => {
+  const hosts = templates.get('gateway.yaml')?.match(/\{\{ [^}]*\.host [^}]*\}\}/g) ?? [];
+  expect(hosts).toHaveLength(2);
+  for (const host of hosts) expect(host).toContain('| quote }}');
+});
+
+test('templates: policies let services reach the log and the database, be they pods or addresses', () => {
+  const egress = templates.get('network-policy.yaml')?.split('  egress:')[1] ?? '';
+  expect(egress).toContain('- namespaceSelector: {}\n');
+  expect(egress).toContain('cidr: 0.0.0.0/0');
+  expect(egress).toContain('port: 53');
+});
+
+test('templates: alerts link to the runbook below the address that is given', async () => {
+  const rules = await readFile(join(chartFolder, 'files/rules/alerts.yml'), 'utf8');
+  const place = /\| replace "(runbook_url: [^"]+)" \$runbook \|/.exec(templates.get('monitoring.yaml') ?? '')?.[1];
+  const links = rules.match(/^ *runbook_url:.*$/gm) ?? [];
+  expect(links.length).toBeGreaterThan(10);
+  // Every one is rewritten, and keeps its page and section behind the address.
+  const base = 'https://git.example/runbook/';
+  const rewritten = rules.replaceAll(place ?? '-', `runbook_url: ${base}`);
+  const urls = [...rewritten.matchAll(/^ *runbook_url: (.*)$/gm)].map(([, url]) => url);
+  expect(urls).toHaveLength(links.length);
+  for (const url of urls) expect(url).toMatch(/^https:\/\/git\.example\/runbook\/alerts\.md#sluice[a-z]+$/);
+});
+
+test('templates: metrics they name exist', () => {
+  const groups = [
+    gatewayMetrics,
+    pipelineMetrics,
+    controlPlaneMetrics,
+    ...[...workerMetrics.values()].map(({ byStat }) => byStat),
+  ];
+  const known = new Set(groups.flatMap((group) => Object.values(group).map(({ name }) => name)));
+  const named = [...everyTemplate().matchAll(/\bsluice_[a-z_]+/g)].map(([name]) => name);
+  expect(named).toContain('sluice_destination_backlog_events');
+  expect(named.filter((name) => !known.has(name))).toEqual([]);
+});
+
+test.each([
+  ['rules', '../prometheus/rules', '.yml'],
+  ['dashboards', '../grafana/dashboards', '.json'],
+])('files: the %s are the ones of the repository', async (folder, source, ending) => {
+  const own = await readdir(join(chartFolder, 'files', folder));
+  expect(own.filter((name) => name.endsWith(ending)).length).toBeGreaterThan(0);
+  expect(own).toEqual(await readdir(join(import.meta.dirname, source)));
+  for (const name of own) {
+    const [linked, original] = await Promise.all(
+      [join(chartFolder, 'files', folder, name), join(import.meta.dirname, source, name)].map((path) =>
+        readFile(path, 'utf8'),
+      ),
+    );
+    expect(linked).toBe(original);
+  }
 });

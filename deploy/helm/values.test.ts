@@ -1,5 +1,5 @@
 import { Ajv } from 'ajv';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { unknownVariables } from '../testing/service-environments.ts';
 import type { ServiceName } from '../testing/service-environments.ts';
 import { readChart } from './testing/read-chart.ts';
@@ -19,118 +19,109 @@ const at = (path: string): unknown =>
 const everyTemplate = (): string => [...templates.values()].join('\n');
 const variablesOf = (path: string): string[] => Object.keys(at(path) as Values);
 
-describe('values', () => {
-  test('are what their schema asks for, and it takes nothing it does not know', () => {
-    const check = new Ajv({ allErrors: true, strict: false }).compile(schema);
-    expect(check(values) ? [] : check.errors).toEqual([]);
-    const slips: Values[] = [
-      { ...values, gatewya: {} },
-      { ...values, gateway: { ...(values['gateway'] as Values), replica: 3 } },
-      { ...values, gateway: { ...(values['gateway'] as Values), podSpec: { volumes: [] } } },
-      { ...values, env: { LOG_PARTITIONS: 4 } },
-      { ...values, database: { url: '', secrets: { DATABASE_PASSWORT: { secret: 'a', key: 'b' } } } },
-      { ...values, secretsKey: { secret: 'sluice' } },
-      { ...values, prometheusRule: { enabled: true, labels: {}, runbookBaseUrl: 'two words' } },
-    ];
-    expect(slips.map((slip) => check(slip))).toEqual(slips.map(() => false));
-  });
+test('values: are what their schema asks for, and it takes nothing it does not know', () => {
+  const check = new Ajv({ allErrors: true, strict: false }).compile(schema);
+  expect(check(values) ? [] : check.errors).toEqual([]);
+  const slips: Values[] = [
+    { ...values, gatewya: {} },
+    { ...values, gateway: { ...(values['gateway'] as Values), replica: 3 } },
+    { ...values, gateway: { ...(values['gateway'] as Values), podSpec: { volumes: [] } } },
+    { ...values, env: { LOG_PARTITIONS: 4 } },
+    { ...values, database: { url: '', secrets: { DATABASE_PASSWORT: { secret: 'a', key: 'b' } } } },
+    { ...values, secretsKey: { secret: 'sluice' } },
+    { ...values, prometheusRule: { enabled: true, labels: {}, runbookBaseUrl: 'two words' } },
+  ];
+  expect(slips.map((slip) => check(slip))).toEqual(slips.map(() => false));
+});
 
-  test('take the Secrets of certificates by name, and authorities only with a certificate', () => {
-    const check = new Ajv({ strict: false }).compile(schema);
-    const tls = (service: string, of: Values): boolean =>
-      check({ ...values, [service]: { ...(values[service] as Values), tls: of } });
-    const ca = { secret: 'authorities', key: 'ca.crt' };
-    expect(tls('gateway', { secret: 'gateway-tls' })).toBe(true);
-    expect(tls('controlPlane', { secret: 'control-plane-tls', ca: { ...ca, secret: '' } })).toBe(true);
-    expect(tls('controlPlane', { secret: 'control-plane-tls', ca })).toBe(true);
-    expect(tls('controlPlane', { secret: '', ca })).toBe(false);
-    for (const of of [{ secret: 'Two Words' }, { secretName: 'a' }, { secret: 'a', key: 'tls.pem' }]) {
-      expect(tls('gateway', of)).toBe(false);
-    }
-  });
+test('values: take the Secrets of certificates by name, and authorities only with a certificate', () => {
+  const check = new Ajv({ strict: false }).compile(schema);
+  const tls = (service: string, of: Values): boolean =>
+    check({ ...values, [service]: { ...(values[service] as Values), tls: of } });
+  const ca = { secret: 'authorities', key: 'ca.crt' };
+  expect(tls('gateway', { secret: 'gateway-tls' })).toBe(true);
+  expect(tls('controlPlane', { secret: 'control-plane-tls', ca: { ...ca, secret: '' } })).toBe(true);
+  expect(tls('controlPlane', { secret: 'control-plane-tls', ca })).toBe(true);
+  expect(tls('controlPlane', { secret: '', ca })).toBe(false);
+  for (const of of [{ secret: 'Two Words' }, { secretName: 'a' }, { secret: 'a', key: 'tls.pem' }]) {
+    expect(tls('gateway', of)).toBe(false);
+  }
+});
 
-  test('say which one is missing, of those that templates cannot do without: null takes a default away', () => {
-    const check = new Ajv({ allErrors: true, strict: false }).compile(schema);
-    const missingWithout = (path: string): unknown => {
-      const rest = structuredClone(values) as Record<string, unknown>;
-      const keys = path.split('.');
-      const last = keys.pop() ?? '';
-      delete keys.reduce<Record<string, unknown>>((part, key) => part[key] as Record<string, unknown>, rest)[last];
-      check(rest);
-      return check.errors?.map(({ params }) => params['missingProperty'] as unknown);
-    };
-    // A part that a template looks into, and numbers, for which it would write nothing.
-    const inner = [...everyTemplate().matchAll(/\.Values\.([A-Za-z.]+)\.[A-Za-z]+/g)].map(([, path]) => path ?? '');
-    const environments = ['env', ...Object.keys(services).map((service) => `${service}.env`)];
-    const numbers = [
-      'shutdownDeadlineMs',
-      'controlPlane.replicas',
-      'gateway.service.port',
-      'pipeline.keda.minReplicas',
-    ];
-    for (const path of new Set([...inner, ...environments, ...numbers, 'log.secrets', 'database.secrets'])) {
-      // It looks into this one after it found it there.
-      if (path === 'gateway.ingress') continue;
-      expect({ path, missing: missingWithout(path) }).toEqual({ path, missing: [path.split('.').at(-1)] });
-    }
-  });
+test('values: say which one is missing, of those that templates cannot do without: null takes a default away', () => {
+  const check = new Ajv({ allErrors: true, strict: false }).compile(schema);
+  const missingWithout = (path: string): unknown => {
+    const rest = structuredClone(values) as Record<string, unknown>;
+    const keys = path.split('.');
+    const last = keys.pop() ?? '';
+    delete keys.reduce<Record<string, unknown>>((part, key) => part[key] as Record<string, unknown>, rest)[last];
+    check(rest);
+    return check.errors?.map(({ params }) => params['missingProperty'] as unknown);
+  };
+  // A part that a template looks into, and numbers, for which it would write nothing.
+  const inner = [...everyTemplate().matchAll(/\.Values\.([A-Za-z.]+)\.[A-Za-z]+/g)].map(([, path]) => path ?? '');
+  const environments = ['env', ...Object.keys(services).map((service) => `${service}.env`)];
+  const numbers = ['shutdownDeadlineMs', 'controlPlane.replicas', 'gateway.service.port', 'pipeline.keda.minReplicas'];
+  for (const path of new Set([...inner, ...environments, ...numbers, 'log.secrets', 'database.secrets'])) {
+    // It looks into this one after it found it there.
+    if (path === 'gateway.ingress') continue;
+    expect({ path, missing: missingWithout(path) }).toEqual({ path, missing: [path.split('.').at(-1)] });
+  }
+});
 
-  test('every one that a template names is there, and every one that is there is named', () => {
-    const named = new Set(
-      [...everyTemplate().matchAll(/\.Values\.([A-Za-z.]+)|\$values\.([A-Za-z.]+)/g)].flatMap(
-        (m) => m[1] ?? m[2] ?? [],
-      ),
-    );
-    expect([...named].filter((path) => at(path) === undefined)).toEqual([]);
-    // What a service has of its own reaches its template as `settings`.
-    const settings = [...everyTemplate().matchAll(/\.settings\.([A-Za-z]+)/g)].map(([, name]) => name ?? '');
-    for (const service of Object.keys(services)) {
-      for (const name of settings)
-        expect({ service, name, is: at(`${service}.${name}`) }).not.toMatchObject({ is: undefined });
-    }
-    const used = (path: string): boolean =>
-      [...named].some((name) => name === path || name.startsWith(`${path}.`) || path.startsWith(`${name}.`));
-    const unused = Object.keys(values).flatMap((group) => {
-      const inner = values[group];
-      const isMap = typeof inner === 'object' && inner !== null && !Array.isArray(inner);
-      const paths =
-        isMap && !used(group) ? [group] : isMap ? Object.keys(inner).map((key) => `${group}.${key}`) : [group];
-      return paths.filter((path) => !used(path) && !settings.includes(path.split('.')[1] ?? ''));
-    });
-    expect(unused).toEqual([]);
+test('values: every one that a template names is there, and every one that is there is named', () => {
+  const named = new Set(
+    [...everyTemplate().matchAll(/\.Values\.([A-Za-z.]+)|\$values\.([A-Za-z.]+)/g)].flatMap((m) => m[1] ?? m[2] ?? []),
+  );
+  expect([...named].filter((path) => at(path) === undefined)).toEqual([]);
+  // What a service has of its own reaches its template as `settings`.
+  const settings = [...everyTemplate().matchAll(/\.settings\.([A-Za-z]+)/g)].map(([, name]) => name ?? '');
+  for (const service of Object.keys(services)) {
+    for (const name of settings)
+      expect({ service, name, is: at(`${service}.${name}`) }).not.toMatchObject({ is: undefined });
+  }
+  const used = (path: string): boolean =>
+    [...named].some((name) => name === path || name.startsWith(`${path}.`) || path.startsWith(`${name}.`));
+  const unused = Object.keys(values).flatMap((group) => {
+    const inner = values[group];
+    const isMap = typeof inner === 'object' && inner !== null && !Array.isArray(inner);
+    const paths =
+      isMap && !used(group) ? [group] : isMap ? Object.keys(inner).map((key) => `${group}.${key}`) : [group];
+    return paths.filter((path) => !used(path) && !settings.includes(path.split('.')[1] ?? ''));
   });
+  expect(unused).toEqual([]);
+});
 
-  test('refuse of a pod what the template sets itself', () => {
-    const text = `${templates.get('_pod.tpl')}`;
-    const spec = text.slice(text.indexOf('\nspec:'));
-    const set = [...spec.matchAll(/^ {2}([a-zA-Z]+):/gm)].map(([, name]) => name);
-    expect(set.length).toBeGreaterThan(7);
-    const definitions = schema['definitions'] as Record<string, { propertyNames?: { not: { enum: string[] } } }>;
-    expect(definitions['podSpec']?.propertyNames?.not.enum).toEqual(expect.arrayContaining(set));
-  });
+test('values: refuse of a pod what the template sets itself', () => {
+  const text = `${templates.get('_pod.tpl')}`;
+  const spec = text.slice(text.indexOf('\nspec:'));
+  const set = [...spec.matchAll(/^ {2}([a-zA-Z]+):/gm)].map(([, name]) => name);
+  expect(set.length).toBeGreaterThan(7);
+  const definitions = schema['definitions'] as Record<string, { propertyNames?: { not: { enum: string[] } } }>;
+  expect(definitions['podSpec']?.propertyNames?.not.enum).toEqual(expect.arrayContaining(set));
+});
 
-  test('name no variable a service does not know, and hold no secret', () => {
-    for (const [path, service] of Object.entries(services)) {
-      const names = [...variablesOf('env'), ...variablesOf(`${path}.env`), 'INSTANCE_ID'];
-      expect(unknownVariables(service, names)).toEqual([]);
-    }
-    const secrets = (group: string): string[] => secretNames((schema['properties'] as Record<string, Values>)[group]);
-    for (const service of ['pipeline', 'control-plane', 'migrate'] satisfies ServiceName[]) {
-      expect(
-        unknownVariables(
-          service,
-          secrets('database').map((name) => `${name}_FILE`),
-        ),
-      ).toEqual([]);
-    }
+test('values: name no variable a service does not know, and hold no secret', () => {
+  for (const [path, service] of Object.entries(services)) {
+    const names = [...variablesOf('env'), ...variablesOf(`${path}.env`), 'INSTANCE_ID'];
+    expect(unknownVariables(service, names)).toEqual([]);
+  }
+  const secrets = (group: string): string[] => secretNames((schema['properties'] as Record<string, Values>)[group]);
+  for (const service of ['pipeline', 'control-plane', 'migrate'] satisfies ServiceName[]) {
     expect(
       unknownVariables(
-        'gateway',
-        secrets('log').map((name) => `${name}_FILE`),
+        service,
+        secrets('database').map((name) => `${name}_FILE`),
       ),
     ).toEqual([]);
-    expect(JSON.stringify(values)).not.toMatch(/"(password|token)":|:[^/"@]+@/i);
-  });
+  }
+  expect(
+    unknownVariables(
+      'gateway',
+      secrets('log').map((name) => `${name}_FILE`),
+    ),
+  ).toEqual([]);
+  expect(JSON.stringify(values)).not.toMatch(/"(password|token)":|:[^/"@]+@/i);
 });
 
 /** The variables a group's `secrets` may be about, which its schema lists in one pattern. */

@@ -1,5 +1,5 @@
 import { statfs } from 'node:fs/promises';
-import { needsRestart } from '../../shared/doctor/judge-log-servers.ts';
+import { needsRestart } from '../../shared/doctor/judge-log.ts';
 import { readComplaint } from '../../shared/nats/monitor/read-monitor.ts';
 
 export type RestartWhenRoomOptions = {

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { chooseFileStoreBytes } from '../../shared/embedded/nats/file-store-limit.ts';
+import { chooseFileStoreBytes } from '../../shared/embedded/nats/nats-config.ts';
 import { findFreePort } from '../../shared/embedded/machine/free-port.ts';
 import { defaultEmbeddedCacheDir, findNatsServer } from '../../shared/embedded/nats/nats-binary.ts';
 import { endLeftNatsServer, startNatsServer } from '../../shared/embedded/nats/nats-server.ts';

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { cannotStartExitCode } from '../../shared/runtime/cannot-start.ts';
 import { makeStackFolder } from './testing/make-stack-folder.ts';
 import { chooseStackPorts, runFailingStack, runStack } from './testing/running-stack.ts';
@@ -32,191 +32,181 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 }, 60_000);
 
-describe('a first start', () => {
-  test('stack: credentials name everything a user needs, and only the owner may read them', async () => {
-    expect(Object.keys(stack.credentials).toSorted()).toEqual(
-      ['apiKey', 'controlPlane', 'destinationId', 'gateway', 'sink', 'sourceId', 'sourceToken', 'testToken'].toSorted(),
-    );
-    expect(stack.credentials.gateway).not.toMatch(/\/$/);
-    expect((await stat(join(folder, 'credentials.json'))).mode & 0o077).toBe(0);
-  });
-
-  test('stack: prints a curl command with the live token', () => {
-    expect(stack.output()).toContain(`curl ${stack.credentials.gateway}/api/v1/track`);
-    expect(stack.output()).toContain(stack.credentials.sourceToken);
-  });
-});
-
-describe('the main job', () => {
-  test('stack: a track reaches the sink with its visitor, its id as idempotency key, and counts in health', async () => {
-    const status = await client.track({
-      event: 'Order Completed',
-      distinctId: 'order-1',
-      externalId: 'customer-42',
-      properties: { total: 42.5 },
-      userProperties: { first_name: 'Ada' },
-    });
-    expect(status).toBe(200);
-    await expect.poll(() => keysAt('/demo'), settle).toContain('order-1');
-    const [request] = await client.sinkRequests('/demo');
-    expect(request?.method).toBe('POST');
-    expect(request?.headers['content-type']).toContain('application/json');
-    expect(request?.body).toMatchObject({
-      event: { id: 'order-1', event: 'Order Completed', event_properties: { total: 42.5 } },
-      visitor: { external_id: 'customer-42', first_name: 'Ada' },
-    });
-    await expect
-      .poll(() => client.api('GET', `destinations/${stack.credentials.destinationId}/health`), settle)
-      .toMatchObject({ status: 'HEALTHY', successCount: 1, failureCount: 0 });
-  });
-
-  test('stack: the key of the source rests nowhere in what is delivered', async () => {
-    await client.track({ event: 'Quiet', distinctId: 'quiet-1', userId: 'u-1' });
-    await expect.poll(() => keysAt('/demo'), settle).toContain('quiet-1');
-    expect(JSON.stringify(await client.sinkRequests('/demo'))).not.toContain(stack.credentials.sourceToken);
-  });
-
-  test('stack: an event of a test key is accepted and not dispatched', async () => {
-    const testEvent = { token: stack.credentials.testToken, event: 'Try', distinctId: 'try-1', userId: 'u-2' };
-    expect(await client.track(testEvent)).toBe(200);
-    // The live event behind it, of the same visitor, passes the same partition later.
-    await client.track({ event: 'Live', distinctId: 'live-1', userId: 'u-2' });
-    await expect.poll(() => keysAt('/demo'), settle).toContain('live-1');
-    expect(await keysAt('/demo')).not.toContain('try-1');
-  });
-
-  test('stack: a second destination is published, receives, is disabled and stops receiving, all without a restart', async () => {
-    const destination = await client.api('POST', 'destinations', {
-      name: 'second',
-      type: 'HTTPDestination',
-      settings: { httpDestinationUrl: `${stack.credentials.sink}/second` },
-    });
-    await client.publish('adds a second destination');
-    await client.track({ event: 'Both', distinctId: 'both-1', userId: 'u-3' });
-    await expect.poll(() => keysAt('/second'), settle).toContain('both-1');
-
-    await client.api('PATCH', `destinations/${String(destination['id'])}`, { status: 'Disabled' });
-    await client.publish('disables it');
-    await client.track({ event: 'First only', distinctId: 'first-only-1', userId: 'u-3' });
-    await expect.poll(() => keysAt('/demo'), settle).toContain('first-only-1');
-    expect(await keysAt('/second')).not.toContain('first-only-1');
-  });
-
-  test('stack: a failing destination is tried again under the same key until it takes the event', async () => {
-    await client.setSink({ path: '/demo', status: 503, failFirst: 2 });
-    await client.track({ event: 'Retried', distinctId: 'retried-1', userId: 'u-4' });
-    const tries = async (): Promise<number> =>
-      (await client.sinkRequests('/demo')).filter((r) => r.headers['idempotency-key'] === 'retried-1').length;
-    await expect.poll(tries, { timeout: 45_000, interval: 200 }).toBe(3);
-  }, 40_000);
-});
-
-describe('dead letters', () => {
-  test('stack: what a destination refused arrives once it is mended and the dead letters are replayed', async () => {
-    const destination = `destinations/${stack.credentials.destinationId}`;
-    await client.setSink({ path: '/demo', status: 400 });
-    await client.track({ event: 'Refused', distinctId: 'refused-1', userId: 'u-6' });
-    const letters = (): Promise<unknown> => client.api('GET', `${destination}/dead-letters`);
-    await expect
-      .poll(letters, settle)
-      .toMatchObject({ entities: [{ event: { id: 'refused-1' }, reason: 'status 400', attempts: 1 }] });
-    await client.setSink({ path: '/demo', status: 200 });
-    expect(await client.api('POST', `${destination}/test`)).toMatchObject({ outcome: 'delivered' });
-    const { id } = await client.api('POST', `${destination}/replay`, { what: 'dead-letters' });
-    await expect
-      .poll(() => client.api('GET', `${destination}/replays/${String(id)}`), settle)
-      .toMatchObject({ status: 'done', queued: 1, share: 1 });
-    const statuses = async (): Promise<string[]> =>
-      (await client.sinkRequests('/demo'))
-        .filter((request) => request.headers['idempotency-key'] === 'refused-1')
-        .map(({ status }) => String(status))
-        .toSorted();
-    await expect.poll(statuses, settle).toEqual(['200', '400']);
-    expect(await letters()).toMatchObject({ entities: [] });
-  }, 120_000);
-});
-
-describe('faults', () => {
-  test.each(['gateway', 'pipeline', 'nats-server', 'control-plane'])(
-    'stack: kill -9 of %s in a stream of tracks loses nothing that got a 200',
-    async (victim) => {
-      const accepted: string[] = [];
-      const stop = new AbortController();
-      const sender = async (n: number): Promise<void> => {
-        for (let i = 0; !stop.signal.aborted; i += 1) {
-          const distinctId = `${victim}-${n}-${i}`;
-          const status = await client
-            .track({ event: 'Ledger', distinctId, externalId: `ledger-${n}` })
-            .catch(() => undefined);
-          if (status === 200) accepted.push(distinctId);
-          else await new Promise((resolve) => setTimeout(resolve, 50));
-        }
-      };
-      const senders = [1, 2, 3, 4].map(sender);
-      await expect.poll(() => accepted.length, settle).toBeGreaterThan(100);
-      const before = await stack.pidOf(victim);
-      process.kill(before, 'SIGKILL');
-      await expect.poll(() => stack.output().includes(`${victim} is running again`), settle).toBe(true);
-      const atRestart = accepted.length;
-      await expect.poll(() => accepted.length, settle).toBeGreaterThan(atRestart + 50);
-      stop.abort();
-      await Promise.all(senders);
-      const missing = async (): Promise<string[]> => {
-        const delivered = await keysAt('/demo');
-        return accepted.filter((id) => !delivered.has(id));
-      };
-      await expect.poll(missing, { timeout: 60_000, interval: 500 }).toEqual([]);
-    },
-    120_000,
+test('stack: credentials name everything a user needs, and only the owner may read them', async () => {
+  expect(Object.keys(stack.credentials).toSorted()).toEqual(
+    ['apiKey', 'controlPlane', 'destinationId', 'gateway', 'sink', 'sourceId', 'sourceToken', 'testToken'].toSorted(),
   );
-
-  test('stack: a busy port is an error that names its variable', async () => {
-    const blocker = createServer().listen(0);
-    const address = blocker.address();
-    const busy = typeof address === 'object' && address !== null ? String(address.port) : '';
-    const other = await makeStackFolder();
-    const result = await runFailingStack(other, { ...(await chooseStackPorts()), SINK_PORT: busy });
-    blocker.close();
-    await rm(other, { recursive: true, force: true });
-    expect(result.code).toBe(1);
-    expect(result.output).toContain('SINK_PORT');
-  });
-
-  test('stack: a service that cannot start ends it, and is not tried again', async () => {
-    const other = await makeStackFolder();
-    const result = await runFailingStack(other, { ...(await chooseStackPorts()), JSON_DEPTH_MAX: 'endless' });
-    await rm(other, { recursive: true, force: true });
-    expect(result.code).toBe(cannotStartExitCode);
-    expect(result.output).toMatch(/\[gateway\] +- JSON_DEPTH_MAX must be integer/);
-    expect(result.output).toContain('sluice did not start: gateway cannot start, for the reason above');
-    expect(result.output).not.toContain('! gateway ended');
-  });
-
-  test('stack: a second launcher on the same folder is refused', async () => {
-    const result = await runFailingStack(folder, await chooseStackPorts());
-    expect(result.code).toBe(1);
-    expect(result.output).toMatch(/already/);
-  });
+  expect(stack.credentials.gateway).not.toMatch(/\/$/);
+  expect((await stat(join(folder, 'credentials.json'))).mode & 0o077).toBe(0);
 });
 
-describe('the next start', () => {
-  test('stack: stops in good order and finds its data again', async () => {
-    const { code } = await stack.stop();
-    expect(code).toBe(0);
-    expect(stack.output().trimEnd()).toMatch(/stopped$/);
-    const { apiKey } = stack.credentials;
-    stack = await runStack(folder, ports);
-    client = createStackClient(stack.credentials);
-    expect(stack.credentials.apiKey).toBe(apiKey);
-    const { successCount } = await client.api('GET', `destinations/${stack.credentials.destinationId}/health`);
-    expect(successCount).toBeGreaterThan(100);
-  }, 120_000);
-
-  test('stack: starts again after its launcher was killed, ending what that left behind', async () => {
-    await stack.kill();
-    stack = await runStack(folder, ports);
-    client = createStackClient(stack.credentials);
-    expect(await client.track({ event: 'After', distinctId: 'after-1', userId: 'u-5' })).toBe(200);
-    await expect.poll(() => keysAt('/demo'), settle).toContain('after-1');
-  }, 120_000);
+test('stack: prints a curl command with the live token', () => {
+  expect(stack.output()).toContain(`curl ${stack.credentials.gateway}/api/v1/track`);
+  expect(stack.output()).toContain(stack.credentials.sourceToken);
 });
+
+test('stack: a track reaches the sink with its visitor, its id as idempotency key, and counts in health', async () => {
+  const status = await client.track({
+    event: 'Order Completed',
+    distinctId: 'order-1',
+    externalId: 'customer-42',
+    properties: { total: 42.5 },
+    userProperties: { first_name: 'Ada' },
+  });
+  expect(status).toBe(200);
+  await expect.poll(() => keysAt('/demo'), settle).toContain('order-1');
+  const [request] = await client.sinkRequests('/demo');
+  expect(request?.method).toBe('POST');
+  expect(request?.headers['content-type']).toContain('application/json');
+  expect(request?.body).toMatchObject({
+    event: { id: 'order-1', event: 'Order Completed', event_properties: { total: 42.5 } },
+    visitor: { external_id: 'customer-42', first_name: 'Ada' },
+  });
+  await expect
+    .poll(() => client.api('GET', `destinations/${stack.credentials.destinationId}/health`), settle)
+    .toMatchObject({ status: 'HEALTHY', successCount: 1, failureCount: 0 });
+});
+
+test('stack: the key of the source rests nowhere in what is delivered', async () => {
+  await client.track({ event: 'Quiet', distinctId: 'quiet-1', userId: 'u-1' });
+  await expect.poll(() => keysAt('/demo'), settle).toContain('quiet-1');
+  expect(JSON.stringify(await client.sinkRequests('/demo'))).not.toContain(stack.credentials.sourceToken);
+});
+
+test('stack: an event of a test key is accepted and not dispatched', async () => {
+  const testEvent = { token: stack.credentials.testToken, event: 'Try', distinctId: 'try-1', userId: 'u-2' };
+  expect(await client.track(testEvent)).toBe(200);
+  // The live event behind it, of the same visitor, passes the same partition later.
+  await client.track({ event: 'Live', distinctId: 'live-1', userId: 'u-2' });
+  await expect.poll(() => keysAt('/demo'), settle).toContain('live-1');
+  expect(await keysAt('/demo')).not.toContain('try-1');
+});
+
+test('stack: a second destination is published, receives, is disabled and stops receiving, all without a restart', async () => {
+  const destination = await client.api('POST', 'destinations', {
+    name: 'second',
+    type: 'HTTPDestination',
+    settings: { httpDestinationUrl: `${stack.credentials.sink}/second` },
+  });
+  await client.publish('adds a second destination');
+  await client.track({ event: 'Both', distinctId: 'both-1', userId: 'u-3' });
+  await expect.poll(() => keysAt('/second'), settle).toContain('both-1');
+
+  await client.api('PATCH', `destinations/${String(destination['id'])}`, { status: 'Disabled' });
+  await client.publish('disables it');
+  await client.track({ event: 'First only', distinctId: 'first-only-1', userId: 'u-3' });
+  await expect.poll(() => keysAt('/demo'), settle).toContain('first-only-1');
+  expect(await keysAt('/second')).not.toContain('first-only-1');
+});
+
+test('stack: a failing destination is tried again under the same key until it takes the event', async () => {
+  await client.setSink({ path: '/demo', status: 503, failFirst: 2 });
+  await client.track({ event: 'Retried', distinctId: 'retried-1', userId: 'u-4' });
+  const tries = async (): Promise<number> =>
+    (await client.sinkRequests('/demo')).filter((r) => r.headers['idempotency-key'] === 'retried-1').length;
+  await expect.poll(tries, { timeout: 45_000, interval: 200 }).toBe(3);
+}, 40_000);
+
+test('stack: what a destination refused arrives once it is mended and the dead letters are replayed', async () => {
+  const destination = `destinations/${stack.credentials.destinationId}`;
+  await client.setSink({ path: '/demo', status: 400 });
+  await client.track({ event: 'Refused', distinctId: 'refused-1', userId: 'u-6' });
+  const letters = (): Promise<unknown> => client.api('GET', `${destination}/dead-letters`);
+  await expect
+    .poll(letters, settle)
+    .toMatchObject({ entities: [{ event: { id: 'refused-1' }, reason: 'status 400', attempts: 1 }] });
+  await client.setSink({ path: '/demo', status: 200 });
+  expect(await client.api('POST', `${destination}/test`)).toMatchObject({ outcome: 'delivered' });
+  const { id } = await client.api('POST', `${destination}/replay`, { what: 'dead-letters' });
+  await expect
+    .poll(() => client.api('GET', `${destination}/replays/${String(id)}`), settle)
+    .toMatchObject({ status: 'done', queued: 1, share: 1 });
+  const statuses = async (): Promise<string[]> =>
+    (await client.sinkRequests('/demo'))
+      .filter((request) => request.headers['idempotency-key'] === 'refused-1')
+      .map(({ status }) => String(status))
+      .toSorted();
+  await expect.poll(statuses, settle).toEqual(['200', '400']);
+  expect(await letters()).toMatchObject({ entities: [] });
+}, 120_000);
+
+test.each(['gateway', 'pipeline', 'nats-server', 'control-plane'])(
+  'stack: kill -9 of %s in a stream of tracks loses nothing that got a 200',
+  async (victim) => {
+    const accepted: string[] = [];
+    const stop = new AbortController();
+    const sender = async (n: number): Promise<void> => {
+      for (let i = 0; !stop.signal.aborted; i += 1) {
+        const distinctId = `${victim}-${n}-${i}`;
+        const status = await client
+          .track({ event: 'Ledger', distinctId, externalId: `ledger-${n}` })
+          .catch(() => undefined);
+        if (status === 200) accepted.push(distinctId);
+        else await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    };
+    const senders = [1, 2, 3, 4].map(sender);
+    await expect.poll(() => accepted.length, settle).toBeGreaterThan(100);
+    const before = await stack.pidOf(victim);
+    process.kill(before, 'SIGKILL');
+    await expect.poll(() => stack.output().includes(`${victim} is running again`), settle).toBe(true);
+    const atRestart = accepted.length;
+    await expect.poll(() => accepted.length, settle).toBeGreaterThan(atRestart + 50);
+    stop.abort();
+    await Promise.all(senders);
+    const missing = async (): Promise<string[]> => {
+      const delivered = await keysAt('/demo');
+      return accepted.filter((id) => !delivered.has(id));
+    };
+    await expect.poll(missing, { timeout: 60_000, interval: 500 }).toEqual([]);
+  },
+  120_000,
+);
+
+test('stack: a busy port is an error that names its variable', async () => {
+  const blocker = createServer().listen(0);
+  const address = blocker.address();
+  const busy = typeof address === 'object' && address !== null ? String(address.port) : '';
+  const other = await makeStackFolder();
+  const result = await runFailingStack(other, { ...(await chooseStackPorts()), SINK_PORT: busy });
+  blocker.close();
+  await rm(other, { recursive: true, force: true });
+  expect(result.code).toBe(1);
+  expect(result.output).toContain('SINK_PORT');
+});
+
+test('stack: a service that cannot start ends it, and is not tried again', async () => {
+  const other = await makeStackFolder();
+  const result = await runFailingStack(other, { ...(await chooseStackPorts()), JSON_DEPTH_MAX: 'endless' });
+  await rm(other, { recursive: true, force: true });
+  expect(result.code).toBe(cannotStartExitCode);
+  expect(result.output).toMatch(/\[gateway\] +- JSON_DEPTH_MAX must be integer/);
+  expect(result.output).toContain('sluice did not start: gateway cannot start, for the reason above');
+  expect(result.output).not.toContain('! gateway ended');
+});
+
+test('stack: a second launcher on the same folder is refused', async () => {
+  const result = await runFailingStack(folder, await chooseStackPorts());
+  expect(result.code).toBe(1);
+  expect(result.output).toMatch(/already/);
+});
+
+test('stack: stops in good order and finds its data again', async () => {
+  const { code } = await stack.stop();
+  expect(code).toBe(0);
+  expect(stack.output().trimEnd()).toMatch(/stopped$/);
+  const { apiKey } = stack.credentials;
+  stack = await runStack(folder, ports);
+  client = createStackClient(stack.credentials);
+  expect(stack.credentials.apiKey).toBe(apiKey);
+  const { successCount } = await client.api('GET', `destinations/${stack.credentials.destinationId}/health`);
+  expect(successCount).toBeGreaterThan(100);
+}, 120_000);
+
+test('stack: starts again after its launcher was killed, ending what that left behind', async () => {
+  await stack.kill();
+  stack = await runStack(folder, ports);
+  client = createStackClient(stack.credentials);
+  expect(await client.track({ event: 'After', distinctId: 'after-1', userId: 'u-5' })).toBe(200);
+  await expect.poll(() => keysAt('/demo'), settle).toContain('after-1');
+}, 120_000);

@@ -14,9 +14,8 @@ import type { ServiceRecord } from './leftovers.ts';
 import type { Progress } from './progress.ts';
 import { startDatabase, startLog } from './servers.ts';
 import { startService } from './service-process.ts';
-import { stackServices } from './services.ts';
+import { stackServices, stackUrls } from './services.ts';
 import type { ServiceName, StackService } from './services.ts';
-import { stackUrls } from './stack-urls.ts';
 import { waitReady, waitRevision } from './wait-ready.ts';
 
 export type Stack = {

@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { collectDefaultMetrics } from 'prom-client';
-import { defaultEmbeddedCacheDir } from '../../shared/embedded/machine/cache-dir.ts';
+import { defaultEmbeddedCacheDir } from '../../shared/embedded/machine/env.ts';
 import { MetricsPage } from '../../shared/runtime/metrics/metrics-page.ts';
 import { removeMisnamed } from '../../shared/runtime/status/process-metrics.ts';
 import { topFolder } from '../../shared/runtime/compiled-path.ts';

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { defaultEmbeddedCacheDir } from '../../shared/embedded/machine/cache-dir.ts';
+import { defaultEmbeddedCacheDir } from '../../shared/embedded/machine/env.ts';
 import { dashboards, queriesOf } from '../grafana/dashboards.ts';
 import { makeStackFolder } from '../local/testing/make-stack-folder.ts';
 import { chooseStackPorts, runStack } from '../local/testing/running-stack.ts';

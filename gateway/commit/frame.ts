@@ -1,6 +1,5 @@
 import { FrameWriter } from '../../shared/contracts/events/frame.ts';
-import type { EventSlice } from './event-slice.ts';
-import type { FrameOutcome, FrameWaiter } from './frame-outcome.ts';
+import type { PublishFailure } from '../../shared/nats/publish/publish-answer.ts';
 
 const initialBytes = 32 * 1024;
 
@@ -26,3 +25,28 @@ export class Frame {
     this.writer.reset();
   }
 }
+
+/** One event's JSON within the body it came in: body[start, end). Made once a request and set anew for each of its events. */
+export class EventSlice {
+  readonly body: Buffer;
+  start = 0;
+  end: number;
+
+  constructor(body: Buffer) {
+    this.body = body;
+    this.end = body.length;
+  }
+
+  get length(): number {
+    return this.end - this.start;
+  }
+}
+
+/** What became of the frame an event travelled in. `stalled`: the log did not answer in time for those before it. */
+export type FrameOutcome = 'stored' | PublishFailure | 'stalled';
+
+/** Someone who waits for the log to take an event. */
+export type FrameWaiter = {
+  /** Called once per event appended, when its frame is decided. `tag` is what was given with the event. */
+  frameDecided(outcome: FrameOutcome, tag: number): void;
+};

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { frameLines, parseLine } from '../../shared/contracts/events/frame.ts';
-import type { FrameOutcome, FrameWaiter } from './frame-outcome.ts';
+import type { FrameOutcome, FrameWaiter } from './frame.ts';
 import { GroupCommit } from './group-commit.ts';
 import type { GroupCommitSettings } from './group-commit.ts';
-import { EventSlice } from './event-slice.ts';
+import { EventSlice } from './frame.ts';
 import { LogGate } from './log-gate.ts';
 
 type Publish = { readonly partition: number; readonly ids: string[]; decide(outcome: FrameOutcome): void };

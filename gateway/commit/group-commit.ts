@@ -1,6 +1,5 @@
-import type { EventSlice } from './event-slice.ts';
+import type { EventSlice, FrameOutcome, FrameWaiter } from './frame.ts';
 import { Frame } from './frame.ts';
-import type { FrameOutcome, FrameWaiter } from './frame-outcome.ts';
 import type { LogGate } from './log-gate.ts';
 
 export type GroupCommitSettings = {

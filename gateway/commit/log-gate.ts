@@ -1,5 +1,5 @@
 import type { PublishFailure } from '../../shared/nats/publish/publish-answer.ts';
-import type { FrameOutcome } from './frame-outcome.ts';
+import type { FrameOutcome } from './frame.ts';
 
 /** How long a refusal of the log keeps the gateway from calling itself ready, in ms. */
 const refusalRememberedMs = 5_000;

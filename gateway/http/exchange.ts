@@ -1,8 +1,9 @@
 import type { HttpResponse } from 'uWebSockets.js';
-import type { FrameOutcome, FrameWaiter } from '../commit/frame-outcome.ts';
+import type { FrameOutcome, FrameWaiter } from '../commit/frame.ts';
 import type { RequestHead } from './request-head.ts';
-import { accepted, internalError, unavailable } from './reply.ts';
+import { isJsonType } from './request-head.ts';
 import type { Reply } from './reply.ts';
+import { accepted, internalError, unavailable, unsupportedEncoding, unsupportedType } from './reply.ts';
 
 /** What an exchange tells the server it belongs to. */
 export type ExchangeOwner = {
@@ -129,3 +130,10 @@ const writeAnswer = (): void => {
   if (bare) response.endWithoutBody();
   else response.end(reply.body, close);
 };
+
+/** The answer to a body that is compressed or not JSON by its headers. */
+export function refuseNonJson(exchange: Exchange): Reply | undefined {
+  const { contentType, contentEncoding } = exchange.head;
+  if (!isJsonType(contentType)) return unsupportedType;
+  return contentEncoding === '' || contentEncoding.toLowerCase() === 'identity' ? undefined : unsupportedEncoding;
+}

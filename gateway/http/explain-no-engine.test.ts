@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { explainNoEngine } from './explain-no-engine.ts';
-import type { Machine } from './explain-no-engine.ts';
+import { explainNoEngine } from './uws.ts';
+import type { Machine } from './uws.ts';
 
 const on = (system: string, majors: readonly number[]): string[] => majors.map((major) => `${system}-${major}`);
 const packages = [

@@ -1,8 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { createSecureContext } from 'node:tls';
 import type { Static, TObject } from 'typebox';
-import { needs, together } from '../../shared/runtime/env-rules.ts';
-import type { EnvRule } from '../../shared/runtime/env-rules.ts';
+import type { EnvRule } from '../../shared/runtime/env.ts';
+import { needs, together } from '../../shared/runtime/env.ts';
 import { count, flag, optionalSecret, optionalText, port, text } from '../../shared/runtime/variables.ts';
-import type { TlsFiles } from './tls-files.ts';
 
 const mebibyte = 1024 ** 2;
 
@@ -31,4 +32,35 @@ export function readTlsFiles(env: Static<TObject<typeof gatewayHttpEnv>>): TlsFi
   const { GATEWAY_TLS_CERT_FILE: certFile, GATEWAY_TLS_KEY_FILE: keyFile, GATEWAY_TLS_PASSPHRASE: passphrase } = env;
   if (certFile === undefined || keyFile === undefined) return undefined;
   return { certFile, keyFile, ...(passphrase === undefined ? {} : { passphrase }) };
+}
+
+/** PEM files of the gateway's own certificate. The engine reads them itself. */
+export type TlsFiles = { readonly certFile: string; readonly keyFile: string; readonly passphrase?: string };
+
+class TlsFilesError extends Error {
+  readonly code = 'tls_files';
+}
+
+/** Throws TlsFilesError unless the files can be read and belong together: the engine would not say what is wrong. */
+export function checkTlsFiles({ certFile, keyFile, passphrase }: TlsFiles): void {
+  const cert = read('GATEWAY_TLS_CERT_FILE', certFile);
+  const key = read('GATEWAY_TLS_KEY_FILE', keyFile);
+  try {
+    createSecureContext({ cert, key, ...(passphrase === undefined ? {} : { passphrase }) });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new TlsFilesError(
+      `reading GATEWAY_TLS_CERT_FILE and GATEWAY_TLS_KEY_FILE (with GATEWAY_TLS_PASSPHRASE where the key is encrypted): ${reason}`,
+      { cause: error },
+    );
+  }
+}
+
+function read(variable: string, path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new TlsFilesError(`reading ${variable}: ${reason}`, { cause: error });
+  }
 }

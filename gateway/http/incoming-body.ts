@@ -1,8 +1,7 @@
 import type { PostRoute } from './route.ts';
-import type { BodyBudget } from './body-budget.ts';
 import type { Exchange } from './exchange.ts';
-import { busy, tooLarge } from './reply.ts';
 import type { Reply } from './reply.ts';
+import { busy, tooLarge } from './reply.ts';
 
 /** A refused body is still read to its end up to this size: many clients see an answer only then. */
 const drainBytesMax = 16 * 1024 ** 2;
@@ -96,5 +95,30 @@ export class IncomingBody {
 
   #refuseNow(refusal: Reply): void {
     this.#exchange.send({ ...refusal, close: true });
+  }
+}
+
+/** A bound on the memory of bodies that are still arriving, over all connections. */
+export class BodyBudget {
+  readonly bytesMax: number;
+  #bytes = 0;
+
+  constructor(bytesMax: number) {
+    this.bytesMax = bytesMax;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Takes a share, or says that there is none left. */
+  take(bytes: number): boolean {
+    if (this.#bytes + bytes > this.bytesMax) return false;
+    this.#bytes += bytes;
+    return true;
+  }
+
+  release(bytes: number): void {
+    this.#bytes -= bytes;
   }
 }

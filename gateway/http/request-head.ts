@@ -84,3 +84,12 @@ export function isJsonType(contentType: string): boolean {
   const mediaType = contentType.split(';', 1)[0]?.trim().toLowerCase();
   return mediaType === 'application/json' || mediaType === 'text/plain' || mediaType === '';
 }
+
+/** A path segment as it was meant; '' when it is not decodable. */
+export function decodeSegment(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return '';
+  }
+}

@@ -1,16 +1,16 @@
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 import type { Route, GetRoute, PostRoute } from './route.ts';
-import type { BodyBudget } from './body-budget.ts';
+import type { BodyBudget } from './incoming-body.ts';
 import { Exchange } from './exchange.ts';
 import type { ExchangeOwner } from './exchange.ts';
 import { IncomingBody } from './incoming-body.ts';
 import { createReply, failure, hostileFraming, notFound } from './reply.ts';
 import type { Reply } from './reply.ts';
-import { drainConnections } from '../../shared/runtime/drain-connections.ts';
-import type { DrainOptions, Drainable } from '../../shared/runtime/drain-connections.ts';
+import { drainConnections } from '../../shared/runtime/drain-server.ts';
+import type { DrainOptions, Drainable } from '../../shared/runtime/drain-server.ts';
 import { readHead } from './request-head.ts';
-import { checkTlsFiles } from './tls-files.ts';
-import type { TlsFiles } from './tls-files.ts';
+import { checkTlsFiles } from './http-settings.ts';
+import type { TlsFiles } from './http-settings.ts';
 import type { UwsModule } from './uws.ts';
 
 export type ServerOptions = {

@@ -1,10 +1,10 @@
 import type { Exchange } from '../http/exchange.ts';
-import { forbidden, tooManyEvents, unauthorized } from '../http/reply.ts';
 import type { Reply } from '../http/reply.ts';
+import { forbidden, tooManyEvents, unauthorized } from '../http/reply.ts';
 import { isPageAllowed } from '../../shared/admission/allowed-origins.ts';
 import type { ClientAddress } from '../../shared/admission/client-address.ts';
-import type { PublishedSource } from './published-source.ts';
-import type { PublishedSources } from './published-sources.ts';
+import type { PublishedSource, PublishedSources } from './published-sources.ts';
+import { count } from '../../shared/runtime/variables.ts';
 
 /** A request whose sender was let in. */
 export class Admitted {
@@ -66,3 +66,12 @@ export class Admission {
     return this.#clientAddress.of(exchange.remoteAddress(), exchange.head.forwardedFor);
   }
 }
+
+const dayMs = 86_400_000;
+
+export const admissionEnv = {
+  RATE_LIMIT_EVENTS_PER_S: count('Events per second of one source key', 10_000),
+  RATE_LIMIT_BURST_S: count('How many seconds of those events may come at once', 2, { unit: 's' }),
+  TIME_PAST_MS_MAX: count("How far back an event's time may lie", 7 * dayMs, { unit: 'ms' }),
+  TIME_AHEAD_MS_MAX: count("How far ahead an event's time may lie", 300_000, { unit: 'ms', minimum: 0 }),
+};

@@ -4,9 +4,8 @@ import { normalizeEmail, partitionOfText, seededPartitionOf } from '../../shared
 import { botScore } from '../../shared/admission/bot-score.ts';
 import type { PlainRow } from '../json/scan-body.ts';
 import type { Admission, Admitted } from './admission.ts';
-import type { PublishedSource } from './published-source.ts';
-import type { EventSlice } from '../commit/event-slice.ts';
-import type { FrameWaiter } from '../commit/frame-outcome.ts';
+import type { PublishedSource } from './published-sources.ts';
+import type { EventSlice, FrameWaiter } from '../commit/frame.ts';
 import type { GroupCommit } from '../commit/group-commit.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { createEventIds } from './event-ids.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { hashSourceKey } from '../../shared/contracts/config/account-config.ts';
 import type { SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
-import { hashSourceKey } from '../../shared/contracts/config/source-key.ts';
 import { testLiveConfig } from '../../shared/testing/test-account-config.ts';
 import { PublishedSources } from './published-sources.ts';
 

@@ -1,7 +1,7 @@
 import { endHead } from '../../shared/contracts/events/envelope.ts';
 import type { EnvelopeKind } from '../../shared/contracts/events/envelope.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
-import { EventSlice } from '../commit/event-slice.ts';
+import { EventSlice } from '../commit/frame.ts';
 import type { Exchange, StoredAnswers } from '../http/exchange.ts';
 import { invalid, unavailable } from '../http/reply.ts';
 import { readJson } from '../json/read-json.ts';
@@ -10,15 +10,15 @@ import { readPlainTrack } from '../json/read-plain-track.ts';
 import { PlainEvent, BodyScan, scanBody } from '../json/scan-body.ts';
 import { describeProblem } from '../payload/describe-problem.ts';
 import { identifyPayload } from '../payload/identify-payload.ts';
-import { isWithinWindow } from '../payload/time-window.ts';
-import type { TimeWindow } from '../payload/time-window.ts';
+import { isWithinWindow } from '../payload/payload-fields.ts';
+import type { TimeWindow } from '../payload/payload-fields.ts';
 import { trackPayload } from '../payload/track-payload.ts';
 import type { TrackPayload } from '../payload/track-payload.ts';
 import { Admitted } from './admission.ts';
 import type { Admission } from './admission.ts';
 import { blankToken } from './blank-token.ts';
 import type { Identity, Intake } from './intake.ts';
-import type { PublishedSource } from './published-source.ts';
+import type { PublishedSource } from './published-sources.ts';
 
 export type EventLimits = JsonLimits & { readonly timeWindow: TimeWindow };
 

@@ -1,13 +1,13 @@
 import { isUtf8 } from 'node:buffer';
 import sjson from 'secure-json-parse';
-import { isJsonObject } from '../../shared/runtime/json.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
-import { scanBody } from './scan-body.ts';
-import type { BodyScan, ScanProblem } from './scan-body.ts';
+import { isJsonObject } from '../../shared/runtime/json.ts';
+import type { ScanProblem } from './scan-body.ts';
+import { BodyScan, scanBody } from './scan-body.ts';
 import type { JsonFacts } from './scan-json.ts';
-import { failure, forbiddenKey, holdsNull, malformedJson, notUtf8 } from '../http/reply.ts';
 import type { Reply } from '../http/reply.ts';
-import { deepField } from './deep-field.ts';
+import { failure, forbiddenKey, holdsNull, malformedJson, notUtf8 } from '../http/reply.ts';
+import { trackPayload } from '../payload/track-payload.ts';
 
 /** What a body may hold before parsing it costs too much. */
 export type JsonLimits = { readonly depthMax: number; readonly keysMax: number };
@@ -72,3 +72,21 @@ export function scanRefusal(problem: ScanProblem): Reply {
 export const tooDeep = (scan: BodyScan, body: Buffer, depthMax: number): Reply =>
   failure(400, `${deepField(scan, body) ?? 'the body'} nests deeper than ${depthMax} levels`);
 export const tooManyKeys = (keysMax: number): Reply => failure(400, `the body has more than ${keysMax} keys`);
+
+/** Fields of the API: answers repeat no other name that a client sends. */
+const knownFields: ReadonlySet<string> = new Set([...Object.keys(trackPayload.Type().properties), 'events']);
+
+/** The field of the body scanned last that nests deepest; undefined where the API does not know it. */
+function deepField({ deepStart, deepEnd }: BodyScan, body: Buffer): string | undefined {
+  const name = deepStart < 0 ? '' : body.toString('latin1', deepStart, deepEnd);
+  return knownFields.has(name) ? name : undefined;
+}
+
+// Of rows that are refused only: the scan of a batch does not tell their fields apart.
+const rowScan = new BodyScan();
+
+/** The same of a row of a batch. */
+export function deepFieldOfRow(row: Buffer): string | undefined {
+  scanBody(rowScan, row);
+  return deepField(rowScan, row);
+}

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { batchRow } from './batch-payload.ts';
 import { botScore, isStoppedAsBot } from '../../shared/admission/bot-score.ts';
 import { describeProblem } from './describe-problem.ts';
-import { isWithinWindow } from './time-window.ts';
+import { isWithinWindow } from './payload-fields.ts';
 import { trackPayload } from './track-payload.ts';
 
 test.each([

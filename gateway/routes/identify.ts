@@ -1,5 +1,5 @@
 import type { PostRoute } from '../http/route.ts';
-import { refuseNonJson } from '../http/refuse-non-json.ts';
+import { refuseNonJson } from '../http/exchange.ts';
 import type { SingleEvent } from '../ingest/single-event.ts';
 import { IdentifyPayload } from '../payload/identify-payload.ts';
 import { singleEvent } from './openapi/parts.ts';

@@ -3,7 +3,7 @@ import type { GetRoute } from '../http/route.ts';
 import { Admitted } from '../ingest/admission.ts';
 import type { Admission } from '../ingest/admission.ts';
 import type { Intake } from '../ingest/intake.ts';
-import { decodeSegment } from '../http/path-segment.ts';
+import { decodeSegment } from '../http/request-head.ts';
 import { madeToken, readQueryEvent } from './query-event.ts';
 import type { SingleEvent } from '../ingest/single-event.ts';
 import { identityParameters, otherParameters, pathParameter, queryParameter, refusals } from './openapi/parts.ts';

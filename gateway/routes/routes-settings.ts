@@ -1,7 +1,7 @@
 import type { Static, TObject } from 'typebox';
 import { jsonDepthCeiling } from '../../shared/runtime/json-depth.ts';
 import { count } from '../../shared/runtime/variables.ts';
-import type { admissionEnv } from '../ingest/admission-settings.ts';
+import type { admissionEnv } from '../ingest/admission.ts';
 import type { RoutesOptions } from './registry.ts';
 
 const kibibyte = 1024;

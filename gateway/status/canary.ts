@@ -48,7 +48,7 @@ export function startCanary(connection: LogConnection, settings: CanarySettings,
   void run();
   return {
     problem(nowMs) {
-      return nowMs - storedAtMs <= freshForMs ? undefined : `a trial publish was not stored: ${failure}`;
+      return nowMs - storedAtMs <= freshForMs ? undefined : `a canary message was not stored: ${failure}`;
     },
     stop() {
       stopped = true;

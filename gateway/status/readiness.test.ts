@@ -31,7 +31,7 @@ test('readiness: a server that is too old is no log to rely on', () => {
 });
 
 test('readiness: a log that does not store is told with what its servers say of it', () => {
-  const canary = 'a trial publish was not stored: timeout';
+  const canary = 'a canary message was not stored: timeout';
   expect(logCheck({ canary, servers: [full] })).toEqual({
     ok: false,
     detail: `${canary} (nats-1: write error: no space left on device)`,

@@ -1,6 +1,6 @@
 import type { Bucket } from '../../shared/nats/buckets/bucket.ts';
 import { encodeTriggered, triggeredKey } from '../../shared/contracts/source-activity.ts';
-import type { SourceActivity } from '../ingest/published-source.ts';
+import type { SourceActivity } from '../ingest/published-sources.ts';
 
 const everyMs = 2_000;
 /** Writes in flight at a time, so that a thousand sources that wake up together do not flood the log. */

@@ -4,7 +4,7 @@ import { MetricsPage } from '../../shared/runtime/metrics/metrics-page.ts';
 import { PublishedSources } from '../ingest/published-sources.ts';
 import { GroupCommit } from '../commit/group-commit.ts';
 import { LogGate } from '../commit/log-gate.ts';
-import { BodyBudget } from '../http/body-budget.ts';
+import { BodyBudget } from '../http/incoming-body.ts';
 import { loadUws } from '../http/uws.ts';
 import { gatewayMetrics } from './metrics.ts';
 import { RequestCounts } from './request-counts.ts';

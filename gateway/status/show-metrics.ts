@@ -1,13 +1,12 @@
 import { sourceTypes } from '../../shared/collections/source-types.ts';
 import type { BucketCounts } from '../../shared/runtime/metrics/bucket-counts.ts';
 import type { MetricsPage } from '../../shared/runtime/metrics/metrics-page.ts';
-import type { EventTally } from '../ingest/published-source.ts';
-import type { PublishedSources } from '../ingest/published-sources.ts';
+import type { EventTally, PublishedSources } from '../ingest/published-sources.ts';
 import type { Route } from '../http/route.ts';
-import type { FrameOutcome } from '../commit/frame-outcome.ts';
+import type { FrameOutcome } from '../commit/frame.ts';
 import type { GroupCommit, GroupCommitSettings } from '../commit/group-commit.ts';
 import type { LogGate } from '../commit/log-gate.ts';
-import type { BodyBudget } from '../http/body-budget.ts';
+import type { BodyBudget } from '../http/incoming-body.ts';
 import type { Server } from '../http/server.ts';
 import type { LoadedUws } from '../http/uws.ts';
 import { gatewayMetrics } from './metrics.ts';

@@ -1,6 +1,6 @@
+import { hashSourceKey } from '../../shared/contracts/config/account-config.ts';
 import type { AccountConfig, SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
 import { testAccountConfig } from '../../shared/testing/test-account-config.ts';
-import { hashSourceKey } from '../../shared/contracts/config/source-key.ts';
 import type { Envelope } from '../../shared/contracts/events/envelope.ts';
 import { decodeEnvelopes } from '../../shared/contracts/events/envelope.ts';
 import { client } from '../../shared/nats/connection/client.ts';

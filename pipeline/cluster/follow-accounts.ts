@@ -1,16 +1,15 @@
 import { readLiveConfig } from '../../shared/collections/live-config.ts';
 import type { LiveConfig } from '../../shared/collections/live-config.ts';
 import { logUnreadable } from '../../shared/collections/log-unreadable.ts';
-import { followConfig } from '../../shared/nats/buckets/config-feed.ts';
 import type { ConfigChange, ConfigFeed } from '../../shared/nats/buckets/config-feed.ts';
+import { followConfig } from '../../shared/nats/buckets/config-feed.ts';
 import { afterReconnect } from '../../shared/nats/connection/after-reconnect.ts';
 import type { Bucket } from '../../shared/nats/buckets/bucket.ts';
 import type { LogConnection } from '../../shared/nats/connection/connection.ts';
 import { publishedDestinations } from '../../shared/routing/published-destinations.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
-import { accountActors, actorIdOf, idOfSpec } from '../workers/registry.ts';
 import type { AccountActor } from '../workers/registry.ts';
-import { createRevisionGauge } from './revision-gauge.ts';
+import { accountActors, actorIdOf, idOfSpec } from '../workers/registry.ts';
 import type { Placement } from './placement.ts';
 import type { Supervisor } from '../supervisor/supervisor.ts';
 
@@ -133,4 +132,33 @@ function idsOf({ accountId, revision }: Pick<ConfigChange, 'accountId' | 'revisi
   revision: number;
 } {
   return { accountId, revision };
+}
+
+/** Knows up to which revision everything that was seen is applied, whatever order it is applied in. */
+type RevisionGauge = {
+  seen(revision: number): void;
+  applied(revision: number): void;
+  readonly current: number;
+};
+
+function createRevisionGauge(onGrown: (revision: number) => void): RevisionGauge {
+  const open = new Set<number>();
+  let newest = 0;
+  let current = 0;
+  return {
+    get current() {
+      return current;
+    },
+    seen(revision) {
+      open.add(revision);
+      newest = Math.max(newest, revision);
+    },
+    applied(revision) {
+      open.delete(revision);
+      const upTo = open.size === 0 ? newest : Math.min(...open) - 1;
+      if (upTo <= current) return;
+      current = upTo;
+      onGrown(current);
+    },
+  };
 }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { holdProcessLease } from '../../shared/nats/buckets/process-lease.ts';
 import type { ProcessLease } from '../../shared/nats/buckets/process-lease.ts';
 import type { NatsServer } from '../../shared/embedded/nats/nats-server.ts';
@@ -57,41 +57,39 @@ async function isOver(waiting: Promise<void>): Promise<boolean> {
   return over;
 }
 
-describe('membership', () => {
-  it('what is ours starts once the others have let go of it', async () => {
-    const one = await join('one', 60_000);
-    await one.membership.untilShared();
-    const two = await join('two', 60_000);
-    await knows(one.membership, 'one,two');
-    await knows(two.membership, 'one,two');
-    const waiting = two.membership.untilShared();
-    expect(await isOver(waiting)).toBe(false);
-    one.lease.letGo(['one', 'three']);
-    one.lease.letGo(['one']);
-    expect(await isOver(waiting)).toBe(false);
-    one.lease.letGo(one.membership.instances);
-    await waiting;
-  });
+test('membership: what is ours starts once the others have let go of it', async () => {
+  const one = await join('one', 60_000);
+  await one.membership.untilShared();
+  const two = await join('two', 60_000);
+  await knows(one.membership, 'one,two');
+  await knows(two.membership, 'one,two');
+  const waiting = two.membership.untilShared();
+  expect(await isOver(waiting)).toBe(false);
+  one.lease.letGo(['one', 'three']);
+  one.lease.letGo(['one']);
+  expect(await isOver(waiting)).toBe(false);
+  one.lease.letGo(one.membership.instances);
+  await waiting;
+});
 
-  it('one that leaves owns nothing any more, and is waited for until it has ended', async () => {
-    const one = await join('one', 60_000);
-    const two = await join('two', 60_000);
-    await knows(two.membership, 'one,two');
-    one.lease.letGo(['one', 'two']);
-    await two.membership.untilShared();
-    one.lease.leave();
-    await knows(two.membership, 'two');
-    const waiting = two.membership.untilShared();
-    expect(await isOver(waiting)).toBe(false);
-    await one.lease.release();
-    await waiting;
-  });
+test('membership: one that leaves owns nothing any more, and is waited for until it has ended', async () => {
+  const one = await join('one', 60_000);
+  const two = await join('two', 60_000);
+  await knows(two.membership, 'one,two');
+  one.lease.letGo(['one', 'two']);
+  await two.membership.untilShared();
+  one.lease.leave();
+  await knows(two.membership, 'two');
+  const waiting = two.membership.untilShared();
+  expect(await isOver(waiting)).toBe(false);
+  await one.lease.release();
+  await waiting;
+});
 
-  it('one that does not let go is not waited for beyond its time', async () => {
-    const one = await join('one', 60_000);
-    const two = await join('two', 0);
-    await knows(two.membership, 'one,two');
-    await two.membership.untilShared();
-    expect(one.membership.instances).toContain('one');
-  });
+test('membership: one that does not let go is not waited for beyond its time', async () => {
+  const one = await join('one', 60_000);
+  const two = await join('two', 0);
+  await knows(two.membership, 'one,two');
+  await two.membership.untilShared();
+  expect(one.membership.instances).toContain('one');
 });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Report } from '../threads/messages.ts';
 import { createOutcomeCounts } from '../workers/recent/outcome-stats.ts';
 import type { ActorFigures } from '../workers/registry.ts';
@@ -77,62 +77,58 @@ const http = (...ids: string[]): Destinations => ids.map((id) => ({ id, type: 'H
 const deliveredLine = (id: string, events: number): string =>
   `sluice_dispatcher_delivered_total{destination_id="${id}"} ${events}\n`;
 
-describe('threads', () => {
-  test('metrics: what a thread counted stays when it dies, and adds to what the next one counts', async () => {
-    const { stats, page } = rig(http('a'));
-    stats.reported(0, report([delivered('a', 5)], 3, cache(2, 1)));
-    stats.reported(1, report([], 1));
-    stats.threadDied(0);
-    stats.ended({ kind: 'dispatcher', key: 'a' }, undefined);
-    stats.reported(1, report([delivered('a', 2)], 2, cache(1, 0)));
-    const text = await page.text();
-    expect(text).toContain(deliveredLine('a', 7));
-    expect(text).toContain('sluice_dispatch_duration_seconds_count{destination_type="HTTPDestination"} 5\n');
-    expect(text).toContain('sluice_visitor_cache_lookups_total{result="hit"} 3\n');
-    expect(text).toContain('sluice_thread_deaths_total 1\n');
-    expect(text).not.toContain('sluice_thread_heap_bytes{thread="0"}');
-  });
+test('metrics: what a thread counted stays when it dies, and adds to what the next one counts', async () => {
+  const { stats, page } = rig(http('a'));
+  stats.reported(0, report([delivered('a', 5)], 3, cache(2, 1)));
+  stats.reported(1, report([], 1));
+  stats.threadDied(0);
+  stats.ended({ kind: 'dispatcher', key: 'a' }, undefined);
+  stats.reported(1, report([delivered('a', 2)], 2, cache(1, 0)));
+  const text = await page.text();
+  expect(text).toContain(deliveredLine('a', 7));
+  expect(text).toContain('sluice_dispatch_duration_seconds_count{destination_type="HTTPDestination"} 5\n');
+  expect(text).toContain('sluice_visitor_cache_lookups_total{result="hit"} 3\n');
+  expect(text).toContain('sluice_thread_deaths_total 1\n');
+  expect(text).not.toContain('sluice_thread_heap_bytes{thread="0"}');
 });
 
-describe('destinations', () => {
-  test('metrics: a series is there from the first report, with zero', async () => {
-    const { stats, page } = rig(http('a'));
-    stats.reported(0, report([delivered('a', 0)]));
-    const text = await page.text();
-    expect(text).toContain('sluice_dispatcher_attempts_total{destination_id="a",outcome="timeout"} 0\n');
-    expect(text).toContain('sluice_dispatcher_dead_letters_total{destination_id="a",reason="exhausted"} 0\n');
-    expect(text).toContain('sluice_destination_retries_waiting_frames{destination_id="a"} 0\n');
-    expect(text).toContain('sluice_destination_backlog_events{destination_id="a"} 30\n');
-  });
+test('metrics: a series is there from the first report, with zero', async () => {
+  const { stats, page } = rig(http('a'));
+  stats.reported(0, report([delivered('a', 0)]));
+  const text = await page.text();
+  expect(text).toContain('sluice_dispatcher_attempts_total{destination_id="a",outcome="timeout"} 0\n');
+  expect(text).toContain('sluice_dispatcher_dead_letters_total{destination_id="a",reason="exhausted"} 0\n');
+  expect(text).toContain('sluice_destination_retries_waiting_frames{destination_id="a"} 0\n');
+  expect(text).toContain('sluice_destination_backlog_events{destination_id="a"} 30\n');
+});
 
-  test('metrics: the series of a destination that is gone end', async () => {
-    const destinations = http('a', 'b');
-    const { stats, page } = rig(destinations);
-    stats.reported(0, report([delivered('a', 1), delivered('b', 2)]));
-    expect(await page.text()).toContain(deliveredLine('b', 2));
-    destinations.pop();
-    expect(await page.text()).not.toContain('destination_id="b"');
-    // Its dispatcher ends a moment after its destination.
-    stats.ended(delivered('b', 2), delivered('b', 2).stats);
-    const text = await page.text();
-    expect(text).toContain(deliveredLine('a', 1));
-    expect(text).not.toContain('destination_id="b"');
-    destinations.push({ id: 'b', type: 'HTTPDestination' });
-    stats.reported(0, report([delivered('b', 0)]));
-    expect(await page.text()).toContain(deliveredLine('b', 0));
-  });
+test('metrics: the series of a destination that is gone end', async () => {
+  const destinations = http('a', 'b');
+  const { stats, page } = rig(destinations);
+  stats.reported(0, report([delivered('a', 1), delivered('b', 2)]));
+  expect(await page.text()).toContain(deliveredLine('b', 2));
+  destinations.pop();
+  expect(await page.text()).not.toContain('destination_id="b"');
+  // Its dispatcher ends a moment after its destination.
+  stats.ended(delivered('b', 2), delivered('b', 2).stats);
+  const text = await page.text();
+  expect(text).toContain(deliveredLine('a', 1));
+  expect(text).not.toContain('destination_id="b"');
+  destinations.push({ id: 'b', type: 'HTTPDestination' });
+  stats.reported(0, report([delivered('b', 0)]));
+  expect(await page.text()).toContain(deliveredLine('b', 0));
+});
 
-  test('metrics: those beyond the limit are summed up, and that sum never goes back', async () => {
-    const destinations = http('a', 'b', 'c');
-    const { stats, page } = rig(destinations, 1);
-    const all = [delivered('a', 1), delivered('b', 2), delivered('c', 3)];
-    stats.reported(0, report(all));
-    expect(await page.text()).toContain(deliveredLine('_other', 5));
-    destinations.pop();
-    stats.ended(delivered('c', 4), delivered('c', 4).stats);
-    const text = await page.text();
-    expect(text).toContain(deliveredLine('_other', 6));
-    expect(text).toMatch(/^sluice_metrics_series_dropped_total [1-9]/m);
-    expect(text).not.toContain('destination_id="b"');
-  });
+test('metrics: those beyond the limit are summed up, and that sum never goes back', async () => {
+  const destinations = http('a', 'b', 'c');
+  const { stats, page } = rig(destinations, 1);
+  const all = [delivered('a', 1), delivered('b', 2), delivered('c', 3)];
+  stats.reported(0, report(all));
+  expect(await page.text()).toContain(deliveredLine('_other', 5));
+  destinations.pop();
+  stats.ended(delivered('c', 4), delivered('c', 4).stats);
+  const text = await page.text();
+  expect(text).toContain(deliveredLine('_other', 6));
+  expect(text).toMatch(/^sluice_metrics_series_dropped_total [1-9]/m);
+  expect(text).not.toContain('destination_id="b"');
 });

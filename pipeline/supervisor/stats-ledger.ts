@@ -1,10 +1,10 @@
-import type { TimedMetric } from '../workers/dispatch/sending/delivery-timings.ts';
-import { createOutcomeCounts, outcomeCounters } from '../workers/recent/outcome-stats.ts';
+import type { ThreadTimings, TimedMetric } from '../workers/dispatch/sending/delivery-timings.ts';
 import type { OutcomeCounter } from '../workers/recent/outcome-stats.ts';
-import { workerKinds, workerOf } from '../workers/registry.ts';
+import { createOutcomeCounts, outcomeCounters } from '../workers/recent/outcome-stats.ts';
 import type { ActorFigures, CounterOf, GaugeOf, WorkerKind } from '../workers/registry.ts';
+import { workerKinds, workerOf } from '../workers/registry.ts';
 import type { Report, ThreadFigures } from '../threads/messages.ts';
-import { createTimingsLedger } from './timings-ledger.ts';
+import { addNumbers } from '../../shared/runtime/metrics/bucket-counts.ts';
 
 type StatsReport = Extract<Report, { kind: 'stats' }>;
 type Stats = Readonly<Record<string, number>>;
@@ -145,4 +145,34 @@ function addTo(sums: Map<string, Record<string, number>>, key: string, stats: St
   const own = sums.get(key) ?? {};
   for (const [name, value] of Object.entries(stats)) own[name] = (own[name] ?? 0) + value;
   sums.set(key, own);
+}
+
+/** Histograms of all threads, added up; what a thread counted before it died is kept. */
+type TimingsLedger = {
+  reported(thread: number, timings: ThreadTimings): void;
+  threadDied(thread: number): void;
+  /** By type of destination. */
+  totals(metric: TimedMetric): ReadonlyMap<string, Float64Array>;
+};
+
+function createTimingsLedger(): TimingsLedger {
+  const running = new Map<number, ThreadTimings>();
+  const past: Record<TimedMetric, Map<string, Float64Array>> = { dispatchDuration: new Map(), eventAge: new Map() };
+  const addTo = (sums: Map<string, Float64Array>, timings: ThreadTimings, metric: TimedMetric): void => {
+    for (const [type, times] of Object.entries(timings)) sums.set(type, addNumbers(sums.get(type), times[metric]));
+  };
+  return {
+    reported: (thread, timings) => void running.set(thread, timings),
+    threadDied(thread) {
+      const last = running.get(thread) ?? {};
+      running.delete(thread);
+      addTo(past.dispatchDuration, last, 'dispatchDuration');
+      addTo(past.eventAge, last, 'eventAge');
+    },
+    totals(metric) {
+      const sums = new Map([...past[metric]].map(([type, numbers]) => [type, Float64Array.from(numbers)]));
+      for (const timings of running.values()) addTo(sums, timings, metric);
+      return sums;
+    },
+  };
 }

@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
 import pino from 'pino';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { createBlackBox } from '../threads/black-box.ts';
 import type { BlackBox } from '../threads/black-box.ts';
 import type { HostTask } from '../threads/host.ts';
@@ -104,109 +104,107 @@ const dispatcher = (destinationId: string): ActorSpec => ({
 const startsOf = (host: FakeHost | undefined): string[] =>
   (host?.told ?? []).flatMap((command) => (command.kind === 'start' ? [command.actorId] : []));
 
-describe('supervisor', () => {
-  it('placement: spreads each kind evenly over all threads', async () => {
-    const { supervisor, hosts } = supervise(2);
-    const specs = [...[0, 1, 2, 3].map(resolver), ...['x', 'y'].map(dispatcher)];
-    await Promise.all(specs.map((spec) => supervisor.run(spec)));
-    for (const host of hosts) {
-      expect(startsOf(host).filter((id) => id.startsWith('resolver'))).toHaveLength(2);
-      expect(startsOf(host).filter((id) => id.startsWith('dispatcher'))).toHaveLength(1);
-    }
-    expect(supervisor.states).toMatchObject({ running: 6, waiting: 0, starting: 0 });
-  });
+test('supervisor: placement: spreads each kind evenly over all threads', async () => {
+  const { supervisor, hosts } = supervise(2);
+  const specs = [...[0, 1, 2, 3].map(resolver), ...['x', 'y'].map(dispatcher)];
+  await Promise.all(specs.map((spec) => supervisor.run(spec)));
+  for (const host of hosts) {
+    expect(startsOf(host).filter((id) => id.startsWith('resolver'))).toHaveLength(2);
+    expect(startsOf(host).filter((id) => id.startsWith('dispatcher'))).toHaveLength(1);
+  }
+  expect(supervisor.states).toMatchObject({ running: 6, waiting: 0, starting: 0 });
+});
 
-  it('failure: an actor starts again with back-off, alone', async () => {
-    let failures = 3;
-    const { supervisor, hosts, stats } = supervise(1, (id) => id === 'dispatcher-bad' && (failures -= 1) >= 0);
-    await Promise.all([supervisor.run(dispatcher('bad')), supervisor.run(dispatcher('good'))]);
-    await vi.waitFor(() => expect(supervisor.states.running).toBe(2), { timeout: 45_000 });
-    expect(startsOf(hosts[0]).filter((id) => id === 'dispatcher-bad')).toHaveLength(4);
-    expect(startsOf(hosts[0]).filter((id) => id === 'dispatcher-good')).toHaveLength(1);
-    expect(stats.restarts.get('dispatcher')).toBe(3);
-  });
+test('supervisor: failure: an actor starts again with back-off, alone', async () => {
+  let failures = 3;
+  const { supervisor, hosts, stats } = supervise(1, (id) => id === 'dispatcher-bad' && (failures -= 1) >= 0);
+  await Promise.all([supervisor.run(dispatcher('bad')), supervisor.run(dispatcher('good'))]);
+  await vi.waitFor(() => expect(supervisor.states.running).toBe(2), { timeout: 45_000 });
+  expect(startsOf(hosts[0]).filter((id) => id === 'dispatcher-bad')).toHaveLength(4);
+  expect(startsOf(hosts[0]).filter((id) => id === 'dispatcher-good')).toHaveLength(1);
+  expect(stats.restarts.get('dispatcher')).toBe(3);
+});
 
-  it('quarantine: an actor that fails over and over is left alone, and tried again much later', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    const { supervisor } = supervise(1, (id) => id === 'dispatcher-bad');
-    void supervisor.run(dispatcher('bad'));
-    void supervisor.run(dispatcher('good'));
-    for (let i = 0; i < 200 && supervisor.states.quarantined === 0; i += 1) {
-      await vi.advanceTimersByTimeAsync(5_000);
+test('supervisor: quarantine: an actor that fails over and over is left alone, and tried again much later', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const { supervisor } = supervise(1, (id) => id === 'dispatcher-bad');
+  void supervisor.run(dispatcher('bad'));
+  void supervisor.run(dispatcher('good'));
+  for (let i = 0; i < 200 && supervisor.states.quarantined === 0; i += 1) {
+    await vi.advanceTimersByTimeAsync(5_000);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(supervisor.states).toMatchObject({ quarantined: 1, running: 1 });
+});
+
+test('supervisor: thread death: its actors go on at the others, and the thread comes back', async () => {
+  const { supervisor, hosts, stats } = supervise(2);
+  await Promise.all([0, 1, 2, 3].map((partition) => supervisor.run(resolver(partition))));
+  hosts[0]?.die(new Error('out of memory'));
+  await vi.waitFor(() => expect(startsOf(hosts[1])).toHaveLength(4), { timeout: 45_000 });
+  expect(stats.threadDeaths).toBe(1);
+  await vi.waitFor(() => expect(supervisor.threadsReady).toBe(2), { timeout: 45_000 });
+});
+
+test('supervisor: thread death: the only thread takes its actors back', async () => {
+  const { supervisor, hosts } = supervise(1);
+  await supervisor.run(resolver(0));
+  await supervisor.configure('a', 1, new Uint8Array([1]));
+  hosts[0]?.die(new Error('out of memory'));
+  await vi.waitFor(() => expect(startsOf(hosts[1])).toEqual(['resolver-0']), { timeout: 45_000 });
+  expect(hosts[1]?.told[0]).toMatchObject({ kind: 'configure', accountId: 'a', revision: 1 });
+});
+
+test('supervisor: thread death: who takes its threads down is quarantined, the others go on', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const { supervisor, hosts, stats } = supervise(2);
+  await Promise.all(['bad', 'good', 'fine'].map((id) => supervisor.run(dispatcher(id))));
+  const liveHostOfBad = (): FakeHost | undefined =>
+    hosts.findLast(({ told }) =>
+      told.some((command) => command.kind === 'start' && command.actorId === 'dispatcher-bad'),
+    );
+  for (let death = 0; death < 3; death += 1) {
+    const host = liveHostOfBad();
+    const start = host?.told.find((command) => command.kind === 'start' && command.actorId === 'dispatcher-bad');
+    host?.blackBox.turn(start?.kind === 'start' ? start.mark : 0);
+    host?.die(new Error('out of memory'));
+    const isOver = (): boolean => {
+      const { running, quarantined } = supervisor.states;
+      return stats.threadDeaths === death + 1 && running + quarantined === 3;
+    };
+    for (let i = 0; i < 50 && !isOver(); i += 1) {
+      await vi.advanceTimersByTimeAsync(500);
       await new Promise((resolve) => setImmediate(resolve));
     }
-    expect(supervisor.states).toMatchObject({ quarantined: 1, running: 1 });
-  });
+  }
+  expect(supervisor.states).toMatchObject({ quarantined: 1, running: 2 });
+});
 
-  it('thread death: its actors go on at the others, and the thread comes back', async () => {
-    const { supervisor, hosts, stats } = supervise(2);
-    await Promise.all([0, 1, 2, 3].map((partition) => supervisor.run(resolver(partition))));
-    hosts[0]?.die(new Error('out of memory'));
-    await vi.waitFor(() => expect(startsOf(hosts[1])).toHaveLength(4), { timeout: 45_000 });
-    expect(stats.threadDeaths).toBe(1);
-    await vi.waitFor(() => expect(supervisor.threadsReady).toBe(2), { timeout: 45_000 });
-  });
+test('supervisor: hang: a thread that says nothing is ended', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const { supervisor, terminated } = supervise(1);
+  await supervisor.run(resolver(0));
+  await vi.advanceTimersByTimeAsync(29_000);
+  expect(terminated).toEqual([]);
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(terminated).toEqual([0]);
+});
 
-  it('thread death: the only thread takes its actors back', async () => {
-    const { supervisor, hosts } = supervise(1);
-    await supervisor.run(resolver(0));
-    await supervisor.configure('a', 1, new Uint8Array([1]));
-    hosts[0]?.die(new Error('out of memory'));
-    await vi.waitFor(() => expect(startsOf(hosts[1])).toEqual(['resolver-0']), { timeout: 45_000 });
-    expect(hosts[1]?.told[0]).toMatchObject({ kind: 'configure', accountId: 'a', revision: 1 });
-  });
+test('supervisor: configuration: settles once every live thread has it', async () => {
+  const { supervisor, hosts } = supervise(2);
+  await supervisor.run(resolver(0));
+  await supervisor.configure('a', 7, new Uint8Array([1, 2]));
+  for (const { told } of hosts)
+    expect(told).toContainEqual(expect.objectContaining({ kind: 'configure', revision: 7 }));
+});
 
-  it('thread death: who takes its threads down is quarantined, the others go on', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    const { supervisor, hosts, stats } = supervise(2);
-    await Promise.all(['bad', 'good', 'fine'].map((id) => supervisor.run(dispatcher(id))));
-    const liveHostOfBad = (): FakeHost | undefined =>
-      hosts.findLast(({ told }) =>
-        told.some((command) => command.kind === 'start' && command.actorId === 'dispatcher-bad'),
-      );
-    for (let death = 0; death < 3; death += 1) {
-      const host = liveHostOfBad();
-      const start = host?.told.find((command) => command.kind === 'start' && command.actorId === 'dispatcher-bad');
-      host?.blackBox.turn(start?.kind === 'start' ? start.mark : 0);
-      host?.die(new Error('out of memory'));
-      const isOver = (): boolean => {
-        const { running, quarantined } = supervisor.states;
-        return stats.threadDeaths === death + 1 && running + quarantined === 3;
-      };
-      for (let i = 0; i < 50 && !isOver(); i += 1) {
-        await vi.advanceTimersByTimeAsync(500);
-        await new Promise((resolve) => setImmediate(resolve));
-      }
-    }
-    expect(supervisor.states).toMatchObject({ quarantined: 1, running: 2 });
-  });
-
-  it('hang: a thread that says nothing is ended', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    const { supervisor, terminated } = supervise(1);
-    await supervisor.run(resolver(0));
-    await vi.advanceTimersByTimeAsync(29_000);
-    expect(terminated).toEqual([]);
-    await vi.advanceTimersByTimeAsync(2_000);
-    expect(terminated).toEqual([0]);
-  });
-
-  it('configuration: settles once every live thread has it', async () => {
-    const { supervisor, hosts } = supervise(2);
-    await supervisor.run(resolver(0));
-    await supervisor.configure('a', 7, new Uint8Array([1, 2]));
-    for (const { told } of hosts)
-      expect(told).toContainEqual(expect.objectContaining({ kind: 'configure', revision: 7 }));
-  });
-
-  it('remove: stops it for good; running it again starts it anew', async () => {
-    const { supervisor, hosts, stats } = supervise(1);
-    await supervisor.run(dispatcher('d'));
-    const removed = supervisor.remove('dispatcher-d');
-    const again = supervisor.run(dispatcher('d'));
-    await Promise.all([removed, again]);
-    expect(hosts[0]?.told.map(({ kind }) => kind)).toEqual(['start', 'stop', 'start']);
-    expect(supervisor.states.running).toBe(1);
-    expect(stats.totals('dispatcher', 'delivered').get('d')).toBe(1);
-  });
+test('supervisor: remove: stops it for good; running it again starts it anew', async () => {
+  const { supervisor, hosts, stats } = supervise(1);
+  await supervisor.run(dispatcher('d'));
+  const removed = supervisor.remove('dispatcher-d');
+  const again = supervisor.run(dispatcher('d'));
+  await Promise.all([removed, again]);
+  expect(hosts[0]?.told.map(({ kind }) => kind)).toEqual(['start', 'stop', 'start']);
+  expect(supervisor.states.running).toBe(1);
+  expect(stats.totals('dispatcher', 'delivered').get('d')).toBe(1);
 });

@@ -1,7 +1,6 @@
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { HostSettings } from '../threads/host-settings.ts';
-import type { Report } from '../threads/messages.ts';
-import type { WireError } from '../threads/wire-error.ts';
+import type { Report, WireError } from '../threads/messages.ts';
 import { idOfSpec, keyOfSpec, workerKinds, workerOf } from '../workers/registry.ts';
 import type { ActorSpec } from '../workers/registry.ts';
 import type { ActorRecord } from './actor-record.ts';

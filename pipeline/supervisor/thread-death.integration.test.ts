@@ -1,5 +1,5 @@
 import pino from 'pino';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { until } from '../testing/until.ts';
 import { createPool } from './pool.ts';
 import { createStatsLedger } from './stats-ledger.ts';
@@ -30,8 +30,9 @@ function superviseReal() {
   return { supervisor, deaths };
 }
 
-describe('thread death', () => {
-  it.each(Object.entries(fatalPartitions))('%s: takes nothing else down for long', async (_cause, partition) => {
+test.each(Object.entries(fatalPartitions))(
+  'thread death: %s: takes nothing else down for long',
+  async (_cause, partition) => {
     const { supervisor, deaths } = superviseReal();
     for (let n = 0; n < healthy; n += 1) void supervisor.run({ kind: 'resolver', partition: n });
     await until('the healthy run', () => supervisor.states.running === healthy);
@@ -43,5 +44,5 @@ describe('thread death', () => {
     await until('another thread died', () => deaths.length > 1);
     await until('the healthy run again', runsAgain);
     expect(supervisor.states.running).toBe(healthy);
-  });
-});
+  },
+);

@@ -1,12 +1,10 @@
 import type { Static, TObject } from 'typebox';
-import type { secretsEnv } from '../../shared/contracts/config/secrets-env.ts';
+import type { secretsEnv } from '../../shared/contracts/config/secrets.ts';
 import { logAccess } from '../../shared/nats/connection/log-access.ts';
-import type { LogAccess } from '../../shared/nats/connection/log-access.ts';
-import type { logEnv } from '../../shared/nats/connection/log-env.ts';
+import type { LogAccess, logEnv } from '../../shared/nats/connection/log-access.ts';
 import type { topologyEnv } from '../../shared/nats/streams/topology-settings.ts';
 import { databaseAccess } from '../../shared/postgres/database-access.ts';
-import type { DatabaseAccess } from '../../shared/postgres/database-access.ts';
-import type { databaseEnv } from '../../shared/postgres/database-env.ts';
+import type { DatabaseAccess, databaseEnv } from '../../shared/postgres/database-access.ts';
 import type { serviceEnv } from '../../shared/runtime/env.ts';
 import { count } from '../../shared/runtime/variables.ts';
 import { readDispatcherSettings } from '../workers/dispatch/dispatcher-settings.ts';

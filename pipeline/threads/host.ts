@@ -1,13 +1,18 @@
-import { threadId } from 'node:worker_threads';
 import type { MessagePort } from 'node:worker_threads';
+import { threadId } from 'node:worker_threads';
+import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
+import type { Logger } from '../../shared/runtime/logger.ts';
 import { createLogger } from '../../shared/runtime/logger.ts';
 import { createBlackBox } from './black-box.ts';
+import type { HostResources } from './host-resources.ts';
 import { openHostResources } from './host-resources.ts';
 import type { HostSettings } from './host-settings.ts';
 import { HostedActors } from './hosted-actors.ts';
 import type { Command, Report } from './messages.ts';
-import { startReporting } from './report-stats.ts';
-import { watchRetryLog } from './watch-retry-log.ts';
+import type { LogConnection } from '../../shared/nats/connection/connection.ts';
+import { countBySubject } from '../../shared/nats/messages/subject-log.ts';
+import { streams } from '../../shared/nats/streams/topology.ts';
+import { poolFigures } from '../../shared/postgres/database-metrics.ts';
 
 export type HostTask = {
   readonly port: MessagePort;
@@ -59,4 +64,74 @@ export async function runHost({ port, blackBox, settings }: HostTask): Promise<v
     await resources.close(closingMs);
     port.close();
   }
+}
+
+const lookEveryMs = 5_000;
+
+/**
+ * Tells dispatchers what waits in their retry logs: a replay, or another instance, may have put it there. One question
+ * for all destinations of the thread, so that idle ones cost nothing.
+ */
+function watchRetryLog(connection: LogConnection, actors: HostedActors, logger: Logger): { stop(): void } {
+  let isLooking = false;
+  const look = async (): Promise<void> => {
+    for (const subject of (await countBySubject(connection, streams.retry, 'retry.*.*')).keys()) {
+      const [, destinationId, tier] = subject.split('.');
+      if (destinationId !== undefined) actors.retriesWaiting(destinationId, Number(tier));
+    }
+  };
+  const timer = setInterval(() => {
+    if (isLooking || !connection.connected) return;
+    isLooking = true;
+    look()
+      .catch((error: unknown) => logger.warn({ err: error }, 'reading the retry log failed'))
+      .finally(() => {
+        isLooking = false;
+      });
+  }, lookEveryMs);
+  return { stop: () => clearInterval(timer) };
+}
+
+const everyMs = 1_000;
+const nanosecondsPerMs = 1e6;
+/** How often the delay is measured, in ms; what is measured contains it. */
+const measureEveryMs = 10;
+
+/** Tells the supervisor each second what the thread and its actors have counted. A thread that hangs tells nothing. */
+function startReporting(
+  resources: HostResources,
+  actors: HostedActors,
+  report: (message: Report) => void,
+): { stop(): void } {
+  const delay = monitorEventLoopDelay({ resolution: measureEveryMs });
+  const lateMs = (nanoseconds: number): number => Math.max(0, nanoseconds / nanosecondsPerMs - measureEveryMs);
+  delay.enable();
+  let usage = performance.eventLoopUtilization();
+  const timer = setInterval(() => {
+    const now = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(now, usage);
+    usage = now;
+    report({
+      kind: 'stats',
+      actors: actors.changedFigures(),
+      thread: {
+        heapUsedBytes: process.memoryUsage().heapUsed,
+        utilization,
+        delayP99Ms: lateMs(delay.percentile(99)),
+        delayMaxMs: lateMs(delay.max),
+        isLogConnected: resources.connection.connected,
+        visitorCache: resources.visitors.cache,
+        outcomes: resources.outcomes.stats(),
+        database: poolFigures(resources.pool),
+      },
+      timings: resources.timings.snapshot(),
+    });
+    delay.reset();
+  }, everyMs);
+  return {
+    stop() {
+      clearInterval(timer);
+      delay.disable();
+    },
+  };
 }

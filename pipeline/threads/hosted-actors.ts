@@ -3,12 +3,10 @@ import type { BlackBox } from './black-box.ts';
 import type { HostResources } from './host-resources.ts';
 import type { HostSettings } from './host-settings.ts';
 import type { Command, Report } from './messages.ts';
-import { ReportedStats } from './reported-stats.ts';
-import { createStartLimit } from './start-limit.ts';
-import { actorIdOf, keyOfSpec, startActor } from '../workers/registry.ts';
 import type { ActorFigures, ActorSpec } from '../workers/registry.ts';
-import type { Actor } from '../workers/worker/actor.ts';
-import { toWireError } from './wire-error.ts';
+import { actorIdOf, keyOfSpec, startActor } from '../workers/registry.ts';
+import type { Actor } from '../workers/worker/define-worker.ts';
+import { toWireError } from './messages.ts';
 
 export type HostedActorsOptions = {
   readonly resources: HostResources;
@@ -126,4 +124,44 @@ export class HostedActors {
 /** What an actor reports has the names its kind declares: the definition's type sees to that. */
 function figuresOf(spec: ActorSpec, actor: Actor): ActorFigures {
   return { kind: spec.kind, key: keyOfSpec(spec), stats: actor.stats() };
+}
+
+/** Lets `atOnce` pieces of work run at a time; the others wait for their turn. */
+function createStartLimit(atOnce: number): <Result>(work: () => Promise<Result>) => Promise<Result> {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  return async (work) => {
+    if (running >= atOnce) await new Promise<void>((resolve) => waiting.push(resolve));
+    running += 1;
+    try {
+      return await work();
+    } finally {
+      running -= 1;
+      waiting.shift()?.();
+    }
+  };
+}
+
+type Stats = Readonly<Record<string, number>>;
+
+/** What an actor has reported last: of a thousand actors most are idle, and have nothing new to tell. */
+export class ReportedStats {
+  /** In the order of their names, which is always the same; none until something has been reported. */
+  #numbers: readonly number[] = [];
+
+  /** Whether `stats` differ from those reported last; they then count as reported. */
+  take(stats: Stats): boolean {
+    if (this.#isSame(stats)) return false;
+    this.#numbers = Object.values(stats);
+    return true;
+  }
+
+  #isSame(stats: Stats): boolean {
+    let index = 0;
+    for (const name in stats) {
+      if (stats[name] !== this.#numbers[index]) return false;
+      index += 1;
+    }
+    return index === this.#numbers.length;
+  }
 }

@@ -3,7 +3,6 @@ import type { CacheFigures } from '../../shared/visitors/visitor-cache.ts';
 import type { PoolFigures } from '../../shared/postgres/database-metrics.ts';
 import type { OutcomeStats } from '../workers/recent/outcome-stats.ts';
 import type { ActorFigures, ActorSpec } from '../workers/registry.ts';
-import type { WireError } from './wire-error.ts';
 
 /** What the supervisor tells a thread's host. Documents cross as bytes. */
 export type Command =
@@ -48,3 +47,13 @@ export type ThreadFigures = {
   readonly outcomes: OutcomeStats;
   readonly database: PoolFigures;
 };
+
+/** An error as it crosses from one thread to another. */
+export type WireError = { readonly code: string; readonly message: string; readonly stack: string };
+
+export function toWireError(error: unknown): WireError {
+  if (!(error instanceof Error)) return { code: 'unknown', message: String(error), stack: '' };
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+  const cause = error.cause instanceof Error ? `: ${error.cause.message}` : '';
+  return { code, message: `${error.message}${cause}`, stack: error.stack ?? '' };
+}

@@ -3,8 +3,7 @@ import { dispatcherWorker } from './dispatch/worker.ts';
 import { recorderWorker } from './recent/worker.ts';
 import { resolverWorker } from './resolve/worker.ts';
 import { resultsWorker } from './results/worker.ts';
-import type { Actor } from './worker/actor.ts';
-import type { CounterFamily, FamilyStat, OwnSubject, WorkerDefinition } from './worker/define-worker.ts';
+import type { Actor, CounterFamily, FamilyStat, OwnSubject, WorkerDefinition } from './worker/define-worker.ts';
 
 /** Every kind of worker there is. */
 const definitions = [resolverWorker, dispatcherWorker, recorderWorker, resultsWorker] as const;

@@ -1,5 +1,6 @@
 import type { AddressRanges } from './address-ranges.ts';
-import { addressOfBytes, normalizeAddress } from './address-ranges.ts';
+import { addressOfBytes, compileAddressRanges, normalizeAddress } from './address-ranges.ts';
+import { text } from '../runtime/variables.ts';
 
 const remembered = 10_000;
 
@@ -62,4 +63,23 @@ function stripPort(hop: string): string {
   if (hop.startsWith('[')) return hop.slice(1, hop.indexOf(']'));
   const colons = hop.split(':').length - 1;
   return colons === 1 ? hop.slice(0, hop.indexOf(':')) : hop;
+}
+
+export const trustedProxiesEnv = {
+  TRUSTED_PROXIES: text(
+    'Addresses or CIDR ranges, comma separated, of proxies and gateways whose X-Forwarded-For is believed',
+    {
+      minLength: 0,
+      default: '',
+    },
+  ),
+};
+
+/** Entries of a comma-separated list of proxies whose X-Forwarded-For is believed. */
+export const splitProxies = (list: string): string[] => list.split(',').filter((entry) => entry.trim() !== '');
+
+/** What is wrong with the list in TRUSTED_PROXIES. */
+export function proxyProblems(list: string): string[] {
+  const { rejected } = compileAddressRanges(splitProxies(list));
+  return rejected.length === 0 ? [] : [`TRUSTED_PROXIES holds no address or range: ${rejected.join(', ')}`];
 }

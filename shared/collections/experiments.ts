@@ -1,11 +1,22 @@
+import type {
+  ExperimentBody,
+  ExperimentSettingsBody,
+  ExperimentVariantBody,
+} from '../experiments/experiment-bodies.ts';
 import {
   experimentBody,
   experimentDefaults,
   experimentFixed,
   experimentReadOnly,
+  experimentSettingsBody,
+  experimentSettingsDefaults,
+  experimentSettingsReadOnly,
+  experimentVariantBody,
+  experimentVariantDefaults,
+  experimentVariantFixed,
+  generateExperimentSettings,
 } from '../experiments/experiment-bodies.ts';
-import type { ExperimentBody } from '../experiments/experiment-bodies.ts';
-import { checkExperiment } from '../experiments/validate-experiment.ts';
+import { checkExperiment, checkExperimentSettings, checkVariant } from '../experiments/validate-experiment.ts';
 import { defineCollection, references, textOf } from '../contracts/config/define-collection.ts';
 
 /** What visitors are compared by, and what a page shows to whom. */
@@ -23,4 +34,40 @@ export const experiments = defineCollection({
   references: [references('rolloutVariantId', 'experimentVariants')],
   check: (experiment) => checkExperiment(experiment as ExperimentBody),
   describe: ({ type, status }) => ({ type: textOf(type), summary: textOf(status) }),
+});
+
+/** What an experiment may give a visitor. */
+export const experimentVariants = defineCollection({
+  name: 'experimentVariants',
+  allowlisted: false,
+  noun: 'experiment variant',
+  reading: 'exact',
+  body: experimentVariantBody,
+  defaults: experimentVariantDefaults,
+  fixed: experimentVariantFixed,
+  filters: ['experimentId'],
+  references: [references('experimentId', 'experiments')],
+  check: (variant) => checkVariant(variant as ExperimentVariantBody),
+  describe: (variant) => {
+    const { weight, isControl } = variant as ExperimentVariantBody;
+    if (isControl) return { type: 'control', summary: 'what the others leave' };
+    return { type: 'variant', summary: `${weight ?? 0} %` };
+  },
+});
+
+/** How the account runs its experiments. */
+export const experimentSettings = defineCollection({
+  name: 'experimentSettings',
+  noun: 'experiment setting',
+  reading: 'exact',
+  single: true,
+  body: experimentSettingsBody,
+  defaults: experimentSettingsDefaults,
+  readOnly: experimentSettingsReadOnly,
+  generate: generateExperimentSettings,
+  check: (settings) => checkExperimentSettings(settings as ExperimentSettingsBody),
+  describe: (settings) => {
+    const { isEnabled } = settings as ExperimentSettingsBody;
+    return { type: '', summary: isEnabled ? 'enabled' : 'disabled' };
+  },
 });

@@ -1,22 +1,16 @@
 import type { SnapshotEntity } from '../contracts/config/account-config.ts';
 import { allowedEvents } from './allowed-events.ts';
 import { consentSettings } from './consent-settings.ts';
-import { dataGovernanceEvents } from './data-governance-events.ts';
-import { dataGovernanceRules } from './data-governance-rules.ts';
+import { dataGovernanceEvents, dataGovernanceRules } from './data-governance.ts';
 import type { Collection } from '../contracts/config/define-collection.ts';
 import { destinations } from './destinations.ts';
-import { experimentSettings } from './experiment-settings.ts';
-import { experimentVariants } from './experiment-variants.ts';
-import { experiments } from './experiments.ts';
+import { experimentSettings, experimentVariants, experiments } from './experiments.ts';
 import { externalAllowedEventData } from './external-allowed-event-data.ts';
 import { globalDispatchCenters } from './global-dispatch-centers.ts';
 import { mappings } from './mappings.ts';
 import { replaySettings } from './replay-settings.ts';
 import { sources } from './sources.ts';
-import { tagManagerTags } from './tag-manager-tags.ts';
-import { tagManagerTriggers } from './tag-manager-triggers.ts';
-import { tagManagerVariables } from './tag-manager-variables.ts';
-import { tagManagers } from './tag-managers.ts';
+import { tagManagerTags, tagManagerTriggers, tagManagerVariables, tagManagers } from './tag-managers.ts';
 
 /** Every collection a version holds, in the order in which a diff names them. */
 const registered = [

@@ -1,10 +1,8 @@
 import type { ConnectedServer, LogConnection } from '../nats/connection/connection.ts';
 import type { Logger } from '../runtime/logger.ts';
-import { judgeDurability } from './judge-durability.ts';
-import { judgeOpenFiles } from './judge-machine.ts';
-import { judgeLogServer } from './judge-log-servers.ts';
+import { judgeDurability, judgeLogServer } from './judge-log.ts';
+import { judgeOpenFiles, openFilesLimit } from './judge-machine.ts';
 import { judgeNode } from './judge-versions.ts';
-import { openFilesLimit } from './open-files-limit.ts';
 import { readDurability } from '../nats/monitor/read-durability.ts';
 import { readLogServers } from '../nats/monitor/read-log-servers.ts';
 

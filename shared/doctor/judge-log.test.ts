@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import type { ConsumerReport, LogReport, StreamReport } from '../nats/monitor/inspect-log.ts';
-import { judgeLog } from './judge-log.ts';
+import { judgeLog, judgeLogServer, judgeLosses } from './judge-log.ts';
+import type { LogServer, LogServerStorage } from '../nats/monitor/read-log-servers.ts';
+import { looksGiven } from '../nats/monitor/read-log-servers.ts';
 
 const stream = (own: Partial<StreamReport> = {}): StreamReport => ({
   name: 'INGEST',
@@ -53,4 +55,86 @@ test.each<[string, LogReport, string, RegExp]>([
   expect(findings).toHaveLength(1);
   expect(findings[0]?.level).toBe(level);
   expect(findings[0]?.advice).toMatch(advice);
+});
+
+const gibibyte = 1024 ** 3;
+const storage: LogServerStorage = {
+  limitBytes: 20 * gibibyte,
+  isLimitGiven: true,
+  reservedBytes: gibibyte,
+  usedBytes: 0,
+};
+const server: LogServer = { name: 'nats-1', version: '2.15.1', complaint: undefined, storage };
+const levelOf = (changed: LogServer, about: string) =>
+  judgeLogServer(changed).find((finding) => finding.about === `${about} nats-1`);
+
+test('doctor: a nats-server that is well is well', () => {
+  expect(judgeLogServer(server).map(({ level }) => level)).toEqual(['ok', 'ok']);
+});
+
+test.each<[string, LogServer, string, string, RegExp]>([
+  ['one that is too old', { ...server, version: '2.10.27' }, 'nats-server', 'fail', /2\.14 or newer/],
+  [
+    'a stream that could not be written to',
+    { ...server, complaint: "JetStream stream '$G > INGEST' write error: write 1.blk: no space left on device" },
+    'health of',
+    'fail',
+    /make room.*restart/,
+  ],
+  [
+    'one that catches up',
+    { ...server, complaint: 'JetStream is not current with the meta leader' },
+    'health of',
+    'fail',
+    /wait/,
+  ],
+  [
+    'one that may store less than its streams',
+    { ...server, storage: { ...storage, limitBytes: 1_048_576 } },
+    'storage of',
+    'fail',
+    /max_file_store/,
+  ],
+  [
+    'one that was given no limit',
+    { ...server, storage: { ...storage, isLimitGiven: false } },
+    'storage of',
+    'warn',
+    /max_file_store/,
+  ],
+])('doctor: %s is told with what to do', (_, changed, about, level, advice) => {
+  expect(levelOf(changed, about)?.level).toBe(level);
+  expect(levelOf(changed, about)?.advice).toMatch(advice);
+});
+
+test.each([
+  [20 * gibibyte, true],
+  [20_000_000_000, true],
+  [150_994_944, true],
+  // Somebody's own arithmetic.
+  [12_345_678_901, true],
+  // Three quarters of the free blocks, 4 KiB each.
+  [(19_000_001 * 4_096 * 3) / 4, false],
+  // The same of 110,409 bytes on a disk that is full.
+  [82_806, false],
+  [0, false],
+])('doctor: a limit of %i bytes was given: %s', (limitBytes, given) => {
+  expect(looksGiven(limitBytes)).toBe(given);
+});
+
+test('doctor: a log that lost nothing is well', () => {
+  expect(judgeLosses(new Map([['EVENTS', { bytes: 0, seqs: [] }]]), [])).toMatchObject([{ level: 'ok' }]);
+});
+
+test('doctor: what the server lost, and what readers missed, is named', () => {
+  const seqs = Array.from({ length: 25 }, (_, n) => n + 1);
+  const note = { stream: 'INGEST', subject: 'ingest.0', noticedAtMs: Date.UTC(2026, 0, 2) };
+  const findings = judgeLosses(new Map([['EVENTS', { bytes: 875, seqs }]]), [
+    { ...note, seq: 61 },
+    { ...note, seq: 80, noticedAtMs: Date.UTC(2026, 0, 1) },
+  ]);
+  expect(findings.map(({ level, detail }) => [level, detail])).toEqual([
+    ['fail', expect.stringMatching(/875 bytes of EVENTS .* sequences 1, 2, .*20 and 5 more$/)],
+    ['fail', 'of INGEST sequences 61, 80 (ingest.0) were gone, noticed last at 2026-01-02T00:00:00.000Z'],
+  ]);
 });

@@ -1,7 +1,13 @@
 import type { ConsumerReport, LogReport, SettingDifference, StreamReport } from '../nats/monitor/inspect-log.ts';
-import { streams as streamNames } from '../nats/streams/topology.ts';
-import { fail, ok, warn } from './finding.ts';
+import { streams } from '../nats/streams/topology.ts';
 import type { Finding } from './finding.ts';
+import { fail, ok, warn } from './finding.ts';
+import { deadLetterSubject } from '../contracts/subjects.ts';
+import type { Durability } from '../nats/monitor/read-durability.ts';
+import { judgeNatsServer } from './judge-versions.ts';
+import type { LogServer } from '../nats/monitor/read-log-servers.ts';
+import type { LossNote } from '../nats/messages/lost-messages.ts';
+import type { StreamLoss } from '../nats/streams/stream-progress.ts';
 
 /** What a service sets right by itself when it starts. */
 const setAtStart = new Set(['max_bytes', 'num_replicas']);
@@ -29,7 +35,7 @@ function judgeStream({ name, differences, bytes, bytesMax, copies, copiesCurrent
   if (bytesMax > 0 && bytes > bytesMax * 0.8) {
     const detail = `${Math.round((bytes / bytesMax) * 100)} % of its ${bytesMax} bytes are used`;
     const advice =
-      name === streamNames.deduplication
+      name === streams.deduplication
         ? 'when full it forgets the oldest, and a start reads EVENTS instead: raise LOG_DEDUPLICATION_BYTES_MAX'
         : 'it refuses when full: look for a destination that lags, or raise LOG_*_BYTES_MAX';
     findings.push(warn(about, detail, advice));
@@ -67,4 +73,100 @@ function judgeStorage({ streams, storageBytesMax }: LogReport): Finding[] {
   if (storageBytesMax === undefined || wanted <= storageBytesMax) return [];
   const detail = `the streams may take ${wanted} bytes, the account of NATS only ${storageBytesMax}`;
   return [fail('log storage', detail, 'raise the account, or lower LOG_*_BYTES_MAX')];
+}
+
+const subject = deadLetterSubject('ingest');
+
+/**
+ * Accepted events that could not be read, by how many messages the log keeps of them. They belong to no destination, so
+ * the configuration interface, which lists dead letters by destination, does not show them.
+ */
+export function judgeIngestDeadLetters(messages: number): Finding {
+  const about = 'unreadable events';
+  if (messages === 0) return ok(about, 'none are kept');
+  const detail = `${messages} messages of accepted events that no resolver could read are kept under ${subject}`;
+  const see = `nats stream view ${streams.deadLetters} --subject ${subject}`;
+  const advice = `read them (${see}): the runbook, SluiceIngestDeadLetters, says what to look for and how to be rid of them`;
+  return warn(about, detail, advice);
+}
+
+/** A server that does not sync every write is for trying things out, not for events that somebody counts on. */
+export function judgeDurability(durability: Durability): Finding {
+  const about = 'durability';
+  switch (durability.mode) {
+    case 'fsync':
+      return ok(about, durability.detail);
+    case 'interval':
+      return warn(about, durability.detail, 'set jetstream { sync_interval: always } on every nats-server');
+    case 'unknown':
+      return warn(
+        about,
+        `unknown: ${durability.detail}`,
+        'NATS_MONITOR_URL is the monitor address, http://host:8222, of every nats-server',
+      );
+  }
+}
+
+/** A nats-server as its monitor port shows it: its version, what it complains of, and what it may store. */
+export function judgeLogServer(server: LogServer): Finding[] {
+  return [judgeNatsServer(server.version, server.name), ...judgeHealth(server), ...judgeStorageLimit(server)];
+}
+
+/**
+ * Whether a server that complains of this has to be started again. From 2.14 on a stream that met a full disk, or another
+ * error of it, takes nothing more, and a node of a cluster turns JetStream off; neither heals by itself.
+ */
+export const needsRestart = (complaint: string): boolean => /write error|JetStream not enabled/i.test(complaint);
+
+function judgeHealth({ name, complaint }: LogServer): Finding[] {
+  if (complaint === undefined) return [];
+  const advice = needsRestart(complaint)
+    ? 'make room on its disk, then restart that nats-server: it does not write again by itself'
+    : 'wait while it catches up; look at its log if it does not';
+  return [fail(`health of ${name}`, complaint, advice)];
+}
+
+function judgeStorageLimit({ name, storage }: LogServer): Finding[] {
+  if (storage === undefined) return [];
+  const { limitBytes, reservedBytes, isLimitGiven } = storage;
+  const about = `storage of ${name}`;
+  if (limitBytes < reservedBytes) {
+    const detail = `its streams may take ${reservedBytes} bytes together, the server stores ${limitBytes} at most`;
+    return [fail(about, detail, 'raise jetstream { max_file_store }, or lower LOG_*_BYTES_MAX; restart the server')];
+  }
+  if (!isLimitGiven) {
+    const detail = `the limit of ${limitBytes} bytes is probably its own choice: three quarters of the room at its start, too little where it starts on a full disk`;
+    return [warn(about, detail, 'set jetstream { max_file_store } to three quarters of the disk, in whole megabytes')];
+  }
+  return [ok(about, `${limitBytes} bytes at most, ${reservedBytes} by the limits of its streams`)];
+}
+
+const about = 'lost messages';
+const advice =
+  'the runbook, SluiceLogLostMessages, says what they were and how to get them back; look at the disks of nats-server';
+const namedMax = 20;
+
+/** What the log has lost of what it had acknowledged: as its servers tell, and as readers have noticed within a month. */
+export function judgeLosses(byServer: ReadonlyMap<string, StreamLoss>, noticed: readonly LossNote[]): Finding[] {
+  const findings: Finding[] = [];
+  for (const [stream, { bytes, seqs }] of byServer) {
+    if (bytes === 0 && seqs.length === 0) continue;
+    const which = seqs.length === 0 ? '' : `: sequences ${list(seqs)}`;
+    const detail = `nats-server has found ${bytes} bytes of ${stream} damaged or missing since it started${which}`;
+    findings.push(fail(about, detail, advice));
+  }
+  for (const stream of new Set(noticed.map((note) => note.stream))) {
+    const notes = noticed.filter((note) => note.stream === stream);
+    const lastMs = Math.max(...notes.map(({ noticedAtMs }) => noticedAtMs));
+    const subjects = list([...new Set(notes.map(({ subject }) => subject))]);
+    const seqs = list(notes.map(({ seq }) => seq));
+    const detail = `of ${stream} sequences ${seqs} (${subjects}) were gone, noticed last at ${new Date(lastMs).toISOString()}`;
+    findings.push(fail(about, detail, advice));
+  }
+  return findings.length === 0 ? [ok(about, 'none are known')] : findings;
+}
+
+function list(values: readonly (string | number)[]): string {
+  const more = values.length > namedMax ? ` and ${values.length - namedMax} more` : '';
+  return values.slice(0, namedMax).join(', ') + more;
 }

@@ -1,5 +1,6 @@
-import { fail, ok, warn } from './finding.ts';
+import { readFileSync } from 'node:fs';
 import type { Finding } from './finding.ts';
+import { fail, ok, warn } from './finding.ts';
 
 /** A connection takes one, and so does each destination's; the usual 1,024 is used up by clients that keep theirs open. */
 const openFilesEnough = 16_384;
@@ -62,4 +63,20 @@ export function judgeSyncSpeed(folder: string, medianMs: number): Finding {
   if (medianMs > syncTooSlowMs) return fail(about, detail, advice);
   if (medianMs > syncSlowMs) return warn(about, detail, advice);
   return ok(about, detail);
+}
+
+/** How many files this process may have open; undefined where the system does not tell. */
+export function openFilesLimit(): number | undefined {
+  try {
+    return parseOpenFilesLimit(readFileSync('/proc/self/limits', 'utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The soft limit in the text of Linux's `/proc/<pid>/limits`. */
+export function parseOpenFilesLimit(limits: string): number | undefined {
+  const soft = /^Max open files\s+(\S+)/m.exec(limits)?.[1];
+  if (soft === undefined) return undefined;
+  return soft === 'unlimited' ? Number.POSITIVE_INFINITY : Number(soft);
 }

@@ -1,10 +1,16 @@
 import { expect, test } from 'vitest';
 import { fail, ok, warn, worstLevel } from './finding.ts';
 import type { Finding } from './finding.ts';
-import { judgeDurability } from './judge-durability.ts';
-import { judgeClock, judgeDiskSpace, judgeLogRoom, judgeOpenFiles, judgeSyncSpeed } from './judge-machine.ts';
+import { judgeDurability } from './judge-log.ts';
+import {
+  judgeClock,
+  judgeDiskSpace,
+  judgeLogRoom,
+  judgeOpenFiles,
+  judgeSyncSpeed,
+  parseOpenFilesLimit,
+} from './judge-machine.ts';
 import { judgeNatsServer, judgeNode, judgePostgres } from './judge-versions.ts';
-import { parseOpenFilesLimit } from './open-files-limit.ts';
 
 const gibibyte = 1024 ** 3;
 

@@ -1,45 +1,43 @@
-import { describe, expect, it } from 'vitest';
-import { classifyAnswer } from './classify-answer.ts';
-import { readRetryAfter } from './retry-after.ts';
+import { expect, test } from 'vitest';
+import { classifyAnswer, readRetryAfter } from './classify-answer.ts';
 
 const nowMs = Date.parse('2026-01-01T00:00:00Z');
 const classify = (status: number, headers: Record<string, string> = {}) =>
   classifyAnswer({ status, headers, body: '' }, nowMs);
 
-describe('classify answer', () => {
-  it.each([200, 201, 202, 204, 206])('%i: delivered', (status) => {
-    expect(classify(status)).toEqual({ kind: 'delivered' });
-  });
-
-  it.each([408, 425, 429, 500, 502, 503, 504, 599])('%i: worth another attempt', (status) => {
-    expect(classify(status)).toEqual({ kind: 'retry', reason: `status ${status}` });
-  });
-
-  it.each([301, 302, 307, 304, 400, 401, 403, 404, 409, 410, 413, 422])('%i: never taken', (status) => {
-    expect(classify(status)).toEqual({ kind: 'reject', reason: `status ${status}` });
-  });
-
-  it('Retry-After: goes with what is tried again only', () => {
-    expect(classify(429, { 'retry-after': '7' })).toEqual({ kind: 'retry', reason: 'status 429', afterMs: 7_000 });
-    expect(classify(400, { 'retry-after': '7' })).toEqual({ kind: 'reject', reason: 'status 400' });
-  });
+test.each([200, 201, 202, 204, 206])('classify answer: %i: delivered', (status) => {
+  expect(classify(status)).toEqual({ kind: 'delivered' });
 });
 
-describe('retry-after', () => {
-  it.each([
-    [undefined, undefined],
-    ['0', 0],
-    ['120', 120_000],
-    [' 5 ', 5_000],
-    ['Thu, 01 Jan 2026 00:00:30 GMT', 30_000],
-    ['Wed, 31 Dec 2025 23:00:00 GMT', 0],
-    ['1000000000', 1e12],
-    ['soon', undefined],
-    ['-5', undefined],
-    ['1.5', undefined],
-    ['2026-01-01', undefined],
-    ['', undefined],
-  ])('%s: %s', (value, afterMs) => {
-    expect(readRetryAfter(value, nowMs)).toBe(afterMs);
-  });
+test.each([408, 425, 429, 500, 502, 503, 504, 599])('classify answer: %i: worth another attempt', (status) => {
+  expect(classify(status)).toEqual({ kind: 'retry', reason: `status ${status}` });
+});
+
+test.each([301, 302, 307, 304, 400, 401, 403, 404, 409, 410, 413, 422])(
+  'classify answer: %i: never taken',
+  (status) => {
+    expect(classify(status)).toEqual({ kind: 'reject', reason: `status ${status}` });
+  },
+);
+
+test('classify answer: Retry-After: goes with what is tried again only', () => {
+  expect(classify(429, { 'retry-after': '7' })).toEqual({ kind: 'retry', reason: 'status 429', afterMs: 7_000 });
+  expect(classify(400, { 'retry-after': '7' })).toEqual({ kind: 'reject', reason: 'status 400' });
+});
+
+test.each([
+  [undefined, undefined],
+  ['0', 0],
+  ['120', 120_000],
+  [' 5 ', 5_000],
+  ['Thu, 01 Jan 2026 00:00:30 GMT', 30_000],
+  ['Wed, 31 Dec 2025 23:00:00 GMT', 0],
+  ['1000000000', 1e12],
+  ['soon', undefined],
+  ['-5', undefined],
+  ['1.5', undefined],
+  ['2026-01-01', undefined],
+  ['', undefined],
+])('retry-after: %s: %s', (value, afterMs) => {
+  expect(readRetryAfter(value, nowMs)).toBe(afterMs);
 });

@@ -1,5 +1,4 @@
 import type { OutboundAnswer, Outcome } from '../destinations/sdk/destination.ts';
-import { readRetryAfter } from './retry-after.ts';
 
 const delivered: Outcome = { kind: 'delivered' };
 
@@ -17,4 +16,18 @@ export function classifyAnswer(answer: OutboundAnswer, nowMs: number): Outcome {
 // address of a destination is what its owner wrote down.
 function isWorthAnotherAttempt(status: number): boolean {
   return status === 408 || status === 425 || status === 429 || status >= 500;
+}
+
+/**
+ * How long a Retry-After header asks to wait, in ms: a number of seconds or a date (RFC 9110, section 10.2.3).
+ * Undefined when there is none or it says nothing readable; never negative.
+ */
+export function readRetryAfter(value: string | undefined, nowMs: number): number | undefined {
+  if (value === undefined) return undefined;
+  const text = value.trim();
+  if (/^\d+$/.test(text)) return Number(text) * 1_000;
+  // Date.parse takes nearly anything; an HTTP date begins with the day's name.
+  if (!/^[A-Za-z]{3}/.test(text)) return undefined;
+  const dateMs = Date.parse(text);
+  return Number.isNaN(dateMs) ? undefined : Math.max(0, dateMs - nowMs);
 }

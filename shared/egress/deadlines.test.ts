@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Deadlines } from './deadlines.ts';
 
 beforeEach(() => void vi.useFakeTimers());
@@ -9,7 +9,7 @@ describe('deadlines', () => {
   const timed = (name: string) => ({ expire: () => void expired.push(name) });
   beforeEach(() => void expired.splice(0));
 
-  it('expire: each when its own time is over', () => {
+  test('expire: each when its own time is over', () => {
     const deadlines = new Deadlines(100);
     deadlines.begin(timed('a'));
     vi.advanceTimersByTime(60);
@@ -20,7 +20,7 @@ describe('deadlines', () => {
     expect(expired).toEqual(['a', 'b']);
   });
 
-  it('end: what ended by itself does not expire', () => {
+  test('end: what ended by itself does not expire', () => {
     const deadlines = new Deadlines(100);
     const a = deadlines.begin(timed('a'));
     const b = deadlines.begin(timed('b'));
@@ -33,7 +33,7 @@ describe('deadlines', () => {
     expect(expired).toEqual(['c', 'd']);
   });
 
-  it('expire: what begins meanwhile has its whole time', () => {
+  test('expire: what begins meanwhile has its whole time', () => {
     const deadlines = new Deadlines(100);
     deadlines.begin({
       expire: () => {
@@ -47,7 +47,7 @@ describe('deadlines', () => {
     expect(expired).toEqual(['a', 'b']);
   });
 
-  it('stop: nothing expires, and no timer is left', () => {
+  test('stop: nothing expires, and no timer is left', () => {
     const deadlines = new Deadlines(100);
     deadlines.begin(timed('a'));
     deadlines.stop();

@@ -1,10 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createEgressRules, readRanges } from './egress-rules.ts';
 
 const rules = createEgressRules([]);
 
 describe('egress rules', () => {
-  it.each(['93.184.216.34', '8.8.8.8', '2606:4700:4700::1111', '::ffff:8.8.8.8'])('%s: is allowed', (address) => {
+  test.each(['93.184.216.34', '8.8.8.8', '2606:4700:4700::1111', '::ffff:8.8.8.8'])('%s: is allowed', (address) => {
     expect(rules.allows(address, 443)).toBe(true);
   });
 
@@ -16,17 +16,17 @@ describe('egress rules', () => {
     '::ffff:127.0.0.1 ::ffff:7f00:1 ::ffff:169.254.169.254 ::ffff:168.63.129.16 ::127.0.0.1 2001:0:7f00:1::',
     'localhost 127.0.0.1.example.com undefined',
   ];
-  it.each(refused.flatMap((line) => line.split(' ')).concat(''))('%s: is refused', (address) => {
+  test.each(refused.flatMap((line) => line.split(' ')).concat(''))('%s: is refused', (address) => {
     expect(rules.allows(address, 443)).toBe(false);
   });
 
-  it('ports: only 80, 443 and unprivileged ones', () => {
+  test('ports: only 80, 443 and unprivileged ones', () => {
     expect([22, 25, 80, 443, 1023, 1024, 8080].filter((port) => rules.allows('8.8.8.8', port))).toEqual([
       80, 443, 1024, 8080,
     ]);
   });
 
-  it('allowed ranges: open what is in them, on every port, and nothing else', () => {
+  test('allowed ranges: open what is in them, on every port, and nothing else', () => {
     const local = createEgressRules(['127.0.0.0/8', '::1/128']);
     expect(local.allows('127.0.0.1', 22)).toBe(true);
     expect(local.allows('::ffff:127.0.0.1', 80)).toBe(true);
@@ -34,7 +34,7 @@ describe('egress rules', () => {
     expect(local.allows('10.0.0.1', 80)).toBe(false);
   });
 
-  it.each([
+  test.each([
     ['', []],
     ['127.0.0.0/8, ::1/128', ['127.0.0.0/8', '::1/128']],
     ['127.0.0.1', undefined],

@@ -2,7 +2,7 @@ import { createServer as createHttpServer } from 'node:http';
 import type { RequestListener, Server } from 'node:http';
 import { createServer as createTcpServer } from 'node:net';
 import type { AddressInfo, Server as TcpServer, Socket } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { createEgressRules } from './egress-rules.ts';
 import { createGuardedLookup } from './guarded-lookup.ts';
 import type { ResolveName } from './guarded-lookup.ts';
@@ -42,112 +42,110 @@ const raw = (onSocket: (socket: Socket) => void): Promise<number> => listen(crea
 const request = (url: string) => ({ method: 'POST', url, headers: { 'x-a': '1' }, body: '{}' }) as const;
 const local = ['127.0.0.0/8', '::1/128'];
 
-describe('sender', () => {
-  it('answer: status, headers and body of what was sent', async () => {
-    const port = await http((incoming, response) => {
-      incoming
-        .resume()
-        .on('end', () => response.writeHead(201, { 'x-b': '2' }).end(`${incoming.method} ${incoming.url}`));
-    });
-    const result = await senderFor(local).send(request(`http://127.0.0.1:${port}/a?b=c`));
-    expect(result).toMatchObject({
-      kind: 'answered',
-      answer: { status: 201, headers: { 'x-b': '2' }, body: 'POST /a?b=c' },
-    });
+test('sender: answer: status, headers and body of what was sent', async () => {
+  const port = await http((incoming, response) => {
+    incoming
+      .resume()
+      .on('end', () => response.writeHead(201, { 'x-b': '2' }).end(`${incoming.method} ${incoming.url}`));
   });
-
-  it('redirect: is an answer, and is not followed', async () => {
-    let asked = 0;
-    const port = await http((_incoming, response) => {
-      asked += 1;
-      response.writeHead(302, { location: '/elsewhere' }).end();
-    });
-    const result = await senderFor(local).send(request(`http://127.0.0.1:${port}/`));
-    expect(result).toMatchObject({ kind: 'answered', answer: { status: 302 } });
-    expect(asked).toBe(1);
+  const result = await senderFor(local).send(request(`http://127.0.0.1:${port}/a?b=c`));
+  expect(result).toMatchObject({
+    kind: 'answered',
+    answer: { status: 201, headers: { 'x-b': '2' }, body: 'POST /a?b=c' },
   });
+});
 
-  it.each([
-    ['no answer', (socket: Socket) => socket.resume(), 'TIMEOUT', short, 'timeout'],
-    ['dripping body', (socket: Socket) => drip(socket), 'TOTAL_TIMEOUT', short, 'timeout'],
-    ['early close', (socket: Socket) => socket.destroy(), 'UND_ERR_SOCKET', limits, 'connection'],
-    ['no HTTP', (socket: Socket) => void socket.end('hello\r\n\r\n'), 'HPE_|HTTPParserError', limits, 'connection'],
-  ])('%s: ends in time, worth another attempt', async (_name, behave, code, own, failure) => {
-    const port = await raw((socket) => {
-      socket.on('error', () => undefined);
-      socket.once('data', () => behave(socket));
-    });
-    const result = await senderFor(local, undefined, own).send(request(`http://127.0.0.1:${port}/`));
-    expect(result).toMatchObject({ kind: 'failed', failure, permanent: false });
-    expect(result.kind === 'failed' ? result.reason : '').toMatch(new RegExp(`${code}|ECONNRESET`));
+test('sender: redirect: is an answer, and is not followed', async () => {
+  let asked = 0;
+  const port = await http((_incoming, response) => {
+    asked += 1;
+    response.writeHead(302, { location: '/elsewhere' }).end();
   });
+  const result = await senderFor(local).send(request(`http://127.0.0.1:${port}/`));
+  expect(result).toMatchObject({ kind: 'answered', answer: { status: 302 } });
+  expect(asked).toBe(1);
+});
 
-  it('endless answer: is cut, and its status counts', async () => {
-    const port = await http((_incoming, response) => {
-      response.writeHead(200);
-      const more = (): void => {
-        while (!response.destroyed && response.write(Buffer.alloc(64 * 1024, 'x')));
-      };
-      response.on('drain', more);
-      more();
-    });
-    const result = await senderFor(local).send(request(`http://127.0.0.1:${port}/`));
-    expect(result.kind === 'answered' ? result.answer.body.length : 0).toBe(64 * 1024);
+test.each([
+  ['no answer', (socket: Socket) => socket.resume(), 'TIMEOUT', short, 'timeout'],
+  ['dripping body', (socket: Socket) => drip(socket), 'TOTAL_TIMEOUT', short, 'timeout'],
+  ['early close', (socket: Socket) => socket.destroy(), 'UND_ERR_SOCKET', limits, 'connection'],
+  ['no HTTP', (socket: Socket) => void socket.end('hello\r\n\r\n'), 'HPE_|HTTPParserError', limits, 'connection'],
+])('sender: %s: ends in time, worth another attempt', async (_name, behave, code, own, failure) => {
+  const port = await raw((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () => behave(socket));
   });
+  const result = await senderFor(local, undefined, own).send(request(`http://127.0.0.1:${port}/`));
+  expect(result).toMatchObject({ kind: 'failed', failure, permanent: false });
+  expect(result.kind === 'failed' ? result.reason : '').toMatch(new RegExp(`${code}|ECONNRESET`));
+});
 
-  it('refused connection: worth another attempt', async () => {
-    const result = await senderFor(local).send(request('http://127.0.0.1:1/'));
-    expect(result).toMatchObject({
-      kind: 'failed',
-      failure: 'connection',
-      reason: 'network ECONNREFUSED',
-      permanent: false,
-    });
-  });
-
-  it.each([
-    'http://127.0.0.1/',
-    'http://2130706433/',
-    'http://0x7f.1/',
-    'http://127.1/',
-    'http://0/',
-    'http://[::1]/',
-    'http://[::ffff:127.0.0.1]/',
-    'http://[::127.0.0.1]/',
-    'http://[64:ff9b::127.0.0.1]/',
-    'http://[2002:7f00:1::]/',
-    'http://0177.0.0.1/',
-    'http://[fe80::1]/',
-    'http://[fd00:ec2::254]/latest/meta-data',
-    'http://①②⑦.0.0.1/',
-    'http://169.254.169.254/latest/meta-data',
-    'http://localhost:8080/',
-    'http://10.1.2.3:9000/',
-  ])('%s: is not reached', async (url) => {
-    const result = await senderFor([]).send(request(url));
-    expect(result).toEqual({ kind: 'failed', failure: 'blocked', reason: 'egress_denied', permanent: true });
-  });
-
-  it('name server that changes its answer: every connection is checked', async () => {
-    const answers = ['127.0.0.1', '169.254.169.254'];
-    const port = await http((_incoming, response) => void response.end('ok'));
-    const ask = async (): Promise<string> => {
-      const resolveName: ResolveName = async () => [{ address: answers.shift() ?? '', family: 4 }];
-      const result = await senderFor(['127.0.0.0/8'], resolveName).send(request(`http://rebind.example:${port}/`));
-      return result.kind === 'answered' ? 'answered' : result.reason;
+test('sender: endless answer: is cut, and its status counts', async () => {
+  const port = await http((_incoming, response) => {
+    response.writeHead(200);
+    const more = (): void => {
+      while (!response.destroyed && response.write(Buffer.alloc(64 * 1024, 'x')));
     };
-    expect(await ask()).toBe('answered');
-    expect(await ask()).toBe('egress_denied');
+    response.on('drain', more);
+    more();
   });
+  const result = await senderFor(local).send(request(`http://127.0.0.1:${port}/`));
+  expect(result.kind === 'answered' ? result.answer.body.length : 0).toBe(64 * 1024);
+});
 
-  it('line break in a header: the request is not sent', async () => {
-    const bad = { ...request('http://127.0.0.1:1/'), headers: { 'x-a': 'a\r\nx-b: c' } };
-    expect(await senderFor(local).send(bad)).toEqual({
-      kind: 'failed',
-      failure: 'invalid',
-      reason: 'invalid_request',
-      permanent: true,
-    });
+test('sender: refused connection: worth another attempt', async () => {
+  const result = await senderFor(local).send(request('http://127.0.0.1:1/'));
+  expect(result).toMatchObject({
+    kind: 'failed',
+    failure: 'connection',
+    reason: 'network ECONNREFUSED',
+    permanent: false,
+  });
+});
+
+test.each([
+  'http://127.0.0.1/',
+  'http://2130706433/',
+  'http://0x7f.1/',
+  'http://127.1/',
+  'http://0/',
+  'http://[::1]/',
+  'http://[::ffff:127.0.0.1]/',
+  'http://[::127.0.0.1]/',
+  'http://[64:ff9b::127.0.0.1]/',
+  'http://[2002:7f00:1::]/',
+  'http://0177.0.0.1/',
+  'http://[fe80::1]/',
+  'http://[fd00:ec2::254]/latest/meta-data',
+  'http://①②⑦.0.0.1/',
+  'http://169.254.169.254/latest/meta-data',
+  'http://localhost:8080/',
+  'http://10.1.2.3:9000/',
+])('sender: %s: is not reached', async (url) => {
+  const result = await senderFor([]).send(request(url));
+  expect(result).toEqual({ kind: 'failed', failure: 'blocked', reason: 'egress_denied', permanent: true });
+});
+
+test('sender: name server that changes its answer: every connection is checked', async () => {
+  const answers = ['127.0.0.1', '169.254.169.254'];
+  const port = await http((_incoming, response) => void response.end('ok'));
+  const ask = async (): Promise<string> => {
+    const resolveName: ResolveName = async () => [{ address: answers.shift() ?? '', family: 4 }];
+    const result = await senderFor(['127.0.0.0/8'], resolveName).send(request(`http://rebind.example:${port}/`));
+    return result.kind === 'answered' ? 'answered' : result.reason;
+  };
+  expect(await ask()).toBe('answered');
+  expect(await ask()).toBe('egress_denied');
+});
+
+test('sender: line break in a header: the request is not sent', async () => {
+  const bad = { ...request('http://127.0.0.1:1/'), headers: { 'x-a': 'a\r\nx-b: c' } };
+  expect(await senderFor(local).send(bad)).toEqual({
+    kind: 'failed',
+    failure: 'invalid',
+    reason: 'invalid_request',
+    permanent: true,
   });
 });
 

@@ -1,13 +1,12 @@
-import { Agent, errors } from 'undici';
 import type { Dispatcher } from 'undici';
+import { Agent, errors } from 'undici';
 import type { OutboundAnswer, OutboundRequest } from '../destinations/sdk/destination.ts';
 import { AnswerReader, SendTimeoutError } from './answer-reader.ts';
 import { Deadlines } from './deadlines.ts';
-import { EgressError } from './egress-rules.ts';
 import type { EgressRules } from './egress-rules.ts';
-import { createGuardedConnector } from './guarded-connector.ts';
+import { EgressError } from './egress-rules.ts';
+import { createGuardedConnector } from './guarded-lookup.ts';
 import type { createGuardedLookup } from './guarded-lookup.ts';
-import { parseUrl } from './parsed-url.ts';
 
 export type SenderLimits = {
   readonly connectionsMax: number;
@@ -119,4 +118,23 @@ function isTimeout(error: unknown): boolean {
 
 function codeOf(error: Error): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+}
+
+/** The parts of a URL a request is made of. */
+type ParsedUrl = { readonly origin: string; readonly host: string; readonly path: string };
+
+const keptMax = 1_000;
+const kept = new Map<string, ParsedUrl | undefined>();
+
+/** Parses a URL; undefined when it is none. A destination's URL is nearly always the same, so answers are kept. */
+export function parseUrl(text: string): ParsedUrl | undefined {
+  if (kept.has(text)) return kept.get(text);
+  if (kept.size >= keptMax) kept.clear();
+  const parsed = URL.canParse(text) ? partsOf(new URL(text)) : undefined;
+  kept.set(text, parsed);
+  return parsed;
+}
+
+function partsOf({ origin, host, pathname, search }: URL): ParsedUrl {
+  return { origin, host, path: pathname + search };
 }

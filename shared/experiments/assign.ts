@@ -1,9 +1,8 @@
 import { allocationBucket, variantAt, variantBucket } from './bucketing.ts';
 import type { ExperimentVariant } from './experiment-bodies.ts';
-import type { ExperimentPlan } from './experiment-plan.ts';
-import { readPage } from './page.ts';
+import type { ExperimentPlan, PlannedExperiment } from './experiment-plan.ts';
 import type { Page, PageContext } from './page.ts';
-import type { PlannedExperiment } from './plan-experiment.ts';
+import { readPage } from './page.ts';
 
 /** Variant ids a visitor was assigned to for good, by experiment id. */
 export type Assignments = ReadonlyMap<string, string>;
@@ -57,7 +56,7 @@ export function assign(plan: ExperimentPlan, request: AssignmentRequest, assignm
  * Where a visitor stands in an experiment, on a page. What the page rules out is ruled out for this call only: an
  * assignment made before stays. A sticky variant that is gone counts for nothing.
  */
-export function placeVisitor(
+function placeVisitor(
   experiment: PlannedExperiment,
   visitorId: string,
   stickyVariantId: string | undefined,
@@ -76,4 +75,34 @@ export function placeVisitor(
   // Only without a control, which no published experiment is.
   if (variant === undefined) return { assigned: false, reason: 'outsideAllocation' };
   return { assigned: true, variant, origin: 'new' };
+}
+
+/** A variant that counts for a visitor. */
+type PersonalizedBy = { readonly experiment: PlannedExperiment; readonly variant: ExperimentVariant };
+
+export type Personalization = {
+  /** The properties a page is to have. Where two variants give one of the same name, the later of `by` wins. */
+  readonly properties: Readonly<Record<string, string>>;
+  readonly by: readonly PersonalizedBy[];
+};
+
+/**
+ * The visitor's variants and their properties: of running personalizations, which are always on, of assignments made
+ * before, and of variants rolled out to everybody. It makes no assignment. A test wins over a personalization, then the
+ * greater id.
+ */
+export function personalizeVisitor(
+  plan: ExperimentPlan,
+  visitorId: string,
+  assignments: Assignments,
+  context: PageContext | undefined,
+): Personalization {
+  const page = readPage(context);
+  const by = plan.inOrder.flatMap((experiment): PersonalizedBy[] => {
+    const placement = placeVisitor(experiment, visitorId, assignments.get(experiment.id), page);
+    if (!placement.assigned) return [];
+    if (placement.origin === 'new' && experiment.type !== 'personalization') return [];
+    return [{ experiment, variant: placement.variant }];
+  });
+  return { properties: Object.fromEntries(by.flatMap(({ variant }) => Object.entries(variant.properties))), by };
 }

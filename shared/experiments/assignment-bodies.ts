@@ -1,5 +1,7 @@
+import type { TSchema } from 'typebox';
 import { Type } from 'typebox';
 import { pageContext } from './page.ts';
+import type { JsonObject } from '../runtime/json.ts';
 
 const visitor = {
   token: Type.String({
@@ -24,7 +26,7 @@ export const assignmentBody = Type.Object({
 export const personalizationBody = Type.Object(visitor);
 
 /** The answer for a visitor in the experiment, and for one who is not. */
-export const assignmentReply = Type.Union([
+const assignmentReply = Type.Union([
   Type.Object({
     success: Type.Literal(true),
     in_experiment: Type.Literal(true),
@@ -40,7 +42,7 @@ export const assignmentReply = Type.Union([
   Type.Object({ success: Type.Literal(true), in_experiment: Type.Literal(false) }),
 ]);
 
-export const personalizationReply = Type.Object({
+const personalizationReply = Type.Object({
   success: Type.Literal(true),
   properties: Type.Record(Type.String(), Type.String()),
   personalizations: Type.Array(
@@ -58,4 +60,87 @@ export const personalizationReply = Type.Object({
   ),
 });
 
-export const failureReply = Type.Object({ success: Type.Literal(false) });
+const failureReply = Type.Object({ success: Type.Literal(false) });
+
+/** What differs between those who serve experiments. */
+type ServedExperiments = {
+  /** What their paths begin with. */
+  readonly prefix: string;
+  /** The name of the path's parameter. */
+  readonly keyName: string;
+  /** Members of each operation beside the common ones. */
+  readonly members: JsonObject;
+  /** Failures only they have, by status. */
+  readonly failures: Readonly<Record<number, string>>;
+};
+
+const failures: Readonly<Record<number, string>> = {
+  400: 'The body is not JSON, lacks a field, or has one of the wrong type.',
+  401: 'The token is no token of a published version.',
+  403: 'The page is not one of the whitelistDomains of the experiment settings or, with a source key, the page or the address is not one of those the source lists.',
+  413: 'The body is larger than 64 KiB.',
+  415: 'The body is neither application/json nor text/plain.',
+  503: 'Experiments cannot be served now; try again after Retry-After seconds.',
+};
+
+/** The endpoints of experiments, by path, as an OpenAPI document shows them. */
+export function describeAssignments(served: ServedExperiments): Readonly<Record<string, JsonObject>> {
+  const { prefix, keyName } = served;
+  return {
+    [`${prefix}/experiments/assignments/{${keyName}}`]: {
+      post: {
+        ...describe(served, 'assignVariant', "A visitor's variant of an experiment", [assignmentBody, assignmentReply]),
+        description:
+          'Deterministic on visitor_id, and sticky: the first assignment is stored with the visitor. Records a ' +
+          '`$experiment_impression` event unless track_impression is false. A visitor who is not in the experiment, also ' +
+          'because no such experiment runs, is told so with 200. Follows the published version. ' +
+          'An erasure or a merge of the visitor takes effect within half a minute where it was assigned before.',
+        parameters: [
+          {
+            name: keyName,
+            in: 'path',
+            required: true,
+            description: "The experiment's key.",
+            schema: { type: 'string' },
+          },
+        ],
+      },
+    },
+    [`${prefix}/experiments/personalization`]: {
+      post: {
+        ...describe(served, 'personalize', "The properties of a visitor's variants", [
+          personalizationBody,
+          personalizationReply,
+        ]),
+        description: 'Read-only: makes no assignment and records no event.',
+      },
+    },
+  };
+}
+
+function describe(
+  served: ServedExperiments,
+  operationId: string,
+  summary: string,
+  [body, reply]: readonly [TSchema, TSchema],
+): JsonObject {
+  return {
+    operationId,
+    ...served.members,
+    summary,
+    requestBody: { required: true, content: json(body) },
+    responses: {
+      200: { description: 'Done.', content: json(reply) },
+      ...Object.fromEntries(
+        Object.entries({ ...failures, ...served.failures }).map(([status, description]) => [
+          status,
+          { description, content: json(failureReply) },
+        ]),
+      ),
+    },
+  };
+}
+
+function json(schema: TSchema): JsonObject {
+  return { 'application/json': { schema } };
+}

@@ -1,9 +1,15 @@
 import type { AccountConfig, UnreadableEntity } from '../contracts/config/account-config.ts';
-import type { ExperimentBody, ExperimentVariant } from './experiment-bodies.ts';
-import { planTokens } from './experiment-tokens.ts';
 import type { ExperimentTokens, TokensConfig } from './experiment-tokens.ts';
-import { planExperiment } from './plan-experiment.ts';
-import type { Planned, PlannedExperiment } from './plan-experiment.ts';
+import { planTokens } from './experiment-tokens.ts';
+import { PlanError } from '../routing/values/plan-error.ts';
+import type { VariantRange } from './bucketing.ts';
+import { bucketsInAll, bucketsOfPercent, rangeVariants } from './bucketing.ts';
+import type { ExperimentBody, ExperimentStatus, ExperimentType, ExperimentVariant } from './experiment-bodies.ts';
+import { checkVariants } from './validate-experiment.ts';
+import type { Page } from './page.ts';
+import type { QueryRule } from './query-rule.ts';
+import { compileQueryRule } from './query-rule.ts';
+import { compileUrlPattern } from './url-pattern.ts';
 
 /** An experiment of a version that cannot run, and why. */
 export type UnplannedExperiment = { readonly experimentId: string; readonly problem: string };
@@ -93,4 +99,83 @@ function lostVariant({ status }: ExperimentBody): Planned {
 function byPrecedence(a: PlannedExperiment, b: PlannedExperiment): number {
   const rank = ({ type }: PlannedExperiment): number => (type === 'personalization' ? 0 : 1);
   return rank(a) - rank(b) || (a.id < b.id ? -1 : 1);
+}
+
+/** An experiment that was started, ready to place visitors. */
+export type PlannedExperiment = {
+  readonly id: string;
+  readonly key: string;
+  readonly name: string;
+  readonly type: ExperimentType;
+  readonly status: Exclude<ExperimentStatus, 'Draft'>;
+  /** Visitors whose allocation bucket is below it take part. */
+  readonly allocationEnd: number;
+  readonly ranges: readonly VariantRange<ExperimentVariant>[];
+  readonly variants: ReadonlyMap<string, ExperimentVariant>;
+  /** The variant of every visitor, once the experiment is completed. */
+  readonly rollout: ExperimentVariant | undefined;
+  readonly isEligible: Eligibility;
+  /** Name of the event that counts as a conversion. */
+  readonly metricEvent: string | undefined;
+};
+
+/** What becomes of an experiment of a version, which should hold no draft. */
+type Planned =
+  | { readonly kind: 'planned'; readonly experiment: PlannedExperiment }
+  | { readonly kind: 'unplanned'; readonly problem: string }
+  | { readonly kind: 'draft' };
+
+/** Compiles an experiment with its variants, as they were published. */
+function planExperiment(
+  body: ExperimentBody & { readonly id: string },
+  variants: readonly ExperimentVariant[],
+): Planned {
+  const { key, name, type, status } = body;
+  if (status === 'Draft') return { kind: 'draft' };
+  const wrong = checkVariants(body, variants)[0];
+  if (wrong !== undefined) return { kind: 'unplanned', problem: `${wrong.field} ${wrong.problem}` };
+  const isEligible = tryCompileEligibility(body.urlPatterns, body.queryRules);
+  if (isEligible instanceof PlanError) return { kind: 'unplanned', problem: isEligible.message };
+  const experiment: PlannedExperiment = {
+    id: body.id,
+    key,
+    name,
+    type,
+    status,
+    allocationEnd: type === 'personalization' ? bucketsInAll : bucketsOfPercent(body.trafficAllocation),
+    ranges: rangeVariants(variants),
+    variants: new Map(variants.map((variant) => [variant.id, variant])),
+    rollout: status === 'Completed' ? variants.find(({ id }) => id === body.rolloutVariantId) : undefined,
+    isEligible,
+    metricEvent: body.primaryMetric?.event,
+  };
+  return { kind: 'planned', experiment };
+}
+
+function tryCompileEligibility(...rules: Parameters<typeof compileEligibility>): Eligibility | PlanError {
+  try {
+    return compileEligibility(...rules);
+  } catch (error) {
+    if (error instanceof PlanError) return error;
+    throw error;
+  }
+}
+
+/** Says whether an experiment may run on a page. */
+type Eligibility = (page: Page) => boolean;
+
+/**
+ * Compiles where an experiment may run: on a page that one of the URL patterns matches (none: on all) and for whose
+ * query every rule holds. A page whose address or query was not told is not judged by it.
+ * Throws PlanError naming the field for a pattern or a rule that cannot run.
+ */
+export function compileEligibility(urlPatterns: readonly string[], queryRules: readonly QueryRule[]): Eligibility {
+  const patterns = urlPatterns.map((pattern, index) => compileUrlPattern(pattern, `urlPatterns[${String(index)}]`));
+  const rules = queryRules.map((rule, index) => ({
+    parameter: rule.parameter,
+    holds: compileQueryRule(rule, `queryRules[${String(index)}]`),
+  }));
+  return ({ address, parameters }) =>
+    (address === undefined || patterns.length === 0 || patterns.some((matches) => matches(address))) &&
+    (parameters === undefined || rules.every(({ parameter, holds }) => holds(parameters.get(parameter) ?? [])));
 }

@@ -2,7 +2,7 @@ import { compileWhitelistIps } from '../admission/address-ranges.ts';
 import type { AddressRanges } from '../admission/address-ranges.ts';
 import { compileDomains } from '../admission/allowed-origins.ts';
 import type { AccountConfig } from '../contracts/config/account-config.ts';
-import { hashSourceKey } from '../contracts/config/source-key.ts';
+import { hashSourceKey } from '../contracts/config/account-config.ts';
 import type { ExperimentSettingsBody } from './experiment-bodies.ts';
 
 /** What a token of an account stands for, and who may show it. */

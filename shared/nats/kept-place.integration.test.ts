@@ -11,7 +11,7 @@ import { retry } from '../runtime/retry.ts';
 import type { DurableConsumer } from './consume/consumers.ts';
 import { openPullConsumer } from './consume/pull-consumer.ts';
 import type { PullConsumer } from './consume/pull-consumer.ts';
-import type { Delivery } from './messages/delivery.ts';
+import type { LogMessage } from './messages/log-message.ts';
 import { publish } from './publish/publisher.ts';
 import { ensureTopology, streams } from './streams/topology.ts';
 
@@ -49,10 +49,10 @@ async function put(account: string, from: number, to: number): Promise<void> {
   }
 }
 
-const texts = (deliveries: readonly Delivery[]): string[] => deliveries.map(({ data }) => Buffer.from(data).toString());
+const texts = (messages: readonly LogMessage[]): string[] => messages.map(({ data }) => Buffer.from(data).toString());
 
-async function takeAll(pullConsumer: PullConsumer, count: number): Promise<Delivery[]> {
-  const taken: Delivery[] = [];
+async function takeAll(pullConsumer: PullConsumer, count: number): Promise<LogMessage[]> {
+  const taken: LogMessage[] = [];
   while (taken.length < count) taken.push(...(await pullConsumer.take(count - taken.length)));
   return taken;
 }
@@ -80,7 +80,7 @@ test('kept place: a reader goes on where it was after all nodes were killed at o
   await put('alive', 0, 8);
   const reader = await openPullConsumer(connection, { consumer: consumerOf('alive', true), bufferedMax: 10 });
   const had = await takeAll(reader, 6);
-  for (const delivery of had.slice(0, 4)) expect(await delivery.ackConfirmed(2_000)).toBe(true);
+  for (const message of had.slice(0, 4)) expect(await message.ackConfirmed(2_000)).toBe(true);
   had[5]?.finish();
   await restartAll();
   await untilBack(() => put('alive', 8, 10));
@@ -94,7 +94,7 @@ test('kept place: the next reader begins behind what was finished', { timeout: 6
   const consumer = consumerOf('handed-on', true);
   const reader = await openPullConsumer(connection, { consumer, bufferedMax: 10 });
   const had = await takeAll(reader, 6);
-  for (const delivery of had.slice(0, 4)) await delivery.ackConfirmed(2_000);
+  for (const message of had.slice(0, 4)) await message.ackConfirmed(2_000);
   had[5]?.finish();
   const { finished } = reader;
   await reader.close();

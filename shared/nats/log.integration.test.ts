@@ -10,7 +10,7 @@ import type { LogConnection } from './connection/connection.ts';
 import type { DurableConsumer } from './consume/consumers.ts';
 import { openPullConsumer } from './consume/pull-consumer.ts';
 import type { PullConsumer, ConsumerTrouble } from './consume/pull-consumer.ts';
-import type { Delivery } from './messages/delivery.ts';
+import type { LogMessage } from './messages/log-message.ts';
 import { publish, publishWithRetry } from './publish/publisher.ts';
 import { eventsSubject, ingestSubject } from '../contracts/subjects.ts';
 import { ensureTopology, streams } from './streams/topology.ts';
@@ -49,10 +49,10 @@ afterAll(async () => {
 
 const put = (text: string, msgId = `${account}-${text}`): ReturnType<typeof publish> =>
   publish(connection, eventsSubject(account, 0), Buffer.from(text), { msgId, timeoutMs: 5_000 });
-const texts = (deliveries: readonly Delivery[]): string[] => deliveries.map(({ data }) => Buffer.from(data).toString());
+const texts = (messages: readonly LogMessage[]): string[] => messages.map(({ data }) => Buffer.from(data).toString());
 
-async function takeAll(pullConsumer: PullConsumer, count: number): Promise<Delivery[]> {
-  const taken: Delivery[] = [];
+async function takeAll(pullConsumer: PullConsumer, count: number): Promise<LogMessage[]> {
+  const taken: LogMessage[] = [];
   while (taken.length < count) taken.push(...(await pullConsumer.take(count - taken.length)));
   return taken;
 }
@@ -98,8 +98,8 @@ test('consumer: delivers in order and goes on behind what was acknowledged', asy
   const first = await openPullConsumer(connection, { consumer, bufferedMax: 10 });
   const taken = await takeAll(first, 2);
   expect(texts(taken)).toEqual(['1', '2']);
-  expect(taken[1]).toMatchObject({ deliveries: 1, pending: 2, subject: eventsSubject(account, 0) });
-  for (const delivery of taken) expect(await delivery.ackConfirmed(2_000)).toBe(true);
+  expect(taken[1]).toMatchObject({ timesHandedOut: 1, pending: 2, subject: eventsSubject(account, 0) });
+  for (const message of taken) expect(await message.ackConfirmed(2_000)).toBe(true);
   await first.close();
   const second = await openPullConsumer(connection, { consumer, bufferedMax: 10 });
   expect(texts(await takeAll(second, 2))).toEqual(['3', '4']);
@@ -129,7 +129,7 @@ test.each([
     const first = await openPullConsumer(connection, { consumer, bufferedMax });
     first.resume();
     await expect.poll(() => first.buffered).toBe(Math.min(stored, bufferedMax));
-    for (const delivery of acked === 0 ? [] : await takeAll(first, acked)) await delivery.ackConfirmed(2_000);
+    for (const message of acked === 0 ? [] : await takeAll(first, acked)) await message.ackConfirmed(2_000);
     await first.close();
     const second = await openPullConsumer(connection, { consumer, bufferedMax });
     expect(texts(await takeAll(second, stored - acked))).toEqual(all.slice(acked));
@@ -180,13 +180,13 @@ test('consumer: what an earlier reader had comes first and at once, in order, an
   for (const text of all) await put(text);
   const earlier = await openPullConsumer(connection, { consumer, bufferedMax: 4 });
   const had = await takeAll(earlier, 6);
-  for (const delivery of had.slice(0, 2)) await delivery.ackConfirmed(2_000);
+  for (const message of had.slice(0, 2)) await message.ackConfirmed(2_000);
   const later = await openPullConsumer(connection, { consumer, bufferedMax: 4 });
   expect(later.isTakenOver).toBe(true);
   expect(later.handedOutSeq).toBeGreaterThanOrEqual(had.at(-1)?.seq ?? 0);
   const taken = await takeAll(later, 10);
   expect(texts(taken)).toEqual(all.slice(2));
-  expect(taken.map(({ deliveries }) => deliveries)).toEqual(Array.from({ length: 10 }, () => 1));
+  expect(taken.map(({ timesHandedOut }) => timesHandedOut)).toEqual(Array.from({ length: 10 }, () => 1));
   await expect(takeAll(earlier, 100)).rejects.toMatchObject({ code: 'consumer_taken' });
   // What it has finished meanwhile is finished.
   await had[2]?.ackConfirmed(2_000);
@@ -260,7 +260,7 @@ test('consumer: what the reader before had finished is acknowledged and not hand
   await later.restore(finished);
   const rest = await takeAll(later, 3);
   expect(texts(rest)).toEqual(['1', '3', '5']);
-  for (const delivery of rest) await delivery.ackConfirmed(2_000);
+  for (const message of rest) await message.ackConfirmed(2_000);
   await expect
     .poll(async () => (await connection[client].jsm.consumers.info(streams.events, consumer.name)).num_ack_pending)
     .toBe(0);
@@ -297,9 +297,9 @@ test('consumer: a connection that is lost delays nothing and disorders nothing',
   const seen: string[] = [];
   const work = (async () => {
     while (seen.length < all.length) {
-      for (const delivery of await pullConsumer.take(4)) {
-        seen.push(...texts([delivery]));
-        if (seen.length % 3 !== 0) delivery.ack();
+      for (const message of await pullConsumer.take(4)) {
+        seen.push(...texts([message]));
+        if (seen.length % 3 !== 0) message.ack();
       }
     }
   })();

@@ -1,5 +1,54 @@
 import type { ConnectionOptions } from 'node:tls';
-import type { DatabaseVariables } from './database-env.ts';
+import type { Static, TObject } from 'typebox';
+import type { EnvRule } from '../runtime/env.ts';
+import { together } from '../runtime/env.ts';
+import { optionalSecret, optionalText, secret } from '../runtime/variables.ts';
+import { tlsFailure } from '../runtime/tls-failure.ts';
+
+const certificate = '-----BEGIN CERTIFICATE-----';
+
+/** How a process reaches PostgreSQL. Every one of these may come from a file: `DATABASE_CA_FILE` for `DATABASE_CA`. */
+export const databaseEnv = {
+  DATABASE_URL: secret(
+    'PostgreSQL, with the rights to create tables where it migrates. `?sslmode=` is disable, require (encrypted, the server unproved unless there is a DATABASE_CA), verify-ca or verify-full',
+    { pattern: '^postgres(ql)?://' },
+  ),
+  DATABASE_PASSWORD: optionalSecret('Replaces the password in DATABASE_URL'),
+  DATABASE_CA: optionalText("Certificates of the authorities that signed the server's, in PEM. Asks for verify-full", {
+    pattern: certificate,
+  }),
+  DATABASE_CERT: optionalText("This client's own certificate, in PEM", { pattern: certificate }),
+  DATABASE_KEY: optionalSecret('The key of DATABASE_CERT, in PEM', { pattern: '-----BEGIN [A-Z ]*PRIVATE KEY-----' }),
+};
+
+/** The variables of `databaseEnv`, read. */
+export type DatabaseVariables = Static<TObject<typeof databaseEnv>>;
+
+/** What `?sslmode=` may be. */
+const sslModes = ['disable', 'require', 'verify-ca', 'verify-full'] as const;
+
+/** What one of PostgreSQL's libraries or the other reads from the address, and ours takes from variables. */
+const foreignParameters = ['ssl', 'sslcert', 'sslkey', 'sslrootcert', 'sslpassword'];
+
+const addressIsClear: EnvRule = ({ DATABASE_URL: url, ...others }) => {
+  if (typeof url !== 'string' || url === '') return undefined;
+  if (!URL.canParse(url)) return 'DATABASE_URL is no address: special characters of a password are written as %40';
+  const parameters = new URL(url).searchParams;
+  const foreign = foreignParameters.find((name) => parameters.has(name));
+  if (foreign !== undefined) {
+    return `DATABASE_URL says ${foreign}=: say sslmode=, and use DATABASE_CA_FILE, DATABASE_CERT_FILE, DATABASE_KEY_FILE`;
+  }
+  const mode = parameters.get('sslmode');
+  if (mode !== null && !sslModes.some((known) => known === mode)) {
+    return `DATABASE_URL says sslmode=${mode}: it must be one of ${sslModes.join(', ')}`;
+  }
+  const isGiven = others['DATABASE_CA'] !== undefined || others['DATABASE_CERT'] !== undefined;
+  return mode === 'disable' && isGiven
+    ? 'DATABASE_URL says sslmode=disable, with which DATABASE_CA and DATABASE_CERT do nothing'
+    : undefined;
+};
+
+export const databaseRules: readonly EnvRule[] = [together('DATABASE_CERT', 'DATABASE_KEY'), addressIsClear];
 
 /** Where PostgreSQL is and how to be let in: plain data, so that a process can hand it to its threads. */
 export type DatabaseAccess = {
@@ -62,4 +111,35 @@ function verifyOf(mode: string, hasAuthority: boolean): DatabaseTls['verify'] | 
     default:
       return 'name';
   }
+}
+
+class DatabaseConnectError extends Error {
+  readonly code = 'database_connect';
+}
+
+const lettingIn = 'PostgreSQL does not let us in: see DATABASE_URL, DATABASE_PASSWORD, DATABASE_CERT and DATABASE_KEY';
+
+/** Why PostgreSQL could not be connected to, in words that name the variables; nothing when it is another failure. */
+export function connectFailure(error: unknown): DatabaseConnectError | undefined {
+  const [message, code] = [error instanceof Error ? error.message : String(error), codeOf(error)];
+  const told = (reason: string | undefined): DatabaseConnectError | undefined =>
+    reason === undefined
+      ? undefined
+      : new DatabaseConnectError(`connecting to PostgreSQL at DATABASE_URL: ${reason}`, { cause: error });
+  // Invalid authorization, invalid password; no entry for us in pg_hba.conf is the former.
+  if (code === '28000' || code === '28P01') return told(`${lettingIn} (${message})`);
+  if (code === '3D000') return told(message);
+  if (/does not support SSL/.test(message)) return told('TLS is asked for, and the server does not speak it');
+  if (/^(ECONN|EHOST|ENOTFOUND|ETIMEDOUT|EAI_)/.test(code) || /timeout exceeded when trying to connect/.test(message)) {
+    return told(message === '' ? code : message);
+  }
+  const tls = tlsFailure(code, message, 'DATABASE');
+  return told(tls === undefined ? undefined : `${tls} (${message})`);
+}
+
+// The ORM wraps what the driver threw; several addresses of a host fail as one error without a message.
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return '';
+  if ('code' in error && typeof error.code === 'string') return error.code;
+  return codeOf(error.cause ?? ('previous' in error ? error.previous : undefined));
 }

@@ -8,7 +8,7 @@ import type { PostgresServer } from '../embedded/postgres/postgres-server.ts';
 import { createTestAuthority } from '../testing/certificates.ts';
 import type { Certificate, TestAuthority } from '../testing/certificates.ts';
 import { createVisitorPool } from '../visitors/visitor-pool.ts';
-import { connectFailure } from './connect-failure.ts';
+import { connectFailure } from './database-access.ts';
 import type { DatabaseAccess } from './database-access.ts';
 import { migrate } from './migrate.ts';
 import { openStorage } from './open-storage.ts';

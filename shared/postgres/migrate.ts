@@ -1,4 +1,4 @@
-import { connectFailure } from './connect-failure.ts';
+import { connectFailure } from './database-access.ts';
 import type { DatabaseTls } from './database-access.ts';
 import { openStorage } from './open-storage.ts';
 

@@ -3,13 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { Migrator } from '@mikro-orm/migrations';
 import { sslOptions } from './database-access.ts';
 import type { DatabaseAccess } from './database-access.ts';
-import { Account } from './entities/account.ts';
-import { ApiKey } from './entities/api-key.ts';
-import { AuditEntry } from './entities/audit-entry.ts';
-import { ConfigEntity } from './entities/config-entity.ts';
-import { OutboxRow } from './entities/outbox-row.ts';
-import { SourceKey } from './entities/source-key.ts';
-import { Version } from './entities/version.ts';
+import { Account, ApiKey, AuditEntry, ConfigEntity, OutboxRow, SourceKey, Version } from './entities.ts';
 import { migrationList } from './migrations/migration-list.ts';
 
 export type Storage = {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { compileAllowedEvents } from './allowed-events.ts';
 
 const published = [
@@ -7,35 +7,33 @@ const published = [
   { id: 'c', name: 'purchase', destinationIds: ['d2'] },
 ];
 
-describe('allowed events', () => {
-  it.each([
-    ['Sign Up', 'd1', true],
-    ['SIGN up', 'd1', true],
-    ['Sign Up ', 'd1', false],
-    ['Sign Up', 'd3', false],
-    ['Purchase', 'd1', false],
-    ['Purchase', 'd2', true],
-    ['Unknown', 'd1', false],
-    ['', 'd1', false],
-    ['$identify', 'd1', true],
-    ['$experiment_impression', 'd3', true],
-  ])('%s to %s: %s', (name, destinationId, expected) => {
-    expect(compileAllowedEvents(published, true, destinationId)(name)).toBe(expected);
-  });
+test.each([
+  ['Sign Up', 'd1', true],
+  ['SIGN up', 'd1', true],
+  ['Sign Up ', 'd1', false],
+  ['Sign Up', 'd3', false],
+  ['Purchase', 'd1', false],
+  ['Purchase', 'd2', true],
+  ['Unknown', 'd1', false],
+  ['', 'd1', false],
+  ['$identify', 'd1', true],
+  ['$experiment_impression', 'd3', true],
+])('allowed events: %s to %s: %s', (name, destinationId, expected) => {
+  expect(compileAllowedEvents(published, true, destinationId)(name)).toBe(expected);
+});
 
-  it('allowed events: none published lets everything through to every destination', () => {
-    expect(compileAllowedEvents([], false, 'd1')('Anything')).toBe(true);
-    expect(compileAllowedEvents([], false)('Anything')).toBe(true);
-  });
+test('allowed events: none published lets everything through to every destination', () => {
+  expect(compileAllowedEvents([], false, 'd1')('Anything')).toBe(true);
+  expect(compileAllowedEvents([], false)('Anything')).toBe(true);
+});
 
-  it('allowed events: entries that cannot be read allow nothing, where there are no others either', () => {
-    expect(compileAllowedEvents([], true, 'd1')('x')).toBe(false);
-    expect(compileAllowedEvents([], true)('undefined')).toBe(false);
-    expect(compileAllowedEvents([], true)('$identify')).toBe(true);
-  });
+test('allowed events: entries that cannot be read allow nothing, where there are no others either', () => {
+  expect(compileAllowedEvents([], true, 'd1')('x')).toBe(false);
+  expect(compileAllowedEvents([], true)('undefined')).toBe(false);
+  expect(compileAllowedEvents([], true)('$identify')).toBe(true);
+});
 
-  it('allowed events: a name goes on at all where it goes to a destination, or to none yet', () => {
-    const isAllowed = compileAllowedEvents(published, true);
-    expect(['sign UP', 'PURCHASE', 'Unknown', '$identify'].map(isAllowed)).toEqual([true, true, false, true]);
-  });
+test('allowed events: a name goes on at all where it goes to a destination, or to none yet', () => {
+  const isAllowed = compileAllowedEvents(published, true);
+  expect(['sign UP', 'PURCHASE', 'Unknown', '$identify'].map(isAllowed)).toEqual([true, true, false, true]);
 });

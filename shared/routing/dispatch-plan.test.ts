@@ -1,10 +1,13 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { testLiveConfig } from '../testing/test-account-config.ts';
 import type { TestCollections } from '../testing/test-account-config.ts';
 import { sampleEvent } from '../destinations/sdk/sample-event.ts';
 import { headOf } from '../contracts/events/resolved-event.ts';
-import { compileDispatchPlan } from './dispatch-plan.ts';
+import { compileDispatchPlan, compileGlobalDispatch } from './dispatch-plan.ts';
+import type { GlobalDispatchCenter } from './dispatch-plan.ts';
 import { publishedDestinations } from './published-destinations.ts';
+import { PlanError } from './values/plan-error.ts';
+import type { Subject } from './values/property-path.ts';
 
 const destination = { id: 'd1', type: 'HTTPDestination', status: 'Enabled', settings: {} };
 
@@ -17,20 +20,20 @@ function decide(collections: TestCollections, event: Parameters<typeof sampleEve
 }
 
 describe('dispatch plan', () => {
-  it('send: an event no rule speaks against', () => {
+  test('send: an event no rule speaks against', () => {
     expect(decide({})).toEqual({ kind: 'send' });
   });
 
-  it('test: an event of a test key goes nowhere', () => {
+  test('test: an event of a test key goes nowhere', () => {
     expect(decide({}, { test: true })).toEqual({ kind: 'skip', rule: 'test' });
   });
 
-  it('status: a disabled destination gets nothing', () => {
+  test('status: a disabled destination gets nothing', () => {
     const disabled = { ...destination, status: 'Disabled' };
     expect(decide({ destinations: [disabled] })).toEqual({ kind: 'skip', rule: 'disabled' });
   });
 
-  it.each([
+  test.each([
     [['sample-source'], { kind: 'send' }],
     [['other'], { kind: 'skip', rule: 'source' }],
     [[], { kind: 'send' }],
@@ -39,7 +42,7 @@ describe('dispatch plan', () => {
     expect(decide({ destinations: [{ ...destination, limitedToSourceIds }] })).toEqual(expected);
   });
 
-  it.each([
+  test.each([
     ['Order Completed', ['d1'], { kind: 'send' }],
     ['order COMPLETED', ['d1'], { kind: 'send' }],
     ['Order Completed', ['d2'], { kind: 'skip', rule: 'not_allowed' }],
@@ -49,7 +52,7 @@ describe('dispatch plan', () => {
     expect(decide({ allowedEvents: [{ id: 'a', name, destinationIds }] })).toEqual(expected);
   });
 
-  it('allowedEvents: events of the service pass', () => {
+  test('allowedEvents: events of the service pass', () => {
     const allowedEvents = [{ id: 'a', name: 'x', destinationIds: [] }];
     expect(decide({ allowedEvents }, { event: '$identify' })).toEqual({ kind: 'send' });
   });
@@ -69,13 +72,13 @@ describe('dispatch plan', () => {
     ...own,
   });
 
-  it('globalDispatchCenters: a category whose logic holds stops the event', () => {
+  test('globalDispatchCenters: a category whose logic holds stops the event', () => {
     expect(decide({ globalDispatchCenters: [center(['d1'])] })).toEqual({ kind: 'global-stop', category: 'legal' });
     expect(decide({ globalDispatchCenters: [center(['d2'])] })).toEqual({ kind: 'send' });
     expect(decide({ globalDispatchCenters: [center(['d1'])] }, { event: 'Other' })).toEqual({ kind: 'send' });
   });
 
-  it('mappings: a stop rule stops, a send rule says what is sent', () => {
+  test('mappings: a stop rule stops, a send rule says what is sent', () => {
     expect(decide({ mappings: [mapping({ action: 'stop' })] })).toEqual({ kind: 'stop', ruleId: 'm' });
     const rows = [{ property: 'total', map: '{{event.event_properties.value}}', modification: 'None' }];
     expect(decide({ mappings: [mapping({ action: 'send', eventName: 'buy', mappings: rows })] })).toEqual({
@@ -85,7 +88,7 @@ describe('dispatch plan', () => {
     expect(decide({ mappings: [mapping({ action: 'stop', destinationId: 'd2' })] })).toEqual({ kind: 'send' });
   });
 
-  it('order: what comes first in the chain decides', () => {
+  test('order: what comes first in the chain decides', () => {
     const all = {
       globalDispatchCenters: [center(['d1'])],
       mappings: [mapping({ action: 'stop' })],
@@ -100,7 +103,7 @@ describe('dispatch plan', () => {
     expect(decide({ ...all, allowedEvents: [], destinations: [destination] })).toMatchObject({ kind: 'global-stop' });
   });
 
-  it('compile: a rule that cannot be understood is refused, not left out', () => {
+  test('compile: a rule that cannot be understood is refused, not left out', () => {
     const unknown = { condition: { property: 'event.event', operator: 'Like', value: 'x' } };
     expect(() => decide({ mappings: [mapping({ action: 'stop', logic: unknown })] })).toThrow('mapping m');
     expect(() => decide({ mappings: [mapping({ action: 'stop', logic: { condition: {} } })] })).toThrow('mappings m');
@@ -108,7 +111,7 @@ describe('dispatch plan', () => {
 
   const row = { property: 'a', map: 'b', modification: 'None' };
 
-  it.each([
+  test.each([
     ['priority', { priority: '1' }],
     ['eventName', { eventName: 5 }],
     ['mappings', { mappings: 'all' }],
@@ -124,11 +127,11 @@ describe('dispatch plan', () => {
     expect(decide({ mappings: [elsewhere] })).toEqual({ kind: 'send' });
   });
 
-  it('mappings: one of another destination that cannot be read is none of ours', () => {
+  test('mappings: one of another destination that cannot be read is none of ours', () => {
     expect(decide({ mappings: [mapping({ destinationId: 'd2', priority: '1' })] })).toEqual({ kind: 'send' });
   });
 
-  it.each([
+  test.each([
     ['categories', { categories: null }],
     ['categories', { categories: ['x'] }],
     ['categories', { categories: [{ name: 'a', priority: null, destinationIds: [], logic: null }] }],
@@ -139,11 +142,63 @@ describe('dispatch plan', () => {
     );
   });
 
-  it('destinations: one that cannot be read is there, and is sent nothing', () => {
+  test('destinations: one that cannot be read is there, and is sent nothing', () => {
     const config = testLiveConfig({ destinations: [{ ...destination, settings: 'text' }] });
     const [published] = publishedDestinations(config);
     expect(published).toMatchObject({ id: 'd1', unreadable: 'settings' });
     if (published === undefined) throw new Error('no destination');
     expect(() => compileDispatchPlan(config, published)).toThrow('destination settings cannot be read by this build');
   });
+});
+
+const noMarketing = { condition: { property: 'visitor.consent.marketing', operator: 'IsFalsy', value: '' } };
+const rejectedAds = {
+  condition: { property: 'visitor.consent.rejected_categories', operator: 'Contains', value: 'advertising' },
+};
+
+function center(categories: GlobalDispatchCenter['categories'], isEnabled = true): GlobalDispatchCenter {
+  return { isEnabled, categories };
+}
+
+function visitorWith(consent: Readonly<Record<string, unknown>> | undefined): Subject {
+  return { ...sampleEvent(), visitor: { id: 'v1', custom_properties: {}, ...(consent && { consent }) } };
+}
+
+const category = { name: 'Ads', priority: 2, destinationIds: ['facebook'], logic: noMarketing };
+
+test.each<[string, Readonly<Record<string, unknown>> | undefined, string, string | undefined]>([
+  ['consent that was not given stops', { marketing: false }, 'facebook', 'Ads'],
+  ['consent that is not known stops', undefined, 'facebook', 'Ads'],
+  ['consent that came as text stops', { marketing: 'false' }, 'facebook', 'Ads'],
+  ['consent that was given does not stop', { marketing: true }, 'facebook', undefined],
+  ['other destinations are not stopped', { marketing: false }, 'warehouse', undefined],
+])('global dispatch: %s', (_, consent, destinationId, expected) => {
+  expect(compileGlobalDispatch([center([category])], destinationId)(visitorWith(consent))).toBe(expected);
+});
+
+test('global dispatch: the first category by priority that holds is named', () => {
+  const rejected = { name: 'Rejected', priority: 1, destinationIds: ['facebook', 'tiktok'], logic: rejectedAds };
+  const find = compileGlobalDispatch([center([category, rejected])], 'facebook');
+  expect(find(visitorWith({ rejected_categories: ['advertising'] }))).toBe('Rejected');
+  expect(find(visitorWith({ rejected_categories: ['analytics'] }))).toBe('Ads');
+  expect(find(visitorWith({ rejected_categories: [], marketing: true }))).toBeUndefined();
+});
+
+test.each([
+  ['no center', []],
+  ['a center that is not enabled', [center([category], false)]],
+  ['a center without categories', [center([])]],
+  ['a category without logic', [center([{ ...category, logic: null }])]],
+  ['a category without destinations', [center([{ ...category, destinationIds: [] }])]],
+])('global dispatch: %s stops nothing', (_, centers) => {
+  expect(compileGlobalDispatch(centers, 'facebook')(visitorWith({ marketing: false }))).toBeUndefined();
+});
+
+test.each([
+  [[{ ...category, logic: { OR: [] } }], 'categories[0].logic.OR '],
+  [[category, { ...category, logic: 'x' }], 'categories[1].logic '],
+])('global dispatch: %j is refused by name', (categories, start) => {
+  const compile = (): unknown => compileGlobalDispatch([center(categories)], 'facebook');
+  expect(compile).toThrow(PlanError);
+  expect(compile).toThrow(start);
 });

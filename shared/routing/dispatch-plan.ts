@@ -1,15 +1,15 @@
 import type { UnreadableEntity } from '../contracts/config/account-config.ts';
 import type { EventHead } from '../contracts/events/resolved-event.ts';
 import type { JsonObject } from '../runtime/json.ts';
-import { compileAllowedEvents } from './allowed-events.ts';
 import type { AllowedEvent } from './allowed-events.ts';
-import { compileMappings } from './mapping/apply-mapping.ts';
+import { compileAllowedEvents } from './allowed-events.ts';
 import type { MappingRule } from './mapping/apply-mapping.ts';
-import { compileGlobalDispatch } from './global-dispatch.ts';
-import type { GlobalDispatchCenter } from './global-dispatch.ts';
-import { PlanError } from './values/plan-error.ts';
+import { compileMappings } from './mapping/apply-mapping.ts';
 import type { Subject } from './values/property-path.ts';
 import type { PublishedDestination } from './published-destinations.ts';
+import { PlanError } from './values/plan-error.ts';
+import type { Predicate } from './predicate/predicate.ts';
+import { compilePredicate } from './predicate/predicate.ts';
 
 /** What is to become of one event at one destination. */
 export type Decision =
@@ -29,6 +29,16 @@ export type DispatchPlan = {
   /** `subject` is the event with that head; it is looked at only where there are rules that do. */
   decide(head: EventHead, subject: Subject): Decision;
 };
+
+type Category = {
+  readonly name: string;
+  readonly priority: number;
+  readonly destinationIds: readonly string[];
+  readonly logic: unknown;
+};
+
+/** The account-wide dispatch rules, as they are published. */
+export type GlobalDispatchCenter = { readonly isEnabled: boolean; readonly categories: readonly Category[] };
 
 /** The rules of an account's live version. */
 export type DispatchRules = {
@@ -106,4 +116,36 @@ function mayBeAbout({ collection, entity, isDefaulted }: UnreadableEntity, desti
   if (collection === 'globalDispatchCenters') return true;
   const about = entity['destinationId'];
   return collection === 'mappings' && (about === destinationId || typeof about !== 'string');
+}
+
+/** The name of the category that stops the event, or undefined where none does. */
+type FindGlobalStop = (subject: Subject) => string | undefined;
+
+/**
+ * Compiles the account-wide dispatch rules for one destination:
+ * `{isEnabled, categories: [{name, priority, destinationIds, logic}]}`. A category whose logic holds stops the event for
+ * its destinations: logic describes the events that may not leave. Categories are tried from the lowest priority number
+ * to the highest, and the first that holds is named. A center that is not enabled stops nothing, nor does a category
+ * without logic: one that is still being written must not hold back all events.
+ * Throws PlanError naming the category and the field.
+ */
+export function compileGlobalDispatch(centers: readonly GlobalDispatchCenter[], destinationId: string): FindGlobalStop {
+  const categories = centers
+    .filter(({ isEnabled }) => isEnabled)
+    .flatMap((center) => center.categories)
+    .flatMap((category, index) => compileCategory(category, destinationId, `categories[${index}]`))
+    .toSorted((a, b) => a.priority - b.priority);
+  return (subject) => categories.find(({ holds }) => holds(subject))?.name;
+}
+
+type Compiled = { readonly name: string; readonly priority: number; readonly holds: Predicate };
+
+/** One category, or none where it says nothing of this destination. */
+function compileCategory(
+  { name, priority, destinationIds, logic }: Category,
+  destinationId: string,
+  field: string,
+): readonly Compiled[] {
+  if (logic === null || !destinationIds.includes(destinationId)) return [];
+  return [{ name, priority, holds: compilePredicate(logic, `${field}.logic`) }];
 }

@@ -1,7 +1,6 @@
 import { Type } from 'typebox';
 import { expect, test } from 'vitest';
-import { atMostOne, needs, together } from './env-rules.ts';
-import { EnvError, readEnv } from './env.ts';
+import { EnvError, atMostOne, needs, readEnv, together } from './env.ts';
 import { count, port } from './variables.ts';
 
 const schema = Type.Object({

@@ -1,11 +1,7 @@
-import { Type } from 'typebox';
 import type { Static, TObject, TProperties, TSchema } from 'typebox';
+import { Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { CannotStartError } from './cannot-start.ts';
-import type { EnvRule } from './env-rules.ts';
-import { readVariable } from './read-variable.ts';
-import type { VariableSource } from './read-variable.ts';
-import { similarName } from './similar-name.ts';
 import { count, optionalText } from './variables.ts';
 
 /** Everything wrong with a process's environment, found in one go. */
@@ -117,3 +113,92 @@ export const servingEnv = {
     { unit: 'ms', minimum: 0 },
   ),
 };
+
+/** Variables that hold something, by name, before they are converted. */
+type GivenVariables = Readonly<Record<string, unknown>>;
+
+/** What must hold between variables. Answers what is wrong, starting with the name of a variable, or nothing. */
+export type EnvRule = (given: GivenVariables) => string | undefined;
+
+/** Two variables of which one alone does nothing. */
+export const together =
+  (one: string, other: string): EnvRule =>
+  (given) => {
+    if ((given[one] === undefined) === (given[other] === undefined)) return undefined;
+    const [present, absent] = given[one] === undefined ? [other, one] : [one, other];
+    return `${absent} is missing: ${present} alone does nothing`;
+  };
+
+/** A variable that does nothing without another one. */
+export const needs =
+  (name: string, needed: string): EnvRule =>
+  (given) =>
+    given[name] !== undefined && given[needed] === undefined
+      ? `${needed} is missing: ${name} does nothing without it`
+      : undefined;
+
+/** Variables that are different ways to say the same. */
+export const atMostOne =
+  (...names: readonly string[]): EnvRule =>
+  (given) => {
+    const present = names.filter((name) => given[name] !== undefined);
+    return present.length > 1 ? `${present.join(' and ')} are both set: keep one` : undefined;
+  };
+
+type VariableSource = Readonly<Record<string, string | undefined>>;
+
+/** The value of a variable, what is wrong with it, or neither when it is not set. */
+type ReadVariable = { readonly value?: string; readonly problem?: string };
+
+/**
+ * Reads `NAME`, or the file that `NAME_FILE` names, without the line breaks at its end. A variable whose own name ends
+ * in `_FILE` is a path and is taken as it stands. An empty variable counts as absent, an empty file is a mistake.
+ */
+function readVariable(name: string, source: VariableSource, readFile: (path: string) => string): ReadVariable {
+  const direct = emptyIsAbsent(source[name]);
+  if (name.endsWith('_FILE')) return direct === undefined ? {} : { value: direct };
+  const fileVariable = `${name}_FILE`;
+  const path = emptyIsAbsent(source[fileVariable]);
+  if (path === undefined) return direct === undefined ? {} : { value: direct };
+  if (direct !== undefined) return { problem: `${name} and ${fileVariable} are both set: keep one` };
+  try {
+    const value = readFile(path).replace(/[\r\n]+$/, '');
+    return value === '' ? { problem: `${fileVariable} names ${path}, which is empty` } : { value };
+  } catch (error) {
+    return { problem: `${fileVariable} names ${path}, ${reasonOf(error)}` };
+  }
+}
+
+const emptyIsAbsent = (value: string | undefined): string | undefined => (value === '' ? undefined : value);
+
+function reasonOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'ENOENT') return 'which does not exist';
+  if (code === 'EACCES') return 'which this user may not read';
+  if (code === 'EISDIR') return 'which is a folder';
+  return 'which cannot be read';
+}
+
+/** Short names of a letter's difference are rather other programs' variables than ours misspelt. */
+const similarLengthMin = 10;
+
+/** The name that `written` was meant to be: one that differs by a letter too many, missing, wrong or swapped. */
+function similarName(written: string, known: readonly string[]): string | undefined {
+  if (written.length < similarLengthMin) return undefined;
+  return known.find((name) => name !== written && differsByOneSlip(written, name));
+}
+
+function differsByOneSlip(a: string, b: string): boolean {
+  if (Math.abs(a.length - b.length) > 1) return false;
+  let start = 0;
+  while (start < a.length && a[start] === b[start]) start += 1;
+  let endA = a.length;
+  let endB = b.length;
+  while (endA > start && endB > start && a[endA - 1] === b[endB - 1]) {
+    endA -= 1;
+    endB -= 1;
+  }
+  const [restA, restB] = [a.slice(start, endA), b.slice(start, endB)];
+  if (restA.length <= 1 && restB.length <= 1) return true;
+  return restA.length === 2 && restB.length === 2 && restA[0] === restB[1] && restA[1] === restB[0];
+}

@@ -2,10 +2,10 @@ import { chmod, copyFile, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-import { defaultEmbeddedCacheDir } from '../embedded/machine/cache-dir.ts';
+import { defaultEmbeddedCacheDir } from '../embedded/machine/env.ts';
 import { fetchDebianPackages } from '../embedded/machine/debian-package.ts';
 import { isThere } from '../embedded/machine/is-there.ts';
-import { parseNatsVersion } from '../embedded/nats/nats-version.ts';
+import { parseNatsVersion } from '../embedded/nats/nats-binary.ts';
 import { runCommand } from '../embedded/machine/run-command.ts';
 
 export type OlderNatsServer = {

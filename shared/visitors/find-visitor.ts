@@ -1,6 +1,6 @@
 import type { Queryable } from './visitor-statements.ts';
 import { lockVisitors, selectIdentities, selectVisitors } from './visitor-statements.ts';
-import type { StoredVisitor } from './stored-visitor.ts';
+import type { StoredVisitor } from './visitor-rows.ts';
 import { cleanEmail, cleanText, erasedIdentity, storedIdentity } from './visitor-identity.ts';
 import type { IdentityKind } from './visitor-identity.ts';
 import type { FoundVisitor, VisitorKey } from './visitor-store.ts';
@@ -31,7 +31,7 @@ export async function findVisitor(
  * Erases a visitor, inside a transaction. Its row stays as a tombstone without properties, its identities as hashes,
  * so that an event that is still on its way is recognised and dropped.
  */
-export async function eraseVisitor(db: Queryable, accountId: string, id: string): Promise<readonly string[]> {
+export async function eraseVisitorRows(db: Queryable, accountId: string, id: string): Promise<readonly string[]> {
   const found = await followAliases(db, await firstRow(db, accountId, { id }));
   if (found === undefined || found.erased) return [];
   await lockVisitors(db, [found]);

@@ -1,4 +1,4 @@
-import type { KnownVisitors, StoredVisitor } from './stored-visitor.ts';
+import type { KnownVisitors, StoredVisitor } from './visitor-rows.ts';
 import type { VisitorCache } from './visitor-cache.ts';
 import { storedIdentity } from './visitor-identity.ts';
 import type { IdentityKind, VisitorClaim } from './visitor-identity.ts';

@@ -2,19 +2,25 @@ import type { Pool } from 'pg';
 import { uuidv7 } from 'uuidv7';
 import { inTransaction } from '../postgres/in-transaction.ts';
 import { holdForErasure } from './erasure-lock.ts';
-import { eraseVisitor, findVisitor } from './find-visitor.ts';
+import { eraseVisitorRows, findVisitor } from './find-visitor.ts';
 import { loadVisitors } from './load-visitors.ts';
-import { planVisitors } from './plan-visitors.ts';
 import type { VisitorPlan } from './plan-visitors.ts';
-import { classifyStorageError } from './storage-failure.ts';
-import { isWriteConflict } from '../postgres/database-failure.ts';
-import { VisitorCache } from './visitor-cache.ts';
+import { planVisitors } from './plan-visitors.ts';
+import { isRefusedValue, isWriteConflict } from '../postgres/database-failure.ts';
 import type { CacheFigures } from './visitor-cache.ts';
+import { VisitorCache } from './visitor-cache.ts';
 import type { ResolvedVisitors, VisitorStore, VisitorTouch } from './visitor-store.ts';
-import { lockVisitors } from './visitor-statements.ts';
-import type { Queryable } from './visitor-statements.ts';
-import { ConcurrentWriteError, writePlan } from './write-visitors.ts';
-import type { PlanWritten } from './write-visitors.ts';
+import { VisitorsRefusedError, VisitorsUnavailableError } from './visitor-store.ts';
+import type { Queryable, WrittenVisitor } from './visitor-statements.ts';
+import {
+  deleteIdentities,
+  insertIdentities,
+  insertVisitors,
+  lockVisitors,
+  moveToSurvivors,
+  updateVisitors,
+} from './visitor-statements.ts';
+import type { StoredVisitor, VisitorWrite } from './visitor-rows.ts';
 
 export type VisitorStoreOptions = {
   /** Approximate memory the cache of visitors may take. Default 64 MiB. */
@@ -91,7 +97,7 @@ export function createVisitorStore(pool: Pool, options: VisitorStoreOptions = {}
         'erasing a visitor',
         inTransaction(pool, async (client) => {
           await holdForErasure(client, accountId);
-          return eraseVisitor(client, accountId, id);
+          return eraseVisitorRows(client, accountId, id);
         }),
       ),
   };
@@ -113,4 +119,75 @@ async function classified<Result>(doing: string, work: Promise<Result>): Promise
   } catch (error) {
     throw classifyStorageError(doing, error);
   }
+}
+
+/** Tells a value the database will never take from everything that may pass: connection, resources, a missing table. */
+function classifyStorageError(doing: string, error: unknown): Error {
+  const reason = error instanceof Error ? error.message : String(error);
+  const message = `${doing}: ${reason}`;
+  return isRefusedValue(error)
+    ? new VisitorsRefusedError(message, { cause: error })
+    : new VisitorsUnavailableError(message, { cause: error });
+}
+
+type PlanWritten = {
+  readonly visitors: readonly StoredVisitor[];
+  readonly created: number;
+  readonly updated: number;
+};
+
+/** Another writer changed one of the rows since they were read. The transaction has to be rolled back. */
+class ConcurrentWriteError extends Error {
+  readonly code = 'concurrent_write';
+}
+
+/**
+ * Writes what was decided, inside a transaction; throws ConcurrentWriteError when a row or identity is no longer as
+ * it was read. Visitors come before identities, and rows in the order of their keys, so that writers do not deadlock.
+ */
+async function writePlan(db: Queryable, plan: VisitorPlan): Promise<PlanWritten> {
+  const inserts = inKeyOrder(plan.writes.filter((write) => write.stored === undefined));
+  const updates = inKeyOrder(plan.writes.filter((write) => write.stored !== undefined));
+  const inserted = await insertVisitors(db, inserts);
+  expectAll(inserted.length, inserts.length, 'new visitors');
+  const updated = await updateVisitors(db, updates);
+  expectAll(updated.length, updates.length, 'visitors');
+  await deleteIdentities(db, plan.cleared);
+  expectAll(await insertIdentities(db, plan.newIdentities), plan.newIdentities.length, 'identities');
+  await moveToSurvivors(db, plan.merges);
+  const written = [...match(inserts, inserted), ...match(updates, updated)];
+  const visitors = written.map(([write, row]) => asStored(write, row));
+  return { visitors, created: inserted.length, updated: updated.length };
+}
+
+function expectAll(written: number, wanted: number, what: string): void {
+  if (written !== wanted) throw new ConcurrentWriteError(`writing ${what}: another writer was first`);
+}
+
+/** Both in the order of keys, and of the same length. */
+function match(writes: readonly VisitorWrite[], rows: WrittenVisitor[]): [VisitorWrite, WrittenVisitor][] {
+  const sorted = inKeyOrder(rows);
+  return writes.flatMap((write, index) => {
+    const row = sorted[index];
+    return row === undefined ? [] : [[write, row]];
+  });
+}
+
+function inKeyOrder<Row extends { readonly accountId: string; readonly id: string }>(rows: Row[]): Row[] {
+  return rows.sort((a, b) => compare(a.accountId, b.accountId) || compare(a.id, b.id));
+}
+
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+function asStored(write: VisitorWrite, row: WrittenVisitor): StoredVisitor {
+  return {
+    ...row,
+    version: (write.stored?.version ?? 0) + 1,
+    properties: write.properties,
+    mergedInto: write.mergedInto,
+    erased: false,
+  };
 }

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { StoredVisitor } from './stored-visitor.ts';
+import type { StoredVisitor } from './visitor-rows.ts';
 import type { IdentityKind } from './visitor-identity.ts';
 
 /**

@@ -1,56 +1,54 @@
-import { describe, expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { cleanJson } from './clean-json.ts';
 import { anonymousVisitorId, cleanEmail, cleanText, erasedIdentity, storedIdentity } from './visitor-identity.ts';
 
-describe('visitor identity', () => {
-  it.each([
-    ['plain', 'plain'],
-    ['', undefined],
-    [null, undefined],
-    [7, undefined],
-    ['a\0b', 'ab'],
-    ['\0', undefined],
-    ['a\ud800b', 'a\ufffdb'],
-    ['pair \u{1f600}', 'pair \u{1f600}'],
-  ])('cleanText: %j becomes %j', (given, expected) => {
-    expect(cleanText(given)).toBe(expected);
-  });
+test.each([
+  ['plain', 'plain'],
+  ['', undefined],
+  [null, undefined],
+  [7, undefined],
+  ['a\0b', 'ab'],
+  ['\0', undefined],
+  ['a\ud800b', 'a\ufffdb'],
+  ['pair \u{1f600}', 'pair \u{1f600}'],
+])('visitor identity: cleanText: %j becomes %j', (given, expected) => {
+  expect(cleanText(given)).toBe(expected);
+});
 
-  it('cleanEmail: is trimmed and lower case', () => {
-    expect(cleanEmail('  Ann@Example.COM ')).toBe('ann@example.com');
-    expect(cleanEmail('   ')).toBeUndefined();
-  });
+test('visitor identity: cleanEmail: is trimmed and lower case', () => {
+  expect(cleanEmail('  Ann@Example.COM ')).toBe('ann@example.com');
+  expect(cleanEmail('   ')).toBeUndefined();
+});
 
-  it('storedIdentity: keeps what an index holds and hashes what is longer', () => {
-    expect(storedIdentity('x'.repeat(1_024))).toHaveLength(1_024);
-    const long = storedIdentity('é'.repeat(1_000));
-    expect(long).toMatch(/^sha256:[0-9a-f]{64}$/);
-    expect(storedIdentity('é'.repeat(1_000))).toBe(long);
-  });
+test('visitor identity: storedIdentity: keeps what an index holds and hashes what is longer', () => {
+  expect(storedIdentity('x'.repeat(1_024))).toHaveLength(1_024);
+  const long = storedIdentity('é'.repeat(1_000));
+  expect(long).toMatch(/^sha256:[0-9a-f]{64}$/);
+  expect(storedIdentity('é'.repeat(1_000))).toBe(long);
+});
 
-  it('erasedIdentity: does not show the value and differs between accounts and kinds', () => {
-    const erased = erasedIdentity('a', 'email', 'ann@example.com');
-    expect(erased).not.toContain('ann');
-    expect(
-      new Set([
-        erased,
-        erasedIdentity('b', 'email', 'ann@example.com'),
-        erasedIdentity('a', 'external_id', 'ann@example.com'),
-      ]).size,
-    ).toBe(3);
-  });
+test('visitor identity: erasedIdentity: does not show the value and differs between accounts and kinds', () => {
+  const erased = erasedIdentity('a', 'email', 'ann@example.com');
+  expect(erased).not.toContain('ann');
+  expect(
+    new Set([
+      erased,
+      erasedIdentity('b', 'email', 'ann@example.com'),
+      erasedIdentity('a', 'external_id', 'ann@example.com'),
+    ]).size,
+  ).toBe(3);
+});
 
-  it('anonymousVisitorId: is a UUID, the same for the same event only', () => {
-    const id = anonymousVisitorId('a', 'e1');
-    expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-a[0-9a-f]{3}-[0-9a-f]{12}$/);
-    expect(anonymousVisitorId('a', 'e1')).toBe(id);
-    expect(anonymousVisitorId('a', 'e2')).not.toBe(id);
-  });
+test('visitor identity: anonymousVisitorId: is a UUID, the same for the same event only', () => {
+  const id = anonymousVisitorId('a', 'e1');
+  expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-a[0-9a-f]{3}-[0-9a-f]{12}$/);
+  expect(anonymousVisitorId('a', 'e1')).toBe(id);
+  expect(anonymousVisitorId('a', 'e2')).not.toBe(id);
+});
 
-  it('cleanJson: takes out what jsonb refuses, in names and values at any depth', () => {
-    const given = { 'a\0': ['x\0y', { b: '\udc00' }], c: '\\u0000 as text', d: 1 };
-    expect(cleanJson(given)).toEqual({ a: ['xy', { b: '\ufffd' }], c: '\\u0000 as text', d: 1 });
-    const fine = { a: 'plain' };
-    expect(cleanJson(fine)).toBe(fine);
-  });
+test('visitor identity: cleanJson: takes out what jsonb refuses, in names and values at any depth', () => {
+  const given = { 'a\0': ['x\0y', { b: '\udc00' }], c: '\\u0000 as text', d: 1 };
+  expect(cleanJson(given)).toEqual({ a: ['xy', { b: '\ufffd' }], c: '\\u0000 as text', d: 1 });
+  const fine = { a: 'plain' };
+  expect(cleanJson(fine)).toBe(fine);
 });

@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../runtime/json.ts';
-import { applyProperties, mergeVisitorProperties } from './merge.ts';
+import { isJsonObject } from '../runtime/json.ts';
 
 /** A visitor's properties with their JSON text, which is made at most once. Never changes. */
 export class VisitorProperties {
@@ -26,5 +27,73 @@ export class VisitorProperties {
   /** Those of this visitor and of one written later that turned out to be the same. */
   mergedWith(later: VisitorProperties): VisitorProperties {
     return new VisitorProperties(mergeVisitorProperties(this.value, later.value));
+  }
+}
+
+/**
+ * Properties of a visitor after an event gave it some. At the top level a value sets, null clears, absent and `""` are
+ * ignored; inside `custom_properties` and `consent` null, absent and `""` are all ignored, so they only merge.
+ * Returns `current` itself when nothing changes.
+ */
+export function applyProperties(current: JsonObject, given: JsonObject): JsonObject {
+  let next: Record<string, unknown> | undefined;
+  for (const [name, value] of Object.entries(given)) {
+    if (value === undefined || value === '') continue;
+    const merged = isMergeOnly(name, value) ? mergeMembers(current[name], value) : value;
+    if (merged === undefined) continue;
+    if (merged === null) {
+      if (!Object.hasOwn(next ?? current, name)) continue;
+      next ??= { ...current };
+      delete next[name];
+    } else if (!isSame(current[name], merged) || !Object.hasOwn(current, name)) {
+      next ??= { ...current };
+      define(next, name, merged);
+    }
+  }
+  return next ?? current;
+}
+
+/** Properties of one visitor that was two: those written later win, `custom_properties` and `consent` member by member. */
+export function mergeVisitorProperties(earlier: JsonObject, later: JsonObject): JsonObject {
+  const merged: Record<string, unknown> = { ...earlier };
+  for (const [name, value] of Object.entries(later)) {
+    const before = earlier[name];
+    const both = mergeOnlyNames.has(name) && isJsonObject(before) && isJsonObject(value);
+    define(merged, name, both ? { ...before, ...value } : value);
+  }
+  return merged;
+}
+
+const mergeOnlyNames: ReadonlySet<string> = new Set(['custom_properties', 'consent']);
+
+// A consent that is a plain text is a property like any other; custom_properties that are null merge nothing.
+function isMergeOnly(name: string, value: unknown): boolean {
+  return name === 'custom_properties' || (name === 'consent' && isJsonObject(value));
+}
+
+/** The members after a merge, or undefined when the given ones change nothing. */
+function mergeMembers(current: unknown, given: unknown): JsonObject | undefined {
+  if (!isJsonObject(given)) return undefined;
+  const before = isJsonObject(current) ? current : {};
+  let next: Record<string, unknown> | undefined;
+  for (const [name, value] of Object.entries(given)) {
+    if (value === undefined || value === null || value === '') continue;
+    if (Object.hasOwn(before, name) && isSame(before[name], value)) continue;
+    next ??= { ...before };
+    define(next, name, value);
+  }
+  return next;
+}
+
+function isSame(a: unknown, b: unknown): boolean {
+  return a === b || (typeof a === 'object' && isDeepStrictEqual(a, b));
+}
+
+// An assignment to `__proto__` would set the prototype; a definition makes an ordinary member.
+function define(target: Record<string, unknown>, name: string, value: unknown): void {
+  if (name === '__proto__') {
+    Object.defineProperty(target, name, { value, enumerable: true, writable: true, configurable: true });
+  } else {
+    target[name] = value;
   }
 }

@@ -1,10 +1,9 @@
 import type { ClientBase, Pool } from 'pg';
 import type { JsonObject } from '../runtime/json.ts';
-import type { StoredVisitor } from './stored-visitor.ts';
+import type { ClearedIdentity, IdentityRow, StoredVisitor, VisitorMerge, VisitorWrite } from './visitor-rows.ts';
 import { erasedIdentity } from './visitor-identity.ts';
 import type { IdentityKind } from './visitor-identity.ts';
 import { VisitorProperties } from './visitor-properties.ts';
-import type { ClearedIdentity, IdentityRow, VisitorMerge, VisitorWrite } from './visitor-rows.ts';
 
 /** A pool, or one connection inside a transaction. */
 export type Queryable = Pick<Pool | ClientBase, 'query'>;

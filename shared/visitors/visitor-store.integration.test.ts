@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { migrate } from '../postgres/migrate.ts';
 import { createTestDatabase } from '../testing/servers.ts';
 import type { TestDatabase } from '../testing/servers.ts';
@@ -43,186 +43,184 @@ function touch(accountId: string, claim: Partial<VisitorClaim>, ...given: Visito
 const idOf = (outcome: VisitorOutcome | undefined): string =>
   outcome?.kind === 'resolved' ? outcome.id : `${outcome?.kind}`;
 
-describe('visitor store', () => {
-  it('visitor store: a visitor is found by id, externalId and e-mail address, in any spelling', async () => {
-    const account = randomUUID();
-    const store = createVisitorStore(pool);
-    const email = { email: 'ann@example.com' };
-    await store.resolve([
-      touch(account, { userId: 'u', externalIds: ['x'], emails: ['ann@example.com'] }, email, { city: 'Oslo' }),
-    ]);
-    const found = await store.find(account, { id: 'u' });
-    expect(found).toMatchObject({
-      id: 'u',
-      properties: { ...email, city: 'Oslo' },
-      externalIds: ['x'],
-      emails: ['ann@example.com'],
-      aliases: [],
-    });
-    expect(await store.find(account, { externalId: 'x' })).toEqual(found);
-    expect(await store.find(account, { email: ' Ann@Example.com ' })).toEqual(found);
-    expect(await store.find(randomUUID(), { id: 'u' })).toBeUndefined();
-    expect(await store.find(account, { id: 'nobody' })).toBeUndefined();
+test('visitor store: a visitor is found by id, externalId and e-mail address, in any spelling', async () => {
+  const account = randomUUID();
+  const store = createVisitorStore(pool);
+  const email = { email: 'ann@example.com' };
+  await store.resolve([
+    touch(account, { userId: 'u', externalIds: ['x'], emails: ['ann@example.com'] }, email, { city: 'Oslo' }),
+  ]);
+  const found = await store.find(account, { id: 'u' });
+  expect(found).toMatchObject({
+    id: 'u',
+    properties: { ...email, city: 'Oslo' },
+    externalIds: ['x'],
+    emails: ['ann@example.com'],
+    aliases: [],
   });
+  expect(await store.find(account, { externalId: 'x' })).toEqual(found);
+  expect(await store.find(account, { email: ' Ann@Example.com ' })).toEqual(found);
+  expect(await store.find(randomUUID(), { id: 'u' })).toBeUndefined();
+  expect(await store.find(account, { id: 'nobody' })).toBeUndefined();
+});
 
-  it('visitor store: the property rules hold over several batches and stores', async () => {
-    const account = randomUUID();
-    const given = [
-      { city: 'Oslo', zip: '1', custom_properties: { a: 1, b: 2 } },
-      { city: null, zip: '', custom_properties: { a: null, c: 3 } },
-      { gender: 'f', custom_properties: { b: '' } },
-    ];
-    for (const properties of given) {
-      await createVisitorStore(pool).resolve([touch(account, { userId: 'u' }, properties)]);
-    }
-    const found = await createVisitorStore(pool).find(account, { id: 'u' });
-    expect(found?.properties).toEqual({ zip: '1', gender: 'f', custom_properties: { a: 1, b: 2, c: 3 } });
+test('visitor store: the property rules hold over several batches and stores', async () => {
+  const account = randomUUID();
+  const given = [
+    { city: 'Oslo', zip: '1', custom_properties: { a: 1, b: 2 } },
+    { city: null, zip: '', custom_properties: { a: null, c: 3 } },
+    { gender: 'f', custom_properties: { b: '' } },
+  ];
+  for (const properties of given) {
+    await createVisitorStore(pool).resolve([touch(account, { userId: 'u' }, properties)]);
+  }
+  const found = await createVisitorStore(pool).find(account, { id: 'u' });
+  expect(found?.properties).toEqual({ zip: '1', gender: 'f', custom_properties: { a: 1, b: 2, c: 3 } });
+});
+
+test('visitor store: what changes nothing writes nothing', async () => {
+  const account = randomUUID();
+  const store = createVisitorStore(pool);
+  const batch = [touch(account, { externalIds: ['x'] }, { city: 'Oslo' })];
+  expect(await store.resolve(batch)).toMatchObject({ created: 1, updated: 0 });
+  const before = await store.find(account, { externalId: 'x' });
+  expect(await store.resolve(batch)).toMatchObject({ created: 0, updated: 0 });
+  expect(await createVisitorStore(pool).resolve(batch)).toMatchObject({ created: 0, updated: 0 });
+  expect(await store.find(account, { externalId: 'x' })).toEqual(before);
+});
+
+test('visitor store: a store whose cache is old sees and keeps what another one wrote', async () => {
+  const account = randomUUID();
+  const [one, two] = [createVisitorStore(pool), createVisitorStore(pool)];
+  const plan = (value: string) => touch(account, { externalIds: ['x'] }, { plan: value });
+  await one.resolve([plan('free')]);
+  await two.resolve([touch(account, { externalIds: ['x'] }, { city: 'Oslo' }), plan('paid')]);
+  const [outcome] = (await one.resolve([plan('free')])).outcomes;
+  expect(outcome).toMatchObject({ properties: { value: { plan: 'free', city: 'Oslo' } } });
+  expect((await two.find(account, { externalId: 'x' }))?.properties).toEqual({ plan: 'free', city: 'Oslo' });
+});
+
+test('visitor store: over one externalId two visitors become the older one, in every store', async () => {
+  const account = randomUUID();
+  const [one, two] = [createVisitorStore(pool), createVisitorStore(pool)];
+  await one.resolve([touch(account, { externalIds: ['x'] }, { city: 'Oslo', zip: '1' })]);
+  await one.resolve([touch(account, { userId: 'u', externalIds: ['y'] }, { city: 'Rome' })]);
+  const older = await one.find(account, { externalId: 'x' });
+  expect(await two.resolve([touch(account, { userId: 'u', externalIds: ['x'] })])).toMatchObject({ merged: 1 });
+  // The first store has both in its cache, as they were.
+  const { outcomes } = await one.resolve([
+    touch(account, { userId: 'u' }),
+    touch(account, { externalIds: ['y'] }),
+    touch(account, { externalIds: ['x'] }),
+  ]);
+  expect(outcomes.map(idOf)).toEqual([older?.id, older?.id, older?.id]);
+  expect(await one.find(account, { id: 'u' })).toMatchObject({
+    id: older?.id,
+    properties: { city: 'Rome', zip: '1' },
+    externalIds: ['x', 'y'],
+    aliases: ['u'],
   });
+});
 
-  it('visitor store: what changes nothing writes nothing', async () => {
-    const account = randomUUID();
-    const store = createVisitorStore(pool);
-    const batch = [touch(account, { externalIds: ['x'] }, { city: 'Oslo' })];
-    expect(await store.resolve(batch)).toMatchObject({ created: 1, updated: 0 });
-    const before = await store.find(account, { externalId: 'x' });
-    expect(await store.resolve(batch)).toMatchObject({ created: 0, updated: 0 });
-    expect(await createVisitorStore(pool).resolve(batch)).toMatchObject({ created: 0, updated: 0 });
-    expect(await store.find(account, { externalId: 'x' })).toEqual(before);
-  });
-
-  it('visitor store: a store whose cache is old sees and keeps what another one wrote', async () => {
-    const account = randomUUID();
-    const [one, two] = [createVisitorStore(pool), createVisitorStore(pool)];
-    const plan = (value: string) => touch(account, { externalIds: ['x'] }, { plan: value });
-    await one.resolve([plan('free')]);
-    await two.resolve([touch(account, { externalIds: ['x'] }, { city: 'Oslo' }), plan('paid')]);
-    const [outcome] = (await one.resolve([plan('free')])).outcomes;
-    expect(outcome).toMatchObject({ properties: { value: { plan: 'free', city: 'Oslo' } } });
-    expect((await two.find(account, { externalId: 'x' }))?.properties).toEqual({ plan: 'free', city: 'Oslo' });
-  });
-
-  it('visitor store: over one externalId two visitors become the older one, in every store', async () => {
-    const account = randomUUID();
-    const [one, two] = [createVisitorStore(pool), createVisitorStore(pool)];
-    await one.resolve([touch(account, { externalIds: ['x'] }, { city: 'Oslo', zip: '1' })]);
-    await one.resolve([touch(account, { userId: 'u', externalIds: ['y'] }, { city: 'Rome' })]);
-    const older = await one.find(account, { externalId: 'x' });
-    expect(await two.resolve([touch(account, { userId: 'u', externalIds: ['x'] })])).toMatchObject({ merged: 1 });
-    // The first store has both in its cache, as they were.
-    const { outcomes } = await one.resolve([
-      touch(account, { userId: 'u' }),
-      touch(account, { externalIds: ['y'] }),
-      touch(account, { externalIds: ['x'] }),
-    ]);
-    expect(outcomes.map(idOf)).toEqual([older?.id, older?.id, older?.id]);
-    expect(await one.find(account, { id: 'u' })).toMatchObject({
-      id: older?.id,
-      properties: { city: 'Rome', zip: '1' },
-      externalIds: ['x', 'y'],
-      aliases: ['u'],
-    });
-  });
-
-  it('visitor store: erasing leaves nothing to read and nothing brings the visitor back', async () => {
-    const account = randomUUID();
-    const store = createVisitorStore(pool);
-    const events = [
-      touch(account, { userId: 'u', externalIds: ['x'], emails: ['ann@example.com'] }, { email: 'ann@example.com' }),
-      touch(account, { externalIds: ['x'] }),
-      touch(account, { emails: ['ann@example.com'] }),
-    ];
-    await store.resolve([touch(account, { userId: 'before', externalIds: ['x'] })]);
-    await store.resolve(events);
-    const { id } = (await store.find(account, { id: 'u' })) ?? { id: '' };
-    expect(id).toBe('before');
-    expect(await store.erase(account, 'u')).toEqual(['before', 'u']);
-    expect(await store.erase(account, 'u')).toEqual([]);
-    for (const late of [store, createVisitorStore(pool)]) {
-      expect((await late.resolve(events)).outcomes.map(idOf)).toEqual(['erased', 'erased', 'erased']);
-    }
-    for (const key of [{ id: 'u' }, { id: 'before' }, { externalId: 'x' }, { email: 'ann@example.com' }]) {
-      expect(await store.find(account, key)).toBeUndefined();
-    }
-    const { rows } = await pool.query<{ text: string }>(
-      `select v::text as text from visitors v where account_id = $1
+test('visitor store: erasing leaves nothing to read and nothing brings the visitor back', async () => {
+  const account = randomUUID();
+  const store = createVisitorStore(pool);
+  const events = [
+    touch(account, { userId: 'u', externalIds: ['x'], emails: ['ann@example.com'] }, { email: 'ann@example.com' }),
+    touch(account, { externalIds: ['x'] }),
+    touch(account, { emails: ['ann@example.com'] }),
+  ];
+  await store.resolve([touch(account, { userId: 'before', externalIds: ['x'] })]);
+  await store.resolve(events);
+  const { id } = (await store.find(account, { id: 'u' })) ?? { id: '' };
+  expect(id).toBe('before');
+  expect(await store.erase(account, 'u')).toEqual(['before', 'u']);
+  expect(await store.erase(account, 'u')).toEqual([]);
+  for (const late of [store, createVisitorStore(pool)]) {
+    expect((await late.resolve(events)).outcomes.map(idOf)).toEqual(['erased', 'erased', 'erased']);
+  }
+  for (const key of [{ id: 'u' }, { id: 'before' }, { externalId: 'x' }, { email: 'ann@example.com' }]) {
+    expect(await store.find(account, key)).toBeUndefined();
+  }
+  const { rows } = await pool.query<{ text: string }>(
+    `select v::text as text from visitors v where account_id = $1
         union all select i::text from visitor_identities i where account_id = $1`,
-      [account],
-    );
-    expect(rows.length).toBeGreaterThan(0);
-    for (const { text } of rows) expect(text).not.toContain('ann@');
-  });
+    [account],
+  );
+  expect(rows.length).toBeGreaterThan(0);
+  for (const { text } of rows) expect(text).not.toContain('ann@');
+});
 
-  it('visitor store: eight writers over one externalId make one visitor and lose no property', async () => {
-    const account = randomUUID();
-    const writers = 8;
-    const rounds = 10;
-    const write = async (writer: number): Promise<string[]> => {
-      const store = createVisitorStore(pool);
-      const ids: string[] = [];
-      for (let round = 0; round < rounds; round += 1) {
-        const { outcomes } = await store.resolve([
-          touch(
-            account,
-            { externalIds: [`x${round}`] },
-            { [`p${writer}`]: round, custom_properties: { [`c${writer}_${round}`]: true } },
-          ),
-          touch(account, { externalIds: ['hot'] }, { [`p${writer}_${round}`]: round }),
-        ]);
-        ids.push(...outcomes.map(idOf));
-      }
-      return ids;
-    };
-    const all = await Promise.all(Array.from({ length: writers }, (_, writer) => write(writer)));
-    for (const ids of all) expect(ids).toEqual(all[0]);
+test('visitor store: eight writers over one externalId make one visitor and lose no property', async () => {
+  const account = randomUUID();
+  const writers = 8;
+  const rounds = 10;
+  const write = async (writer: number): Promise<string[]> => {
     const store = createVisitorStore(pool);
-    const hot = await store.find(account, { externalId: 'hot' });
-    expect(Object.keys(hot?.properties ?? {})).toHaveLength(writers * rounds);
+    const ids: string[] = [];
     for (let round = 0; round < rounds; round += 1) {
-      const found = await store.find(account, { externalId: `x${round}` });
-      expect(Object.keys(found?.properties['custom_properties'] ?? {})).toHaveLength(writers);
-    }
-    const { rows } = await pool.query<{ count: number }>('select count(*)::int from visitors where account_id = $1', [
-      account,
-    ]);
-    expect(rows[0]?.count).toBe(rounds + 1);
-  });
-
-  it('visitor store: eight writers that merge crosswise end with one visitor and every property', async () => {
-    const account = randomUUID();
-    const writers = 8;
-    const setup = createVisitorStore(pool);
-    for (let n = 0; n < writers; n += 1) {
-      await setup.resolve([touch(account, { userId: `u${n}`, externalIds: [`x${n}`] }, { [`own${n}`]: n })]);
-    }
-    const write = (n: number) =>
-      createVisitorStore(pool).resolve([
-        touch(account, { userId: `u${n}`, externalIds: [`x${(n + 1) % writers}`] }, { [`merged${n}`]: n }),
+      const { outcomes } = await store.resolve([
+        touch(
+          account,
+          { externalIds: [`x${round}`] },
+          { [`p${writer}`]: round, custom_properties: { [`c${writer}_${round}`]: true } },
+        ),
+        touch(account, { externalIds: ['hot'] }, { [`p${writer}_${round}`]: round }),
       ]);
-    await Promise.all(Array.from({ length: writers }, (_, n) => write(n)));
-    const found = await setup.find(account, { id: 'u5' });
-    expect(found?.id).toBe('u0');
-    expect(found?.externalIds).toHaveLength(writers);
-    expect(found?.aliases).toHaveLength(writers - 1);
-    for (let n = 0; n < writers; n += 1) expect(found?.properties).toMatchObject({ [`own${n}`]: n, [`merged${n}`]: n });
-  });
+      ids.push(...outcomes.map(idOf));
+    }
+    return ids;
+  };
+  const all = await Promise.all(Array.from({ length: writers }, (_, writer) => write(writer)));
+  for (const ids of all) expect(ids).toEqual(all[0]);
+  const store = createVisitorStore(pool);
+  const hot = await store.find(account, { externalId: 'hot' });
+  expect(Object.keys(hot?.properties ?? {})).toHaveLength(writers * rounds);
+  for (let round = 0; round < rounds; round += 1) {
+    const found = await store.find(account, { externalId: `x${round}` });
+    expect(Object.keys(found?.properties['custom_properties'] ?? {})).toHaveLength(writers);
+  }
+  const { rows } = await pool.query<{ count: number }>('select count(*)::int from visitors where account_id = $1', [
+    account,
+  ]);
+  expect(rows[0]?.count).toBe(rounds + 1);
+});
 
-  it('visitor store: a value the database never takes is told from a database that is away', async () => {
-    const store = createVisitorStore(pool);
-    await expect(store.resolve([touch('no-uuid', { userId: 'u' })])).rejects.toThrow(VisitorsRefusedError);
-    const away = openPool('postgres://nobody@127.0.0.1:1/none');
-    await expect(createVisitorStore(away).resolve([touch(randomUUID(), { userId: 'u' })])).rejects.toThrow(
-      VisitorsUnavailableError,
-    );
-    await away.end();
-  });
+test('visitor store: eight writers that merge crosswise end with one visitor and every property', async () => {
+  const account = randomUUID();
+  const writers = 8;
+  const setup = createVisitorStore(pool);
+  for (let n = 0; n < writers; n += 1) {
+    await setup.resolve([touch(account, { userId: `u${n}`, externalIds: [`x${n}`] }, { [`own${n}`]: n })]);
+  }
+  const write = (n: number) =>
+    createVisitorStore(pool).resolve([
+      touch(account, { userId: `u${n}`, externalIds: [`x${(n + 1) % writers}`] }, { [`merged${n}`]: n }),
+    ]);
+  await Promise.all(Array.from({ length: writers }, (_, n) => write(n)));
+  const found = await setup.find(account, { id: 'u5' });
+  expect(found?.id).toBe('u0');
+  expect(found?.externalIds).toHaveLength(writers);
+  expect(found?.aliases).toHaveLength(writers - 1);
+  for (let n = 0; n < writers; n += 1) expect(found?.properties).toMatchObject({ [`own${n}`]: n, [`merged${n}`]: n });
+});
 
-  it('visitor store: odd ids and values come back as they were given', async () => {
-    const account = randomUUID();
-    const store = createVisitorStore(pool);
-    const userId = `${'ü'.repeat(390)}"\\\n'; --`;
-    const properties = { a: [1, { b: 'x\u2028' }], 'quote"': '\\', big: 1e300, nothing: { deep: null } };
-    await store.resolve([touch(account, { userId, emails: [`${'é'.repeat(900)}@b.c`] }, properties)]);
-    expect(await store.find(account, { id: userId })).toMatchObject({ id: userId, properties });
-    expect((await store.find(account, { email: `${'É'.repeat(900)}@B.c` }))?.id).toBe(userId);
-  });
+test('visitor store: a value the database never takes is told from a database that is away', async () => {
+  const store = createVisitorStore(pool);
+  await expect(store.resolve([touch('no-uuid', { userId: 'u' })])).rejects.toThrow(VisitorsRefusedError);
+  const away = openPool('postgres://nobody@127.0.0.1:1/none');
+  await expect(createVisitorStore(away).resolve([touch(randomUUID(), { userId: 'u' })])).rejects.toThrow(
+    VisitorsUnavailableError,
+  );
+  await away.end();
+});
+
+test('visitor store: odd ids and values come back as they were given', async () => {
+  const account = randomUUID();
+  const store = createVisitorStore(pool);
+  const userId = `${'ü'.repeat(390)}"\\\n'; --`;
+  const properties = { a: [1, { b: 'x\u2028' }], 'quote"': '\\', big: 1e300, nothing: { deep: null } };
+  await store.resolve([touch(account, { userId, emails: [`${'é'.repeat(900)}@b.c`] }, properties)]);
+  expect(await store.find(account, { id: userId })).toMatchObject({ id: userId, properties });
+  expect((await store.find(account, { email: `${'É'.repeat(900)}@B.c` }))?.id).toBe(userId);
 });

@@ -3,7 +3,6 @@ import { sleep, waitUntil } from '../../machine/wait-until.ts';
 import { kill, startedAgain } from '../stack/actions.ts';
 import { defineFault } from './fault.ts';
 import type { LogNode } from '../stack/stack-parts.ts';
-import { findStreamLeader } from '../stack/stream-leader.ts';
 
 const nodes = 3;
 const withoutQuorumMs = 6_000;
@@ -64,4 +63,29 @@ async function rolesIn(log: readonly LogNode[]): Promise<{ leader: LogNode; foll
   const leader = await findStreamLeader(log, streams.ingest);
   if (leader === undefined) throw new Error('the stream INGEST has no leader to begin with');
   return { leader, followers: log.filter((node) => node !== leader) };
+}
+
+type Page = {
+  readonly account_details?: readonly {
+    readonly stream_detail?: readonly { readonly name?: string; readonly cluster?: { readonly leader?: string } }[];
+  }[];
+};
+
+const askMs = 2_000;
+
+/** The node that leads a stream, by the word of the others that answer; undefined: none, or nobody answers. */
+async function findStreamLeader(nodes: readonly LogNode[], stream: string): Promise<LogNode | undefined> {
+  for (const { monitorUrl } of nodes) {
+    const name = await readLeader(monitorUrl, stream).catch(() => undefined);
+    const leader = nodes.find(({ serverName, pid }) => serverName === name && pid !== 0);
+    if (leader !== undefined) return leader;
+  }
+  return undefined;
+}
+
+async function readLeader(monitorUrl: string, stream: string): Promise<string | undefined> {
+  const answer = await fetch(`${monitorUrl}/jsz?streams=true&accounts=true`, { signal: AbortSignal.timeout(askMs) });
+  const { account_details: accounts = [] } = (await answer.json()) as Page;
+  const found = accounts.flatMap(({ stream_detail: streams = [] }) => streams).find(({ name }) => name === stream);
+  return found?.cluster?.leader;
 }

@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import { sleep } from '../../machine/wait-until.ts';
 import { kill, only, startedAgain } from '../stack/actions.ts';
-import { findAlarm } from '../stack/alarm.ts';
 import { defineFault } from './fault.ts';
 import { fillLogDisk, freeLogDisk } from '../stack/log-disk.ts';
 import { streamsFolder } from '../stack/stack-parts.ts';
+import type { FaultStack } from '../stack/stack.ts';
+import { servicesOf } from '../stack/stack.ts';
 
 const diskMib = 1_536;
 const mebibyte = 1024 ** 2;
@@ -69,4 +70,21 @@ async function cutNewestBlock(storeDir: string, stream: string): Promise<void> {
   } finally {
     await file.close();
   }
+}
+
+const counting = /^(sluice_\w*(?:lost|missing|damaged)\w*)(?:\{.*\})? (\S+)$/gm;
+const askMs = 5_000;
+
+/** The name of a metric by which some service says that stored messages are gone; undefined: none does. */
+async function findAlarm(stack: FaultStack): Promise<string | undefined> {
+  const pages = await Promise.all(servicesOf(stack).map(({ metricsUrl }) => readPage(metricsUrl)));
+  const raised = pages.flatMap((page) => [...page.matchAll(counting)]).find(([, , value]) => Number(value) > 0);
+  return raised?.[1];
+}
+
+function readPage(metricsUrl: string): Promise<string> {
+  return fetch(`${metricsUrl}/metrics`, { signal: AbortSignal.timeout(askMs) }).then(
+    (answer) => answer.text(),
+    () => '',
+  );
 }

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { judge } from './judge.ts';
 import type { Arrival, Delivered, Evidence } from './judge.ts';
 import { Ledger } from './ledger.ts';
@@ -40,154 +40,152 @@ function judgeOne(ledger: Ledger, names: readonly (string | Arrival)[], own: Par
 
 const clean = { lost: 0, destroyed: 0, repeated: 0, doubled: 0, disordered: 0, invented: 0 };
 
-describe('judge', () => {
-  test('judge: everything once and in order is clean', () => {
-    expect(judgeOne(ledgerOf(1, 3), ['1/1', '1/2', '1/3'])).toMatchObject({ ...clean, delivered: 3 });
-  });
+test('judge: everything once and in order is clean', () => {
+  expect(judgeOne(ledgerOf(1, 3), ['1/1', '1/2', '1/3'])).toMatchObject({ ...clean, delivered: 3 });
+});
 
-  test('judge: an acknowledged event that never came is lost, and named', () => {
-    expect(judgeOne(ledgerOf(1, 3), ['1/1', '1/3'])).toMatchObject({
-      ...clean,
-      delivered: 2,
-      lost: 1,
-      examples: { lost: ['1/2'] },
-    });
+test('judge: an acknowledged event that never came is lost, and named', () => {
+  expect(judgeOne(ledgerOf(1, 3), ['1/1', '1/3'])).toMatchObject({
+    ...clean,
+    delivered: 2,
+    lost: 1,
+    examples: { lost: ['1/2'] },
   });
+});
 
-  test('judge: one destination that has it does not excuse the other', () => {
-    const ledger = ledgerOf(1, 1);
-    const { destinations } = judge(evidence(ledger, [], { arrivals: { one: [arrival('1/1')], other: [] } }));
-    expect(destinations).toMatchObject({ one: { lost: 0 }, other: { lost: 1 } });
-  });
+test('judge: one destination that has it does not excuse the other', () => {
+  const ledger = ledgerOf(1, 1);
+  const { destinations } = judge(evidence(ledger, [], { arrivals: { one: [arrival('1/1')], other: [] } }));
+  expect(destinations).toMatchObject({ one: { lost: 0 }, other: { lost: 1 } });
+});
 
-  test('judge: what was not acknowledged may come or not', () => {
-    const ledger = ledgerOf(1, 3, ['1/2']);
-    expect(judgeOne(ledger, ['1/1', '1/3'])).toMatchObject({ ...clean, delivered: 2 });
-    expect(judgeOne(ledger, ['1/1', '1/3', '1/2'])).toMatchObject({ ...clean, delivered: 2 });
-  });
+test('judge: what was not acknowledged may come or not', () => {
+  const ledger = ledgerOf(1, 3, ['1/2']);
+  expect(judgeOne(ledger, ['1/1', '1/3'])).toMatchObject({ ...clean, delivered: 2 });
+  expect(judgeOne(ledger, ['1/1', '1/3', '1/2'])).toMatchObject({ ...clean, delivered: 2 });
+});
 
-  test('judge: the same key twice is a repeat, another key a double', () => {
-    expect(judgeOne(ledgerOf(1, 1), ['1/1', '1/1', '1/1'])).toMatchObject({ ...clean, repeated: 2 });
-    expect(judgeOne(ledgerOf(1, 1), ['1/1', arrival('1/1', { key: 'another' })])).toMatchObject({
-      ...clean,
-      doubled: 1,
-    });
+test('judge: the same key twice is a repeat, another key a double', () => {
+  expect(judgeOne(ledgerOf(1, 1), ['1/1', '1/1', '1/1'])).toMatchObject({ ...clean, repeated: 2 });
+  expect(judgeOne(ledgerOf(1, 1), ['1/1', arrival('1/1', { key: 'another' })])).toMatchObject({
+    ...clean,
+    doubled: 1,
   });
+});
 
-  test('judge: a double under a new key counts also where no answer was promised', () => {
-    const ledger = ledgerOf(1, 1, ['1/1']);
-    expect(judgeOne(ledger, ['1/1', arrival('1/1', { key: 'another' })])).toMatchObject({ doubled: 1 });
-  });
+test('judge: a double under a new key counts also where no answer was promised', () => {
+  const ledger = ledgerOf(1, 1, ['1/1']);
+  expect(judgeOne(ledger, ['1/1', arrival('1/1', { key: 'another' })])).toMatchObject({ doubled: 1 });
+});
 
-  test('judge: an event that came after a later one of its visitor is disordered, a repeat is not', () => {
-    expect(judgeOne(ledgerOf(1, 4), ['1/1', '1/4', '1/2', '1/3'])).toMatchObject({
-      disordered: 2,
-      examples: { disordered: ['1/2', '1/3'] },
-    });
-    expect(judgeOne(ledgerOf(1, 3), ['1/1', '1/2', '1/1', '1/3', '1/2'])).toMatchObject({
-      disordered: 0,
-      repeated: 2,
-    });
+test('judge: an event that came after a later one of its visitor is disordered, a repeat is not', () => {
+  expect(judgeOne(ledgerOf(1, 4), ['1/1', '1/4', '1/2', '1/3'])).toMatchObject({
+    disordered: 2,
+    examples: { disordered: ['1/2', '1/3'] },
   });
+  expect(judgeOne(ledgerOf(1, 3), ['1/1', '1/2', '1/1', '1/3', '1/2'])).toMatchObject({
+    disordered: 0,
+    repeated: 2,
+  });
+});
 
-  test('judge: visitors have no order among them', () => {
-    expect(judgeOne(ledgerOf(2, 2), ['2/1', '2/2', '1/1', '1/2'])).toMatchObject(clean);
-  });
+test('judge: visitors have no order among them', () => {
+  expect(judgeOne(ledgerOf(2, 2), ['2/1', '2/2', '1/1', '1/2'])).toMatchObject(clean);
+});
 
-  test('judge: order is that of the answers, where a row of a batch was taken at the second try only', () => {
-    const ledger = new Ledger();
-    const [first, second] = [ledger.sent(1, 1, 0), ledger.sent(1, 2, 0)];
-    ledger.acknowledged([second], 10, 12);
-    ledger.acknowledged([first], 20, 22);
-    expect(judgeOne(ledger, ['1/2', '1/1'])).toMatchObject(clean);
-    expect(judgeOne(ledger, ['1/1', '1/2'])).toMatchObject({ disordered: 1 });
-  });
+test('judge: order is that of the answers, where a row of a batch was taken at the second try only', () => {
+  const ledger = new Ledger();
+  const [first, second] = [ledger.sent(1, 1, 0), ledger.sent(1, 2, 0)];
+  ledger.acknowledged([second], 10, 12);
+  ledger.acknowledged([first], 20, 22);
+  expect(judgeOne(ledger, ['1/2', '1/1'])).toMatchObject(clean);
+  expect(judgeOne(ledger, ['1/1', '1/2'])).toMatchObject({ disordered: 1 });
+});
 
-  test('judge: what nobody sent is noticed', () => {
-    expect(judgeOne(ledgerOf(1, 1), ['1/1', '1/7'])).toMatchObject({ invented: 1 });
-  });
+test('judge: what nobody sent is noticed', () => {
+  expect(judgeOne(ledgerOf(1, 1), ['1/1', '1/7'])).toMatchObject({ invented: 1 });
+});
 
-  test('judge: what a fault destroys may be missing if it was acknowledged before, and nothing after', () => {
-    const own = { mayMissUntilMs: 20 };
-    expect(judgeOne(ledgerOf(1, 3), ['1/2', '1/3'], own)).toMatchObject({ lost: 0, destroyed: 1 });
-    expect(judgeOne(ledgerOf(1, 3), ['1/1', '1/2'], own)).toMatchObject({ lost: 1, destroyed: 0 });
-  });
+test('judge: what a fault destroys may be missing if it was acknowledged before, and nothing after', () => {
+  const own = { mayMissUntilMs: 20 };
+  expect(judgeOne(ledgerOf(1, 3), ['1/2', '1/3'], own)).toMatchObject({ lost: 0, destroyed: 1 });
+  expect(judgeOne(ledgerOf(1, 3), ['1/1', '1/2'], own)).toMatchObject({ lost: 1, destroyed: 0 });
+});
 
-  test('judge: recovery counts from the end of the fault, by what was sent after it', () => {
-    // Answered at 12, 22 and 32 ms.
-    const ledger = ledgerOf(2, 3);
-    const arrivals = [
-      arrival('1/1', { atMs: 16 }),
-      arrival('1/2', { atMs: 60 }),
-      arrival('1/3', { atMs: 61 }),
-      arrival('2/1', { atMs: 62 }),
-      arrival('2/2', { atMs: 95 }),
-      arrival('2/3', { atMs: 99 }),
-    ];
-    expect(judge(evidence(ledger, arrivals, { overMs: 15 }))).toMatchObject({
-      firstAcknowledgementMs: 7,
-      firstDeliveryMs: 45,
-      everyVisitorMs: 80,
-      longestSilenceMs: 10,
-      delayMs: { p99: 75 },
-    });
+test('judge: recovery counts from the end of the fault, by what was sent after it', () => {
+  // Answered at 12, 22 and 32 ms.
+  const ledger = ledgerOf(2, 3);
+  const arrivals = [
+    arrival('1/1', { atMs: 16 }),
+    arrival('1/2', { atMs: 60 }),
+    arrival('1/3', { atMs: 61 }),
+    arrival('2/1', { atMs: 62 }),
+    arrival('2/2', { atMs: 95 }),
+    arrival('2/3', { atMs: 99 }),
+  ];
+  expect(judge(evidence(ledger, arrivals, { overMs: 15 }))).toMatchObject({
+    firstAcknowledgementMs: 7,
+    firstDeliveryMs: 45,
+    everyVisitorMs: 80,
+    longestSilenceMs: 10,
+    delayMs: { p99: 75 },
   });
+});
 
-  test('judge: recovery is that of the destination that took longest', () => {
-    const took = { one: [arrival('1/1', { atMs: 40 })], other: [arrival('1/1', { atMs: 70 })] };
-    const verdict = judge(evidence(ledgerOf(1, 1), [], { arrivals: took }));
-    expect(verdict).toMatchObject({ firstDeliveryMs: 70, everyVisitorMs: 70 });
-  });
+test('judge: recovery is that of the destination that took longest', () => {
+  const took = { one: [arrival('1/1', { atMs: 40 })], other: [arrival('1/1', { atMs: 70 })] };
+  const verdict = judge(evidence(ledgerOf(1, 1), [], { arrivals: took }));
+  expect(verdict).toMatchObject({ firstDeliveryMs: 70, everyVisitorMs: 70 });
+});
 
-  test('judge: an event from before the fault that is answered only after it says nothing of recovery', () => {
-    const ledger = new Ledger();
-    ledger.acknowledged([ledger.sent(1, 1, 5)], 30, 32);
-    const verdict = judge(evidence(ledger, [arrival('1/1', { atMs: 12 })], { overMs: 10 }));
-    expect(verdict).toMatchObject({ firstAcknowledgementMs: 22, firstDeliveryMs: Number.NaN, delayMs: { p99: 0 } });
-  });
+test('judge: an event from before the fault that is answered only after it says nothing of recovery', () => {
+  const ledger = new Ledger();
+  ledger.acknowledged([ledger.sent(1, 1, 5)], 30, 32);
+  const verdict = judge(evidence(ledger, [arrival('1/1', { atMs: 12 })], { overMs: 10 }));
+  expect(verdict).toMatchObject({ firstAcknowledgementMs: 22, firstDeliveryMs: Number.NaN, delayMs: { p99: 0 } });
+});
 
-  test('judge: no recovery is no figure, and not nought', () => {
-    const verdict = judge(evidence(ledgerOf(1, 1), [arrival('1/1')], { overMs: 50 }));
-    expect(verdict).toMatchObject({
-      firstAcknowledgementMs: Number.NaN,
-      firstDeliveryMs: Number.NaN,
-      everyVisitorMs: Number.NaN,
-    });
-    const undelivered = judge(evidence(ledgerOf(2, 1), [arrival('1/1')]));
-    expect(undelivered.everyVisitorMs).toBeNaN();
+test('judge: no recovery is no figure, and not nought', () => {
+  const verdict = judge(evidence(ledgerOf(1, 1), [arrival('1/1')], { overMs: 50 }));
+  expect(verdict).toMatchObject({
+    firstAcknowledgementMs: Number.NaN,
+    firstDeliveryMs: Number.NaN,
+    everyVisitorMs: Number.NaN,
   });
+  const undelivered = judge(evidence(ledgerOf(2, 1), [arrival('1/1')]));
+  expect(undelivered.everyVisitorMs).toBeNaN();
+});
 
-  test('judge: a silence that lasts until the visitors stop counts', () => {
-    const ledger = ledgerOf(1, 3);
-    expect(judge(evidence(ledger, [])).longestSilenceMs).toBe(10);
-    expect(judge(evidence(ledger, [], { stoppedMs: 532 })).longestSilenceMs).toBe(500);
-  });
+test('judge: a silence that lasts until the visitors stop counts', () => {
+  const ledger = ledgerOf(1, 3);
+  expect(judge(evidence(ledger, [])).longestSilenceMs).toBe(10);
+  expect(judge(evidence(ledger, [], { stoppedMs: 532 })).longestSilenceMs).toBe(500);
+});
 
-  test('judge: refusals are counted by what they were', () => {
-    const ledger = ledgerOf(1, 1);
-    ledger.refused('503', 1);
-    ledger.refused('503', 2);
-    ledger.refused('ECONNREFUSED', 3);
-    expect(judge(evidence(ledger, [])).refused).toEqual({ '503': 2, ECONNREFUSED: 1 });
-  });
+test('judge: refusals are counted by what they were', () => {
+  const ledger = ledgerOf(1, 1);
+  ledger.refused('503', 1);
+  ledger.refused('503', 2);
+  ledger.refused('ECONNREFUSED', 3);
+  expect(judge(evidence(ledger, [])).refused).toEqual({ '503': 2, ECONNREFUSED: 1 });
+});
 
-  test('judge: of any deliveries with some taken out, exactly those are lost', () => {
-    const events = fc.array(fc.record({ visitor: fc.integer({ min: 1, max: 4 }), isKept: fc.boolean() }), {
-      maxLength: 60,
-    });
-    fc.assert(
-      fc.property(events, (drawn) => {
-        const ledger = new Ledger();
-        const kept: Arrival[] = [];
-        let dropped = 0;
-        for (const [index, { visitor, isKept }] of drawn.entries()) {
-          const entry = ledger.sent(visitor, index, index);
-          ledger.acknowledged([entry], index, index);
-          if (isKept) kept.push(arrival(`${visitor}/${index}`));
-          else dropped += 1;
-        }
-        expect(judgeOne(ledger, kept)).toMatchObject({ ...clean, lost: dropped, delivered: kept.length });
-      }),
-    );
+test('judge: of any deliveries with some taken out, exactly those are lost', () => {
+  const events = fc.array(fc.record({ visitor: fc.integer({ min: 1, max: 4 }), isKept: fc.boolean() }), {
+    maxLength: 60,
   });
+  fc.assert(
+    fc.property(events, (drawn) => {
+      const ledger = new Ledger();
+      const kept: Arrival[] = [];
+      let dropped = 0;
+      for (const [index, { visitor, isKept }] of drawn.entries()) {
+        const entry = ledger.sent(visitor, index, index);
+        ledger.acknowledged([entry], index, index);
+        if (isKept) kept.push(arrival(`${visitor}/${index}`));
+        else dropped += 1;
+      }
+      expect(judgeOne(ledger, kept)).toMatchObject({ ...clean, lost: dropped, delivered: kept.length });
+    }),
+  );
 });

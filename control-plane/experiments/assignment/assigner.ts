@@ -1,10 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import type { Pool } from 'pg';
 import { uuidv7 } from 'uuidv7';
-import { assign } from '../../../shared/experiments/assign.ts';
-import type { AssignmentDecision, AssignmentRequest, Assignments } from '../../../shared/experiments/assign.ts';
-import { personalizeVisitor } from '../../../shared/experiments/personalization.ts';
-import type { Personalization } from '../../../shared/experiments/personalization.ts';
+import { assign, personalizeVisitor } from '../../../shared/experiments/assign.ts';
+import type {
+  AssignmentDecision,
+  AssignmentRequest,
+  Assignments,
+  Personalization,
+} from '../../../shared/experiments/assign.ts';
 import type { PageContext } from '../../../shared/experiments/page.ts';
 import { readAssignments, storeAssignments } from './assignment-store.ts';
 import type { FirstAssignment, VisitorAsked } from './assignment-store.ts';

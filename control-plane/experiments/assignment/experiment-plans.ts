@@ -3,7 +3,7 @@ import type { LiveConfig } from '../../../shared/collections/live-config.ts';
 import { logUnreadable } from '../../../shared/collections/log-unreadable.ts';
 import { followConfig } from '../../../shared/nats/buckets/config-feed.ts';
 import type { ConfigChange, ConfigFeed } from '../../../shared/nats/buckets/config-feed.ts';
-import { hashSourceKey } from '../../../shared/contracts/config/source-key.ts';
+import { hashSourceKey } from '../../../shared/contracts/config/account-config.ts';
 import { compileExperimentPlan } from '../../../shared/experiments/experiment-plan.ts';
 import type { ExperimentPlan } from '../../../shared/experiments/experiment-plan.ts';
 import type { ExperimentToken } from '../../../shared/experiments/experiment-tokens.ts';

@@ -5,12 +5,11 @@ import type { ClientAddress } from '../../../shared/admission/client-address.ts'
 import { PublishError } from '../../../shared/nats/publish/publisher.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { ApiError, badRequest } from '../../api/api-error.ts';
-import { failureOf } from '../../api/failure.ts';
+import { failureOf, loggableError } from '../../api/failure.ts';
 import type { HttpCounts } from '../../api/http-counts.ts';
-import { loggableError } from '../../api/loggable-error.ts';
-import { encodeAnswer, unavailable } from './experiment-service.ts';
 import type { ExperimentAnswer, ExperimentCall, ExperimentService } from './experiment-service.ts';
-import { readBody } from './read-body.ts';
+import { encodeAnswer, unavailable } from './experiment-service.ts';
+import { describeAssignments } from '../../../shared/experiments/assignment-bodies.ts';
 
 export type ServeExperiments = {
   readonly experiments: ExperimentService;
@@ -144,4 +143,38 @@ function decodeKey(segment: string): string {
 /** A page that must not ask for permission first sends JSON as text, or without a type. */
 function isJsonType(contentType: string | undefined): boolean {
   return contentType === undefined || /^(?:application\/json|text\/plain)\s*(?:;|$)/i.test(contentType);
+}
+
+/** The experiment endpoints, by path, as the OpenAPI document shows them. */
+export const assignmentPaths = describeAssignments({
+  prefix: '',
+  keyName: 'key',
+  members: { tags: ['Experiment assignments'], security: [] },
+  failures: { 500: 'Internal error; the answer carries x-request-id.' },
+});
+
+const bodyGone = new ApiError(400, 'bad_request', 'the request ended before its body did');
+
+/** Reads a request's body. Rejects with a 413 as soon as it is known to be too large, and when the client goes away. */
+function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const tooLarge = (): void => reject(new ApiError(413, 'too_large', `the body must be at most ${bytesMax} bytes`));
+    if (Number(request.headers['content-length'] ?? 0) > bytesMax) return tooLarge();
+    let first: Buffer | undefined;
+    let more: Buffer[] | undefined;
+    let bytes = 0;
+    request.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > bytesMax) {
+        request.removeAllListeners('data');
+        request.pause();
+        tooLarge();
+      } else if (first === undefined) first = chunk;
+      else (more ??= [first]).push(chunk);
+    });
+    // Usually the body is one piece.
+    request.on('end', () => resolve(more === undefined ? (first ?? Buffer.alloc(0)) : Buffer.concat(more)));
+    request.on('error', () => reject(bodyGone));
+    request.on('close', () => reject(bodyGone));
+  });
 }

@@ -1,6 +1,6 @@
 import { copyFile, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { defaultEmbeddedCacheDir } from '../../../shared/embedded/machine/cache-dir.ts';
+import { defaultEmbeddedCacheDir } from '../../../shared/embedded/machine/env.ts';
 import { findFreePort } from '../../../shared/embedded/machine/free-port.ts';
 import { findNatsServer } from '../../../shared/embedded/nats/nats-binary.ts';
 import { startPostgresServer } from '../../../shared/embedded/postgres/postgres-server.ts';

@@ -15,6 +15,8 @@ export type TreeCopy = {
   read(path: string): Promise<string>;
   /** Puts `line` before the first place where `anchor` stands. Throws when it stands nowhere. */
   insertBefore(path: string, anchor: string, line: string): Promise<void>;
+  /** Puts `text` in the first place where `anchor` stands. Throws when it stands nowhere. */
+  replace(path: string, anchor: string, text: string): Promise<void>;
   /** Runs a command there. Answers what it said, with its exit code. */
   run(command: string, ...parameters: readonly string[]): Promise<{ readonly code: number; readonly said: string }>;
   remove(): Promise<void>;
@@ -31,17 +33,19 @@ export async function copyTree(): Promise<TreeCopy> {
     await mkdir(dirname(join(folder, path)), { recursive: true });
     await writeFile(join(folder, path), text);
   };
+  const replace = async (path: string, anchor: string, by: string): Promise<void> => {
+    const text = await read(path);
+    if (!text.includes(anchor)) throw new Error(`changing ${path}: it has no ${anchor}`);
+    await write(
+      path,
+      text.replace(anchor, () => by),
+    );
+  };
   return {
     read,
     write,
-    async insertBefore(path, anchor, line) {
-      const text = await read(path);
-      if (!text.includes(anchor)) throw new Error(`adding to ${path}: it has no ${anchor}`);
-      await write(
-        path,
-        text.replace(anchor, () => `${line}${anchor}`),
-      );
-    },
+    replace,
+    insertBefore: (path, anchor, line) => replace(path, anchor, `${line}${anchor}`),
     async run(command, ...parameters) {
       try {
         const { stdout, stderr } = await run(command, parameters, { cwd: folder, maxBuffer: 64 * 1024 ** 2 });

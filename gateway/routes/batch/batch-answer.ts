@@ -1,5 +1,5 @@
-import type { FrameOutcome, FrameWaiter } from '../../commit/frame-outcome.ts';
-import type { EventTally } from '../../ingest/published-source.ts';
+import type { FrameOutcome, FrameWaiter } from '../../commit/frame.ts';
+import type { EventTally } from '../../ingest/published-sources.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { accepted, createReply, retryAfterS } from '../../http/reply.ts';
 import type { Reply } from '../../http/reply.ts';

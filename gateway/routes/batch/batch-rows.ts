@@ -1,13 +1,14 @@
 import { isUtf8 } from 'node:buffer';
-import { batchRow } from '../../payload/batch-payload.ts';
 import type { BatchRow } from '../../payload/batch-payload.ts';
+import { batchRow } from '../../payload/batch-payload.ts';
 import { describeProblem } from '../../payload/describe-problem.ts';
 import type { BodyScan, PlainRow, RowScan } from '../../json/scan-body.ts';
-import { isWithinWindow } from '../../payload/time-window.ts';
-import type { TimeWindow } from '../../payload/time-window.ts';
-import { deepFieldOfRow } from '../../json/deep-field.ts';
-import { hasForbiddenKey } from '../../json/read-json.ts';
+import type { TimeWindow } from '../../payload/payload-fields.ts';
+import { isWithinWindow } from '../../payload/payload-fields.ts';
 import type { JsonLimits } from '../../json/read-json.ts';
+import { deepFieldOfRow, hasForbiddenKey } from '../../json/read-json.ts';
+import type { JsonObject } from '../../../shared/runtime/json.ts';
+import { isJsonObject } from '../../../shared/runtime/json.ts';
 
 export type RowLimits = JsonLimits & { readonly bytesMax: number; readonly timeWindow: TimeWindow };
 
@@ -52,4 +53,33 @@ export function isUtf8Outside(scan: BodyScan, body: Buffer): boolean {
   const last = scan.rows[scan.rowCount - 1];
   if (scan.rowCount === 0 || first === undefined || last === undefined) return isUtf8(body);
   return isUtf8(body.subarray(0, first.start)) && isUtf8(body.subarray(last.end));
+}
+
+/** A batch as JSON. */
+export type ParsedBatch = {
+  /** The body with an empty array for its rows. */
+  readonly top: JsonObject;
+  /** Rows by index, but for plain ones, of which the scan has all there is to know, and those beyond its limit. */
+  readonly rows: readonly unknown[];
+};
+
+const firstNonAscii = 0x80;
+
+/** Parses what the scan of a body left to be parsed; undefined when the body is not JSON. */
+export function parseBatch(scan: BodyScan, body: Buffer): ParsedBatch | undefined {
+  const { facts, rowsStart, rowsEnd, rows, rowCount } = scan;
+  const encoding = facts.bits < firstNonAscii ? 'latin1' : 'utf8';
+  const values: unknown[] = [];
+  try {
+    const top: unknown = JSON.parse(
+      rowsEnd < 0 ? body.toString(encoding) : body.toString(encoding, 0, rowsStart) + body.toString(encoding, rowsEnd),
+    );
+    for (const [index, { isPlain, start, end }] of rows.entries()) {
+      if (index >= rowCount) break;
+      values.push(isPlain ? undefined : JSON.parse(body.toString(encoding, start, end)));
+    }
+    return isJsonObject(top) ? { top, rows: values } : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,11 +1,10 @@
 import { isUtf8 } from 'node:buffer';
-import { batchPayload } from '../../payload/batch-payload.ts';
-import type { BatchPayload, BatchRow } from '../../payload/batch-payload.ts';
+import { BatchPayload, BatchRow, batchPayload } from '../../payload/batch-payload.ts';
 import { describeProblem } from '../../payload/describe-problem.ts';
 import { BodyScan, PlainRow, scanBody } from '../../json/scan-body.ts';
-import { EventSlice } from '../../commit/event-slice.ts';
-import { Admitted } from '../../ingest/admission.ts';
+import { EventSlice } from '../../commit/frame.ts';
 import type { Admission } from '../../ingest/admission.ts';
+import { Admitted } from '../../ingest/admission.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import {
   busy,
@@ -22,18 +21,17 @@ import {
 } from '../../http/reply.ts';
 import { isJsonType } from '../../http/request-head.ts';
 import { BatchAnswer } from './batch-answer.ts';
-import { checkRow, isUtf8Outside } from './batch-rows.ts';
-import type { CheckedBatch, RowLimits } from './batch-rows.ts';
+import type { CheckedBatch, ParsedBatch, RowLimits } from './batch-rows.ts';
+import { checkRow, isUtf8Outside, parseBatch } from './batch-rows.ts';
 import { blankRepeats, blankToken } from '../../ingest/blank-token.ts';
-import type { PostRoute } from '../../http/route.ts';
-import { describeBatch } from './describe-batch.ts';
+import type { OpenApiPart, PostRoute } from '../../http/route.ts';
 import { Inflater } from './inflate.ts';
 import type { Intake } from '../../ingest/intake.ts';
-import { parseBatch } from './parse-batch.ts';
-import type { ParsedBatch } from './parse-batch.ts';
 import { TrackHeads, endHead } from '../../../shared/contracts/events/envelope.ts';
 import { textCharactersMax } from '../../payload/payload-fields.ts';
 import { hasForbiddenKey, scanRefusal, tooDeep, tooManyKeys } from '../../json/read-json.ts';
+import type { Schema } from '../openapi/parts.ts';
+import { answer, jsonContent, object, reference, refusals } from '../openapi/parts.ts';
 
 export type BatchSettings = {
   readonly bodyBytesMax: number;
@@ -222,3 +220,66 @@ const tooManyRows = (limit: number) =>
 
 const contextTooLarge = (limit: number) =>
   jsonReply(413, { success: false, error: `what a batch says for all rows is larger than ${limit} bytes`, limit });
+
+type DescribedBatch = {
+  readonly bodyBytesMax: number;
+  readonly rowsMax: number;
+  readonly row: { readonly bytesMax: number };
+};
+
+/** The batch's part of the OpenAPI document. Payload schemas are the ones requests are checked against. */
+function describeBatch({ bodyBytesMax, rowsMax, row }: DescribedBatch): OpenApiPart {
+  const events: Schema = { type: 'array', maxItems: rowsMax, items: reference('BatchRow') };
+  return {
+    paths: {
+      '/api/v1/batch': {
+        post: {
+          operationId: 'batch',
+          summary: 'Send many events',
+          description:
+            `A batch has ${rowsMax} rows and ${bodyBytesMax} bytes at most, a row ${row.bytesMax} bytes. ` +
+            'Content-Encoding gzip is read. defaultProperties, identityContext and custom_properties beside the rows hold for ' +
+            "all of them; a row's own win. Retry only the rows that failed with queue_failed.",
+          requestBody: { required: true, content: jsonContent('BatchPayload') },
+          responses: {
+            200: answer('Every row is stored', 'BatchSuccess'),
+            207: answer('Some rows are stored', 'BatchMixed'),
+            ...refusals('BatchFailure'),
+          },
+        },
+      },
+    },
+    schemas: {
+      BatchPayload: { ...BatchPayload, properties: { ...BatchPayload.properties, events } },
+      BatchRow,
+      BatchSuccess: batchResult(true),
+      BatchMixed: batchResult(false),
+      BatchFailure: batchFailure,
+      RowResult: rowResult,
+    },
+  };
+}
+
+const rowResult: Schema = object(
+  {
+    index: { type: 'integer' },
+    success: { type: 'boolean' },
+    code: { enum: ['invalid_event', 'queue_failed'] },
+    message: { type: 'string' },
+  },
+  ['index', 'success'],
+);
+
+const results: Schema = { type: 'array', items: reference('RowResult') };
+const batchResult = (success: boolean): Schema =>
+  object({ success: { const: success }, accepted: { type: 'integer' }, failed: { type: 'integer' }, results });
+const batchFailure: Schema = object(
+  {
+    success: { const: false },
+    error: { type: 'string' },
+    limit: { type: 'integer', description: 'With 413: the limit in rows or bytes' },
+    retryable: { type: 'boolean' },
+    results,
+  },
+  ['success', 'error'],
+);

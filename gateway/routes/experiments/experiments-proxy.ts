@@ -1,12 +1,12 @@
-import { describeAssignments } from '../../../shared/experiments/describe-assignments.ts';
+import { describeAssignments } from '../../../shared/experiments/assignment-bodies.ts';
 import type { ClientAddress } from '../../../shared/admission/client-address.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { createReply, failure, invalid, retryAfterS } from '../../http/reply.ts';
 import type { Reply } from '../../http/reply.ts';
 import type { ControlPlane, ForwardResult } from './control-plane.ts';
 import type { PostRoute } from '../../http/route.ts';
-import { decodeSegment } from '../../http/path-segment.ts';
-import { refuseNonJson } from '../../http/refuse-non-json.ts';
+import { decodeSegment } from '../../http/request-head.ts';
+import { refuseNonJson } from '../../http/exchange.ts';
 
 export type ExperimentsProxyOptions = {
   /** Undefined: this gateway was given none, and serves no experiments. */

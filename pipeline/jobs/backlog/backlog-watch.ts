@@ -1,13 +1,10 @@
 import { settledNoteTier } from '../../../shared/contracts/events/retry-record.ts';
 import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
-import { listConsumerProgress, readStreamState } from '../../../shared/nats/streams/stream-progress.ts';
 import type { ConsumerProgress, StreamState } from '../../../shared/nats/streams/stream-progress.ts';
-import { countBySubject } from '../../../shared/nats/messages/subject-log.ts';
+import { listConsumerProgress, readStreamLoss, readStreamState } from '../../../shared/nats/streams/stream-progress.ts';
+import { countBySubject, readNext } from '../../../shared/nats/messages/subject-log.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
-import { createEventsPerFrame } from './events-per-frame.ts';
-import { createLostBytes } from './lost-bytes.ts';
-import { createOldestFrames } from './oldest-frames.ts';
 
 /** What one reader of the log has not finished. */
 export type Backlog = {
@@ -156,4 +153,113 @@ async function countByDestination(
     counts.set(destinationId, (counts.get(destinationId) ?? 0) + messages);
   }
   return counts;
+}
+
+type LostBytesOptions = {
+  readonly connection: LogConnection;
+  readonly streams: readonly string[];
+  readonly logger: Pick<Logger, 'error'>;
+};
+
+type LostBytes = {
+  /** What the server has lost of each stream, as it was last asked. */
+  look(): Promise<ReadonlyMap<string, number>>;
+};
+
+/** A server finds damage when it starts, and when it reads: it is asked after a reconnect, and now and then. */
+const lostBytesEveryMs = 60_000;
+
+/** Asks the server what it has lost, and says so when that becomes more. */
+function createLostBytes({ connection, streams, logger }: LostBytesOptions): LostBytes {
+  const found = new Map<string, number>();
+  let lookedAtMs = Number.NEGATIVE_INFINITY;
+  let reconnects = -1;
+  return {
+    async look() {
+      if (connection.reconnects === reconnects && performance.now() - lookedAtMs < lostBytesEveryMs) return found;
+      [reconnects, lookedAtMs] = [connection.reconnects, performance.now()];
+      for (const stream of streams) {
+        const loss = await readStreamLoss(connection, stream);
+        if (loss === undefined) continue;
+        const { bytes, seqs } = loss;
+        if (bytes > (found.get(stream) ?? 0)) {
+          logger.error({ stream, bytes, seqs: seqs.slice(0, 100) }, 'nats-server has found a stream damaged');
+        }
+        found.set(stream, bytes);
+      }
+      return new Map(found);
+    },
+  };
+}
+
+/** When the oldest frame each consumer of a stream has not finished was stored. */
+type OldestFrames = {
+  /** Looks again where a consumer has moved on since. */
+  look(consumers: readonly ConsumerProgress[]): Promise<void>;
+  /** In ms since the epoch; undefined where nothing waits or it is not known yet. */
+  of(consumer: string): number | undefined;
+};
+
+// A look reads whole frames: those not looked at for longest come first, the others keep what they had.
+const readsPerLook = 64;
+const readsAtOnce = 8;
+
+type Known = { readonly ackedSeq: number; readonly storedAtMs: number; readonly readAtMs: number };
+
+function createOldestFrames(connection: LogConnection, stream: string): OldestFrames {
+  const known = new Map<string, Known>();
+  const read = async ({ name, filterSubject, ackedSeq }: ConsumerProgress): Promise<void> => {
+    const oldest = await readNext(connection, stream, filterSubject, ackedSeq + 1);
+    if (oldest === undefined) known.delete(name);
+    else known.set(name, { ackedSeq, storedAtMs: oldest.storedAtMs, readAtMs: performance.now() });
+  };
+  return {
+    of: (consumer) => known.get(consumer)?.storedAtMs,
+    async look(consumers) {
+      const behind = consumers.filter(({ waiting, unacknowledged }) => waiting + unacknowledged > 0);
+      const names = new Set(behind.map(({ name }) => name));
+      for (const name of known.keys()) if (!names.has(name)) known.delete(name);
+      const due = behind
+        .filter(({ name, ackedSeq }) => known.get(name)?.ackedSeq !== ackedSeq)
+        .toSorted((a, b) => (known.get(a.name)?.readAtMs ?? 0) - (known.get(b.name)?.readAtMs ?? 0))
+        .slice(0, readsPerLook);
+      for (let at = 0; at < due.length; at += readsAtOnce) {
+        await Promise.all(due.slice(at, at + readsAtOnce).map(read));
+      }
+    },
+  };
+}
+
+/** How many events a frame has, as one reader has met them of late; for readers that have met none, as all have. */
+type EventsPerFrame = {
+  /** Totals of a reader so far; they begin anew when it does. */
+  note(reader: string, frames: number, events: number): void;
+  of(reader: string): number;
+};
+
+/** Weight of what was met since the last note. */
+const newShare = 0.3;
+
+type KnownRatio = { frames: number; events: number; mean: number };
+
+export function createEventsPerFrame(): EventsPerFrame {
+  const readers = new Map<string, KnownRatio>();
+  let overall = 1;
+  return {
+    note(reader, frames, events) {
+      const before = readers.get(reader);
+      const isAnew = before === undefined || frames < before.frames;
+      const newFrames = isAnew ? frames : frames - before.frames;
+      const newEvents = isAnew ? events : events - before.events;
+      if (newFrames <= 0) return;
+      const mean = newEvents / newFrames;
+      overall += (mean - overall) * newShare;
+      readers.set(reader, { frames, events, mean: before === undefined ? mean : mix(before.mean, mean) });
+    },
+    of: (reader) => readers.get(reader)?.mean ?? overall,
+  };
+}
+
+function mix(before: number, now: number): number {
+  return before + (now - before) * newShare;
 }

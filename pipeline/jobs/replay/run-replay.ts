@@ -1,12 +1,21 @@
+import { createHash } from 'node:crypto';
 import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
-import { deleteMessage, readNext } from '../../../shared/nats/messages/subject-log.ts';
+import type { StoredMessage } from '../../../shared/nats/messages/subject-log.ts';
+import { countBySubject, deleteMessage, readNext } from '../../../shared/nats/messages/subject-log.ts';
 import type { ReplayJob } from '../../../shared/contracts/replay-job.ts';
-import { queueEvents } from './queue-events.ts';
-import type { ReplayedEvent } from './queue-events.ts';
-import { ReplayEndedError, createReplayNotes } from './replay-notes.ts';
 import type { ReplayNotes, ReplayNotesOptions } from './replay-notes.ts';
-import { replaySourceOf } from './replay-source.ts';
-import type { ReplaySource } from './replay-source.ts';
+import { ReplayEndedError, createReplayNotes } from './replay-notes.ts';
+import type { DeadLetterFilter } from '../../../shared/contracts/events/dead-letter.ts';
+import { clockSlackMs, decodeDeadLetter, matchesFilter } from '../../../shared/contracts/events/dead-letter.ts';
+import type { ResolvedEvent } from '../../../shared/contracts/events/resolved-event.ts';
+import { findSeqAt, readStreamState } from '../../../shared/nats/streams/stream-progress.ts';
+import { deadLetterSubject, eventsOfAccount, retrySubject } from '../../../shared/contracts/subjects.ts';
+import { streams } from '../../../shared/nats/streams/topology.ts';
+import { readWholeLine, resolvedLines } from '../../workers/dispatch/inbox/dispatch-item.ts';
+import { FrameWriter } from '../../../shared/contracts/events/frame.ts';
+import { encodeRetryRecord, replayTier } from '../../../shared/contracts/events/retry-record.ts';
+import { crowdBackoff } from '../../../shared/runtime/retry.ts';
+import { publishWithRetry } from '../../../shared/nats/publish/publisher.ts';
 
 export type ReplayContext = ReplayNotesOptions & {
   readonly connection: LogConnection;
@@ -80,4 +89,117 @@ async function collect(
 
 async function removeAll(connection: LogConnection, stream: string, events: readonly ReplayedEvent[]): Promise<void> {
   for (const seq of new Set(events.map((event) => event.seq))) await deleteMessage(connection, stream, seq);
+}
+
+/** Where the events of a replay come from. */
+type ReplaySource = {
+  readonly stream: string;
+  readonly subject: string;
+  /** Where to begin and where to end when it starts: what comes later, from the replay itself too, is not part of it. */
+  range(): Promise<{ readonly nextSeq: number; readonly endSeq: number }>;
+  /** The events of a message that are to be sent again. */
+  events(message: StoredMessage): readonly ResolvedEvent[];
+  /** Whether a message leaves its stream once its events are before the destination again. */
+  readonly isConsumed: boolean;
+};
+
+function replaySourceOf(connection: LogConnection, { destinationId, accountId, request }: ReplayJob): ReplaySource {
+  switch (request.what) {
+    case 'dead-letters':
+      return {
+        stream: streams.deadLetters,
+        subject: deadLetterSubject(destinationId),
+        isConsumed: true,
+        range: async () => {
+          const { lastSeq } = await readStreamState(connection, streams.deadLetters);
+          const { fromMs } = request;
+          const { deadLetters } = streams;
+          const fromSeq = fromMs === undefined ? 1 : await findSeqAt(connection, deadLetters, earlier(fromMs));
+          const first = await readNext(connection, deadLetters, deadLetterSubject(destinationId), fromSeq);
+          return { nextSeq: first?.seq ?? lastSeq + 1, endSeq: lastSeq };
+        },
+        events: ({ data }) => deadLetterEvents(data, request),
+      };
+    case 'log':
+      return {
+        stream: streams.events,
+        subject: eventsOfAccount(accountId),
+        isConsumed: false,
+        range: async () => ({
+          nextSeq: await findSeqAt(connection, streams.events, request.fromMs),
+          endSeq: (await findSeqAt(connection, streams.events, request.toMs)) - 1,
+        }),
+        events: ({ data }) => resolvedLines(data).flatMap((line) => readWholeLine(line) ?? []),
+      };
+  }
+}
+
+function deadLetterEvents(data: Uint8Array, filter: DeadLetterFilter): readonly ResolvedEvent[] {
+  const letter = decodeDeadLetter(data);
+  return letter !== undefined && matchesFilter(letter, filter) ? [letter.event] : [];
+}
+
+function earlier(timeMs: number): number {
+  return Math.max(0, timeMs - clockSlackMs);
+}
+
+/** An event of a replay and the message it is from. */
+type ReplayedEvent = { readonly seq: number; readonly event: ResolvedEvent };
+
+/** Frames of a replay before the destination at a time: the retry log is for everybody's retries. */
+const framesWaitingMax = 16;
+const frameBytesMax = 256 * 1024;
+const roomEveryMinMs = 100;
+const roomEveryMaxMs = 2_000;
+
+/**
+ * Puts events before the dispatcher of a destination, in the retry log, as far as there is room. A frame that is put
+ * there again is known by what is in it: by its place in the replay it would be taken for another one, should part of
+ * what it held be gone meanwhile.
+ */
+export async function queueEvents(
+  connection: LogConnection,
+  { id, destinationId }: ReplayJob,
+  events: readonly ReplayedEvent[],
+  signal: AbortSignal,
+): Promise<void> {
+  const subject = retrySubject(destinationId, replayTier);
+  for (const { payload, digest } of framesOf(events)) {
+    await waitForRoom(connection, subject, signal);
+    const msgId = `replay.${id}.${digest}`;
+    await publishWithRetry(connection, { subject, payload, msgId }, { signal, backoff: crowdBackoff });
+  }
+  signal.throwIfAborted();
+}
+
+type Frame = { readonly payload: Uint8Array; readonly digest: string };
+
+function framesOf(events: readonly ReplayedEvent[]): Frame[] {
+  const nowMs = Date.now();
+  const times = { firstAttemptAt: nowMs, lastAttemptAt: nowMs, notBefore: nowMs };
+  const frames: Frame[] = [];
+  const writer = new FrameWriter();
+  let digest = createHash('sha256');
+  const close = (): void => {
+    if (writer.length > 0) frames.push({ payload: writer.bytes(), digest: digest.digest('base64url') });
+    writer.reset();
+    digest = createHash('sha256');
+  };
+  for (const { seq, event } of events) {
+    const line = encodeRetryRecord({ v: 1, attempts: 0, ...times, reason: 'replay', event });
+    if (writer.length + line.length > frameBytesMax) close();
+    writer.appendLine(line);
+    digest.update(`${seq}\n${event.event.id}\n`);
+  }
+  close();
+  return frames;
+}
+
+async function waitForRoom(connection: LogConnection, subject: string, signal: AbortSignal): Promise<void> {
+  for (let everyMs = roomEveryMinMs; ; everyMs = Math.min(everyMs * 2, roomEveryMaxMs)) {
+    signal.throwIfAborted();
+    const waiting = (await countBySubject(connection, streams.retry, subject)).get(subject) ?? 0;
+    if (waiting < framesWaitingMax) return;
+    await new Promise((resolve) => setTimeout(resolve, everyMs));
+  }
 }

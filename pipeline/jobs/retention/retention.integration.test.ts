@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import pino from 'pino';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
 import { client } from '../../../shared/nats/connection/client.ts';
 import { connectLog } from '../../../shared/nats/connection/connection.ts';
@@ -71,7 +71,7 @@ async function acknowledge(stream: string, name: string, filterSubject: string, 
   const pullConsumer = await openPullConsumer(connection, { consumer, bufferedMax: Math.max(count, 1) });
   for (let left = count; left > 0;) {
     const taken = await pullConsumer.take(left);
-    for (const delivery of taken) delivery.ack();
+    for (const message of taken) message.ack();
     left -= taken.length;
   }
   await connection[client].nc.flush();
@@ -83,63 +83,58 @@ const left = async (stream: string, subject: string): Promise<number> => {
   return [...counts.values()].reduce((sum, count) => sum + count, 0);
 };
 
-describe('retention', () => {
-  it('ingest: what its resolver has finished goes, what it has not stays', async () => {
-    await store(ingestSubject(0), 10);
-    await store(ingestSubject(1), 10);
-    await acknowledge(streams.ingest, resolverConsumer(0), ingestSubject(0), 7);
-    await acknowledge(streams.ingest, resolverConsumer(1), ingestSubject(1), 10);
-    start();
-    await until('partition 1 is empty', async () => (await left(streams.ingest, ingestSubject(1))) === 0);
-    await until('partition 0 is cleaned', async () => (await left(streams.ingest, ingestSubject(0))) === 3);
-    expect(retention?.removed.get(streams.ingest)).toBe(17);
-  });
+test('retention: ingest: what its resolver has finished goes, what it has not stays', async () => {
+  await store(ingestSubject(0), 10);
+  await store(ingestSubject(1), 10);
+  await acknowledge(streams.ingest, resolverConsumer(0), ingestSubject(0), 7);
+  await acknowledge(streams.ingest, resolverConsumer(1), ingestSubject(1), 10);
+  start();
+  await until('partition 1 is empty', async () => (await left(streams.ingest, ingestSubject(1))) === 0);
+  await until('partition 0 is cleaned', async () => (await left(streams.ingest, ingestSubject(0))) === 3);
+  expect(retention?.removed.get(streams.ingest)).toBe(17);
+});
 
-  it('events: history stays while there is room', async () => {
-    await store(eventsSubject('a', 0), 20);
-    await acknowledge(streams.events, dispatcherConsumer('d'), eventsOfAccount('a'), 20);
-    start();
-    await until('it has looked', () => retention?.states.has(streams.events) === true);
-    await until('it has looked again', async () => (await readStreamState(connection, streams.events)).messages === 20);
-    expect(await left(streams.events, eventsOfAccount('a'))).toBe(20);
-  });
+test('retention: events: history stays while there is room', async () => {
+  await store(eventsSubject('a', 0), 20);
+  await acknowledge(streams.events, dispatcherConsumer('d'), eventsOfAccount('a'), 20);
+  start();
+  await until('it has looked', () => retention?.states.has(streams.events) === true);
+  await until('it has looked again', async () => (await readStreamState(connection, streams.events)).messages === 20);
+  expect(await left(streams.events, eventsOfAccount('a'))).toBe(20);
+});
 
-  it('events: a full stream is emptied of finished history, oldest first, and takes events again', async () => {
-    const subject = eventsSubject('a', 0);
-    const refusal = await store(subject, 2_000, 10_000).catch((error: unknown) => error);
-    expect(refusal).toBeInstanceOf(PublishError);
-    expect(refusal).toMatchObject({ reason: 'full' });
-    const stored = await left(streams.events, eventsOfAccount('a'));
-    await acknowledge(streams.events, dispatcherConsumer('d'), eventsOfAccount('a'), stored);
-    start();
-    await until(
-      'there is room',
-      async () => (await readStreamState(connection, streams.events)).bytes < bytesMax * 0.6,
-    );
-    await store(subject, 1, 10_000);
-    const state = await readStreamState(connection, streams.events);
-    expect(state.bytes).toBeGreaterThan(bytesMax * 0.3);
-    expect(state.firstSeq).toBeGreaterThan(1);
-  });
+test('retention: events: a full stream is emptied of finished history, oldest first, and takes events again', async () => {
+  const subject = eventsSubject('a', 0);
+  const refusal = await store(subject, 2_000, 10_000).catch((error: unknown) => error);
+  expect(refusal).toBeInstanceOf(PublishError);
+  expect(refusal).toMatchObject({ reason: 'full' });
+  const stored = await left(streams.events, eventsOfAccount('a'));
+  await acknowledge(streams.events, dispatcherConsumer('d'), eventsOfAccount('a'), stored);
+  start();
+  await until('there is room', async () => (await readStreamState(connection, streams.events)).bytes < bytesMax * 0.6);
+  await store(subject, 1, 10_000);
+  const state = await readStreamState(connection, streams.events);
+  expect(state.bytes).toBeGreaterThan(bytesMax * 0.3);
+  expect(state.firstSeq).toBeGreaterThan(1);
+});
 
-  it('events: what one destination has not finished stays, that of other accounts goes', async () => {
-    await store(eventsSubject('a', 0), 40, 10_000);
-    await store(eventsSubject('b', 1), 40, 10_000);
-    await acknowledge(streams.events, dispatcherConsumer('a1'), eventsOfAccount('a'), 40);
-    await acknowledge(streams.events, dispatcherConsumer('a2'), eventsOfAccount('a'), 5);
-    await acknowledge(streams.events, dispatcherConsumer('b1'), eventsOfAccount('b'), 40);
-    start();
-    await until('a is cleaned', async () => (await left(streams.events, eventsOfAccount('a'))) === 35);
-    await until('b made room', async () => (await readStreamState(connection, streams.events)).bytes < bytesMax * 0.6);
-    expect(await left(streams.events, eventsOfAccount('a'))).toBe(35);
-  });
+test('retention: events: what one destination has not finished stays, that of other accounts goes', async () => {
+  await store(eventsSubject('a', 0), 40, 10_000);
+  await store(eventsSubject('b', 1), 40, 10_000);
+  await acknowledge(streams.events, dispatcherConsumer('a1'), eventsOfAccount('a'), 40);
+  await acknowledge(streams.events, dispatcherConsumer('a2'), eventsOfAccount('a'), 5);
+  await acknowledge(streams.events, dispatcherConsumer('b1'), eventsOfAccount('b'), 40);
+  start();
+  await until('a is cleaned', async () => (await left(streams.events, eventsOfAccount('a'))) === 35);
+  await until('b made room', async () => (await readStreamState(connection, streams.events)).bytes < bytesMax * 0.6);
+  expect(await left(streams.events, eventsOfAccount('a'))).toBe(35);
+});
 
-  it('events: old ones go although there is room', async () => {
-    await store(eventsSubject('a', 0), 5);
-    await acknowledge(streams.events, dispatcherConsumer('d'), eventsOfAccount('a'), 5);
-    await store(eventsSubject('a', 0), 3);
-    start(0);
-    await until('the finished ones are gone', async () => (await left(streams.events, eventsOfAccount('a'))) === 3);
-    expect(await left(streams.events, eventsOfAccount('a'))).toBe(3);
-  });
+test('retention: events: old ones go although there is room', async () => {
+  await store(eventsSubject('a', 0), 5);
+  await acknowledge(streams.events, dispatcherConsumer('d'), eventsOfAccount('a'), 5);
+  await store(eventsSubject('a', 0), 3);
+  start(0);
+  await until('the finished ones are gone', async () => (await left(streams.events, eventsOfAccount('a'))) === 3);
+  expect(await left(streams.events, eventsOfAccount('a'))).toBe(3);
 });

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
 import { client } from '../../../shared/nats/connection/client.ts';
 import { connectLog } from '../../../shared/nats/connection/connection.ts';
@@ -45,129 +45,127 @@ const unanswered = (): number => sink.requests.at(-1)?.concurrent ?? 0;
 const idle = (): Promise<void> => until('everything is acknowledged', async () => (await rig.unfinished()) === 0);
 const arrived = (count: number): Promise<void> => until(`${count} were asked for`, () => sink.requests.length >= count);
 
-describe('order over every end of a dispatcher', () => {
-  it('a dispatcher that is cut off from the log, as by a kill: its successor sends what it had first', async () => {
-    sink.answer(({ concurrent }) => ({ status: 200, delayMs: 5 + (concurrent % 4) * 20 }));
-    await store(30);
-    for (let life = 1; life <= 4; life += 1) {
-      const own = await connectLog({ url: nats.url, name: `life-${life}` });
-      const mortal = await rig.start({ concurrency, healthFlushMs: 50 }, 'test', own);
-      await arrived(life * 40);
-      await own[client].nc.close();
-      mortal.done.catch(() => undefined);
-      void mortal.stop(0);
-    }
-    const startedAtMs = performance.now();
-    const before = sink.requests.length;
-    await rig.start({ concurrency });
-    await until('the first one is asked for', () => sink.requests.length > before);
-    expect(performance.now() - startedAtMs).toBeLessThan(3_000);
-    await store(10);
-    await idle();
-    const { missing, repeated, outOfOrder } = ledger.compare(sink);
-    expect({ missing, outOfOrder }).toEqual({ missing: 0, outOfOrder: [] });
-    // In flight, and answered after the last note.
-    expect(repeated).toBeLessThanOrEqual(4 * concurrency * 5);
-  });
-
-  it('a dispatcher that goes on while another one starts ends by itself', async () => {
-    sink.answer(() => ({ status: 200, delayMs: 20 }));
-    await store(20);
-    const first = await rig.start({ concurrency });
-    const ended = first.done.then(
-      () => 'stopped',
-      (error: unknown) => (error as { code?: string }).code,
-    );
-    await arrived(30);
-    await rig.start({ concurrency });
-    expect(await ended).toBe('consumer_taken');
-    await store(10);
-    await idle();
-    expect(ledger.compare(sink)).toMatchObject({ missing: 0, outOfOrder: [] });
-  });
-
-  it('stop: answers to what is in flight are waited for, nothing else, and nothing is sent twice', async () => {
-    sink.answer(() => ({ status: 200, delayMs: 300 }));
-    await store(24);
-    for (let life = 1; life <= 3; life += 1) {
-      const dispatcher = await rig.start({ concurrency });
-      await arrived(sink.requests.length + concurrency * 2);
-      const before = sink.requests.length;
-      await dispatcher.stop(10_000);
-      expect(sink.requests.length).toBeLessThanOrEqual(before + concurrency);
-    }
-    sink.answer(() => 200);
-    await rig.start({ concurrency });
-    await idle();
-    expect(ledger.compare(sink)).toEqual({ missing: 0, repeated: 0, outOfOrder: [] });
-  });
-
-  it('stop: with a deadline that is too short, only what was in flight is sent twice', async () => {
-    sink.answer(() => (sink.requests.length > 60 ? 'hang' : { status: 200, delayMs: 5 }));
-    await store(30);
-    const dispatcher = await rig.start({ concurrency });
-    await arrived(60 + concurrency);
-    await dispatcher.stop(100);
-    const inFlight = unanswered();
-    sink.answer(() => 200);
-    await rig.start({ concurrency });
-    await idle();
-    const { missing, repeated, outOfOrder } = ledger.compare(sink);
-    expect({ missing, outOfOrder }).toEqual({ missing: 0, outOfOrder: [] });
-    expect(repeated).toBeLessThanOrEqual(inFlight);
-  });
-
-  it('an event that hangs while thousands behind it are delivered: they are not sent again', async () => {
-    const [first] = ledger.next(1);
-    if (first !== undefined) await rig.send([first]);
-    sink.answer(({ body }) => (body.includes('"v0-0"') ? 'hang' : 200));
-    const own = await connectLog({ url: nats.url, name: 'mortal' });
-    const mortal = await rig.start({ concurrency: 64, healthFlushMs: 20 }, 'one', own);
-    for (let frame = 0; frame < 150; frame += 1)
-      await rig.send(ledger.next(20).filter(({ visitor }) => visitor !== 'v0'));
-    await until('all but one are delivered', () => sink.taken().length >= 150 * 19);
-    await until('that is noted', async () => ((await rig.health('one'))?.place?.above.length ?? 0) === 150);
+test('order over every end of a dispatcher: a dispatcher that is cut off from the log, as by a kill: its successor sends what it had first', async () => {
+  sink.answer(({ concurrent }) => ({ status: 200, delayMs: 5 + (concurrent % 4) * 20 }));
+  await store(30);
+  for (let life = 1; life <= 4; life += 1) {
+    const own = await connectLog({ url: nats.url, name: `life-${life}` });
+    const mortal = await rig.start({ concurrency, healthFlushMs: 50 }, 'test', own);
+    await arrived(life * 40);
     await own[client].nc.close();
     mortal.done.catch(() => undefined);
     void mortal.stop(0);
-    sink.answer(() => 200);
-    // On another instance, which finds the note of the first.
-    const next = await rig.start({}, 'two');
-    await idle();
-    expect(sink.requests).toHaveLength(150 * 19 + 2);
-    expect(next.stats()['repeated_events']).toBe(1);
-  });
+  }
+  const startedAtMs = performance.now();
+  const before = sink.requests.length;
+  await rig.start({ concurrency });
+  await until('the first one is asked for', () => sink.requests.length > before);
+  expect(performance.now() - startedAtMs).toBeLessThan(3_000);
+  await store(10);
+  await idle();
+  const { missing, repeated, outOfOrder } = ledger.compare(sink);
+  expect({ missing, outOfOrder }).toEqual({ missing: 0, outOfOrder: [] });
+  // In flight, and answered after the last note.
+  expect(repeated).toBeLessThanOrEqual(4 * concurrency * 5);
+});
 
-  it('a breaker that opens and closes: what was handed back comes before what is newer', async () => {
-    let failing = false;
-    sink.answer(() => (failing ? 503 : { status: 200, delayMs: 3 }));
-    await rig.start({ concurrency });
-    const delivered = new Set<string>();
-    for (let turn = 0; turn < 3; turn += 1) {
-      failing = true;
-      await store(12);
-      await until('the breaker is open', () => rig.running()[0]?.stats()['breaker_open'] === 1);
-      failing = false;
-      await store(4);
-      await until('the breaker is closed', () => rig.running()[0]?.stats()['breaker_open'] === 0);
-    }
-    await idle();
-    for (const id of sink.taken()) delivered.add(id);
-    expect(ledger.compare(sink).outOfOrder).toEqual([]);
-  });
+test('order over every end of a dispatcher: a dispatcher that goes on while another one starts ends by itself', async () => {
+  sink.answer(() => ({ status: 200, delayMs: 20 }));
+  await store(20);
+  const first = await rig.start({ concurrency });
+  const ended = first.done.then(
+    () => 'stopped',
+    (error: unknown) => (error as { code?: string }).code,
+  );
+  await arrived(30);
+  await rig.start({ concurrency });
+  expect(await ended).toBe('consumer_taken');
+  await store(10);
+  await idle();
+  expect(ledger.compare(sink)).toMatchObject({ missing: 0, outOfOrder: [] });
+});
 
-  it('the log server is killed and comes back: nothing is lost, disordered or sent twice', async () => {
-    sink.answer(() => ({ status: 200, delayMs: 10 }));
-    await rig.start({ concurrency });
-    for (let turn = 0; turn < 3; turn += 1) {
-      await store(12);
-      await arrived(sink.requests.length + 10);
-      const { port } = nats;
-      await nats.kill();
-      nats = await startTestNats({ storeDir, port });
-    }
+test('order over every end of a dispatcher: stop: answers to what is in flight are waited for, nothing else, and nothing is sent twice', async () => {
+  sink.answer(() => ({ status: 200, delayMs: 300 }));
+  await store(24);
+  for (let life = 1; life <= 3; life += 1) {
+    const dispatcher = await rig.start({ concurrency });
+    await arrived(sink.requests.length + concurrency * 2);
+    const before = sink.requests.length;
+    await dispatcher.stop(10_000);
+    expect(sink.requests.length).toBeLessThanOrEqual(before + concurrency);
+  }
+  sink.answer(() => 200);
+  await rig.start({ concurrency });
+  await idle();
+  expect(ledger.compare(sink)).toEqual({ missing: 0, repeated: 0, outOfOrder: [] });
+});
+
+test('order over every end of a dispatcher: stop: with a deadline that is too short, only what was in flight is sent twice', async () => {
+  sink.answer(() => (sink.requests.length > 60 ? 'hang' : { status: 200, delayMs: 5 }));
+  await store(30);
+  const dispatcher = await rig.start({ concurrency });
+  await arrived(60 + concurrency);
+  await dispatcher.stop(100);
+  const inFlight = unanswered();
+  sink.answer(() => 200);
+  await rig.start({ concurrency });
+  await idle();
+  const { missing, repeated, outOfOrder } = ledger.compare(sink);
+  expect({ missing, outOfOrder }).toEqual({ missing: 0, outOfOrder: [] });
+  expect(repeated).toBeLessThanOrEqual(inFlight);
+});
+
+test('order over every end of a dispatcher: an event that hangs while thousands behind it are delivered: they are not sent again', async () => {
+  const [first] = ledger.next(1);
+  if (first !== undefined) await rig.send([first]);
+  sink.answer(({ body }) => (body.includes('"v0-0"') ? 'hang' : 200));
+  const own = await connectLog({ url: nats.url, name: 'mortal' });
+  const mortal = await rig.start({ concurrency: 64, healthFlushMs: 20 }, 'one', own);
+  for (let frame = 0; frame < 150; frame += 1)
+    await rig.send(ledger.next(20).filter(({ visitor }) => visitor !== 'v0'));
+  await until('all but one are delivered', () => sink.taken().length >= 150 * 19);
+  await until('that is noted', async () => ((await rig.health('one'))?.place?.above.length ?? 0) === 150);
+  await own[client].nc.close();
+  mortal.done.catch(() => undefined);
+  void mortal.stop(0);
+  sink.answer(() => 200);
+  // On another instance, which finds the note of the first.
+  const next = await rig.start({}, 'two');
+  await idle();
+  expect(sink.requests).toHaveLength(150 * 19 + 2);
+  expect(next.stats()['repeated_events']).toBe(1);
+});
+
+test('order over every end of a dispatcher: a breaker that opens and closes: what was handed back comes before what is newer', async () => {
+  let failing = false;
+  sink.answer(() => (failing ? 503 : { status: 200, delayMs: 3 }));
+  await rig.start({ concurrency });
+  const delivered = new Set<string>();
+  for (let turn = 0; turn < 3; turn += 1) {
+    failing = true;
+    await store(12);
+    await until('the breaker is open', () => rig.running()[0]?.stats()['breaker_open'] === 1);
+    failing = false;
     await store(4);
-    await idle();
-    expect(ledger.compare(sink)).toEqual({ missing: 0, repeated: 0, outOfOrder: [] });
-  });
+    await until('the breaker is closed', () => rig.running()[0]?.stats()['breaker_open'] === 0);
+  }
+  await idle();
+  for (const id of sink.taken()) delivered.add(id);
+  expect(ledger.compare(sink).outOfOrder).toEqual([]);
+});
+
+test('order over every end of a dispatcher: the log server is killed and comes back: nothing is lost, disordered or sent twice', async () => {
+  sink.answer(() => ({ status: 200, delayMs: 10 }));
+  await rig.start({ concurrency });
+  for (let turn = 0; turn < 3; turn += 1) {
+    await store(12);
+    await arrived(sink.requests.length + 10);
+    const { port } = nats;
+    await nats.kill();
+    nats = await startTestNats({ storeDir, port });
+  }
+  await store(4);
+  await idle();
+  expect(ledger.compare(sink)).toEqual({ missing: 0, repeated: 0, outOfOrder: [] });
 });

@@ -4,24 +4,23 @@ import { withDeadline } from '../../../shared/runtime/deadline.ts';
 import { openPullConsumer } from '../../../shared/nats/consume/pull-consumer.ts';
 import type { PullConsumer } from '../../../shared/nats/consume/pull-consumer.ts';
 import { logConsumerTrouble } from '../../../shared/nats/consume/log-consumer-trouble.ts';
-import type { Delivery } from '../../../shared/nats/messages/delivery.ts';
-import { noticeLosses } from '../../../shared/nats/messages/notice-losses.ts';
+import type { LogMessage } from '../../../shared/nats/messages/log-message.ts';
+import { noticeLosses } from '../../../shared/nats/messages/lost-messages.ts';
 import { retriesOfDestination } from '../../../shared/contracts/subjects.ts';
 import { countBySubject } from '../../../shared/nats/messages/subject-log.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
-import type { Actor } from '../worker/actor.ts';
+import type { Actor } from '../worker/define-worker.ts';
 import { Wakeup } from '../worker/wakeup.ts';
-import type { DispatcherOptions, DispatchTarget } from './dispatcher-context.ts';
+import type { DispatchTarget, DispatcherOptions } from './dispatcher-context.ts';
 import { createDispatcherCounts } from './dispatcher-stats.ts';
 import type { DispatcherCounts, DispatcherGauge } from './dispatcher-stats.ts';
 import { HealthKeeper } from './health/health-keeper.ts';
 import { DestinationConsumer } from './inbox/destination-consumer.ts';
 import { DispatchItem } from './inbox/dispatch-item.ts';
-import { joinParts, writePlace } from './inbox/dispatch-place.ts';
+import { joinParts, readPlaces, writePlace } from './inbox/dispatch-place.ts';
 import { FramesInFlight } from './inbox/frames-in-flight.ts';
 import { Inbox, placeOf } from './inbox/inbox.ts';
 import type { UnreadableLine } from './inbox/inbox.ts';
-import { readPlaces } from './inbox/read-places.ts';
 import { DeadLetterWriter } from './outbox/dead-letter-writer.ts';
 import { createOutcomeObserver } from './outbox/outcome-observer.ts';
 import { Outbox } from './outbox/outbox.ts';
@@ -232,22 +231,22 @@ export class Dispatcher {
 
   async #takeFrames(): Promise<void> {
     for (;;) {
-      const deliveries = await this.#parts.pullConsumer.take(framesPerTake);
-      if (deliveries.length === 0 || this.#state.kind !== 'running') return;
+      const messages = await this.#parts.pullConsumer.take(framesPerTake);
+      if (messages.length === 0 || this.#state.kind !== 'running') return;
       this.#options.beginTurn();
-      for (const delivery of deliveries) this.#takeFrame(delivery);
+      for (const message of messages) this.#takeFrame(message);
       this.#wakeup.ring();
     }
   }
 
-  #takeFrame(delivery: Delivery): void {
+  #takeFrame(message: LogMessage): void {
     const { inbox } = this.#parts;
     const target = this.#options.target();
     // A destination that is switched off moves on with its account and is sent nothing, then or later: what it missed
     // can be replayed by command.
-    if (target?.destination.isEnabled === false) inbox.pass(delivery);
-    else if (target?.prepared === undefined) inbox.refuse(delivery);
-    else inbox.take(delivery);
+    if (target?.destination.isEnabled === false) inbox.pass(message);
+    else if (target?.prepared === undefined) inbox.refuse(message);
+    else inbox.take(message);
   }
 
   async #takeRetries(): Promise<void> {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { sampleEvent } from '../../../shared/destinations/sdk/sample-event.ts';
 import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
 import { encodeRetryRecord, parkedTier, replayTier } from '../../../shared/contracts/events/retry-record.ts';
@@ -61,345 +61,342 @@ async function putIntoTier(tier: number, ids: readonly string[], attempts: numbe
   await publishWithRetry(rig.connection, { ...message, msgId: randomUUID() }, { attemptsMax: 20 });
 }
 
-describe('order over retries', () => {
-  it('503: later events of the visitor wait behind, those of others pass', async () => {
-    let failures = 2;
-    sink.answer(({ body }) => (has(body, 'a:000') && failures-- > 0 ? 503 : 200));
-    const dispatcher = await rig.start();
-    await rig.send([...events('a', 0, 1), ...events('b', 0, 1)]);
-    await rig.send([...events('a', 2), ...events('b', 2)]);
-    await until('the others passed', () => takenOf('b').length === 3);
-    expect(takenOf('a')).toEqual([]);
+test('order over retries: 503: later events of the visitor wait behind, those of others pass', async () => {
+  let failures = 2;
+  sink.answer(({ body }) => (has(body, 'a:000') && failures-- > 0 ? 503 : 200));
+  const dispatcher = await rig.start();
+  await rig.send([...events('a', 0, 1), ...events('b', 0, 1)]);
+  await rig.send([...events('a', 2), ...events('b', 2)]);
+  await until('the others passed', () => takenOf('b').length === 3);
+  expect(takenOf('a')).toEqual([]);
+  await idle();
+  await until('they wait', () => dispatcher.stats()['events_parked'] === 2);
+  expect(dispatcher.stats()).toMatchObject({ visitors_waiting: 1, parked: 2 });
+  await rig.send(events('a', 3));
+  await until('all arrived', () => takenOf('a').length === 4);
+  expect(takenOf('a')).toEqual(events('a', 0, 1, 2, 3).map(({ id }) => id));
+  await retryLogIsEmpty();
+  expect(dispatcher.stats()).toMatchObject({ visitors_waiting: 0, events_parked: 0, delivered: 7 });
+});
+
+test('order over retries: 429 with Retry-After: they wait as long as the first is asked to', async () => {
+  sink.answer(() => (sink.requests.length === 1 ? { status: 429, headers: { 'retry-after': '2' } } : 200));
+  await rig.start();
+  await rig.send(events('a', 0, 1, 2));
+  await until('all arrived', () => sink.taken().length === 3);
+  expect(sink.taken()).toEqual(events('a', 0, 1, 2).map(({ id }) => id));
+  expect((sink.requests[1]?.atMs ?? 0) - (sink.requests[0]?.atMs ?? 0)).toBeGreaterThan(1_900);
+});
+
+test('order over retries: hang: a request without an answer keeps back the events behind it', async () => {
+  sink.answer(() => (sink.requests.length === 1 ? 'hang' : 200));
+  await rig.start({ sender: { ...defaultSettings.sender, headersTimeoutMs: 300 } });
+  await rig.send(events('a', 0, 1, 2));
+  await until('all arrived', () => sink.taken().length === 3);
+  expect(sink.taken()).toEqual(events('a', 0, 1, 2).map(({ id }) => id));
+});
+
+test.each([
+  ['one event a request', '1'],
+  ['batches', '10'],
+])(
+  'order over retries: flapping, %s: however often it fails, each visitor comes in order, every event once',
+  async (_what, batchSize) => {
+    publishDestination({ batchSize });
+    // Each request fails by chance, but no event more than twice: its third wait would be half a minute.
+    const failures = new Map<string, number>();
+    sink.answer(({ body }) => {
+      const ids = idsOf(body);
+      const mayFail = ids.every((id) => (failures.get(id) ?? 0) < 2);
+      if (!mayFail || Math.random() < 0.7) return { status: 200, delayMs: 1 };
+      for (const id of ids) failures.set(id, (failures.get(id) ?? 0) + 1);
+      return 503;
+    });
+    const dispatcher = await rig.start({ concurrency: 8, retryPolicyOf: quickRetries });
+    const visitors = Array.from({ length: 12 }, (_, i) => `v${i}`);
+    for (let n = 0; n < 8; n += 1) await rig.send(visitors.flatMap((visitor) => [event(visitor, n)]));
+    await until('all arrived', () => new Set(sink.taken()).size === 96, 90_000);
+    expect(dispatcher.stats()['retries']).toBeGreaterThan(0);
     await idle();
-    await until('they wait', () => dispatcher.stats()['events_parked'] === 2);
-    expect(dispatcher.stats()).toMatchObject({ visitors_waiting: 1, parked: 2 });
-    await rig.send(events('a', 3));
-    await until('all arrived', () => takenOf('a').length === 4);
-    expect(takenOf('a')).toEqual(events('a', 0, 1, 2, 3).map(({ id }) => id));
     await retryLogIsEmpty();
-    expect(dispatcher.stats()).toMatchObject({ visitors_waiting: 0, events_parked: 0, delivered: 7 });
-  });
-
-  it('429 with Retry-After: they wait as long as the first is asked to', async () => {
-    sink.answer(() => (sink.requests.length === 1 ? { status: 429, headers: { 'retry-after': '2' } } : 200));
-    await rig.start();
-    await rig.send(events('a', 0, 1, 2));
-    await until('all arrived', () => sink.taken().length === 3);
-    expect(sink.taken()).toEqual(events('a', 0, 1, 2).map(({ id }) => id));
-    expect((sink.requests[1]?.atMs ?? 0) - (sink.requests[0]?.atMs ?? 0)).toBeGreaterThan(1_900);
-  });
-
-  it('hang: a request without an answer keeps back the events behind it', async () => {
-    sink.answer(() => (sink.requests.length === 1 ? 'hang' : 200));
-    await rig.start({ sender: { ...defaultSettings.sender, headersTimeoutMs: 300 } });
-    await rig.send(events('a', 0, 1, 2));
-    await until('all arrived', () => sink.taken().length === 3);
-    expect(sink.taken()).toEqual(events('a', 0, 1, 2).map(({ id }) => id));
-  });
-
-  it.each([
-    ['one event a request', '1'],
-    ['batches', '10'],
-  ])(
-    'flapping, %s: however often it fails, each visitor comes in order, every event once',
-    async (_what, batchSize) => {
-      publishDestination({ batchSize });
-      // Each request fails by chance, but no event more than twice: its third wait would be half a minute.
-      const failures = new Map<string, number>();
-      sink.answer(({ body }) => {
-        const ids = idsOf(body);
-        const mayFail = ids.every((id) => (failures.get(id) ?? 0) < 2);
-        if (!mayFail || Math.random() < 0.7) return { status: 200, delayMs: 1 };
-        for (const id of ids) failures.set(id, (failures.get(id) ?? 0) + 1);
-        return 503;
-      });
-      const dispatcher = await rig.start({ concurrency: 8, retryPolicyOf: quickRetries });
-      const visitors = Array.from({ length: 12 }, (_, i) => `v${i}`);
-      for (let n = 0; n < 8; n += 1) await rig.send(visitors.flatMap((visitor) => [event(visitor, n)]));
-      await until('all arrived', () => new Set(sink.taken()).size === 96, 90_000);
-      expect(dispatcher.stats()['retries']).toBeGreaterThan(0);
-      await idle();
-      await retryLogIsEmpty();
-      for (const visitor of visitors) {
-        expect(takenOf(visitor)).toEqual(events(visitor, 0, 1, 2, 3, 4, 5, 6, 7).map(({ id }) => id));
-      }
-      expect(dispatcher.stats()).toMatchObject({ visitors_waiting: 0, events_parked: 0, parked_lost: 0 });
-    },
-  );
-
-  it('down: the breaker opens over many frames, and every visitor comes in order when it is back', async () => {
-    sink.answer(() => ({ status: 503, delayMs: 30 }));
-    const dispatcher = await rig.start({ concurrency: 4, framesBufferedMax: 8 });
-    const visitors = Array.from({ length: 10 }, (_, i) => `v${i}`);
-    for (let n = 0; n < 60; n += 1) await rig.send([event(visitors[n % 10] ?? '', Math.floor(n / 10))]);
-    await until('the breaker is open', () => dispatcher.stats()['breaker_open'] === 1);
-    for (let n = 60; n < 80; n += 1) await rig.send([event(visitors[n % 10] ?? '', Math.floor(n / 10))]);
-    sink.answer(() => 200);
-    await until('all arrived', () => new Set(sink.taken()).size === 80);
     for (const visitor of visitors) {
       expect(takenOf(visitor)).toEqual(events(visitor, 0, 1, 2, 3, 4, 5, 6, 7).map(({ id }) => id));
     }
-    await idle();
-    await retryLogIsEmpty();
-  });
+    expect(dispatcher.stats()).toMatchObject({ visitors_waiting: 0, events_parked: 0, parked_lost: 0 });
+  },
+);
 
-  it('dead letter: the first one becomes one, and the next goes', async () => {
-    sink.answer(({ body }) => (has(body, 'a:000') ? 503 : 200));
-    await rig.start({ retryWindowMs: 1_500 });
-    await rig.send(events('a', 0, 1, 2));
-    await until('the others arrived', () => sink.taken().length === 2);
-    expect(sink.taken()).toEqual(events('a', 1, 2).map(({ id }) => id));
-    expect((await rig.deadLetters()).map((letter) => letter.event.event.id)).toEqual(['a:000']);
-    await retryLogIsEmpty();
-  });
+test('order over retries: down: the breaker opens over many frames, and every visitor comes in order when it is back', async () => {
+  sink.answer(() => ({ status: 503, delayMs: 30 }));
+  const dispatcher = await rig.start({ concurrency: 4, framesBufferedMax: 8 });
+  const visitors = Array.from({ length: 10 }, (_, i) => `v${i}`);
+  for (let n = 0; n < 60; n += 1) await rig.send([event(visitors[n % 10] ?? '', Math.floor(n / 10))]);
+  await until('the breaker is open', () => dispatcher.stats()['breaker_open'] === 1);
+  for (let n = 60; n < 80; n += 1) await rig.send([event(visitors[n % 10] ?? '', Math.floor(n / 10))]);
+  sink.answer(() => 200);
+  await until('all arrived', () => new Set(sink.taken()).size === 80);
+  for (const visitor of visitors) {
+    expect(takenOf(visitor)).toEqual(events(visitor, 0, 1, 2, 3, 4, 5, 6, 7).map(({ id }) => id));
+  }
+  await idle();
+  await retryLogIsEmpty();
+});
 
-  it('window: that of an event that waits begins with its own first attempt', async () => {
-    let failures = 2;
-    sink.answer(({ body }) => (has(body, 'a:000') || failures-- > 0 ? 503 : 200));
-    await rig.start({ retryWindowMs: 1_500 });
-    await rig.send(events('a', 0, 1));
-    await until('the second arrived', () => sink.taken().join() === 'a:001');
-    expect((await rig.deadLetters()).map((letter) => letter.event.event.id)).toEqual(['a:000']);
-  });
+test('order over retries: dead letter: the first one becomes one, and the next goes', async () => {
+  sink.answer(({ body }) => (has(body, 'a:000') ? 503 : 200));
+  await rig.start({ retryWindowMs: 1_500 });
+  await rig.send(events('a', 0, 1, 2));
+  await until('the others arrived', () => sink.taken().length === 2);
+  expect(sink.taken()).toEqual(events('a', 1, 2).map(({ id }) => id));
+  expect((await rig.deadLetters()).map((letter) => letter.event.event.id)).toEqual(['a:000']);
+  await retryLogIsEmpty();
+});
 
-  it('rules: a first one that is stopped while it waits lets the next go', async () => {
-    sink.answer(({ body }) => (has(body, 'a:000') ? 503 : 200));
-    await rig.start();
-    await rig.send([{ ...event('a', 0), name: 'Bad' }, event('a', 1)]);
-    await until('it waits', async () => (await rig.retries()).size === 2);
-    const logic = { condition: { property: 'event.event', operator: 'Is', value: 'Bad' } };
-    rig.configure({
-      destinations: [httpEntity(rig.destinationId, `${sink.url}/hook`)],
-      mappings: [{ id: 'm', destinationId: rig.destinationId, priority: 1, isEnabled: true, logic, action: 'stop' }],
+test('order over retries: window: that of an event that waits begins with its own first attempt', async () => {
+  let failures = 2;
+  sink.answer(({ body }) => (has(body, 'a:000') || failures-- > 0 ? 503 : 200));
+  await rig.start({ retryWindowMs: 1_500 });
+  await rig.send(events('a', 0, 1));
+  await until('the second arrived', () => sink.taken().join() === 'a:001');
+  expect((await rig.deadLetters()).map((letter) => letter.event.event.id)).toEqual(['a:000']);
+});
+
+test('order over retries: rules: a first one that is stopped while it waits lets the next go', async () => {
+  sink.answer(({ body }) => (has(body, 'a:000') ? 503 : 200));
+  await rig.start();
+  await rig.send([{ ...event('a', 0), name: 'Bad' }, event('a', 1)]);
+  await until('it waits', async () => (await rig.retries()).size === 2);
+  const logic = { condition: { property: 'event.event', operator: 'Is', value: 'Bad' } };
+  rig.configure({
+    destinations: [httpEntity(rig.destinationId, `${sink.url}/hook`)],
+    mappings: [{ id: 'm', destinationId: rig.destinationId, priority: 1, isEnabled: true, logic, action: 'stop' }],
+  });
+  await until('the next arrived', () => sink.taken().length === 1);
+  expect(sink.taken()).toEqual(['a:001']);
+  await retryLogIsEmpty();
+});
+
+test('order over retries: order none: the others go on, and the one that failed comes after them', async () => {
+  publishDestination({ order: 'none' });
+  sink.answer(() => (sink.requests.length === 1 ? 503 : 200));
+  const dispatcher = await rig.start();
+  await rig.send(events('a', 0, 1, 2));
+  await until('all arrived', () => sink.taken().length === 3);
+  expect(sink.taken()).toEqual(['a:001', 'a:002', 'a:000']);
+  expect(dispatcher.stats()).toMatchObject({ parked: 0, visitors_waiting: 0 });
+});
+
+test('order over retries: order changes: to none lets go what is parked, and back keeps what waits', async () => {
+  sink.answer(({ body }) => (has(body, 'a:000') ? { status: 429, headers: { 'retry-after': '4' } } : 200));
+  const dispatcher = await rig.start();
+  await rig.send(events('a', 0, 1, 2));
+  await until('they wait', () => dispatcher.stats()['events_parked'] === 2);
+  publishDestination({ order: 'none' });
+  await until('they arrived', () => sink.taken().length === 2);
+  expect(sink.taken()).toEqual(['a:001', 'a:002']);
+  publishDestination({ order: 'visitor' });
+  await until('the first is known to wait', () => dispatcher.stats()['visitors_waiting'] === 1);
+  sink.answer(() => 200);
+  await rig.send(events('a', 3));
+  await until('all arrived', () => sink.taken().length === 4);
+  expect(sink.taken()).toEqual(['a:001', 'a:002', 'a:000', 'a:003']);
+  await retryLogIsEmpty();
+});
+
+test('order over retries: limit: as many visitors wait as may, then no fresh events are taken until there is room', async () => {
+  let isDown = true;
+  sink.answer(({ body }) => (isDown && idsOf(body)[0]?.startsWith('bad') === true ? 503 : 200));
+  const order = { ...defaultSettings.order, visitorsMax: 4 };
+  const dispatcher = await rig.start({ order });
+  await rig.send([0, 1, 2, 3].map((n) => event(`bad${n}`, 0)));
+  await until('it is paused', () => dispatcher.stats()['order_paused'] === 1);
+  await rig.send(events('good', 0));
+  await until('it waits in the log', async () => (await rig.unfinished()) >= 1);
+  expect(dispatcher.stats()).toMatchObject({ visitors_waiting: 4, order_pauses: 1 });
+  expect(takenOf('good')).toEqual([]);
+  isDown = false;
+  await until('all arrived', () => sink.taken().length === 5);
+  expect(dispatcher.stats()['order_paused']).toBe(0);
+  await idle();
+  await retryLogIsEmpty();
+});
+
+test('order over retries: limit: one visitor parks no more than may be parked', async () => {
+  let isDown = true;
+  sink.answer(({ body }) => (isDown && has(body, 'a:000') ? 503 : 200));
+  const order = { ...defaultSettings.order, eventsMax: 10 };
+  const dispatcher = await rig.start({ order });
+  for (let n = 0; n < 60; n += 1) await rig.send(events('a', n));
+  await until('it is paused', () => dispatcher.stats()['order_paused'] === 1);
+  expect(dispatcher.stats()['events_parked']).toBeLessThan(30);
+  isDown = false;
+  await until('all arrived', () => sink.taken().length === 60);
+  expect(sink.taken()).toEqual(sink.taken().toSorted());
+  await idle();
+  await retryLogIsEmpty();
+});
+
+test('order over retries: restart: what waits is known again, and what comes a second time is not sent twice', async () => {
+  sink.answer(({ body }) => (idsOf(body)[0]?.endsWith('000') === true ? 503 : 200));
+  const first = await rig.start();
+  const visitors = ['a', 'b', 'c'];
+  for (let n = 0; n < 4; n += 1) await rig.send(visitors.map((visitor) => event(visitor, n)));
+  await until('they wait', () => first.stats()['events_parked'] === 9);
+  await first.stop(1_000);
+  sink.answer(() => 200);
+  const second = await rig.start();
+  expect(second.stats()).toMatchObject({ visitors_waiting: 3, events_parked: 9 });
+  // As after a crash before they were acknowledged.
+  await rig.send(visitors.map((visitor) => event(visitor, 2)));
+  await rig.send(visitors.map((visitor) => event(visitor, 4)));
+  await until('all arrived', () => sink.taken().length === 15);
+  await idle();
+  for (const visitor of visitors) expect(takenOf(visitor)).toEqual(events(visitor, 0, 1, 2, 3, 4).map(({ id }) => id));
+  await retryLogIsEmpty();
+});
+
+test('order over retries: cut off from the log, as by a kill, again and again while it flaps: each visitor comes in order', async () => {
+  sink.answer(() => (Math.random() < 0.3 ? 503 : { status: 200, delayMs: 3 }));
+  const visitors = Array.from({ length: 10 }, (_, i) => `v${i}`);
+  for (let n = 0; n < 12; n += 1) await rig.send(visitors.map((visitor) => event(visitor, n)));
+  const settings = { concurrency: 4, retryPolicyOf: quickRetries };
+  for (let life = 1; life <= 3; life += 1) {
+    const before = sink.requests.length;
+    const own = await connectLog({ url: nats.url, name: `life-${life}` });
+    const mortal = await rig.start({ ...settings, healthFlushMs: 50 }, 'test', own);
+    await until('some were asked for', () => sink.requests.length > before + 25);
+    await own[client].nc.close();
+    mortal.done.catch(() => undefined);
+    void mortal.stop(0);
+  }
+  sink.answer(() => ({ status: 200, delayMs: 3 }));
+  const last = await rig.start(settings);
+  await until('all arrived', () => new Set(sink.taken()).size === 120);
+  await idle();
+  await retryLogIsEmpty();
+  const firstOf = (visitor: string): string[] => [...new Set(takenOf(visitor))];
+  for (const visitor of visitors) expect(firstOf(visitor)).toEqual(firstOf(visitor).toSorted());
+  expect(last.stats()).toMatchObject({ visitors_waiting: 0, events_parked: 0, parked_lost: 0 });
+});
+
+test('order over retries: restart: an event that was being moved when the process died is sent once', async () => {
+  await putIntoTier(parkedTier, ['a:001', 'a:002', 'b:000'], 0);
+  await putIntoTier(0, ['a:001'], 1);
+  await rig.start();
+  await until('all arrived', () => sink.taken().length === 3);
+  await retryLogIsEmpty();
+  expect(takenOf('a')).toEqual(['a:001', 'a:002']);
+  expect(takenOf('b')).toEqual(['b:000']);
+});
+
+test('order over retries: restart: of a frame that many share only what still waits is sent again', async () => {
+  await putIntoTier(parkedTier, ['a:001', 'b:001', 'c:001'], 0);
+  await putIntoTier(0, ['b:000'], 1);
+  sink.answer(({ body }) => (has(body, 'b:000') ? 503 : 200));
+  const first = await rig.start();
+  await until('the others arrived', () => sink.taken().length === 2);
+  await first.stop(1_000);
+  const second = await rig.start();
+  expect(second.stats()).toMatchObject({ visitors_waiting: 1, events_parked: 1 });
+  sink.answer(() => 200);
+  await until('all arrived', () => sink.taken().length === 4);
+  expect(sink.taken()).toEqual(['a:001', 'c:001', 'b:000', 'b:001']);
+  await retryLogIsEmpty();
+});
+
+test('order over retries: restart: what an earlier version left in the tiers, several of a visitor, is sent before anything fresh', async () => {
+  await putIntoTier(0, ['a:000'], 1);
+  await putIntoTier(1, ['a:001'], 2);
+  await rig.send(events('a', 2));
+  await rig.start();
+  await until('all arrived', () => sink.taken().length === 3);
+  expect(sink.taken().at(-1)).toBe('a:002');
+});
+
+test('order over retries: another process: what it parked meanwhile is found, and goes when its turn has come', async () => {
+  sink.answer(({ body }) => (has(body, 'a:000') && sink.requests.length < 3 ? 503 : 200));
+  const dispatcher = await rig.start();
+  await rig.send(events('a', 0, 1));
+  await until('it waits', () => dispatcher.stats()['events_parked'] === 1);
+  await putIntoTier(parkedTier, ['a:002', 'c:000'], 0);
+  await until('all arrived', () => {
+    dispatcher.retriesStored(parkedTier);
+    return sink.taken().length === 4;
+  });
+  expect(takenOf('a')).toEqual(events('a', 0, 1, 2).map(({ id }) => id));
+  await retryLogIsEmpty();
+});
+
+test('order over retries: another process: several events of a visitor that it put into the tiers are all sent, before what is fresh', async () => {
+  const dispatcher = await rig.start();
+  await putIntoTier(0, ['a:000', 'a:001'], 1);
+  await putIntoTier(1, ['a:002'], 2);
+  sink.answer(({ body }) => (has(body, 'a:000') && sink.requests.length < 2 ? 503 : 200));
+  for (const tier of [0, 1]) dispatcher.retriesStored(tier);
+  await until('one is known to wait', () => dispatcher.stats()['visitors_waiting'] === 1);
+  await rig.send(events('a', 3));
+  await until('all arrived', () => sink.taken().length === 4);
+  expect(sink.taken().at(-1)).toBe('a:003');
+  await retryLogIsEmpty();
+  await until('nothing waits', () => dispatcher.stats()['visitors_waiting'] === 0);
+});
+
+test('order over retries: replay: its events join the end of their visitor’s line, in their own order', async () => {
+  let isDown = true;
+  sink.answer(({ body }) => (isDown && has(body, 'a:005') ? 503 : 200));
+  const dispatcher = await rig.start();
+  await rig.send(events('a', 5));
+  await until('it waits', () => dispatcher.stats()['visitors_waiting'] === 1);
+  await putIntoTier(replayTier, ['a:001', 'b:001', 'a:002', 'a:005'], 0);
+  dispatcher.retriesStored(replayTier);
+  await until('that of the other visitor passed', () => takenOf('b').length === 1);
+  await until('the others wait', () => dispatcher.stats()['events_parked'] === 2);
+  await rig.send(events('a', 6));
+  await idle();
+  isDown = false;
+  await until('all arrived', () => takenOf('a').length === 4);
+  expect(takenOf('a')).toEqual(['a:005', 'a:001', 'a:002', 'a:006']);
+  await retryLogIsEmpty();
+});
+
+test('order over retries: disabled: what waits stays, and goes in order when it is enabled again', async () => {
+  sink.answer(({ body }) => (has(body, 'a:000') ? 503 : 200));
+  const dispatcher = await rig.start();
+  await rig.send(events('a', 0, 1, 2));
+  await until('they wait', () => dispatcher.stats()['events_parked'] === 2);
+  rig.configure({ destinations: [httpEntity(rig.destinationId, `${sink.url}/hook`, { status: 'Disabled' })] });
+  await rig.send(events('a', 3));
+  await idle();
+  sink.answer(() => 200);
+  publishDestination();
+  await rig.send(events('a', 4));
+  await until('all arrived', () => sink.taken().length === 4);
+  expect(sink.taken()).toEqual(events('a', 0, 1, 2, 4).map(({ id }) => id));
+});
+
+test('order over retries: rows: a platform that takes some rows and not others gets one event of a visitor a request', async () => {
+  const answer = (body: string): string => {
+    const { Records } = JSON.parse(body) as { Records: { PartitionKey: string }[] };
+    const isFirst = sink.requests.length === 1;
+    return JSON.stringify({
+      Records: Records.map(({ PartitionKey }) =>
+        isFirst && PartitionKey === 'a' ? { ErrorCode: 'InternalFailure' } : { SequenceNumber: '1' },
+      ),
     });
-    await until('the next arrived', () => sink.taken().length === 1);
-    expect(sink.taken()).toEqual(['a:001']);
-    await retryLogIsEmpty();
+  };
+  const settings = { streamName: 's', region: 'eu-west-1', accessKeyId: 'AKIAEXAMPLE', secretAccessKey: 'x' };
+  rig.configure({
+    destinations: [
+      httpEntity(rig.destinationId, sink.url, { type: 'AWSKinesis', settings: { ...settings, baseUrl: sink.url } }),
+    ],
   });
-
-  it('order none: the others go on, and the one that failed comes after them', async () => {
-    publishDestination({ order: 'none' });
-    sink.answer(() => (sink.requests.length === 1 ? 503 : 200));
-    const dispatcher = await rig.start();
-    await rig.send(events('a', 0, 1, 2));
-    await until('all arrived', () => sink.taken().length === 3);
-    expect(sink.taken()).toEqual(['a:001', 'a:002', 'a:000']);
-    expect(dispatcher.stats()).toMatchObject({ parked: 0, visitors_waiting: 0 });
-  });
-
-  it('order changes: to none lets go what is parked, and back keeps what waits', async () => {
-    sink.answer(({ body }) => (has(body, 'a:000') ? { status: 429, headers: { 'retry-after': '4' } } : 200));
-    const dispatcher = await rig.start();
-    await rig.send(events('a', 0, 1, 2));
-    await until('they wait', () => dispatcher.stats()['events_parked'] === 2);
-    publishDestination({ order: 'none' });
-    await until('they arrived', () => sink.taken().length === 2);
-    expect(sink.taken()).toEqual(['a:001', 'a:002']);
-    publishDestination({ order: 'visitor' });
-    await until('the first is known to wait', () => dispatcher.stats()['visitors_waiting'] === 1);
-    sink.answer(() => 200);
-    await rig.send(events('a', 3));
-    await until('all arrived', () => sink.taken().length === 4);
-    expect(sink.taken()).toEqual(['a:001', 'a:002', 'a:000', 'a:003']);
-    await retryLogIsEmpty();
-  });
-
-  it('limit: as many visitors wait as may, then no fresh events are taken until there is room', async () => {
-    let isDown = true;
-    sink.answer(({ body }) => (isDown && idsOf(body)[0]?.startsWith('bad') === true ? 503 : 200));
-    const order = { ...defaultSettings.order, visitorsMax: 4 };
-    const dispatcher = await rig.start({ order });
-    await rig.send([0, 1, 2, 3].map((n) => event(`bad${n}`, 0)));
-    await until('it is paused', () => dispatcher.stats()['order_paused'] === 1);
-    await rig.send(events('good', 0));
-    await until('it waits in the log', async () => (await rig.unfinished()) >= 1);
-    expect(dispatcher.stats()).toMatchObject({ visitors_waiting: 4, order_pauses: 1 });
-    expect(takenOf('good')).toEqual([]);
-    isDown = false;
-    await until('all arrived', () => sink.taken().length === 5);
-    expect(dispatcher.stats()['order_paused']).toBe(0);
-    await idle();
-    await retryLogIsEmpty();
-  });
-
-  it('limit: one visitor parks no more than may be parked', async () => {
-    let isDown = true;
-    sink.answer(({ body }) => (isDown && has(body, 'a:000') ? 503 : 200));
-    const order = { ...defaultSettings.order, eventsMax: 10 };
-    const dispatcher = await rig.start({ order });
-    for (let n = 0; n < 60; n += 1) await rig.send(events('a', n));
-    await until('it is paused', () => dispatcher.stats()['order_paused'] === 1);
-    expect(dispatcher.stats()['events_parked']).toBeLessThan(30);
-    isDown = false;
-    await until('all arrived', () => sink.taken().length === 60);
-    expect(sink.taken()).toEqual(sink.taken().toSorted());
-    await idle();
-    await retryLogIsEmpty();
-  });
-
-  it('restart: what waits is known again, and what comes a second time is not sent twice', async () => {
-    sink.answer(({ body }) => (idsOf(body)[0]?.endsWith('000') === true ? 503 : 200));
-    const first = await rig.start();
-    const visitors = ['a', 'b', 'c'];
-    for (let n = 0; n < 4; n += 1) await rig.send(visitors.map((visitor) => event(visitor, n)));
-    await until('they wait', () => first.stats()['events_parked'] === 9);
-    await first.stop(1_000);
-    sink.answer(() => 200);
-    const second = await rig.start();
-    expect(second.stats()).toMatchObject({ visitors_waiting: 3, events_parked: 9 });
-    // As after a crash before they were acknowledged.
-    await rig.send(visitors.map((visitor) => event(visitor, 2)));
-    await rig.send(visitors.map((visitor) => event(visitor, 4)));
-    await until('all arrived', () => sink.taken().length === 15);
-    await idle();
-    for (const visitor of visitors)
-      expect(takenOf(visitor)).toEqual(events(visitor, 0, 1, 2, 3, 4).map(({ id }) => id));
-    await retryLogIsEmpty();
-  });
-
-  it('cut off from the log, as by a kill, again and again while it flaps: each visitor comes in order', async () => {
-    sink.answer(() => (Math.random() < 0.3 ? 503 : { status: 200, delayMs: 3 }));
-    const visitors = Array.from({ length: 10 }, (_, i) => `v${i}`);
-    for (let n = 0; n < 12; n += 1) await rig.send(visitors.map((visitor) => event(visitor, n)));
-    const settings = { concurrency: 4, retryPolicyOf: quickRetries };
-    for (let life = 1; life <= 3; life += 1) {
-      const before = sink.requests.length;
-      const own = await connectLog({ url: nats.url, name: `life-${life}` });
-      const mortal = await rig.start({ ...settings, healthFlushMs: 50 }, 'test', own);
-      await until('some were asked for', () => sink.requests.length > before + 25);
-      await own[client].nc.close();
-      mortal.done.catch(() => undefined);
-      void mortal.stop(0);
-    }
-    sink.answer(() => ({ status: 200, delayMs: 3 }));
-    const last = await rig.start(settings);
-    await until('all arrived', () => new Set(sink.taken()).size === 120);
-    await idle();
-    await retryLogIsEmpty();
-    const firstOf = (visitor: string): string[] => [...new Set(takenOf(visitor))];
-    for (const visitor of visitors) expect(firstOf(visitor)).toEqual(firstOf(visitor).toSorted());
-    expect(last.stats()).toMatchObject({ visitors_waiting: 0, events_parked: 0, parked_lost: 0 });
-  });
-
-  it('restart: an event that was being moved when the process died is sent once', async () => {
-    await putIntoTier(parkedTier, ['a:001', 'a:002', 'b:000'], 0);
-    await putIntoTier(0, ['a:001'], 1);
-    await rig.start();
-    await until('all arrived', () => sink.taken().length === 3);
-    await retryLogIsEmpty();
-    expect(takenOf('a')).toEqual(['a:001', 'a:002']);
-    expect(takenOf('b')).toEqual(['b:000']);
-  });
-
-  it('restart: of a frame that many share only what still waits is sent again', async () => {
-    await putIntoTier(parkedTier, ['a:001', 'b:001', 'c:001'], 0);
-    await putIntoTier(0, ['b:000'], 1);
-    sink.answer(({ body }) => (has(body, 'b:000') ? 503 : 200));
-    const first = await rig.start();
-    await until('the others arrived', () => sink.taken().length === 2);
-    await first.stop(1_000);
-    const second = await rig.start();
-    expect(second.stats()).toMatchObject({ visitors_waiting: 1, events_parked: 1 });
-    sink.answer(() => 200);
-    await until('all arrived', () => sink.taken().length === 4);
-    expect(sink.taken()).toEqual(['a:001', 'c:001', 'b:000', 'b:001']);
-    await retryLogIsEmpty();
-  });
-
-  it('restart: what an earlier version left in the tiers, several of a visitor, is sent before anything fresh', async () => {
-    await putIntoTier(0, ['a:000'], 1);
-    await putIntoTier(1, ['a:001'], 2);
-    await rig.send(events('a', 2));
-    await rig.start();
-    await until('all arrived', () => sink.taken().length === 3);
-    expect(sink.taken().at(-1)).toBe('a:002');
-  });
-
-  it('another process: what it parked meanwhile is found, and goes when its turn has come', async () => {
-    sink.answer(({ body }) => (has(body, 'a:000') && sink.requests.length < 3 ? 503 : 200));
-    const dispatcher = await rig.start();
-    await rig.send(events('a', 0, 1));
-    await until('it waits', () => dispatcher.stats()['events_parked'] === 1);
-    await putIntoTier(parkedTier, ['a:002', 'c:000'], 0);
-    await until('all arrived', () => {
-      dispatcher.retriesStored(parkedTier);
-      return sink.taken().length === 4;
-    });
-    expect(takenOf('a')).toEqual(events('a', 0, 1, 2).map(({ id }) => id));
-    await retryLogIsEmpty();
-  });
-
-  it('another process: several events of a visitor that it put into the tiers are all sent, before what is fresh', async () => {
-    const dispatcher = await rig.start();
-    await putIntoTier(0, ['a:000', 'a:001'], 1);
-    await putIntoTier(1, ['a:002'], 2);
-    sink.answer(({ body }) => (has(body, 'a:000') && sink.requests.length < 2 ? 503 : 200));
-    for (const tier of [0, 1]) dispatcher.retriesStored(tier);
-    await until('one is known to wait', () => dispatcher.stats()['visitors_waiting'] === 1);
-    await rig.send(events('a', 3));
-    await until('all arrived', () => sink.taken().length === 4);
-    expect(sink.taken().at(-1)).toBe('a:003');
-    await retryLogIsEmpty();
-    await until('nothing waits', () => dispatcher.stats()['visitors_waiting'] === 0);
-  });
-
-  it('replay: its events join the end of their visitor’s line, in their own order', async () => {
-    let isDown = true;
-    sink.answer(({ body }) => (isDown && has(body, 'a:005') ? 503 : 200));
-    const dispatcher = await rig.start();
-    await rig.send(events('a', 5));
-    await until('it waits', () => dispatcher.stats()['visitors_waiting'] === 1);
-    await putIntoTier(replayTier, ['a:001', 'b:001', 'a:002', 'a:005'], 0);
-    dispatcher.retriesStored(replayTier);
-    await until('that of the other visitor passed', () => takenOf('b').length === 1);
-    await until('the others wait', () => dispatcher.stats()['events_parked'] === 2);
-    await rig.send(events('a', 6));
-    await idle();
-    isDown = false;
-    await until('all arrived', () => takenOf('a').length === 4);
-    expect(takenOf('a')).toEqual(['a:005', 'a:001', 'a:002', 'a:006']);
-    await retryLogIsEmpty();
-  });
-
-  it('disabled: what waits stays, and goes in order when it is enabled again', async () => {
-    sink.answer(({ body }) => (has(body, 'a:000') ? 503 : 200));
-    const dispatcher = await rig.start();
-    await rig.send(events('a', 0, 1, 2));
-    await until('they wait', () => dispatcher.stats()['events_parked'] === 2);
-    rig.configure({ destinations: [httpEntity(rig.destinationId, `${sink.url}/hook`, { status: 'Disabled' })] });
-    await rig.send(events('a', 3));
-    await idle();
-    sink.answer(() => 200);
-    publishDestination();
-    await rig.send(events('a', 4));
-    await until('all arrived', () => sink.taken().length === 4);
-    expect(sink.taken()).toEqual(events('a', 0, 1, 2, 4).map(({ id }) => id));
-  });
-
-  it('rows: a platform that takes some rows and not others gets one event of a visitor a request', async () => {
-    const answer = (body: string): string => {
-      const { Records } = JSON.parse(body) as { Records: { PartitionKey: string }[] };
-      const isFirst = sink.requests.length === 1;
-      return JSON.stringify({
-        Records: Records.map(({ PartitionKey }) =>
-          isFirst && PartitionKey === 'a' ? { ErrorCode: 'InternalFailure' } : { SequenceNumber: '1' },
-        ),
-      });
-    };
-    const settings = { streamName: 's', region: 'eu-west-1', accessKeyId: 'AKIAEXAMPLE', secretAccessKey: 'x' };
-    rig.configure({
-      destinations: [
-        httpEntity(rig.destinationId, sink.url, { type: 'AWSKinesis', settings: { ...settings, baseUrl: sink.url } }),
-      ],
-    });
-    sink.answer(({ body }) => ({ status: 200, body: answer(body) }));
-    const dispatcher = await rig.start();
-    await rig.send([...events('a', 0, 1), ...events('b', 0, 1)]);
-    await until('all arrived', () => dispatcher.stats()['delivered'] === 4);
-    const keys = sink.requests.map(({ body }) =>
-      (JSON.parse(body) as { Records: { PartitionKey: string }[] }).Records.map(({ PartitionKey }) => PartitionKey),
-    );
-    for (const request of keys) expect(new Set(request).size).toBe(request.length);
-    expect(keys[0]).toEqual(['a', 'b']);
-  });
+  sink.answer(({ body }) => ({ status: 200, body: answer(body) }));
+  const dispatcher = await rig.start();
+  await rig.send([...events('a', 0, 1), ...events('b', 0, 1)]);
+  await until('all arrived', () => dispatcher.stats()['delivered'] === 4);
+  const keys = sink.requests.map(({ body }) =>
+    (JSON.parse(body) as { Records: { PartitionKey: string }[] }).Records.map(({ PartitionKey }) => PartitionKey),
+  );
+  for (const request of keys) expect(new Set(request).size).toBe(request.length);
+  expect(keys[0]).toEqual(['a', 'b']);
 });

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { insertRecentEvents } from './insert-recent-events.ts';
+import { insertRecentEvents } from './write-recent-events.ts';
 import { createOutcomeRecorder } from './outcome-recorder.ts';
-import type { OutcomeRecorder, OutcomeRecorderOptions } from './outcome-recorder.ts';
+import type { Outcome, OutcomeRecorder, OutcomeRecorderOptions } from './outcome-recorder.ts';
 import { defaultsOf } from '../../../shared/runtime/env.ts';
 import { readRecentSettings, recentEnv } from './recent-settings.ts';
 import { createRecentRig } from './testing/recent-rig.ts';
-import type { Outcome } from './write-outcomes.ts';
 
 let rig: Awaited<ReturnType<typeof createRecentRig>>;
 let account: string;

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vi
 import { encodeResolved } from '../../../shared/contracts/events/resolved-event.ts';
 import { countWaiting } from '../../../shared/nats/consume/unfinished-messages.ts';
 import { inTransaction } from '../../../shared/postgres/in-transaction.ts';
-import { eraseVisitor } from '../../../shared/visitors/find-visitor.ts';
+import { eraseVisitorRows } from '../../../shared/visitors/find-visitor.ts';
 import { createVisitorStore } from '../../../shared/visitors/postgres-visitor-store.ts';
 import type { VisitorClaim } from '../../../shared/visitors/visitor-identity.ts';
 import type { VisitorStore } from '../../../shared/visitors/visitor-store.ts';
@@ -168,7 +168,7 @@ test('recorder: an event of an erased visitor that comes late is not recorded, n
   await visitors.resolve([{ accountId: account, claim: claim(younger), given: [] }]);
   await visitors.resolve([{ accountId: account, claim: claim(younger, ['customer-1']), given: [] }]);
   expect((await visitors.find(account, { id: younger }))?.id).toBe(older);
-  const erased = await inTransaction(rig.pool, (client) => eraseVisitor(client, account, younger));
+  const erased = await inTransaction(rig.pool, (client) => eraseVisitorRows(client, account, younger));
   expect(erased.toSorted()).toEqual([older, younger]);
 
   const of = (id: string) => ({ visitor: { id, custom_properties: {} } });

@@ -1,15 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { countLines } from '../../../shared/contracts/events/frame.ts';
 import { idsHeader } from '../../../shared/contracts/events/event-hash.ts';
-import type { Delivery } from '../../../shared/nats/messages/delivery.ts';
-import type { Actor } from '../worker/actor.ts';
+import type { LogMessage } from '../../../shared/nats/messages/log-message.ts';
+import type { Actor } from '../worker/define-worker.ts';
 import { openFrameReader, runConsumerWorker } from '../worker/consumer-worker.ts';
 import type { FrameReader } from '../worker/consumer-worker.ts';
-import { recorderConsumer } from './recorder-context.ts';
-import type { RecorderContext } from './recorder-context.ts';
-import { createRecorderCounts } from './recorder-stats.ts';
+import { createRecorderCounts, recorderConsumer } from './recorder-context.ts';
+import type { RecorderContext, RecorderGauge, RecorderStat } from './recorder-context.ts';
 import { sampleFrame } from './sample-frame.ts';
-import type { RecorderGauge, RecorderStat } from './recorder-stats.ts';
 import type { SampledLine } from './sample-frame.ts';
 import { createSamplingBuckets } from './sampling-bucket.ts';
 import type { SamplingBuckets } from './sampling-bucket.ts';
@@ -67,28 +65,28 @@ class Recorder {
   async work(): Promise<void> {
     const { settings } = this.#context;
     for (;;) {
-      const deliveries = await this.#reader.take(settings.framesPerTake);
-      const [oldest] = deliveries;
+      const messages = await this.#reader.take(settings.framesPerTake);
+      const [oldest] = messages;
       if (oldest === undefined) return;
-      const lines = deliveries.flatMap((delivery) => this.#sample(delivery));
+      const lines = messages.flatMap((message) => this.#sample(message));
       await writeRecentEvents(this.#context, { lines, oldestAtMs: oldest.storedAtMs }, (events) => {
         for (const { accountId } of events) this.#trimmer.noteAdded(accountId, 1);
       });
-      this.#reader.finish(deliveries);
+      this.#reader.finish(messages);
       if (this.#reader.buffered < settings.framesPerTake / 2) await wait(settings.lingerMs);
     }
   }
 
-  #sample(delivery: Delivery): readonly SampledLine[] {
+  #sample(message: LogMessage): readonly SampledLine[] {
     const { settings, counts } = this.#context;
-    const { subject, data, storedAtMs } = delivery;
-    this.#framesWaiting = delivery.pending;
+    const { subject, data, storedAtMs } = message;
+    this.#framesWaiting = message.pending;
     this.#lagMs = Math.max(0, Date.now() - storedAtMs);
-    if (this.#lagMs > settings.behindMaxMs && delivery.pending > settings.behindFramesMax) {
+    if (this.#lagMs > settings.behindMaxMs && message.pending > settings.behindFramesMax) {
       counts.skipped_behind += countLines(data);
       return [];
     }
-    const ids = delivery.header(idsHeader);
+    const ids = message.header(idsHeader);
     const { lines, skipped } = sampleFrame({ subject, data, storedAtMs, ids }, this.#buckets);
     counts.skipped_sampled += skipped;
     return lines;

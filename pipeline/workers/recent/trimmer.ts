@@ -1,6 +1,6 @@
-import { failureFields } from '../worker/failure-fields.ts';
+import type { Pool } from 'pg';
+import { failureFields } from '../worker/isolate-refused.ts';
 import type { RecorderContext } from './recorder-context.ts';
-import { accountsInView, trimByAge, trimByCount, trimEventsMax } from './trim-recent-events.ts';
 
 /** Keeps the view within its bounds, now and then. */
 export type Trimmer = {
@@ -79,4 +79,62 @@ export function startTrimmer(context: RecorderContext): Trimmer {
       await running;
     },
   };
+}
+
+/** A place in the order in which an account's events were received. */
+type Place = { readonly receivedAt: Date; readonly id: string };
+
+type TrimLimits = { readonly eventsMax: number; readonly ageMaxMs: number };
+
+const eventsPerDelete = 2_000;
+const deletesMax = 50;
+/** What one trim takes of an account; the rest waits for the next one. */
+const trimEventsMax = eventsPerDelete * deletesMax;
+
+/** The accounts that have events in the view; looks at one row an account. */
+async function accountsInView(pool: Pool): Promise<string[]> {
+  const { rows } = await pool.query<{ account_id: string }>(`
+    with recursive accounts as (
+      (select account_id from recent_events order by account_id limit 1)
+      union all
+      select (select e.account_id from recent_events e where e.account_id > a.account_id order by e.account_id limit 1)
+      from accounts a where a.account_id is not null
+    )
+    select account_id from accounts where account_id is not null`);
+  return rows.map((row) => row.account_id);
+}
+
+/** Removes an account's events that were received too long ago. Returns how many. */
+function trimByAge(pool: Pool, accountId: string, { ageMaxMs }: TrimLimits, nowMs: number): Promise<number> {
+  // No id is empty, so what was received at that very time stays.
+  return deleteUpTo(pool, accountId, { receivedAt: new Date(nowMs - ageMaxMs), id: '' });
+}
+
+/** Removes what an account has over its share, those received first. Returns how many. */
+async function trimByCount(pool: Pool, accountId: string, { eventsMax }: TrimLimits): Promise<number> {
+  const { rows } = await pool.query<Place>(
+    `select received_at as "receivedAt", id from recent_events where account_id = $1
+      order by received_at desc, id desc offset $2 limit 1`,
+    [accountId, eventsMax],
+  );
+  const [last] = rows;
+  return last === undefined ? 0 : deleteUpTo(pool, accountId, last);
+}
+
+async function deleteUpTo(pool: Pool, accountId: string, { receivedAt, id }: Place): Promise<number> {
+  let deleted = 0;
+  for (let turn = 0; turn < deletesMax; turn += 1) {
+    // Two trimmers at once skip each other's rows instead of waiting crosswise.
+    const { rowCount } = await pool.query(
+      `with leaving as (
+        select account_id, id from recent_events where account_id = $1 and (received_at, id) <= ($2, $3)
+        order by received_at, id limit $4 for update skip locked
+      )
+      delete from recent_events e using leaving l where e.account_id = l.account_id and e.id = l.id`,
+      [accountId, receivedAt, id, eventsPerDelete],
+    );
+    deleted += rowCount ?? 0;
+    if ((rowCount ?? 0) < eventsPerDelete) break;
+  }
+  return deleted;
 }

@@ -1,7 +1,7 @@
 import { recentEventsConsumer } from '../../../shared/contracts/subjects.ts';
 import { defineWorker } from '../worker/define-worker.ts';
+import { recorderCounters, recorderGauges } from './recorder-context.ts';
 import type { RecorderContext } from './recorder-context.ts';
-import { recorderCounters, recorderGauges } from './recorder-stats.ts';
 import type { RecentSettings } from './recent-settings.ts';
 import { startRecentEventsRecorder } from './recorder.ts';
 

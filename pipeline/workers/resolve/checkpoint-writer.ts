@@ -1,8 +1,7 @@
 import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
-import { lastStored, storedAt } from '../../../shared/nats/messages/subject-log.ts';
-import { reportLoss } from '../../../shared/nats/messages/notice-losses.ts';
+import { lastStored, purgeSubject, storedAt } from '../../../shared/nats/messages/subject-log.ts';
+import { reportLoss } from '../../../shared/nats/messages/lost-messages.ts';
 import { PublishError, publish } from '../../../shared/nats/publish/publisher.ts';
-import { purgeSubject } from '../../../shared/nats/messages/subject-log.ts';
 import { readStreamState } from '../../../shared/nats/streams/stream-progress.ts';
 import type { StreamState } from '../../../shared/nats/streams/stream-progress.ts';
 import { deduplicationSubject, eventsOfPartition } from '../../../shared/contracts/subjects.ts';

@@ -1,6 +1,6 @@
 import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
 import { client } from '../../../shared/nats/connection/client.ts';
 import { connectLog } from '../../../shared/nats/connection/connection.ts';
@@ -12,7 +12,7 @@ import { createNatsFolder, createTestDatabase, startTestNats } from '../../../sh
 import type { TestDatabase } from '../../../shared/testing/servers.ts';
 import type { ResolverSettings } from './resolver-settings.ts';
 import { createResolverRig, defaultSettings } from './testing/resolver-rig.ts';
-import type { Actor } from '../worker/actor.ts';
+import type { Actor } from '../worker/define-worker.ts';
 import type { ResolverRig } from './testing/resolver-rig.ts';
 
 let nats: NatsServer;
@@ -87,131 +87,129 @@ async function countCheckpoints({ connection }: ResolverRig, partition = 0): Pro
   return (await countBySubject(connection, streams.deduplication, subject)).get(subject) ?? 0;
 }
 
-describe('checkpoints of deduplication', () => {
-  it('checkpoints: a start after a stop reads no frame and knows every event', () =>
-    withRig(async (rig) => {
-      await sendEach(rig, 0, 30);
-      await resolve(rig, 30, seldom);
-      expect(await resend(rig, 0, 30)).toEqual({ resolved: 0, duplicates: 30, framesRead: 0 });
-      // Once more, over what two resolvers wrote.
-      expect(await resend(rig, 10, 40)).toEqual({ resolved: 10, duplicates: 20, framesRead: 0 });
-    }));
+test('checkpoints: a start after a stop reads no frame and knows every event', () =>
+  withRig(async (rig) => {
+    await sendEach(rig, 0, 30);
+    await resolve(rig, 30, seldom);
+    expect(await resend(rig, 0, 30)).toEqual({ resolved: 0, duplicates: 30, framesRead: 0 });
+    // Once more, over what two resolvers wrote.
+    expect(await resend(rig, 10, 40)).toEqual({ resolved: 10, duplicates: 20, framesRead: 0 });
+  }));
 
-  it('checkpoints: a start after a crash reads the frames that came after the last one', () =>
-    withRig(async (rig) => {
-      await sendEach(rig, 0, 10);
-      await resolve(rig, 10);
-      await sendEach(rig, 10, 15);
-      const connection = await connectLog({ url: nats.url, name: 'mortal' });
-      const resolver = await rig.start(0, { connection, settings: { ...seldom, framesPerTake: 1 } });
-      await until(resolver, 'resolved', 5);
-      resolver.done.catch(() => undefined);
-      await connection[client].nc.close();
-      void resolver.stop(0);
-      expect(await resend(rig, 0, 15)).toEqual({ resolved: 0, duplicates: 15, framesRead: 5 });
-    }));
+test('checkpoints: a start after a crash reads the frames that came after the last one', () =>
+  withRig(async (rig) => {
+    await sendEach(rig, 0, 10);
+    await resolve(rig, 10);
+    await sendEach(rig, 10, 15);
+    const connection = await connectLog({ url: nats.url, name: 'mortal' });
+    const resolver = await rig.start(0, { connection, settings: { ...seldom, framesPerTake: 1 } });
+    await until(resolver, 'resolved', 5);
+    resolver.done.catch(() => undefined);
+    await connection[client].nc.close();
+    void resolver.stop(0);
+    expect(await resend(rig, 0, 15)).toEqual({ resolved: 0, duplicates: 15, framesRead: 5 });
+  }));
 
-  it('checkpoints: a log without any is read whole once, and has them from then on', () =>
-    withRig(async (rig) => {
-      await sendEach(rig, 0, 20);
-      await resolve(rig, 20);
-      await rig.connection[client].jsm.streams.purge(streams.deduplication);
-      expect(await resend(rig, 0, 20)).toEqual({ resolved: 0, duplicates: 20, framesRead: 20 });
-      expect(await resend(rig, 0, 20)).toEqual({ resolved: 0, duplicates: 20, framesRead: 0 });
-    }));
+test('checkpoints: a log without any is read whole once, and has them from then on', () =>
+  withRig(async (rig) => {
+    await sendEach(rig, 0, 20);
+    await resolve(rig, 20);
+    await rig.connection[client].jsm.streams.purge(streams.deduplication);
+    expect(await resend(rig, 0, 20)).toEqual({ resolved: 0, duplicates: 20, framesRead: 20 });
+    expect(await resend(rig, 0, 20)).toEqual({ resolved: 0, duplicates: 20, framesRead: 0 });
+  }));
 
-  it('checkpoints: where one is missing, what follows is read from the log', () =>
-    withRig(async (rig) => {
-      const resolver = await rig.start(0, { settings: { ...often, framesPerTake: 1 } });
-      const seqs: number[] = [];
-      for (const n of numbers(0, 4)) {
-        await sendEach(rig, n * 5, n * 5 + 5);
-        await until(resolver, 'resolved', n * 5 + 5);
-        await vi.waitFor(async () => {
-          const { state } = await rig.connection[client].jsm.streams.info(streams.deduplication);
-          expect(state.last_seq).toBeGreaterThan(seqs.at(-1) ?? 0);
-          seqs.push(state.last_seq);
-        });
-      }
-      await resolver.stop(5_000);
-      await deleteMessage(rig.connection, streams.deduplication, seqs[2] ?? 0);
-      const read = await resend(rig, 0, 20);
-      expect(read).toMatchObject({ resolved: 0, duplicates: 20 });
-      expect(read.framesRead).toBeGreaterThan(0);
-      expect(await resend(rig, 0, 20)).toEqual({ resolved: 0, duplicates: 20, framesRead: 0 });
-    }));
+test('checkpoints: where one is missing, what follows is read from the log', () =>
+  withRig(async (rig) => {
+    const resolver = await rig.start(0, { settings: { ...often, framesPerTake: 1 } });
+    const seqs: number[] = [];
+    for (const n of numbers(0, 4)) {
+      await sendEach(rig, n * 5, n * 5 + 5);
+      await until(resolver, 'resolved', n * 5 + 5);
+      await vi.waitFor(async () => {
+        const { state } = await rig.connection[client].jsm.streams.info(streams.deduplication);
+        expect(state.last_seq).toBeGreaterThan(seqs.at(-1) ?? 0);
+        seqs.push(state.last_seq);
+      });
+    }
+    await resolver.stop(5_000);
+    await deleteMessage(rig.connection, streams.deduplication, seqs[2] ?? 0);
+    const read = await resend(rig, 0, 20);
+    expect(read).toMatchObject({ resolved: 0, duplicates: 20 });
+    expect(read.framesRead).toBeGreaterThan(0);
+    expect(await resend(rig, 0, 20)).toEqual({ resolved: 0, duplicates: 20, framesRead: 0 });
+  }));
 
-  it('checkpoints: a longer window, or a larger table, is filled from the log', () =>
-    withRig(async (rig) => {
-      await sendEach(rig, 0, 10);
-      const small = { windowMs: 3_600_000, idsMax: 1_000 };
-      await resolve(rig, 10, { ...often, deduplication: small });
-      expect(await resend(rig, 0, 10)).toEqual({ resolved: 0, duplicates: 10, framesRead: 10 });
-      expect(await resend(rig, 0, 10)).toEqual({ resolved: 0, duplicates: 10, framesRead: 0 });
-    }));
+test('checkpoints: a longer window, or a larger table, is filled from the log', () =>
+  withRig(async (rig) => {
+    await sendEach(rig, 0, 10);
+    const small = { windowMs: 3_600_000, idsMax: 1_000 };
+    await resolve(rig, 10, { ...often, deduplication: small });
+    expect(await resend(rig, 0, 10)).toEqual({ resolved: 0, duplicates: 10, framesRead: 10 });
+    expect(await resend(rig, 0, 10)).toEqual({ resolved: 0, duplicates: 10, framesRead: 0 });
+  }));
 
-  it('checkpoints: of two resolvers of a partition the later one writes, and misses nothing of the earlier one', () =>
-    withRig(async (rig) => {
-      const earlier = await rig.start(0, { settings: seldom });
-      await sendEach(rig, 0, 5);
-      await until(earlier, 'resolved', 5);
-      const failure = earlier.done.then(
-        () => undefined,
-        (error: unknown) => error,
-      );
-      const later = await rig.start(0, { settings: seldom });
-      expect(await failure).toMatchObject({ code: 'consumer_taken' });
-      const before = await countCheckpoints(rig);
-      await earlier.stop(5_000);
-      expect(await countCheckpoints(rig)).toBe(before);
-      await later.stop(5_000);
-      expect(later.stats()).toMatchObject({ deduplication_ids: 5, checkpoint_failures: 0 });
-      expect(await resend(rig, 0, 5)).toEqual({ resolved: 0, duplicates: 5, framesRead: 0 });
-    }));
+test('checkpoints: of two resolvers of a partition the later one writes, and misses nothing of the earlier one', () =>
+  withRig(async (rig) => {
+    const earlier = await rig.start(0, { settings: seldom });
+    await sendEach(rig, 0, 5);
+    await until(earlier, 'resolved', 5);
+    const failure = earlier.done.then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    const later = await rig.start(0, { settings: seldom });
+    expect(await failure).toMatchObject({ code: 'consumer_taken' });
+    const before = await countCheckpoints(rig);
+    await earlier.stop(5_000);
+    expect(await countCheckpoints(rig)).toBe(before);
+    await later.stop(5_000);
+    expect(later.stats()).toMatchObject({ deduplication_ids: 5, checkpoint_failures: 0 });
+    expect(await resend(rig, 0, 5)).toEqual({ resolved: 0, duplicates: 5, framesRead: 0 });
+  }));
 
-  it('checkpoints: those that the table needs no more are removed, and the others fill it', () =>
-    withRig(async (rig) => {
-      const events = 20_000;
-      const deduplication = { windowMs: 3_600_000, idsMax: 1_600 };
-      const settings = { ...often, deduplication, checkpointBytesMax: 1_024 };
-      for (let from = 0; from < events; from += 500) await sendAtOnce(rig, from, from + 500);
-      const resolver = await resolve(rig, events, settings);
-      const held = resolver.stats()['deduplication_ids'];
-      // As many as the table holds, those that are removed together, and a few that were not full.
-      expect(await countCheckpoints(rig)).toBeLessThan(1_600 / 128 + 64 + 60);
-      const next = await rig.start(0, { settings });
-      expect(next.stats()).toMatchObject({ rebuild_frames: 0, deduplication_ids: held });
-      await next.stop(5_000);
-    }));
+test('checkpoints: those that the table needs no more are removed, and the others fill it', () =>
+  withRig(async (rig) => {
+    const events = 20_000;
+    const deduplication = { windowMs: 3_600_000, idsMax: 1_600 };
+    const settings = { ...often, deduplication, checkpointBytesMax: 1_024 };
+    for (let from = 0; from < events; from += 500) await sendAtOnce(rig, from, from + 500);
+    const resolver = await resolve(rig, events, settings);
+    const held = resolver.stats()['deduplication_ids'];
+    // As many as the table holds, those that are removed together, and a few that were not full.
+    expect(await countCheckpoints(rig)).toBeLessThan(1_600 / 128 + 64 + 60);
+    const next = await rig.start(0, { settings });
+    expect(next.stats()).toMatchObject({ rebuild_frames: 0, deduplication_ids: held });
+    await next.stop(5_000);
+  }));
 
-  it('checkpoints: ids that the window has left behind are removed with their checkpoints', () =>
-    withRig(async (rig) => {
-      const settings = { ...often, deduplication: { windowMs: 40, idsMax: 1_000 } };
-      const resolver = await rig.start(0, { settings });
-      let sent = 0;
-      await vi.waitFor(
-        async () => {
-          await sendEach(rig, sent, (sent += 1));
-          expect(resolver.stats()['checkpoints']).toBeGreaterThan(100);
-        },
-        { timeout: 45_000, interval: 20 },
-      );
-      await resolver.stop(5_000);
-      expect(await countCheckpoints(rig)).toBeLessThan(90);
-    }));
+test('checkpoints: ids that the window has left behind are removed with their checkpoints', () =>
+  withRig(async (rig) => {
+    const settings = { ...often, deduplication: { windowMs: 40, idsMax: 1_000 } };
+    const resolver = await rig.start(0, { settings });
+    let sent = 0;
+    await vi.waitFor(
+      async () => {
+        await sendEach(rig, sent, (sent += 1));
+        expect(resolver.stats()['checkpoints']).toBeGreaterThan(100);
+      },
+      { timeout: 45_000, interval: 20 },
+    );
+    await resolver.stop(5_000);
+    expect(await countCheckpoints(rig)).toBeLessThan(90);
+  }));
 
-  it('checkpoints: a log that takes none holds up neither a start nor an event', () =>
-    withRig(async (rig) => {
-      const { jsm } = rig.connection[client];
-      const { config } = await jsm.streams.info(streams.deduplication);
-      await jsm.streams.delete(streams.deduplication);
-      await sendEach(rig, 0, 5);
-      const resolver = await resolve(rig, 5);
-      expect(resolver.stats()['checkpoint_failures']).toBeGreaterThan(0);
-      await jsm.streams.add(config);
-      expect(await resend(rig, 0, 5)).toEqual({ resolved: 0, duplicates: 5, framesRead: 5 });
-    }));
-});
+test('checkpoints: a log that takes none holds up neither a start nor an event', () =>
+  withRig(async (rig) => {
+    const { jsm } = rig.connection[client];
+    const { config } = await jsm.streams.info(streams.deduplication);
+    await jsm.streams.delete(streams.deduplication);
+    await sendEach(rig, 0, 5);
+    const resolver = await resolve(rig, 5);
+    expect(resolver.stats()['checkpoint_failures']).toBeGreaterThan(0);
+    await jsm.streams.add(config);
+    expect(await resend(rig, 0, 5)).toEqual({ resolved: 0, duplicates: 5, framesRead: 5 });
+  }));
 
 /** An id in the table whose event is not in the log would have the event dropped when it comes again. */
 describe('checkpoints of frames that the log lost', () => {
@@ -252,7 +250,7 @@ describe('checkpoints of frames that the log lost', () => {
     await cp(from, to, { recursive: true });
   };
 
-  it('checkpoints: after EVENTS was restored from an older copy, what it lost is taken again', () =>
+  test('checkpoints: after EVENTS was restored from an older copy, what it lost is taken again', () =>
     withOwnLog(async ({ rig, restart }, events, copy) => {
       await sendEach(rig, 0, 10);
       await resolve(rig, 10);
@@ -264,7 +262,7 @@ describe('checkpoints of frames that the log lost', () => {
       expect(await resend(rig, 0, 20)).toEqual({ resolved: 0, duplicates: 20, framesRead: 0 });
     }));
 
-  it('checkpoints: the same when other partitions have given the lost sequences to frames of theirs', () =>
+  test('checkpoints: the same when other partitions have given the lost sequences to frames of theirs', () =>
     withOwnLog(async ({ rig, restart }, events, copy) => {
       await sendEach(rig, 0, 10);
       await resolve(rig, 10);
@@ -277,7 +275,7 @@ describe('checkpoints of frames that the log lost', () => {
       expect(await resend(rig, 0, 20)).toMatchObject({ resolved: 10, duplicates: 10 });
     }));
 
-  it('checkpoints: the same when the stream was made anew and has grown past the old one', () =>
+  test('checkpoints: the same when the stream was made anew and has grown past the old one', () =>
     withOwnLog(async ({ rig }) => {
       const { jsm } = rig.connection[client];
       await sendEach(rig, 0, 10);
@@ -290,7 +288,7 @@ describe('checkpoints of frames that the log lost', () => {
       expect(await resend(rig, 0, 10)).toMatchObject({ resolved: 10, duplicates: 0 });
     }));
 
-  it('checkpoints: a resolver whose last frames are gone after a reconnect ends, and the next takes them again', () =>
+  test('checkpoints: a resolver whose last frames are gone after a reconnect ends, and the next takes them again', () =>
     withOwnLog(async ({ rig, restart }, events, copy) => {
       const resolver = await rig.start(0, { settings: { ...often, framesPerTake: 1 } });
       const failure = resolver.done.then(
@@ -308,7 +306,7 @@ describe('checkpoints of frames that the log lost', () => {
       expect(await resend(rig, 0, 20)).toMatchObject({ resolved: 10, duplicates: 10 });
     }));
 
-  it('checkpoints: what retention has removed from EVENTS is still known', () =>
+  test('checkpoints: what retention has removed from EVENTS is still known', () =>
     withOwnLog(async ({ rig }) => {
       await sendEach(rig, 0, 10);
       await resolve(rig, 10);

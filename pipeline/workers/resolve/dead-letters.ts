@@ -1,6 +1,6 @@
 import { ingestDeadLetterHeaders } from '../../../shared/contracts/events/dead-letter.ts';
 import { deadLetterSubject } from '../../../shared/contracts/subjects.ts';
-import { publishOutput } from './publish-output.ts';
+import { publishOutput } from './publish-frames.ts';
 import type { ResolverContext } from './resolver-context.ts';
 
 /** Something of an ingest frame that cannot be worked on: a line, or the frame itself. */

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { createDeduplication } from './deduplication.ts';
 import type { IdRun } from '../../../shared/contracts/events/checkpoint.ts';
 import { encodeHashes, hashEvent } from '../../../shared/contracts/events/event-hash.ts';
@@ -7,92 +7,90 @@ import { encodeHashes, hashEvent } from '../../../shared/contracts/events/event-
 const windowMs = 25_600;
 const stepMs = 100;
 
-describe('deduplication', () => {
-  it('deduplication: exact inside the window, forgetful at most one step behind it', () => {
-    const event = fc.record({ id: fc.integer({ min: 0, max: 30 }), afterMs: fc.integer({ min: 0, max: 6_000 }) });
-    fc.assert(
-      fc.property(fc.array(event, { maxLength: 120 }), (events) => {
-        const table = createDeduplication({ windowMs, idsMax: 16_000 });
-        const firstSeen = new Map<number, number>();
-        let nowMs = 1_000_000;
-        for (const { id, afterMs } of events) {
-          nowMs += afterMs;
-          const added = table.add(hashEvent('account', String(id)), nowMs);
-          const seenMs = firstSeen.get(id);
-          const ageMs = seenMs === undefined ? Number.POSITIVE_INFINITY : nowMs - seenMs;
-          if (ageMs < windowMs) expect(added).toBe(false);
-          if (ageMs >= windowMs + stepMs) expect(added).toBe(true);
-          if (added) firstSeen.set(id, nowMs);
-        }
-        expect(table.effectiveWindowMs).toBe(windowMs);
-      }),
-    );
-  });
+test('deduplication: exact inside the window, forgetful at most one step behind it', () => {
+  const event = fc.record({ id: fc.integer({ min: 0, max: 30 }), afterMs: fc.integer({ min: 0, max: 6_000 }) });
+  fc.assert(
+    fc.property(fc.array(event, { maxLength: 120 }), (events) => {
+      const table = createDeduplication({ windowMs, idsMax: 16_000 });
+      const firstSeen = new Map<number, number>();
+      let nowMs = 1_000_000;
+      for (const { id, afterMs } of events) {
+        nowMs += afterMs;
+        const added = table.add(hashEvent('account', String(id)), nowMs);
+        const seenMs = firstSeen.get(id);
+        const ageMs = seenMs === undefined ? Number.POSITIVE_INFINITY : nowMs - seenMs;
+        if (ageMs < windowMs) expect(added).toBe(false);
+        if (ageMs >= windowMs + stepMs) expect(added).toBe(true);
+        if (added) firstSeen.set(id, nowMs);
+      }
+      expect(table.effectiveWindowMs).toBe(windowMs);
+    }),
+  );
+});
 
-  it('deduplication: the same id of another account is another event', () => {
-    const table = createDeduplication({ windowMs, idsMax: 100 });
-    expect(table.add(hashEvent('a', 'e'), 1)).toBe(true);
-    expect(table.add(hashEvent('b', 'e'), 1)).toBe(true);
-    expect(table.add(hashEvent('a', 'e'), 2)).toBe(false);
-  });
+test('deduplication: the same id of another account is another event', () => {
+  const table = createDeduplication({ windowMs, idsMax: 100 });
+  expect(table.add(hashEvent('a', 'e'), 1)).toBe(true);
+  expect(table.add(hashEvent('b', 'e'), 1)).toBe(true);
+  expect(table.add(hashEvent('a', 'e'), 2)).toBe(false);
+});
 
-  it('deduplication: time that goes back counts as standing still', () => {
-    const table = createDeduplication({ windowMs, idsMax: 100 });
-    table.add(hashEvent('a', 'late'), 1_000_000);
-    expect(table.add(hashEvent('a', 'early'), 900_000)).toBe(true);
-    expect(table.add(hashEvent('a', 'early'), 1_000_000 + windowMs - 1)).toBe(false);
-  });
+test('deduplication: time that goes back counts as standing still', () => {
+  const table = createDeduplication({ windowMs, idsMax: 100 });
+  table.add(hashEvent('a', 'late'), 1_000_000);
+  expect(table.add(hashEvent('a', 'early'), 900_000)).toBe(true);
+  expect(table.add(hashEvent('a', 'early'), 1_000_000 + windowMs - 1)).toBe(false);
+});
 
-  it('deduplication: where the count is the bound, the newest are kept and the effective window says how far back', () => {
-    const idsMax = 16 * 100;
-    const table = createDeduplication({ windowMs, idsMax });
-    const total = 10_000;
-    for (let id = 0; id < total; id += 1) table.add(hashEvent('a', String(id)), 1_000_000 + id);
-    const nowMs = 1_000_000 + total - 1;
-    expect(table.size).toBeLessThanOrEqual(idsMax);
-    expect(table.size).toBeGreaterThan(idsMax * 0.95);
-    const windowNow = table.effectiveWindowMs;
-    expect(windowNow).toBeGreaterThan(1_000);
-    expect(windowNow).toBeLessThan(idsMax);
-    const stillKnown = total - 1 - windowNow;
-    expect(table.add(hashEvent('a', String(stillKnown)), nowMs)).toBe(false);
-    expect(table.add(hashEvent('a', '10'), nowMs)).toBe(true);
-  });
+test('deduplication: where the count is the bound, the newest are kept and the effective window says how far back', () => {
+  const idsMax = 16 * 100;
+  const table = createDeduplication({ windowMs, idsMax });
+  const total = 10_000;
+  for (let id = 0; id < total; id += 1) table.add(hashEvent('a', String(id)), 1_000_000 + id);
+  const nowMs = 1_000_000 + total - 1;
+  expect(table.size).toBeLessThanOrEqual(idsMax);
+  expect(table.size).toBeGreaterThan(idsMax * 0.95);
+  const windowNow = table.effectiveWindowMs;
+  expect(windowNow).toBeGreaterThan(1_000);
+  expect(windowNow).toBeLessThan(idsMax);
+  const stillKnown = total - 1 - windowNow;
+  expect(table.add(hashEvent('a', String(stillKnown)), nowMs)).toBe(false);
+  expect(table.add(hashEvent('a', '10'), nowMs)).toBe(true);
+});
 
-  it('deduplication: a table filled with packed ids is the table they were added to one by one', () => {
-    const steps = fc.array(fc.tuple(fc.nat(6_000), fc.array(fc.nat(400), { maxLength: 60 })), { maxLength: 40 });
-    fc.assert(
-      fc.property(steps, (runs) => {
-        const make = () => createDeduplication({ windowMs, idsMax: 16 * 20 });
-        const [one, packed, bulk] = [make(), make(), make()];
-        bulk.reserve(100);
-        const all: IdRun[] = [];
-        let timeMs = 1_000_000;
-        for (const [afterMs, ids] of runs) {
-          timeMs += afterMs;
-          const hashes = ids.map((id) => hashEvent('a', String(id)));
-          for (const hash of hashes) one.add(hash, timeMs);
-          const run = { ids: Buffer.from(encodeHashes(hashes), 'base64'), timeMs };
-          packed.addPacked(run);
-          all.push(run);
-        }
-        const half = Math.floor(all.length / 2);
-        bulk.addRuns(all.slice(0, half));
-        bulk.addRuns(all.slice(half));
-        for (let id = 0; id <= 400; id += 1) {
-          const hash = hashEvent('a', String(id));
-          const isNew = one.add(hash, timeMs);
-          expect(packed.add(hash, timeMs)).toBe(isNew);
-          expect(bulk.add(hash, timeMs)).toBe(isNew);
-        }
-      }),
-    );
-  });
+test('deduplication: a table filled with packed ids is the table they were added to one by one', () => {
+  const steps = fc.array(fc.tuple(fc.nat(6_000), fc.array(fc.nat(400), { maxLength: 60 })), { maxLength: 40 });
+  fc.assert(
+    fc.property(steps, (runs) => {
+      const make = () => createDeduplication({ windowMs, idsMax: 16 * 20 });
+      const [one, packed, bulk] = [make(), make(), make()];
+      bulk.reserve(100);
+      const all: IdRun[] = [];
+      let timeMs = 1_000_000;
+      for (const [afterMs, ids] of runs) {
+        timeMs += afterMs;
+        const hashes = ids.map((id) => hashEvent('a', String(id)));
+        for (const hash of hashes) one.add(hash, timeMs);
+        const run = { ids: Buffer.from(encodeHashes(hashes), 'base64'), timeMs };
+        packed.addPacked(run);
+        all.push(run);
+      }
+      const half = Math.floor(all.length / 2);
+      bulk.addRuns(all.slice(0, half));
+      bulk.addRuns(all.slice(half));
+      for (let id = 0; id <= 400; id += 1) {
+        const hash = hashEvent('a', String(id));
+        const isNew = one.add(hash, timeMs);
+        expect(packed.add(hash, timeMs)).toBe(isNew);
+        expect(bulk.add(hash, timeMs)).toBe(isNew);
+      }
+    }),
+  );
+});
 
-  it('deduplication: ids that expired give their place back', () => {
-    const table = createDeduplication({ windowMs, idsMax: 100_000 });
-    for (let id = 0; id < 10_000; id += 1) table.add(hashEvent('a', String(id)), 1_000);
-    for (let id = 0; id < 1_000; id += 1) table.add(hashEvent('b', String(id)), 1_000 + windowMs + stepMs);
-    expect(table.size).toBe(1_000);
-  });
+test('deduplication: ids that expired give their place back', () => {
+  const table = createDeduplication({ windowMs, idsMax: 100_000 });
+  for (let id = 0; id < 10_000; id += 1) table.add(hashEvent('a', String(id)), 1_000);
+  for (let id = 0; id < 1_000; id += 1) table.add(hashEvent('b', String(id)), 1_000 + windowMs + stepMs);
+  expect(table.size).toBe(1_000);
 });

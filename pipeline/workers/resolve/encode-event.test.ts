@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Envelope } from '../../../shared/contracts/events/envelope.ts';
 import { parseResolved } from '../../../shared/contracts/events/resolved-event.ts';
 import type { JsonObject } from '../../../shared/runtime/json.ts';
@@ -31,38 +31,36 @@ const visitor = fc
     return custom === undefined ? properties : { ...properties, custom_properties: custom };
   });
 
-describe('resolved lines', () => {
-  it('withVisitor: reads back as the event and its visitor, whatever they hold', () => {
-    fc.assert(
-      fc.property(object, object, visitor, fc.string(), (properties, context, of, id) => {
-        const text = withVisitor(encode(properties, context), id, new VisitorProperties(of));
-        expect(parseResolved(text)).toEqual({
-          v: 1,
-          event: {
-            id: 'e',
-            event: 'E "quoted"',
-            time: 8,
-            received_at: 9,
-            source_id: 's',
-            account_id: 'a',
-            test: true,
-            event_properties: properties,
-            context,
-            trace: '00-1',
-            version_number: 3,
-          },
-          visitor: { custom_properties: {}, ...of, id },
-        });
-      }),
-    );
-  });
+test('resolved lines: withVisitor: reads back as the event and its visitor, whatever they hold', () => {
+  fc.assert(
+    fc.property(object, object, visitor, fc.string(), (properties, context, of, id) => {
+      const text = withVisitor(encode(properties, context), id, new VisitorProperties(of));
+      expect(parseResolved(text)).toEqual({
+        v: 1,
+        event: {
+          id: 'e',
+          event: 'E "quoted"',
+          time: 8,
+          received_at: 9,
+          source_id: 's',
+          account_id: 'a',
+          test: true,
+          event_properties: properties,
+          context,
+          trace: '00-1',
+          version_number: 3,
+        },
+        visitor: { custom_properties: {}, ...of, id },
+      });
+    }),
+  );
+});
 
-  it('withVisitor: takes the text of the properties as it is, with the spaces PostgreSQL puts in', () => {
-    const properties = new VisitorProperties({ city: 'Oslo' }, '{"city": "Oslo"}');
-    expect(parseResolved(withVisitor(encode({}, {}), 'v', properties)).visitor).toEqual({
-      id: 'v',
-      city: 'Oslo',
-      custom_properties: {},
-    });
+test('resolved lines: withVisitor: takes the text of the properties as it is, with the spaces PostgreSQL puts in', () => {
+  const properties = new VisitorProperties({ city: 'Oslo' }, '{"city": "Oslo"}');
+  expect(parseResolved(withVisitor(encode({}, {}), 'v', properties)).visitor).toEqual({
+    id: 'v',
+    city: 'Oslo',
+    custom_properties: {},
   });
 });

@@ -1,11 +1,10 @@
 import { idsHeader } from '../../../shared/contracts/events/event-hash.ts';
 import { predecessorHeader } from '../../../shared/nats/messages/predecessors.ts';
 import { batchMessagesMax, batchMessagesMin, publishBatch } from '../../../shared/nats/publish/publish-batch.ts';
-import { PublishError } from '../../../shared/nats/publish/publisher.ts';
 import type { OutgoingMessage } from '../../../shared/nats/publish/publisher.ts';
+import { PublishError, publishWithRetry } from '../../../shared/nats/publish/publisher.ts';
 import { eventsSubject } from '../../../shared/contracts/subjects.ts';
 import type { OutgoingFrame } from './outgoing-frames.ts';
-import { publishOutput } from './publish-output.ts';
 import type { ResolverContext } from './resolver-context.ts';
 
 /** A frame of resolved events that is in the log. */
@@ -91,4 +90,20 @@ function noteWritten({ partition, predecessors, counts }: ResolverContext, frame
   counts.output_frames += 1;
   counts.resolved += frame.events;
   return { ids: frame.ids, msgId: frame.msgId, seq };
+}
+
+/** Publishes until the log has it, once: nobody else writes to the subjects of a partition. Returns its sequence. */
+export async function publishOutput(context: ResolverContext, message: OutgoingMessage): Promise<number> {
+  const { connection, logger, counts, settings, signal } = context;
+  const { seq } = await publishWithRetry(connection, message, {
+    signal,
+    timeoutMs: settings.publishTimeoutMs,
+    isOnlyWriter: true,
+    onRetry: (reason, attempt) => {
+      counts.publish_retries += 1;
+      if (attempt === 3)
+        logger.warn({ subject: message.subject, reason }, 'the log does not accept a message, retrying');
+    },
+  });
+  return seq;
 }

@@ -1,14 +1,25 @@
-import { idsHeader } from '../../../shared/contracts/events/event-hash.ts';
+import { bytesPerHash, idsHeader } from '../../../shared/contracts/events/event-hash.ts';
 import type { DurableConsumer } from '../../../shared/nats/consume/consumers.ts';
-import { msgIdHeader, storedAt } from '../../../shared/nats/messages/subject-log.ts';
+import {
+  deleteMessage,
+  msgIdHeader,
+  purgeSubject,
+  readLast,
+  storedAt,
+} from '../../../shared/nats/messages/subject-log.ts';
 import { readMessages } from '../../../shared/nats/messages/read-messages.ts';
+import type { StreamState } from '../../../shared/nats/streams/stream-progress.ts';
 import { readStreamState } from '../../../shared/nats/streams/stream-progress.ts';
-import { eventsOfPartition } from '../../../shared/contracts/subjects.ts';
+import { deduplicationSubject, eventsOfPartition } from '../../../shared/contracts/subjects.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import { oldestUnfinishedAtMs } from '../../../shared/nats/consume/unfinished-messages.ts';
-import { CheckpointWriter } from './checkpoint-writer.ts';
-import { readCheckpoints } from './read-checkpoints.ts';
+import type { HeldCheckpoint } from './checkpoint-writer.ts';
+import { CheckpointWriter, whereIs } from './checkpoint-writer.ts';
 import type { ResolverContext } from './resolver-context.ts';
+import { reportLoss } from '../../../shared/nats/messages/lost-messages.ts';
+import { isNotFound } from '../../../shared/nats/connection/server-error.ts';
+import type { CheckpointHead, IdRun } from '../../../shared/contracts/events/checkpoint.ts';
+import { checkpointHeader, decodeRuns, parseCheckpointHead } from '../../../shared/contracts/events/checkpoint.ts';
 
 const messagesPerPull = 2_000;
 
@@ -57,4 +68,149 @@ export async function rebuildDeduplication(context: ResolverContext, consumer: D
   const ids = deduplication.size;
   logger.info({ partition, checkpoints: held.length, frames, ids, tookMs }, 'deduplication rebuilt');
   return { checkpoints, frames, tookMs };
+}
+
+/** What the checkpoints of a partition have told. */
+type ReadCheckpoints = {
+  /** Up to here in EVENTS they have the ids of the partition; undefined: they say nothing. */
+  readonly coveredTo: number | undefined;
+  readonly witness: CheckpointHead['witness'];
+  readonly held: readonly HeldCheckpoint[];
+  /** Sequence of the newest one that is left, 0 without one. */
+  readonly lastSeq: number;
+};
+
+const nothing: ReadCheckpoints = { coveredTo: undefined, witness: undefined, held: [], lastSeq: 0 };
+
+/** About 8 MiB at the default size of a checkpoint. */
+const checkpointsPerPull = 32;
+/** Noting so many takes a tenth of a second or so, in which the thread does nothing else, and twice their 8 bytes each. */
+const idsAtOnce = 2_000_000;
+
+/**
+ * Fills an empty deduplication table from the checkpoints of a partition, as far as EVENTS still has what they are of.
+ * An id that is in the table and not in the log would take a later event for a repeated one, and lose it: so they count
+ * up to the newest one whose witness is there, and only while each follows the one before. The others are removed.
+ */
+async function readCheckpoints(context: ResolverContext, events: StreamState): Promise<ReadCheckpoints> {
+  try {
+    const newest = await newestIntact(context, events);
+    if (newest === undefined) return nothing;
+    const { first = newest.seq, windowMs, idsMax } = newest.head;
+    const { deduplication } = context.settings;
+    // A table that may hold more than before is filled from EVENTS, and written down anew.
+    const isEnough = windowMs >= deduplication.windowMs && idsMax >= deduplication.idsMax;
+    if (isEnough) context.deduplication.reserve(newest.head.ids);
+    const read = isEnough ? await readChain(context, events, first) : nothing;
+    if (read.lastSeq !== newest.seq) await removeAfter(context, read.lastSeq);
+    return read;
+  } catch (error) {
+    if (isNotFound(error)) return nothing;
+    throw error;
+  }
+}
+
+type Found = { readonly seq: number; readonly head: CheckpointHead };
+
+/** Removes those whose witness is gone. What is older than one that is intact is intact as well: a log loses its end. */
+async function newestIntact(context: ResolverContext, events: StreamState): Promise<Found | undefined> {
+  const { connection, partition, logger, counts } = context;
+  let lostSeq: number | undefined;
+  let newest: Found | undefined;
+  for (;;) {
+    const last = await lastCheckpoint(context);
+    if (last === undefined) break;
+    const { seq, head } = last;
+    if (head !== undefined && head.log !== events.createdAt) {
+      logger.warn({ partition }, 'EVENTS was created again; removing its checkpoints');
+      await purgeSubject(connection, streams.deduplication, deduplicationSubject(partition));
+      break;
+    }
+    const state = head === undefined ? 'unreadable' : await stateOf(context, head, events);
+    if (head !== undefined && state === 'intact') {
+      newest = { seq, head };
+      break;
+    }
+    if (state === 'lost') lostSeq ??= head?.witness?.seq;
+    await deleteMessage(connection, streams.deduplication, seq);
+  }
+  if (lostSeq !== undefined) {
+    counts.lost_frames += 1;
+    const lost = { stream: streams.events, subject: eventsOfPartition(partition), seq: lostSeq };
+    reportLoss({ connection, logger, fields: { partition } }, lost);
+  }
+  return newest;
+}
+
+async function stateOf(
+  { connection }: ResolverContext,
+  { to, witness }: CheckpointHead,
+  events: StreamState,
+): Promise<'intact' | 'lost' | 'emptied'> {
+  if (to > events.lastSeq) return 'lost';
+  if (witness === undefined) return 'intact';
+  const place = await whereIs(connection, witness, events);
+  if (place === 'removed') return events.messages > 0 ? 'intact' : 'emptied';
+  return place === 'there' ? 'intact' : 'lost';
+}
+
+async function lastCheckpoint(
+  context: ResolverContext,
+): Promise<{ readonly seq: number; readonly head: CheckpointHead | undefined } | undefined> {
+  const { connection, partition } = context;
+  const last = await readLast(connection, streams.deduplication, deduplicationSubject(partition));
+  return last && { seq: last.seq, head: parseCheckpointHead(last.header(checkpointHeader) ?? '') };
+}
+
+/** Reads them from `first` on, while each follows the one before. */
+async function readChain(context: ResolverContext, events: StreamState, first: number): Promise<ReadCheckpoints> {
+  const { connection, deduplication, partition, settings, signal } = context;
+  const held: HeldCheckpoint[] = [];
+  let last: CheckpointHead | undefined;
+  let runsRead: IdRun[] = [];
+  let idsRead = 0;
+  const fill = (): void => {
+    deduplication.addRuns(runsRead);
+    runsRead = [];
+    idsRead = 0;
+  };
+  await readMessages(connection, {
+    stream: streams.deduplication,
+    filterSubject: deduplicationSubject(partition),
+    from: { seq: first },
+    content: 'all',
+    messagesPerPull: checkpointsPerPull,
+    silenceMaxMs: settings.rebuildSilenceMaxMs,
+    signal,
+    onMessage({ seq, data, header }) {
+      const head = parseCheckpointHead(header(checkpointHeader));
+      const runs = decodeRuns(data);
+      const follows = last === undefined ? seq === first : head !== undefined && head.from <= last.to + 1;
+      if (head === undefined || runs === undefined || head.log !== events.createdAt || !follows) return false;
+      const ids = runs.reduce((sum, run) => sum + run.ids.length / bytesPerHash, 0);
+      held.push({ seq, ids, timeMs: runs.at(-1)?.timeMs ?? held.at(-1)?.timeMs ?? 0 });
+      last = head;
+      runsRead.push(...runs);
+      idsRead += ids;
+      if (idsRead >= idsAtOnce) fill();
+      return true;
+    },
+  });
+  fill();
+  if (last === undefined) return nothing;
+  return { coveredTo: last.to, witness: last.witness, held, lastSeq: held.at(-1)?.seq ?? 0 };
+}
+
+/** Those that follow none would stand between the others and what is written next. */
+async function removeAfter(context: ResolverContext, seq: number): Promise<void> {
+  const { connection, partition, logger } = context;
+  logger.warn({ partition }, 'checkpoints are missing, reading EVENTS instead');
+  if (seq === 0) {
+    await purgeSubject(connection, streams.deduplication, deduplicationSubject(partition));
+    return;
+  }
+  for (let last = await lastCheckpoint(context); last !== undefined && last.seq > seq;) {
+    await deleteMessage(connection, streams.deduplication, last.seq);
+    last = await lastCheckpoint(context);
+  }
 }

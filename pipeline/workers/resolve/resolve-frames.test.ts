@@ -7,7 +7,7 @@ import type { VisitorOutcome, VisitorTouch } from '../../../shared/visitors/visi
 import { createDeduplication } from './deduplication.ts';
 import { resolveFrames } from './resolve-frames.ts';
 import type { StepContext } from './resolve-frames.ts';
-import { createResolverCounts } from './resolver-stats.ts';
+import { createResolverCounts } from './resolver-context.ts';
 import { defaultSettings, frameOf } from './testing/resolver-rig.ts';
 
 const [erased, refused] = ['erased', 'refused'];

@@ -1,6 +1,6 @@
 import { isStoppedAsBot } from '../../../shared/admission/bot-score.ts';
 import { frameLines, lineDepthMax } from '../../../shared/contracts/events/frame.ts';
-import type { Delivery } from '../../../shared/nats/messages/delivery.ts';
+import type { LogMessage } from '../../../shared/nats/messages/log-message.ts';
 import { textNestsDeeper } from '../../../shared/runtime/json-depth.ts';
 import { retry } from '../../../shared/runtime/retry.ts';
 import { VisitorsRefusedError, VisitorsUnavailableError } from '../../../shared/visitors/visitor-store.ts';
@@ -14,8 +14,7 @@ import type { OutgoingFrame } from './outgoing-frames.ts';
 import { readEnvelope } from '../../../shared/contracts/events/envelope.ts';
 import { readEvent, readTouch } from './read-event.ts';
 import { openResolvePlan } from './resolve-plan.ts';
-import type { ResolverContext } from './resolver-context.ts';
-import type { ResolverCounts } from './resolver-stats.ts';
+import type { ResolverContext, ResolverCounts } from './resolver-context.ts';
 
 /** What a few ingest frames became. */
 export type ResolvedFrames = {
@@ -30,7 +29,7 @@ export type StepContext = Omit<ResolverContext, 'connection' | 'visitors' | 'par
 };
 
 /** An accepted frame as the log has it. */
-type StoredFrame = Pick<Delivery, 'seq' | 'data' | 'storedAtMs'>;
+type StoredFrame = Pick<LogMessage, 'seq' | 'data' | 'storedAtMs'>;
 
 /** What a step made of an event: it goes on, or leaves, and why. */
 type Step<Next> = ({ readonly kind: 'continue' } & Next) | Leaving;

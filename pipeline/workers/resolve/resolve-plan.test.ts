@@ -1,69 +1,67 @@
-import { describe, expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { testLiveConfig as config } from '../../../shared/testing/test-account-config.ts';
 import { compileResolvePlan } from './resolve-plan.ts';
 
-describe('resolve plan', () => {
-  it('resolve plan: an account without allowed events lets every name through', () => {
-    expect(compileResolvePlan(config({})).allows('Anything')).toBe(true);
-  });
+test('resolve plan: an account without allowed events lets every name through', () => {
+  expect(compileResolvePlan(config({})).allows('Anything')).toBe(true);
+});
 
-  it('resolve plan: names match without case, unknown ones do not pass, those of the service do', () => {
-    const plan = compileResolvePlan(config({ allowedEvents: [{ id: '1', name: 'Sign Up', destinationIds: [] }] }));
-    expect(['sign up', 'SIGN UP', 'Signup', '$identify'].map((name) => plan.allows(name))).toEqual([
-      true,
-      true,
-      false,
-      true,
-    ]);
-  });
+test('resolve plan: names match without case, unknown ones do not pass, those of the service do', () => {
+  const plan = compileResolvePlan(config({ allowedEvents: [{ id: '1', name: 'Sign Up', destinationIds: [] }] }));
+  expect(['sign up', 'SIGN UP', 'Signup', '$identify'].map((name) => plan.allows(name))).toEqual([
+    true,
+    true,
+    false,
+    true,
+  ]);
+});
 
-  it('resolve plan: carries what a source asks for, and asks nothing of an unknown source', () => {
-    const plan = compileResolvePlan(
-      config({
-        sources: [
-          {
-            id: 's1',
-            type: 'WebSource',
-            botControlMode: 'Threshold',
-            botScoreThreshold: 30,
-            excludeRequestContext: true,
-          },
-          { id: 's2', type: 'WebSource', botControlMode: null, botScoreThreshold: null, excludeRequestContext: null },
-        ],
-      }),
-    );
-    expect(plan.sourceRules('s1')).toEqual({
-      botControl: { mode: 'Threshold', threshold: 30 },
-      excludeRequestContext: true,
-    });
-    expect(plan.sourceRules('s2').excludeRequestContext).toBe(false);
-    expect(plan.sourceRules('gone')).toMatchObject({ botControl: { mode: 'Allow' }, excludeRequestContext: false });
+test('resolve plan: carries what a source asks for, and asks nothing of an unknown source', () => {
+  const plan = compileResolvePlan(
+    config({
+      sources: [
+        {
+          id: 's1',
+          type: 'WebSource',
+          botControlMode: 'Threshold',
+          botScoreThreshold: 30,
+          excludeRequestContext: true,
+        },
+        { id: 's2', type: 'WebSource', botControlMode: null, botScoreThreshold: null, excludeRequestContext: null },
+      ],
+    }),
+  );
+  expect(plan.sourceRules('s1')).toEqual({
+    botControl: { mode: 'Threshold', threshold: 30 },
+    excludeRequestContext: true,
   });
+  expect(plan.sourceRules('s2').excludeRequestContext).toBe(false);
+  expect(plan.sourceRules('gone')).toMatchObject({ botControl: { mode: 'Allow' }, excludeRequestContext: false });
+});
 
-  it('resolve plan: of a source that cannot be read nothing is kept that it may exclude, and a bare threshold is none', () => {
-    const plan = compileResolvePlan(
-      config({
-        sources: [
-          { id: 'lost', type: 'WebSource', excludeRequestContext: 'yes' },
-          {
-            id: 's',
-            type: 'WebSource',
-            botControlMode: 'Threshold',
-            botScoreThreshold: 'high',
-            excludeRequestContext: true,
-          },
-        ],
-      }),
-    );
-    expect(plan.sourceRules('lost')).toMatchObject({ botControl: { mode: 'Allow' }, excludeRequestContext: true });
-    expect(plan.sourceRules('s')).toEqual({
-      botControl: { mode: 'Threshold', threshold: undefined },
-      excludeRequestContext: true,
-    });
+test('resolve plan: of a source that cannot be read nothing is kept that it may exclude, and a bare threshold is none', () => {
+  const plan = compileResolvePlan(
+    config({
+      sources: [
+        { id: 'lost', type: 'WebSource', excludeRequestContext: 'yes' },
+        {
+          id: 's',
+          type: 'WebSource',
+          botControlMode: 'Threshold',
+          botScoreThreshold: 'high',
+          excludeRequestContext: true,
+        },
+      ],
+    }),
+  );
+  expect(plan.sourceRules('lost')).toMatchObject({ botControl: { mode: 'Allow' }, excludeRequestContext: true });
+  expect(plan.sourceRules('s')).toEqual({
+    botControl: { mode: 'Threshold', threshold: undefined },
+    excludeRequestContext: true,
   });
+});
 
-  it('resolve plan: an allowed event that cannot be read allows nothing, and does not open the door to all', () => {
-    const plan = compileResolvePlan(config({ allowedEvents: [{ id: '1', destinationIds: [] }] }));
-    expect(['Anything', 'undefined', '$identify'].map((name) => plan.allows(name))).toEqual([false, false, true]);
-  });
+test('resolve plan: an allowed event that cannot be read allows nothing, and does not open the door to all', () => {
+  const plan = compileResolvePlan(config({ allowedEvents: [{ id: '1', destinationIds: [] }] }));
+  expect(['Anything', 'undefined', '$identify'].map((name) => plan.allows(name))).toEqual([false, false, true]);
 });

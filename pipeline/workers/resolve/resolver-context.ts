@@ -1,3 +1,4 @@
+import { zeros } from '../worker/define-worker.ts';
 import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
 import type { Predecessors } from '../../../shared/nats/messages/predecessors.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
@@ -5,7 +6,48 @@ import type { VisitorStore } from '../../../shared/visitors/visitor-store.ts';
 import type { Deduplication } from './deduplication.ts';
 import type { ResolvePlan } from './resolve-plan.ts';
 import type { ResolverSettings } from './resolver-settings.ts';
-import type { ResolverCounts } from './resolver-stats.ts';
+
+/** Everything a resolver counts, by the name `stats()` reports it under. */
+export const resolverCounters = {
+  frames: 'Ingest frames taken',
+  redelivered_frames: 'Ingest frames taken that had been delivered before',
+  lost_frames: 'Times a frame was missing that the log had acknowledged: of INGEST, or of what was written to EVENTS',
+  events: 'Events read from ingest frames',
+  resolved: 'Events written to the log of their account',
+  duplicates: 'Events dropped because their id was seen within the deduplication window',
+  bots_dropped: 'Events dropped by bot control',
+  not_allowed_dropped: 'Events dropped because their name is not an allowed event',
+  erased_dropped: 'Events dropped because their visitor was erased',
+  dead_letters: 'Events or frames that could not be read or stored, kept in the dead-letter log',
+  output_frames: 'Frames written to the logs of accounts',
+  visitors_created: 'Visitors created',
+  visitors_updated: 'Visitors changed',
+  visitors_merged: 'Visitors that turned out to be another one',
+  visitors_oversized: 'Times properties were left out because the visitor would have become too large',
+  publish_retries: 'Times a write to the log was retried',
+  checkpoints: 'Checkpoints of deduplication written, from which a start knows what was resolved',
+  checkpoint_failures: 'Times the log did not take a checkpoint; a start then has to read more',
+  visitor_retries: 'Times the visitors could not be read or written and it was tried again',
+} as const;
+
+/** What a resolver reports that may go down again. */
+export const resolverGauges = {
+  deduplication_ids: 'Event ids held for deduplication',
+  deduplication_bytes: 'Memory of the deduplication table',
+  checkpoint_ids_waiting: 'Event ids that no checkpoint has yet; a start has to read the frames they are in',
+  rebuild_seconds: 'How long the start of the resolver took to fill the deduplication table',
+  rebuild_frames: 'Frames of EVENTS the start of the resolver had to read, because no checkpoint had their ids',
+  deduplication_window_seconds: 'How far back a repeated event is recognised for certain',
+} as const;
+
+type ResolverCounter = keyof typeof resolverCounters;
+export type ResolverGauge = keyof typeof resolverGauges;
+export type ResolverStat = ResolverCounter | ResolverGauge;
+
+/** Counters of one resolver since it started. */
+export type ResolverCounts = Record<ResolverCounter, number>;
+
+export const createResolverCounts = (): ResolverCounts => zeros(resolverCounters);
 
 /** What the steps of one resolver share. */
 export type ResolverContext = {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { client } from '../../../shared/nats/connection/client.ts';
 import { connectLog } from '../../../shared/nats/connection/connection.ts';
 import { migrate } from '../../../shared/postgres/migrate.ts';
@@ -44,90 +44,88 @@ async function expectExactlyOnce(rig: ResolverRig): Promise<void> {
   expect(last.size).toBe(7);
 }
 
-describe('resolver, crashing', () => {
-  it('resolver: cut off again and again, its successors lose nothing and double nothing', async () => {
-    const nats = await startTestNats();
-    const rig = await createResolverRig(nats.url, database.url);
-    await fill(rig);
-    // Each is cut off from log and database at once, in the middle of whatever it does, as by a kill.
-    for (let life = 0; life < 6; life += 1) {
-      const connection = await connectLog({ url: nats.url, name: `life-${life}` });
-      const store = createVisitorStore(rig.pool);
-      let alive = true;
-      const mortal: typeof store = {
-        ...store,
-        resolve: (touches) => (alive ? store.resolve(touches) : new Promise(() => undefined)),
-      };
-      const resolver = await rig.start(0, { connection, visitors: mortal, settings });
-      await vi.waitFor(() => expect(resolver.stats()['output_frames']).toBeGreaterThan(life % 3), {
-        timeout: 45_000,
-        interval: 1,
-      });
-      alive = false;
-      await connection[client].nc.close();
-      resolver.done.catch(() => undefined);
-      void resolver.stop(0);
-    }
-    const survivor = await rig.start(0, { settings });
-    await vi.waitFor(async () => expect(await rig.written()).toHaveLength(frames * perFrame), {
-      timeout: 45_000,
-      interval: 200,
-    });
-    await survivor.stop(5_000);
-    await expectExactlyOnce(rig);
-    await rig.close();
-    await nats.stop();
-  });
-
-  it('resolver: goes on by itself when nats-server is killed and comes back', async () => {
-    const storeDir = await createNatsFolder();
-    const first = await startTestNats({ storeDir });
-    const rig = await createResolverRig(first.url, database.url);
-    await fill(rig);
-    const resolver = await rig.start(0, { settings });
-    await vi.waitFor(() => expect(resolver.stats()['output_frames']).toBeGreaterThan(2), {
+test('resolver: cut off again and again, its successors lose nothing and double nothing', async () => {
+  const nats = await startTestNats();
+  const rig = await createResolverRig(nats.url, database.url);
+  await fill(rig);
+  // Each is cut off from log and database at once, in the middle of whatever it does, as by a kill.
+  for (let life = 0; life < 6; life += 1) {
+    const connection = await connectLog({ url: nats.url, name: `life-${life}` });
+    const store = createVisitorStore(rig.pool);
+    let alive = true;
+    const mortal: typeof store = {
+      ...store,
+      resolve: (touches) => (alive ? store.resolve(touches) : new Promise(() => undefined)),
+    };
+    const resolver = await rig.start(0, { connection, visitors: mortal, settings });
+    await vi.waitFor(() => expect(resolver.stats()['output_frames']).toBeGreaterThan(life % 3), {
       timeout: 45_000,
       interval: 1,
     });
-    await first.kill();
-    const second = await startTestNats({ storeDir, port: first.port });
-    await vi.waitFor(() => expect(resolver.stats()['resolved']).toBe(frames * perFrame), { timeout: 45_000 });
-    await resolver.stop(5_000);
-    await expectExactlyOnce(rig);
-    await rig.close();
-    await second.stop();
+    alive = false;
+    await connection[client].nc.close();
+    resolver.done.catch(() => undefined);
+    void resolver.stop(0);
+  }
+  const survivor = await rig.start(0, { settings });
+  await vi.waitFor(async () => expect(await rig.written()).toHaveLength(frames * perFrame), {
+    timeout: 45_000,
+    interval: 200,
   });
+  await survivor.stop(5_000);
+  await expectExactlyOnce(rig);
+  await rig.close();
+  await nats.stop();
+});
 
-  it('resolver: goes on by itself when PostgreSQL ends its connections in the middle of a batch', async () => {
-    const nats = await startTestNats();
-    const rig = await createResolverRig(nats.url, database.url);
-    await fill(rig);
-    const admin = createVisitorPool({
-      databaseUrl: database.url,
-      connectionsMax: 2,
-      name: 'admin',
-      onIdleError: () => undefined,
-    });
-    const cut = async (): Promise<void> => {
-      await admin.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'test'");
-    };
-    // The first batch waits for this lock, so a cut meets it in the middle.
-    const holder = await admin.connect();
-    await holder.query('begin; lock table visitors in access exclusive mode');
-    const resolver = await rig.start(0, { settings: { ...settings, framesPerTake: 1 } });
-    const untilRetried = async (): Promise<void> => {
-      await cut();
-      expect(resolver.stats()['visitor_retries']).toBeGreaterThan(0);
-    };
-    await vi.waitFor(untilRetried, { timeout: 45_000 });
-    await holder.query('commit');
-    holder.release();
-    for (let cuts = 1; cuts < 20 && resolver.stats()['resolved'] !== frames * perFrame; cuts += 1) await cut();
-    await vi.waitFor(() => expect(resolver.stats()['resolved']).toBe(frames * perFrame), { timeout: 45_000 });
-    await resolver.stop(5_000);
-    await expectExactlyOnce(rig);
-    await admin.end();
-    await rig.close();
-    await nats.stop();
+test('resolver: goes on by itself when nats-server is killed and comes back', async () => {
+  const storeDir = await createNatsFolder();
+  const first = await startTestNats({ storeDir });
+  const rig = await createResolverRig(first.url, database.url);
+  await fill(rig);
+  const resolver = await rig.start(0, { settings });
+  await vi.waitFor(() => expect(resolver.stats()['output_frames']).toBeGreaterThan(2), {
+    timeout: 45_000,
+    interval: 1,
   });
+  await first.kill();
+  const second = await startTestNats({ storeDir, port: first.port });
+  await vi.waitFor(() => expect(resolver.stats()['resolved']).toBe(frames * perFrame), { timeout: 45_000 });
+  await resolver.stop(5_000);
+  await expectExactlyOnce(rig);
+  await rig.close();
+  await second.stop();
+});
+
+test('resolver: goes on by itself when PostgreSQL ends its connections in the middle of a batch', async () => {
+  const nats = await startTestNats();
+  const rig = await createResolverRig(nats.url, database.url);
+  await fill(rig);
+  const admin = createVisitorPool({
+    databaseUrl: database.url,
+    connectionsMax: 2,
+    name: 'admin',
+    onIdleError: () => undefined,
+  });
+  const cut = async (): Promise<void> => {
+    await admin.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'test'");
+  };
+  // The first batch waits for this lock, so a cut meets it in the middle.
+  const holder = await admin.connect();
+  await holder.query('begin; lock table visitors in access exclusive mode');
+  const resolver = await rig.start(0, { settings: { ...settings, framesPerTake: 1 } });
+  const untilRetried = async (): Promise<void> => {
+    await cut();
+    expect(resolver.stats()['visitor_retries']).toBeGreaterThan(0);
+  };
+  await vi.waitFor(untilRetried, { timeout: 45_000 });
+  await holder.query('commit');
+  holder.release();
+  for (let cuts = 1; cuts < 20 && resolver.stats()['resolved'] !== frames * perFrame; cuts += 1) await cut();
+  await vi.waitFor(() => expect(resolver.stats()['resolved']).toBe(frames * perFrame), { timeout: 45_000 });
+  await resolver.stop(5_000);
+  await expectExactlyOnce(rig);
+  await admin.end();
+  await rig.close();
+  await nats.stop();
 });

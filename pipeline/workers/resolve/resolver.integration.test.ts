@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
 import type { ResolvedEvent } from '../../../shared/contracts/events/resolved-event.ts';
 import { publish } from '../../../shared/nats/publish/publisher.ts';
@@ -13,7 +13,7 @@ import { createTestDatabase, startTestNats } from '../../../shared/testing/serve
 import type { TestDatabase } from '../../../shared/testing/servers.ts';
 import { createVisitorStore } from '../../../shared/visitors/postgres-visitor-store.ts';
 import { VisitorsUnavailableError } from '../../../shared/visitors/visitor-store.ts';
-import type { Actor } from '../worker/actor.ts';
+import type { Actor } from '../worker/define-worker.ts';
 import type { ResolvePlan } from './resolve-plan.ts';
 import { createResolverRig, defaultSettings, frameOf } from './testing/resolver-rig.ts';
 import type { ResolverRig, TestEvent } from './testing/resolver-rig.ts';
@@ -64,328 +64,326 @@ async function countBatched(rig: ResolverRig): Promise<number> {
   }
 }
 
-describe('resolver', () => {
-  it.each([true, false])(
-    'resolver: many accounts are written together where the log can (%s), each event once',
-    (can) =>
-      withRig(async (rig) => {
-        const { config } = await rig.connection[client].jsm.streams.info(streams.events);
-        const setBatches = (allowed: boolean): Promise<unknown> => {
-          // The client library does not know of it yet.
-          const changed = { ...config, allow_atomic: allowed };
-          return rig.connection[client].jsm.streams.update(streams.events, changed);
-        };
-        await setBatches(can);
-        const accounts = Array.from({ length: 40 }, () => randomUUID());
-        for (const turn of [0, 1]) {
-          await rig.send(
-            0,
-            accounts.map((account) => ({ ...track(`${account}-${turn}`), account })),
-          );
-        }
-        const resolver = await rig.start(0);
-        try {
-          await until(resolver, 'resolved', 80);
-        } finally {
-          await resolver.stop(5_000);
-          await setBatches(true);
-        }
-        for (const account of accounts) {
-          expect(idsOf(await rig.written(account))).toEqual([`${account}-0`, `${account}-1`]);
-        }
-        expect((await countBatched(rig)) > 0).toBe(can);
-      }),
-  );
-
-  it('resolver: writes an event with its visitor to the log of its account', () =>
+test.each([true, false])(
+  'resolver: many accounts are written together where the log can (%s), each event once',
+  (can) =>
     withRig(async (rig) => {
-      const body = { event: 'Signup', userId: 'u1', email: ' Ann@Example.com ', properties: { plan: 'free' } };
-      await rig.send(0, [
-        {
+      const { config } = await rig.connection[client].jsm.streams.info(streams.events);
+      const setBatches = (allowed: boolean): Promise<unknown> => {
+        // The client library does not know of it yet.
+        const changed = { ...config, allow_atomic: allowed };
+        return rig.connection[client].jsm.streams.update(streams.events, changed);
+      };
+      await setBatches(can);
+      const accounts = Array.from({ length: 40 }, () => randomUUID());
+      for (const turn of [0, 1]) {
+        await rig.send(
+          0,
+          accounts.map((account) => ({ ...track(`${account}-${turn}`), account })),
+        );
+      }
+      const resolver = await rig.start(0);
+      try {
+        await until(resolver, 'resolved', 80);
+      } finally {
+        await resolver.stop(5_000);
+        await setBatches(true);
+      }
+      for (const account of accounts) {
+        expect(idsOf(await rig.written(account))).toEqual([`${account}-0`, `${account}-1`]);
+      }
+      expect((await countBatched(rig)) > 0).toBe(can);
+    }),
+);
+
+test('resolver: writes an event with its visitor to the log of its account', () =>
+  withRig(async (rig) => {
+    const body = { event: 'Signup', userId: 'u1', email: ' Ann@Example.com ', properties: { plan: 'free' } };
+    await rig.send(0, [
+      {
+        id: 'e1',
+        ip: '198.51.100.7',
+        ua: 'Agent/1',
+        at: 5_000,
+        body: { ...body, time: 4_000, custom_properties: { a: 1 } },
+      },
+      {
+        id: 'e2',
+        kind: 'identify',
+        test: true,
+        at: 6_000,
+        body: { userId: 'u1', userProperties: { city: 'Oslo', email: null } },
+      },
+    ]);
+    const resolver = await rig.start(0);
+    await until(resolver, 'resolved', 2);
+    await resolver.stop(5_000);
+    const common = { source_id: 'source-1', account_id: rig.account };
+    expect(await rig.written()).toEqual([
+      {
+        v: 1,
+        event: {
+          ...common,
           id: 'e1',
-          ip: '198.51.100.7',
-          ua: 'Agent/1',
-          at: 5_000,
-          body: { ...body, time: 4_000, custom_properties: { a: 1 } },
+          event: 'Signup',
+          time: 4_000,
+          received_at: 5_000,
+          test: false,
+          event_properties: { plan: 'free' },
+          context: { ip: '198.51.100.7', user_agent: 'Agent/1' },
         },
-        {
+        visitor: { id: 'u1', email: 'ann@example.com', custom_properties: { a: 1 } },
+      },
+      {
+        v: 1,
+        event: {
+          ...common,
           id: 'e2',
-          kind: 'identify',
+          event: '$identify',
+          time: 6_000,
+          received_at: 6_000,
           test: true,
-          at: 6_000,
-          body: { userId: 'u1', userProperties: { city: 'Oslo', email: null } },
+          event_properties: { city: 'Oslo', email: null },
+          context: {},
         },
-      ]);
-      const resolver = await rig.start(0);
-      await until(resolver, 'resolved', 2);
-      await resolver.stop(5_000);
-      const common = { source_id: 'source-1', account_id: rig.account };
-      expect(await rig.written()).toEqual([
-        {
-          v: 1,
-          event: {
-            ...common,
-            id: 'e1',
-            event: 'Signup',
-            time: 4_000,
-            received_at: 5_000,
-            test: false,
-            event_properties: { plan: 'free' },
-            context: { ip: '198.51.100.7', user_agent: 'Agent/1' },
-          },
-          visitor: { id: 'u1', email: 'ann@example.com', custom_properties: { a: 1 } },
-        },
-        {
-          v: 1,
-          event: {
-            ...common,
-            id: 'e2',
-            event: '$identify',
-            time: 6_000,
-            received_at: 6_000,
-            test: true,
-            event_properties: { city: 'Oslo', email: null },
-            context: {},
-          },
-          visitor: { id: 'u1', city: 'Oslo', custom_properties: { a: 1 } },
-        },
-      ]);
-      expect(resolver.stats()).toMatchObject({
-        frames: 1,
-        events: 2,
-        resolved: 2,
-        output_frames: 1,
-        visitors_created: 1,
-      });
-    }));
+        visitor: { id: 'u1', city: 'Oslo', custom_properties: { a: 1 } },
+      },
+    ]);
+    expect(resolver.stats()).toMatchObject({
+      frames: 1,
+      events: 2,
+      resolved: 2,
+      output_frames: 1,
+      visitors_created: 1,
+    });
+  }));
 
-  it('resolver: each frame names the one before it, so that who was not given that one notices', () =>
-    withRig(async (rig) => {
-      for (const id of ['a', 'b', 'c']) await rig.send(0, [track(id)]);
-      const resolver = await rig.start(0, { settings: { ...defaultSettings, framesPerTake: 1 } });
-      await until(resolver, 'resolved', 3);
-      await resolver.stop(5_000);
-      const seqs: number[] = [];
-      const named: (string | undefined)[] = [];
-      for (let seq = 1; named.length < 3;) {
-        const found = await readNext(rig.connection, streams.events, eventsOfAccount(rig.account), seq);
-        if (found === undefined) break;
-        named.push(found.header(predecessorHeader)?.split(' ')[1]);
-        seqs.push(found.seq);
-        seq = found.seq + 1;
+test('resolver: each frame names the one before it, so that who was not given that one notices', () =>
+  withRig(async (rig) => {
+    for (const id of ['a', 'b', 'c']) await rig.send(0, [track(id)]);
+    const resolver = await rig.start(0, { settings: { ...defaultSettings, framesPerTake: 1 } });
+    await until(resolver, 'resolved', 3);
+    await resolver.stop(5_000);
+    const seqs: number[] = [];
+    const named: (string | undefined)[] = [];
+    for (let seq = 1; named.length < 3;) {
+      const found = await readNext(rig.connection, streams.events, eventsOfAccount(rig.account), seq);
+      if (found === undefined) break;
+      named.push(found.header(predecessorHeader)?.split(' ')[1]);
+      seqs.push(found.seq);
+      seq = found.seq + 1;
+    }
+    expect(named).toEqual(['0', String(seqs[0]), String(seqs[1])]);
+  }));
+
+test('resolver: an id counts once an account, within a frame, across frames and across a restart', () =>
+  withRig(async (rig) => {
+    const other = randomUUID();
+    await rig.send(0, [track('a'), track('a'), { ...track('a'), account: other }]);
+    await rig.send(0, [track('a'), track('b')]);
+    const first = await rig.start(0);
+    await until(first, 'frames', 2);
+    await until(first, 'resolved', 3);
+    await first.stop(5_000);
+    await rig.send(0, [track('b'), track('c')]);
+    const second = await rig.start(0);
+    await until(second, 'resolved', 1);
+    await second.stop(5_000);
+    expect(idsOf(await rig.written())).toEqual(['a', 'b', 'c']);
+    expect(idsOf(await rig.written(other))).toEqual(['a']);
+    expect(first.stats()).toMatchObject({ duplicates: 2 });
+    expect(second.stats()).toMatchObject({ duplicates: 1, deduplication_ids: 4 });
+  }));
+
+test('resolver: an id counts once for the same identifiers; under others it is another event, and so is its retry', () =>
+  withRig(async (rig) => {
+    const by = (name: string, value: string) => ({ ...track('order-1'), body: { event: 'Paid', [name]: value } });
+    await rig.send(0, [by('userId', 'u1'), by('userId', 'u2'), by('email', 'A@b.example'), track('order-1')]);
+    await rig.send(0, [by('userId', 'u2'), by('email', ' a@B.example '), track('order-1'), by('externalId', 'u1')]);
+    const resolver = await rig.start(0);
+    await until(resolver, 'frames', 2);
+    await until(resolver, 'resolved', 5);
+    await resolver.stop(5_000);
+    expect(resolver.stats()).toMatchObject({ events: 8, duplicates: 3, resolved: 5 });
+  }));
+
+test('resolver: keeps the order of events over many frames and splits what is too large for one', () =>
+  withRig(async (rig) => {
+    const frames = 40;
+    const perFrame = 25;
+    for (let frame = 0; frame < frames; frame += 1) {
+      const events = Array.from({ length: perFrame }, (_, n) =>
+        track(`${frame * perFrame + n}`, {
+          userId: `u${n % 3}`,
+          userProperties: { seen: frame * perFrame + n },
+          properties: { pad: 'x'.repeat(200) },
+        }),
+      );
+      await rig.send(0, events);
+    }
+    const resolver = await rig.start(0, { settings: { ...defaultSettings, frameBytesMax: 8_000 } });
+    await until(resolver, 'resolved', frames * perFrame);
+    await resolver.stop(5_000);
+    const written = await rig.written();
+    expect(idsOf(written)).toEqual(Array.from({ length: frames * perFrame }, (_, n) => String(n)));
+    for (const { event, visitor } of written) expect(visitor['seen']).toBe(Number(event.id));
+    expect(resolver.stats()['output_frames']).toBeGreaterThan(frames);
+  }));
+
+test('resolver: drops what the live version does not let through, but no test event', () =>
+  withRig(async (rig) => {
+    const plan: ResolvePlan = {
+      versionNumber: 7,
+      allows: (name) => name === 'E',
+      sourceRules: () => ({ botControl: { mode: 'Block', threshold: undefined }, excludeRequestContext: false }),
+    };
+    await rig.send(0, [
+      { ...track('bot'), bot: 100 },
+      { ...track('human'), bot: 0 },
+      track('unknown', { event: 'F' }),
+      { ...track('test', { event: 'F' }), bot: 100, test: true },
+    ]);
+    const resolver = await rig.start(0, { plans: (account) => (account === rig.account ? plan : undefined) });
+    await until(resolver, 'resolved', 2);
+    await resolver.stop(5_000);
+    const written = await rig.written();
+    expect(idsOf(written)).toEqual(['human', 'test']);
+    expect(written[0]?.event.version_number).toBe(7);
+    expect(resolver.stats()).toMatchObject({ bots_dropped: 1, not_allowed_dropped: 1 });
+  }));
+
+test('resolver: what cannot be read or stored is kept with its reason, and the rest goes on', () =>
+  withRig(async (rig) => {
+    const noFrame = Buffer.from('no frame at all');
+    await publish(rig.connection, ingestSubject(0), noFrame, { msgId: randomUUID(), timeoutMs: 5_000 });
+    await publish(rig.connection, ingestSubject(0), Buffer.from('{"v":9}\n'), {
+      msgId: randomUUID(),
+      timeoutMs: 5_000,
+    });
+    const deepest = (levels: number): string => `${'{"a":['.repeat(levels / 2)}${']}'.repeat(levels / 2)}`;
+    const withDepth = (id: string, field: string, levels: number): Buffer =>
+      Buffer.from(
+        Buffer.from(frameOf(rig.account, [track(id, { [field]: 'XX' })]))
+          .toString('utf8')
+          .replace('"XX"', deepest(levels)),
+      );
+    const tooDeep: readonly [string, number][] = [
+      ['properties', jsonDepthCeiling + 2],
+      ['custom_properties', 9_000],
+      ['userProperties', 100_000],
+    ];
+    for (const [field, levels] of tooDeep) {
+      const frame = withDepth(field, field, levels);
+      await publish(rig.connection, ingestSubject(0), frame, { msgId: randomUUID(), timeoutMs: 5_000 });
+    }
+    // Two levels are around it, as many as a line may have beyond what a client may send.
+    const fits = withDepth('fits', 'properties', jsonDepthCeiling);
+    await publish(rig.connection, ingestSubject(0), fits, { msgId: randomUUID(), timeoutMs: 5_000 });
+    await rig.send(0, [track('a'), { ...track('b'), account: 'not-a-uuid' }, track('c')]);
+    const resolver = await rig.start(0);
+    await until(resolver, 'dead_letters', 6);
+    await until(resolver, 'resolved', 3);
+    await resolver.stop(5_000);
+    expect(idsOf(await rig.written())).toEqual(['fits', 'a', 'c']);
+    const letters = await rig.deadLetters();
+    expect(letters.map(({ text }) => text.slice(0, 15))).toEqual([
+      'no frame at all',
+      '{"v":9}',
+      '{"v":1,"account',
+      '{"v":1,"account',
+      '{"v":1,"account',
+      '{"v":1,"account',
+    ]);
+    expect(letters.map(({ reason }) => reason)).toEqual([
+      expect.stringContaining('no end'),
+      expect.stringContaining('version 9'),
+      ...tooDeep.map(() => 'reading a frame: a line nests deeper than 514 levels'),
+      expect.stringContaining('uuid'),
+    ]);
+  }));
+
+test('resolver: an event of an erased visitor is dropped', () =>
+  withRig(async (rig) => {
+    await rig.send(0, [track('a')]);
+    const resolver = await rig.start(0);
+    await until(resolver, 'resolved', 1);
+    await createVisitorStore(rig.pool).erase(rig.account, 'u');
+    await rig.send(0, [track('late')]);
+    await until(resolver, 'erased_dropped', 1);
+    await resolver.stop(5_000);
+    expect(idsOf(await rig.written())).toEqual(['a']);
+  }));
+
+test('resolver: waits for a database that is away, then goes on where it was', () =>
+  withRig(async (rig) => {
+    const store = createVisitorStore(rig.pool);
+    let failuresLeft = 4;
+    const flaky: typeof store = {
+      ...store,
+      resolve: (touches) => {
+        failuresLeft -= 1;
+        return failuresLeft >= 0 ? Promise.reject(new VisitorsUnavailableError('away')) : store.resolve(touches);
+      },
+    };
+    await rig.send(0, [track('a')]);
+    await rig.send(0, [track('b')]);
+    const resolver = await rig.start(0, { visitors: flaky });
+    await until(resolver, 'resolved', 2);
+    await resolver.stop(5_000);
+    expect(idsOf(await rig.written())).toEqual(['a', 'b']);
+    expect(resolver.stats()).toMatchObject({ duplicates: 0 });
+    // On a slow machine the real database may be late once more.
+    expect(resolver.stats()['visitor_retries']).toBeGreaterThanOrEqual(4);
+  }));
+
+test('resolver: stops in time when the database never comes, and leaves its frames to the next', () =>
+  withRig(async (rig) => {
+    const store = createVisitorStore(rig.pool);
+    const away = { ...store, resolve: () => Promise.reject(new VisitorsUnavailableError('away')) };
+    await rig.send(0, [track('a')]);
+    const stuck = await rig.start(0, { visitors: away });
+    await vi.waitFor(() => expect(stuck.stats()['visitor_retries']).toBeGreaterThan(1), { timeout: 45_000 });
+    await stuck.stop(300);
+    await stuck.done;
+    const next = await rig.start(0);
+    await until(next, 'resolved', 1);
+    await next.stop(5_000);
+    expect(idsOf(await rig.written())).toEqual(['a']);
+  }));
+
+test('resolver: a log that is full holds it up, and loses nothing', () =>
+  withRig(async (rig) => {
+    const { jsm } = rig.connection[client];
+    const { config } = await jsm.streams.info(streams.events);
+    await jsm.streams.update(streams.events, { ...config, max_bytes: 4_096 });
+    const events = Array.from({ length: 20 }, (_, n) => track(String(n), { properties: { pad: 'x'.repeat(500) } }));
+    for (const event of events) await rig.send(0, [event]);
+    const resolver = await rig.start(0, { settings: { ...defaultSettings, frameBytesMax: 1_500 } });
+    await vi.waitFor(() => expect(resolver.stats()['publish_retries']).toBeGreaterThan(1), { timeout: 45_000 });
+    await jsm.streams.update(streams.events, config);
+    await until(resolver, 'resolved', 20);
+    await resolver.stop(5_000);
+    expect(idsOf(await rig.written())).toEqual(events.map(({ id }) => id));
+  }));
+
+test('resolver: two partitions that meet over one externalId make one visitor and lose no property', () =>
+  withRig(async (rig) => {
+    const rounds = 30;
+    for (let round = 0; round < rounds; round += 1) {
+      for (const partition of [0, 1]) {
+        const userProperties = { external_id: `x${round % 3}`, [`p${partition}_${round}`]: round };
+        await rig.send(partition, [{ id: `${partition}-${round}`, kind: 'identify', body: { userProperties } }]);
       }
-      expect(named).toEqual(['0', String(seqs[0]), String(seqs[1])]);
-    }));
-
-  it('resolver: an id counts once an account, within a frame, across frames and across a restart', () =>
-    withRig(async (rig) => {
-      const other = randomUUID();
-      await rig.send(0, [track('a'), track('a'), { ...track('a'), account: other }]);
-      await rig.send(0, [track('a'), track('b')]);
-      const first = await rig.start(0);
-      await until(first, 'frames', 2);
-      await until(first, 'resolved', 3);
-      await first.stop(5_000);
-      await rig.send(0, [track('b'), track('c')]);
-      const second = await rig.start(0);
-      await until(second, 'resolved', 1);
-      await second.stop(5_000);
-      expect(idsOf(await rig.written())).toEqual(['a', 'b', 'c']);
-      expect(idsOf(await rig.written(other))).toEqual(['a']);
-      expect(first.stats()).toMatchObject({ duplicates: 2 });
-      expect(second.stats()).toMatchObject({ duplicates: 1, deduplication_ids: 4 });
-    }));
-
-  it('resolver: an id counts once for the same identifiers; under others it is another event, and so is its retry', () =>
-    withRig(async (rig) => {
-      const by = (name: string, value: string) => ({ ...track('order-1'), body: { event: 'Paid', [name]: value } });
-      await rig.send(0, [by('userId', 'u1'), by('userId', 'u2'), by('email', 'A@b.example'), track('order-1')]);
-      await rig.send(0, [by('userId', 'u2'), by('email', ' a@B.example '), track('order-1'), by('externalId', 'u1')]);
-      const resolver = await rig.start(0);
-      await until(resolver, 'frames', 2);
-      await until(resolver, 'resolved', 5);
-      await resolver.stop(5_000);
-      expect(resolver.stats()).toMatchObject({ events: 8, duplicates: 3, resolved: 5 });
-    }));
-
-  it('resolver: keeps the order of events over many frames and splits what is too large for one', () =>
-    withRig(async (rig) => {
-      const frames = 40;
-      const perFrame = 25;
-      for (let frame = 0; frame < frames; frame += 1) {
-        const events = Array.from({ length: perFrame }, (_, n) =>
-          track(`${frame * perFrame + n}`, {
-            userId: `u${n % 3}`,
-            userProperties: { seen: frame * perFrame + n },
-            properties: { pad: 'x'.repeat(200) },
-          }),
-        );
-        await rig.send(0, events);
-      }
-      const resolver = await rig.start(0, { settings: { ...defaultSettings, frameBytesMax: 8_000 } });
-      await until(resolver, 'resolved', frames * perFrame);
-      await resolver.stop(5_000);
-      const written = await rig.written();
-      expect(idsOf(written)).toEqual(Array.from({ length: frames * perFrame }, (_, n) => String(n)));
-      for (const { event, visitor } of written) expect(visitor['seen']).toBe(Number(event.id));
-      expect(resolver.stats()['output_frames']).toBeGreaterThan(frames);
-    }));
-
-  it('resolver: drops what the live version does not let through, but no test event', () =>
-    withRig(async (rig) => {
-      const plan: ResolvePlan = {
-        versionNumber: 7,
-        allows: (name) => name === 'E',
-        sourceRules: () => ({ botControl: { mode: 'Block', threshold: undefined }, excludeRequestContext: false }),
-      };
-      await rig.send(0, [
-        { ...track('bot'), bot: 100 },
-        { ...track('human'), bot: 0 },
-        track('unknown', { event: 'F' }),
-        { ...track('test', { event: 'F' }), bot: 100, test: true },
-      ]);
-      const resolver = await rig.start(0, { plans: (account) => (account === rig.account ? plan : undefined) });
-      await until(resolver, 'resolved', 2);
-      await resolver.stop(5_000);
-      const written = await rig.written();
-      expect(idsOf(written)).toEqual(['human', 'test']);
-      expect(written[0]?.event.version_number).toBe(7);
-      expect(resolver.stats()).toMatchObject({ bots_dropped: 1, not_allowed_dropped: 1 });
-    }));
-
-  it('resolver: what cannot be read or stored is kept with its reason, and the rest goes on', () =>
-    withRig(async (rig) => {
-      const noFrame = Buffer.from('no frame at all');
-      await publish(rig.connection, ingestSubject(0), noFrame, { msgId: randomUUID(), timeoutMs: 5_000 });
-      await publish(rig.connection, ingestSubject(0), Buffer.from('{"v":9}\n'), {
-        msgId: randomUUID(),
-        timeoutMs: 5_000,
-      });
-      const deepest = (levels: number): string => `${'{"a":['.repeat(levels / 2)}${']}'.repeat(levels / 2)}`;
-      const withDepth = (id: string, field: string, levels: number): Buffer =>
-        Buffer.from(
-          Buffer.from(frameOf(rig.account, [track(id, { [field]: 'XX' })]))
-            .toString('utf8')
-            .replace('"XX"', deepest(levels)),
-        );
-      const tooDeep: readonly [string, number][] = [
-        ['properties', jsonDepthCeiling + 2],
-        ['custom_properties', 9_000],
-        ['userProperties', 100_000],
-      ];
-      for (const [field, levels] of tooDeep) {
-        const frame = withDepth(field, field, levels);
-        await publish(rig.connection, ingestSubject(0), frame, { msgId: randomUUID(), timeoutMs: 5_000 });
-      }
-      // Two levels are around it, as many as a line may have beyond what a client may send.
-      const fits = withDepth('fits', 'properties', jsonDepthCeiling);
-      await publish(rig.connection, ingestSubject(0), fits, { msgId: randomUUID(), timeoutMs: 5_000 });
-      await rig.send(0, [track('a'), { ...track('b'), account: 'not-a-uuid' }, track('c')]);
-      const resolver = await rig.start(0);
-      await until(resolver, 'dead_letters', 6);
-      await until(resolver, 'resolved', 3);
-      await resolver.stop(5_000);
-      expect(idsOf(await rig.written())).toEqual(['fits', 'a', 'c']);
-      const letters = await rig.deadLetters();
-      expect(letters.map(({ text }) => text.slice(0, 15))).toEqual([
-        'no frame at all',
-        '{"v":9}',
-        '{"v":1,"account',
-        '{"v":1,"account',
-        '{"v":1,"account',
-        '{"v":1,"account',
-      ]);
-      expect(letters.map(({ reason }) => reason)).toEqual([
-        expect.stringContaining('no end'),
-        expect.stringContaining('version 9'),
-        ...tooDeep.map(() => 'reading a frame: a line nests deeper than 514 levels'),
-        expect.stringContaining('uuid'),
-      ]);
-    }));
-
-  it('resolver: an event of an erased visitor is dropped', () =>
-    withRig(async (rig) => {
-      await rig.send(0, [track('a')]);
-      const resolver = await rig.start(0);
-      await until(resolver, 'resolved', 1);
-      await createVisitorStore(rig.pool).erase(rig.account, 'u');
-      await rig.send(0, [track('late')]);
-      await until(resolver, 'erased_dropped', 1);
-      await resolver.stop(5_000);
-      expect(idsOf(await rig.written())).toEqual(['a']);
-    }));
-
-  it('resolver: waits for a database that is away, then goes on where it was', () =>
-    withRig(async (rig) => {
-      const store = createVisitorStore(rig.pool);
-      let failuresLeft = 4;
-      const flaky: typeof store = {
-        ...store,
-        resolve: (touches) => {
-          failuresLeft -= 1;
-          return failuresLeft >= 0 ? Promise.reject(new VisitorsUnavailableError('away')) : store.resolve(touches);
-        },
-      };
-      await rig.send(0, [track('a')]);
-      await rig.send(0, [track('b')]);
-      const resolver = await rig.start(0, { visitors: flaky });
-      await until(resolver, 'resolved', 2);
-      await resolver.stop(5_000);
-      expect(idsOf(await rig.written())).toEqual(['a', 'b']);
-      expect(resolver.stats()).toMatchObject({ duplicates: 0 });
-      // On a slow machine the real database may be late once more.
-      expect(resolver.stats()['visitor_retries']).toBeGreaterThanOrEqual(4);
-    }));
-
-  it('resolver: stops in time when the database never comes, and leaves its frames to the next', () =>
-    withRig(async (rig) => {
-      const store = createVisitorStore(rig.pool);
-      const away = { ...store, resolve: () => Promise.reject(new VisitorsUnavailableError('away')) };
-      await rig.send(0, [track('a')]);
-      const stuck = await rig.start(0, { visitors: away });
-      await vi.waitFor(() => expect(stuck.stats()['visitor_retries']).toBeGreaterThan(1), { timeout: 45_000 });
-      await stuck.stop(300);
-      await stuck.done;
-      const next = await rig.start(0);
-      await until(next, 'resolved', 1);
-      await next.stop(5_000);
-      expect(idsOf(await rig.written())).toEqual(['a']);
-    }));
-
-  it('resolver: a log that is full holds it up, and loses nothing', () =>
-    withRig(async (rig) => {
-      const { jsm } = rig.connection[client];
-      const { config } = await jsm.streams.info(streams.events);
-      await jsm.streams.update(streams.events, { ...config, max_bytes: 4_096 });
-      const events = Array.from({ length: 20 }, (_, n) => track(String(n), { properties: { pad: 'x'.repeat(500) } }));
-      for (const event of events) await rig.send(0, [event]);
-      const resolver = await rig.start(0, { settings: { ...defaultSettings, frameBytesMax: 1_500 } });
-      await vi.waitFor(() => expect(resolver.stats()['publish_retries']).toBeGreaterThan(1), { timeout: 45_000 });
-      await jsm.streams.update(streams.events, config);
-      await until(resolver, 'resolved', 20);
-      await resolver.stop(5_000);
-      expect(idsOf(await rig.written())).toEqual(events.map(({ id }) => id));
-    }));
-
-  it('resolver: two partitions that meet over one externalId make one visitor and lose no property', () =>
-    withRig(async (rig) => {
-      const rounds = 30;
-      for (let round = 0; round < rounds; round += 1) {
-        for (const partition of [0, 1]) {
-          const userProperties = { external_id: `x${round % 3}`, [`p${partition}_${round}`]: round };
-          await rig.send(partition, [{ id: `${partition}-${round}`, kind: 'identify', body: { userProperties } }]);
-        }
-      }
-      const resolvers = [await rig.start(0), await rig.start(1)];
-      for (const resolver of resolvers) await until(resolver, 'resolved', rounds);
-      for (const resolver of resolvers) await resolver.stop(5_000);
-      const written = await rig.written();
-      expect(new Set(written.map(({ visitor }) => visitor.id)).size).toBe(3);
-      const store = createVisitorStore(rig.pool);
-      for (const name of ['x0', 'x1', 'x2']) {
-        const found = await store.find(rig.account, { externalId: name });
-        // Its external_id, and one property a round and partition.
-        expect(Object.keys(found?.properties ?? {})).toHaveLength(1 + (rounds / 3) * 2);
-      }
-    }));
-});
+    }
+    const resolvers = [await rig.start(0), await rig.start(1)];
+    for (const resolver of resolvers) await until(resolver, 'resolved', rounds);
+    for (const resolver of resolvers) await resolver.stop(5_000);
+    const written = await rig.written();
+    expect(new Set(written.map(({ visitor }) => visitor.id)).size).toBe(3);
+    const store = createVisitorStore(rig.pool);
+    for (const name of ['x0', 'x1', 'x2']) {
+      const found = await store.find(rig.account, { externalId: name });
+      // Its external_id, and one property a round and partition.
+      expect(Object.keys(found?.properties ?? {})).toHaveLength(1 + (rounds / 3) * 2);
+    }
+  }));

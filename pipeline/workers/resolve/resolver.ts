@@ -1,11 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { LogConnectError } from '../../../shared/nats/connection/connection.ts';
 import type { DurableConsumer } from '../../../shared/nats/consume/consumers.ts';
-import type { Delivery } from '../../../shared/nats/messages/delivery.ts';
+import type { LogMessage } from '../../../shared/nats/messages/log-message.ts';
 import { createPredecessors } from '../../../shared/nats/messages/predecessors.ts';
 import { ingestSubject, resolverConsumer } from '../../../shared/contracts/subjects.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
-import type { Actor } from '../worker/actor.ts';
+import type { Actor } from '../worker/define-worker.ts';
 import { openFrameReader, runConsumerWorker } from '../worker/consumer-worker.ts';
 import type { FrameReader } from '../worker/consumer-worker.ts';
 import { EventsLostError } from './checkpoint-writer.ts';
@@ -17,9 +17,8 @@ import { rebuildDeduplication } from './rebuild-deduplication.ts';
 import type { Rebuilt } from './rebuild-deduplication.ts';
 import { resolveFrames } from './resolve-frames.ts';
 import type { ResolvedFrames } from './resolve-frames.ts';
-import type { ResolverContext } from './resolver-context.ts';
-import { createResolverCounts } from './resolver-stats.ts';
-import type { ResolverGauge, ResolverStat } from './resolver-stats.ts';
+import type { ResolverContext, ResolverGauge, ResolverStat } from './resolver-context.ts';
+import { createResolverCounts } from './resolver-context.ts';
 
 export type ResolverOptions = Omit<ResolverContext, 'deduplication' | 'predecessors' | 'counts' | 'signal'>;
 
@@ -137,32 +136,32 @@ class Resolver {
   async #resolve(): Promise<void> {
     let publishing: Promise<void> = Promise.resolve();
     for (;;) {
-      const deliveries = await this.#take();
-      if (deliveries.length === 0) return publishing;
+      const messages = await this.#take();
+      if (messages.length === 0) return publishing;
       await this.#verify();
-      const [resolved] = await Promise.all([resolveFrames(this.#context, deliveries), publishing]);
-      publishing = this.#publish(resolved, deliveries);
+      const [resolved] = await Promise.all([resolveFrames(this.#context, messages), publishing]);
+      publishing = this.#publish(resolved, messages);
       // A failure ends the wait for more; it is thrown from the next turn.
       publishing.catch(() => this.#reader.close());
     }
   }
 
-  async #take(): Promise<readonly Delivery[]> {
+  async #take(): Promise<readonly LogMessage[]> {
     const { counts, settings } = this.#context;
     const reader = this.#reader;
     const earlyMs = this.#tookAtMs + settings.takeEveryMs - performance.now();
     // What comes meanwhile shares a visitor query, a frame and a write to disk with what is here.
     if (earlyMs >= 1 && reader.buffered < settings.framesPerTake) await wait(earlyMs);
-    const deliveries = await reader.take(settings.framesPerTake);
+    const messages = await reader.take(settings.framesPerTake);
     this.#tookAtMs = performance.now();
-    counts.frames += deliveries.length;
-    for (const delivery of deliveries) {
-      if (delivery.deliveries > 1 || delivery.seq <= reader.handedOutSeq) counts.redelivered_frames += 1;
+    counts.frames += messages.length;
+    for (const message of messages) {
+      if (message.timesHandedOut > 1 || message.seq <= reader.handedOutSeq) counts.redelivered_frames += 1;
     }
-    return deliveries;
+    return messages;
   }
 
-  async #publish(resolved: ResolvedFrames, deliveries: readonly Delivery[]): Promise<void> {
+  async #publish(resolved: ResolvedFrames, messages: readonly LogMessage[]): Promise<void> {
     // After a standstill another resolver may have written the same already.
     await this.#reader.confirm();
     await keepDeadLetters(this.#context, resolved.deadLetters);
@@ -171,6 +170,6 @@ class Resolver {
       this.#rebuilt.checkpoints.note({ seq, msgId, ids: Buffer.from(ids, 'base64'), timeMs });
     }
     await this.#verify();
-    this.#reader.finish(deliveries);
+    this.#reader.finish(messages);
   }
 }

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { zeros } from '../worker/define-worker.ts';
 import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
 import type { DurableConsumer, StartFrom } from '../../../shared/nats/consume/consumers.ts';
 import { eventsOfAccount, resultsConsumer } from '../../../shared/contracts/subjects.ts';
@@ -6,7 +7,29 @@ import { streams } from '../../../shared/nats/streams/topology.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { ResultsPlan } from './results-plan.ts';
 import type { ResultsSettings } from './results-settings.ts';
-import type { ResultsCounts } from './results-stats.ts';
+
+/** Everything the counter of an account's results counts, by the name `stats()` reports it under. */
+export const resultsCounters = {
+  events: 'Impressions and conversions of experiments that were found, each visitor once a write',
+  changes: 'Those that told something new about a visitor',
+  refused: 'Those that were left out because the database does not take them',
+  write_retries: 'Times a write of results was retried',
+} as const;
+
+/** What it reports that may go down again. */
+export const resultsGauges = {
+  frames_waiting: 'Frames of the account that wait to be counted',
+  lag_seconds: 'How old the last frame taken was',
+} as const;
+
+type ResultsCounter = keyof typeof resultsCounters;
+export type ResultsGauge = keyof typeof resultsGauges;
+export type ResultsStat = ResultsCounter | ResultsGauge;
+
+/** Counters of one results counter since it started. */
+type ResultsCounts = Record<ResultsCounter, number>;
+
+export const createResultsCounts = (): ResultsCounts => zeros(resultsCounters);
 
 /** What the steps of counting an account's results share. */
 export type ResultsContext = {

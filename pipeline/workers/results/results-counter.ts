@@ -1,17 +1,15 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Delivery } from '../../../shared/nats/messages/delivery.ts';
-import type { Actor } from '../worker/actor.ts';
+import type { LogMessage } from '../../../shared/nats/messages/log-message.ts';
+import type { Actor } from '../worker/define-worker.ts';
 import { openFrameReader, runConsumerWorker } from '../worker/consumer-worker.ts';
 import type { FrameReader } from '../worker/consumer-worker.ts';
 import { createFindResults } from './find-results.ts';
 import type { FindResults } from './find-results.ts';
 import { ResultsBatch } from './results-batch.ts';
-import { accountConsumer } from './results-context.ts';
-import type { ResultsContext } from './results-context.ts';
+import { accountConsumer, createResultsCounts } from './results-context.ts';
+import type { ResultsContext, ResultsGauge, ResultsStat } from './results-context.ts';
 import type { ResultsPlan } from './results-plan.ts';
-import { createResultsCounts } from './results-stats.ts';
-import type { ResultsGauge, ResultsStat } from './results-stats.ts';
-import { storeResults } from './store-results.ts';
+import { storeResults } from './write-results.ts';
 
 export type ResultsCounterOptions = Omit<ResultsContext, 'counts' | 'signal'>;
 
@@ -68,24 +66,24 @@ class ResultsCounter {
   async work(): Promise<void> {
     const { settings } = this.#context;
     for (;;) {
-      const deliveries = await this.#reader.take(settings.framesPerTake);
-      const newest = deliveries.at(-1);
+      const messages = await this.#reader.take(settings.framesPerTake);
+      const newest = messages.at(-1);
       if (newest === undefined) return;
-      this.#framesWaiting = deliveries.length + newest.pending;
+      this.#framesWaiting = messages.length + newest.pending;
       this.#lagMs = Math.max(0, Date.now() - newest.storedAtMs);
-      await this.#count(deliveries);
+      await this.#count(messages);
       this.#framesWaiting = newest.pending;
       if (this.#reader.buffered < settings.framesPerTake / 2) await wait(settings.lingerMs);
     }
   }
 
-  async #count(deliveries: readonly Delivery[]): Promise<void> {
+  async #count(messages: readonly LogMessage[]): Promise<void> {
     const find = this.#finder();
     const batch = new ResultsBatch();
-    for (const { data } of deliveries) find(data, batch);
+    for (const { data } of messages) find(data, batch);
     await storeResults(this.#context, batch);
-    this.#reader.finish(deliveries);
-    for (const { seq } of deliveries) this.#onDone(seq);
+    this.#reader.finish(messages);
+    for (const { seq } of messages) this.#onDone(seq);
   }
 
   /** What finds the events that count now: made anew when the account's version changed. */

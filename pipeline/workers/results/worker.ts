@@ -1,10 +1,10 @@
 import { resultsConsumer } from '../../../shared/contracts/subjects.ts';
 import { consumersByKey, defineWorker } from '../worker/define-worker.ts';
+import { resultsCounters, resultsGauges } from './results-context.ts';
 import type { ResultsContext } from './results-context.ts';
 import { runsExperiments } from './results-plan.ts';
 import type { ResultsPlan } from './results-plan.ts';
 import type { ResultsSettings } from './results-settings.ts';
-import { resultsCounters, resultsGauges } from './results-stats.ts';
 import { startResultsCounter } from './results-counter.ts';
 
 /** Counts the results of an account's experiments. */

@@ -2,13 +2,17 @@ import type { Pool, PoolClient } from 'pg';
 import { forceIndexScans } from '../../../shared/postgres/force-index-scans.ts';
 import { inTransaction } from '../../../shared/postgres/in-transaction.ts';
 import { holdForWriting } from '../../../shared/visitors/erasure-lock.ts';
-import type { Conversion, Exposure } from './results-batch.ts';
+import type { Conversion, Exposure, ResultsBatch } from './results-batch.ts';
+import { isRefusedValue } from '../../../shared/postgres/database-failure.ts';
+import { failureFields, isolateRefused } from '../worker/isolate-refused.ts';
+import { retry } from '../../../shared/runtime/retry.ts';
+import type { ResultsContext } from './results-context.ts';
 
 /**
  * Writes exposures of an account, at most one of a visitor and experiment, and returns how many told something new: a
  * visitor is known by one row, with its first exposure, so what comes again changes nothing.
  */
-export function writeExposures(pool: Pool, accountId: string, exposures: readonly Exposure[]): Promise<number> {
+function writeExposures(pool: Pool, accountId: string, exposures: readonly Exposure[]): Promise<number> {
   return write(pool, accountId, async (client) => {
     const { rowCount } = await client.query({
       name: 'write-experiment-exposures',
@@ -29,7 +33,7 @@ export function writeExposures(pool: Pool, accountId: string, exposures: readonl
  * Writes conversions, likewise, of those who take part: an assignment is stored before it is told, so before anything
  * its visitor does then. Whether one came behind the exposure is judged when results are read.
  */
-export function writeConversions(pool: Pool, accountId: string, conversions: readonly Conversion[]): Promise<number> {
+function writeConversions(pool: Pool, accountId: string, conversions: readonly Conversion[]): Promise<number> {
   return write(pool, accountId, async (client) => {
     const { rowCount } = await client.query({
       name: 'write-experiment-conversions',
@@ -99,3 +103,39 @@ const conversionsStatement = `
   on conflict (account_id, experiment_id, visitor_id) do update
     set metric = excluded.metric, converted_at = excluded.converted_at
     where r.metric is distinct from excluded.metric or excluded.converted_at > r.converted_at`;
+
+/** Writes a batch, a bounded number of visitors a statement. Waits as long as the database is away. */
+export async function storeResults(context: ResultsContext, batch: ResultsBatch): Promise<void> {
+  const { pool, accountId, counts } = context;
+  const { exposures, conversions } = batch;
+  counts.events += exposures.length + conversions.length;
+  await storeAll(context, exposures, (some) => writeExposures(pool, accountId, some));
+  await storeAll(context, conversions, (some) => writeConversions(pool, accountId, some));
+}
+
+async function storeAll<Item>(
+  { settings, counts, logger, signal, accountId }: ResultsContext,
+  items: readonly Item[],
+  write: (items: readonly Item[]) => Promise<number>,
+): Promise<void> {
+  for (let start = 0; start < items.length; start += settings.rowsPerWrite) {
+    await isolateRefused(
+      items.slice(start, start + settings.rowsPerWrite),
+      async (some) => {
+        counts.changes += await retry(() => write(some), {
+          signal,
+          isPassing: (error) => !isRefusedValue(error),
+          onRetry: (error, attempt) => {
+            counts.write_retries += 1;
+            if (attempt === 3)
+              logger.warn({ accountId, ...failureFields(error) }, 'results cannot be written, retrying');
+          },
+        });
+      },
+      (_item, error) => {
+        counts.refused += 1;
+        logger.warn({ accountId, ...failureFields(error) }, 'an event was left out of the results');
+      },
+    );
+  }
+}

@@ -3,11 +3,11 @@ import type { DurableConsumer } from '../../../shared/nats/consume/consumers.ts'
 import { logConsumerTrouble } from '../../../shared/nats/consume/log-consumer-trouble.ts';
 import { openPullConsumer } from '../../../shared/nats/consume/pull-consumer.ts';
 import type { PullConsumer } from '../../../shared/nats/consume/pull-consumer.ts';
-import type { Delivery } from '../../../shared/nats/messages/delivery.ts';
-import { noticeLosses } from '../../../shared/nats/messages/notice-losses.ts';
+import type { LogMessage } from '../../../shared/nats/messages/log-message.ts';
+import { noticeLosses } from '../../../shared/nats/messages/lost-messages.ts';
 import { withDeadline } from '../../../shared/runtime/deadline.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
-import type { Actor } from './actor.ts';
+import type { Actor } from './define-worker.ts';
 
 export type FrameReaderOptions = {
   readonly connection: LogConnection;
@@ -42,7 +42,7 @@ export class FrameReader {
   readonly handedOutSeq: number;
   readonly #pullConsumer: PullConsumer;
   readonly #options: FrameReaderOptions;
-  readonly #inFlight = new Set<Delivery>();
+  readonly #inFlight = new Set<LogMessage>();
   readonly #abort = new AbortController();
 
   constructor(pullConsumer: PullConsumer, options: FrameReaderOptions) {
@@ -62,7 +62,7 @@ export class FrameReader {
   }
 
   /** Waits for at least one frame and returns up to `max`; [] when closed. A turn of the actor begins. */
-  async take(max: number): Promise<readonly Delivery[]> {
+  async take(max: number): Promise<readonly LogMessage[]> {
     const frames = await this.#pullConsumer.take(max);
     for (const frame of frames) this.#inFlight.add(frame);
     this.#options.beginTurn();
@@ -70,7 +70,7 @@ export class FrameReader {
   }
 
   /** All that the frames became is where it belongs. */
-  finish(frames: readonly Delivery[]): void {
+  finish(frames: readonly LogMessage[]): void {
     for (const frame of frames) {
       frame.ack();
       this.#inFlight.delete(frame);

@@ -1,5 +1,4 @@
 import type { LiveConfig } from '../../../shared/collections/live-config.ts';
-import type { Actor } from './actor.ts';
 
 /** A counter an actor keeps once for each of a few values, under `<name>_<value>`; shown as one metric with a label. */
 export type CounterFamily = { readonly help: string; readonly label: string; readonly values: readonly string[] };
@@ -89,3 +88,16 @@ export function zeros<Name extends string>(
   const names = tables.flatMap((table) => Object.keys(table));
   return Object.fromEntries(names.map((name) => [name, 0])) as Record<Name, number>;
 }
+
+/** A worker that runs on a thread. `Stat` names the numbers it reports. */
+export type Actor<Stat extends string = string> = {
+  /** Settles when the actor has ended: rejects when an error ended it, resolves after `stop`. */
+  readonly done: Promise<void>;
+  stop(deadlineMs: number): Promise<void>;
+  /** What it has counted. It may be one object that changes: a copy each time would be most of what an idle actor costs. */
+  stats(): Readonly<Record<Stat, number>>;
+  /** The configuration of its account changed. */
+  reconfigured?(): void;
+  /** A tier of its retry log holds something. */
+  retriesStored?(tier: number): void;
+};

@@ -1,5 +1,6 @@
-import { encodeJson, isJsonObject } from '../../runtime/json.ts';
+import { createHash } from 'node:crypto';
 import type { JsonObject } from '../../runtime/json.ts';
+import { encodeJson, isJsonObject } from '../../runtime/json.ts';
 
 /** One entity as it was published: its stored body (secrets encrypted) with its id. */
 export type SnapshotEntity = { readonly id: string } & JsonObject;
@@ -53,4 +54,9 @@ export function decodeAccountConfig(bytes: Uint8Array): AccountConfig {
   if (!isJsonObject(config) || !isJsonObject(config['collections']))
     throw new Error('configuration has no collections');
   return config as unknown as AccountConfig;
+}
+
+/** SHA-256 of a source key, lower-case hex: the form in which a key is published. */
+export function hashSourceKey(key: string): string {
+  return createHash('sha256').update(key, 'utf8').digest('hex');
 }

@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { secret } from '../../runtime/variables.ts';
 
 /** Text sealed with AES-256-GCM: `enc:v1:` and base64url of nonce, tag and cipher text. */
 export type SecretBox = {
@@ -59,3 +60,11 @@ export function settingContext(accountId: string, destinationId: string, key: st
 export function sourceKeyContext(accountId: string, sourceId: string, test: boolean): string {
   return `${accountId}/${sourceId}/source-key.${test ? 'test' : 'live'}`;
 }
+
+/** The key of SecretBox. */
+export const secretsEnv = {
+  SECRETS_KEY: secret(
+    'Seals and opens the secrets of destinations and source keys, and signs list cursors. The same for the control plane and the pipeline',
+    { pattern: '^[A-Za-z0-9+/_-]{43}=?$', mustBe: '32 bytes in base64' },
+  ),
+};

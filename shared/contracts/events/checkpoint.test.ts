@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { decodeRuns, encodeRuns, parseCheckpointHead } from './checkpoint.ts';
 
 const run = fc.record({
@@ -7,35 +7,33 @@ const run = fc.record({
   ids: fc.array(fc.uint8Array({ minLength: 8, maxLength: 8 }), { maxLength: 20 }).map((ids) => Buffer.concat(ids)),
 });
 
-describe('checkpoint', () => {
-  it('checkpoint: what is written comes out again, wherever in memory it lies', () => {
-    fc.assert(
-      fc.property(fc.array(run), fc.nat(5), (runs, offset) => {
-        const bytes = Buffer.concat([Buffer.alloc(offset), encodeRuns(runs)]).subarray(offset);
-        const read = decodeRuns(bytes);
-        expect(read?.map(({ timeMs, ids }) => ({ timeMs, ids: Buffer.from(ids) }))).toEqual(runs);
-      }),
-    );
-  });
+test('checkpoint: what is written comes out again, wherever in memory it lies', () => {
+  fc.assert(
+    fc.property(fc.array(run), fc.nat(5), (runs, offset) => {
+      const bytes = Buffer.concat([Buffer.alloc(offset), encodeRuns(runs)]).subarray(offset);
+      const read = decodeRuns(bytes);
+      expect(read?.map(({ timeMs, ids }) => ({ timeMs, ids: Buffer.from(ids) }))).toEqual(runs);
+    }),
+  );
+});
 
-  it('checkpoint: one that is cut off within a run is none', () => {
-    const ids = Buffer.alloc(16, 7);
-    const whole = encodeRuns([
-      { timeMs: 1, ids },
-      { timeMs: 2, ids },
-    ]);
-    const runBytes = whole.length / 2;
-    for (let length = 0; length < whole.length; length += 1) {
-      const isBetweenRuns = length % runBytes === 0;
-      expect(decodeRuns(whole.subarray(0, length)) === undefined).toBe(!isBetweenRuns);
-    }
-  });
+test('checkpoint: one that is cut off within a run is none', () => {
+  const ids = Buffer.alloc(16, 7);
+  const whole = encodeRuns([
+    { timeMs: 1, ids },
+    { timeMs: 2, ids },
+  ]);
+  const runBytes = whole.length / 2;
+  for (let length = 0; length < whole.length; length += 1) {
+    const isBetweenRuns = length % runBytes === 0;
+    expect(decodeRuns(whole.subarray(0, length)) === undefined).toBe(!isBetweenRuns);
+  }
+});
 
-  it('checkpoint: a head that this build cannot work on is none', () => {
-    const head = { log: '2026-01-01T00:00:00Z', from: 1, to: 2, ids: 3, windowMs: 1, idsMax: 1 };
-    expect(parseCheckpointHead(JSON.stringify(head))).toEqual(head);
-    expect(parseCheckpointHead(JSON.stringify({ ...head, to: 'x' }))).toBeUndefined();
-    expect(parseCheckpointHead('{')).toBeUndefined();
-    expect(parseCheckpointHead(undefined)).toBeUndefined();
-  });
+test('checkpoint: a head that this build cannot work on is none', () => {
+  const head = { log: '2026-01-01T00:00:00Z', from: 1, to: 2, ids: 3, windowMs: 1, idsMax: 1 };
+  expect(parseCheckpointHead(JSON.stringify(head))).toEqual(head);
+  expect(parseCheckpointHead(JSON.stringify({ ...head, to: 'x' }))).toBeUndefined();
+  expect(parseCheckpointHead('{')).toBeUndefined();
+  expect(parseCheckpointHead(undefined)).toBeUndefined();
 });

@@ -1,71 +1,67 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { SubjectError } from '../subjects.ts';
 import { TrackHeads, endHead, envelopeHead, envelopeLine, envelopePrefix, readEnvelope } from './envelope.ts';
 import { FrameError } from './frame.ts';
 
 const good = { v: 1, kind: 'track', id: 'e', account: 'a', source: 's', at: 1, body: { event: 'E' } };
 
-describe('readEnvelope', () => {
-  it('readEnvelope: gives the envelope as it was written', () => {
-    expect(readEnvelope(JSON.stringify(good))).toEqual(good);
-  });
+test('readEnvelope: gives the envelope as it was written', () => {
+  expect(readEnvelope(JSON.stringify(good))).toEqual(good);
+});
 
-  it.each([
-    ['no JSON', '{"v":1,'],
-    ['null', 'null'],
-    ['a list', '[]'],
-    ['another version', JSON.stringify({ ...good, v: 2 })],
-    ['no id', JSON.stringify({ ...good, id: undefined })],
-    ['an unknown kind', JSON.stringify({ ...good, kind: 'page' })],
-    ['a body that is a list', JSON.stringify({ ...good, body: [] })],
-  ])('readEnvelope: refuses %s', (_name, line) => {
-    expect(() => readEnvelope(line)).toThrow(FrameError);
-  });
+test.each([
+  ['no JSON', '{"v":1,'],
+  ['null', 'null'],
+  ['a list', '[]'],
+  ['another version', JSON.stringify({ ...good, v: 2 })],
+  ['no id', JSON.stringify({ ...good, id: undefined })],
+  ['an unknown kind', JSON.stringify({ ...good, kind: 'page' })],
+  ['a body that is a list', JSON.stringify({ ...good, body: [] })],
+])('readEnvelope: refuses %s', (_name, line) => {
+  expect(() => readEnvelope(line)).toThrow(FrameError);
+});
 
-  it('readEnvelope: refuses an account that could not stand in a subject', () => {
-    expect(() => readEnvelope(JSON.stringify({ ...good, account: 'a.b' }))).toThrow(SubjectError);
-  });
+test('readEnvelope: refuses an account that could not stand in a subject', () => {
+  expect(() => readEnvelope(JSON.stringify({ ...good, account: 'a.b' }))).toThrow(SubjectError);
 });
 
 const plainId = fc
   .string({ unit: 'grapheme', minLength: 1, maxLength: 40 })
   .filter((text) => !/["\\\p{Cc}\p{Cs}]/u.test(text));
 
-describe('envelope heads', () => {
-  it('envelopeLine: what was written is read back', () => {
-    const optional = fc.option(fc.string({ unit: 'binary' }), { nil: undefined });
-    const head = fc.record({
-      kind: fc.constantFrom('track' as const, 'identify' as const),
-      id: fc.string({ unit: 'binary' }),
-      at: fc.nat(),
-      ip: optional,
-      ua: optional,
-      trace: optional,
-      bot: fc.option(fc.nat(100), { nil: undefined }),
-    });
-    const body = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 2 }), { noNullPrototype: true });
-    fc.assert(
-      fc.property(head, body, fc.boolean(), (given, json, test) => {
-        const prefix = envelopePrefix({ account: 'acc', source: 'src', test });
-        const line = envelopeLine(envelopeHead(prefix, given), JSON.stringify(json));
-        const written = { v: 1, account: 'acc', source: 'src', ...(test ? { test } : {}), ...given, body: json };
-        expect(readEnvelope(line)).toEqual(JSON.parse(JSON.stringify(written)));
-      }),
-    );
+test('envelope heads: envelopeLine: what was written is read back', () => {
+  const optional = fc.option(fc.string({ unit: 'binary' }), { nil: undefined });
+  const head = fc.record({
+    kind: fc.constantFrom('track' as const, 'identify' as const),
+    id: fc.string({ unit: 'binary' }),
+    at: fc.nat(),
+    ip: optional,
+    ua: optional,
+    trace: optional,
+    bot: fc.option(fc.nat(100), { nil: undefined }),
   });
+  const body = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 2 }), { noNullPrototype: true });
+  fc.assert(
+    fc.property(head, body, fc.boolean(), (given, json, test) => {
+      const prefix = envelopePrefix({ account: 'acc', source: 'src', test });
+      const line = envelopeLine(envelopeHead(prefix, given), JSON.stringify(json));
+      const written = { v: 1, account: 'acc', source: 'src', ...(test ? { test } : {}), ...given, body: json };
+      expect(readEnvelope(line)).toEqual(JSON.parse(JSON.stringify(written)));
+    }),
+  );
+});
 
-  it('TrackHeads: a head is the one the texts would make', () => {
-    const start = envelopePrefix({ account: 'acc', source: 'src', test: false });
-    fc.assert(
-      fc.property(fc.array(plainId, { minLength: 1 }), fc.option(fc.nat(100), { nil: undefined }), (ids, bot) => {
-        const heads = new TrackHeads(start, 400);
-        for (const id of ids) {
-          const body = Buffer.from(`{"distinctId":"${id}"}`);
-          const place = { idStart: 15, idEnd: body.length - 2 };
-          expect(Buffer.from(heads.of(place, body, bot)).toString()).toBe(endHead(start, { kind: 'track', id, bot }));
-        }
-      }),
-    );
-  });
+test('envelope heads: TrackHeads: a head is the one the texts would make', () => {
+  const start = envelopePrefix({ account: 'acc', source: 'src', test: false });
+  fc.assert(
+    fc.property(fc.array(plainId, { minLength: 1 }), fc.option(fc.nat(100), { nil: undefined }), (ids, bot) => {
+      const heads = new TrackHeads(start, 400);
+      for (const id of ids) {
+        const body = Buffer.from(`{"distinctId":"${id}"}`);
+        const place = { idStart: 15, idEnd: body.length - 2 };
+        expect(Buffer.from(heads.of(place, body, bot)).toString()).toBe(endHead(start, { kind: 'track', id, bot }));
+      }
+    }),
+  );
 });

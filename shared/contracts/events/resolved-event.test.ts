@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { sampleEvent } from '../../destinations/sdk/sample-event.ts';
 import { asBuffer, FrameWriter } from './frame.ts';
 import {
@@ -59,109 +59,105 @@ function frameOf(events: readonly ResolvedEvent[]): Buffer {
   return asBuffer(writer.bytes());
 }
 
-describe('resolved frames', () => {
-  it('encodeResolved: what was written is read back', () => {
-    fc.assert(
-      fc.property(fc.array(event, { maxLength: 5 }), (events) => {
-        // Through JSON, as the parts of an event come: -0 is 0 there.
-        expect(decodeResolved(frameOf(events))).toEqual(JSON.parse(JSON.stringify(events)));
-      }),
-    );
-  });
-
-  it('encodeResolved: the order of the members given does not matter', () => {
-    const { v, event: sample, visitor } = sampleEvent();
-    const turned = Object.fromEntries(Object.entries(sample).toReversed()) as ResolvedEvent['event'];
-    expect(encodeResolved({ v, event: turned, visitor })).toBe(encodeResolved(sampleEvent()));
-  });
-
-  it('eachResolvedLine: misses no test event, and takes none for one that does not say so', () => {
-    fc.assert(
-      fc.property(fc.array(event, { maxLength: 8 }), (events) => {
-        const bytes = frameOf(events);
-        const found: boolean[] = [];
-        eachResolvedLine(bytes, (start, end, maybeTest) => {
-          expect(parseResolved(bytes.toString('utf8', start, end)).event.id).toBe(events[found.length]?.event.id);
-          found.push(maybeTest);
-        });
-        expect(found).toEqual(events.map((one) => encodeResolved(one).includes('"test":true')));
-        events.forEach((one, index) => expect(found[index] === true || !one.event.test).toBe(true));
-      }),
-    );
-  });
-
-  it('findEventsNamed: finds all events of the names, and nearly nothing else', () => {
-    const names = ['Order', 'größe "😀"'];
-    const named = fc
-      .tuple(event, fc.constantFrom(...names, 'Other'))
-      .map(([one, name]): ResolvedEvent => ({ ...one, event: { ...one.event, event: name } }));
-    const other = sampleEvent({ event: 'Other' });
-    fc.assert(
-      fc.property(fc.array(named, { maxLength: 8 }), (events) => {
-        const found = findEventsNamed(frameOf(events), markNames(names)).map(parseResolved);
-        const ids = (all: readonly ResolvedEvent[]) =>
-          all.filter((one) => names.includes(one.event.event)).map((one) => one.event.id);
-        expect(ids(found).toSorted()).toEqual(ids(events).toSorted());
-        expect(findEventsNamed(frameOf(events.map(() => other)), markNames(names))).toEqual([]);
-      }),
-    );
-  });
+test('resolved frames: encodeResolved: what was written is read back', () => {
+  fc.assert(
+    fc.property(fc.array(event, { maxLength: 5 }), (events) => {
+      // Through JSON, as the parts of an event come: -0 is 0 there.
+      expect(decodeResolved(frameOf(events))).toEqual(JSON.parse(JSON.stringify(events)));
+    }),
+  );
 });
 
-describe('event head', () => {
-  it('read: says the same as the whole event, or nothing', () => {
-    fc.assert(
-      fc.property(event, (resolved) => {
-        const head = readEventHead(encodeResolved(resolved));
-        expect(head ?? headOf(resolved)).toEqual(headOf(resolved));
-      }),
-    );
-  });
+test('resolved frames: encodeResolved: the order of the members given does not matter', () => {
+  const { v, event: sample, visitor } = sampleEvent();
+  const turned = Object.fromEntries(Object.entries(sample).toReversed()) as ResolvedEvent['event'];
+  expect(encodeResolved({ v, event: turned, visitor })).toBe(encodeResolved(sampleEvent()));
+});
 
-  it('read: is read without parsing wherever its texts need no escape', () => {
-    fc.assert(
-      fc.property(event, (resolved) => {
-        const head = headOf(resolved);
-        const texts = [head.id, head.name, head.visitorId, head.sourceId, head.trace ?? ''];
-        fc.pre(texts.every((one) => JSON.stringify(one) === `"${one}"`));
-        expect(readEventHead(encodeResolved(resolved))).toEqual(head);
-      }),
-    );
-  });
+test('resolved frames: eachResolvedLine: misses no test event, and takes none for one that does not say so', () => {
+  fc.assert(
+    fc.property(fc.array(event, { maxLength: 8 }), (events) => {
+      const bytes = frameOf(events);
+      const found: boolean[] = [];
+      eachResolvedLine(bytes, (start, end, maybeTest) => {
+        expect(parseResolved(bytes.toString('utf8', start, end)).event.id).toBe(events[found.length]?.event.id);
+        found.push(maybeTest);
+      });
+      expect(found).toEqual(events.map((one) => encodeResolved(one).includes('"test":true')));
+      events.forEach((one, index) => expect(found[index] === true || !one.event.test).toBe(true));
+    }),
+  );
+});
 
-  it.each([
-    ['an event', sampleEvent()],
-    ['a test', sampleEvent({ test: true })],
-    ['a name beyond ASCII', sampleEvent({ event: 'größe 😀' })],
-    ['a time with a fraction', sampleEvent({ time: -1.5e-7 })],
-  ])('read: %s is read without parsing', (_, resolved) => {
-    expect(readEventHead(encodeResolved(resolved))).toEqual(headOf(resolved));
-  });
+test('resolved frames: findEventsNamed: finds all events of the names, and nearly nothing else', () => {
+  const names = ['Order', 'größe "😀"'];
+  const named = fc
+    .tuple(event, fc.constantFrom(...names, 'Other'))
+    .map(([one, name]): ResolvedEvent => ({ ...one, event: { ...one.event, event: name } }));
+  const other = sampleEvent({ event: 'Other' });
+  fc.assert(
+    fc.property(fc.array(named, { maxLength: 8 }), (events) => {
+      const found = findEventsNamed(frameOf(events), markNames(names)).map(parseResolved);
+      const ids = (all: readonly ResolvedEvent[]) =>
+        all.filter((one) => names.includes(one.event.event)).map((one) => one.event.id);
+      expect(ids(found).toSorted()).toEqual(ids(events).toSorted());
+      expect(findEventsNamed(frameOf(events.map(() => other)), markNames(names))).toEqual([]);
+    }),
+  );
+});
 
-  it('read: the trace is part of it', () => {
-    const { v, event: sample, visitor } = sampleEvent();
-    const { event_properties, context, ...head } = sample;
-    const traced = { v, event: { ...head, trace: '00-1', event_properties, context }, visitor };
-    expect(readEventHead(encodeResolved(traced))).toMatchObject({ trace: '00-1' });
-  });
+test('event head: read: says the same as the whole event, or nothing', () => {
+  fc.assert(
+    fc.property(event, (resolved) => {
+      const head = readEventHead(encodeResolved(resolved));
+      expect(head ?? headOf(resolved)).toEqual(headOf(resolved));
+    }),
+  );
+});
 
-  it.each([
-    ['a line of another layout', JSON.stringify(sampleEvent())],
-    ['a name with an escape', encodeResolved(sampleEvent({ event: 'say "hi"' }))],
-    ['another version', encodeResolved(sampleEvent()).replace('"v":1', '"v":2')],
-  ])('read: %s is left to the parser', (_, line) => {
-    expect(readEventHead(line)).toBeUndefined();
-  });
+test('event head: read: is read without parsing wherever its texts need no escape', () => {
+  fc.assert(
+    fc.property(event, (resolved) => {
+      const head = headOf(resolved);
+      const texts = [head.id, head.name, head.visitorId, head.sourceId, head.trace ?? ''];
+      fc.pre(texts.every((one) => JSON.stringify(one) === `"${one}"`));
+      expect(readEventHead(encodeResolved(resolved))).toEqual(head);
+    }),
+  );
+});
 
-  it('eventJsonOf: is the event and its visitor', () => {
-    fc.assert(
-      fc.property(event, (resolved) => {
-        const line = encodeResolved(resolved);
-        const head = readEventHead(line);
-        if (head === undefined) return;
-        const { event: said, visitor } = resolved;
-        expect(JSON.parse(eventJsonOf(line, head))).toEqual(JSON.parse(JSON.stringify({ event: said, visitor })));
-      }),
-    );
-  });
+test.each([
+  ['an event', sampleEvent()],
+  ['a test', sampleEvent({ test: true })],
+  ['a name beyond ASCII', sampleEvent({ event: 'größe 😀' })],
+  ['a time with a fraction', sampleEvent({ time: -1.5e-7 })],
+])('event head: read: %s is read without parsing', (_, resolved) => {
+  expect(readEventHead(encodeResolved(resolved))).toEqual(headOf(resolved));
+});
+
+test('event head: read: the trace is part of it', () => {
+  const { v, event: sample, visitor } = sampleEvent();
+  const { event_properties, context, ...head } = sample;
+  const traced = { v, event: { ...head, trace: '00-1', event_properties, context }, visitor };
+  expect(readEventHead(encodeResolved(traced))).toMatchObject({ trace: '00-1' });
+});
+
+test.each([
+  ['a line of another layout', JSON.stringify(sampleEvent())],
+  ['a name with an escape', encodeResolved(sampleEvent({ event: 'say "hi"' }))],
+  ['another version', encodeResolved(sampleEvent()).replace('"v":1', '"v":2')],
+])('event head: read: %s is left to the parser', (_, line) => {
+  expect(readEventHead(line)).toBeUndefined();
+});
+
+test('event head: eventJsonOf: is the event and its visitor', () => {
+  fc.assert(
+    fc.property(event, (resolved) => {
+      const line = encodeResolved(resolved);
+      const head = readEventHead(line);
+      if (head === undefined) return;
+      const { event: said, visitor } = resolved;
+      expect(JSON.parse(eventJsonOf(line, head))).toEqual(JSON.parse(JSON.stringify({ event: said, visitor })));
+    }),
+  );
 });

@@ -1,6 +1,7 @@
 import { FrameError, frameLines, lineDepthMax, parseLine } from './frame.ts';
 import type { ResolvedEvent } from './resolved-event.ts';
 import type { RequestSummary } from './dead-letter.ts';
+import { decodeJson, encodeJson, isJsonObject } from '../../runtime/json.ts';
 
 /** The tier of replayed events: beside those of back-off, so that a replay does not stand in the way of retries. */
 export const replayTier = 99;
@@ -40,4 +41,29 @@ export function parseRetryRecord(line: string): RetryRecord {
   const record = parseLine(line, lineDepthMax + 1) as RetryRecord | null;
   if (record?.v !== 1) throw new FrameError(`reading the retry log: version ${String(record?.v)} is unknown`);
   return record;
+}
+
+/** Lines that are settled, by the sequence of their frame. */
+type SettledLines = ReadonlyMap<number, readonly number[]>;
+
+export function encodeSettledNote(settled: SettledLines): Uint8Array {
+  return encodeJson({ v: 1, settled: [...settled] });
+}
+
+/** What a note cannot say is sent again, so nothing of a note that this build does not know is believed. */
+export function decodeSettledNote(data: Uint8Array): SettledLines {
+  const note = decodeJson(data);
+  const entries: readonly unknown[] =
+    isJsonObject(note) && note['v'] === 1 && Array.isArray(note['settled']) ? note['settled'] : [];
+  const settled = new Map<number, readonly number[]>();
+  for (const entry of entries) {
+    if (!Array.isArray(entry)) continue;
+    const [seq, lines] = entry as readonly unknown[];
+    if (typeof seq === 'number' && isLines(lines)) settled.set(seq, lines);
+  }
+  return settled;
+}
+
+function isLines(value: unknown): value is readonly number[] {
+  return Array.isArray(value) && value.every((line) => typeof line === 'number');
 }

@@ -1,3 +1,5 @@
+import { tmpdir, userInfo } from 'node:os';
+import { isAbsolute, join } from 'node:path';
 import { optionalText } from '../../runtime/variables.ts';
 
 /** What an operator can set of the embedded servers. */
@@ -29,4 +31,17 @@ export type EmbeddedEnv = {
 
 function nonEmpty(value: string | undefined): string | undefined {
   return value === undefined || value.trim() === '' ? undefined : value;
+}
+
+/** Where downloaded server programs are kept for all checkouts of this user: `$XDG_CACHE_HOME/sluice`, else `~/.cache/sluice`. */
+export function defaultEmbeddedCacheDir(): string {
+  const { XDG_CACHE_HOME, HOME } = readEmbeddedEnv();
+  if (XDG_CACHE_HOME !== undefined && isAbsolute(XDG_CACHE_HOME)) {
+    return join(XDG_CACHE_HOME, 'sluice');
+  }
+  if (HOME !== undefined && isAbsolute(HOME)) {
+    return join(HOME, '.cache', 'sluice');
+  }
+  // By account, so that nobody runs a program somebody else has put into a shared temporary folder under our name.
+  return join(tmpdir(), `sluice-cache-${userInfo().uid}`);
 }

@@ -1,10 +1,13 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-
+import type { FileHandle } from 'node:fs/promises';
+import { open, rename, stat } from 'node:fs/promises';
 import { EmbeddedServerError } from './embedded-server-error.ts';
-import { type EndStep, killStep } from './end-process.ts';
-import { openLogFile, readLogTail } from './log-file.ts';
+import type { EndStep } from './end-process.ts';
+import { killStep } from './end-process.ts';
+import type { FolderClaim } from './folder-claim.ts';
 
 /** A server child process: its output goes to a log file, and it ends only when told to. */
 export type ServerProcess = {
@@ -20,7 +23,7 @@ export type ServerProcess = {
   kill(): Promise<void>;
 };
 
-export type ServerExit = {
+type ServerExit = {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 };
@@ -149,5 +152,66 @@ async function settlesWithin(promise: Promise<unknown>, waitMs: number): Promise
     return await Promise.race([promise.then(() => true), timeout]);
   } finally {
     timer.abort();
+  }
+}
+
+/** A running server that holds the claim on its folder until it has ended. */
+export type HeldServer = {
+  readonly pid: number;
+  readonly exited: Promise<ServerExit>;
+  /** Ends it in good order, by force if that takes too long. */
+  stop(): Promise<void>;
+  /** SIGKILL: what a crash looks like. A new start on the same folder finds what was acknowledged. */
+  kill(): Promise<void>;
+};
+
+/** Ties the claim to the process: by the time `exited`, `stop` or `kill` settles, the folder can be claimed again. */
+export function holdClaim(process: ServerProcess, claim: FolderClaim): HeldServer {
+  const exited = process.exited.then(async (exit) => {
+    await claim.release();
+    return exit;
+  });
+  return {
+    pid: process.pid,
+    exited,
+    stop: async () => {
+      await process.stop();
+      await exited;
+    },
+    kill: async () => {
+      await process.kill();
+      await exited;
+    },
+  };
+}
+
+const keptBytesMax = 8 * 1024 * 1024;
+const tailBytes = 4 * 1024;
+
+/** Opens a server's log for appending. A log that has grown large is kept once as `<name>.1`. */
+export async function openLogFile(path: string): Promise<FileHandle> {
+  const size = await stat(path).then(
+    (found) => found.size,
+    () => 0,
+  );
+  if (size > keptBytesMax) {
+    await rename(path, `${path}.1`);
+  }
+  return open(path, 'a', 0o600);
+}
+
+/** The last lines written since `fromByte`, for error messages; empty if there are none. */
+export async function readLogTail(path: string, fromByte: number): Promise<string> {
+  let file: FileHandle | undefined;
+  try {
+    file = await open(path, 'r');
+    const { size } = await file.stat();
+    const start = Math.max(fromByte, size - tailBytes);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(tailBytes), 0, tailBytes, start);
+    return buffer.toString('utf8', 0, bytesRead).trim().split('\n').slice(-15).join('\n');
+  } catch {
+    return '';
+  } finally {
+    await file?.close();
   }
 }

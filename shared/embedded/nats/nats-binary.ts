@@ -2,16 +2,16 @@ import { randomBytes } from 'node:crypto';
 import { chmod, copyFile, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
-
-import { NATS_VERSION_MIN } from '../../nats/connection/server-version.ts';
+import { NATS_VERSION_MIN, isNewEnough } from '../../nats/connection/server-version.ts';
 import { EmbeddedServerError } from '../machine/embedded-server-error.ts';
 import { readEmbeddedEnv } from '../machine/env.ts';
 import { isThere } from '../machine/is-there.ts';
 import { fetchDebianPackages } from '../machine/debian-package.ts';
-import { fetchNatsRelease, natsRelease, type NatsRelease } from './nats-release.ts';
-import { requireNatsVersion } from './nats-version.ts';
+import type { NatsRelease } from './nats-release.ts';
+import { fetchNatsRelease, natsRelease } from './nats-release.ts';
+import { runCommand } from '../machine/run-command.ts';
 
-export { defaultEmbeddedCacheDir } from '../machine/cache-dir.ts';
+export { defaultEmbeddedCacheDir } from '../machine/env.ts';
 
 /** A nats-server that has been run and is new enough. */
 export type NatsBinary = {
@@ -147,4 +147,24 @@ async function fetchInto(
     await rm(aside, { force: true });
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+const versionTimeoutMs = 10_000;
+
+/** Runs `<binary> --version`. Throws, saying why, if it cannot be run or is too old. */
+async function requireNatsVersion(binaryPath: string, signal?: AbortSignal): Promise<string> {
+  const { stdout } = await runCommand(binaryPath, ['--version'], { timeoutMs: versionTimeoutMs, signal });
+  const version = parseNatsVersion(stdout);
+  if (version === undefined) {
+    throw new Error(`${binaryPath} does not say its version as nats-server does: ${stdout.trim().slice(0, 100)}`);
+  }
+  if (!isNewEnough(version)) {
+    throw new Error(`${binaryPath} is version ${version}, older than ${NATS_VERSION_MIN}`);
+  }
+  return version;
+}
+
+/** `nats-server: v2.15.1` gives `2.15.1`; what follows the three numbers (`-RC.1`) is kept. */
+export function parseNatsVersion(output: string): string | undefined {
+  return /^nats-server: v?(\d+\.\d+\.\d+[\w.+-]*)\s*$/m.exec(output)?.[1];
 }

@@ -1,17 +1,14 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join, resolve } from 'node:path';
-
 import { endOrphan, type EndStep } from '../machine/end-process.ts';
 import { inheritedEnv } from '../machine/env.ts';
-import { chooseFileStoreBytes } from './file-store-limit.ts';
+import { chooseFileStoreBytes, renderNatsConfig, type NatsClusterConfig } from './nats-config.ts';
 import { claimFolder } from '../machine/folder-claim.ts';
 import { choosePort } from '../machine/free-port.ts';
-import { type HeldServer, holdClaim } from '../machine/held-server.ts';
+import { holdClaim, startServerProcess, type HeldServer, type ServerProcess } from '../machine/server-process.ts';
 import { isThere } from '../machine/is-there.ts';
-import { type NatsClusterConfig, renderNatsConfig } from './nats-config.ts';
-import { type ProcessFacts, readProcessFacts } from '../../runtime/process-facts.ts';
-import { type ServerProcess, startServerProcess } from '../machine/server-process.ts';
+import { readProcessFacts, type ProcessFacts } from '../../runtime/process-facts.ts';
 
 /** A running nats-server with JetStream, on loopback. */
 export type NatsServer = HeldServer & {

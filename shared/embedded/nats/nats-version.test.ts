@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { parseNatsVersion } from './nats-version.ts';
+import { parseNatsVersion } from './nats-binary.ts';
 
 test.each([
   ['nats-server: v2.15.1\n', '2.15.1'],

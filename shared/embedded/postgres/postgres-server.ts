@@ -1,20 +1,17 @@
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-
 import { endOrphan, type EndStep } from '../machine/end-process.ts';
 import { claimFolder, type FolderClaim } from '../machine/folder-claim.ts';
 import { choosePort } from '../machine/free-port.ts';
-import { type HeldServer, holdClaim } from '../machine/held-server.ts';
+import { holdClaim, startServerProcess, type HeldServer, type ServerProcess } from '../machine/server-process.ts';
 import { choosePostgresAccount } from './postgres-account.ts';
 import { findPostgresBinaries, type PostgresBinaries } from './postgres-binaries.ts';
-import { clusterDirOf, postgresUser, prepareCluster } from './postgres-cluster.ts';
-import { type DatabaseAddress, ensureDatabase, isAccepting } from './postgres-database.ts';
+import { clusterDirOf, postgresSettings, postgresUser, prepareCluster } from './postgres-cluster.ts';
+import { ensureDatabase, isAccepting, type DatabaseAddress } from './postgres-database.ts';
 import { preparePostgresHome } from './postgres-home.ts';
-import { postgresSettings } from './postgres-settings.ts';
 import { findPostmaster, isPostmasterReady } from './postmaster.ts';
 import type { Account } from './reachability.ts';
-import { type ServerProcess, startServerProcess } from '../machine/server-process.ts';
 
 /** A running PostgreSQL server on loopback. */
 export type PostgresServer = HeldServer & {

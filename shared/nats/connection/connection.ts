@@ -1,13 +1,12 @@
-import { connect, ErrorCode, Events, NatsError } from 'nats';
 import type { ConnectionOptions, NatsConnection } from 'nats';
+import { ErrorCode, Events, NatsError, connect } from 'nats';
 import { withDeadline } from '../../runtime/deadline.ts';
 import { client } from './client.ts';
 import type { LogClient } from './client.ts';
-import { connectFailure } from './connect-failure.ts';
-import { accessOptions } from './log-access.ts';
 import type { LogAccess } from './log-access.ts';
+import { accessOptions } from './log-access.ts';
 import { versionProblem } from './server-version.ts';
-import { createRedial } from './redial.ts';
+import { tlsFailure } from '../../runtime/tls-failure.ts';
 
 /** The node that a connection leads to, or led to last. Undefined is what it has not said. */
 export type ConnectedServer = {
@@ -185,4 +184,83 @@ async function explained(error: unknown, attempt: ConnectionOptions): Promise<un
 function subscribe(listeners: Set<() => void>, listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
+}
+
+/** What a failed attempt to connect means to whoever runs the process. */
+type ConnectFailure = {
+  /** In words, with the variables to look at. */
+  readonly reason: string;
+  /** Whether trying again may help: a server that refuses us goes on refusing. */
+  readonly passes: boolean;
+};
+
+const withoutTls: string = ErrorCode.ServerOptionNotAvailable;
+/** The library reads these out of the server's `-ERR`, which has nothing but words. */
+const notLetIn: ReadonlySet<string> = new Set([
+  ErrorCode.AuthorizationViolation,
+  ErrorCode.AuthenticationExpired,
+  ErrorCode.AccountExpired,
+]);
+
+/** Reads a failure of the client library, which passes on what Node's TLS and the server said. */
+function connectFailure(error: unknown): ConnectFailure {
+  const [message, code] = [messageOf(error), codeOf(error)];
+  const refused = refusal(message, code);
+  return refused === undefined
+    ? { reason: message, passes: true }
+    : { reason: `${refused} (${message})`, passes: false };
+}
+
+function refusal(message: string, code: string): string | undefined {
+  if (notLetIn.has(code)) {
+    return 'the server does not let us in: see NATS_USER and NATS_PASSWORD, NATS_TOKEN, NATS_NKEY_SEED, NATS_CREDS';
+  }
+  if (code === withoutTls) {
+    return 'TLS is asked for, by NATS_CA, NATS_CERT or tls:// in NATS_URL, and the server does not speak it';
+  }
+  return tlsFailure(code, message, 'NATS');
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+// The library wraps what it was told: the innermost code is the one that says what happened.
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return '';
+  if ('chainedError' in error && error.chainedError instanceof Error) return codeOf(error.chainedError);
+  return 'code' in error && typeof error.code === 'string' ? error.code : '';
+}
+
+/** How long the client library waits between two tries to reach a server that is away, in ms. */
+const waitMinMs = 250;
+const waitJitterMs = 250;
+
+/** What we have to know of the client library's insides: the servers it may dial, and when it last did. */
+type Dialled = { lastConnect: number };
+type ClientInternals = { readonly protocol?: { readonly servers?: { getServers?(): readonly Dialled[] } } };
+
+type Redial = {
+  /** For the library's `reconnectDelayHandler`: it asks before each try. */
+  readonly delayMs: () => number;
+  /** The client whose tries these are; until then there are none to mend. */
+  attach(client: unknown): void;
+};
+
+/**
+ * The library dials a server once the wall clock is past its last try: after a clock was set back by an hour, with the
+ * server restarted then, it would dial nobody for an hour. A try that lies in the future says that the clock was set
+ * back since, and is forgotten.
+ */
+function createRedial(): Redial {
+  let client: ClientInternals | undefined;
+  return {
+    delayMs() {
+      for (const server of client?.protocol?.servers?.getServers?.() ?? []) {
+        if (server.lastConnect > Date.now()) server.lastConnect = 0;
+      }
+      return waitMinMs + Math.random() * waitJitterMs;
+    },
+    attach(made) {
+      client = made as ClientInternals;
+    },
+  };
 }

@@ -13,8 +13,8 @@ import {
   rewindConsumer,
 } from './consumers.ts';
 import type { DurableConsumer, OwnedConsumer } from './consumers.ts';
-import { readDelivery } from '../messages/delivery.ts';
-import type { Delivery, DeliveryKeeper } from '../messages/delivery.ts';
+import { readLogMessage } from '../messages/log-message.ts';
+import type { LogMessage, MessageKeeper } from '../messages/log-message.ts';
 import { readPullStatus } from './pull-status.ts';
 import { TakenMessages } from './taken-messages.ts';
 import type { FinishedMessages } from './taken-messages.ts';
@@ -31,7 +31,7 @@ export type PullConsumer = {
    * Waits for at least one message and returns up to `max` of those that are here; [] when closed. Throws
    * ConsumerTakenError once another reader has taken over.
    */
-  take(max: number): Promise<Delivery[]>;
+  take(max: number): Promise<LogMessage[]>;
   /** Messages pulled and not taken yet. */
   readonly buffered: number;
   /** Messages up to here had been handed out to an earlier reader, who may have worked on them. */
@@ -100,10 +100,10 @@ class DurablePullConsumer implements PullConsumer {
   readonly #group: string;
   #owned: OwnedConsumer;
   readonly #taken: TakenMessages;
-  readonly #keeper: DeliveryKeeper;
+  readonly #keeper: MessageKeeper;
   readonly #offReconnect: () => void;
   readonly #timer: NodeJS.Timeout;
-  #buffer: Delivery[] = [];
+  #buffer: LogMessage[] = [];
   #inbox = '';
   #subscription: Subscription | undefined;
   #requested = 0;
@@ -171,7 +171,7 @@ class DurablePullConsumer implements PullConsumer {
     return moved ?? owned;
   }
 
-  async take(max: number): Promise<Delivery[]> {
+  async take(max: number): Promise<LogMessage[]> {
     while (this.#buffer.length === 0 && !this.#isClosed && this.#takenAway === undefined) {
       this.#pull();
       await new Promise<void>((resolve) => {
@@ -243,25 +243,25 @@ class DurablePullConsumer implements PullConsumer {
     });
   }
 
-  #receive(message: Msg): void {
+  #receive(pulled: Msg): void {
     this.#heardAtMs = performance.now();
-    const delivery = readDelivery(this.#connection, message, this.#keeper);
-    if (delivery === undefined) {
-      this.#readStatus(message);
+    const message = readLogMessage(this.#connection, pulled, this.#keeper);
+    if (message === undefined) {
+      this.#readStatus(pulled);
       return;
     }
-    if (delivery.consumerSeq !== this.#nextConsumerSeq) {
+    if (message.consumerSeq !== this.#nextConsumerSeq) {
       this.#options.onTrouble?.({ kind: 'missed' });
       this.#rewind();
       return;
     }
     this.#nextConsumerSeq += 1;
     this.#troubleSinceMs = undefined;
-    this.#options.losses?.note(delivery);
+    this.#options.losses?.note(message);
     this.#requested = Math.max(0, this.#requested - 1);
-    const received = this.#taken.received(delivery.seq, delivery.storedAtMs);
-    if (received === 'new') this.#buffer.push(delivery);
-    else if (received === 'acknowledged') delivery.ack();
+    const received = this.#taken.received(message.seq, message.storedAtMs);
+    if (received === 'new') this.#buffer.push(message);
+    else if (received === 'acknowledged') message.ack();
     this.#waiting?.();
     this.#pull();
   }

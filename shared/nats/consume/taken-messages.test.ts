@@ -1,158 +1,165 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { TakenMessages } from './taken-messages.ts';
 
-describe('taken messages', () => {
-  it('a message in hand is not taken twice, one that is done is acknowledged again, one released is new', () => {
-    const taken = new TakenMessages(0);
-    for (const seq of [1, 2, 3, 4]) expect(taken.received(seq, seq)).toBe('new');
-    taken.acknowledge(2, 2);
-    taken.finish(3, 3);
-    taken.release(4, 4);
-    taken.rewound(0);
-    expect([1, 2, 3, 4].map((seq) => taken.received(seq, seq))).toEqual(['held', 'acknowledged', 'held', 'new']);
-  });
+test('taken messages: a message in hand is not taken twice, one that is done is acknowledged again, one released is new', () => {
+  const taken = new TakenMessages(0);
+  for (const seq of [1, 2, 3, 4]) expect(taken.received(seq, seq)).toBe('new');
+  taken.acknowledge(2, 2);
+  taken.finish(3, 3);
+  taken.release(4, 4);
+  taken.rewound(0);
+  expect([1, 2, 3, 4].map((seq) => taken.received(seq, seq))).toEqual([
+    'in-flight',
+    'acknowledged',
+    'in-flight',
+    'new',
+  ]);
+});
 
-  it('finished: everything up to the oldest that is not, and what is finished above', () => {
-    const taken = new TakenMessages(10);
-    for (const seq of [12, 15, 18, 20]) taken.received(seq, 1_000 + seq);
-    taken.acknowledge(12, 1_012);
-    taken.finish(18, 1_018);
-    expect(taken.finished).toEqual({ upTo: 12, above: [18], storedUntilMs: 1_018 });
-    expect(taken.size).toBe(3);
-  });
+test('taken messages: finished: everything up to the oldest that is not, and what is finished above', () => {
+  const taken = new TakenMessages(10);
+  for (const seq of [12, 15, 18, 20]) taken.received(seq, 1_000 + seq);
+  taken.acknowledge(12, 1_012);
+  taken.finish(18, 1_018);
+  expect(taken.finished).toEqual({ upTo: 12, above: [18], storedUntilMs: 1_018 });
+  expect(taken.size).toBe(3);
+});
 
-  it('restore: what another reader finished is acknowledged, what it left out in between is not', () => {
-    const taken = new TakenMessages(5);
-    taken.restore({ upTo: 6, above: [8, 9], storedUntilMs: 100 });
-    expect([6, 7, 8, 9, 10].map((seq) => taken.received(seq, seq))).toEqual([
-      'acknowledged',
-      'new',
-      'acknowledged',
-      'acknowledged',
-      'new',
-    ]);
-    expect(taken.finished.upTo).toBe(6);
-    // The server is to be told of what it handed out again.
-    expect([6, 8, 9].map((seq) => taken.acknowledge(seq, seq))).toEqual([true, true, true]);
-    taken.acknowledge(7, 7);
-    expect(taken.finished.upTo).toBe(9);
-  });
+test('taken messages: restore: what another reader finished is acknowledged, what it left out in between is not', () => {
+  const taken = new TakenMessages(5);
+  taken.restore({ upTo: 6, above: [8, 9], storedUntilMs: 100 });
+  expect([6, 7, 8, 9, 10].map((seq) => taken.received(seq, seq))).toEqual([
+    'acknowledged',
+    'new',
+    'acknowledged',
+    'acknowledged',
+    'new',
+  ]);
+  expect(taken.finished.upTo).toBe(6);
+  // The server is to be told of what it handed out again.
+  expect([6, 8, 9].map((seq) => taken.acknowledge(seq, seq))).toEqual([true, true, true]);
+  taken.acknowledge(7, 7);
+  expect(taken.finished.upTo).toBe(9);
+});
 
-  it('a sequence the stream uses again is another message', () => {
-    const taken = new TakenMessages(0);
-    taken.received(1, 1_000);
-    taken.received(2, 1_001);
-    taken.acknowledge(1, 1_000);
-    taken.acknowledge(2, 1_001);
-    taken.rewound(0);
-    expect(taken.received(1, 1_000)).toBe('acknowledged');
-    expect(taken.received(2, 5_000)).toBe('new');
-  });
+test('taken messages: a sequence the stream uses again is another message', () => {
+  const taken = new TakenMessages(0);
+  taken.received(1, 1_000);
+  taken.received(2, 1_001);
+  taken.acknowledge(1, 1_000);
+  taken.acknowledge(2, 1_001);
+  taken.rewound(0);
+  expect(taken.received(1, 1_000)).toBe('acknowledged');
+  expect(taken.received(2, 5_000)).toBe('new');
+});
 
-  it('a sequence the stream uses again while its old message is in hand is another message', () => {
-    const taken = new TakenMessages(0);
-    for (const seq of [1, 2, 3]) taken.received(seq, 1_000);
-    taken.finish(2, 1_000);
-    taken.rewound(0);
-    expect([1, 2, 3].map((seq) => taken.received(seq, seq === 1 ? 1_000 : 5_000))).toEqual(['held', 'new', 'new']);
-    // What is done with the old one says nothing about the new one.
-    expect(taken.acknowledge(2, 1_000)).toBe(false);
-    taken.release(3, 1_000);
-    taken.rewound(0);
-    expect([1, 2, 3].map((seq) => taken.received(seq, seq === 1 ? 1_000 : 5_000))).toEqual(['held', 'held', 'held']);
-    expect(taken.acknowledge(2, 5_000)).toBe(true);
-    expect(taken.received(2, 5_000)).toBe('acknowledged');
-  });
+test('taken messages: a sequence the stream uses again while its old message is in hand is another message', () => {
+  const taken = new TakenMessages(0);
+  for (const seq of [1, 2, 3]) taken.received(seq, 1_000);
+  taken.finish(2, 1_000);
+  taken.rewound(0);
+  expect([1, 2, 3].map((seq) => taken.received(seq, seq === 1 ? 1_000 : 5_000))).toEqual(['in-flight', 'new', 'new']);
+  // What is done with the old one says nothing about the new one.
+  expect(taken.acknowledge(2, 1_000)).toBe(false);
+  taken.release(3, 1_000);
+  taken.rewound(0);
+  expect([1, 2, 3].map((seq) => taken.received(seq, seq === 1 ? 1_000 : 5_000))).toEqual([
+    'in-flight',
+    'in-flight',
+    'in-flight',
+  ]);
+  expect(taken.acknowledge(2, 5_000)).toBe(true);
+  expect(taken.received(2, 5_000)).toBe('acknowledged');
+});
 
-  it('a stream that was cut: what is stored at the same sequences later is none of what was done', () => {
-    const taken = new TakenMessages(0);
-    for (const seq of [1, 2, 3, 4]) {
-      taken.received(seq, seq);
-      taken.acknowledge(seq, seq);
-    }
-    taken.rewound(1);
-    expect(taken.received(2, 5_000)).toBe('new');
-    expect(taken.finished.upTo).toBe(1);
-    expect(taken.received(3, 5_001)).toBe('new');
-    taken.acknowledge(3, 5_001);
-    expect(taken.received(4, 5_001)).toBe('new');
-  });
+test('taken messages: a stream that was cut: what is stored at the same sequences later is none of what was done', () => {
+  const taken = new TakenMessages(0);
+  for (const seq of [1, 2, 3, 4]) {
+    taken.received(seq, seq);
+    taken.acknowledge(seq, seq);
+  }
+  taken.rewound(1);
+  expect(taken.received(2, 5_000)).toBe('new');
+  expect(taken.finished.upTo).toBe(1);
+  expect(taken.received(3, 5_001)).toBe('new');
+  taken.acknowledge(3, 5_001);
+  expect(taken.received(4, 5_001)).toBe('new');
+});
 
-  it('whatever is rewound and whatever the server forgets: each message is taken once and none is left out', () => {
-    const step = fc.oneof(
-      fc.constant({ kind: 'deliver' as const }),
-      fc.constant({ kind: 'rewind' as const }),
-      fc.record({ kind: fc.constant('forget' as const), at: fc.nat(40) }),
-      fc.record({ kind: fc.constantFrom('finish' as const, 'release' as const), pick: fc.nat(40) }),
-      fc.record({ kind: fc.constant('succeed' as const), pick: fc.nat(40) }),
-    );
-    fc.assert(
-      fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
-        const last = 40;
-        const acked = new Set<number>();
-        const floor = (): number => {
-          let seq = 0;
-          while (acked.has(seq + 1)) seq += 1;
-          return seq;
-        };
-        const done = new Set<number>();
-        const inHand = new Set<number>();
-        let taken = new TakenMessages(0);
-        let next = 1;
-        const acknowledge = (seq: number): void => {
-          inHand.delete(seq);
-          done.add(seq);
-          acked.add(seq);
-          taken.acknowledge(seq, seq);
-        };
-        const deliver = (): boolean => {
-          if (next > last) return false;
-          const seq = next;
-          next += 1;
-          const received = taken.received(seq, seq);
-          expect(received).toBe(done.has(seq) ? 'acknowledged' : inHand.has(seq) ? 'held' : 'new');
-          if (received === 'new') inHand.add(seq);
-          return true;
-        };
-        const deliverAll = (): void => {
-          while (deliver());
-        };
-        const rewind = (): void => {
-          next = floor() + 1;
-          taken.rewound(next - 1);
-        };
-        for (const move of steps) {
-          if (move.kind === 'deliver') deliver();
-          else if (move.kind === 'rewind') rewind();
-          else if (move.kind === 'forget') {
-            // A server that was killed: acknowledgements of late are lost, and everything is handed out again.
-            for (const seq of acked) if (seq > move.at) acked.delete(seq);
+test('taken messages: whatever is rewound and whatever the server forgets: each message is taken once and none is left out', () => {
+  const step = fc.oneof(
+    fc.constant({ kind: 'deliver' as const }),
+    fc.constant({ kind: 'rewind' as const }),
+    fc.record({ kind: fc.constant('forget' as const), at: fc.nat(40) }),
+    fc.record({ kind: fc.constantFrom('finish' as const, 'release' as const), pick: fc.nat(40) }),
+    fc.record({ kind: fc.constant('succeed' as const), pick: fc.nat(40) }),
+  );
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+      const last = 40;
+      const acked = new Set<number>();
+      const floor = (): number => {
+        let seq = 0;
+        while (acked.has(seq + 1)) seq += 1;
+        return seq;
+      };
+      const done = new Set<number>();
+      const inHand = new Set<number>();
+      let taken = new TakenMessages(0);
+      let next = 1;
+      const acknowledge = (seq: number): void => {
+        inHand.delete(seq);
+        done.add(seq);
+        acked.add(seq);
+        taken.acknowledge(seq, seq);
+      };
+      const deliver = (): boolean => {
+        if (next > last) return false;
+        const seq = next;
+        next += 1;
+        const received = taken.received(seq, seq);
+        expect(received).toBe(done.has(seq) ? 'acknowledged' : inHand.has(seq) ? 'in-flight' : 'new');
+        if (received === 'new') inHand.add(seq);
+        return true;
+      };
+      const deliverAll = (): void => {
+        while (deliver());
+      };
+      const rewind = (): void => {
+        next = floor() + 1;
+        taken.rewound(next - 1);
+      };
+      for (const move of steps) {
+        if (move.kind === 'deliver') deliver();
+        else if (move.kind === 'rewind') rewind();
+        else if (move.kind === 'forget') {
+          // A server that was killed: acknowledgements of late are lost, and everything is handed out again.
+          for (const seq of acked) if (seq > move.at) acked.delete(seq);
+          rewind();
+        } else {
+          const seq = [...inHand][move.pick];
+          if (seq === undefined && move.kind !== 'succeed') continue;
+          if (move.kind === 'finish') acknowledge(seq ?? 0);
+          else if (move.kind === 'release') {
+            inHand.delete(seq ?? 0);
+            taken.release(seq ?? 0, seq ?? 0);
             rewind();
           } else {
-            const seq = [...inHand][move.pick];
-            if (seq === undefined && move.kind !== 'succeed') continue;
-            if (move.kind === 'finish') acknowledge(seq ?? 0);
-            else if (move.kind === 'release') {
-              inHand.delete(seq ?? 0);
-              taken.release(seq ?? 0, seq ?? 0);
-              rewind();
-            } else {
-              // Another reader takes over with what this one said it had finished.
-              const { finished } = taken;
-              inHand.clear();
-              taken = new TakenMessages(floor());
-              taken.restore(finished);
-              rewind();
-            }
+            // Another reader takes over with what this one said it had finished.
+            const { finished } = taken;
+            inHand.clear();
+            taken = new TakenMessages(floor());
+            taken.restore(finished);
+            rewind();
           }
         }
-        deliverAll();
-        for (const seq of inHand) acknowledge(seq);
-        rewind();
-        deliverAll();
-        expect(done.size).toBe(last);
-      }),
-    );
-  });
+      }
+      deliverAll();
+      for (const seq of inHand) acknowledge(seq);
+      rewind();
+      deliverAll();
+      expect(done.size).toBe(last);
+    }),
+  );
 });

@@ -3,7 +3,7 @@ export type Received =
   /** It was not here before, or was released. */
   | 'new'
   /** It is being worked on, or its ack is about to be sent: this copy is none of our business. */
-  | 'held'
+  | 'in-flight'
   /** It was acknowledged, which the server does not know: it is told again. */
   | 'acknowledged';
 
@@ -18,15 +18,15 @@ export type FinishedMessages = {
 };
 
 const released = 0;
-const held = 1;
+const inFlight = 1;
 const finished = 2;
 const acknowledged = 3;
-type State = typeof released | typeof held | typeof finished | typeof acknowledged;
+type State = typeof released | typeof inFlight | typeof finished | typeof acknowledged;
 
 /**
  * The messages one reader was given, by their sequence in the stream. A consumer that is reset hands out everything above
  * its oldest unacknowledged message anew, and a server that was killed may have forgotten the last acknowledgements:
- * this tells which of them are in hand or done. Everything up to a point is done; above it each message has its state.
+ * this tells which of them are in flight or done. Everything up to a point is done; above it each message has its state.
  */
 export class TakenMessages {
   /** Ascending, with a state and a time each. Plain numbers: nothing that garbage collection would have to follow. */
@@ -70,7 +70,7 @@ export class TakenMessages {
     this.#advance();
   }
 
-  /** A message came. It is held from now on if it is new. */
+  /** A message came. It is in flight from now on if it is new. */
   received(seq: number, storedAtMs: number): Received {
     this.#receivedUpTo = Math.max(this.#receivedUpTo, seq);
     const at = this.#find(seq);
@@ -80,9 +80,9 @@ export class TakenMessages {
     if (storedAtMs > knownUntilMs) this.#doneUpTo = Math.min(this.#doneUpTo, seq - 1);
     const state = isTracked && storedAtMs <= knownUntilMs ? this.#states[at] : undefined;
     let answer: Received = 'new';
-    if (state === held || state === finished) answer = 'held';
+    if (state === inFlight || state === finished) answer = 'in-flight';
     else if (state === acknowledged || seq <= this.#doneUpTo) answer = 'acknowledged';
-    else this.#set(seq, held, storedAtMs);
+    else this.#set(seq, inFlight, storedAtMs);
     // Of what another reader finished it was not known until now.
     if (state === acknowledged) this.#storedMs[at] = storedAtMs;
     this.#advance();
@@ -131,8 +131,8 @@ export class TakenMessages {
       if (seq > this.#doneUpTo) {
         if (this.#states[done] !== acknowledged || seq > this.#receivedUpTo) break;
         this.#doneUpTo = seq;
-      } else if (this.#states[done] === held || this.#states[done] === finished) {
-        // Acknowledged by somebody else, and still in work here.
+      } else if (this.#states[done] === inFlight || this.#states[done] === finished) {
+        // Acknowledged by somebody else, and still in flight here.
         break;
       }
     }

@@ -9,8 +9,8 @@ import { publish } from '../publish/publisher.ts';
 import { deadLetterSubject } from '../../contracts/subjects.ts';
 import { ensureTopology } from '../streams/topology.ts';
 import { startTestNats } from '../../testing/servers.ts';
+import type { DeadLetterFilter } from '../../contracts/events/dead-letter.ts';
 import { testTopology } from '../../testing/test-topology.ts';
-import type { DeadLetterFilter } from '../../contracts/events/dead-letter-filter.ts';
 import { listDeadLetters } from './list-dead-letters.ts';
 
 let nats: NatsServer;

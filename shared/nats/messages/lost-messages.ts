@@ -1,11 +1,13 @@
-import { Type } from 'typebox';
 import type { Static } from 'typebox';
+import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { client } from '../connection/client.ts';
 import type { LogConnection } from '../connection/connection.ts';
 import { isNotFound } from '../connection/server-error.ts';
-import type { LostMessage } from './predecessors.ts';
+import type { LossWatch, LostMessage } from './predecessors.ts';
+import { watchForLoss } from './predecessors.ts';
 import { buckets } from '../streams/topology.ts';
+import type { Logger } from '../../runtime/logger.ts';
 
 const noteSchema = Type.Object({
   stream: Type.String(),
@@ -44,4 +46,27 @@ export async function listLosses(connection: LogConnection): Promise<readonly Lo
     if (isNotFound(error)) return [];
     throw error;
   }
+}
+
+type LossReporting = {
+  readonly connection: LogConnection;
+  readonly logger: Pick<Logger, 'error' | 'warn'>;
+  /** Say who noticed it. */
+  readonly fields: Readonly<Record<string, unknown>>;
+};
+
+/** Watches what a reader of a stream is given, and reports which message the log has lost. */
+export function noticeLosses(reporting: LossReporting & { readonly stream: string }, onLost: () => void): LossWatch {
+  return watchForLoss(reporting.connection, reporting.stream, (lost) => {
+    onLost();
+    reportLoss(reporting, lost);
+  });
+}
+
+/** Says that the log has lost a message, and keeps that for the doctor. */
+export function reportLoss({ connection, logger, fields }: LossReporting, lost: LostMessage): void {
+  logger.error({ ...fields, ...lost }, 'the log has lost a message that it had acknowledged');
+  keepLoss(connection, lost).catch((error: unknown) => {
+    logger.warn({ ...fields, err: error }, 'recording a loss for the doctor failed');
+  });
 }

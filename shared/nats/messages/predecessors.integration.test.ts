@@ -1,7 +1,7 @@
 import { open, readdir, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import pino from 'pino';
-import { describe, expect, it, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { NatsServer } from '../../embedded/nats/nats-server.ts';
 import { createNatsFolder, startTestNats } from '../../testing/servers.ts';
 import { testTopology } from '../../testing/test-topology.ts';
@@ -12,8 +12,7 @@ import { openPullConsumer } from '../consume/pull-consumer.ts';
 import type { PullConsumer } from '../consume/pull-consumer.ts';
 import { createFramePublisher } from '../publish/frame-publisher.ts';
 import type { FramePublisher } from '../publish/frame-publisher.ts';
-import { listLosses } from './lost-messages.ts';
-import { noticeLosses } from './notice-losses.ts';
+import { listLosses, noticeLosses } from './lost-messages.ts';
 import { openBuckets } from '../buckets/open-buckets.ts';
 import { readStreamLoss } from '../streams/stream-progress.ts';
 import { ensureTopology, streams } from '../streams/topology.ts';
@@ -76,9 +75,9 @@ async function withLog(work: (log: DamagedLog) => Promise<void>): Promise<void> 
         const readUntil = async (last: string): Promise<readonly string[]> => {
           const texts: string[] = [];
           while (!texts.includes(last)) {
-            for (const delivery of await pullConsumer.take(16)) {
-              texts.push(Buffer.from(delivery.data).toString('utf8').slice(0, 'frame 000000'.length));
-              delivery.ack();
+            for (const message of await pullConsumer.take(16)) {
+              texts.push(Buffer.from(message.data).toString('utf8').slice(0, 'frame 000000'.length));
+              message.ack();
             }
           }
           return texts;
@@ -126,56 +125,54 @@ const cutOff =
     await truncate(file, (await stat(file)).size - bytes);
   };
 
-describe('losses of the log', () => {
-  it('losses: a frame that the server skips, since it is damaged, is noticed and kept for the doctor', () =>
-    withLog(async ({ connection, store, reader, restart }) => {
-      const before = await store(20);
-      const [quick, slow] = [await reader('quick'), await reader('slow')];
-      expect(await quick.readUntil('frame 000020')).toEqual(before);
-      expect((await slow.readUntil('frame 000005')).slice(0, 5)).toEqual(before.slice(0, 5));
-      const later = await store(60);
-      const damaged = later[40] ?? '';
-      await restart('stop', damageFrame(damaged));
-      const last = (await store(1))[0] ?? '';
-      const given = new Set([...(await slow.readUntil(last)), ...before]);
-      expect([...before, ...later, last].filter((text) => !given.has(text))).toEqual([damaged]);
-      await vi.waitFor(() => expect(slow.losses()).toBe(1), { timeout: 45_000 });
-      await vi.waitFor(async () => {
-        expect(await listLosses(connection)).toEqual([
-          { stream: streams.ingest, subject, seq: 61, noticedAtMs: expect.any(Number) },
-        ]);
-      });
-    }));
+test('losses of the log: losses: a frame that the server skips, since it is damaged, is noticed and kept for the doctor', () =>
+  withLog(async ({ connection, store, reader, restart }) => {
+    const before = await store(20);
+    const [quick, slow] = [await reader('quick'), await reader('slow')];
+    expect(await quick.readUntil('frame 000020')).toEqual(before);
+    expect((await slow.readUntil('frame 000005')).slice(0, 5)).toEqual(before.slice(0, 5));
+    const later = await store(60);
+    const damaged = later[40] ?? '';
+    await restart('stop', damageFrame(damaged));
+    const last = (await store(1))[0] ?? '';
+    const given = new Set([...(await slow.readUntil(last)), ...before]);
+    expect([...before, ...later, last].filter((text) => !given.has(text))).toEqual([damaged]);
+    await vi.waitFor(() => expect(slow.losses()).toBe(1), { timeout: 45_000 });
+    await vi.waitFor(async () => {
+      expect(await listLosses(connection)).toEqual([
+        { stream: streams.ingest, subject, seq: 61, noticedAtMs: expect.any(Number) },
+      ]);
+    });
+  }));
 
-  it('losses: of a log that lost its end the server says so, and everything stored later reaches every reader', () =>
-    withLog(async ({ connection, store, reader, restart }) => {
-      const before = await store(30);
-      const [ahead, behind] = [await reader('ahead'), await reader('behind')];
-      await ahead.readUntil('frame 000030');
-      await behind.readUntil('frame 000001');
-      await restart('kill', cutOff(200));
-      expect((await readStreamLoss(connection, streams.ingest))?.bytes).toBeGreaterThan(0);
-      const after = await store(10);
-      const last = after.at(-1) ?? '';
-      const [givenAhead, givenBehind] = [await ahead.readUntil(last), await behind.readUntil(last)];
-      for (const text of after) {
-        expect(givenAhead).toContain(text);
-        expect(givenBehind).toContain(text);
-      }
-      for (const text of before.slice(16, 29)) expect(givenBehind).toContain(text);
-    }));
+test('losses of the log: losses: of a log that lost its end the server says so, and everything stored later reaches every reader', () =>
+  withLog(async ({ connection, store, reader, restart }) => {
+    const before = await store(30);
+    const [ahead, behind] = [await reader('ahead'), await reader('behind')];
+    await ahead.readUntil('frame 000030');
+    await behind.readUntil('frame 000001');
+    await restart('kill', cutOff(200));
+    expect((await readStreamLoss(connection, streams.ingest))?.bytes).toBeGreaterThan(0);
+    const after = await store(10);
+    const last = after.at(-1) ?? '';
+    const [givenAhead, givenBehind] = [await ahead.readUntil(last), await behind.readUntil(last)];
+    for (const text of after) {
+      expect(givenAhead).toContain(text);
+      expect(givenBehind).toContain(text);
+    }
+    for (const text of before.slice(16, 29)) expect(givenBehind).toContain(text);
+  }));
 
-  it('losses: a frame that is only late is none', () =>
-    withLog(async ({ store, reader, restart }) => {
-      await store(5);
-      const one = await reader('one');
-      await one.readUntil('frame 000005');
-      for (let round = 0; round < 3; round += 1) {
-        await store(40);
-        await restart('kill', async () => undefined);
-        const last = (await store(5)).at(-1) ?? '';
-        await one.readUntil(last);
-      }
-      expect(one.losses()).toBe(0);
-    }));
-});
+test('losses of the log: losses: a frame that is only late is none', () =>
+  withLog(async ({ store, reader, restart }) => {
+    await store(5);
+    const one = await reader('one');
+    await one.readUntil('frame 000005');
+    for (let round = 0; round < 3; round += 1) {
+      await store(40);
+      await restart('kill', async () => undefined);
+      const last = (await store(5)).at(-1) ?? '';
+      await one.readUntil(last);
+    }
+    expect(one.losses()).toBe(0);
+  }));

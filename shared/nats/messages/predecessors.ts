@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { NatsError } from 'nats';
 import { client } from '../connection/client.ts';
 import type { LogConnection } from '../connection/connection.ts';
-import type { Delivery } from './delivery.ts';
+import type { LogMessage } from './log-message.ts';
 
 /**
  * Header of a frame: who wrote it, and the sequence of the newest frame the log had acknowledged to that writer on the
@@ -24,7 +24,7 @@ export type LostMessage = { readonly stream: string; readonly subject: string; r
 /** Looks out for frames that a reader should have been given. */
 export type LossWatch = {
   /** To be told of every frame as it comes. */
-  note(frame: Pick<Delivery, 'subject' | 'seq' | 'header'>): void;
+  note(frame: Pick<LogMessage, 'subject' | 'seq' | 'header'>): void;
 };
 
 /** Subjects, or writers, remembered at most; of one that was forgotten a loss may go unnoticed. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { NatsServer } from '../../embedded/nats/nats-server.ts';
 import { startTestNats } from '../../testing/servers.ts';
 import { testTopology } from '../../testing/test-topology.ts';
@@ -56,65 +56,63 @@ async function read(partition: number, changes: Partial<ReadMessagesOptions> = {
   return values;
 }
 
-describe('readMessages', () => {
-  it('readMessages: gives the header of every message of the subject that has it, in order, over many pulls', async () => {
-    await write(0, 0, 5_500);
-    await write(1, 0, 10);
-    const numbers = Array.from({ length: 5_500 }, (_, n) => n).filter((n) => n % 10 !== 9);
-    expect(await read(0)).toEqual(numbers.map(String));
-    expect(await read(1)).toHaveLength(9);
-    expect(await read(2)).toEqual([]);
-  });
+test('readMessages: gives the header of every message of the subject that has it, in order, over many pulls', async () => {
+  await write(0, 0, 5_500);
+  await write(1, 0, 10);
+  const numbers = Array.from({ length: 5_500 }, (_, n) => n).filter((n) => n % 10 !== 9);
+  expect(await read(0)).toEqual(numbers.map(String));
+  expect(await read(1)).toHaveLength(9);
+  expect(await read(2)).toEqual([]);
+});
 
-  it('readMessages: begins at the time given', async () => {
-    await write(3, 0, 1);
-    const { time } = await connection[client].jsm.streams.getMessage(streams.events, { last_by_subj: 'events.*.3' });
-    while (Date.now() <= time.getTime() + 1) await new Promise((resolve) => setTimeout(resolve, 1));
-    await write(3, 1, 3);
-    expect(await read(3, { from: { timeMs: time.getTime() + 1 } })).toEqual(['1', '2']);
-    expect(await read(3, { from: { timeMs: Date.now() + 60_000 } })).toEqual([]);
-  });
+test('readMessages: begins at the time given', async () => {
+  await write(3, 0, 1);
+  const { time } = await connection[client].jsm.streams.getMessage(streams.events, { last_by_subj: 'events.*.3' });
+  while (Date.now() <= time.getTime() + 1) await new Promise((resolve) => setTimeout(resolve, 1));
+  await write(3, 1, 3);
+  expect(await read(3, { from: { timeMs: time.getTime() + 1 } })).toEqual(['1', '2']);
+  expect(await read(3, { from: { timeMs: Date.now() + 60_000 } })).toEqual([]);
+});
 
-  it('readMessages: stops when told to', async () => {
-    const signal = AbortSignal.abort(new Error('enough'));
-    await expect(read(0, { signal })).rejects.toThrow('enough');
-    const later = new AbortController();
-    const reading = read(0, { signal: later.signal, onMessage: () => later.abort(new Error('enough')) });
-    await expect(reading).rejects.toThrow('enough');
-  });
+test('readMessages: stops when told to', async () => {
+  const signal = AbortSignal.abort(new Error('enough'));
+  await expect(read(0, { signal })).rejects.toThrow('enough');
+  const later = new AbortController();
+  const reading = read(0, { signal: later.signal, onMessage: () => later.abort(new Error('enough')) });
+  await expect(reading).rejects.toThrow('enough');
+});
 
-  it('readMessages: begins at the sequence given, gives the messages whole where asked to, and ends when told to', async () => {
-    const seqs: number[] = [];
-    const last = await connection[client].jsm.streams.getMessage(streams.events, { last_by_subj: 'events.*.1' });
-    await read(1, { from: { seq: last.seq - 2 }, onMessage: ({ seq }) => void seqs.push(seq) });
-    expect(seqs).toEqual([last.seq - 2, last.seq - 1, last.seq]);
-    const texts: string[] = [];
-    await read(1, {
-      content: 'all',
-      messagesPerPull: 2,
-      onMessage({ data }) {
-        texts.push(Buffer.from(data).toString('utf8'));
-        return texts.length < 4;
-      },
-    });
-    expect(texts).toEqual(['payload', 'payload', 'payload', 'payload']);
+test('readMessages: begins at the sequence given, gives the messages whole where asked to, and ends when told to', async () => {
+  const seqs: number[] = [];
+  const last = await connection[client].jsm.streams.getMessage(streams.events, { last_by_subj: 'events.*.1' });
+  await read(1, { from: { seq: last.seq - 2 }, onMessage: ({ seq }) => void seqs.push(seq) });
+  expect(seqs).toEqual([last.seq - 2, last.seq - 1, last.seq]);
+  const texts: string[] = [];
+  await read(1, {
+    content: 'all',
+    messagesPerPull: 2,
+    onMessage({ data }) {
+      texts.push(Buffer.from(data).toString('utf8'));
+      return texts.length < 4;
+    },
   });
+  expect(texts).toEqual(['payload', 'payload', 'payload', 'payload']);
+});
 
-  it('readMessages: a reader that throws ends the reading at once', async () => {
-    const failing = read(1, {
-      onMessage() {
-        throw new Error('cannot be read');
-      },
-    });
-    await expect(failing).rejects.toMatchObject({ code: 'read_messages', cause: { message: 'cannot be read' } });
+test('readMessages: a reader that throws ends the reading at once', async () => {
+  const failing = read(1, {
+    onMessage() {
+      throw new Error('cannot be read');
+    },
   });
+  await expect(failing).rejects.toMatchObject({ code: 'read_messages', cause: { message: 'cannot be read' } });
+});
 
-  it('lastStored: is the newest message of the subject, storedAt the one at a sequence', async () => {
-    await write(2, 0, 4);
-    const last = await lastStored(connection, streams.events, eventsSubject('a0', 2));
-    expect(last?.msgId).toBe('2-3');
-    expect(await storedAt(connection, streams.events, last?.seq ?? 0)).toEqual(last);
-    expect(await lastStored(connection, streams.events, eventsSubject('nobody', 2))).toBeUndefined();
-    expect(await storedAt(connection, streams.events, 1_000_000)).toBeUndefined();
-  });
+test('readMessages: lastStored: is the newest message of the subject, storedAt the one at a sequence', async () => {
+  await write(2, 0, 4);
+  const last = await lastStored(connection, streams.events, eventsSubject('a0', 2));
+  expect(last?.msgId).toBe('2-3');
+  expect(await storedAt(connection, streams.events, last?.seq ?? 0)).toEqual(last);
+  expect(await lastStored(connection, streams.events, eventsSubject('nobody', 2))).toBeUndefined();
+  expect(await storedAt(connection, streams.events, 1_000_000)).toBeUndefined();
 });

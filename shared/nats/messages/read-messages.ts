@@ -2,8 +2,8 @@ import { AckPolicy, DeliverPolicy, ReplayPolicy, createInbox, nanos } from 'nats
 import type { ConsumerConfig, ConsumerInfo, Msg } from 'nats';
 import { client } from '../connection/client.ts';
 import type { LogConnection } from '../connection/connection.ts';
-import { readDelivery } from './delivery.ts';
-import type { Delivery } from './delivery.ts';
+import { readLogMessage } from './log-message.ts';
+import type { LogMessage } from './log-message.ts';
 
 export type ReadMessagesOptions = {
   readonly stream: string;
@@ -15,7 +15,7 @@ export type ReadMessagesOptions = {
   /** Messages asked for at once; twice as many are on their way at most. */
   readonly messagesPerPull: number;
   /** Called in the order of the stream, once a message. `false` ends the reading. */
-  onMessage(message: Delivery): boolean | void;
+  onMessage(message: LogMessage): boolean | void;
   /** Gives up when the server sends nothing for this long though messages wait, in ms. */
   readonly silenceMaxMs: number;
   readonly signal?: AbortSignal;
@@ -113,26 +113,26 @@ function pullAll(
       const request = JSON.stringify({ batch: messagesPerPull, expires: nanos(pullExpiresMs) });
       connection[client].nc.publish(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${name}`, request, { reply: inbox });
     };
-    const receive = (message: Msg): void => {
-      const delivery = readDelivery(connection, message);
+    const receive = (pulled: Msg): void => {
+      const message = readLogMessage(connection, pulled);
       // A status of the server: a request ended early. The silence timer decides whether that matters.
-      if (delivery === undefined || ended) return;
+      if (message === undefined || ended) return;
       silence.refresh();
       requested -= 1;
       try {
-        if (onMessage(delivery) === false) {
+        if (onMessage(message) === false) {
           end(() => resolve(true));
           return;
         }
       } catch (error) {
         // Reading it again would not help.
         end(() =>
-          reject(new ReadMessagesError(`reading ${delivery.subject}: a message cannot be read`, { cause: error })),
+          reject(new ReadMessagesError(`reading ${message.subject}: a message cannot be read`, { cause: error })),
         );
         return;
       }
       if (ended) return;
-      if (delivery.pending === 0) end(() => resolve(true));
+      if (message.pending === 0) end(() => resolve(true));
       else if (requested <= messagesPerPull) pull();
     };
     pull();

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { NatsServer } from '../../embedded/nats/nats-server.ts';
 import { startTestNats } from '../../testing/servers.ts';
 import { testTopology } from '../../testing/test-topology.ts';
@@ -29,7 +29,7 @@ async function store(text: string): Promise<number> {
   return seq;
 }
 
-it.each([
+test.each([
   ['copies may be asked', true],
   ['only the leader may be asked', false],
 ])('stored message, %s: is read by its sequence, and is undefined once it is gone', async (_what, allow_direct) => {

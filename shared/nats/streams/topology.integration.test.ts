@@ -6,8 +6,7 @@ import { openBucket } from '../buckets/bucket.ts';
 import { client } from '../connection/client.ts';
 import { connectLog } from '../connection/connection.ts';
 import type { LogConnection } from '../connection/connection.ts';
-import { refuseFewerCopies } from './refuse-fewer-copies.ts';
-import { ForeignLogError, TopologyError, ensureTopology, streams } from './topology.ts';
+import { ForeignLogError, TopologyError, ensureTopology, refuseFewerCopies, streams } from './topology.ts';
 
 const bytesMax = 8 * 1024 ** 2;
 const settings = testTopology({ partitions: 2, streamBytesMax: bytesMax });

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { sampleEvent } from '../../destinations/sdk/sample-event.ts';
-import { checkMappingRule, compileMappings } from './apply-mapping.ts';
-import type { MappingRule } from './apply-mapping.ts';
+import type { MappingRule, MutableProperties } from './apply-mapping.ts';
+import { checkMappingRule, checkNoOverlap, compileMappings, compileProperty } from './apply-mapping.ts';
 import { PlanError } from '../values/plan-error.ts';
 
 const subject = sampleEvent();
@@ -18,33 +18,31 @@ function rule(id: string, fields: Partial<MappingRule> = {}): PublishedRule {
 
 const apply = (...rules: readonly PublishedRule[]): unknown => compileMappings(rules, undefined)(subject);
 
-describe('mappings: which rule decides', () => {
-  it('mappings: without a rule the default payload is sent', () => {
-    expect(apply()).toEqual({ kind: 'default' });
-    expect(apply(rule('a', { logic: never }))).toEqual({ kind: 'default' });
-    expect(apply(rule('a', { isEnabled: false, action: 'stop' }))).toEqual({ kind: 'default' });
-  });
+test('mappings: without a rule the default payload is sent', () => {
+  expect(apply()).toEqual({ kind: 'default' });
+  expect(apply(rule('a', { logic: never }))).toEqual({ kind: 'default' });
+  expect(apply(rule('a', { isEnabled: false, action: 'stop' }))).toEqual({ kind: 'default' });
+});
 
-  it('mappings: the lowest priority number whose logic holds decides', () => {
-    const rules = [
-      rule('last', { priority: 10, action: 'stop' }),
-      rule('second', { priority: 2, logic: always, action: 'stop' }),
-      rule('first', { priority: 1, logic: never, action: 'stop' }),
-      rule('off', { priority: 0, isEnabled: false, action: 'stop' }),
-    ];
-    expect(apply(...rules)).toEqual({ kind: 'stop', ruleId: 'second' });
-    expect(apply(...rules.toReversed())).toEqual({ kind: 'stop', ruleId: 'second' });
-  });
+test('mappings: the lowest priority number whose logic holds decides', () => {
+  const rules = [
+    rule('last', { priority: 10, action: 'stop' }),
+    rule('second', { priority: 2, logic: always, action: 'stop' }),
+    rule('first', { priority: 1, logic: never, action: 'stop' }),
+    rule('off', { priority: 0, isEnabled: false, action: 'stop' }),
+  ];
+  expect(apply(...rules)).toEqual({ kind: 'stop', ruleId: 'second' });
+  expect(apply(...rules.toReversed())).toEqual({ kind: 'stop', ruleId: 'second' });
+});
 
-  it('mappings: rules of the same priority are tried by id', () => {
-    expect(apply(rule('b', { action: 'stop' }), rule('a', { action: 'stop' }))).toEqual({ kind: 'stop', ruleId: 'a' });
-  });
+test('mappings: rules of the same priority are tried by id', () => {
+  expect(apply(rule('b', { action: 'stop' }), rule('a', { action: 'stop' }))).toEqual({ kind: 'stop', ruleId: 'a' });
+});
 
-  it('mappings: a rule without logic always holds, one that is not enabled is not looked at', () => {
-    expect(apply(rule('a', { action: 'stop' }), rule('b', { isEnabled: false, logic: 'broken' }))).toEqual({
-      kind: 'stop',
-      ruleId: 'a',
-    });
+test('mappings: a rule without logic always holds, one that is not enabled is not looked at', () => {
+  expect(apply(rule('a', { action: 'stop' }), rule('b', { isEnabled: false, logic: 'broken' }))).toEqual({
+    kind: 'stop',
+    ruleId: 'a',
   });
 });
 
@@ -54,7 +52,7 @@ describe('mappings: what is sent', () => {
     return outcome.kind === 'send' ? outcome.properties : outcome;
   };
 
-  it('mappings: templates, modifications and nesting make the properties', () => {
+  test('mappings: templates, modifications and nesting make the properties', () => {
     expect(
       properties(
         [
@@ -77,18 +75,18 @@ describe('mappings: what is sent', () => {
     });
   });
 
-  it('mappings: of two rows for a property the later one that has a value counts', () => {
+  test('mappings: of two rows for a property the later one that has a value counts', () => {
     const rows = ['{{visitor.email}}', '{{event.event_properties.email}}'].map((map) => ({ property: 'email', map }));
     expect(properties(rows)).toEqual({ email: 'ada@example.com' });
     expect(properties(rows.toReversed())).toEqual({ email: 'ada@example.com' });
     expect(properties([...rows, { property: 'email', map: 'x' }])).toEqual({ email: 'x' });
   });
 
-  it('mappings: a rule that maps nothing keeps the event’s own properties', () => {
+  test('mappings: a rule that maps nothing keeps the event’s own properties', () => {
     expect(properties([])).toEqual(subject.event.event_properties);
   });
 
-  it.each([
+  test.each([
     [null, 'Order Completed'],
     ['', 'Order Completed'],
     ['Purchase', 'Purchase'],
@@ -98,7 +96,7 @@ describe('mappings: what is sent', () => {
     expect(apply(rule('a', { eventName }))).toMatchObject({ kind: 'send', ruleId: 'a', eventName: expected });
   });
 
-  it('mappings: the event itself is never changed', () => {
+  test('mappings: the event itself is never changed', () => {
     const before = structuredClone(subject);
     properties([
       { property: 'a.b', map: '{{event.event_properties.value}}' },
@@ -111,7 +109,7 @@ describe('mappings: what is sent', () => {
 describe('mappings: rules that cannot be used', () => {
   const row = { property: 'a', map: 'b', modification: 'None' };
 
-  it.each<[string, Partial<MappingRule>]>([
+  test.each<[string, Partial<MappingRule>]>([
     ['logic.condition.operator', { logic: { condition: { property: 'a', operator: 'Like', value: '' } } }],
     ['logic', { logic: 'always' }],
     ['action', { action: 'drop' }],
@@ -127,12 +125,12 @@ describe('mappings: rules that cannot be used', () => {
     expect(compile).toThrow(`mapping r1: ${field} `);
   });
 
-  it('mappings: a rule that can be used has no problem', () => {
+  test('mappings: a rule that can be used has no problem', () => {
     expect(checkMappingRule(rule('r1', { logic: always, mappings: [row] }))).toEqual([]);
     expect(checkMappingRule(rule('r2', { action: 'stop' }))).toEqual([]);
   });
 
-  it('mappings: any text in a rule compiles or is refused, and applies to any event', () => {
+  test('mappings: any text in a rule compiles or is refused, and applies to any event', () => {
     const text = fc.oneof(fc.string(), fc.constant('{{event.event_properties.x}}'));
     const rows = fc.array(fc.record({ property: fc.string(), map: text, modification: fc.option(fc.string()) }));
     fc.assert(
@@ -146,4 +144,63 @@ describe('mappings: rules that cannot be used', () => {
       }),
     );
   });
+});
+
+function build(...entries: readonly (readonly [string, unknown])[]): MutableProperties {
+  const properties: MutableProperties = {};
+  for (const [name, value] of entries) compileProperty(name, 'property')(properties, value);
+  return properties;
+}
+
+test('nested property: dots make objects', () => {
+  expect(build(['value', 5], ['user_data.em', 'a'], ['user_data.ph', 'b'], ['a.b.c', null])).toEqual({
+    value: 5,
+    user_data: { em: 'a', ph: 'b' },
+    a: { b: { c: null } },
+  });
+});
+
+test.each(['toString', 'valueOf.x', 'hasOwnProperty'])('nested property: %s: is a name like any other', (name) => {
+  const properties = build([name, 1]);
+  expect(Object.keys(properties)).toHaveLength(1);
+  expect(Object.getPrototypeOf(properties)).toBe(Object.prototype);
+});
+
+test.each([
+  '__proto__',
+  'a.__proto__.b',
+  'constructor.prototype.x',
+  'a.prototype',
+  '',
+  'a..b',
+  '.a',
+  'a. .b',
+  'x'.repeat(251),
+  'a.b.c.d.e.f.g.h.i.j.k',
+])('nested property: %.30s: is refused by name', (name) => {
+  expect(() => compileProperty(name, 'mappings[0].property')).toThrow(PlanError);
+  expect(() => compileProperty(name, 'mappings[0].property')).toThrow(/^mappings\[0\]\.property /);
+});
+
+test('nested property: a value and what nests in it cannot both be set', () => {
+  const check = (...names: string[]) => checkNoOverlap(names, (index) => `mappings[${index}].property`);
+  expect(() => check('user', 'user.email')).toThrow(/^mappings\[1\]\.property .*user/);
+  expect(() => check('a.b.c', 'a')).toThrow(/^mappings\[0\]\.property /);
+  expect(() => check('a.b', 'a.c', 'ab', 'a.b')).not.toThrow();
+});
+
+test('nested property: no name reaches a prototype', () => {
+  const part = fc.oneof(fc.string(), fc.constantFrom('__proto__', 'constructor', 'prototype', 'toString'));
+  fc.assert(
+    fc.property(fc.array(part, { minLength: 1, maxLength: 4 }), (parts) => {
+      try {
+        build([parts.join('.'), 'polluted']);
+      } catch (error) {
+        expect(error).toBeInstanceOf(PlanError);
+      }
+      expect(Object.keys(Object.prototype)).toEqual([]);
+      expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+      expect(typeof Object.prototype.toString).toBe('function');
+    }),
+  );
 });

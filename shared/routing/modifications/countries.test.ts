@@ -1,7 +1,7 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { countryCode } from './countries.ts';
 
-it.each([
+test.each([
   ['US', 'us'],
   ['usa', 'us'],
   [' United States ', 'us'],

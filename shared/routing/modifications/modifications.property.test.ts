@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { compileModification, modificationNames } from './modifications.ts';
 
 describe('modifications: property', () => {
@@ -13,7 +13,7 @@ describe('modifications: property', () => {
     fc.string({ unit: 'binary' }),
   );
 
-  it.each(modificationNames)('%s: is total, and the same for the same value', (name) => {
+  test.each(modificationNames)('%s: is total, and the same for the same value', (name) => {
     fc.assert(
       fc.property(value, fc.string(), (any, salt) => {
         const modify = compileModification(name, salt, 'modification');
@@ -24,7 +24,7 @@ describe('modifications: property', () => {
 
   const hashing = modificationNames.filter((name) => name.startsWith('Hash'));
 
-  it.each(hashing)('%s: lets out nothing but digests', (name) => {
+  test.each(hashing)('%s: lets out nothing but digests', (name) => {
     fc.assert(
       fc.property(value, (any) => {
         const changed = compileModification(name, 'salt', 'modification')(any);
@@ -35,7 +35,7 @@ describe('modifications: property', () => {
     );
   });
 
-  it.each(['FakeIP', 'RegionalIP', 'DmaIP'])('%s: never lets an address out whole', (name) => {
+  test.each(['FakeIP', 'RegionalIP', 'DmaIP'])('%s: never lets an address out whole', (name) => {
     fc.assert(
       fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), (address) => {
         fc.pre(!/(^|[.:])0*$/.test(address) && !address.includes('::'));

@@ -1,7 +1,15 @@
 import { createHash } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
-import { compileModification, modificationNames, modifications } from './modifications.ts';
+import { describe, expect, test } from 'vitest';
 import type { ModificationName } from './modifications.ts';
+import {
+  camelCase,
+  compileModification,
+  kebabCase,
+  modificationNames,
+  modifications,
+  snakeCase,
+  startCase,
+} from './modifications.ts';
 import { PlanError } from '../values/plan-error.ts';
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
@@ -212,47 +220,64 @@ const rows: Readonly<Record<ModificationName, readonly (readonly [value: unknown
 };
 
 describe.each(Object.entries(rows))('%s', (name, cases) => {
-  it.each(cases)(`${name}: of %j makes %j`, (value, changed) => {
+  test.each(cases)(`${name}: of %j makes %j`, (value, changed) => {
     expect(compileModification(name, '', 'modification')(value)).toEqual(changed);
   });
 });
 
-describe('modifications', () => {
-  it('modifications: there are the 29 of the contract, each with a summary', () => {
-    expect(modificationNames).toHaveLength(29);
-    for (const name of modificationNames) expect(modifications[name].summary).toMatch(/\.$/);
-  });
+test('modifications: there are the 29 of the contract, each with a summary', () => {
+  expect(modificationNames).toHaveLength(29);
+  for (const name of modificationNames) expect(modifications[name].summary).toMatch(/\.$/);
+});
 
-  it.each([null, undefined])('modifications: %s is None', (name) => {
-    expect(compileModification(name, '', 'modification')('a')).toBe('a');
-  });
+test.each([null, undefined])('modifications: %s is None', (name) => {
+  expect(compileModification(name, '', 'modification')('a')).toBe('a');
+});
 
-  it.each(['Nonsense', 'toString', '', 5, {}])('modifications: %j is refused by name', (name) => {
-    expect(() => compileModification(name, '', 'mappings[0].modification')).toThrow(PlanError);
-    expect(() => compileModification(name, '', 'mappings[0].modification')).toThrow(/^mappings\[0\]\.modification /);
-  });
+test.each(['Nonsense', 'toString', '', 5, {}])('modifications: %j is refused by name', (name) => {
+  expect(() => compileModification(name, '', 'mappings[0].modification')).toThrow(PlanError);
+  expect(() => compileModification(name, '', 'mappings[0].modification')).toThrow(/^mappings\[0\]\.modification /);
+});
 
-  it.each<[ModificationName, string, string]>([
-    ['Hash', 'Ada', sha256('pepperAda')],
-    ['HashMD5', 'Ada', md5('pepperAda')],
-    ['HashedNormalized', ' Ada ', sha256('pepperada')],
-    ['HashedNormalizedNoSpecialChars', 'A-d-a', sha256('pepperada')],
-    ['HashedPhone', '(650)555-1212', sha256('pepper16505551212')],
-    ['HashedCountry', 'USA', sha256('pepperus')],
-    ['HashedState', 'Ohio', sha256('pepperoh')],
-    ['HashedZip', '94035 1234', sha256('pepper94035')],
-    ['HashedGender', 'male', sha256('pepperm')],
-    ['HashedDateOfBirth', '1997-02-16', sha256('pepper19970216')],
-    ['HashedNormalized', digest, sha256(`pepper${digest}`)],
-  ])('%s: the salt is put before the value', (name, value, expected) => {
-    expect(compileModification(name, 'pepper', 'modification')(value)).toBe(expected);
-  });
+test.each<[ModificationName, string, string]>([
+  ['Hash', 'Ada', sha256('pepperAda')],
+  ['HashMD5', 'Ada', md5('pepperAda')],
+  ['HashedNormalized', ' Ada ', sha256('pepperada')],
+  ['HashedNormalizedNoSpecialChars', 'A-d-a', sha256('pepperada')],
+  ['HashedPhone', '(650)555-1212', sha256('pepper16505551212')],
+  ['HashedCountry', 'USA', sha256('pepperus')],
+  ['HashedState', 'Ohio', sha256('pepperoh')],
+  ['HashedZip', '94035 1234', sha256('pepper94035')],
+  ['HashedGender', 'male', sha256('pepperm')],
+  ['HashedDateOfBirth', '1997-02-16', sha256('pepper19970216')],
+  ['HashedNormalized', digest, sha256(`pepper${digest}`)],
+])('modifications: %s: the salt is put before the value', (name, value, expected) => {
+  expect(compileModification(name, 'pepper', 'modification')(value)).toBe(expected);
+});
 
-  it.each<[ModificationName, string]>([
-    ['FakeIP', '203.0.113.7'],
-    ['FakeDomain', 'https://example.com'],
-  ])('%s: another salt invents another value', (name, value) => {
-    const [plain, salted] = ['', 'pepper'].map((salt) => compileModification(name, salt, 'modification')(value));
-    expect(salted).not.toBe(plain);
-  });
+test.each<[ModificationName, string]>([
+  ['FakeIP', '203.0.113.7'],
+  ['FakeDomain', 'https://example.com'],
+])('modifications: %s: another salt invents another value', (name, value) => {
+  const [plain, salted] = ['', 'pepper'].map((salt) => compileModification(name, salt, 'modification')(value));
+  expect(salted).not.toBe(plain);
+});
+
+test.each([
+  ['Order Completed', 'orderCompleted', 'order-completed', 'Order Completed'],
+  ['order_completed', 'orderCompleted', 'order-completed', 'Order Completed'],
+  ['--order--completed--', 'orderCompleted', 'order-completed', 'Order Completed'],
+  ['HTMLParser', 'htmlParser', 'html-parser', 'HTML Parser'],
+  ['fooBARBaz', 'fooBarBaz', 'foo-bar-baz', 'Foo BAR Baz'],
+  ['page1view', 'page1View', 'page-1-view', 'Page 1 View'],
+  ["don't stop", 'dontStop', 'dont-stop', 'Dont Stop'],
+  ['École supérieure', 'écoleSupérieure', 'école-supérieure', 'École Supérieure'],
+  ['東京 タワー', '東京タワー', '東京-タワー', '東京 タワー'],
+  ['', '', '', ''],
+  ['!?', '', '', ''],
+])('words: %j: %s, %s, %s', (text, camel, kebab, start) => {
+  expect(camelCase(text)).toBe(camel);
+  expect(kebabCase(text)).toBe(kebab);
+  expect(snakeCase(text)).toBe(kebab.replaceAll('-', '_'));
+  expect(startCase(text)).toBe(start);
 });

@@ -1,17 +1,17 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { isOperatorName, operatorNames, operators } from './operators.ts';
 import type { OperatorName } from './operators.ts';
 import { PlanError } from '../values/plan-error.ts';
 import { operatorCases } from './testing/operator-cases.ts';
 
 describe.each(Object.entries(operatorCases))('%s', (name, cases) => {
-  it.each(cases)(`${name}: %j with %j is %s`, (actual, value, holds) => {
+  test.each(cases)(`${name}: %j with %j is %s`, (actual, value, holds) => {
     expect(operators[name as OperatorName].compile(value, 'value')(actual)).toBe(holds);
   });
 });
 
-it('operators: there are the 31 of the contract, each with a summary', () => {
+test('operators: there are the 31 of the contract, each with a summary', () => {
   expect(operatorNames).toHaveLength(31);
   for (const name of operatorNames) expect(operators[name].summary).toMatch(/\.$/);
   expect(isOperatorName('Is')).toBe(true);
@@ -19,48 +19,46 @@ it('operators: there are the 31 of the contract, each with a summary', () => {
   expect(isOperatorName(5)).toBe(false);
 });
 
-describe('operators: values that do not fit are refused by name', () => {
-  it.each<[OperatorName, unknown]>([
-    ['Is', undefined],
-    ['Is', ['a']],
-    ['Is', {}],
-    ['Contains', ''],
-    ['StartsWith', null],
-    ['EndsWith', undefined],
-    ['IsGreaterThan', 'many'],
-    ['IsLessThan', null],
-    ['IsLessThanOrEqual', undefined],
-    ['IsGreaterThanOrEqual', true],
-    ['IsIn', ''],
-    ['IsIn', ' , '],
-    ['IsNotIn', []],
-    ['IsIn', [{}]],
-    ['IsFoundIn', undefined],
-    ['IsBefore', 'tomorrow'],
-    ['IsAfter', '2026-02-30'],
-    ['IsOnOrAfter', ''],
-    ['IsBetween', '1'],
-    ['IsBetween', '1,2,3'],
-    ['IsBetween', '2,1'],
-    ['IsBetween', ['2026-01-02', '2026-01-01']],
-    ['IsBetween', '1,2026-01-01'],
-    ['MatchesRegex', '('],
-    ['MatchesRegex', ''],
-    ['DoesNotMatchRegex', '(?=a)'],
-    ['Is', 'x'.repeat(10_001)],
-    ['IsIn', Array.from({ length: 1_001 }, (_, index) => index)],
-  ])('%s refuses %j', (name, value) => {
-    const compile = (): unknown => operators[name].compile(value, 'logic.condition.value');
-    expect(compile).toThrow(PlanError);
-    expect(compile).toThrow(/^logic\.condition\.value /);
-  });
+test.each<[OperatorName, unknown]>([
+  ['Is', undefined],
+  ['Is', ['a']],
+  ['Is', {}],
+  ['Contains', ''],
+  ['StartsWith', null],
+  ['EndsWith', undefined],
+  ['IsGreaterThan', 'many'],
+  ['IsLessThan', null],
+  ['IsLessThanOrEqual', undefined],
+  ['IsGreaterThanOrEqual', true],
+  ['IsIn', ''],
+  ['IsIn', ' , '],
+  ['IsNotIn', []],
+  ['IsIn', [{}]],
+  ['IsFoundIn', undefined],
+  ['IsBefore', 'tomorrow'],
+  ['IsAfter', '2026-02-30'],
+  ['IsOnOrAfter', ''],
+  ['IsBetween', '1'],
+  ['IsBetween', '1,2,3'],
+  ['IsBetween', '2,1'],
+  ['IsBetween', ['2026-01-02', '2026-01-01']],
+  ['IsBetween', '1,2026-01-01'],
+  ['MatchesRegex', '('],
+  ['MatchesRegex', ''],
+  ['DoesNotMatchRegex', '(?=a)'],
+  ['Is', 'x'.repeat(10_001)],
+  ['IsIn', Array.from({ length: 1_001 }, (_, index) => index)],
+])('operators: values that do not fit are refused by name: %s refuses %j', (name, value) => {
+  const compile = (): unknown => operators[name].compile(value, 'logic.condition.value');
+  expect(compile).toThrow(PlanError);
+  expect(compile).toThrow(/^logic\.condition\.value /);
 });
 
 describe('operators: property', () => {
   const operatorName = fc.constantFrom(...operatorNames);
   const actual = fc.option(fc.jsonValue(), { nil: undefined });
 
-  it('operators: have an answer for every JSON value, and throw nothing but PlanError for a value they refuse', () => {
+  test('operators: have an answer for every JSON value, and throw nothing but PlanError for a value they refuse', () => {
     const value = fc.oneof(fc.jsonValue(), fc.constantFrom('1,2', '2026-01-01', '5', 'a'));
     fc.assert(
       fc.property(operatorName, value, actual, (name, operand, property) => {
@@ -74,7 +72,7 @@ describe('operators: property', () => {
     );
   });
 
-  it.each<[OperatorName, OperatorName]>([
+  test.each<[OperatorName, OperatorName]>([
     ['Is', 'IsNot'],
     ['Contains', 'DoesNotContain'],
     ['IsIn', 'IsNotIn'],
@@ -95,7 +93,7 @@ describe('operators: property', () => {
     },
   );
 
-  it('operators: IsUndefined and IsFalsy alone hold for a missing property', () => {
+  test('operators: IsUndefined and IsFalsy alone hold for a missing property', () => {
     const values = ['a', '5', '2026-01-01', '1,2', ''];
     const holding = operatorNames.filter((name) =>
       values.some((value) => {

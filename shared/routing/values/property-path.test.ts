@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { sampleEvent } from '../../destinations/sdk/sample-event.ts';
 import { PlanError } from './plan-error.ts';
 import { compilePropertyPath } from './property-path.ts';
@@ -24,84 +24,82 @@ const subject: Subject = {
   },
 };
 
-describe('property path', () => {
-  it.each([
-    ['event.event', 'Order Completed'],
-    ['$event.event', 'Order Completed'],
-    [' event.event ', 'Order Completed'],
-    ['event.time', 1_700_000_000_000],
-    ['event.event_properties.plan', 'pro'],
-    ['event.event_properties.total', 0],
-    ['event.event_properties.nothing', null],
-    ['event.event_properties.items.1.price', 7],
-    ['event.event_properties.cart.total', 9],
-    ['event.event_properties.cart.size', undefined],
-    ['event.context.ip', '203.0.113.7'],
-    ['event.default_properties.ip', '203.0.113.7'],
-    ['event.request_context.ip', '203.0.113.7'],
-    ['visitor.email', 'ada@example.com'],
-    ['visitor.consent.marketing', false],
-    ['visitor.custom_properties.tier', 'gold'],
-    ['visitor.custom_properties.__proto__', 'own'],
-  ])('%s: reads %j', (path, expected) => {
-    expect(compilePropertyPath(path, 'property')(subject)).toEqual(expected);
-  });
+test.each([
+  ['event.event', 'Order Completed'],
+  ['$event.event', 'Order Completed'],
+  [' event.event ', 'Order Completed'],
+  ['event.time', 1_700_000_000_000],
+  ['event.event_properties.plan', 'pro'],
+  ['event.event_properties.total', 0],
+  ['event.event_properties.nothing', null],
+  ['event.event_properties.items.1.price', 7],
+  ['event.event_properties.cart.total', 9],
+  ['event.event_properties.cart.size', undefined],
+  ['event.context.ip', '203.0.113.7'],
+  ['event.default_properties.ip', '203.0.113.7'],
+  ['event.request_context.ip', '203.0.113.7'],
+  ['visitor.email', 'ada@example.com'],
+  ['visitor.consent.marketing', false],
+  ['visitor.custom_properties.tier', 'gold'],
+  ['visitor.custom_properties.__proto__', 'own'],
+])('property path: %s: reads %j', (path, expected) => {
+  expect(compilePropertyPath(path, 'property')(subject)).toEqual(expected);
+});
 
-  it.each([
-    'event.event_properties.missing',
-    'event.event_properties.plan.length',
-    'event.event_properties.items.length',
-    'event.event_properties.items.9.price',
-    'event.event_properties.nothing.deeper',
-    'event.event_properties.constructor',
-    'event.event_properties.toString',
-    'event.__proto__',
-    'visitor.constructor.name',
-    'visitor..email',
-    'visitor.',
-    'v',
-    'constructor.name',
-    'user.email',
-    'Event.event',
-  ])('%s: leads nowhere', (path) => {
-    expect(compilePropertyPath(path, 'property')(subject)).toBeUndefined();
-  });
+test.each([
+  'event.event_properties.missing',
+  'event.event_properties.plan.length',
+  'event.event_properties.items.length',
+  'event.event_properties.items.9.price',
+  'event.event_properties.nothing.deeper',
+  'event.event_properties.constructor',
+  'event.event_properties.toString',
+  'event.__proto__',
+  'visitor.constructor.name',
+  'visitor..email',
+  'visitor.',
+  'v',
+  'constructor.name',
+  'user.email',
+  'Event.event',
+])('property path: %s: leads nowhere', (path) => {
+  expect(compilePropertyPath(path, 'property')(subject)).toBeUndefined();
+});
 
-  it('property path: finds a name that holds dots, where no shorter name leads on', () => {
-    const flat = { ...subject, visitor: { ...subject.visitor, custom_properties: { 'a.b.c': 1 } } };
-    expect(compilePropertyPath('visitor.custom_properties.a.b.c', 'property')(flat)).toBe(1);
-    expect(compilePropertyPath('visitor.custom_properties.a.b', 'property')(flat)).toBeUndefined();
-  });
+test('property path: finds a name that holds dots, where no shorter name leads on', () => {
+  const flat = { ...subject, visitor: { ...subject.visitor, custom_properties: { 'a.b.c': 1 } } };
+  expect(compilePropertyPath('visitor.custom_properties.a.b.c', 'property')(flat)).toBe(1);
+  expect(compilePropertyPath('visitor.custom_properties.a.b', 'property')(flat)).toBeUndefined();
+});
 
-  it.each(['', ' ', '$', '{{event.event}}', 'x'.repeat(501), Array.from({ length: 21 }, () => 'a').join('.')])(
-    '%j: is refused by name',
-    (path) => {
-      expect(() => compilePropertyPath(path, 'logic.condition.property')).toThrow(PlanError);
-      expect(() => compilePropertyPath(path, 'logic.condition.property')).toThrow(/^logic\.condition\.property /);
-    },
+test.each(['', ' ', '$', '{{event.event}}', 'x'.repeat(501), Array.from({ length: 21 }, () => 'a').join('.')])(
+  'property path: %j: is refused by name',
+  (path) => {
+    expect(() => compilePropertyPath(path, 'logic.condition.property')).toThrow(PlanError);
+    expect(() => compilePropertyPath(path, 'logic.condition.property')).toThrow(/^logic\.condition\.property /);
+  },
+);
+
+test('property path: reads any path of any event without throwing', () => {
+  const path = fc.array(fc.oneof(fc.string(), fc.constantFrom('__proto__', 'length', '0')), { maxLength: 5 });
+  fc.assert(
+    fc.property(path, fc.dictionary(fc.string(), fc.jsonValue()), (segments, properties) => {
+      const any = sampleEvent({ event_properties: properties });
+      const text = ['event', 'event_properties', ...segments].join('.');
+      try {
+        compilePropertyPath(text, 'property')(any);
+      } catch (error) {
+        expect(error).toBeInstanceOf(PlanError);
+      }
+    }),
   );
+});
 
-  it('property path: reads any path of any event without throwing', () => {
-    const path = fc.array(fc.oneof(fc.string(), fc.constantFrom('__proto__', 'length', '0')), { maxLength: 5 });
-    fc.assert(
-      fc.property(path, fc.dictionary(fc.string(), fc.jsonValue()), (segments, properties) => {
-        const any = sampleEvent({ event_properties: properties });
-        const text = ['event', 'event_properties', ...segments].join('.');
-        try {
-          compilePropertyPath(text, 'property')(any);
-        } catch (error) {
-          expect(error).toBeInstanceOf(PlanError);
-        }
-      }),
-    );
-  });
-
-  it('property path: every own property is found under its name', () => {
-    fc.assert(
-      fc.property(fc.stringMatching(/^[a-z_]{1,12}$/), fc.jsonValue(), (name, value) => {
-        const any = sampleEvent({ event_properties: { [name]: value } });
-        expect(compilePropertyPath(`event.event_properties.${name}`, 'property')(any)).toEqual(value);
-      }),
-    );
-  });
+test('property path: every own property is found under its name', () => {
+  fc.assert(
+    fc.property(fc.stringMatching(/^[a-z_]{1,12}$/), fc.jsonValue(), (name, value) => {
+      const any = sampleEvent({ event_properties: { [name]: value } });
+      expect(compilePropertyPath(`event.event_properties.${name}`, 'property')(any)).toEqual(value);
+    }),
+  );
 });

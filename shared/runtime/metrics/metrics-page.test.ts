@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { BucketCounts, addNumbers } from './bucket-counts.ts';
 import { counter, gauge, histogram } from './define-metric.ts';
-import { MetricsPage } from './metrics-page.ts';
+import { MetricsPage, headText, histogramText, seriesText } from './metrics-page.ts';
 
 const taken = counter('sluice_taken_events_total', 'Events taken', ['kind']);
 const open = gauge('sluice_open_requests', 'Open requests');
@@ -57,4 +57,35 @@ test('bucket counts: histograms of several threads add up', () => {
   const sum = addNumbers(addNumbers(undefined, one.numbers), two.numbers);
   expect([...sum]).toEqual([2, 1, 5]);
   expect(Array.from(one.numbers)).toEqual([1, 0, 0.5]);
+});
+
+test('series text: a head escapes what would break its line, and nothing else', () => {
+  const definition = gauge('sluice_a', String.raw`back\slash, "quotes"` + '\nand a line');
+  const help = String.raw`back\\slash, "quotes"\nand a line`;
+  expect(headText(definition)).toBe(`# HELP sluice_a ${help}\n# TYPE sluice_a gauge`);
+});
+
+test('series text: a value of a label escapes backslashes, line breaks and quotes', () => {
+  const text = seriesText('sluice_a', 1, { one: `a"b\\c\nd`, two: 2 });
+  expect(text).toBe(String.raw`sluice_a{one="a\"b\\c\nd",two="2"} 1`);
+});
+
+test.each([
+  [0.5, '0.5'],
+  [1e21, '1e+21'],
+  [Number.NaN, 'NaN'],
+  [Number.POSITIVE_INFINITY, '+Inf'],
+  [Number.NEGATIVE_INFINITY, '-Inf'],
+])('series text: %d is written %s', (value, text) => {
+  expect(seriesText('sluice_a', value)).toBe(`sluice_a ${text}`);
+});
+
+test('series text: a histogram without labels of its own has the bounds alone', () => {
+  expect(histogramText('sluice_h', [1, 2], [3, 0, 1, 9.5])).toEqual([
+    'sluice_h_bucket{le="1"} 3',
+    'sluice_h_bucket{le="2"} 3',
+    'sluice_h_bucket{le="+Inf"} 4',
+    'sluice_h_sum 9.5',
+    'sluice_h_count 4',
+  ]);
 });

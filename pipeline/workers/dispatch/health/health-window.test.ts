@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import type { HealthRecord } from '../../../../shared/contracts/health-record.ts';
 import { HealthWindow } from './health-window.ts';
 import type { HealthCount } from './health-window.ts';
@@ -8,65 +8,63 @@ const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 const zero = { succeeded: 0, failed: 0, stopped: 0, globalStop: 0 };
 
-describe('health window', () => {
-  it('sums: counts what happened in the last 24 hours, exact to the minute', () => {
-    const window = new HealthWindow();
-    window.record('succeeded', 2, 0);
-    window.record('failed', 1, minuteMs);
-    expect(window.sums(dayMs - 1)).toEqual({ ...zero, succeeded: 2, failed: 1 });
-    expect(window.sums(dayMs)).toEqual({ ...zero, failed: 1 });
-    expect(window.sums(dayMs + minuteMs)).toEqual(zero);
-  });
+test('health window: sums: counts what happened in the last 24 hours, exact to the minute', () => {
+  const window = new HealthWindow();
+  window.record('succeeded', 2, 0);
+  window.record('failed', 1, minuteMs);
+  expect(window.sums(dayMs - 1)).toEqual({ ...zero, succeeded: 2, failed: 1 });
+  expect(window.sums(dayMs)).toEqual({ ...zero, failed: 1 });
+  expect(window.sums(dayMs + minuteMs)).toEqual(zero);
+});
 
-  it('toRecord: holds only minutes in which something happened, and the last dispatch', () => {
-    const window = new HealthWindow();
-    window.record('stopped', 1, 5 * minuteMs);
-    window.record('globalStop', 3, 9 * minuteMs + 7);
-    expect(window.toRecord(10 * minuteMs)).toEqual({
-      v: 1,
-      minutes: [
-        [5, 0, 0, 1, 0],
-        [9, 0, 0, 0, 3],
-      ],
-      lastDispatchedAt: 9 * minuteMs + 7,
-    });
+test('health window: toRecord: holds only minutes in which something happened, and the last dispatch', () => {
+  const window = new HealthWindow();
+  window.record('stopped', 1, 5 * minuteMs);
+  window.record('globalStop', 3, 9 * minuteMs + 7);
+  expect(window.toRecord(10 * minuteMs)).toEqual({
+    v: 1,
+    minutes: [
+      [5, 0, 0, 1, 0],
+      [9, 0, 0, 0, 3],
+    ],
+    lastDispatchedAt: 9 * minuteMs + 7,
   });
+});
 
-  it('memory: a busy month keeps one day of minutes', () => {
-    const window = new HealthWindow();
-    for (let minute = 0; minute < 30 * 24 * 60; minute += 1) window.record('succeeded', 1, minute * minuteMs);
-    const endMs = (30 * 24 * 60 - 1) * minuteMs;
-    expect(window.toRecord(endMs).minutes).toHaveLength(1440);
-    expect(window.sums(endMs)).toEqual({ ...zero, succeeded: 1440 });
-  });
+test('health window: memory: a busy month keeps one day of minutes', () => {
+  const window = new HealthWindow();
+  for (let minute = 0; minute < 30 * 24 * 60; minute += 1) window.record('succeeded', 1, minute * minuteMs);
+  const endMs = (30 * 24 * 60 - 1) * minuteMs;
+  expect(window.toRecord(endMs).minutes).toHaveLength(1440);
+  expect(window.sums(endMs)).toEqual({ ...zero, succeeded: 1440 });
+});
 
-  it('property: equals a list of all attempts, also over restarts and a clock that goes back a little', () => {
-    const counts: readonly HealthCount[] = ['succeeded', 'failed', 'stopped', 'globalStop'];
-    const step = fc.record({
-      // Mostly forward; a clock may be set back by some minutes.
-      advanceMs: fc.oneof(fc.nat(90 * minuteMs), fc.integer({ min: -5 * minuteMs, max: 0 })),
-      count: fc.constantFrom(...counts),
-      events: fc.integer({ min: 1, max: 9 }),
-      restart: fc.boolean(),
-    });
-    fc.assert(
-      fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
-        let window = new HealthWindow();
-        const all: { minute: number; count: HealthCount; events: number }[] = [];
-        let nowMs = 10 * dayMs;
-        let newestMs = nowMs;
-        for (const { advanceMs, count, events, restart } of steps) {
-          nowMs += advanceMs;
-          newestMs = Math.max(newestMs, nowMs);
-          window.record(count, events, nowMs);
-          all.push({ minute: Math.floor(nowMs / minuteMs), count, events });
-          if (restart) window = new HealthWindow(JSON.parse(JSON.stringify(window.toRecord(nowMs))) as HealthRecord);
-        }
-        const oldest = Math.floor(newestMs / minuteMs) - 1440;
-        const expected = { ...zero };
-        for (const { minute, count, events } of all) if (minute > oldest) expected[count] += events;
-        expect(window.sums(newestMs)).toEqual(expected);
-      }),
-    );
+test('health window: property: equals a list of all attempts, also over restarts and a clock that goes back a little', () => {
+  const counts: readonly HealthCount[] = ['succeeded', 'failed', 'stopped', 'globalStop'];
+  const step = fc.record({
+    // Mostly forward; a clock may be set back by some minutes.
+    advanceMs: fc.oneof(fc.nat(90 * minuteMs), fc.integer({ min: -5 * minuteMs, max: 0 })),
+    count: fc.constantFrom(...counts),
+    events: fc.integer({ min: 1, max: 9 }),
+    restart: fc.boolean(),
   });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
+      let window = new HealthWindow();
+      const all: { minute: number; count: HealthCount; events: number }[] = [];
+      let nowMs = 10 * dayMs;
+      let newestMs = nowMs;
+      for (const { advanceMs, count, events, restart } of steps) {
+        nowMs += advanceMs;
+        newestMs = Math.max(newestMs, nowMs);
+        window.record(count, events, nowMs);
+        all.push({ minute: Math.floor(nowMs / minuteMs), count, events });
+        if (restart) window = new HealthWindow(JSON.parse(JSON.stringify(window.toRecord(nowMs))) as HealthRecord);
+      }
+      const oldest = Math.floor(newestMs / minuteMs) - 1440;
+      const expected = { ...zero };
+      for (const { minute, count, events } of all) if (minute > oldest) expected[count] += events;
+      expect(window.sums(newestMs)).toEqual(expected);
+    }),
+  );
 });

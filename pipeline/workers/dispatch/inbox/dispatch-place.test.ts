@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { joinParts, readPlace, writePlace } from './dispatch-place.ts';
 import { countBits, hasBit, setBit } from './line-bits.ts';
 
@@ -10,31 +10,29 @@ const bits = fc.array(fc.nat(5_000), { minLength: 1 }).map((lines) => {
   return { lines, set: set ?? new Uint8Array() };
 });
 
-describe('dispatch place', () => {
-  it('written and read: the same', () => {
-    fc.assert(
-      fc.property(ascending, fc.nat(), bits, ([upTo = 0, ...above], storedUntilMs, { lines, set }) => {
-        const place = { finished: { upTo, above, storedUntilMs }, parts: [{ seq: 7, storedAtMs: 8, lines: set }] };
-        const read = readPlace(JSON.parse(JSON.stringify(writePlace(place))) as ReturnType<typeof writePlace>);
-        expect(read.finished).toEqual(place.finished);
-        expect(countBits(read.parts[0]?.lines, 10_000)).toBe(new Set(lines).size);
-        for (const line of lines) expect(hasBit(read.parts[0]?.lines, line)).toBe(true);
-      }),
-    );
-  });
+test('dispatch place: written and read: the same', () => {
+  fc.assert(
+    fc.property(ascending, fc.nat(), bits, ([upTo = 0, ...above], storedUntilMs, { lines, set }) => {
+      const place = { finished: { upTo, above, storedUntilMs }, parts: [{ seq: 7, storedAtMs: 8, lines: set }] };
+      const read = readPlace(JSON.parse(JSON.stringify(writePlace(place))) as ReturnType<typeof writePlace>);
+      expect(read.finished).toEqual(place.finished);
+      expect(countBits(read.parts[0]?.lines, 10_000)).toBe(new Set(lines).size);
+      for (const line of lines) expect(hasBit(read.parts[0]?.lines, line)).toBe(true);
+    }),
+  );
+});
 
-  it('several: what any of them settled is settled, and of a sequence used again the newer frame counts', () => {
-    const finished = { upTo: 0, above: [], storedUntilMs: 0 };
-    const part = (seq: number, storedAtMs: number, ...lines: number[]) => ({
-      seq,
-      storedAtMs,
-      lines: Uint8Array.from(lines),
-    });
-    const joined = joinParts([
-      { finished, parts: [part(1, 10, 0b01), part(2, 10, 0b01)] },
-      { finished, parts: [part(1, 10, 0b10, 1), part(2, 20, 0b10)] },
-    ]);
-    expect([...(joined.get(1)?.lines ?? [])]).toEqual([0b11, 1]);
-    expect([...(joined.get(2)?.lines ?? [])]).toEqual([0b10]);
+test('dispatch place: several: what any of them settled is settled, and of a sequence used again the newer frame counts', () => {
+  const finished = { upTo: 0, above: [], storedUntilMs: 0 };
+  const part = (seq: number, storedAtMs: number, ...lines: number[]) => ({
+    seq,
+    storedAtMs,
+    lines: Uint8Array.from(lines),
   });
+  const joined = joinParts([
+    { finished, parts: [part(1, 10, 0b01), part(2, 10, 0b01)] },
+    { finished, parts: [part(1, 10, 0b10, 1), part(2, 20, 0b10)] },
+  ]);
+  expect([...(joined.get(1)?.lines ?? [])]).toEqual([0b11, 1]);
+  expect([...(joined.get(2)?.lines ?? [])]).toEqual([0b10]);
 });

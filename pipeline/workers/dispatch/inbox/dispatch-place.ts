@@ -1,6 +1,10 @@
 import type { WrittenPlace } from '../../../../shared/contracts/health-record.ts';
+import { decodeHealthRecord, recentHealthOfAll } from '../../../../shared/contracts/health-record.ts';
 import type { FinishedMessages } from '../../../../shared/nats/consume/taken-messages.ts';
 import { joinBits } from './line-bits.ts';
+import type { LogConnection } from '../../../../shared/nats/connection/connection.ts';
+import { readNext } from '../../../../shared/nats/messages/subject-log.ts';
+import { buckets } from '../../../../shared/nats/streams/topology.ts';
 
 /** Lines of a frame that are settled. */
 export type SettledPart = { readonly seq: number; readonly storedAtMs: number; readonly lines: Uint8Array };
@@ -45,4 +49,18 @@ export function joinParts(places: readonly DispatchPlace[]): Map<number, Settled
     }
   }
   return joined;
+}
+
+/** What the dispatchers of a destination have noted, of all instances: whichever had it last. */
+export async function readPlaces(connection: LogConnection, destinationId: string): Promise<DispatchPlace[]> {
+  const places: DispatchPlace[] = [];
+  const subject = `$KV.${buckets.health}.${recentHealthOfAll(destinationId)}`;
+  for (let seq = 1; ;) {
+    const found = await readNext(connection, `KV_${buckets.health}`, subject, seq);
+    if (found === undefined) return places;
+    seq = found.seq + 1;
+    // None in an entry that was deleted, or that an earlier version wrote.
+    const place = decodeHealthRecord(found.data)?.place;
+    if (place !== undefined) places.push(readPlace(place));
+  }
 }

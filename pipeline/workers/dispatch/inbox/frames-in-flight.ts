@@ -1,11 +1,11 @@
-import type { Delivery } from '../../../../shared/nats/messages/delivery.ts';
+import type { LogMessage } from '../../../../shared/nats/messages/log-message.ts';
 import type { Follower } from '../parked/waiting-visitors.ts';
 import type { RetryFrame } from '../retry/retry-reader.ts';
 import type { LineBits } from './line-bits.ts';
 
 /** Where a frame comes from, and goes back to: the account's log, a tier of the retry log, or a parked event of it. */
 export type FrameSource =
-  | { readonly kind: 'log'; readonly delivery: Delivery }
+  | { readonly kind: 'log'; readonly message: LogMessage }
   | { readonly kind: 'retry'; readonly frame: RetryFrame }
   | { readonly kind: 'parked'; readonly follower: Follower };
 
@@ -25,7 +25,7 @@ export type FrameInFlight = {
 
 /** The sequence of a frame in its account's log; 0 for one of the retry log. */
 export function seqOf({ source }: FrameInFlight): number {
-  return source.kind === 'log' ? source.delivery.seq : 0;
+  return source.kind === 'log' ? source.message.seq : 0;
 }
 
 /** The frames in the dispatcher's hands; keeps the server from giving them out again meanwhile. */
@@ -53,7 +53,7 @@ export class FramesInFlight {
     this.#frames.push(frame);
     this.#bytes += bytes;
     this.#timer ??= setInterval(() => {
-      for (const held of this.#frames) if (held.source.kind === 'log') held.source.delivery.working();
+      for (const { source } of this.#frames) if (source.kind === 'log') source.message.working();
     }, this.#touchEveryMs);
     return frame;
   }

@@ -1,4 +1,4 @@
-import type { Delivery } from '../../../../shared/nats/messages/delivery.ts';
+import type { LogMessage } from '../../../../shared/nats/messages/log-message.ts';
 import type { PullConsumer } from '../../../../shared/nats/consume/pull-consumer.ts';
 import type { HealthKeeper } from '../health/health-keeper.ts';
 import type { ReleasedEvent, VisitorOrder } from '../parked/visitor-order.ts';
@@ -72,25 +72,25 @@ export class Inbox {
   }
 
   /** Takes a frame of the account's log; its events are read by `next`. */
-  take(delivery: Delivery): void {
-    this.#count(delivery);
-    const settled = this.#settledOf(delivery);
+  take(message: LogMessage): void {
+    this.#count(message);
+    const settled = this.#settledOf(message);
     // One count more than it has events: settled when all of them are read.
-    const frame = this.#frames.add({ kind: 'log', delivery }, 1, delivery.data.length, settled);
+    const frame = this.#frames.add({ kind: 'log', message }, 1, message.data.length, settled);
     const settledBefore = settled === undefined ? undefined : new Uint8Array(settled);
-    this.#unopened.push({ frame, data: delivery.data, settledBefore, lines: undefined, next: 0 });
+    this.#unopened.push({ frame, data: message.data, settledBefore, lines: undefined, next: 0 });
   }
 
   /** Is done with a frame of the account's log without a look into it. */
-  pass(delivery: Delivery): void {
-    this.#count(delivery);
-    this.#acknowledge({ kind: 'log', delivery });
+  pass(message: LogMessage): void {
+    this.#count(message);
+    this.#acknowledge({ kind: 'log', message });
   }
 
   /** Hands a frame of the account's log back. */
-  refuse(delivery: Delivery): void {
-    this.#count(delivery);
-    delivery.release();
+  refuse(message: LogMessage): void {
+    this.#count(message);
+    message.release();
   }
 
   /** Takes a frame of the retry log. Returns its events. */
@@ -149,7 +149,7 @@ export class Inbox {
     const { source } = frame;
     switch (source.kind) {
       case 'log':
-        source.delivery.release();
+        source.message.release();
         return;
       case 'retry':
         this.#options.retries.abandoned(source.frame);
@@ -178,10 +178,10 @@ export class Inbox {
     }
   }
 
-  #count({ deliveries, seq }: Delivery): void {
+  #count({ timesHandedOut, seq }: LogMessage): void {
     const { counts, pullConsumer } = this.#options;
     counts.frames += 1;
-    if (deliveries > 1 || seq <= pullConsumer.handedOutSeq) counts.redelivered_frames += 1;
+    if (timesHandedOut > 1 || seq <= pullConsumer.handedOutSeq) counts.redelivered_frames += 1;
   }
 
   #open({ frame, data, settledBefore }: UnopenedFrame): readonly string[] {
@@ -195,7 +195,7 @@ export class Inbox {
   }
 
   /** What an earlier dispatcher had settled of a frame. */
-  #settledOf({ seq, storedAtMs }: Delivery): LineBits {
+  #settledOf({ seq, storedAtMs }: LogMessage): LineBits {
     const { settledBefore } = this.#options;
     const part = settledBefore.get(seq);
     if (part === undefined) return undefined;
@@ -216,7 +216,7 @@ export class Inbox {
   #finish(source: FrameSource): void {
     const { health, order } = this.#options;
     // What is noted as finished is stored before it is acknowledged.
-    if (source.kind === 'log') source.delivery.finish();
+    if (source.kind === 'log') source.message.finish();
     if (source.kind === 'parked') order?.settled();
     const stored = health.stored();
     if (stored === undefined) this.#acknowledge(source);
@@ -227,8 +227,8 @@ export class Inbox {
     const { consumer, retries, order } = this.#options;
     switch (source.kind) {
       case 'log':
-        source.delivery.ack();
-        consumer.acknowledged(source.delivery.seq);
+        source.message.ack();
+        consumer.acknowledged(source.message.seq);
         return;
       case 'retry':
         retries.finished(source.frame);
@@ -243,7 +243,7 @@ export class Inbox {
 export function placeOf({ finished }: PullConsumer, frames: FramesInFlight): DispatchPlace {
   const parts = frames.all.flatMap(({ source, settled }) =>
     source.kind === 'log' && settled !== undefined
-      ? [{ seq: source.delivery.seq, storedAtMs: source.delivery.storedAtMs, lines: settled }]
+      ? [{ seq: source.message.seq, storedAtMs: source.message.storedAtMs, lines: settled }]
       : [],
   );
   return { finished, parts };

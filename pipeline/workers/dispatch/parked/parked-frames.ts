@@ -1,13 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { FrameError, frameLines } from '../../../../shared/contracts/events/frame.ts';
-import { parkedTier, settledNoteTier } from '../../../../shared/contracts/events/retry-record.ts';
+import {
+  decodeSettledNote,
+  encodeSettledNote,
+  parkedTier,
+  settledNoteTier,
+} from '../../../../shared/contracts/events/retry-record.ts';
 import type { LogConnection } from '../../../../shared/nats/connection/connection.ts';
 import { publish } from '../../../../shared/nats/publish/publisher.ts';
 import { deleteMessage, readNext, readStored } from '../../../../shared/nats/messages/subject-log.ts';
 import type { StoredMessage } from '../../../../shared/nats/messages/subject-log.ts';
 import { retrySubject } from '../../../../shared/contracts/subjects.ts';
 import { streams } from '../../../../shared/nats/streams/topology.ts';
-import { decodeSettledNote, encodeSettledNote } from '../../../../shared/contracts/events/settled-note.ts';
 import type { RetryPlace } from './waiting-visitors.ts';
 
 export type ParkedFramesOptions = {

@@ -1,115 +1,113 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { WaitingVisitors } from './waiting-visitors.ts';
 import type { Follower } from './waiting-visitors.ts';
 
 const ids = (followers: readonly Follower[]): string => followers.map(({ eventId }) => eventId).join(' ');
 
-describe('waiting visitors', () => {
-  it('follower: goes once the head is settled, and not before', () => {
-    const waiting = new WaitingVisitors();
-    waiting.addHead('v', 'a');
-    waiting.park('v', 'b', { seq: 1, index: 0 });
-    expect(waiting.canRelease('v')).toBe(false);
-    waiting.settle('v', 'a');
-    expect(ids(waiting.release('v', 9))).toBe('b');
-    expect(waiting.isWaiting('v')).toBe(true);
-  });
+test('waiting visitors: follower: goes once the head is settled, and not before', () => {
+  const waiting = new WaitingVisitors();
+  waiting.addHead('v', 'a');
+  waiting.park('v', 'b', { seq: 1, index: 0 });
+  expect(waiting.canRelease('v')).toBe(false);
+  waiting.settle('v', 'a');
+  expect(ids(waiting.release('v', 9))).toBe('b');
+  expect(waiting.isWaiting('v')).toBe(true);
+});
 
-  it('follower: does not go before the log has it', () => {
-    const waiting = new WaitingVisitors();
-    waiting.addHead('v', 'a');
-    const b = waiting.park('v', 'b');
-    waiting.settle('v', 'a');
-    expect(waiting.release('v', 9)).toEqual([]);
-    b.place = { seq: 1, index: 0 };
-    expect(ids(waiting.release('v', 9))).toBe('b');
-  });
+test('waiting visitors: follower: does not go before the log has it', () => {
+  const waiting = new WaitingVisitors();
+  waiting.addHead('v', 'a');
+  const b = waiting.park('v', 'b');
+  waiting.settle('v', 'a');
+  expect(waiting.release('v', 9)).toEqual([]);
+  b.place = { seq: 1, index: 0 };
+  expect(ids(waiting.release('v', 9))).toBe('b');
+});
 
-  it('follower that fails: is the head, and what was released behind it waits again, in order', () => {
-    const waiting = new WaitingVisitors();
-    waiting.addHead('v', 'a');
-    for (const [index, id] of ['b', 'c', 'd', 'e'].entries()) waiting.park('v', id, { seq: 1, index });
-    waiting.settle('v', 'a');
-    const [b, c, d] = waiting.release('v', 3) as [Follower, Follower, Follower];
-    waiting.addHead('v', 'b', b);
-    for (const follower of [d, c]) waiting.giveBack(follower);
-    expect(waiting.release('v', 9)).toEqual([]);
-    waiting.settle('v', 'b');
-    expect(ids(waiting.release('v', 9))).toBe('c d e');
-  });
+test('waiting visitors: follower that fails: is the head, and what was released behind it waits again, in order', () => {
+  const waiting = new WaitingVisitors();
+  waiting.addHead('v', 'a');
+  for (const [index, id] of ['b', 'c', 'd', 'e'].entries()) waiting.park('v', id, { seq: 1, index });
+  waiting.settle('v', 'a');
+  const [b, c, d] = waiting.release('v', 3) as [Follower, Follower, Follower];
+  waiting.addHead('v', 'b', b);
+  for (const follower of [d, c]) waiting.giveBack(follower);
+  expect(waiting.release('v', 9)).toEqual([]);
+  waiting.settle('v', 'b');
+  expect(ids(waiting.release('v', 9))).toBe('c d e');
+});
 
-  it('knows: every event that waits, however many there are, of its visitor only', () => {
-    const waiting = new WaitingVisitors();
-    waiting.addHead('v', 'head');
-    for (let n = 0; n < 100; n += 1) waiting.park('v', `e${n}`, { seq: n, index: 0 });
-    expect(['head', 'e0', 'e99'].map((id) => waiting.knows('v', id))).toEqual([true, true, true]);
-    expect(waiting.knows('w', 'e0')).toBe(false);
-    waiting.settle('v', 'head');
-    const [first] = waiting.release('v', 1) as [Follower];
-    expect(waiting.knows('v', 'e0')).toBe(true);
-    waiting.settle('v', 'e0', first);
-    expect(waiting.knows('v', 'e0')).toBe(false);
-    expect(waiting.knows('v', 'e1')).toBe(true);
-  });
+test('waiting visitors: knows: every event that waits, however many there are, of its visitor only', () => {
+  const waiting = new WaitingVisitors();
+  waiting.addHead('v', 'head');
+  for (let n = 0; n < 100; n += 1) waiting.park('v', `e${n}`, { seq: n, index: 0 });
+  expect(['head', 'e0', 'e99'].map((id) => waiting.knows('v', id))).toEqual([true, true, true]);
+  expect(waiting.knows('w', 'e0')).toBe(false);
+  waiting.settle('v', 'head');
+  const [first] = waiting.release('v', 1) as [Follower];
+  expect(waiting.knows('v', 'e0')).toBe(true);
+  waiting.settle('v', 'e0', first);
+  expect(waiting.knows('v', 'e0')).toBe(false);
+  expect(waiting.knows('v', 'e1')).toBe(true);
+});
 
-  it('counts: visitors and parked events, none when all is settled', () => {
-    const waiting = new WaitingVisitors();
-    waiting.addHead('v', 'a');
-    waiting.addHead('w', 'x');
-    waiting.park('v', 'b', { seq: 1, index: 0 });
-    expect([waiting.size, waiting.parked]).toEqual([2, 1]);
-    waiting.settle('w', 'x');
-    waiting.settle('v', 'a');
-    const [b] = waiting.release('v', 9) as [Follower];
-    expect([waiting.size, waiting.parked]).toEqual([1, 1]);
-    waiting.settle('v', 'b', b);
-    expect([waiting.size, waiting.parked]).toEqual([0, 0]);
-  });
+test('waiting visitors: counts: visitors and parked events, none when all is settled', () => {
+  const waiting = new WaitingVisitors();
+  waiting.addHead('v', 'a');
+  waiting.addHead('w', 'x');
+  waiting.park('v', 'b', { seq: 1, index: 0 });
+  expect([waiting.size, waiting.parked]).toEqual([2, 1]);
+  waiting.settle('w', 'x');
+  waiting.settle('v', 'a');
+  const [b] = waiting.release('v', 9) as [Follower];
+  expect([waiting.size, waiting.parked]).toEqual([1, 1]);
+  waiting.settle('v', 'b', b);
+  expect([waiting.size, waiting.parked]).toEqual([0, 0]);
+});
 
-  it('property: however attempts end, each visitor gets its events in order, each once until a restart', () => {
-    const step = fc.oneof(
-      { weight: 4, arbitrary: fc.record({ kind: fc.constant('fresh' as const), visitor: fc.nat(2) }) },
-      {
-        weight: 4,
-        arbitrary: fc.record({
-          kind: fc.constant('attempt' as const),
-          visitor: fc.nat(2),
-          count: fc.integer({ min: 1, max: 4 }),
-          ends: fc.array(fc.constantFrom('delivered' as const, 'dead' as const, 'retry' as const), {
-            minLength: 4,
-            maxLength: 4,
-          }),
+test('waiting visitors: property: however attempts end, each visitor gets its events in order, each once until a restart', () => {
+  const step = fc.oneof(
+    { weight: 4, arbitrary: fc.record({ kind: fc.constant('fresh' as const), visitor: fc.nat(2) }) },
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        kind: fc.constant('attempt' as const),
+        visitor: fc.nat(2),
+        count: fc.integer({ min: 1, max: 4 }),
+        ends: fc.array(fc.constantFrom('delivered' as const, 'dead' as const, 'retry' as const), {
+          minLength: 4,
+          maxLength: 4,
         }),
-      },
-      { weight: 2, arbitrary: fc.record({ kind: fc.constant('due' as const), visitor: fc.nat(2) }) },
-      { weight: 2, arbitrary: fc.record({ kind: fc.constant('store' as const) }) },
-      { weight: 2, arbitrary: fc.record({ kind: fc.constant('release' as const), visitor: fc.nat(2) }) },
-      { weight: 1, arbitrary: fc.record({ kind: fc.constant('hand back' as const), visitor: fc.nat(2) }) },
-      { weight: 1, arbitrary: fc.record({ kind: fc.constant('restart' as const) }) },
-    );
-    fc.assert(
-      fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
-        const model = new Destination();
-        for (const step of steps) {
-          if (step.kind === 'fresh') model.fresh(`v${step.visitor}`);
-          else if (step.kind === 'attempt') model.attempt(`v${step.visitor}`, step.ends.slice(0, step.count));
-          else if (step.kind === 'due') model.due(`v${step.visitor}`);
-          else if (step.kind === 'store') model.store();
-          else if (step.kind === 'release') model.release(`v${step.visitor}`);
-          else if (step.kind === 'hand back') model.handBack(`v${step.visitor}`);
-          else model.restart();
-        }
-        model.finish();
-        expect(model.waiting.size).toBe(0);
-        expect(model.waiting.parked).toBe(0);
-        for (const [visitor, made] of model.made) {
-          expect(model.ended.get(visitor) ?? []).toEqual(Array.from({ length: made }, (_, n) => n));
-        }
       }),
-      { numRuns: 500 },
-    );
-  });
+    },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('due' as const), visitor: fc.nat(2) }) },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('store' as const) }) },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('release' as const), visitor: fc.nat(2) }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('hand back' as const), visitor: fc.nat(2) }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('restart' as const) }) },
+  );
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
+      const model = new Destination();
+      for (const step of steps) {
+        if (step.kind === 'fresh') model.fresh(`v${step.visitor}`);
+        else if (step.kind === 'attempt') model.attempt(`v${step.visitor}`, step.ends.slice(0, step.count));
+        else if (step.kind === 'due') model.due(`v${step.visitor}`);
+        else if (step.kind === 'store') model.store();
+        else if (step.kind === 'release') model.release(`v${step.visitor}`);
+        else if (step.kind === 'hand back') model.handBack(`v${step.visitor}`);
+        else model.restart();
+      }
+      model.finish();
+      expect(model.waiting.size).toBe(0);
+      expect(model.waiting.parked).toBe(0);
+      for (const [visitor, made] of model.made) {
+        expect(model.ended.get(visitor) ?? []).toEqual(Array.from({ length: made }, (_, n) => n));
+      }
+    }),
+    { numRuns: 500 },
+  );
 });
 
 type Item = { readonly n: number; readonly follower: Follower | undefined };

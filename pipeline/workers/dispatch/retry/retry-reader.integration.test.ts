@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { sampleEvent } from '../../../../shared/destinations/sdk/sample-event.ts';
 import type { NatsServer } from '../../../../shared/embedded/nats/nats-server.ts';
 import { encodeRetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
@@ -66,70 +66,68 @@ function read(
   reader.open();
 }
 
-describe('retry reader', () => {
-  it('hand back: a frame that comes back while the next one is being read is handed out again', async () => {
-    const destinationId = randomUUID();
-    await store(destinationId, ['a', 'b', 'c']);
-    const finished: string[] = [];
-    let handedBack = 0;
-    read(destinationId, (id, frame) => {
-      if (id === 'a' && handedBack < 3) {
-        handedBack += 1;
-        // The next read has been asked for by then and is not answered yet.
-        queueMicrotask(() => frame.abandoned());
-        return;
-      }
-      finished.push(id);
-      frame.finished();
-    });
-    await until('all are finished', () => new Set(finished).size === 3);
-    expect(handedBack).toBe(3);
-    expect(new Set(finished)).toEqual(new Set(['a', 'b', 'c']));
-    await until('the log holds none of them any more', async () => {
-      const left = await countBySubject(connection, streams.retry, retriesOfDestination(destinationId));
-      return left.size === 0;
-    });
-  });
-
-  it('unreadable: a record of another version, or none at all, is told of and passed over', async () => {
-    const destinationId = randomUUID();
-    const strange = ['{"v":2,"later":true}\n', 'null\n', '{}\n'];
-    for (const text of strange) {
-      const message = { subject: retrySubject(destinationId, 0), payload: Buffer.from(text) };
-      await publishWithRetry(connection, { ...message, msgId: randomUUID() }, { attemptsMax: 20 });
+test('retry reader: hand back: a frame that comes back while the next one is being read is handed out again', async () => {
+  const destinationId = randomUUID();
+  await store(destinationId, ['a', 'b', 'c']);
+  const finished: string[] = [];
+  let handedBack = 0;
+  read(destinationId, (id, frame) => {
+    if (id === 'a' && handedBack < 3) {
+      handedBack += 1;
+      // The next read has been asked for by then and is not answered yet.
+      queueMicrotask(() => frame.abandoned());
+      return;
     }
-    await store(destinationId, ['known']);
-    const told: string[] = [];
-    const finished: string[] = [];
-    const onFrame = (id: string, frame: Taken): void => {
+    finished.push(id);
+    frame.finished();
+  });
+  await until('all are finished', () => new Set(finished).size === 3);
+  expect(handedBack).toBe(3);
+  expect(new Set(finished)).toEqual(new Set(['a', 'b', 'c']));
+  await until('the log holds none of them any more', async () => {
+    const left = await countBySubject(connection, streams.retry, retriesOfDestination(destinationId));
+    return left.size === 0;
+  });
+});
+
+test('retry reader: unreadable: a record of another version, or none at all, is told of and passed over', async () => {
+  const destinationId = randomUUID();
+  const strange = ['{"v":2,"later":true}\n', 'null\n', '{}\n'];
+  for (const text of strange) {
+    const message = { subject: retrySubject(destinationId, 0), payload: Buffer.from(text) };
+    await publishWithRetry(connection, { ...message, msgId: randomUUID() }, { attemptsMax: 20 });
+  }
+  await store(destinationId, ['known']);
+  const told: string[] = [];
+  const finished: string[] = [];
+  const onFrame = (id: string, frame: Taken): void => {
+    finished.push(id);
+    frame.finished();
+  };
+  read(destinationId, onFrame, (data) => told.push(Buffer.from(data).toString()));
+  await until('the known one is read', () => finished.includes('known'));
+  expect(finished).toEqual(['known']);
+  expect(told).toEqual(strange);
+});
+
+test('retry reader: storm: frames handed back at any moment are all finished in the end, once each', async () => {
+  const destinationId = randomUUID();
+  const ids = Array.from({ length: 200 }, (_, i) => `e${i}`);
+  await store(destinationId, ids);
+  const finished: string[] = [];
+  let turn = 0;
+  read(destinationId, (id, frame) => {
+    turn += 1;
+    const end = (): void => {
       finished.push(id);
       frame.finished();
     };
-    read(destinationId, onFrame, (data) => told.push(Buffer.from(data).toString()));
-    await until('the known one is read', () => finished.includes('known'));
-    expect(finished).toEqual(['known']);
-    expect(told).toEqual(strange);
+    const ends = [end, () => frame.abandoned()];
+    const chosen = turn < 2_000 ? (ends[turn % 2] ?? end) : end;
+    if (turn % 3 === 0) setImmediate(chosen);
+    else if (turn % 3 === 1) setTimeout(chosen, turn % 5);
+    else queueMicrotask(chosen);
   });
-
-  it('storm: frames handed back at any moment are all finished in the end, once each', async () => {
-    const destinationId = randomUUID();
-    const ids = Array.from({ length: 200 }, (_, i) => `e${i}`);
-    await store(destinationId, ids);
-    const finished: string[] = [];
-    let turn = 0;
-    read(destinationId, (id, frame) => {
-      turn += 1;
-      const end = (): void => {
-        finished.push(id);
-        frame.finished();
-      };
-      const ends = [end, () => frame.abandoned()];
-      const chosen = turn < 2_000 ? (ends[turn % 2] ?? end) : end;
-      if (turn % 3 === 0) setImmediate(chosen);
-      else if (turn % 3 === 1) setTimeout(chosen, turn % 5);
-      else queueMicrotask(chosen);
-    });
-    await until('all are finished', () => new Set(finished).size === ids.length);
-    expect(finished.toSorted()).toEqual(ids.toSorted());
-  });
+  await until('all are finished', () => new Set(finished).size === ids.length);
+  expect(finished.toSorted()).toEqual(ids.toSorted());
 });

@@ -1,13 +1,11 @@
 import type { LogConnection } from '../../../../shared/nats/connection/connection.ts';
-import { purgeSubject, readNext } from '../../../../shared/nats/messages/subject-log.ts';
 import type { StoredMessage } from '../../../../shared/nats/messages/subject-log.ts';
+import { purgeSubject, readNext } from '../../../../shared/nats/messages/subject-log.ts';
 import { retrySubject } from '../../../../shared/contracts/subjects.ts';
 import { streams } from '../../../../shared/nats/streams/topology.ts';
-import { decodeRetryFrame, parkedTier, replayTier } from '../../../../shared/contracts/events/retry-record.ts';
 import type { RetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
+import { decodeRetryFrame, parkedTier, replayTier } from '../../../../shared/contracts/events/retry-record.ts';
 import { Wakeup } from '../../worker/wakeup.ts';
-import { createDueTimes } from './due-times.ts';
-import type { DueTimes } from './due-times.ts';
 import { retryTierDelaysMs } from './retry-policy.ts';
 
 /** A frame of the retry log that is due. It is the taker's until `finished` or `abandoned`. */
@@ -277,4 +275,32 @@ function dueAtMsOf({ dueTimes }: Tier, { content }: RetryFrame): number {
   const clock = { wallMs: Date.now(), monotonicMs: performance.now() };
   if (content.kind === 'unreadable') return clock.monotonicMs;
   return dueTimes.dueAtMs(Math.max(...content.records.map(({ notBefore }) => notBefore)), clock);
+}
+
+/** When the frames of one tier of the retry log fall due, by the monotonic clock. Ask in the order of the log. */
+type DueTimes = {
+  dueAtMs(notBeforeMs: number, clock: { readonly wallMs: number; readonly monotonicMs: number }): number;
+};
+
+/**
+ * `notBefore` is a time of the wall clock as it was when the frame was written. Nothing waits in a tier for longer than
+ * `delayMaxMs`, so a frame that seems to was written before the wall clock was set back, and is due at most
+ * `delayMaxMs` after it was first seen. Those behind it keep their distance from it: waited for one after the other
+ * they would take that long each.
+ */
+export function createDueTimes(delayMaxMs: number): DueTimes {
+  let first: { readonly notBeforeMs: number; readonly dueAtMs: number } | undefined;
+  return {
+    dueAtMs(notBeforeMs, { wallMs, monotonicMs }) {
+      const waitMs = notBeforeMs - wallMs;
+      if (waitMs <= delayMaxMs) {
+        first = undefined;
+        return monotonicMs + Math.max(0, waitMs);
+      }
+      const latestMs = monotonicMs + delayMaxMs;
+      first ??= { notBeforeMs, dueAtMs: latestMs };
+      const dueAtMs = first.dueAtMs + notBeforeMs - first.notBeforeMs;
+      return Math.min(Math.max(dueAtMs, monotonicMs), latestMs);
+    },
+  };
 }

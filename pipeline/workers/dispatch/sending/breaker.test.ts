@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { breakerAt, breakerEnded, breakerLimits, breakerRoom, breakerStarted, closedBreaker } from './breaker.ts';
 import type { BreakerState } from './breaker.ts';
 
@@ -8,67 +8,65 @@ const fail = (state: BreakerState, nowMs: number, random = 1): BreakerState =>
 const failTimes = (times: number): BreakerState =>
   Array.from({ length: times }).reduce<BreakerState>((state) => fail(state, 0), closedBreaker);
 
-describe('breaker', () => {
-  it('closed: opens after enough failures in a row, and only then', () => {
-    expect(failTimes(49)).toEqual({ kind: 'closed', failuresInARow: 49, sinceMs: 0 });
-    expect(failTimes(50)).toEqual({ kind: 'open', untilMs: 1_000, timesOpened: 1 });
-    expect(breakerEnded(failTimes(49), true, 0, 0)).toEqual(closedBreaker);
-    expect(fail(failTimes(9), 249)).toMatchObject({ kind: 'closed' });
-    expect(fail(failTimes(9), 250)).toMatchObject({ kind: 'open' });
-    expect(fail(failTimes(8), 9_999)).toMatchObject({ kind: 'closed' });
-  });
+test('breaker: closed: opens after enough failures in a row, and only then', () => {
+  expect(failTimes(49)).toEqual({ kind: 'closed', failuresInARow: 49, sinceMs: 0 });
+  expect(failTimes(50)).toEqual({ kind: 'open', untilMs: 1_000, timesOpened: 1 });
+  expect(breakerEnded(failTimes(49), true, 0, 0)).toEqual(closedBreaker);
+  expect(fail(failTimes(9), 249)).toMatchObject({ kind: 'closed' });
+  expect(fail(failTimes(9), 250)).toMatchObject({ kind: 'open' });
+  expect(fail(failTimes(8), 9_999)).toMatchObject({ kind: 'closed' });
+});
 
-  it('flapping: every other request failing never opens it', () => {
-    let state: BreakerState = closedBreaker;
-    for (let i = 0; i < 1_000; i += 1) state = breakerEnded(state, i % 2 === 0, i, 0.5);
-    expect(state.kind).toBe('closed');
-  });
+test('breaker: flapping: every other request failing never opens it', () => {
+  let state: BreakerState = closedBreaker;
+  for (let i = 0; i < 1_000; i += 1) state = breakerEnded(state, i % 2 === 0, i, 0.5);
+  expect(state.kind).toBe('closed');
+});
 
-  it('half failing: bad luck at full speed does not open it', () => {
-    let state: BreakerState = closedBreaker;
-    let seed = 42;
-    let longest = 0;
-    for (let i = 0; i < 100_000; i += 1) {
-      seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0;
-      state = breakerEnded(state, seed >>> 31 === 1, i / 20, 0.5);
-      if (state.kind === 'closed') longest = Math.max(longest, state.failuresInARow);
-    }
-    expect(state.kind).toBe('closed');
-    expect(longest).toBeGreaterThan(10);
-  });
+test('breaker: half failing: bad luck at full speed does not open it', () => {
+  let state: BreakerState = closedBreaker;
+  let seed = 42;
+  let longest = 0;
+  for (let i = 0; i < 100_000; i += 1) {
+    seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0;
+    state = breakerEnded(state, seed >>> 31 === 1, i / 20, 0.5);
+    if (state.kind === 'closed') longest = Math.max(longest, state.failuresInARow);
+  }
+  expect(state.kind).toBe('closed');
+  expect(longest).toBeGreaterThan(10);
+});
 
-  it('open: lets nothing through, then one probe', () => {
-    const open = failTimes(50);
-    expect(breakerRoom(breakerAt(open, 999))).toBe(0);
-    const halfOpen = breakerAt(open, 1_000);
-    expect(breakerRoom(halfOpen)).toBe(1);
-    expect(breakerRoom(breakerStarted(halfOpen))).toBe(0);
-  });
+test('breaker: open: lets nothing through, then one probe', () => {
+  const open = failTimes(50);
+  expect(breakerRoom(breakerAt(open, 999))).toBe(0);
+  const halfOpen = breakerAt(open, 1_000);
+  expect(breakerRoom(halfOpen)).toBe(1);
+  expect(breakerRoom(breakerStarted(halfOpen))).toBe(0);
+});
 
-  it('half-open: a good probe closes it, a bad one opens it for longer', () => {
-    const probing = breakerStarted(breakerAt(failTimes(50), 1_000));
-    expect(breakerEnded(probing, true, 1_100, 0)).toEqual(closedBreaker);
-    expect(fail(probing, 1_100)).toEqual({ kind: 'open', untilMs: 3_100, timesOpened: 2 });
-  });
+test('breaker: half-open: a good probe closes it, a bad one opens it for longer', () => {
+  const probing = breakerStarted(breakerAt(failTimes(50), 1_000));
+  expect(breakerEnded(probing, true, 1_100, 0)).toEqual(closedBreaker);
+  expect(fail(probing, 1_100)).toEqual({ kind: 'open', untilMs: 3_100, timesOpened: 2 });
+});
 
-  it('open: late answers of requests from before change nothing unless they are good', () => {
-    const open = failTimes(50);
-    expect(fail(open, 500)).toBe(open);
-    expect(breakerEnded(open, true, 500, 0)).toEqual(closedBreaker);
-  });
+test('breaker: open: late answers of requests from before change nothing unless they are good', () => {
+  const open = failTimes(50);
+  expect(fail(open, 500)).toBe(open);
+  expect(breakerEnded(open, true, 500, 0)).toEqual(closedBreaker);
+});
 
-  it('property: it never stays open longer than the limit', () => {
-    fc.assert(
-      fc.property(fc.integer({ min: 1, max: 60 }), fc.double({ min: 0, max: 0.999, noNaN: true }), (rounds, random) => {
-        let state = failTimes(50);
-        let nowMs = 0;
-        for (let i = 0; i < rounds; i += 1) {
-          if (state.kind !== 'open') return expect.unreachable('every probe failed');
-          expect(state.untilMs - nowMs).toBeLessThanOrEqual(breakerLimits.openMaxMs);
-          nowMs = state.untilMs;
-          state = breakerEnded(breakerStarted(breakerAt(state, nowMs)), false, nowMs, random);
-        }
-      }),
-    );
-  });
+test('breaker: property: it never stays open longer than the limit', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 60 }), fc.double({ min: 0, max: 0.999, noNaN: true }), (rounds, random) => {
+      let state = failTimes(50);
+      let nowMs = 0;
+      for (let i = 0; i < rounds; i += 1) {
+        if (state.kind !== 'open') return expect.unreachable('every probe failed');
+        expect(state.untilMs - nowMs).toBeLessThanOrEqual(breakerLimits.openMaxMs);
+        nowMs = state.untilMs;
+        state = breakerEnded(breakerStarted(breakerAt(state, nowMs)), false, nowMs, random);
+      }
+    }),
+  );
 });

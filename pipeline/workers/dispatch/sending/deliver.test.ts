@@ -1,11 +1,10 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { UnfitEventError } from '../../../../shared/destinations/sdk/destination.ts';
 import type { OfferedDestination } from '../../../../shared/destinations/common-settings.ts';
 import type { OutboundAnswer, OutboundEvent } from '../../../../shared/destinations/sdk/destination.ts';
 import { sampleEvent } from '../../../../shared/destinations/sdk/sample-event.ts';
-import { deliver } from './deliver.ts';
-import { splitGroups } from './split-groups.ts';
+import { deliver, splitGroups } from './deliver.ts';
 
 const event = (id: string, visitor = id): OutboundEvent => {
   const resolved = sampleEvent({ id });
@@ -44,109 +43,105 @@ async function deliverTo(
   return { bodies, delivered, kinds: delivered.attempts.map((attempt) => attempt?.outcome.kind) };
 }
 
-describe('deliver', () => {
-  it('one group: one request', async () => {
-    const { bodies, kinds } = await deliverTo(byLetter, [event('a1'), event('a2')], () => ({}));
-    expect(bodies).toEqual(['a1,a2']);
-    expect(kinds).toEqual(['delivered', 'delivered']);
-  });
-
-  it('groups: travel apart, and what became of them comes back in the order of the events', async () => {
-    const events = [event('a1'), event('b1'), event('a2'), event('c1'), event('b2')];
-    const { bodies, delivered, kinds } = await deliverTo(byLetter, events, (body) => ({
-      status: body.startsWith('b') ? 429 : 200,
-    }));
-    expect(bodies).toEqual(['a1,a2', 'b1,b2', 'c1']);
-    expect(kinds).toEqual(['delivered', 'retry', 'delivered', 'delivered', 'retry']);
-    expect(delivered).toMatchObject({ requests: 3, isUp: false, isOverloaded: true });
-  });
-
-  it('groups: a refused request is halved within its group', async () => {
-    const events = [event('a1'), event('b1'), event('a2'), event('b2')];
-    const { bodies, kinds } = await deliverTo(byLetter, events, (body) => ({
-      status: body.includes('b2') ? 400 : 200,
-    }));
-    expect(bodies).toEqual(['a1,a2', 'b1,b2', 'b1', 'b2']);
-    expect(kinds).toEqual(['delivered', 'delivered', 'delivered', 'reject']);
-  });
-
-  it('unfit event: is refused by itself, with its reason', async () => {
-    const { bodies, delivered } = await deliverTo(byLetter, [event('a1'), event('a-unfit'), event('a2')], () => ({}));
-    expect(bodies).toEqual(['a1', 'a2']);
-    expect(delivered.attempts[1]).toEqual({ outcome: { kind: 'reject', reason: 'has no use' } });
-  });
-
-  it('rows: a destination that puts every row off is not up', async () => {
-    const rows: OfferedDestination = {
-      order: 'none',
-      batchEventsMax: 10,
-      buildRequest: byLetter.buildRequest,
-      readAnswer: ({ body }) => body.split(',').map((kind) => (kind === 'ok' ? { kind: 'delivered' } : later)),
-    };
-    const later = { kind: 'retry', reason: 'later' } as const;
-    const two = [event('1'), event('2')];
-    expect((await deliverTo(rows, two, () => ({ body: 'ok,no' }))).delivered.isUp).toBe(true);
-    expect((await deliverTo(rows, two, () => ({ body: 'no,no' }))).delivered.isUp).toBe(false);
-    expect((await deliverTo(rows, two, () => ({ body: 'ok' }))).kinds).toEqual(['delivered', 'delivered']);
-  });
-
-  it.each([
-    ['a part of the rows', 'ok,no', true],
-    ['every row', 'no,no', false],
-  ])('rows: a destination that says with a 200 that %s is too much is overloaded', async (_what, body, isUp) => {
-    const throttled = { kind: 'retry', reason: 'later', isThrottled: true } as const;
-    const rows: OfferedDestination = {
-      order: 'none',
-      batchEventsMax: 10,
-      buildRequest: byLetter.buildRequest,
-      readAnswer: (answer) => answer.body.split(',').map((kind) => (kind === 'ok' ? { kind: 'delivered' } : throttled)),
-    };
-    const { delivered } = await deliverTo(rows, [event('1'), event('2')], () => ({ body }));
-    expect(delivered).toMatchObject({ isUp, isOverloaded: true });
-  });
-
-  it('order visitor: what follows an event that is to be sent again is not sent in a later request', async () => {
-    const ordered = { ...byLetter, order: 'visitor' } as const;
-    const events = [event('a1', 'v'), event('b1', 'v'), event('b2', 'w'), event('a2', 'v'), event('c1', 'w')];
-    const later = (body: string) => ({ status: body.startsWith('a1') ? 503 : 200 });
-    const { bodies, kinds } = await deliverTo(ordered, events, later);
-    expect(bodies).toEqual(['a1', 'b2', 'c1']);
-    expect(kinds).toEqual(['retry', undefined, 'delivered', undefined, 'delivered']);
-    const unordered = await deliverTo(byLetter, events, later);
-    expect(unordered.kinds).toEqual(['retry', 'delivered', 'delivered', 'delivered', 'delivered']);
-  });
-
-  it('order visitor: nor is it in the second half of a request that is halved', async () => {
-    const ordered = { ...byLetter, order: 'visitor' } as const;
-    const events = [event('a1', 'v'), event('a2', 'w'), event('a3', 'v'), event('a4', 'w')];
-    const { bodies, kinds } = await deliverTo(ordered, events, (body) => ({
-      status: body === 'a1,a2,a3,a4' ? 400 : body === 'a1,a2' ? 429 : 200,
-    }));
-    expect(bodies).toEqual(['a1,a2,a3,a4', 'a1,a2']);
-    expect(kinds).toEqual(['retry', 'retry', undefined, undefined]);
-  });
+test('deliver: one group: one request', async () => {
+  const { bodies, kinds } = await deliverTo(byLetter, [event('a1'), event('a2')], () => ({}));
+  expect(bodies).toEqual(['a1,a2']);
+  expect(kinds).toEqual(['delivered', 'delivered']);
 });
 
-describe('split groups', () => {
-  it('a visitor with events of two groups: keeps their order', () => {
-    const events = [event('a1', 'v'), event('b1', 'v'), event('a2', 'v'), event('a3', 'w')];
-    expect(splitGroups(firstLetter, events)).toEqual([[0], [1], [2, 3]]);
-  });
+test('deliver: groups: travel apart, and what became of them comes back in the order of the events', async () => {
+  const events = [event('a1'), event('b1'), event('a2'), event('c1'), event('b2')];
+  const { bodies, delivered, kinds } = await deliverTo(byLetter, events, (body) => ({
+    status: body.startsWith('b') ? 429 : 200,
+  }));
+  expect(bodies).toEqual(['a1,a2', 'b1,b2', 'c1']);
+  expect(kinds).toEqual(['delivered', 'retry', 'delivered', 'delivered', 'retry']);
+  expect(delivered).toMatchObject({ requests: 3, isUp: false, isOverloaded: true });
+});
 
-  it('property: every event once, one group a request, each visitor in order', () => {
-    const some = fc.record({ group: fc.constantFrom('a', 'b', 'c'), visitor: fc.constantFrom('u', 'v', 'w', 'x') });
-    fc.assert(
-      fc.property(fc.array(some, { maxLength: 40 }), (all) => {
-        const events = all.map(({ group, visitor }, i) => event(`${group}${i}`, visitor));
-        const requests = splitGroups(firstLetter, events);
-        const sent = requests.flat();
-        expect(sent.toSorted((a, b) => a - b)).toEqual(events.map((_, i) => i));
-        for (const request of requests) expect(new Set(request.map((i) => all[i]?.group)).size).toBeLessThanOrEqual(1);
-        for (const visitor of ['u', 'v', 'w', 'x']) {
-          const own = sent.filter((i) => all[i]?.visitor === visitor);
-          expect(own).toEqual(own.toSorted((a, b) => a - b));
-        }
-      }),
-    );
-  });
+test('deliver: groups: a refused request is halved within its group', async () => {
+  const events = [event('a1'), event('b1'), event('a2'), event('b2')];
+  const { bodies, kinds } = await deliverTo(byLetter, events, (body) => ({
+    status: body.includes('b2') ? 400 : 200,
+  }));
+  expect(bodies).toEqual(['a1,a2', 'b1,b2', 'b1', 'b2']);
+  expect(kinds).toEqual(['delivered', 'delivered', 'delivered', 'reject']);
+});
+
+test('deliver: unfit event: is refused by itself, with its reason', async () => {
+  const { bodies, delivered } = await deliverTo(byLetter, [event('a1'), event('a-unfit'), event('a2')], () => ({}));
+  expect(bodies).toEqual(['a1', 'a2']);
+  expect(delivered.attempts[1]).toEqual({ outcome: { kind: 'reject', reason: 'has no use' } });
+});
+
+test('deliver: rows: a destination that puts every row off is not up', async () => {
+  const rows: OfferedDestination = {
+    order: 'none',
+    batchEventsMax: 10,
+    buildRequest: byLetter.buildRequest,
+    readAnswer: ({ body }) => body.split(',').map((kind) => (kind === 'ok' ? { kind: 'delivered' } : later)),
+  };
+  const later = { kind: 'retry', reason: 'later' } as const;
+  const two = [event('1'), event('2')];
+  expect((await deliverTo(rows, two, () => ({ body: 'ok,no' }))).delivered.isUp).toBe(true);
+  expect((await deliverTo(rows, two, () => ({ body: 'no,no' }))).delivered.isUp).toBe(false);
+  expect((await deliverTo(rows, two, () => ({ body: 'ok' }))).kinds).toEqual(['delivered', 'delivered']);
+});
+
+test.each([
+  ['a part of the rows', 'ok,no', true],
+  ['every row', 'no,no', false],
+])('deliver: rows: a destination that says with a 200 that %s is too much is overloaded', async (_what, body, isUp) => {
+  const throttled = { kind: 'retry', reason: 'later', isThrottled: true } as const;
+  const rows: OfferedDestination = {
+    order: 'none',
+    batchEventsMax: 10,
+    buildRequest: byLetter.buildRequest,
+    readAnswer: (answer) => answer.body.split(',').map((kind) => (kind === 'ok' ? { kind: 'delivered' } : throttled)),
+  };
+  const { delivered } = await deliverTo(rows, [event('1'), event('2')], () => ({ body }));
+  expect(delivered).toMatchObject({ isUp, isOverloaded: true });
+});
+
+test('deliver: order visitor: what follows an event that is to be sent again is not sent in a later request', async () => {
+  const ordered = { ...byLetter, order: 'visitor' } as const;
+  const events = [event('a1', 'v'), event('b1', 'v'), event('b2', 'w'), event('a2', 'v'), event('c1', 'w')];
+  const later = (body: string) => ({ status: body.startsWith('a1') ? 503 : 200 });
+  const { bodies, kinds } = await deliverTo(ordered, events, later);
+  expect(bodies).toEqual(['a1', 'b2', 'c1']);
+  expect(kinds).toEqual(['retry', undefined, 'delivered', undefined, 'delivered']);
+  const unordered = await deliverTo(byLetter, events, later);
+  expect(unordered.kinds).toEqual(['retry', 'delivered', 'delivered', 'delivered', 'delivered']);
+});
+
+test('deliver: order visitor: nor is it in the second half of a request that is halved', async () => {
+  const ordered = { ...byLetter, order: 'visitor' } as const;
+  const events = [event('a1', 'v'), event('a2', 'w'), event('a3', 'v'), event('a4', 'w')];
+  const { bodies, kinds } = await deliverTo(ordered, events, (body) => ({
+    status: body === 'a1,a2,a3,a4' ? 400 : body === 'a1,a2' ? 429 : 200,
+  }));
+  expect(bodies).toEqual(['a1,a2,a3,a4', 'a1,a2']);
+  expect(kinds).toEqual(['retry', 'retry', undefined, undefined]);
+});
+
+test('split groups: a visitor with events of two groups: keeps their order', () => {
+  const events = [event('a1', 'v'), event('b1', 'v'), event('a2', 'v'), event('a3', 'w')];
+  expect(splitGroups(firstLetter, events)).toEqual([[0], [1], [2, 3]]);
+});
+
+test('split groups: property: every event once, one group a request, each visitor in order', () => {
+  const some = fc.record({ group: fc.constantFrom('a', 'b', 'c'), visitor: fc.constantFrom('u', 'v', 'w', 'x') });
+  fc.assert(
+    fc.property(fc.array(some, { maxLength: 40 }), (all) => {
+      const events = all.map(({ group, visitor }, i) => event(`${group}${i}`, visitor));
+      const requests = splitGroups(firstLetter, events);
+      const sent = requests.flat();
+      expect(sent.toSorted((a, b) => a - b)).toEqual(events.map((_, i) => i));
+      for (const request of requests) expect(new Set(request.map((i) => all[i]?.group)).size).toBeLessThanOrEqual(1);
+      for (const visitor of ['u', 'v', 'w', 'x']) {
+        const own = sent.filter((i) => all[i]?.visitor === visitor);
+        expect(own).toEqual(own.toSorted((a, b) => a - b));
+      }
+    }),
+  );
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { OfferedDestination, OfferedKind } from '../../../../shared/destinations/common-settings.ts';
 import { destinationKinds } from '../../../../shared/destinations/registry.ts';
 import { sampleEvent } from '../../../../shared/destinations/sdk/sample-event.ts';
@@ -37,7 +37,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     return deliver(prepareFor(kind, `${origin}/to`), sender, [{ resolved }]);
   };
 
-  it('a good answer: the request arrived whole, and the event is delivered', async () => {
+  test('a good answer: the request arrived whole, and the event is delivered', async () => {
     const before = destination.requests.length;
     const { attempts, ...said } = await send(kind.exampleSuccess ?? { status: 200, body: '' });
     const arrived = destination.requests.slice(before);
@@ -54,7 +54,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     expect(said).toEqual({ requests: 1, isUp: true, isOverloaded: false });
   });
 
-  it('400: the event is refused', async () => {
+  test('400: the event is refused', async () => {
     const { attempts, isUp } = await send({ status: 400, body: 'no' });
     expect(attempts).toEqual([
       {
@@ -65,13 +65,13 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     expect(isUp).toBe(true);
   });
 
-  it('429: it is tried again when the platform says, and asked less', async () => {
+  test('429: it is tried again when the platform says, and asked less', async () => {
     const { attempts, isOverloaded } = await send({ status: 429, headers: { 'retry-after': '7' }, body: '{}' });
     expect(attempts[0]?.outcome).toMatchObject({ kind: 'retry', afterMs: 7_000 });
     expect(isOverloaded).toBe(true);
   });
 
-  it('503: it is tried again, and the destination is not up', async () => {
+  test('503: it is tried again, and the destination is not up', async () => {
     const { attempts, isUp } = await send({ status: 503, body: '<html>' });
     expect(attempts[0]?.outcome.kind).toBe('retry');
     expect(isUp).toBe(false);
@@ -80,7 +80,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
 
 describe('kinds that say otherwise than by a 429 that too much is asked', () => {
   const throttledRecord = { ErrorCode: 'ProvisionedThroughputExceededException' };
-  it.each([
+  test.each([
     ['TikTok', 200, { code: 40_100 }, false],
     ['Facebook', 400, { error: { code: 4 } }, false],
     ['AWSKinesis', 400, { __type: 'ProvisionedThroughputExceededException' }, false],

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { nextLane } from './next-lane.ts';
 import type { LaneChoice } from './next-lane.ts';
 
@@ -11,32 +11,30 @@ const both: LaneChoice = {
 };
 const retriedOnly = { ...both, isFreshReady: false };
 
-describe('next lane', () => {
-  it('one lane: is the one that goes', () => {
-    expect(nextLane({ ...both, isRetriedReady: false })).toBe('fresh');
-    expect(nextLane(retriedOnly)).toBe('retried');
-    expect(nextLane({ ...retriedOnly, isRetriedReady: false })).toBeUndefined();
-  });
+test('next lane: one lane: is the one that goes', () => {
+  expect(nextLane({ ...both, isRetriedReady: false })).toBe('fresh');
+  expect(nextLane(retriedOnly)).toBe('retried');
+  expect(nextLane({ ...retriedOnly, isRetriedReady: false })).toBeUndefined();
+});
 
-  it('both: retried events get a share', () => {
-    expect(nextLane(both)).toBe('retried');
-    expect(nextLane({ ...both, retriedInFlight: 0.25 })).toBe('fresh');
-  });
+test('next lane: both: retried events get a share', () => {
+  expect(nextLane(both)).toBe('retried');
+  expect(nextLane({ ...both, retriedInFlight: 0.25 })).toBe('fresh');
+});
 
-  it('both: one request at a time is not for retried events alone', () => {
-    let freshSinceRetried = 3;
-    const lanes = Array.from({ length: 8 }, () => {
-      const lane = nextLane({ ...both, freshSinceRetried });
-      freshSinceRetried = lane === 'retried' ? 0 : freshSinceRetried + 1;
-      return lane;
-    });
-    expect(lanes).toEqual(['retried', 'fresh', 'fresh', 'fresh', 'retried', 'fresh', 'fresh', 'fresh']);
+test('next lane: both: one request at a time is not for retried events alone', () => {
+  let freshSinceRetried = 3;
+  const lanes = Array.from({ length: 8 }, () => {
+    const lane = nextLane({ ...both, freshSinceRetried });
+    freshSinceRetried = lane === 'retried' ? 0 : freshSinceRetried + 1;
+    return lane;
   });
+  expect(lanes).toEqual(['retried', 'fresh', 'fresh', 'fresh', 'retried', 'fresh', 'fresh', 'fresh']);
+});
 
-  it('probe: made with a fresh event, and with one that failed before only after a while without', () => {
-    expect(nextLane({ ...both, asking: 'a probe' })).toBe('fresh');
-    expect(nextLane({ ...both, asking: 'a fresh probe' })).toBe('fresh');
-    expect(nextLane({ ...retriedOnly, asking: 'a fresh probe' })).toBeUndefined();
-    expect(nextLane({ ...retriedOnly, asking: 'a probe' })).toBe('retried');
-  });
+test('next lane: probe: made with a fresh event, and with one that failed before only after a while without', () => {
+  expect(nextLane({ ...both, asking: 'a probe' })).toBe('fresh');
+  expect(nextLane({ ...both, asking: 'a fresh probe' })).toBe('fresh');
+  expect(nextLane({ ...retriedOnly, asking: 'a fresh probe' })).toBeUndefined();
+  expect(nextLane({ ...retriedOnly, asking: 'a probe' })).toBe('retried');
 });

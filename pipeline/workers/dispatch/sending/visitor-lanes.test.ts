@@ -1,104 +1,102 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { VisitorLanes } from './visitor-lanes.ts';
 import type { LaneClass } from '../inbox/dispatch-item.ts';
 
 type Item = { visitorId: string; lane: LaneClass; n: number; group?: string };
 const item = (visitorId: string, n: number, lane: LaneClass = 'fresh'): Item => ({ visitorId, n, lane });
 
-describe('visitor lanes', () => {
-  it('order: the next event of a visitor goes only after the one before is released', () => {
-    const lanes = new VisitorLanes<Item>();
-    lanes.add(item('a', 1));
-    lanes.add(item('a', 2));
-    lanes.add(item('b', 3));
-    const first = lanes.take('fresh', 1);
-    expect(first.map(({ n }) => n)).toEqual([1]);
-    expect(lanes.take('fresh', 1).map(({ n }) => n)).toEqual([3]);
-    expect(lanes.take('fresh', 1)).toEqual([]);
-    lanes.release(first);
-    expect(lanes.take('fresh', 1).map(({ n }) => n)).toEqual([2]);
-  });
+test('visitor lanes: order: the next event of a visitor goes only after the one before is released', () => {
+  const lanes = new VisitorLanes<Item>();
+  lanes.add(item('a', 1));
+  lanes.add(item('a', 2));
+  lanes.add(item('b', 3));
+  const first = lanes.take('fresh', 1);
+  expect(first.map(({ n }) => n)).toEqual([1]);
+  expect(lanes.take('fresh', 1).map(({ n }) => n)).toEqual([3]);
+  expect(lanes.take('fresh', 1)).toEqual([]);
+  lanes.release(first);
+  expect(lanes.take('fresh', 1).map(({ n }) => n)).toEqual([2]);
+});
 
-  it('batch: takes following events of its visitors along, in order', () => {
-    const lanes = new VisitorLanes<Item>();
-    for (const n of [1, 2, 3]) lanes.add(item('a', n));
-    lanes.add(item('b', 4));
-    expect(lanes.take('fresh', 3).map(({ n }) => n)).toEqual([1, 2, 3]);
-    expect(lanes.take('fresh', 3).map(({ n }) => n)).toEqual([4]);
-  });
+test('visitor lanes: batch: takes following events of its visitors along, in order', () => {
+  const lanes = new VisitorLanes<Item>();
+  for (const n of [1, 2, 3]) lanes.add(item('a', n));
+  lanes.add(item('b', 4));
+  expect(lanes.take('fresh', 3).map(({ n }) => n)).toEqual([1, 2, 3]);
+  expect(lanes.take('fresh', 3).map(({ n }) => n)).toEqual([4]);
+});
 
-  it('groups: a batch takes one, from visitors further back too, and passes over the others', () => {
-    const lanes = new VisitorLanes<Item>();
-    for (const [n, letters] of ['aab', 'b', 'a', 'cb', 'a'].entries()) {
-      for (const group of letters) lanes.add({ ...item(`v${n}`, n), group });
-    }
-    const groups = (items: readonly Item[]) => items.map(({ group, n }) => `${group}${n}`).join(' ');
-    expect(groups(lanes.take('fresh', 3))).toBe('a0 a0 a2');
-    expect(groups(lanes.take('fresh', 3))).toBe('b1');
-    expect(groups(lanes.take('fresh', 3))).toBe('c3');
-    expect(groups(lanes.take('fresh', 3))).toBe('a4');
-    expect(groups(lanes.take('fresh', 3))).toBe('');
-  });
+test('visitor lanes: groups: a batch takes one, from visitors further back too, and passes over the others', () => {
+  const lanes = new VisitorLanes<Item>();
+  for (const [n, letters] of ['aab', 'b', 'a', 'cb', 'a'].entries()) {
+    for (const group of letters) lanes.add({ ...item(`v${n}`, n), group });
+  }
+  const groups = (items: readonly Item[]) => items.map(({ group, n }) => `${group}${n}`).join(' ');
+  expect(groups(lanes.take('fresh', 3))).toBe('a0 a0 a2');
+  expect(groups(lanes.take('fresh', 3))).toBe('b1');
+  expect(groups(lanes.take('fresh', 3))).toBe('c3');
+  expect(groups(lanes.take('fresh', 3))).toBe('a4');
+  expect(groups(lanes.take('fresh', 3))).toBe('');
+});
 
-  it('remove: what is left goes on', () => {
-    const lanes = new VisitorLanes<Item>();
-    for (const n of [1, 2, 3, 4]) lanes.add(item('a', n));
-    lanes.add(item('b', 5));
-    const flying = lanes.take('fresh', 1);
-    expect(lanes.remove(({ n }) => n === 2 || n === 5).map(({ n }) => n)).toEqual([5, 2]);
-    lanes.release(flying);
-    expect(lanes.take('fresh', 9).map(({ n }) => n)).toEqual([3, 4]);
-    expect(lanes.size).toBe(2);
-  });
+test('visitor lanes: remove: what is left goes on', () => {
+  const lanes = new VisitorLanes<Item>();
+  for (const n of [1, 2, 3, 4]) lanes.add(item('a', n));
+  lanes.add(item('b', 5));
+  const flying = lanes.take('fresh', 1);
+  expect(lanes.remove(({ n }) => n === 2 || n === 5).map(({ n }) => n)).toEqual([5, 2]);
+  lanes.release(flying);
+  expect(lanes.take('fresh', 9).map(({ n }) => n)).toEqual([3, 4]);
+  expect(lanes.size).toBe(2);
+});
 
-  it('property: every event comes out once, in order of its visitor, never two takes of one visitor at a time', () => {
-    const step = fc.oneof(
-      fc.record({
-        kind: fc.constant('add' as const),
-        visitor: fc.nat(5),
-        retried: fc.boolean(),
-        group: fc.constantFrom('a', 'b', 'c'),
-      }),
-      fc.record({ kind: fc.constant('take' as const), max: fc.integer({ min: 1, max: 4 }), retried: fc.boolean() }),
-      fc.record({ kind: fc.constant('release' as const), which: fc.nat(5) }),
-      fc.record({ kind: fc.constant('remove' as const), modulus: fc.integer({ min: 2, max: 5 }) }),
-    );
-    fc.assert(
-      fc.property(fc.array(step, { maxLength: 150 }), fc.boolean(), (steps, isGrouped) => {
-        const lanes = new VisitorLanes<Item>();
-        const flying: Item[][] = [];
-        const out: Item[] = [];
-        let added = 0;
-        const took = (items: Item[]): void => {
-          if (items.length === 0) return;
-          expect(new Set(items.map(({ group }) => group)).size).toBe(1);
-          const others = new Set(flying.flat().map(({ visitorId }) => visitorId));
-          expect(items.some(({ visitorId }) => others.has(visitorId))).toBe(false);
-          flying.push(items);
-          out.push(...items);
-        };
-        let removed = 0;
-        for (const step of steps) {
-          if (step.kind === 'add') {
-            const next = item(`v${step.visitor}`, (added += 1), step.retried ? 'retried' : 'fresh');
-            lanes.add(isGrouped ? { ...next, group: step.group } : next);
-          } else if (step.kind === 'take') took(lanes.take(step.retried ? 'retried' : 'fresh', step.max));
-          else if (step.kind === 'release') lanes.release(flying.splice(step.which % (flying.length || 1), 1)[0] ?? []);
-          else removed += lanes.remove(({ n }) => n % step.modulus === 0).length;
-        }
-        while (lanes.size > 0) {
-          for (const items of flying.splice(0)) lanes.release(items);
-          took(lanes.take('fresh', 3));
-          took(lanes.take('retried', 3));
-        }
-        expect(out.length + removed).toBe(added);
-        const newest = new Map<string, number>();
-        for (const { visitorId, n } of out) {
-          expect(n).toBeGreaterThan(newest.get(visitorId) ?? 0);
-          newest.set(visitorId, n);
-        }
-      }),
-    );
-  });
+test('visitor lanes: property: every event comes out once, in order of its visitor, never two takes of one visitor at a time', () => {
+  const step = fc.oneof(
+    fc.record({
+      kind: fc.constant('add' as const),
+      visitor: fc.nat(5),
+      retried: fc.boolean(),
+      group: fc.constantFrom('a', 'b', 'c'),
+    }),
+    fc.record({ kind: fc.constant('take' as const), max: fc.integer({ min: 1, max: 4 }), retried: fc.boolean() }),
+    fc.record({ kind: fc.constant('release' as const), which: fc.nat(5) }),
+    fc.record({ kind: fc.constant('remove' as const), modulus: fc.integer({ min: 2, max: 5 }) }),
+  );
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 150 }), fc.boolean(), (steps, isGrouped) => {
+      const lanes = new VisitorLanes<Item>();
+      const flying: Item[][] = [];
+      const out: Item[] = [];
+      let added = 0;
+      const took = (items: Item[]): void => {
+        if (items.length === 0) return;
+        expect(new Set(items.map(({ group }) => group)).size).toBe(1);
+        const others = new Set(flying.flat().map(({ visitorId }) => visitorId));
+        expect(items.some(({ visitorId }) => others.has(visitorId))).toBe(false);
+        flying.push(items);
+        out.push(...items);
+      };
+      let removed = 0;
+      for (const step of steps) {
+        if (step.kind === 'add') {
+          const next = item(`v${step.visitor}`, (added += 1), step.retried ? 'retried' : 'fresh');
+          lanes.add(isGrouped ? { ...next, group: step.group } : next);
+        } else if (step.kind === 'take') took(lanes.take(step.retried ? 'retried' : 'fresh', step.max));
+        else if (step.kind === 'release') lanes.release(flying.splice(step.which % (flying.length || 1), 1)[0] ?? []);
+        else removed += lanes.remove(({ n }) => n % step.modulus === 0).length;
+      }
+      while (lanes.size > 0) {
+        for (const items of flying.splice(0)) lanes.release(items);
+        took(lanes.take('fresh', 3));
+        took(lanes.take('retried', 3));
+      }
+      expect(out.length + removed).toBe(added);
+      const newest = new Map<string, number>();
+      for (const { visitorId, n } of out) {
+        expect(n).toBeGreaterThan(newest.get(visitorId) ?? 0);
+        newest.set(visitorId, n);
+      }
+    }),
+  );
 });

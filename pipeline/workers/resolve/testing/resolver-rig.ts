@@ -8,7 +8,7 @@ import { client } from '../../../../shared/nats/connection/client.ts';
 import { connectLog } from '../../../../shared/nats/connection/connection.ts';
 import type { LogConnection } from '../../../../shared/nats/connection/connection.ts';
 import { openPullConsumer } from '../../../../shared/nats/consume/pull-consumer.ts';
-import type { Delivery } from '../../../../shared/nats/messages/delivery.ts';
+import type { LogMessage } from '../../../../shared/nats/messages/log-message.ts';
 import { publish } from '../../../../shared/nats/publish/publisher.ts';
 import { deadLetterSubject, eventsOfAccount, ingestSubject } from '../../../../shared/contracts/subjects.ts';
 import { ensureTopology, streams } from '../../../../shared/nats/streams/topology.ts';
@@ -113,7 +113,7 @@ export function frameOf(account: string, events: readonly TestEvent[]): Uint8Arr
 }
 
 /** Everything on a subject, in the order of the log. */
-async function readSubject(connection: LogConnection, stream: string, filterSubject: string): Promise<Delivery[]> {
+async function readSubject(connection: LogConnection, stream: string, filterSubject: string): Promise<LogMessage[]> {
   const info = await connection[client].jsm.streams.info(stream, { subjects_filter: filterSubject });
   const total = Object.values(info.state.subjects ?? {}).reduce((sum, count) => sum + count, 0);
   if (total === 0) return [];
@@ -122,7 +122,7 @@ async function readSubject(connection: LogConnection, stream: string, filterSubj
     consumer: { stream, name, filterSubject, startFrom: 'first', ackWaitMs: 30_000, ackPendingMax: 10_000 },
     bufferedMax: 100,
   });
-  const messages: Delivery[] = [];
+  const messages: LogMessage[] = [];
   while (messages.length < total) messages.push(...(await pullConsumer.take(100)));
   await pullConsumer.close();
   await connection[client].jsm.consumers.delete(stream, name);

@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { Arrivals } from './open-loop.ts';
+import { LoadRecorder } from './load-recorder.ts';
+
+const ratePerS = 100;
+const serviceMs = 1;
+const stall = { fromMs: 500, toMs: 1_500 };
+const endMs = 3_000;
+
+/** A server that answers in 1 ms, but for one second in which it stands still, asked over one connection. */
+function simulate(): { readonly corrected: LoadRecorder; readonly naive: LoadRecorder } {
+  const arrivals = new Arrivals(ratePerS, 0);
+  const corrected = new LoadRecorder(0);
+  const naive = new LoadRecorder(0);
+  let nowMs = 0;
+  while (nowMs < endMs) {
+    const dueMs = arrivals.take(nowMs);
+    if (dueMs === undefined) {
+      nowMs = arrivals.nextMs;
+      continue;
+    }
+    const isStalled = nowMs >= stall.fromMs && nowMs < stall.toMs;
+    const answeredMs = (isStalled ? stall.toMs : nowMs) + serviceMs;
+    corrected.record(200, answeredMs - dueMs);
+    naive.record(200, answeredMs - nowMs);
+    nowMs = answeredMs;
+  }
+  return { corrected, naive };
+}
+
+test('arrivals: are due at a constant rate and taken in order, once', () => {
+  const arrivals = new Arrivals(1_000, 10);
+  expect([arrivals.take(9.9), arrivals.take(10), arrivals.take(10.5)]).toEqual([undefined, 10, undefined]);
+  expect([arrivals.take(13), arrivals.take(13), arrivals.take(13), arrivals.take(13)]).toEqual([11, 12, 13, undefined]);
+});
+
+test('arrivals: a server that stands still is charged with everybody who would have asked', () => {
+  const { corrected, naive } = simulate();
+  expect(corrected.answers).toBe(naive.answers);
+  // A third of the time was lost, so far more than one request in a hundred waited long.
+  expect(corrected.percentiles().p90).toBeGreaterThan(500);
+  expect(corrected.percentiles().max).toBeGreaterThan(990);
+  // Counted from when it was sent, only the one that met the standstill did.
+  expect(naive.percentiles().p99).toBeLessThan(2);
+});
+
+test('arrivals: those that were never sent have waited as well', () => {
+  const recorder = new LoadRecorder(0);
+  recorder.record(200, 1);
+  recorder.recordUnanswered(900);
+  expect(recorder.answers).toBe(1);
+  expect(recorder.percentiles().max).toBeGreaterThan(890);
+});

@@ -1,0 +1,43 @@
+import { readFile, readdir } from 'node:fs/promises';
+
+/**
+ * CPU time a process has used so far, all of its threads together, in ms; NaN where the system does not say. As the
+ * scheduler counts it: `/proc/<pid>/stat` looks once a clock tick who is running, and charges whole ticks to work that
+ * timers begin at a tick.
+ */
+export async function processCpuMs(pid: number): Promise<number> {
+  const threads = await readdir(`/proc/${pid}/task`).catch(() => []);
+  const spent = await Promise.all(threads.map((thread) => threadCpuMs(pid, thread)));
+  return spent.length === 0 ? Number.NaN : spent.reduce((sum, ms) => sum + ms, 0);
+}
+
+/** Nothing of a thread that has ended meanwhile. */
+async function threadCpuMs(pid: number, thread: string): Promise<number> {
+  const text = await readFile(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').catch(() => '');
+  const [onCpuNs = ''] = text.split(' ');
+  return Number(onCpuNs) / 1e6;
+}
+
+/** The same with the processes it started and has not outlived, such as PostgreSQL's sessions. */
+export async function processFamilyCpuMs(pid: number): Promise<number> {
+  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
+  const spent = await Promise.all(children.split(' ').filter(Boolean).map(Number).map(processCpuMs));
+  // A child that has just ended has no figures any more.
+  return spent.filter(Number.isFinite).reduce((sum, ms) => sum + ms, await processCpuMs(pid));
+}
+
+/** Resident memory of a process, in bytes; 0 where the system does not say. */
+export async function processMemoryBytes(pid: number): Promise<number> {
+  return (await statusBytes(pid, 'VmRSS')) ?? 0;
+}
+
+/** The most a process has had resident so far, in bytes; 0 where the system does not say. */
+export async function peakMemoryBytes(pid: number): Promise<number> {
+  return (await statusBytes(pid, 'VmHWM')) ?? 0;
+}
+
+async function statusBytes(pid: number, field: string): Promise<number | undefined> {
+  const text = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  const match = new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(text);
+  return match === null ? undefined : Number(match[1]) * 1024;
+}

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { noPercentiles } from '../load/load-recorder.ts';
+import { backlogOf } from './paced-run.ts';
+
+const window = (atS: number, perSecond: number) => ({ ...noPercentiles, atS, perSecond });
+/** 50 in the warm-up, then 100 in the first second and 200 in the next. */
+const load = { acceptedInAll: 350, byStatus: { 200: 300 }, windows: [window(1, 100), window(2, 200)] };
+
+test('backlog: is what was accepted less what was delivered, the warm-up included', () => {
+  const delivered = [
+    [0, 40],
+    [0.5, 90],
+    [1, 120],
+    [2, 350],
+  ] as const;
+  expect(backlogOf(delivered, load, 1)).toEqual([
+    [0, 10],
+    [0.5, 10],
+    [1, 30],
+    [2, 0],
+  ]);
+});
+
+test('backlog: counts events, not requests, and never less than none', () => {
+  const delivered = [
+    [1, 1_400],
+    [1.5, 3_000],
+    [9, 3_400],
+  ] as const;
+  expect(backlogOf(delivered, load, 10)).toEqual([
+    [1, 100],
+    [1.5, 0],
+    [9, 100],
+  ]);
+});

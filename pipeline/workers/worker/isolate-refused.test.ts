@@ -1,0 +1,18 @@
+import { DatabaseError } from 'pg';
+import { expect, test } from 'vitest';
+import { failureFields } from './isolate-refused.ts';
+
+test('failure fields: a refused value is not quoted, whatever the database says of it', () => {
+  const refused = new DatabaseError('invalid input syntax: "ann@example.com"', 10, 'error');
+  refused.code = '22P02';
+  refused.detail = 'ann@example.com';
+  expect(failureFields(refused)).toEqual({ code: '22P02', reason: 'value refused' });
+});
+
+test('failure fields: a failure that may pass says what it is', () => {
+  const missing = new DatabaseError('relation "recent_events" does not exist', 10, 'error');
+  missing.code = '42P01';
+  expect(failureFields(missing)).toEqual({ code: '42P01', reason: 'relation "recent_events" does not exist' });
+  expect(failureFields(new Error('connect timeout'))).toEqual({ reason: 'connect timeout' });
+  expect(failureFields('?')).toEqual({ reason: 'unknown' });
+});

@@ -1,0 +1,37 @@
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { openLogFile, readLogTail } from './server-process.ts';
+
+let path: string;
+
+beforeEach(async () => {
+  path = join(await mkdtemp(join(tmpdir(), 'sluice-log-')), 'server.log');
+});
+
+afterEach(() => rm(join(path, '..'), { recursive: true, force: true }));
+
+test('log file: the tail holds the last lines of this start only', async () => {
+  await writeFile(path, 'an earlier start\n');
+  const log = await openLogFile(path);
+  const { size } = await log.stat();
+  expect(await readLogTail(path, size)).toBe('');
+  await log.write(Array.from({ length: 30 }, (_, index) => `line ${index}\n`).join(''));
+  await log.close();
+  const tail = (await readLogTail(path, size)).split('\n');
+  expect(tail).toHaveLength(15);
+  expect(tail.at(-1)).toBe('line 29');
+});
+
+test('log file: a large one is put aside once', async () => {
+  await writeFile(path, Buffer.alloc(9 * 1024 * 1024));
+  await (await openLogFile(path)).close();
+  expect((await stat(path)).size).toBe(0);
+  expect((await stat(`${path}.1`)).size).toBe(9 * 1024 * 1024);
+});
+
+test('log file: one that is not there has no tail', async () => {
+  expect(await readLogTail(path, 0)).toBe('');
+});

@@ -1,0 +1,96 @@
+import type { Msg, MsgHdrs } from 'nats';
+import { client } from '../connection/client.ts';
+import type { LogConnection } from '../connection/connection.ts';
+
+/** One message of a stream in the hands of a consumer, until it is acknowledged. */
+export type LogMessage = {
+  readonly subject: string;
+  readonly data: Uint8Array;
+  /** Sequence in the stream. */
+  readonly seq: number;
+  /** 1 the first time it is handed out; more when it comes again. */
+  readonly timesHandedOut: number;
+  /** When the stream stored it, in ms since the epoch. */
+  readonly storedAtMs: number;
+  /** Messages of this consumer that wait behind this one. */
+  readonly pending: number;
+  /** Counts what the consumer has handed out since it was last reset, those that come again too. */
+  readonly consumerSeq: number;
+  header(name: string): string | undefined;
+  /** Done with it. Lost if the connection is down: it is then delivered again. */
+  ack(): void;
+  /** Done with it, and the server has said so. False when it did not within the deadline. */
+  ackConfirmed(deadlineMs: number): Promise<boolean>;
+  /** All of it is done, and the ack follows: from now on it counts as finished. */
+  finish(): void;
+  /** Nothing is done with it: it comes again, in order, before anything newer. */
+  release(): void;
+  /** Still working on it: restarts the wait for the ack. */
+  working(): void;
+};
+
+const ackPrefix = '$JS.ACK.';
+const encode = (text: string): Uint8Array => Buffer.from(text);
+const verbs = { ack: encode('+ACK'), working: encode('+WPI') };
+
+/** Who keeps account of the messages a reader has. */
+export type MessageKeeper = {
+  /** False when another message has its sequence by now: an ack would be taken for that one's. */
+  acknowledged(message: LogMessage): boolean;
+  finished(message: LogMessage): void;
+  released(message: LogMessage): void;
+};
+
+const nobody: MessageKeeper = {
+  acknowledged: () => true,
+  finished: () => undefined,
+  released: () => undefined,
+};
+
+/** Reads a pulled message; undefined for a status message of the server. */
+export function readLogMessage(
+  connection: LogConnection,
+  pulled: Msg,
+  keeper: MessageKeeper = nobody,
+): LogMessage | undefined {
+  const reply = pulled.reply;
+  if (reply === undefined || !reply.startsWith(ackPrefix)) return undefined;
+  const tokens = reply.split('.');
+  // $JS.ACK.<stream>.<consumer>.<delivered>.<stream seq>.<consumer seq>.<time>.<pending>; newer servers
+  // put <domain>.<account hash> behind the prefix.
+  const base = tokens.length >= 11 ? 6 : 4;
+  const number = (index: number): number => Number(tokens[base + index]);
+  const headers: MsgHdrs | undefined = pulled.headers;
+  const answer = (verb: Uint8Array): void => {
+    if (!connection[client].nc.isClosed()) connection[client].nc.publish(reply, verb);
+  };
+  const message: LogMessage = {
+    subject: pulled.subject,
+    data: pulled.data,
+    timesHandedOut: number(0),
+    seq: number(1),
+    storedAtMs: Math.floor(number(3) / 1e6),
+    consumerSeq: number(2),
+    pending: number(4),
+    header: (name) => {
+      const value = headers?.get(name);
+      return value === undefined || value === '' ? undefined : value;
+    },
+    ack() {
+      if (keeper.acknowledged(message)) answer(verbs.ack);
+    },
+    async ackConfirmed(deadlineMs) {
+      try {
+        if (!keeper.acknowledged(message)) return true;
+        await connection[client].nc.request(reply, verbs.ack, { timeout: deadlineMs });
+        return true;
+      } catch {
+        return false;
+      }
+    },
+    finish: () => keeper.finished(message),
+    release: () => keeper.released(message),
+    working: () => answer(verbs.working),
+  };
+  return message;
+}

@@ -1,0 +1,131 @@
+import type { InferEntity } from '@mikro-orm/core';
+import { defineEntity } from '@mikro-orm/core';
+import type { JsonObject } from '../runtime/json.ts';
+import type { StoredCollections } from '../contracts/config/account-config.ts';
+
+/** One entity of one collection as it is now: the rows of an account are its draft. */
+export const ConfigEntity = defineEntity({
+  name: 'ConfigEntity',
+  tableName: 'entities',
+  primaryKeys: ['accountId', 'collection', 'id'],
+  properties: (p) => ({
+    accountId: p.uuid().primary(),
+    collection: p.text().primary(),
+    id: p.text().primary(),
+    /** The fields of the collection's schema, secrets sealed; without id and times. */
+    body: p.json<JsonObject>(),
+    /** The name in the form searches compare. */
+    nameFolded: p.text(),
+    createdAt: p.datetime(3),
+    updatedAt: p.datetime(3).nullable(),
+  }),
+});
+
+export type ConfigEntityRow = InferEntity<typeof ConfigEntity>;
+
+/** One customer of the installation; everything below belongs to one. */
+export const Account = defineEntity({
+  name: 'Account',
+  tableName: 'accounts',
+  properties: (p) => ({
+    id: p.uuid().primary(),
+    name: p.text(),
+    /** The version gateways and pipelines run. */
+    liveVersionId: p.uuid().nullable(),
+    createdAt: p.datetime(3),
+  }),
+});
+
+/** A key of the configuration interface. Only the hash of its secret is kept. */
+export const ApiKey = defineEntity({
+  name: 'ApiKey',
+  tableName: 'api_keys',
+  properties: (p) => ({
+    id: p.uuid().primary(),
+    accountId: p.uuid(),
+    /** The public part of the key, by which it is looked up. */
+    kid: p.text(),
+    name: p.text(),
+    /** SHA-256 of the whole key, lower-case hex. */
+    secretHash: p.text(),
+    scopes: p.array(),
+    createdAt: p.datetime(3),
+    expiresAt: p.datetime(3).nullable(),
+    revokedAt: p.datetime(3).nullable(),
+    lastUsedAt: p.datetime(3).nullable(),
+  }),
+});
+
+export type ApiKeyRow = InferEntity<typeof ApiKey>;
+
+/** Who did what and when. Never a value: only which fields changed. */
+export const AuditEntry = defineEntity({
+  name: 'AuditEntry',
+  tableName: 'audit_entries',
+  properties: (p) => ({
+    id: p.bigint('number').primary().autoincrement(),
+    accountId: p.uuid(),
+    at: p.datetime(3),
+    actorId: p.text(),
+    actorName: p.text(),
+    action: p.text(),
+    collection: p.text().nullable(),
+    entityId: p.text().nullable(),
+    details: p.json<JsonObject>(),
+  }),
+});
+
+export type AuditEntryRow = InferEntity<typeof AuditEntry>;
+
+/** Says that what an account runs has changed and must reach the CONFIG bucket. */
+export const OutboxRow = defineEntity({
+  name: 'OutboxRow',
+  tableName: 'outbox',
+  properties: (p) => ({
+    id: p.bigint('number').primary().autoincrement(),
+    accountId: p.uuid(),
+    createdAt: p.datetime(3),
+    pushedAt: p.datetime(3).nullable(),
+    /** Revision of the bucket that holds this change. */
+    revision: p.bigint('number').nullable(),
+  }),
+});
+
+/** A key events are sent with. Sealed as well as hashed, because its owner may read it again. */
+export const SourceKey = defineEntity({
+  name: 'SourceKey',
+  tableName: 'source_keys',
+  properties: (p) => ({
+    id: p.uuid().primary(),
+    accountId: p.uuid(),
+    sourceId: p.text(),
+    test: p.boolean(),
+    keyHash: p.text(),
+    sealedKey: p.text(),
+    createdAt: p.datetime(3),
+    revokedAt: p.datetime(3).nullable(),
+  }),
+});
+
+/** A snapshot of an account's configuration. Its content never changes. */
+export const Version = defineEntity({
+  name: 'Version',
+  tableName: 'versions',
+  properties: (p) => ({
+    id: p.uuid().primary(),
+    accountId: p.uuid(),
+    versionNumber: p.integer(),
+    name: p.text(),
+    nameFolded: p.text(),
+    notes: p.text().nullable(),
+    notesFolded: p.text(),
+    /** Loaded only where it is asked for: it can be large. */
+    content: p.json<StoredCollections>().lazy(true, false),
+    createdAt: p.datetime(3),
+    publishedAt: p.datetime(3).nullable(),
+    publishedByUserId: p.text().nullable(),
+    publishedByUserName: p.text().nullable(),
+  }),
+});
+
+export type VersionRow = InferEntity<typeof Version>;
