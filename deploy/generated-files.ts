@@ -1,5 +1,6 @@
 import { format } from 'oxfmt';
 import { dashboards } from './grafana/dashboards.ts';
+import { standardEventsPage } from './destinations/standard-events-page.ts';
 import { environmentPage } from './environment/environment-page.ts';
 import { metricsTable } from './prometheus/metrics-table.ts';
 
@@ -13,6 +14,7 @@ export type GeneratedFile = {
 export async function generatedFiles(): Promise<GeneratedFile[]> {
   return Promise.all([
     formatted('ENVIRONMENT.md', environmentPage()),
+    formatted('STANDARD-EVENTS.md', standardEventsPage()),
     formatted('prometheus/METRICS.md', metricsTable()),
     ...dashboards.map((dashboard) =>
       formatted(`grafana/dashboards/${dashboard.uid}.json`, JSON.stringify(dashboard, undefined, 2)),

@@ -97,6 +97,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'contributing',
     'grafana',
     'prometheus',
+    'destinations',
     'local/sink',
     'docker',
     'local',

@@ -30,12 +30,12 @@ describe('GA4MeasurementProtocol', () => {
       user_agent: 'Mozilla/5.0 (X11; Linux x86_64)',
       events: [
         {
-          name: 'Order_Completed',
+          name: 'purchase',
           timestamp_micros: 1_700_000_000_000_000,
           params: {
             engagement_time_msec: 1,
             page_location: 'https://shop.example.com/thanks?utm_source=mail',
-            order_id: 'A-1001',
+            transaction_id: 'A-1001',
             value: 42.5,
             currency: 'EUR',
           },

@@ -38,7 +38,7 @@ describe('Klaviyo', () => {
           value: 42.5,
           value_currency: 'EUR',
           unique_id: 'sample-event-1',
-          metric: { data: { type: 'metric', attributes: { name: 'Order Completed' } } },
+          metric: { data: { type: 'metric', attributes: { name: 'Placed Order' } } },
           profile: {
             data: { type: 'profile', attributes: { external_id: 'customer-7', email: 'ada@example.com' } },
           },

@@ -29,6 +29,8 @@ export function isIdentify(event: OutboundEvent): boolean {
 export type SentEvent = {
   readonly id: string;
   readonly name: string;
+  /** A mapping gave it a name other than its own. */
+  readonly isRenamed: boolean;
   /** When it happened, in ms since the epoch. */
   readonly timeMs: number;
   readonly properties: JsonObject;
@@ -41,6 +43,7 @@ export function sentEvent({ resolved, mapped }: OutboundEvent): SentEvent {
   return {
     id: event.id,
     name: mapped?.eventName ?? event.event,
+    isRenamed: mapped !== undefined && mapped.eventName !== event.event,
     timeMs: event.time,
     properties: mapped?.properties ?? event.event_properties,
     context: event.context,

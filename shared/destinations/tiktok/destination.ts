@@ -43,7 +43,7 @@ const settings = {
  * TikTok Events API 2.0: `POST /open_api/v1.3/event/track/`, events of one event source.
  * https://business-api.tiktok.com/portal/docs?id=1771100865818625 (report events),
  * https://business-api.tiktok.com/portal/docs?id=1771101303285761 (parameters of web events). The event's own id is
- * `event_id`, which deduplicates against the pixel in the browser.
+ * `event_id`, which deduplicates against the pixel in the browser. `limited_data_use` goes out under that name.
  */
 export const tiktok = defineDestination({
   id: 'TikTok',
