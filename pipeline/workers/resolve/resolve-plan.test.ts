@@ -34,7 +34,13 @@ test('resolve plan: carries what a source asks for, and asks nothing of an unkno
   const plan = compileResolvePlan(
     config({
       sources: [
-        { id: 's1', botControlMode: 'Threshold', botScoreThreshold: 30, excludeRequestContext: true },
+        {
+          id: 's1',
+          type: 'WebSource',
+          botControlMode: 'Threshold',
+          botScoreThreshold: 30,
+          excludeRequestContext: true,
+        },
         { id: 's2', botControlMode: null, botScoreThreshold: null, excludeRequestContext: null },
       ],
     }),
@@ -42,7 +48,21 @@ test('resolve plan: carries what a source asks for, and asks nothing of an unkno
   expect(plan.sourceRules('s1')).toEqual({
     botControl: { mode: 'Threshold', threshold: 30 },
     excludeRequestContext: true,
+    isVisitorsConnection: true,
   });
   expect(plan.sourceRules('s2').excludeRequestContext).toBe(false);
   expect(plan.sourceRules('gone')).toMatchObject({ botControl: { mode: 'Allow' }, excludeRequestContext: false });
+});
+
+test.each([
+  ...['WebSource', 'PixelImage', 'RedirectSource', 'AndroidNativeApi', 'iOSNativeApi', 'ReactNativeApi'].map(
+    (type) => [type, true] as const,
+  ),
+  ...['NodejsApi', 'HTTPApiSource', 'Webhook', 'TypeformWebhooks', 'SegmentWebPlugin', 'of a newer build'].map(
+    (type) => [type, false] as const,
+  ),
+])('resolve plan: the connection of %s is the visitor’s: %s', (type, isVisitors) => {
+  const plan = compileResolvePlan(config({ sources: [{ id: 's', type }] }));
+  expect(plan.sourceRules('s').isVisitorsConnection).toBe(isVisitors);
+  expect(plan.sourceRules('gone').isVisitorsConnection).toBe(false);
 });

@@ -1,3 +1,4 @@
+import { visitorSourceTypes } from '../../../shared/collections/source-types.ts';
 import type { AccountConfig } from '../../../shared/contracts/config/account-config.ts';
 import { readSource } from '../../../shared/contracts/config/source-entity.ts';
 import type { SourceEntity } from '../../../shared/contracts/config/source-entity.ts';
@@ -8,6 +9,8 @@ export type SourceRules = {
   readonly botControl: BotControl;
   /** Neither address nor User-Agent of the request may be kept. */
   readonly excludeRequestContext: boolean;
+  /** The visitor is at the other end of the connection, not a server. */
+  readonly isVisitorsConnection: boolean;
 };
 
 /** What the resolver needs of an account's live version. */
@@ -19,7 +22,12 @@ export type ResolvePlan = {
   sourceRules(sourceId: string): SourceRules;
 };
 
-const openSource: SourceRules = { botControl: { mode: 'Allow', threshold: undefined }, excludeRequestContext: false };
+/** Of a source that is not known nobody knows whose connection it was. */
+const openSource: SourceRules = {
+  botControl: { mode: 'Allow', threshold: undefined },
+  excludeRequestContext: false,
+  isVisitorsConnection: false,
+};
 
 /** The plan of an account whose configuration is not known: everything passes. */
 export const openResolvePlan: ResolvePlan = {
@@ -35,9 +43,10 @@ export function compileResolvePlan({ versionNumber, collections }: AccountConfig
   return { versionNumber, allows, sourceRules: (sourceId) => sources.get(sourceId) ?? openSource };
 }
 
-function rulesOf({ botControlMode, botScoreThreshold, excludeRequestContext }: SourceEntity): SourceRules {
+function rulesOf({ type, botControlMode, botScoreThreshold, excludeRequestContext }: SourceEntity): SourceRules {
   return {
     botControl: { mode: botControlMode ?? undefined, threshold: botScoreThreshold ?? undefined },
     excludeRequestContext: excludeRequestContext === true,
+    isVisitorsConnection: type !== undefined && visitorSourceTypes.has(type),
   };
 }

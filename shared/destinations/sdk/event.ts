@@ -1,5 +1,5 @@
 import type { EventHead } from '../../contracts/events/resolved-event.ts';
-import { headOf } from '../../contracts/events/resolved-event.ts';
+import { headOf, senderKey } from '../../contracts/events/resolved-event.ts';
 import type { ResolvedVisitor } from '../../contracts/events/resolved-event.ts';
 import { isJsonObject } from '../../runtime/json.ts';
 import type { JsonObject } from '../../runtime/json.ts';
@@ -46,7 +46,7 @@ export function sentEvent({ resolved, mapped }: OutboundEvent): SentEvent {
     isRenamed: mapped !== undefined && mapped.eventName !== event.event,
     timeMs: event.time,
     properties: mapped?.properties ?? event.event_properties,
-    context: event.context,
+    context: withoutSender(event.context),
     visitor,
   };
 }
@@ -92,9 +92,15 @@ export function traitsOf(event: OutboundEvent): JsonObject {
 
 /** The context that goes with an event. Where a mapping applies it alone decides what is told. */
 export function contextOf(event: OutboundEvent): JsonObject {
-  return mappedProperties(event) === undefined ? event.resolved.event.context : {};
+  return mappedProperties(event) === undefined ? withoutSender(event.resolved.event.context) : {};
 }
 
+/** Which server sent the event tells a platform nothing of the visitor. */
+function withoutSender(context: JsonObject): JsonObject {
+  return senderKey in context ? withoutMembers(context, ofSender) : context;
+}
+
+const ofSender: ReadonlySet<string> = new Set([senderKey]);
 const ofVisitor: ReadonlySet<string> = new Set(['visitor']);
 /** The ids travel in places of their own; the others are no traits of a person. */
 const notTold: ReadonlySet<string> = new Set(['id', 'external_id', 'consent', 'ip']);
