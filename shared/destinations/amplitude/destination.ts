@@ -114,7 +114,9 @@ function readRefusals(answer: OutboundAnswer, count: number): readonly Outcome[]
   for (const index of Array.isArray(silenced) ? silenced : []) refusals.set(Number(index), rowRefusal('silenced'));
   if (refusals.size === 0) {
     const reason = rowRefusal('request', body['missing_field']);
-    return Array.from({ length: count }, () => ({ kind: 'reject', reason }));
+    const isOfKey = body['missing_field'] === 'api_key' || /^invalid api[ _]key/i.test(String(body['error']));
+    const outcome: Outcome = isOfKey ? { kind: 'retry', reason, refusesAccess: true } : { kind: 'reject', reason };
+    return Array.from({ length: count }, () => outcome);
   }
   const isAboutAll = Array.from({ length: count }, (_, index) => index).every((index) => refusals.has(index));
   return isAboutAll ? rowOutcomes(count, refusals) : undefined;

@@ -104,11 +104,12 @@ function propsOf(properties: JsonObject): JsonObject | undefined {
   return entries.length === 0 ? undefined : (Object.fromEntries(entries) as JsonObject);
 }
 
-/** It answers 202 to what it drops too: robots, and sites it does not know. */
+/** It answers 202 to what it drops too: robots, data centres, what the site's shields keep out, and sites it does not know. */
 function readAnswer(
   { status, headers }: OutboundAnswer,
   events: readonly OutboundEvent[],
 ): readonly Outcome[] | undefined {
   if (status >= 300 || headers['x-plausible-dropped'] !== '1') return undefined;
-  return events.map(() => ({ kind: 'reject', reason: 'Plausible dropped the event: a robot, or an unknown domain' }));
+  const reason = 'Plausible dropped the event: a robot, a shield of the site, or an unknown domain';
+  return events.map(() => ({ kind: 'dropped', reason }));
 }
