@@ -6,7 +6,7 @@ import { checkAge, numberOf } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
 import { present } from '../sdk/json.ts';
 import { isLimited, placeOf } from '../sdk/limited-data-use.ts';
-import { hashDatum, knownPerson, normaliseE164, normaliseEmail } from '../sdk/person.ts';
+import { hashDatum, knownPerson, e164Of, normaliseEmail } from '../sdk/person.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
 
 const daysMax = 7;
@@ -37,12 +37,13 @@ const standardName = platformEventNames('Reddit');
  * extra; without, the browser's name and screen alone match nobody.
  */
 function user(event: SentEvent, hasClick: boolean): JsonObject | undefined {
-  const { email, phone, externalId } = knownPerson(event);
+  const person = knownPerson(event);
+  const { email, phone, externalId } = person;
   const { ip, userAgent } = browserContext(event);
   const trim = (text: string): string => text.trim();
   const keys = present({
     email: hashDatum(email, canonicalEmail),
-    phone_number: hashDatum(phone, normaliseE164),
+    phone_number: hashDatum(phone, e164Of(person)),
     external_id: hashDatum(externalId, trim),
     ip_address: hashDatum(ip, trim),
     uuid: browserId(event, ['rdt_uuid', '_rdt_uuid']),

@@ -8,7 +8,7 @@ import { secondsOf, textOf } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
 import { listOf, present } from '../sdk/json.ts';
 import { isLimited } from '../sdk/limited-data-use.ts';
-import { hashDatum, hashPerson, isHash, knownPerson, normaliseE164 } from '../sdk/person.ts';
+import { hashDatum, hashPerson, isHash, knownPerson, e164Of } from '../sdk/person.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
 
 /**
@@ -38,7 +38,7 @@ function user(event: SentEvent): JsonObject {
   const { ip, userAgent } = browserContext(event);
   const matched = present({
     email: listOf(hashed.email),
-    phone: listOf(hashDatum(person.phone, normaliseE164)),
+    phone: listOf(hashDatum(person.phone, e164Of(person))),
     external_id: listOf(hashed.externalId),
     ttclid: browserId(event, ['ttclid']),
     ttp: browserId(event, ['ttp', '_ttp']),
