@@ -141,6 +141,8 @@ function recommendedEvent(event: OutboundEvent, sent: SentEvent): JsonObject | u
 function brazeProduct({
   id,
   name,
+  category,
+  brand,
   variant,
   price,
   quantity,
@@ -155,7 +157,7 @@ function brazeProduct({
     variant_id: variant ?? id,
     quantity,
     price,
-    ...present({ product_url: url, image_url: imageUrl, metadata: present(others) }),
+    ...present({ product_url: url, image_url: imageUrl, metadata: present({ category, brand, ...others }) }),
   };
 }
 

@@ -68,6 +68,8 @@ const listsOfItems: ReadonlySet<string> = new Set(['products', 'items', 'content
 function purchasedItem({
   id,
   name,
+  brand,
+  variant,
   category,
   price,
   quantity,
@@ -76,7 +78,16 @@ function purchasedItem({
   others,
 }: CommerceItem): JsonObject | undefined {
   if (id === undefined || name === undefined || price === undefined) return undefined;
-  return { id, name, price, quantity, categories: listOf(category), url, imageUrl, dataFields: present(others) };
+  return {
+    id,
+    name,
+    price,
+    quantity,
+    categories: listOf(category),
+    url,
+    imageUrl,
+    dataFields: present({ brand, variant, ...others }),
+  };
 }
 
 /** A row of bulkUpdate. */

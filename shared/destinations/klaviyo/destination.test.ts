@@ -55,6 +55,13 @@ describe('Klaviyo', () => {
     });
   });
 
+  it('track: an event of more than a day ago is history, and starts no flow', () => {
+    const at = (hours: number) =>
+      klaviyo.prepare(key).buildRequest([track], 1_700_000_000_000 + hours * 3_600_000).body ?? '';
+    expect(at(23)).not.toContain('backfill');
+    expect(JSON.parse(at(25))).toMatchObject({ data: { attributes: { backfill: true } } });
+  });
+
   it('identify: creates or updates the profile', () => {
     expect(klaviyo.prepare(key).buildRequest([identify], 0).url).toBe('https://a.klaviyo.com/api/profile-import');
     expect(bodyOf(identify)).toEqual({

@@ -72,4 +72,9 @@ describe('Woopra', () => {
   it('prepare: refuses what is no domain', () => {
     expect(() => woopra.prepare({ project: 'https://example.com/' })).toThrow('settings.project ');
   });
+
+  it('time: never one that is to come, which Woopra does not take', () => {
+    expect(bodyOf({ resolved: sampleEvent({ time: nowMs + 60_000 }) })['timestamp']).toBe(nowMs);
+    expect(bodyOf({ resolved: sampleEvent({ time: nowMs - 60_000 }) })['timestamp']).toBe(nowMs - 60_000);
+  });
 });
