@@ -14,6 +14,11 @@ An event that goes by one of these common names, however it is written (\`Order 
 What is an event's value, its goods and so on is read from the properties that shops send: \`value\`, else \`revenue\`, else
 \`total\`, else the sum of the goods; \`currency\`; \`order_id\`; \`products\`, \`items\` or \`contents\`, or the event itself where
 it is about one product; \`query\`, \`search_term\`.
+
+An event whose property \`limited_data_use\` is true (a mapping may set it, under whatever condition), or else whose visitor has
+\`consent.limited_data_use\`, is passed on to advertising platforms for limited use, in the words each has for that: LDU of
+Meta, Snap and Reddit, TikTok's \`limited_data_use\`, Pinterest's \`opt_out\` with LDP, Google's denied \`consent\`. LinkedIn has
+none, and is not sent it.
 `;
 
 const vocabularies: readonly (readonly [string, PlatformVocabulary])[] = Object.entries(platformEvents);

@@ -16,10 +16,7 @@ import { textForm } from '../../../../shared/routing/values/value-forms.ts';
 import { isJsonObject } from '../../../../shared/runtime/json.ts';
 
 /** What became of one event in one attempt. */
-export type Attempt = {
-  readonly outcome: Outcome;
-  readonly request?: RequestSummary;
-};
+export type Attempt = { readonly outcome: Outcome; readonly request?: RequestSummary };
 
 /**
  * The attempts, one an event in order, and what the requests say about the destination itself. None for an event that was
