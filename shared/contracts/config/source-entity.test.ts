@@ -13,6 +13,7 @@ test('source entity: says what was published', () => {
     botScoreThreshold: 30,
     excludeRequestContext: true,
     redirectUrl: null,
+    signingSecret: null,
   };
   expect(readSource({ ...published, projectAPIKey: 'k' })).toEqual({ ...published, unreadable: new Set() });
 });

@@ -18,6 +18,8 @@ const fields = {
   botScoreThreshold: nullable(Type.Number()),
   excludeRequestContext: nullable(Type.Boolean()),
   redirectUrl: nullable(Type.String()),
+  /** Sealed: see signingSecretContext. */
+  signingSecret: nullable(Type.String()),
 } as const;
 
 type Fields = typeof fields;
@@ -58,6 +60,7 @@ export function readSource(entity: SnapshotEntity): SourceEntity {
     botScoreThreshold: read('botScoreThreshold'),
     excludeRequestContext: read('excludeRequestContext'),
     redirectUrl: read('redirectUrl'),
+    signingSecret: read('signingSecret'),
   };
   return { ...source, unreadable };
 }
