@@ -2,6 +2,7 @@ import { format } from 'oxfmt';
 import { dashboards } from './grafana/dashboards.ts';
 import { standardEventsPage } from './destinations/standard-events-page.ts';
 import { environmentPage } from './environment/environment-page.ts';
+import { sourcesPage } from './sources/sources-page.ts';
 import { metricsTable } from './prometheus/metrics-table.ts';
 
 export type GeneratedFile = {
@@ -16,6 +17,7 @@ export async function generatedFiles(): Promise<GeneratedFile[]> {
     formatted('ENVIRONMENT.md', environmentPage()),
     formatted('STANDARD-EVENTS.md', standardEventsPage()),
     formatted('prometheus/METRICS.md', metricsTable()),
+    formatted('SOURCES.md', sourcesPage()),
     ...dashboards.map((dashboard) =>
       formatted(`grafana/dashboards/${dashboard.uid}.json`, JSON.stringify(dashboard, undefined, 2)),
     ),

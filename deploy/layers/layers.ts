@@ -107,6 +107,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'local',
     'doctor',
     'environment',
+    'sources',
   ],
   bench: [
     'machine',

@@ -78,6 +78,10 @@ test('forms: a person is read by what fields are called', () => {
 });
 
 test('signatures: two texts are the same where they are', () => {
-  fc.assert(fc.property(fc.string(), fc.string(), (one, other) => expect(isSame(one, other)).toBe(one === other)));
+  fc.assert(
+    fc.property(fc.string(), fc.string(), (one, other) => {
+      expect(isSame(one, other)).toBe(one === other);
+    }),
+  );
   expect(isSame('a', 'a')).toBe(true);
 });

@@ -89,6 +89,8 @@ export type SourceKindDeclaration = {
 export type SourceKind = Omit<SourceKindDeclaration, 'table' | 'split' | 'prepare' | 'fields'> & {
   /** The table, for the page of source kinds. */
   readonly table: EventTable;
+  /** Whether it reads answers by what their fields are called. */
+  readonly readsFields: boolean;
   /** Reads the events of a body, an object or an array. Takes whatever comes; what it cannot read is left out. */
   readEvents(body: unknown): ProviderEvent[];
 };
@@ -104,6 +106,7 @@ export function defineSourceKind(declaration: SourceKindDeclaration): SourceKind
   return {
     ...rest,
     table,
+    readsFields: fields !== undefined,
     readEvents(body) {
       const parts = split?.(body) ?? (Array.isArray(body) ? (body as readonly unknown[]) : [body]);
       return parts.map((part) => {
