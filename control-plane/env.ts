@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { proxyProblems, trustedProxiesEnv } from '../shared/admission/client-address.ts';
-import { secretsEnv } from '../shared/contracts/config/secrets.ts';
+import { secretsEnv, sourceSecretsEnv } from '../shared/contracts/config/secrets.ts';
 import { egressEnv, rangeProblems } from '../shared/egress/egress-rules.ts';
 import { logEnv, logEnvRules } from '../shared/nats/connection/log-access.ts';
 import { topologyEnv } from '../shared/nats/streams/topology-settings.ts';
@@ -31,6 +31,7 @@ export const controlPlaneEnv = {
   ...servingEnv,
   ...databaseEnv,
   ...secretsEnv,
+  ...sourceSecretsEnv,
   ...controlPlaneHttpEnv,
   ...trustedProxiesEnv,
   ...egressEnv,

@@ -92,6 +92,7 @@ export async function startControlPlane(
   const endsAs = shutdown.inOrder(stopOrder);
   const now = (): Date => new Date();
   const secretBox = createSecretBox(env.SECRETS_KEY);
+  const sourceSecrets = env.SOURCE_SECRETS_KEY === undefined ? undefined : createSecretBox(env.SOURCE_SECRETS_KEY);
   const access = databaseAccess(env);
   if (env.MIGRATE_ON_START) await migrate(access.databaseUrl, access.databaseTls);
 
@@ -158,6 +159,7 @@ export async function startControlPlane(
     storage,
     pool,
     secretBox,
+    sourceSecrets,
     paginator: createPaginator(env.SECRETS_KEY),
     liveValues,
     publishing: createPublishingService({ storage, logBuckets, leases, documentBytesMax: env.CONFIG_BYTES_MAX, wake }),

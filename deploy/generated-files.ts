@@ -1,6 +1,8 @@
 import { format } from 'oxfmt';
 import { dashboards } from './grafana/dashboards.ts';
+import { standardEventsPage } from './destinations/standard-events-page.ts';
 import { environmentPage } from './environment/environment-page.ts';
+import { sourcesPage } from './sources/sources-page.ts';
 import { metricsTable } from './prometheus/metrics-table.ts';
 
 export type GeneratedFile = {
@@ -13,7 +15,9 @@ export type GeneratedFile = {
 export async function generatedFiles(): Promise<GeneratedFile[]> {
   return Promise.all([
     formatted('ENVIRONMENT.md', environmentPage()),
+    formatted('STANDARD-EVENTS.md', standardEventsPage()),
     formatted('prometheus/METRICS.md', metricsTable()),
+    formatted('SOURCES.md', sourcesPage()),
     ...dashboards.map((dashboard) =>
       formatted(`grafana/dashboards/${dashboard.uid}.json`, JSON.stringify(dashboard, undefined, 2)),
     ),

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
 import { proxyProblems, splitProxies, trustedProxiesEnv } from '../shared/admission/client-address.ts';
 import { logEnv, logEnvRules } from '../shared/nats/connection/log-access.ts';
+import { sourceSecretsEnv } from '../shared/contracts/config/secrets.ts';
 import { topologyEnv } from '../shared/nats/streams/topology-settings.ts';
 import { EnvError, readEnv, serviceEnv, servingEnv } from '../shared/runtime/env.ts';
 import { commitEnv } from './commit/commit-settings.ts';
@@ -9,6 +10,7 @@ import { gatewayHttpEnv, gatewayHttpRules } from './http/http-settings.ts';
 import { admissionEnv } from './ingest/admission.ts';
 import { experimentsEnv } from './routes/experiments/control-plane.ts';
 import { routesEnv } from './routes/routes-settings.ts';
+import { webhookEnv } from './webhook/webhook-settings.ts';
 import { gatewayStatusEnv } from './status/status-settings.ts';
 
 /** Every variable of the gateway. */
@@ -23,6 +25,8 @@ export const gatewayEnv = {
   ...experimentsEnv,
   ...routesEnv,
   ...admissionEnv,
+  ...sourceSecretsEnv,
+  ...webhookEnv,
   ...commitEnv,
 };
 

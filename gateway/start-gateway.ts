@@ -24,6 +24,7 @@ import { Admission } from './ingest/admission.ts';
 import { createClientAddress } from '../shared/admission/client-address.ts';
 import { followSources } from './ingest/follow-sources.ts';
 import { PublishedSources } from './ingest/published-sources.ts';
+import { createSecretOpener } from './ingest/source-secrets.ts';
 import { createRoutes } from './routes/registry.ts';
 import type { GatewayEnv } from './env.ts';
 import { readCommitSettings } from './commit/commit-settings.ts';
@@ -99,7 +100,10 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
   const commit = new GroupCommit(committing, gate, store);
   endsAs('frames', () => commit.stop());
 
-  const sources = new PublishedSources({ eventsPerS: env.RATE_LIMIT_EVENTS_PER_S, burstS: env.RATE_LIMIT_BURST_S });
+  const sources = new PublishedSources(
+    { eventsPerS: env.RATE_LIMIT_EVENTS_PER_S, burstS: env.RATE_LIMIT_BURST_S },
+    createSecretOpener(env.SOURCE_SECRETS_KEY, logger),
+  );
   const activity = reportActivity(buckets.health, instanceId, sources, (error) =>
     logger.warn({ err: error }, 'writing source activity failed'),
   );

@@ -49,7 +49,7 @@ export function createDestinationTests(options: DestinationTestsOptions): Destin
     totalTimeoutMs: timeoutMs,
   };
   const running = new Map<Sender, string>();
-  const counts = { delivered: 0, retry: 0, reject: 0, skipped: 0, refused: 0 };
+  const counts = { delivered: 0, dropped: 0, retry: 0, held: 0, reject: 0, skipped: 0, refused: 0 };
   return {
     counts,
     get running() {

@@ -73,9 +73,11 @@ const headers = Type.Record(Type.String(), Type.String());
 
 /** What a test of a destination answers. */
 export const destinationTestReply = Type.Object({
-  outcome: Type.Enum(['delivered', 'retry', 'reject', 'skipped'], {
+  outcome: Type.Enum(['delivered', 'dropped', 'retry', 'held', 'reject', 'skipped'], {
     description:
-      'delivered: the platform took it. retry: the pipeline would try again. reject: it would become a dead letter. ' +
+      'delivered: the platform took it. dropped: it took it and threw it away by a rule of its own, as against robots. ' +
+      'retry: the pipeline would try again. held: the platform refuses the key or token, so that the destination would be ' +
+      'held and its events would wait until it takes one. reject: it would become a dead letter. ' +
       'skipped: the kind has no use for an event of this name and sends nothing.',
   }),
   reason: nullable(

@@ -115,7 +115,7 @@ test('destination test: no secret comes back, however it is echoed', async () =>
 });
 
 test.each([
-  [401, 'reject', 'status 401'],
+  [401, 'held', 'status 401'],
   [302, 'reject', 'status 302'],
   [503, 'retry', 'status 503'],
 ])('destination test: %i is %s', async (status, outcome, reason) => {

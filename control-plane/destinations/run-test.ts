@@ -25,7 +25,7 @@ export type DestinationTest = {
 
 /** What became of it, without any secret. */
 export type DestinationTestResult = {
-  readonly outcome: Outcome['kind'] | 'skipped';
+  readonly outcome: Outcome['kind'] | 'held' | 'skipped';
   readonly reason: string | null;
   readonly durationMs: number | null;
   readonly request: {
@@ -72,7 +72,7 @@ export async function runDestinationTest(test: DestinationTest, sender: Sender):
   const { status, headers, body } = sent.answer;
   const outcome = read(prepared, event, sent.answer);
   return {
-    outcome: outcome.kind,
+    outcome: outcome.kind === 'retry' && outcome.refusesAccess === true ? 'held' : outcome.kind,
     reason: outcome.kind === 'delivered' ? null : mask.text(outcome.reason),
     durationMs,
     request: shown,

@@ -49,3 +49,10 @@ test('health: the last attempt is the newest of any instance, also one before th
     windowEnd: '2030-01-02T03:04:30.000Z',
   });
 });
+
+test('health: a destination that refuses its key is UNHEALTHY, whatever it took before, as the one that asked it last says', () => {
+  const refused = { ...report(0, 1, 0, 0, minute - 1), accessRefused: true } as const;
+  expect(summarizeHealth([report(1_000, 0, 0, 0, minute - 5), refused], nowMs).status).toBe('UNHEALTHY');
+  expect(summarizeHealth([refused, report(1_000, 0, 0, 0, minute - 5)], nowMs).status).toBe('UNHEALTHY');
+  expect(summarizeHealth([refused, report(1_000, 0)], nowMs).status).toBe('HEALTHY');
+});

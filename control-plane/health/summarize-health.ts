@@ -16,13 +16,20 @@ export type DestinationHealth = {
 const minuteMs = 60_000;
 const windowMinutes = 24 * 60;
 
-/** Sums what all instances report over the 24 hours before `nowMs`. Pure. */
+/**
+ * Sums what all instances report over the 24 hours before `nowMs`. A destination that refuses its key or token is
+ * UNHEALTHY, whatever it took before. Pure.
+ */
 export function summarizeHealth(reports: readonly HealthRecord[], nowMs: number): DestinationHealth {
   const nowMinute = Math.floor(nowMs / minuteMs);
   const sums = { succeeded: 0, failed: 0, stopped: 0, globalStop: 0 };
   let lastDispatchedAtMs = -Infinity;
+  let isAccessRefused = false;
   for (const report of reports) {
-    lastDispatchedAtMs = Math.max(lastDispatchedAtMs, report.lastDispatchedAt ?? -Infinity);
+    // The instance that asked it last knows whether it takes its key.
+    const askedAtMs = report.lastDispatchedAt ?? -Infinity;
+    if (askedAtMs >= lastDispatchedAtMs) isAccessRefused = report.accessRefused === true;
+    lastDispatchedAtMs = Math.max(lastDispatchedAtMs, askedAtMs);
     for (const [minute, succeeded, failed, stopped, globalStop] of report.minutes) {
       if (minute <= nowMinute - windowMinutes) continue;
       sums.succeeded += succeeded;
@@ -34,7 +41,7 @@ export function summarizeHealth(reports: readonly HealthRecord[], nowMs: number)
   const decisive = sums.succeeded + sums.failed;
   const successRate = decisive === 0 ? null : sums.succeeded / decisive;
   return {
-    status: statusOf(successRate),
+    status: isAccessRefused ? 'UNHEALTHY' : statusOf(successRate),
     windowStart: new Date(nowMs - windowMinutes * minuteMs).toISOString(),
     windowEnd: new Date(nowMs).toISOString(),
     totalDispatches: decisive + sums.stopped + sums.globalStop,

@@ -10,14 +10,19 @@ import { createEntity } from '../draft/edit-entities.ts';
 import { hashSourceKey } from '../../shared/contracts/config/account-config.ts';
 import { SourceKey } from '../../shared/postgres/entities.ts';
 import { randomText } from '../store/text.ts';
+import { sealSigningSecret, signingSealer } from './signing-secret.ts';
 
 /** Adds a source to the draft, with its live and its test key. */
 export async function createSource(
   editing: Editing,
   secretBox: SecretBox,
   fields: JsonObject,
+  sourceSecrets?: SecretBox,
 ): Promise<ConfigEntityRow> {
-  const row = await createEntity(editing, sources, fields);
+  const { accountId } = editing.principal;
+  const row = await createEntity(editing, sources, fields, (id, body) =>
+    sealSigningSecret(body, null, signingSealer(sourceSecrets, accountId, id)),
+  );
   await issueSourceKeys(editing.em, secretBox, row, editing.now);
   return row;
 }

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { enabledStatus, nullable } from '../../shared/contracts/config/define-collection.ts';
 import { sourceTypes } from '../../shared/collections/source-types.ts';
 import { sources } from '../../shared/collections/sources.ts';
+import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
 import { notFound } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import type { CoreServices } from '../api/define-endpoint.ts';
@@ -15,12 +16,15 @@ import { addToOutbox } from '../publishing/outbox.ts';
 import type { PublishingService } from '../publishing/publishing-service.ts';
 import { createSource, issueSourceKeys, readSourceTokens } from './create-source.ts';
 import { publishedSources } from '../draft/live-version.ts';
+import { sealSigningSecret, signingSealer } from './signing-secret.ts';
 import { sourceReply, tokensReply, viewSource } from './source-view.ts';
 
 /** What sources need beside what every endpoint has. */
 export type SourceServices = {
   readonly liveValues: LiveValues;
   readonly publishing: PublishingService;
+  /** For what gateways open; undefined where there is no key for it. */
+  readonly sourceSecrets: SecretBox | undefined;
 };
 
 export const sourceEndpoints = [
@@ -61,7 +65,9 @@ export const sourceEndpoints = [
     reply: sourceReply,
     async handle({ body, principal }, services: CoreServices & SourceServices) {
       const fields = body as Record<string, unknown>;
-      const row = await edit(services, principal, (editing) => createSource(editing, services.secretBox, fields));
+      const row = await edit(services, principal, (editing) =>
+        createSource(editing, services.secretBox, fields, services.sourceSecrets),
+      );
       return viewSource(row, new Set(), services.liveValues);
     },
   }),
@@ -94,7 +100,11 @@ export const sourceEndpoints = [
       // A null status is one that is left out: a source always has a status.
       const fields = status === null || status === undefined ? others : { ...others, status };
       return edit(services, principal, async (editing) => {
-        const row = await patchEntity(editing, sources, params['id'] ?? '', fields);
+        const id = params['id'] ?? '';
+        const sealer = signingSealer(services.sourceSecrets, principal.accountId, id);
+        const row = await patchEntity(editing, sources, id, fields, (next, before) =>
+          sealSigningSecret(next, before['signingSecret'], sealer),
+        );
         return viewSource(row, await publishedSources(editing.em, principal.accountId), services.liveValues);
       });
     },

@@ -6,6 +6,8 @@ import type { ConfigEntityRow } from '../../shared/postgres/entities.ts';
 import { replySchema, viewEntity } from '../collections/entity-schemas.ts';
 import type { LiveValues } from '../health/live-values.ts';
 
+import { maskSigningSecret } from './signing-secret.ts';
+
 const instant = Type.String({ format: 'date-time' });
 
 /** A source as it is answered. */
@@ -23,7 +25,7 @@ export function viewSource(
   live: Pick<LiveValues, 'lastTriggeredAt' | 'lastDispatchedAt'>,
 ): JsonObject {
   return {
-    ...viewEntity(sources, row),
+    ...maskSigningSecret(viewEntity(sources, row)),
     accountId: row.accountId,
     isPublished: published.has(row.id),
     lastTriggeredAt: isoOrNull(live.lastTriggeredAt(row.id)),

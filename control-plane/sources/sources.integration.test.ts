@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createSecretBox, SecretError, signingSecretContext } from '../../shared/contracts/config/secrets.ts';
 import { sourceTypes } from '../../shared/collections/source-types.ts';
 import type { Client } from '../testing/client.ts';
 import { startTestControlPlane } from '../testing/test-control-plane.ts';
@@ -36,6 +37,7 @@ test('create source: answers the whole source, not published yet', async () => {
     redirectUrl: null,
     projectAPIKey: null,
     probabilisticIdentity: null,
+    signingSecret: null,
   });
   expect((await client.get(`/sources/${body.id}`)).body).toEqual(body);
 });
@@ -59,6 +61,10 @@ test.each([
   [{ type: 'WebSource', botScoreThreshold: 101 }, /botScoreThreshold must be a number of 0 to 100 or null/],
   [{ type: 'WebSource', excludeRequestContext: 'yes' }, /excludeRequestContext must be true or false or null/],
   [{ type: 'WebSource', isPublished: true }, /isPublished is not a known field/],
+  [{ type: 'WebSource', signingSecret: 's' }, /signingSecret has no use in a WebSource; it has in a CalComWebhooks/],
+  [{ type: 'Heyflow', signingSecret: 's' }, /signingSecret has no use in a Heyflow/],
+  [{ type: 'CallRail', signingSecret: '********' }, /signingSecret is the mask of a secret, but none is stored/],
+  [{ type: 'CallRail', signingSecret: 'enc:v1:AAAA' }, /signingSecret must not begin like a sealed secret/],
 ])('create source: refuses %j', async (body, message) => {
   const answer = await client.post('/sources', body);
   expect([answer.status, answer.body.error]).toEqual([400, expect.stringMatching(message)]);
@@ -92,4 +98,43 @@ test('tokens: every source has a live and a test key, and only its owner reads t
   const rows = await plane.storage.fork().execute('select * from source_keys where source_id = ?', [created.id]);
   expect(JSON.stringify(rows)).not.toContain(tokens.token);
   expect((await client.post('/sources/nothing/tokens/rotate')).status).toBe(404);
+});
+
+test('signing secret: rests sealed for gateways, is read back masked, and stays until it is changed', async () => {
+  const secret = 'what the provider signs with';
+  const { body: created } = await client.post('/sources', { type: 'TypeformWebhooks', signingSecret: secret });
+  expect(created.signingSecret).toBe('********');
+  const path = `/sources/${created.id}`;
+  const { body: version } = await client.post('/versions', { publish: true });
+  const read = [
+    await client.get(path),
+    await client.get('/sources?type=TypeformWebhooks'),
+    await client.get('/versions/draft/diff'),
+    await client.get(`/versions/${version.id}/snapshot`),
+    await client.get('/audit'),
+  ];
+  expect(read.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+  expect(JSON.stringify(read)).not.toContain(secret);
+  expect(JSON.stringify(read)).not.toContain('enc:v1:');
+
+  const stored = async (): Promise<string> => {
+    const [row] = await plane.storage
+      .fork()
+      .execute<{ secret: string }[]>(`select body ->> 'signingSecret' as secret from entities where id = ?`, [
+        created.id,
+      ]);
+    return row?.secret ?? '';
+  };
+  const sealed = await stored();
+  const context = signingSecretContext(client.accountId, created.id);
+  expect(createSecretBox(plane.env.SOURCE_SECRETS_KEY ?? '').open(sealed, context)).toBe(secret);
+  // What opens the secrets of destinations does not open it, and the other way round.
+  expect(() => createSecretBox(plane.env.SECRETS_KEY).open(sealed, context)).toThrow(SecretError);
+
+  await client.patch(path, { name: 'Renamed', signingSecret: '********' });
+  await client.patch(path, { signingSecret: secret });
+  expect(await stored()).toBe(sealed);
+  await client.patch(path, { signingSecret: 'another one' });
+  expect(await stored()).not.toBe(sealed);
+  expect((await client.patch(path, { signingSecret: null })).body.signingSecret).toBeNull();
 });

@@ -93,6 +93,7 @@ function testEnv(): ControlPlaneEnv {
     NATS_URL: '',
     DATABASE_URL: '',
     SECRETS_KEY: randomBytes(32).toString('base64'),
+    SOURCE_SECRETS_KEY: randomBytes(32).toString('base64'),
     LOG_PARTITIONS: 1,
     LOG_REPLICAS: 1,
     LOG_INGEST_BYTES_MAX: 8 * mebibyte,

@@ -51,6 +51,7 @@ beforeAll(async () => {
     LOG_RETRY_BYTES_MAX: String(topology.retryBytesMax),
     LOG_DEAD_LETTERS_BYTES_MAX: String(topology.deadLetterBytesMax),
     LOG_DEDUPLICATION_BYTES_MAX: String(topology.deduplicationBytesMax),
+    LOG_CONSUMERS_MAX: String(topology.consumersMax),
   };
 });
 

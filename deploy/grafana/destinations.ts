@@ -36,13 +36,14 @@ export const destinations = dashboard(
         {
           title: 'Not asked',
           description:
-            'Destinations whose breaker is open, those of them being tried out, and those whose settings cannot be used.',
+            'Destinations whose breaker is open, those of them being tried out or refusing their key, and those whose settings cannot be used.',
           kind: 'stat',
           unit: 'short',
           thresholds: { warn: 1, bad: 5 },
           queries: [
             { expr: 'sum(sluice_dispatcher_breaker_open)', legend: 'breaker open' },
             { expr: 'sum(sluice_dispatcher_breaker_probing)', legend: 'being tried out' },
+            { expr: 'sum(sluice_dispatcher_access_refused)', legend: 'key refused' },
             { expr: 'sum(sluice_dispatcher_misconfigured)', legend: 'misconfigured' },
           ],
         },

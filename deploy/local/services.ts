@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { join } from 'node:path';
 import type { StackEnv } from './env.ts';
 import type { ServiceUrls } from './credentials.ts';
@@ -55,6 +56,8 @@ export function stackServices(
     metricsUrl: metricsPort === undefined ? undefined : `http://127.0.0.1:${metricsPort}`,
     stopDeadlineMs,
   });
+  // A key of its own, and one file less to keep: from it the other one cannot be worked out.
+  const sourceSecretsKey = createHmac('sha256', at.secretsKey).update('secrets of sources').digest('base64');
   // The demo sink is on this machine, which a destination may otherwise not reach.
   const egress = { EGRESS_ALLOW: inherited['EGRESS_ALLOW'] ?? '127.0.0.0/8,::1/128' };
   return {
@@ -62,6 +65,7 @@ export function stackServices(
     'control-plane': service('control-plane', 'control-plane/main', env.CONTROL_PLANE_METRICS_PORT, {
       DATABASE_URL: at.databaseUrl,
       SECRETS_KEY: at.secretsKey,
+      SOURCE_SECRETS_KEY: sourceSecretsKey,
       CONTROL_PLANE_PORT: String(env.CONTROL_PLANE_PORT),
       // The gateway tells whom it asks for.
       TRUSTED_PROXIES: inherited['TRUSTED_PROXIES'] ?? '127.0.0.1,::1',
@@ -72,6 +76,7 @@ export function stackServices(
     }),
     gateway: service('gateway', 'gateway/main', env.GATEWAY_METRICS_PORT, {
       GATEWAY_PORT: String(env.GATEWAY_PORT),
+      SOURCE_SECRETS_KEY: sourceSecretsKey,
       CONTROL_PLANE_URL: inherited['CONTROL_PLANE_URL'] ?? stackUrls(env, inherited).controlPlane,
       GATEWAY_METRICS_PORT: String(env.GATEWAY_METRICS_PORT),
     }),

@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
@@ -38,6 +38,7 @@ async function check(freeKib: number): Promise<number> {
   const df = `#!/bin/sh\nprintf 'Filesystem 1024-blocks Used Available\\nx 1 1 ${freeKib}\\n'\n`;
   await writeFile(join(folder, 'df'), df);
   await chmod(join(folder, 'df'), 0o755);
+  if (!hasHttpTool) await writeNetcat();
   const env = {
     PATH: `${folder}:${inheritedEnv()['PATH'] ?? ''}`,
     NATS_MONITOR_PORT: String((monitor.address() as AddressInfo).port),
@@ -47,6 +48,18 @@ async function check(freeKib: number): Promise<number> {
   const child = execFile('/bin/sh', [join(import.meta.dirname, 'healthcheck')], { env });
   const [code] = (await once(child, 'close')) as [number];
   return code;
+}
+
+/** nats-server's image has nc; a bare machine has neither that nor curl. */
+const hasHttpTool = ['curl', 'nc'].some((tool) => spawnSync('/bin/sh', ['-c', `command -v ${tool}`]).status === 0);
+
+async function writeNetcat(): Promise<void> {
+  const talk = `const socket = require('net').connect(+process.argv[2], process.argv[1]);
+process.stdin.pipe(socket, { end: false });
+socket.pipe(process.stdout);`;
+  // Called as: nc -w 3 127.0.0.1 <port>
+  await writeFile(join(folder, 'nc'), `#!/bin/sh\nexec '${process.execPath}' -e "${talk}" "$3" "$4"\n`);
+  await chmod(join(folder, 'nc'), 0o755);
 }
 
 const isAlive = (): boolean => server.exitCode === null && server.signalCode === null;

@@ -46,7 +46,7 @@ export function problemsOf(service: ServiceName, variables: Readonly<Record<stri
 
 const secretOf = (name: string): [string, string] => [
   name,
-  name === 'SECRETS_KEY' ? randomBytes(32).toString('base64') : 'a password',
+  name.endsWith('SECRETS_KEY') ? randomBytes(32).toString('base64') : 'a password',
 ];
 
 function problemsWith(service: ServiceName, source: Source): readonly string[] {

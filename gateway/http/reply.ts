@@ -61,6 +61,10 @@ const retryAfter = [['retry-after', String(retryAfterS)]] as const;
 export const accepted = jsonReply(200, { success: true });
 export const unauthorized = failure(401, 'the token is missing, unknown, or its source is not enabled and published');
 export const forbidden = failure(403, 'the source does not take requests from this domain or address');
+export const signedOnly = failure(
+  403,
+  "the source takes only requests that its provider has signed, at its webhook's address",
+);
 export const malformedJson = failure(400, 'the body is not valid JSON');
 export const notUtf8 = failure(400, 'the body is not valid UTF-8');
 export const forbiddenKey = failure(400, 'the body holds a forbidden key: __proto__ or constructor.prototype');

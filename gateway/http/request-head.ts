@@ -12,6 +12,8 @@ export class RequestHead {
   forwardedFor = '';
   traceparent = '';
   cookie = '';
+  /** The other headers that the route asked for, and where they were sent to. */
+  more: AskedHead | undefined = undefined;
   /** Whether the client waits for `100 Continue` before it sends the body. */
   expects = false;
   /** Whether two readers of this request could differ on where it ends. */
@@ -67,14 +69,42 @@ export class RequestHead {
   }
 }
 
+/** What most routes have no use for. */
+export class AskedHead {
+  /** Path and query as they were sent. */
+  readonly target: string;
+  readonly #names: ReadonlySet<string>;
+  readonly #values = new Map<string, string>();
+
+  constructor(target: string, names: ReadonlySet<string>) {
+    this.target = target;
+    this.#names = names;
+  }
+
+  add(name: string, value: string): void {
+    if (this.#names.has(name)) this.#values.set(name, value);
+  }
+
+  /** By its lower-case name; of one that was repeated the last. Empty where it is absent or was not asked for. */
+  header(name: string): string {
+    return this.#values.get(name) ?? '';
+  }
+}
+
 let reading = new RequestHead();
 const addHeader = (name: string, value: string): void => reading.add(name, value);
 
-/** Copies the headers of a request. */
-export function readHead(request: HttpRequest): RequestHead {
+/** Copies the headers of a request; `asked` names those that a route wants beside what all routes get. */
+export function readHead(request: HttpRequest, asked?: ReadonlySet<string>): RequestHead {
   reading = new RequestHead();
   request.forEach(addHeader);
   reading.finish();
+  if (asked !== undefined) {
+    const query = request.getQuery();
+    const more = new AskedHead(`${request.getUrl()}${query === '' || query === undefined ? '' : `?${query}`}`, asked);
+    request.forEach((name, value) => more.add(name, value));
+    reading.more = more;
+  }
   return reading;
 }
 

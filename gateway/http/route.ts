@@ -22,6 +22,8 @@ type RouteBase = {
 export type PostRoute = RouteBase & {
   readonly method: 'post';
   readonly bodyBytesMax: number;
+  /** Lower-case names of headers it reads beside those every route gets: see RequestHead.more. */
+  readonly headers?: ReadonlySet<string>;
   /** The answer to a request that is refused for its headers. */
   refuse(exchange: Exchange): Reply | undefined;
   /** `body` is gone when this returns. `parameter` is the path's segment, if it has one. */

@@ -122,7 +122,7 @@ class ServerState implements ExchangeOwner {
   }
 
   post(response: HttpResponse, request: HttpRequest, route: PostRoute, index: number, named: boolean): void {
-    const exchange = this.#begin(response, request, index);
+    const exchange = this.#begin(response, request, index, route.headers);
     if (exchange.head.hostile) return refuseHostile(response, exchange);
     const parameter = named ? (request.getParameter(0) ?? '') : '';
     const query = named ? request.getQuery() : '';
@@ -155,9 +155,9 @@ class ServerState implements ExchangeOwner {
     this.#options.onFailure(error);
   }
 
-  #begin(response: HttpResponse, request: HttpRequest, index: number): Exchange {
+  #begin(response: HttpResponse, request: HttpRequest, index: number, asked?: ReadonlySet<string>): Exchange {
     this.open += 1;
-    return new Exchange(this, response, readHead(request), index);
+    return new Exchange(this, response, readHead(request, asked), index);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Exchange } from '../http/exchange.ts';
 import type { Reply } from '../http/reply.ts';
-import { forbidden, tooManyEvents, unauthorized } from '../http/reply.ts';
+import { forbidden, signedOnly, tooManyEvents, unauthorized } from '../http/reply.ts';
 import { isPageAllowed } from '../../shared/admission/allowed-origins.ts';
 import type { ClientAddress } from '../../shared/admission/client-address.ts';
 import type { PublishedSource, PublishedSources } from './published-sources.ts';
@@ -42,8 +42,14 @@ export class Admission {
     return source === undefined ? unauthorized : this.admit(exchange, source, 1);
   }
 
-  /** Lets in a request of `events` events, or says why not. */
+  /** Lets in a request of `events` events, or says why not. A source whose provider signs takes nothing unsigned. */
   admit(exchange: Exchange, source: PublishedSource, events: number): Admitted | Refusal {
+    const admitted = this.admitSigned(exchange, source, events);
+    return source.signing.kind === 'none' || !(admitted instanceof Admitted) ? admitted : signedOnly;
+  }
+
+  /** The same for a route that checks the signature itself. */
+  admitSigned(exchange: Exchange, source: PublishedSource, events: number): Admitted | Refusal {
     // Read once a request: clocks are not free.
     const nowMs = Date.now();
     source.activity.lastTriggeredAtMs = nowMs;

@@ -19,7 +19,7 @@ const source = (id: string, fields: object = {}): SnapshotEntity => ({
   status: 'Enabled',
   ...fields,
 });
-const create = (): PublishedSources => new PublishedSources({ eventsPerS: 10, burstS: 2 });
+const create = (): PublishedSources => new PublishedSources({ eventsPerS: 10, burstS: 2 }, () => undefined);
 
 test('published sources: a key means its source while that is published and Enabled', () => {
   const sources = create();

@@ -2,6 +2,9 @@ import type { SourceKey } from '../../shared/contracts/config/account-config.ts'
 import { hashSourceKey } from '../../shared/contracts/config/account-config.ts';
 import type { LiveCollections, LiveConfig } from '../../shared/collections/live-config.ts';
 import type { ConfigChange } from '../../shared/nats/buckets/config-feed.ts';
+import { findSourceKind } from '../../shared/sources/registry.ts';
+import type { SourceKind } from '../../shared/sources/sdk/source-kind.ts';
+import type { OpenSecret } from './source-secrets.ts';
 import { TokenBucket } from './token-bucket.ts';
 import { envelopePrefix } from '../../shared/contracts/events/envelope.ts';
 import { partitionSeed } from '../../shared/contracts/events/partition.ts';
@@ -20,6 +23,7 @@ const unknownTokensMax = 10_000;
  */
 export class PublishedSources {
   readonly #limit: RateLimit;
+  readonly #openSecret: OpenSecret;
   readonly #byHash = new Map<string, PublishedSource>();
   readonly #bySourceId = new Map<string, PublishedSource>();
   readonly #hashesOfAccount = new Map<string, readonly string[]>();
@@ -31,8 +35,9 @@ export class PublishedSources {
   readonly #byToken = new Map<string, PublishedSource>();
   readonly #unknownTokens = new Set<string>();
 
-  constructor(limit: RateLimit) {
+  constructor(limit: RateLimit, openSecret: OpenSecret) {
     this.#limit = limit;
+    this.#openSecret = openSecret;
   }
 
   get keyCount(): number {
@@ -83,7 +88,7 @@ export class PublishedSources {
         activity: this.#activityOf(settings.id),
         tally: this.#tallyOf(settings.type),
       };
-      return [[key.keyHash, compileSource(config.accountId, key, settings, state)]];
+      return [[key.keyHash, compileSource(config.accountId, key, settings, state, this.#openSecret)]];
     });
   }
 
@@ -167,10 +172,22 @@ export type PublishedSource = {
   readonly scoresBots: boolean;
   readonly isWeb: boolean;
   readonly redirectUrl: string | undefined;
+  /** What its provider's requests look like, where it has one. */
+  readonly kind: SourceKind | undefined;
+  /** Who may send beside who knows the key. */
+  readonly signing: Signing;
   readonly bucket: TokenBucket;
   readonly activity: SourceActivity;
   readonly tally: EventTally;
 };
+
+/** `sealed`: there is a secret, and it does not open here, so nobody can be told from anybody else. */
+type Signing =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'sealed' }
+  | { readonly kind: 'secret'; readonly secret: string };
+
+const unsigned: Signing = { kind: 'none' };
 
 type SourceState = Pick<PublishedSource, 'bucket' | 'activity' | 'tally'>;
 
@@ -180,6 +197,7 @@ function compileSource(
   key: SourceKey,
   settings: LiveCollections['sources'][number],
   state: SourceState,
+  openSecret: OpenSecret,
 ): PublishedSource {
   return {
     ...state,
@@ -196,7 +214,19 @@ function compileSource(
     scoresBots: settings.botControlMode === 'Block' || settings.botControlMode === 'Threshold',
     isWeb: settings.type === 'WebSource',
     redirectUrl: settings.type === 'RedirectSource' ? readRedirectUrl(settings.redirectUrl) : undefined,
+    kind: findSourceKind(settings.type),
+    signing: readSigning(accountId, settings, openSecret),
   };
+}
+
+function readSigning(
+  accountId: string,
+  { id, signingSecret }: LiveCollections['sources'][number],
+  openSecret: OpenSecret,
+): Signing {
+  if (signingSecret === null || signingSecret === undefined) return unsigned;
+  const secret = openSecret(signingSecret, accountId, id);
+  return secret === undefined ? { kind: 'sealed' } : { kind: 'secret', secret };
 }
 
 /** Only web addresses are redirected to, in the form that is safe in a header. */

@@ -14,7 +14,9 @@ import { createRedirectRoute } from './redirect.ts';
 import { SingleEvent } from '../ingest/single-event.ts';
 import type { EventLimits } from '../ingest/single-event.ts';
 import { createTrackRoute } from './track.ts';
-import { createWebhookRoute } from './webhook.ts';
+import { MadeEvents } from '../ingest/made-events.ts';
+import type { WebhookSettings } from '../webhook/webhook-settings.ts';
+import { createWebhookChallengeRoute, createWebhookRoute } from './webhook.ts';
 
 export type RoutesOptions = {
   readonly admission: Admission;
@@ -25,6 +27,7 @@ export type RoutesOptions = {
   /** Bytes of a body with one event. */
   readonly bodyBytesMax: number;
   readonly batch: BatchSettings;
+  readonly webhook: WebhookSettings;
   readonly experiments: ExperimentsProxyOptions;
 };
 
@@ -33,13 +36,15 @@ export function createRoutes(options: RoutesOptions): readonly Route[] {
   const { admission, sources, commit, limits, bodyBytesMax, batch } = options;
   const intake = new Intake(admission, commit, options.partitions);
   const events = new SingleEvent(admission, intake, limits);
+  const made = new MadeEvents(intake, { timeWindow: limits.timeWindow, bytesMax: bodyBytesMax });
   const routes: readonly Route[] = [
     createTrackRoute(events, bodyBytesMax),
     createIdentifyRoute(events, bodyBytesMax),
     createBatchRoute(admission, intake, batch),
     createPixelRoute(admission, intake, events),
     createRedirectRoute({ admission, sources, intake, events }),
-    createWebhookRoute(admission, events, limits, bodyBytesMax),
+    createWebhookRoute({ admission, events, made, limits, bodyBytesMax, settings: options.webhook }),
+    createWebhookChallengeRoute(admission),
     ...createExperimentsRoutes(options.experiments),
   ];
   return [...routes, createOpenApiRoute(routes)];

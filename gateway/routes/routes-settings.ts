@@ -2,6 +2,7 @@ import type { Static, TObject } from 'typebox';
 import { jsonDepthCeiling } from '../../shared/runtime/json-depth.ts';
 import { count } from '../../shared/runtime/variables.ts';
 import type { admissionEnv } from '../ingest/admission.ts';
+import type { webhookEnv } from '../webhook/webhook-settings.ts';
 import type { RoutesOptions } from './registry.ts';
 
 const kibibyte = 1024;
@@ -26,18 +27,18 @@ export const routesEnv = {
     8 * kibibyte,
     { unit: 'bytes', minimum: 2 },
   ),
-  GZIP_RATIO_MAX: count('A compressed batch may grow by this factor', 200),
-  GZIP_IN_FLIGHT_MAX: count('Batches decompressed at a time', 16),
+  GZIP_RATIO_MAX: count('A compressed body of a batch or a webhook may grow by this factor', 200),
+  GZIP_IN_FLIGHT_MAX: count('Batches, and bodies of webhooks, decompressed at a time', 16),
   JSON_DEPTH_MAX: count('How deep arrays and objects of a body, or of one event of a batch, may nest', 64, {
     minimum: 4,
     maximum: jsonDepthCeiling,
   }),
   JSON_KEYS_MAX: count('Object keys of one event', 10_000),
-  BATCH_KEYS_MAX: count('Object keys of one batch', 100_000),
+  BATCH_KEYS_MAX: count('Object keys of one batch, or of a webhook with several events', 100_000),
 };
 
-type RoutesVariables = Static<TObject<typeof routesEnv & typeof admissionEnv>>;
-type RoutesSettings = Pick<RoutesOptions, 'partitions' | 'limits' | 'bodyBytesMax' | 'batch'>;
+type RoutesVariables = Static<TObject<typeof routesEnv & typeof admissionEnv & typeof webhookEnv>>;
+type RoutesSettings = Pick<RoutesOptions, 'partitions' | 'limits' | 'bodyBytesMax' | 'batch' | 'webhook'>;
 
 /** The largest body of one event that a message of the log can carry. */
 export const readEventBytesMax = (env: RoutesVariables, messageBytesMax: number): number =>
@@ -59,6 +60,13 @@ export function readRoutesSettings(env: RoutesVariables, partitions: number, mes
       row: { ...limits, bytesMax: Math.min(env.ROW_BYTES_MAX, bodyBytesMax) },
       gzipRatioMax: env.GZIP_RATIO_MAX,
       gzipInFlightMax: env.GZIP_IN_FLIGHT_MAX,
+    },
+    webhook: {
+      eventsMax: env.WEBHOOK_EVENTS_MAX,
+      arrayKeysMax: env.BATCH_KEYS_MAX,
+      signatureAgeMsMax: env.WEBHOOK_SIGNATURE_AGE_MS_MAX,
+      multipartInFlightMax: env.WEBHOOK_MULTIPART_IN_FLIGHT_MAX,
+      gzip: { ratioMax: env.GZIP_RATIO_MAX, inFlightMax: env.GZIP_IN_FLIGHT_MAX },
     },
   };
 }

@@ -1,89 +1,273 @@
 import { BodyScan } from '../json/scan-body.ts';
-import type { JsonObject } from '../../shared/runtime/json.ts';
+import { isSame } from '../../shared/sources/sdk/signature.ts';
+import type { SourceKind } from '../../shared/sources/sdk/source-kind.ts';
+import { sourceKinds } from '../../shared/sources/registry.ts';
+import { Inflater } from '../http/inflate.ts';
 import type { Exchange } from '../http/exchange.ts';
-import { unsupportedEncoding, unsupportedType } from '../http/reply.ts';
+import {
+  busy,
+  createReply,
+  failure,
+  invalid,
+  jsonReply,
+  tooLarge,
+  unauthorized,
+  unsupportedEncoding,
+  unsupportedType,
+} from '../http/reply.ts';
 import type { Reply } from '../http/reply.ts';
 import { decodeSegment, isJsonType } from '../http/request-head.ts';
-import type { PostRoute } from '../http/route.ts';
+import type { GetRoute, PostRoute } from '../http/route.ts';
 import { Admitted } from '../ingest/admission.ts';
 import type { Admission } from '../ingest/admission.ts';
+import type { MadeEvents } from '../ingest/made-events.ts';
+import type { PublishedSource } from '../ingest/published-sources.ts';
 import { answer, identityParameters, pathParameter, queryParameter, refusals } from './openapi/parts.ts';
 import { madeToken, readQueryEvent } from './query-event.ts';
 import { readJson } from '../json/read-json.ts';
-import type { JsonLimits } from '../json/read-json.ts';
-import type { SingleEvent } from '../ingest/single-event.ts';
+import type { EventLimits, SingleEvent } from '../ingest/single-event.ts';
+import { refuseUnsigned } from '../webhook/check-signature.ts';
+import { payloadOf } from '../webhook/provider-payload.ts';
+import { readForm, readMultipart, readProviderJson } from '../webhook/read-body.ts';
+import type { ReadBody } from '../webhook/read-body.ts';
+import type { WebhookSettings } from '../webhook/webhook-settings.ts';
 
 const formType = 'application/x-www-form-urlencoded';
-const parametersMax = 1000;
+const multipartType = 'multipart/form-data';
+const paths = ['/webhook/:token', '/api/v1/webhook/:token'];
+
+export type WebhookParts = {
+  readonly admission: Admission;
+  readonly events: SingleEvent;
+  readonly made: MadeEvents;
+  readonly limits: EventLimits;
+  readonly bodyBytesMax: number;
+  readonly settings: WebhookSettings;
+};
 
 /**
- * `POST /webhook/{token}`: whatever another service sends. The body, a JSON object or a form, becomes the event's
- * properties; the query may name the event (default: the source's name) and whose it is.
+ * `POST /webhook/{token}`: whatever another service sends. Of a source whose kind knows its sender the body says name,
+ * id, time and visitor of the event, or of several. Of every other source the body, a JSON object or a form, becomes the
+ * event's properties. The query may name the event (default: the source's name) and whose it is, and wins over the body.
  */
-export function createWebhookRoute(
-  admission: Admission,
-  events: SingleEvent,
-  limits: JsonLimits,
-  bodyBytesMax: number,
-): PostRoute {
-  const scan = new BodyScan();
+export function createWebhookRoute(parts: WebhookParts): PostRoute {
+  const webhooks = new Webhooks(parts);
   return {
     name: 'webhook',
     method: 'post',
-    paths: ['/webhook/:token', '/api/v1/webhook/:token'],
-    openapi: { paths: { '/webhook/{token}': { post: description } } },
-    bodyBytesMax,
+    paths,
+    openapi: { paths: { '/webhook/{token}': { post: description, get: challengeDescription } } },
+    bodyBytesMax: parts.bodyBytesMax,
+    headers: new Set(['host', ...sourceKinds.flatMap(({ signature }) => signature?.headers ?? [])]),
     refuse: refuseHead,
-    accept(exchange, body, segment, query) {
-      const admitted = admission.admitToken(exchange, decodeSegment(segment));
-      if (!(admitted instanceof Admitted)) return exchange.send(admitted);
-      const read = isForm(exchange) ? { value: readForm(body) } : readJson(scan, body, limits);
-      if (read.refusal !== undefined) return exchange.send(read.refusal);
-      const { event, fields } = readQueryEvent(query);
-      const payload = {
-        ...fields,
-        token: madeToken,
-        event: event ?? admitted.source.name,
-        eventProperties: read.value,
-      };
-      events.made(exchange, admitted, payload);
+    accept: (exchange, body, segment, query) => webhooks.accept(exchange, body, decodeSegment(segment), query),
+  };
+}
+
+/**
+ * `GET /webhook/{token}`: some providers ask for an address before they use it. The token they show has to be the source
+ * key itself, so that whoever knows the address knows nothing more by asking.
+ */
+export function createWebhookChallengeRoute(admission: Admission): GetRoute {
+  return {
+    name: 'webhook_challenge',
+    method: 'get',
+    paths,
+    openapi: { paths: {} },
+    accept(exchange, segment, query) {
+      const token = decodeSegment(segment);
+      const source = admission.sourceOf(token);
+      if (source === undefined) return exchange.send(unauthorized);
+      if (source.kind?.challenge === undefined) return exchange.send(postOnly);
+      exchange.send(answerChallenge(source.kind.challenge, token, new URLSearchParams(query)));
     },
   };
 }
 
+const postOnly = failure(405, 'method not allowed', { headers: [['allow', 'POST, OPTIONS']] });
+const wrongToken = failure(403, "the verify token is not the source's key");
+const noChallenge = failure(400, 'the challenge is missing, or holds more than letters, digits, - and _');
+
+function answerChallenge(
+  challenge: NonNullable<SourceKind['challenge']>,
+  token: string,
+  query: URLSearchParams,
+): Reply {
+  if (!isSame(query.get(challenge.token) ?? '', token)) return wrongToken;
+  const text = query.get(challenge.answer) ?? '';
+  // It is repeated, so it must not be anything a browser would take for a page.
+  if (!/^[\w-]{1,256}$/.test(text)) return noChallenge;
+  return createReply(200, Buffer.from(text), {
+    headers: [
+      ['content-type', 'text/plain'],
+      ['x-content-type-options', 'nosniff'],
+      ['cache-control', 'no-store'],
+    ],
+  });
+}
+
+class Webhooks {
+  readonly #parts: WebhookParts;
+  readonly #inflater: Inflater;
+  readonly #scan = new BodyScan();
+  #multipartInFlight = 0;
+
+  constructor(parts: WebhookParts) {
+    this.#parts = parts;
+    const { gzip } = parts.settings;
+    this.#inflater = new Inflater({ bytesMax: parts.bodyBytesMax, ...gzip });
+  }
+
+  accept(exchange: Exchange, body: Buffer, token: string, query: string): void {
+    if (exchange.head.contentEncoding.toLowerCase() !== 'gzip') return this.#admit(exchange, body, token, query);
+    // The bytes handed over are gone when this returns.
+    const started = this.#inflater.inflate(Buffer.from(body), (result) => {
+      switch (result.kind) {
+        case 'body':
+          return exchange.attempt(() => this.#admit(exchange, result.body, token, query));
+        case 'too_large':
+          return exchange.send(tooLarge(this.#parts.bodyBytesMax));
+        case 'malformed':
+          return exchange.send(malformedGzip);
+      }
+    });
+    if (!started) exchange.send(busy);
+  }
+
+  #admit(exchange: Exchange, body: Buffer, token: string, query: string): void {
+    const { admission, settings } = this.#parts;
+    const source = admission.sourceOf(token);
+    if (source === undefined) return exchange.send(unauthorized);
+    const admitted = admission.admitSigned(exchange, source, 1);
+    if (!(admitted instanceof Admitted)) return exchange.send(admitted);
+    // Before anything looks at the body: reading it may change bytes that are signed.
+    const time = { nowMs: admitted.atMs, ageMsMax: settings.signatureAgeMsMax };
+    const unsigned = refuseUnsigned(source, exchange, body, time);
+    if (unsigned !== undefined) return refuse(exchange, source, unsigned);
+    if (mediaTypeOf(exchange) === multipartType) return this.#readMultipart(exchange, admitted, body, query);
+    this.#take(exchange, admitted, this.#read(exchange, source, body), query);
+  }
+
+  #read(exchange: Exchange, { kind }: PublishedSource, body: Buffer): ReadBody {
+    if (mediaTypeOf(exchange) === formType) return { value: readForm(body) };
+    const { limits, settings } = this.#parts;
+    if (kind === undefined) return readJson(this.#scan, body, limits);
+    return readProviderJson(body, { ...limits, arrayKeysMax: settings.arrayKeysMax });
+  }
+
+  #readMultipart(exchange: Exchange, admitted: Admitted, body: Buffer, query: string): void {
+    const { multipartInFlightMax } = this.#parts.settings;
+    if (this.#multipartInFlight >= multipartInFlightMax) return exchange.send(busy);
+    this.#multipartInFlight += 1;
+    // Its reader answers later, and the bytes are gone when this returns.
+    void readMultipart(Buffer.from(body), exchange.head.contentType).then((read) => {
+      this.#multipartInFlight -= 1;
+      exchange.attempt(() => this.#take(exchange, admitted, read, query));
+    });
+  }
+
+  #take(exchange: Exchange, admitted: Admitted, read: ReadBody, query: string): void {
+    const { source } = admitted;
+    if (read.refusal !== undefined) return refuse(exchange, source, read.refusal);
+    if (source.kind === undefined) return this.#takeAnything(exchange, admitted, read.value as object, query);
+    this.#takeEvents(exchange, admitted, source.kind.readEvents(read.value), query);
+  }
+
+  /** Of a source of no kind we know. */
+  #takeAnything(exchange: Exchange, admitted: Admitted, eventProperties: object, query: string): void {
+    const { event, fields } = readQueryEvent(query);
+    const payload = { ...fields, token: madeToken, event: event ?? admitted.source.name, eventProperties };
+    this.#parts.events.made(exchange, admitted, payload);
+  }
+
+  #takeEvents(
+    exchange: Exchange,
+    admitted: Admitted,
+    events: ReturnType<SourceKind['readEvents']>,
+    query: string,
+  ): void {
+    const { admission, made, limits, settings } = this.#parts;
+    const { source, atMs } = admitted;
+    if (events.length > settings.eventsMax) return refuse(exchange, source, tooManyEvents(settings.eventsMax));
+    if (events.length > 1) {
+      const others = admission.admitSigned(exchange, source, events.length - 1);
+      if (!(others instanceof Admitted)) return exchange.send(others);
+    }
+    const { timeWindow } = limits;
+    const context = { sourceName: source.name, says: readQueryEvent(query), nowMs: atMs, timeWindow, token: madeToken };
+    made.store(
+      exchange,
+      admitted,
+      events.map((event, index) => payloadOf(event, context, index)),
+    );
+  }
+}
+
+const malformedGzip = invalid('the body is not valid gzip');
+
+const tooManyEvents = (limit: number): Reply =>
+  jsonReply(413, { success: false, error: `a request has ${limit} events at most`, limit });
+
+function refuse(exchange: Exchange, source: PublishedSource, reply: Reply): void {
+  if (reply.code < 500) source.tally.invalid += 1;
+  exchange.send(reply);
+}
+
 function refuseHead(exchange: Exchange): Reply | undefined {
   const { contentType, contentEncoding } = exchange.head;
-  if (!isJsonType(contentType) && !isForm(exchange)) return unsupportedType;
-  return contentEncoding === '' || contentEncoding.toLowerCase() === 'identity' ? undefined : unsupportedEncoding;
+  const mediaType = mediaTypeOf(exchange);
+  if (!isJsonType(contentType) && mediaType !== formType && mediaType !== multipartType) return unsupportedType;
+  return ['', 'identity', 'gzip'].includes(contentEncoding.toLowerCase()) ? undefined : unsupportedEncoding;
 }
 
-const isForm = (exchange: Exchange): boolean =>
-  exchange.head.contentType.split(';', 1)[0]?.trim().toLowerCase() === formType;
+const mediaTypeOf = ({ head }: Exchange): string => head.contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
 
-/** A form's fields; one that comes several times is an array. */
-function readForm(body: Buffer): JsonObject {
-  const form = new URLSearchParams(body.toString('utf8'));
-  const names = [...new Set(form.keys())].slice(0, parametersMax).filter((name) => name !== '__proto__');
-  return Object.fromEntries(
-    names.map((name) => {
-      const values = form.getAll(name);
-      return [name, values.length === 1 ? values[0] : values];
-    }),
-  );
-}
+const formContent = { schema: { type: 'object' } };
 
 const description: object = {
   operationId: 'webhook',
-  summary: 'Send one event with any body',
-  description:
-    'The body, a JSON object or a form, becomes eventProperties. The event is named as the source, or by `event`.',
+  summary: 'Send what a webhook of another service sends',
+  description: [
+    'Of a source whose type names a service, the body is read as that service writes it: name, id, time and visitor of the',
+    'event, or of several; the whole body stays in eventProperties. With a signingSecret on the source the request has to be',
+    'signed. Of every other source the body, a JSON object or a form, becomes eventProperties, and the event is named as the',
+    'source. `event` and the parameters that identify win over the body. The body may be compressed with gzip. What a',
+    'service cannot mend is taken: times outside the window are kept as original_time in the context, texts that are too',
+    'long stay in eventProperties only.',
+  ].join(' '),
   parameters: [pathParameter('token', 'Source key'), queryParameter('event'), ...identityParameters],
   requestBody: {
     required: true,
     content: {
-      'application/json': { schema: { type: 'object' } },
-      'application/x-www-form-urlencoded': { schema: { type: 'object' } },
+      'application/json': {
+        schema: { anyOf: [{ type: 'object' }, { type: 'array', items: { type: 'object' } }] },
+      },
+      'application/x-www-form-urlencoded': formContent,
+      'multipart/form-data': formContent,
     },
   },
-  responses: { 200: answer('Stored', 'Success'), ...refusals('Failure') },
+  responses: {
+    200: answer('All events are stored', 'Success'),
+    ...refusals('Failure'),
+    401: answer('Missing or unknown source key, or a signature that is missing, wrong or of another time', 'Failure'),
+  },
+};
+
+const challengeDescription: object = {
+  operationId: 'webhookChallenge',
+  summary: 'Answer a service that asks for the address before it uses it',
+  description: 'Facebook Lead Ads only: the verify token has to be the source key.',
+  parameters: [
+    pathParameter('token', 'Source key'),
+    queryParameter('hub.mode'),
+    queryParameter('hub.verify_token', true),
+    queryParameter('hub.challenge', true),
+  ],
+  responses: {
+    200: { description: 'The challenge', content: { 'text/plain': { schema: { type: 'string' } } } },
+    400: answer('No challenge', 'Failure'),
+    401: answer('Missing or unknown source key', 'Failure'),
+    403: answer('The verify token is another one', 'Failure'),
+    405: answer('The source is of another type', 'Failure'),
+  },
 };

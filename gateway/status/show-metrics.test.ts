@@ -32,7 +32,7 @@ function rig() {
   showMetrics(page, {
     routes: [{ name: 'track' }, { name: 'batch' }],
     requests,
-    sources: new PublishedSources({ eventsPerS: 1, burstS: 1 }),
+    sources: new PublishedSources({ eventsPerS: 1, burstS: 1 }, () => undefined),
     commit,
     commitSettings,
     publishTimes,

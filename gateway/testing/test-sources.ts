@@ -21,4 +21,8 @@ export const testSources = {
   hook: source('hook', 'Webhook', { name: 'Order hook' }),
 } as const;
 
+/** A source of every kind that understands its sender, by type; the secret, sealed, makes its requests be signed. */
+export const providerSource = (type: string, signingSecret: string | null = null): TestSource =>
+  source(`${type}${signingSecret === null ? '' : '-signed'}`, type, { signingSecret });
+
 export const allTestSources: readonly TestSource[] = Object.values(testSources);

@@ -8,3 +8,14 @@ export const sourceTypes: readonly string[] = words(`
   ReactNativeApi RedirectSource RubyApi SegmentWebPlugin TypeformWebhooks WebSource Webhook WhatConverts
   iOSNativeApi
 `);
+
+/**
+ * Those whose visitor is at the other end of the connection: the address and the User-Agent of a request are the visitor's.
+ * Of every other kind they are a server's, the customer's or a provider's.
+ */
+export const visitorSourceTypes: ReadonlySet<string> = new Set(
+  words(`
+    AndroidNativeApi PixelImage ReactNativeApi RedirectSource WebSource
+    iOSNativeApi
+  `),
+);

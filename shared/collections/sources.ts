@@ -5,6 +5,7 @@ import { isJsonObject } from '../runtime/json.ts';
 import type { JsonObject } from '../runtime/json.ts';
 import { defineCollection, enabledStatus, nullable, textOf } from '../contracts/config/define-collection.ts';
 import type { FieldProblem } from '../contracts/config/define-collection.ts';
+import { findSourceKind, sourceKinds } from '../sources/registry.ts';
 import { sourceTypes } from './source-types.ts';
 
 const listItemsMax = 1_000;
@@ -22,6 +23,14 @@ const body = Type.Object({
   redirectUrl: nullable(Type.String({ minLength: 1, maxLength: 2_048 })),
   projectAPIKey: nullable(Type.String({ maxLength: 1_000 })),
   probabilisticIdentity: nullable(Type.Record(Type.String(), Type.Unknown())),
+  signingSecret: nullable(
+    Type.String({
+      minLength: 1,
+      maxLength: 1_000,
+      description:
+        'The secret a provider signs its requests with: set, requests without its signature are refused. Only for types whose provider signs. Read back masked; the mask sent back leaves it.',
+    }),
+  ),
 });
 
 export type SourceBody = Static<typeof body>;
@@ -42,6 +51,7 @@ export const sources = defineCollection({
     redirectUrl: null,
     projectAPIKey: null,
     probabilisticIdentity: null,
+    signingSecret: null,
   },
   harmless: ['name', 'selectedAccountId', 'botScoreThreshold', 'projectAPIKey', 'probabilisticIdentity'],
   fixed: ['type'],
@@ -52,7 +62,14 @@ export const sources = defineCollection({
 
 function checkSource(source: JsonObject): FieldProblem[] {
   const problems: FieldProblem[] = [];
-  const { type, redirectUrl, whitelistIps, whitelistDomains, probabilisticIdentity } = source;
+  const { type, redirectUrl, whitelistIps, whitelistDomains, probabilisticIdentity, signingSecret } = source;
+  if (typeof signingSecret === 'string' && findSourceKind(textOf(type))?.signature === undefined) {
+    const signing = sourceKinds.flatMap((kind) => (kind.signature === undefined ? [] : [kind.type]));
+    problems.push({
+      field: 'signingSecret',
+      problem: `has no use in a ${textOf(type)}; it has in a ${signing.toSorted().join(', ')}`,
+    });
+  }
   if (typeof redirectUrl === 'string' && !isWebUrl(redirectUrl)) {
     problems.push({ field: 'redirectUrl', problem: 'must be an absolute http or https URL' });
   }

@@ -13,6 +13,8 @@ export type HealthRecord = {
   readonly minutes: readonly HealthMinute[];
   /** Ms since the epoch. */
   readonly lastDispatchedAt: number | null;
+  /** In the recent entry: the destination is held, for it refuses its key or token. */
+  readonly accessRefused?: true;
   /** In the recent entry: what the dispatcher has settled. For the one that takes over from it. */
   readonly place?: WrittenPlace;
 };
@@ -35,6 +37,7 @@ const isRecord = Compile(
     v: Type.Literal(1),
     minutes: Type.Array(Type.Tuple([Type.Integer(), count, count, count, count])),
     lastDispatchedAt: Type.Union([Type.Number(), Type.Null()]),
+    accessRefused: Type.Optional(Type.Literal(true)),
     place: Type.Optional(Type.Unknown()),
   }),
 );

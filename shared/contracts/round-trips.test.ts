@@ -58,6 +58,7 @@ test('round trip: a frame of the retry log', () => {
       firstAttemptAt: fc.nat(),
       lastAttemptAt: fc.nat(),
       notBefore: fc.nat(),
+      heldAt: fc.nat(),
       reason: text,
       event,
       request,

@@ -1,8 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { facebook } from './facebook/destination.ts';
+import { ga4MeasurementProtocol } from './ga4-measurement-protocol/destination.ts';
 import { linkedinAdsCapi } from './linkedin-ads-capi/destination.ts';
 import { pinterest } from './pinterest/destination.ts';
 import { reddit } from './reddit/destination.ts';
+import type { DestinationKind, OutboundEvent } from './sdk/destination.ts';
 import { snapchatAdsCapi } from './snapchat-ads-capi/destination.ts';
 import { sampleShopper } from './testing/sample-shopper.ts';
 import { tiktok } from './tiktok/destination.ts';
@@ -27,4 +29,52 @@ describe.each(kinds.map((kind) => [kind.descriptor.id, kind] as const))('%s', (_
       expect(body + url).not.toContain(secret);
     }
   });
+});
+
+const californian = { country: 'United States', state: 'California' };
+const shopper = (properties: Record<string, unknown>, visitor: Record<string, unknown> = californian) =>
+  sampleShopper({ properties: { value: 1, currency: 'EUR', ...properties }, visitor });
+const inMeta = (country: number, state: number) => ({
+  data: [
+    {
+      data_processing_options: ['LDU'],
+      data_processing_options_country: country,
+      data_processing_options_state: state,
+    },
+  ],
+});
+const inReddit = (place: Record<string, string>) => ({
+  data: { events: [{ user: { data_processing_options: { modes: ['LDU'], ...place } } }] },
+});
+
+const optedOut = { data: [{ opt_out: true, custom_data: { opt_out_type: 'LDP' } }] };
+const denied = { consent: { ad_user_data: 'DENIED', ad_personalization: 'DENIED' } };
+const limited = { data: [{ limited_data_use: true }] };
+
+test.each<[kind: DestinationKind, ofCalifornia: object, ofFrance: object]>([
+  [facebook, inMeta(1, 1_000), inMeta(0, 0)],
+  [ga4MeasurementProtocol, denied, denied],
+  [pinterest, optedOut, optedOut],
+  [reddit, inReddit({ country: 'US', region: 'US-CA' }), inReddit({ country: 'FR' })],
+  [snapchatAdsCapi, inMeta(1, 1_000), inMeta(0, 0)],
+  [tiktok, limited, limited],
+])('limited data use: $0.descriptor.id is told in its words', (kind, ofCalifornia, ofFrance) => {
+  const prepared = kind.prepare(kind.exampleSettings);
+  const bodyOf = (event: OutboundEvent): unknown => JSON.parse(prepared.buildRequest([event], nowMs).body ?? '');
+  expect(bodyOf(shopper({ limited_data_use: true }))).toMatchObject(ofCalifornia);
+  expect(bodyOf(shopper({ limited_data_use: 'true' }, { country: 'fr', state: 'CA' }))).toMatchObject(ofFrance);
+  const consent = { limited_data_use: true };
+  expect(bodyOf(shopper({}, { ...californian, consent }))).toMatchObject(ofCalifornia);
+  for (const open of [shopper({}), shopper({ limited_data_use: false }, { ...californian, consent })]) {
+    expect(JSON.stringify(bodyOf(open))).not.toMatch(/LDU|LDP|opt_out|limited_data_use":true|DENIED/);
+  }
+  const mapped = { eventName: 'Order Completed', properties: { value: 1, currency: 'EUR', limited_data_use: 'yes' } };
+  expect(JSON.stringify(bodyOf({ ...shopper({}), mapped }))).toMatch(/LDU|LDP|limited_data_use":true|DENIED/);
+});
+
+test('limited data use: LinkedIn, which knows none, is not sent the event', () => {
+  const prepared = linkedinAdsCapi.prepare(linkedinAdsCapi.exampleSettings);
+  expect(prepared.accepts?.(shopper({}))).toBe(true);
+  expect(prepared.accepts?.(shopper({ limited_data_use: true }))).toBe(false);
+  expect(prepared.accepts?.(shopper({}, { consent: { limited_data_use: true } }))).toBe(false);
 });

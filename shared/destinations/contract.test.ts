@@ -14,6 +14,8 @@ const nowMs = 1_700_000_001_000;
 const secretsInUrl: ReadonlySet<string> = new Set(['GA4MeasurementProtocol.apiSecret', 'SnapchatAdsCapi.accessToken']);
 // The same cases in every run: what they are drawn from is wide, and a new one is better found on purpose.
 const cases = { seed: 20_260_131, numRuns: 40 };
+/** Kinds that send the event as the log has it, its `sender` marked as such. */
+const canonical: ReadonlySet<string> = new Set(['AWSKinesis', 'AWSSNS', 'GooglePubSub', 'HTTPDestination']);
 /** Platforms that take no time: an event counts when it arrives. */
 const timeless: ReadonlySet<string> = new Set(['Plausible']);
 
@@ -79,6 +81,15 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     const at = (time: number) => prepared.buildRequest([{ resolved: sampleEvent({ time }) }], nowMs).body;
     if (timeless.has(id)) expect(at(nowMs - 3_600_000)).toBe(at(nowMs));
     else expect(at(nowMs - 3_600_000)).not.toBe(at(nowMs));
+  });
+
+  it('buildRequest: the server that sent the event is nobody’s browser, and not told of as one', () => {
+    const sender = { ip: '192.0.2.199', user_agent: 'calling-server/9' };
+    const outbound = { resolved: sampleEvent({ context: { ...sampleEvent().event.context, sender } }) };
+    const { url, headers, body = '' } = prepared.buildRequest([outbound], nowMs);
+    expect(url + JSON.stringify(headers) + (canonical.has(id) ? '' : body)).not.toMatch(
+      /192\.0\.2\.199|calling-server/,
+    );
   });
 
   it('buildRequest: no secret stands in the URL, unless the platform takes it nowhere else', () => {

@@ -13,12 +13,13 @@ test.each([408, 425, 429, 500, 502, 503, 504, 599])('classify answer: %i: worth 
   expect(classify(status)).toEqual({ kind: 'retry', reason: `status ${status}` });
 });
 
-test.each([301, 302, 307, 304, 400, 401, 403, 404, 409, 410, 413, 422])(
-  'classify answer: %i: never taken',
-  (status) => {
-    expect(classify(status)).toEqual({ kind: 'reject', reason: `status ${status}` });
-  },
-);
+test.each([401, 403])('classify answer: %i: the destination refuses the key, and its events wait', (status) => {
+  expect(classify(status)).toEqual({ kind: 'retry', reason: `status ${status}`, refusesAccess: true });
+});
+
+test.each([301, 302, 307, 304, 400, 404, 409, 410, 413, 422])('classify answer: %i: never taken', (status) => {
+  expect(classify(status)).toEqual({ kind: 'reject', reason: `status ${status}` });
+});
 
 test('classify answer: Retry-After: goes with what is tried again only', () => {
   expect(classify(429, { 'retry-after': '7' })).toEqual({ kind: 'retry', reason: 'status 429', afterMs: 7_000 });

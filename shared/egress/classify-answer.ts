@@ -2,11 +2,15 @@ import type { OutboundAnswer, Outcome } from '../destinations/sdk/destination.ts
 
 const delivered: Outcome = { kind: 'delivered' };
 
-/** What an answer's status means for every event of the request: RFC 9110 for the codes worth another attempt. */
+/**
+ * What an answer's status means for every event of the request: RFC 9110 for the codes worth another attempt. Unauthorized
+ * and Forbidden are about the destination's key, whatever it carries.
+ */
 export function classifyAnswer(answer: OutboundAnswer, nowMs: number): Outcome {
   const { status } = answer;
   if (status >= 200 && status < 300) return delivered;
   const reason = `status ${status}`;
+  if (status === 401 || status === 403) return { kind: 'retry', reason, refusesAccess: true };
   if (!isWorthAnotherAttempt(status)) return { kind: 'reject', reason };
   const afterMs = readRetryAfter(answer.headers['retry-after'], nowMs);
   return afterMs === undefined ? { kind: 'retry', reason } : { kind: 'retry', reason, afterMs };

@@ -25,7 +25,7 @@ import type { CheckedBatch, ParsedBatch, RowLimits } from './batch-rows.ts';
 import { checkRow, isUtf8Outside, parseBatch } from './batch-rows.ts';
 import { blankRepeats, blankToken } from '../../ingest/blank-token.ts';
 import type { OpenApiPart, PostRoute } from '../../http/route.ts';
-import { Inflater } from './inflate.ts';
+import { Inflater } from '../../http/inflate.ts';
 import type { Intake } from '../../ingest/intake.ts';
 import { TrackHeads, endHead } from '../../../shared/contracts/events/envelope.ts';
 import { textCharactersMax } from '../../payload/payload-fields.ts';

@@ -2,6 +2,7 @@ import type { Static, TObject } from 'typebox';
 import type { SenderLimits } from '../../../shared/egress/sender.ts';
 import { count } from '../../../shared/runtime/variables.ts';
 import type { OrderLimits } from './parked/visitor-order.ts';
+import type { AccessRetry } from './sending/request-gate.ts';
 
 export type DispatcherSettings = {
   /** Requests in flight to one destination, at most. */
@@ -20,6 +21,7 @@ export type DispatcherSettings = {
   readonly ackWaitMs: number;
   readonly healthFlushMs: number;
   readonly retryWindowMs: number;
+  readonly accessRetry: AccessRetry;
   /** Past any of them no fresh events are taken. */
   readonly order: OrderLimits;
   readonly sender: Pick<SenderLimits, 'connectTimeoutMs' | 'headersTimeoutMs' | 'totalTimeoutMs'>;
@@ -61,6 +63,12 @@ export const dispatcherEnv = {
     unit: 'ms',
     minimum: 1_000,
   }),
+  DISPATCH_ACCESS_RETRY_MIN_MS: count(
+    'How long a destination that refuses its key or token is left alone before it is asked again; each time twice as long',
+    60_000,
+    { unit: 'ms', minimum: 100 },
+  ),
+  DISPATCH_ACCESS_RETRY_MAX_MS: count('The longest such wait', 600_000, { unit: 'ms', minimum: 100 }),
   DISPATCH_VISITORS_WAITING_MAX: count(
     'Visitors of one destination with an event that is to be retried. Past this, or either of the next two, it takes no fresh events until its retries have made room. Of destinations with order `visitor`',
     100_000,
@@ -84,6 +92,10 @@ export function readDispatcherSettings(env: Static<TObject<typeof dispatcherEnv>
     ackWaitMs: env.DISPATCH_ACK_WAIT_MS,
     healthFlushMs: env.DISPATCH_HEALTH_FLUSH_MS,
     retryWindowMs: env.RETRY_WINDOW_MS,
+    accessRetry: {
+      minMs: env.DISPATCH_ACCESS_RETRY_MIN_MS,
+      maxMs: Math.max(env.DISPATCH_ACCESS_RETRY_MIN_MS, env.DISPATCH_ACCESS_RETRY_MAX_MS),
+    },
     order: {
       visitorsMax: env.DISPATCH_VISITORS_WAITING_MAX,
       eventsMax: env.DISPATCH_PARKED_EVENTS_MAX,

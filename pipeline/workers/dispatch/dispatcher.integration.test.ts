@@ -349,6 +349,48 @@ test('dispatcher: misconfigured: waits in the log until its settings can be used
   await until('it arrived', () => sink.taken().join() === 'a');
 });
 
+test('dispatcher: key refused: the destination is held, no event is given up, and all arrive once it has a key that is taken', async () => {
+  sink.answer(({ headers }) => (headers['x-key'] === 'new' ? 200 : 401));
+  publishDestination({ settings: { headers: { 'x-key': 'old' } } });
+  // The window is over long before the key is there.
+  const dispatcher = await rig.start({ concurrency: 1, retryWindowMs: 50 });
+  for (let i = 0; i < 12; i += 1) await rig.send([{ id: `e${i}` }]);
+  await until('it is held', () => dispatcher.stats()['access_refused'] === 1);
+  await until('health says so', async () => (await rig.health())?.accessRefused === true);
+  expect(sink.requests).toHaveLength(3);
+  expect(dispatcher.stats()).toMatchObject({ held: 3, attempts_access_refused: 3, dead_letters: 0, retries: 0 });
+  publishDestination({ settings: { headers: { 'x-key': 'new' } } });
+  await until('what was never tried arrived', () => new Set(sink.taken()).size === 9);
+  await until('health is well', async () => (await rig.health())?.accessRefused === undefined);
+  expect(dispatcher.stats()).toMatchObject({ access_refused: 0, breaker_open: 0, dead_letters: 0 });
+  expect([...(await rig.retries()).values()].length).toBeGreaterThan(0);
+});
+
+test('dispatcher: key refused: is asked again by itself, and what waited arrives in order', async () => {
+  let isRefused = true;
+  sink.answer(() => (isRefused ? 403 : 200));
+  const accessRetry = { minMs: 300, maxMs: 600 };
+  const dispatcher = await rig.start({ concurrency: 1, retryWindowMs: 50, accessRetry });
+  for (let i = 0; i < 6; i += 1) await rig.send([{ id: `e${i}`, visitor: 'one' }]);
+  await until('it was asked again and again', () => sink.requests.length > 5);
+  expect(dispatcher.stats()).toMatchObject({ access_refused: 1, dead_letters: 0 });
+  isRefused = false;
+  await until('all arrived', () => sink.taken().length === 6);
+  expect(sink.taken()).toEqual(['e0', 'e1', 'e2', 'e3', 'e4', 'e5']);
+  expect(await rig.deadLetters()).toEqual([]);
+});
+
+test('dispatcher: key refused: an event that alone is refused so does not hold the others, and is given up', async () => {
+  sink.answer(({ body }) => (idsOf(body).includes('poison') ? 403 : 200));
+  const accessRetry = { minMs: 300, maxMs: 600 };
+  const dispatcher = await rig.start({ accessRetry });
+  await rig.send([{ id: 'poison' }, ...numbered(20)]);
+  await until('the others arrived', () => sink.taken().length === 20);
+  await until('it is given up', async () => (await rig.deadLetters()).length === 1);
+  expect((await rig.deadLetters())[0]).toMatchObject({ reason: 'status 403', event: { event: { id: 'poison' } } });
+  expect(dispatcher.stats()).toMatchObject({ access_refused: 0, breaker_opened: 0 });
+});
+
 test('dispatcher: forbidden address: becomes a dead letter, nothing is sent', async () => {
   rig.configure({ destinations: [httpEntity(rig.destinationId, 'http://169.254.169.254/latest')] });
   await rig.start();

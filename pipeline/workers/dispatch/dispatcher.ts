@@ -1,4 +1,4 @@
-import type { DeliveryOrder } from '../../../shared/destinations/common-settings.ts';
+import type { DeliveryOrder, OfferedDestination } from '../../../shared/destinations/common-settings.ts';
 import { parkedTier } from '../../../shared/contracts/events/retry-record.ts';
 import { withDeadline } from '../../../shared/runtime/deadline.ts';
 import { openPullConsumer } from '../../../shared/nats/consume/pull-consumer.ts';
@@ -144,6 +144,9 @@ export class Dispatcher {
   #isConfirming = false;
   /** Events parked when the breaker opened last. */
   #parkedAtProbe = 0;
+  #isAccessRefused = false;
+  /** What was sent with last: other settings may hold another key. */
+  #preparedLast: OfferedDestination | undefined;
   /** Why the destination cannot be sent to. */
   #problem: string | undefined;
 
@@ -177,6 +180,7 @@ export class Dispatcher {
       requests_in_flight: gate.inFlight,
       concurrency: gate.concurrency,
       breaker_open: gate.isBreakerClosed ? 0 : 1,
+      access_refused: gate.isAccessRefused ? 1 : 0,
       breaker_probing: gate.isProbing ? 1 : 0,
       visitors_waiting: visitorOrder?.visitorsWaiting ?? 0,
       events_parked: visitorOrder?.eventsParked ?? 0,
@@ -421,7 +425,8 @@ export class Dispatcher {
     const { inbox, sending, outbox } = this.#parts;
     this.#observe(batch, delivered);
     const hasOpened = sending.ended(batch, delivered);
-    const whereabouts = outbox.settle(batch.items, delivered.attempts);
+    this.#noteAccess(delivered);
+    const whereabouts = outbox.settle(batch.items, delivered.attempts, batch.isProbe);
     for (const [index, item] of batch.items.entries()) {
       const at = whereabouts[index];
       if (at === 'settled') inbox.settle(item);
@@ -436,6 +441,18 @@ export class Dispatcher {
       this.#handBackUnstarted();
     }
     this.#wakeup.ring();
+  }
+
+  /** Tells whoever asks for the destination's health, and the log, that its key or token is refused or taken again. */
+  #noteAccess({ isUp }: Delivered): void {
+    const { health, sending } = this.#parts;
+    const isRefused = sending.gate.isAccessRefused;
+    if (isRefused || isUp) health.setAccessRefused(isRefused);
+    if (isRefused === this.#isAccessRefused) return;
+    this.#isAccessRefused = isRefused;
+    const { destinationId, logger } = this.#options;
+    if (isRefused) logger.error({ destinationId }, 'dispatcher: the destination refuses its key or token');
+    else logger.info({ destinationId }, 'dispatcher: the destination takes its key or token again');
   }
 
   #observe({ items, startedMs }: Batch, { requests, attempts }: Delivered): void {
@@ -487,6 +504,10 @@ export class Dispatcher {
     if ((target?.prepared?.order ?? order) !== order && this.#state.kind === 'running') {
       // It goes on with this turn, which sends no more of what is fresh.
       void this.#end('order changed', orderChangeMs);
+    }
+    if (target?.prepared !== this.#preparedLast) {
+      this.#preparedLast = target?.prepared;
+      sending.askAgain();
     }
     this.#noteProblem(target?.problem);
     const isRunning = this.#state.kind === 'running';
@@ -673,6 +694,7 @@ async function openPartsOn(
       sender: options.createSender(settings.concurrency),
       concurrency: settings.concurrency,
       lingerMs: settings.lingerMs,
+      accessRetry: settings.accessRetry,
       keepsOrder: visitorOrder !== undefined,
     }),
     outbox: new Outbox({

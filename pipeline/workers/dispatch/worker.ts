@@ -86,7 +86,7 @@ export const dispatcherWorker = defineWorker({
       logger: host.logger,
       beginTurn: () => host.beginTurn(),
       target: () => plans.target(accountId, destinationId),
-      retryPolicy: createRetryPolicy(settings.dispatcher.retryWindowMs),
+      retryPolicy: createRetryPolicy(settings.dispatcher.retryWindowMs, settings.dispatcher.accessRetry.minMs),
       noteOutcome: (note) => outcomes.record(note),
       settings: settings.dispatcher,
     });

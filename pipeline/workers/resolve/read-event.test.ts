@@ -4,7 +4,8 @@ import type { JsonObject } from '../../../shared/runtime/json.ts';
 import { readEvent, readTouch } from './read-event.ts';
 import { openResolvePlan } from './resolve-plan.ts';
 
-const rules = openResolvePlan.sourceRules('any');
+const ofServer = openResolvePlan.sourceRules('any');
+const rules = { ...ofServer, isVisitorsConnection: true };
 
 function envelope(body: JsonObject, more: Partial<Envelope> = {}): Envelope {
   return { v: 1, kind: 'track', id: 'e', account: 'a', source: 's', at: 1_000, body: { event: 'E', ...body }, ...more };
@@ -64,10 +65,31 @@ describe('readEvent', () => {
     expect(readEvent(envelope(body, more), rules).context).toEqual(expected);
   });
 
+  it.each<[name: string, body: JsonObject, more: Partial<Envelope>, expected: JsonObject]>([
+    ['is kept apart', {}, { ip: '1', ua: 'A' }, { sender: { ip: '1', user_agent: 'A' } }],
+    [
+      'is not the visitor’s where the server says half of it',
+      { identityContext: { ip: '3' } },
+      { ip: '1', ua: 'A' },
+      { ip: '3', sender: { ip: '1', user_agent: 'A' } },
+    ],
+    [
+      'cannot be claimed by a client',
+      { defaultProperties: { sender: { ip: '9' }, user_agent: 'C' } },
+      { ip: '1' },
+      { user_agent: 'C', sender: { ip: '1' } },
+    ],
+    ['is nothing where the gateway was told nothing', {}, {}, {}],
+  ])('readEvent: the connection of a calling server %s', (_name, body, more, expected) => {
+    expect(readEvent(envelope(body, more), ofServer).context).toEqual(expected);
+  });
+
   it('readEvent: a source that excludes the request context keeps neither address nor User-Agent of it', () => {
     const excluding = { ...rules, excludeRequestContext: true };
     const event = readEvent(envelope({ identityContext: { ip: '3' } }, { ip: '1', ua: 'A' }), excluding);
     expect(event.context).toEqual({ ip: '3' });
+    const server = { ...excluding, isVisitorsConnection: false };
+    expect(readEvent(envelope({}, { ip: '1', ua: 'A' }), server).context).toEqual({});
   });
 });
 

@@ -1,4 +1,5 @@
 import type { Envelope } from '../../../shared/contracts/events/envelope.ts';
+import { senderKey } from '../../../shared/contracts/events/resolved-event.ts';
 import { isJsonObject } from '../../../shared/runtime/json.ts';
 import type { JsonObject } from '../../../shared/runtime/json.ts';
 import { cleanJson } from '../../../shared/visitors/clean-json.ts';
@@ -83,13 +84,21 @@ function eventProperties(body: JsonObject): JsonObject {
 }
 
 /**
- * defaultProperties with the end user's network data: what the server that called said of it, else the client, else
- * the connection. What a batch says holds where the row does not say otherwise.
+ * defaultProperties with the end user's network data: what the server that called said of it, else the client, else the
+ * connection, where the visitor is at its other end. What is there otherwise is the sender's own, and kept apart as
+ * `sender`. What a batch says holds where the row does not say otherwise.
  */
 function readContext({ body, ctx, ip, ua }: Envelope, rules: SourceRules): JsonObject {
   const connection: Record<string, unknown> = {};
   if (!rules.excludeRequestContext) setNetworkData(connection, ip, ua);
-  const context = { ...connection, ...ctx?.defaultProperties, ...objectOf(body['defaultProperties']) };
+  const isVisitors = rules.isVisitorsConnection;
+  const context: Record<string, unknown> = {
+    ...(isVisitors ? connection : undefined),
+    ...ctx?.defaultProperties,
+    ...objectOf(body['defaultProperties']),
+  };
+  // Only who took the request knows who sent it.
+  if (!isVisitors && !rules.excludeRequestContext && (ip ?? ua) !== undefined) context[senderKey] = connection;
   for (const identity of [ctx?.identityContext, body['identityContext']]) {
     if (isJsonObject(identity)) setNetworkData(context, identity['ip'], identity['userAgent']);
   }

@@ -33,7 +33,11 @@ function createContext(): StepContext {
     plans: () => ({
       versionNumber: 1,
       allows: (name) => name !== 'Forbidden',
-      sourceRules: () => ({ botControl: { mode: 'Block', threshold: 10 }, excludeRequestContext: false }),
+      sourceRules: () => ({
+        botControl: { mode: 'Block', threshold: 10 },
+        excludeRequestContext: false,
+        isVisitorsConnection: true,
+      }),
     }),
     settings: defaultSettings,
     logger: pino({ level: 'silent' }),

@@ -34,6 +34,7 @@ test('resolve plan: carries what a source asks for, and asks nothing of an unkno
   expect(plan.sourceRules('s1')).toEqual({
     botControl: { mode: 'Threshold', threshold: 30 },
     excludeRequestContext: true,
+    isVisitorsConnection: true,
   });
   expect(plan.sourceRules('s2').excludeRequestContext).toBe(false);
   expect(plan.sourceRules('gone')).toMatchObject({ botControl: { mode: 'Allow' }, excludeRequestContext: false });
@@ -58,10 +59,24 @@ test('resolve plan: of a source that cannot be read nothing is kept that it may 
   expect(plan.sourceRules('s')).toEqual({
     botControl: { mode: 'Threshold', threshold: undefined },
     excludeRequestContext: true,
+    isVisitorsConnection: true,
   });
 });
 
 test('resolve plan: an allowed event that cannot be read allows nothing, and does not open the door to all', () => {
   const plan = compileResolvePlan(config({ allowedEvents: [{ id: '1', destinationIds: [] }] }));
   expect(['Anything', 'undefined', '$identify'].map((name) => plan.allows(name))).toEqual([false, false, true]);
+});
+
+test.each([
+  ...['WebSource', 'PixelImage', 'RedirectSource', 'AndroidNativeApi', 'iOSNativeApi', 'ReactNativeApi'].map(
+    (type) => [type, true] as const,
+  ),
+  ...['NodejsApi', 'HTTPApiSource', 'Webhook', 'TypeformWebhooks', 'SegmentWebPlugin', 'of a newer build'].map(
+    (type) => [type, false] as const,
+  ),
+])('resolve plan: the connection of %s is the visitor’s: %s', (type, isVisitors) => {
+  const plan = compileResolvePlan(config({ sources: [{ id: 's', type }] }));
+  expect(plan.sourceRules('s').isVisitorsConnection).toBe(isVisitors);
+  expect(plan.sourceRules('gone').isVisitorsConnection).toBe(false);
 });

@@ -1,4 +1,5 @@
 import type { LiveCollections, LiveConfig } from '../../../shared/collections/live-config.ts';
+import { visitorSourceTypes } from '../../../shared/collections/source-types.ts';
 import { compileAllowedEvents } from '../../../shared/routing/allowed-events.ts';
 import { limitsEvents } from '../../../shared/routing/dispatch-plan.ts';
 import type { BotControl } from '../../../shared/admission/bot-score.ts';
@@ -7,6 +8,8 @@ export type SourceRules = {
   readonly botControl: BotControl;
   /** Neither address nor User-Agent of the request may be kept. */
   readonly excludeRequestContext: boolean;
+  /** The visitor is at the other end of the connection, not a server. */
+  readonly isVisitorsConnection: boolean;
 };
 
 /** What the resolver needs of an account's live version. */
@@ -18,7 +21,12 @@ export type ResolvePlan = {
   sourceRules(sourceId: string): SourceRules;
 };
 
-const openSource: SourceRules = { botControl: { mode: 'Allow', threshold: undefined }, excludeRequestContext: false };
+/** Of a source that is not known nobody knows whose connection it was. */
+const openSource: SourceRules = {
+  botControl: { mode: 'Allow', threshold: undefined },
+  excludeRequestContext: false,
+  isVisitorsConnection: false,
+};
 
 /** Gateways take nothing for it any more; of what they took before, nothing is kept that it may have excluded. */
 const unreadableSource: SourceRules = { ...openSource, excludeRequestContext: true };
@@ -46,6 +54,7 @@ export function compileResolvePlan(config: ResolveConfig): ResolvePlan {
 }
 
 function rulesOf({
+  type,
   botControlMode,
   botScoreThreshold,
   excludeRequestContext,
@@ -53,5 +62,6 @@ function rulesOf({
   return {
     botControl: { mode: botControlMode ?? undefined, threshold: botScoreThreshold ?? undefined },
     excludeRequestContext: excludeRequestContext === true,
+    isVisitorsConnection: visitorSourceTypes.has(type),
   };
 }

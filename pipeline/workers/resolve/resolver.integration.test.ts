@@ -130,7 +130,7 @@ test('resolver: writes an event with its visitor to the log of its account', () 
           received_at: 5_000,
           test: false,
           event_properties: { plan: 'free' },
-          context: { ip: '198.51.100.7', user_agent: 'Agent/1' },
+          context: { sender: { ip: '198.51.100.7', user_agent: 'Agent/1' } },
         },
         visitor: { id: 'u1', email: 'ann@example.com', custom_properties: { a: 1 } },
       },
@@ -235,7 +235,11 @@ test('resolver: drops what the live version does not let through, but no test ev
     const plan: ResolvePlan = {
       versionNumber: 7,
       allows: (name) => name === 'E',
-      sourceRules: () => ({ botControl: { mode: 'Block', threshold: undefined }, excludeRequestContext: false }),
+      sourceRules: () => ({
+        botControl: { mode: 'Block', threshold: undefined },
+        excludeRequestContext: false,
+        isVisitorsConnection: true,
+      }),
     };
     await rig.send(0, [
       { ...track('bot'), bot: 100 },

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { secret } from '../../runtime/variables.ts';
+import { optionalSecret, secret } from '../../runtime/variables.ts';
 
 /** Text sealed with AES-256-GCM: `enc:v1:` and base64url of nonce, tag and cipher text. */
 export type SecretBox = {
@@ -56,6 +56,11 @@ export function settingContext(accountId: string, destinationId: string, key: st
   return `${accountId}/${destinationId}/settings.${key}`;
 }
 
+/** The context of the secret by which a source knows its sender: see SecretBox.seal. */
+export function signingSecretContext(accountId: string, sourceId: string): string {
+  return `${accountId}/${sourceId}/signing-secret`;
+}
+
 /** The context of a source's key: see SecretBox.seal. */
 export function sourceKeyContext(accountId: string, sourceId: string, test: boolean): string {
   return `${accountId}/${sourceId}/source-key.${test ? 'test' : 'live'}`;
@@ -65,6 +70,14 @@ export function sourceKeyContext(accountId: string, sourceId: string, test: bool
 export const secretsEnv = {
   SECRETS_KEY: secret(
     'Seals and opens the secrets of destinations and source keys, and signs list cursors. The same for the control plane and the pipeline',
+    { pattern: '^[A-Za-z0-9+/_-]{43}=?$', mustBe: '32 bytes in base64' },
+  ),
+};
+
+/** The key of the SecretBox for what gateways have to open. */
+export const sourceSecretsEnv = {
+  SOURCE_SECRETS_KEY: optionalSecret(
+    'Seals and opens the signing secrets of sources. The same for the control plane and the gateway, and not SECRETS_KEY: a gateway opens nothing else. Without it no source can have one',
     { pattern: '^[A-Za-z0-9+/_-]{43}=?$', mustBe: '32 bytes in base64' },
   ),
 };

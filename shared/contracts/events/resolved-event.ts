@@ -20,13 +20,19 @@ export type ResolvedEvent = {
     readonly test: boolean;
     readonly trace?: string;
     readonly event_properties: Json;
-    /** defaultProperties of the payload, with `ip` and `user_agent` of the request where they may be kept. */
+    /**
+     * defaultProperties of the payload, with `ip` and `user_agent` of the visitor. Those of a server that sent the event
+     * are its own and stand in `sender`, where they may be kept: no destination is told them as the visitor's.
+     */
     readonly context: Json;
     /** The account's live version when the event was resolved. */
     readonly version_number?: number;
   };
   readonly visitor: ResolvedVisitor;
 };
+
+/** The member of an event's context that holds the address and the User-Agent of a calling server. */
+export const senderKey = 'sender';
 
 /** The visitor as it was after this event: well-known and own properties side by side. */
 export type ResolvedVisitor = {

@@ -21,6 +21,8 @@ export type RetryRecord = {
   readonly firstAttemptAt: number;
   readonly lastAttemptAt: number;
   readonly notBefore: number;
+  /** When the destination refused its key or token at this event last: such an attempt does not count. */
+  readonly heldAt?: number;
   readonly reason: string;
   readonly request?: RequestSummary;
   readonly event: ResolvedEvent;

@@ -84,12 +84,25 @@ describe('Amplitude', () => {
     expect(amplitude.prepare(key).readAnswer?.(answer(400, ids), [track, track])).toBeUndefined();
   });
 
-  it('answer: a request refused as such is not sent again in parts', () => {
-    const body = { code: 400, error: 'Invalid API key: key' };
-    expect(amplitude.prepare(key).readAnswer?.(answer(400, body), [track, track])).toEqual([
-      { kind: 'reject', reason: 'row refused: request' },
-      { kind: 'reject', reason: 'row refused: request' },
+  it('answer: a request refused as such is not sent again in parts; for its key the destination is held', () => {
+    const read = (body: unknown) => amplitude.prepare(key).readAnswer?.(answer(400, body), [track, track]);
+    const refused = { kind: 'retry', reason: 'row refused: request', refusesAccess: true };
+    expect(read({ code: 400, error: 'Invalid API key: key' })).toEqual([refused, refused]);
+    expect(read({ code: 400, error: 'Request missing required field', missing_field: 'api_key' })).toMatchObject([
+      { refusesAccess: true },
+      { refusesAccess: true },
     ]);
+    expect(read({ code: 400, missing_field: 'events' })).toEqual([
+      { kind: 'reject', reason: 'row refused: request: events' },
+      { kind: 'reject', reason: 'row refused: request: events' },
+    ]);
+  });
+
+  it('request: one larger than a megabyte is not sent', () => {
+    const event_properties = { text: 'x'.repeat(400_000) };
+    const large = ['a', 'b', 'c'].map((id) => ({ resolved: sampleEvent({ id, event_properties }) }));
+    expect(() => amplitude.prepare(key).buildRequest(large, 0)).toThrow('too large');
+    expect(amplitude.prepare(key).buildRequest(large.slice(0, 2), 0).body?.length).toBeGreaterThan(800_000);
   });
 
   it('answer: other statuses speak for themselves', () => {

@@ -13,7 +13,7 @@ import {
   textOf,
   traitsOf,
 } from '../sdk/event.ts';
-import { postJson } from '../sdk/http.ts';
+import { postJson, withinBytes } from '../sdk/http.ts';
 import { withoutMembers } from '../sdk/json.ts';
 import { contactIds } from '../sdk/person.ts';
 import { batchSize, region, requiredSecret, optionalBaseUrl } from '../sdk/settings.ts';
@@ -25,6 +25,7 @@ const regions: Regions = [
 ];
 // A request may carry up to 2,000 events and 1 MB; the smaller batch is meant to stay below that.
 const batch = { max: 1_000, fallback: 100 };
+const bodyBytesMax = 1_000_000;
 
 /** Fields of an event that have a place of their own, so are no properties. */
 const fieldNames: ReadonlySet<string> = new Set([
@@ -64,7 +65,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     buildRequest(events) {
       // Ids of a customer may be shorter than the five characters Amplitude asks for by itself.
       const body = { api_key: apiKey, events: events.map(amplitudeEvent), options: { min_id_length: 1 } };
-      return postJson({ url, body, events });
+      return withinBytes(postJson({ url, body, events }), bodyBytesMax);
     },
     readAnswer: (answer, events) => readRefusals(answer, events.length),
   };
@@ -113,7 +114,9 @@ function readRefusals(answer: OutboundAnswer, count: number): readonly Outcome[]
   for (const index of Array.isArray(silenced) ? silenced : []) refusals.set(Number(index), rowRefusal('silenced'));
   if (refusals.size === 0) {
     const reason = rowRefusal('request', body['missing_field']);
-    return Array.from({ length: count }, () => ({ kind: 'reject', reason }));
+    const isOfKey = body['missing_field'] === 'api_key' || /^invalid api[ _]key/i.test(String(body['error']));
+    const outcome: Outcome = isOfKey ? { kind: 'retry', reason, refusesAccess: true } : { kind: 'reject', reason };
+    return Array.from({ length: count }, () => outcome);
   }
   const isAboutAll = Array.from({ length: count }, (_, index) => index).every((index) => refusals.has(index));
   return isAboutAll ? rowOutcomes(count, refusals) : undefined;

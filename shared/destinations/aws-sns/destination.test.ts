@@ -66,7 +66,9 @@ describe('AWSSNS', () => {
     expect(read(400, error('Throttling'))?.[0]).toEqual({ kind: 'retry', reason: 'Throttling', isThrottled: true });
     expect(read(400, error('BatchRequestTooLong'))).toBeUndefined();
     expect(read(403, error('AuthorizationError'))).toBeUndefined();
-    expect(read(400, error('InvalidClientTokenId'))?.[2]).toEqual({ kind: 'reject', reason: 'InvalidClientTokenId' });
+    const reason = 'InvalidClientTokenId';
+    expect(read(400, error(reason))?.[2]).toEqual({ kind: 'retry', reason, refusesAccess: true });
+    expect(read(400, error('NotFound'))?.[2]).toEqual({ kind: 'reject', reason: 'NotFound' });
   });
 
   it.each([

@@ -33,6 +33,75 @@ describe('Braze', () => {
     });
   });
 
+  const products = [
+    { product_id: 'tea-1', name: 'Tea', variant: 'green', price: 21.25, quantity: 2, brand: 'Leaf', note: 'x' },
+  ];
+  const shop = (event: string, event_properties: Record<string, unknown>) =>
+    bodyOf({ resolved: sampleEvent({ event, event_properties: { currency: 'eur', products, ...event_properties } }) })
+      .events[0];
+
+  it('track: an order is Braze’s recommended event, of which it makes revenue', () => {
+    expect(shop('Order Completed', { order_id: 'A-1', total: 45.5, discount: 2, tax: 3, coupon: 'TEN' })).toEqual({
+      external_id: 'customer-7',
+      name: 'ecommerce.order_placed',
+      time: '2023-11-14T22:13:20.000Z',
+      properties: {
+        order_id: 'A-1',
+        total_value: 45.5,
+        total_discounts: 2,
+        tax: 3,
+        currency: 'EUR',
+        source: 'shop.example.com',
+        products: [
+          {
+            product_id: 'tea-1',
+            product_name: 'Tea',
+            variant_id: 'green',
+            quantity: 2,
+            price: 21.25,
+            metadata: { brand: 'Leaf', note: 'x' },
+          },
+        ],
+        metadata: { coupon: 'TEN' },
+      },
+    });
+  });
+
+  it('track: other steps of a purchase, each with what Braze demands of it', () => {
+    expect(shop('Checkout Started', { checkout_id: 'C-1' })).toMatchObject({
+      name: 'ecommerce.checkout_started',
+      properties: { checkout_id: 'C-1', total_value: 42.5 },
+    });
+    expect(shop('Order Cancelled', { order_id: 'A-1', reason: 'late' })).toMatchObject({
+      name: 'ecommerce.order_cancelled',
+      properties: { order_id: 'A-1', cancel_reason: 'late' },
+    });
+    const viewed = shop('Product Viewed', {});
+    expect(viewed).toMatchObject({
+      name: 'ecommerce.product_viewed',
+      properties: { product_id: 'tea-1', price: 21.25 },
+    });
+    expect(viewed?.properties).not.toHaveProperty('quantity');
+  });
+
+  it.each([
+    ['Order Completed', { order_id: null }],
+    ['Order Completed', { order_id: 'A-1', currency: 'euros' }],
+    ['Order Completed', { order_id: 'A-1', products: [...products, { product_id: 'b' }] }],
+    ['Checkout Started', {}],
+    ['Order Cancelled', { order_id: 'A-1' }],
+  ])('track: %s with %j misses something Braze demands and stays a custom event', (event, properties) => {
+    expect(shop(event, properties)).toMatchObject({ name: event });
+  });
+
+  it('track: what a mapping named goes as the mapping made it', () => {
+    const mapped = { eventName: 'ecommerce.order_placed', properties: { order_id: 'A-1', products: [] } };
+    expect(bodyOf({ ...track, mapped }).events[0]).toMatchObject({
+      name: mapped.eventName,
+      properties: mapped.properties,
+    });
+  });
+
   it('track: names have no leading dollar sign', () => {
     const resolved = sampleEvent({ event: '$experiment_impression', event_properties: { $key: 'a', gone: null } });
     expect(bodyOf({ resolved }).events[0]).toMatchObject({ name: 'experiment_impression', properties: { key: 'a' } });

@@ -27,8 +27,9 @@ const settings = {
 /**
  * Braze: `POST /users/track` with `events`, and `attributes` for $identify, at most 75 in all
  * (https://www.braze.com/docs/api/endpoints/user_data/post_user_track). Whoever has neither an external id nor an e-mail
- * address goes by a user alias with the label `sluice_visitor_id`. Braze counts a repeated event twice: it takes no id
- * of an event.
+ * address goes by a user alias with the label `sluice_visitor_id`. Orders and what leads to them are Braze's recommended
+ * e-commerce events, of which it makes revenue (the older `purchases` are being phased out). Braze counts a repeated event
+ * twice: it takes no id of an event.
  */
 export const braze = defineDestination({
   id: 'Braze',

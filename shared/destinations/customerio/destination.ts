@@ -5,7 +5,7 @@ import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundAnswer, OutboundEvent, Outcome, PreparedDestination } from '../sdk/destination.ts';
 import { eventUlid } from '../sdk/event-ids.ts';
 import { isIdentify, propertiesOf, sentEvent, traitsOf } from '../sdk/event.ts';
-import { basicAuthorization, postJson } from '../sdk/http.ts';
+import { basicAuthorization, postJson, withinBytes } from '../sdk/http.ts';
 import { contactIds } from '../sdk/person.ts';
 import type { ContactIds } from '../sdk/person.ts';
 import { batchSize, region, requiredSecret, requiredText, optionalBaseUrl } from '../sdk/settings.ts';
@@ -17,6 +17,7 @@ const regions: Regions = [
 ];
 // Customer.io counts bytes only: 500 kB a request, 32 kB a row.
 const batch = { max: 500, fallback: 100 };
+const bodyBytesMax = 500_000;
 
 const settings = {
   siteId: requiredText({
@@ -49,7 +50,8 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   };
   return {
     batchEventsMax: given.batchSize,
-    buildRequest: (events) => postJson({ url, headers, body: { batch: events.map(operation) }, events }),
+    buildRequest: (events) =>
+      withinBytes(postJson({ url, headers, body: { batch: events.map(operation) }, events }), bodyBytesMax),
     readAnswer: (answer, events) => readErrors(answer, events.length),
   };
 }

@@ -102,22 +102,42 @@ describe('Facebook', () => {
     expect(sent(inStore, { actionSource: 'physical_store' }).body.data).toHaveLength(1);
   });
 
+  it('action source: of a website only with its page and browser, else of a system', () => {
+    const sourceOf = (context: Record<string, unknown>, properties = {}, more = {}) =>
+      sent(sampleShopper({ event: 'Visit', context, properties }), more).body.data[0]?.['action_source'];
+    const page = { current_url: 'https://shop.example.com/', ip: '203.0.113.7' };
+    expect(sourceOf({ ...page, user_agent: 'Example/1.0' })).toBe('website');
+    expect(sourceOf(page)).toBe('system_generated');
+    expect(sourceOf({ user_agent: 'Example/1.0' })).toBe('system_generated');
+    expect(sourceOf({}, { action_source: 'website' })).toBe('website');
+    expect(sourceOf({}, {}, { actionSource: 'email' })).toBe('email');
+  });
+
   it.each([
     [200, { events_received: 2 }, undefined],
     [400, { error: { code: 4 } }, 'throttled'],
     [400, { error: { code: 80_004 } }, 'throttled'],
     [400, { error: { code: 2 } }, 'retry'],
     [400, { error: { code: 100, is_transient: true } }, 'retry'],
-    [400, { error: { code: 190, message: 'token of somebody@example.com' } }, 'reject'],
+    [400, { error: { code: 341 } }, 'throttled'],
+    [400, { error: { code: 368 } }, 'retry'],
+    [400, { error: { code: 5_000 } }, 'retry'],
+    [400, { error: { code: 21_009 } }, 'retry'],
+    [400, { error: { code: 190, message: 'token of somebody@example.com' } }, 'access'],
+    [400, { error: { code: 200 } }, 'access'],
+    [400, { error: { code: 100, error_subcode: 33 } }, 'access'],
     [400, { error: { code: 100 } }, undefined],
+    [400, { error: { code: 100, error_subcode: 2_804_003 } }, undefined],
     [500, 'no json', undefined],
   ])('answer: %s with %o is %s', (status, body, kind) => {
     const events = [sampleShopper(), sampleShopper()];
     const answer = { status, headers: {}, body: JSON.stringify(body) };
     const outcomes = facebook.prepare(settings).readAnswer?.(answer, events);
-    const said = outcomes?.map((outcome) =>
-      outcome.kind === 'retry' && outcome.isThrottled === true ? 'throttled' : outcome.kind,
-    );
+    const said = outcomes?.map((outcome) => {
+      if (outcome.kind !== 'retry') return outcome.kind;
+      if (outcome.refusesAccess === true) return 'access';
+      return outcome.isThrottled === true ? 'throttled' : 'retry';
+    });
     expect(said).toEqual(kind === undefined ? undefined : [kind, kind]);
     expect(JSON.stringify(outcomes ?? [])).not.toContain('somebody');
   });

@@ -25,7 +25,8 @@ const settings = {
   }),
   actionSource: choice({
     label: 'Action source',
-    sublabel: 'Where events happen, unless an event says so in its property action_source.',
+    sublabel:
+      'Where events happen, unless an event says so in its property action_source. Of a website only with its page and browser; without them it is system_generated.',
     options: facebookActionSources,
     fallback: 'website',
     example: 'website',
@@ -46,7 +47,8 @@ const settings = {
  * Facebook and Instagram, Conversions API of Meta: `POST /{version}/{pixel}/events` of the Graph API.
  * https://developers.facebook.com/docs/marketing-api/conversions-api/using-the-api, with the parameters of
  * https://developers.facebook.com/docs/marketing-api/conversions-api/parameters. The event's own id is `event_id`, which
- * deduplicates against the pixel in the browser.
+ * deduplicates against the pixel in the browser. An event with `limited_data_use` goes out with the option LDU
+ * (https://developers.facebook.com/docs/marketing-apis/data-processing-options).
  */
 export const facebook = defineDestination({
   id: 'Facebook',

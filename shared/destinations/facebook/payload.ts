@@ -1,11 +1,13 @@
 import type { JsonObject } from '../../runtime/json.ts';
 import { browserContext, browserId } from '../sdk/browser-context.ts';
-import { commerceOf, createEventNames } from '../sdk/commerce.ts';
+import { commerceOf } from '../sdk/commerce.ts';
 import { UnfitEventError } from '../sdk/destination.ts';
 import { checkAge, secondsOf, textOf } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
 import { listOf, present } from '../sdk/json.ts';
+import { dataProcessingOptions } from '../sdk/limited-data-use.ts';
 import { hashPerson, knownPerson } from '../sdk/person.ts';
+import { platformEventNames } from '../sdk/platform-events.ts';
 
 /** Where an event may have happened, as Meta names it. */
 export const facebookActionSources = [
@@ -28,10 +30,9 @@ const daysMaxInStore = 62;
  * the API would refuse it, and with it every event of the same request.
  */
 export function facebookEvent(event: SentEvent, standardSource: string, nowMs: number): JsonObject {
-  const given = textOf(event.properties['action_source'])?.toLowerCase();
-  const actionSource = facebookActionSources.find((source) => source === given) ?? standardSource;
+  const actionSource = actionSourceOf(event, standardSource);
   checkAge(event, nowMs, actionSource === 'physical_store' ? daysMaxInStore : daysMax);
-  const name = standardName(event.name) ?? event.name;
+  const name = standardName(event) ?? event.name;
   return {
     event_name: name,
     event_time: secondsOf(event),
@@ -40,29 +41,23 @@ export function facebookEvent(event: SentEvent, standardSource: string, nowMs: n
     event_source_url: browserContext(event).url,
     user_data: userData(event),
     custom_data: customData(event, name),
+    ...dataProcessingOptions(event),
   };
 }
 
-const standardName = createEventNames(
-  {
-    pageView: 'PageView',
-    viewContent: 'ViewContent',
-    viewList: 'ViewContent',
-    search: 'Search',
-    addToCart: 'AddToCart',
-    addToWishlist: 'AddToWishlist',
-    startCheckout: 'InitiateCheckout',
-    addPaymentInfo: 'AddPaymentInfo',
-    purchase: 'Purchase',
-    signUp: 'CompleteRegistration',
-    lead: 'Lead',
-    subscribe: 'Subscribe',
-    startTrial: 'StartTrial',
-    contact: 'Contact',
-    schedule: 'Schedule',
-  },
-  ['CustomizeProduct', 'Donate', 'FindLocation', 'SubmitApplication'],
-);
+/**
+ * What the event says, else what the destination does. A website it is only with the page and the browser, both of which
+ * Meta requires of one: what a server tells without them is `system_generated`.
+ */
+function actionSourceOf(event: SentEvent, standardSource: string): string {
+  const given = textOf(event.properties['action_source'])?.toLowerCase();
+  const named = facebookActionSources.find((source) => source === given);
+  if (named !== undefined || standardSource !== 'website') return named ?? standardSource;
+  const { url, userAgent } = browserContext(event);
+  return url === undefined || userAgent === undefined ? 'system_generated' : standardSource;
+}
+
+const standardName = platformEventNames('Facebook');
 
 function userData(event: SentEvent): JsonObject {
   const person = hashPerson(knownPerson(event));

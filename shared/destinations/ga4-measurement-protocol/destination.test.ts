@@ -30,12 +30,12 @@ describe('GA4MeasurementProtocol', () => {
       user_agent: 'Mozilla/5.0 (X11; Linux x86_64)',
       events: [
         {
-          name: 'Order_Completed',
+          name: 'purchase',
           timestamp_micros: 1_700_000_000_000_000,
           params: {
             engagement_time_msec: 1,
             page_location: 'https://shop.example.com/thanks?utm_source=mail',
-            order_id: 'A-1001',
+            transaction_id: 'A-1001',
             value: 42.5,
             currency: 'EUR',
           },
@@ -90,6 +90,82 @@ describe('GA4MeasurementProtocol', () => {
     });
     expect(Object.keys(many)).toHaveLength(25);
     expect(many['long']).toBe('ü'.repeat(100));
+  });
+
+  it('purchase: goes out as Google recommends, with its goods, whatever names it came under', () => {
+    const products = [
+      {
+        product_id: 'tea-1',
+        name: 'Tea',
+        category: 'Drinks',
+        brand: 'Leaf',
+        variant: 'green',
+        price: '21.25',
+        quantity: 2,
+      },
+      { sku: 'cup', name: 'Cup', price: 5, position: 2, coupon: 'TEN', colour: 'red' },
+    ];
+    const given = { order_id: 'A-1', revenue: 47.5, currency: 'eur', shipping: 3, products };
+    expect(bodyOf(withProperties(given)).events[0]).toMatchObject({
+      name: 'purchase',
+      params: {
+        transaction_id: 'A-1',
+        value: 47.5,
+        currency: 'EUR',
+        shipping: 3,
+        items: [
+          {
+            item_id: 'tea-1',
+            item_name: 'Tea',
+            item_category: 'Drinks',
+            item_brand: 'Leaf',
+            item_variant: 'green',
+            price: 21.25,
+            quantity: 2,
+          },
+          { item_id: 'cup', item_name: 'Cup', price: 5, quantity: 1, index: 2, coupon: 'TEN', colour: 'red' },
+        ],
+      },
+    });
+    expect(paramsOf(given)).not.toHaveProperty('order_id');
+  });
+
+  it('purchase: its money and goods come before properties of which there are too many', () => {
+    const many = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`p${i}`, { city: i, street: i }]));
+    const given = { ...many, order_id: 'A-1', total: 4, currency: 'EUR', items: [{ item_id: 'a', price: 4 }] };
+    const params = paramsOf(given);
+    expect(Object.keys(params)).toHaveLength(25);
+    expect(params).toMatchObject({ transaction_id: 'A-1', value: 4, currency: 'EUR', items: [{ item_id: 'a' }] });
+    const custom = bodyOf({ resolved: sampleEvent({ event: 'Quiz Finished', event_properties: given }) });
+    expect(custom.events[0]).toMatchObject({ name: 'Quiz_Finished', params: { items: [{ item_id: 'a', price: 4 }] } });
+  });
+
+  it.each([
+    ['Products Searched', { query: 'tea' }, 'search', { search_term: 'tea' }],
+    [
+      'Product Viewed',
+      { product_id: 'a', price: 3, currency: 'EUR' },
+      'view_item',
+      { value: 3, items: [{ item_id: 'a' }] },
+    ],
+    [
+      'Product List Viewed',
+      { products: [{ product_id: 'a', price: 3 }] },
+      'view_item_list',
+      { items: [{ item_id: 'a' }] },
+    ],
+    ['Lead', { value: 9, currency: 'eur' }, 'generate_lead', { value: 9, currency: 'EUR' }],
+    ['Signed Up', { method: 'mail' }, 'sign_up', { method: 'mail' }],
+    ['Order Refunded', { order_id: 'A-1', value: 2 }, 'refund', { transaction_id: 'A-1', value: 2 }],
+  ])('recommended: %s with %j is %s with %j', (event, event_properties, name, params) => {
+    expect(bodyOf({ resolved: sampleEvent({ event, event_properties }) }).events[0]).toMatchObject({ name, params });
+  });
+
+  it('time: an event of more than 72 hours ago is refused, since Google would move it to another time', () => {
+    const at = (hours: number) =>
+      prepared.buildRequest([{ resolved: sampleEvent() }], 1_700_000_000_000 + hours * 3_600_000);
+    expect(at(71.9).body).toContain('timestamp_micros');
+    expect(() => at(72.1)).toThrow('older than 3 days');
   });
 
   it('parameters: items stay a list; a session becomes a number', () => {

@@ -5,6 +5,7 @@ import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundEvent, PreparedDestination } from '../sdk/destination.ts';
 import { contextOf, isIdentify, sentEvent, textOf } from '../sdk/event.ts';
 import { postJson, withinBytes } from '../sdk/http.ts';
+import { isLimited, limitedDataUse } from '../sdk/limited-data-use.ts';
 import { baseUrl, matching, requiredSecret, requiredText } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 import { ga4ParameterName } from './names.ts';
@@ -39,7 +40,8 @@ const settings = {
  *
  * Google answers 2xx whatever it is sent, also with a wrong secret: what it does not take is lost without a word, so
  * names and values are made to fit its rules here. The properties `client_id`, `user_id`, `ip_override`, `user_agent`,
- * `user_properties` and `consent` are not parameters of the event but said of the request; a mapping sets them.
+ * `user_properties` and `consent` are not parameters of the event but said of the request; a mapping sets them. An event
+ * with `limited_data_use` and no `consent` is sent with both of its members denied.
  */
 export const ga4MeasurementProtocol = defineDestination({
   id: 'GA4MeasurementProtocol',
@@ -55,10 +57,10 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     batchEventsMax,
     accepts: (event) => !isIdentify(event),
     groupOf: (event) => JSON.stringify(clientOf(event)),
-    buildRequest(events) {
+    buildRequest(events, nowMs) {
       const [first] = events;
       if (first === undefined) throw new UnfitEventError('there is no event');
-      const body = { ...clientOf(first), events: events.map(eventOf) };
+      const body = { ...clientOf(first), events: events.map((event) => eventOf(event, nowMs)) };
       return withinBytes(postJson({ url, body, events }), bodyBytesMax);
     },
   };
@@ -66,7 +68,8 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
 
 /** Whose the events of a request are, and what is said of all of them. */
 function clientOf(outbound: OutboundEvent): JsonObject {
-  const { properties, context, visitor } = sentEvent(outbound);
+  const sent = sentEvent(outbound);
+  const { properties, context, visitor } = sent;
   const shared = contextOf(outbound);
   const told = outbound.mapped === undefined;
   const ip = textOf(properties['ip_override']) ?? textOf(shared['ip']);
@@ -81,11 +84,11 @@ function clientOf(outbound: OutboundEvent): JsonObject {
     ip_override: ip !== undefined && isIP(ip) !== 0 ? ip : undefined,
     user_agent: (textOf(properties['user_agent']) ?? textOf(shared['user_agent']))?.slice(0, 1_000),
     user_properties: userPropertiesOf(properties['user_properties']),
-    consent: consentOf(properties['consent']),
+    consent: consentOf(properties['consent']) ?? (isLimited(sent) ? denied : undefined),
   };
 }
 
-function eventOf(outbound: OutboundEvent): JsonObject {
+function eventOf(outbound: OutboundEvent, nowMs: number): JsonObject {
   const event = sentEvent(outbound);
   const {
     client_id: _clientId,
@@ -94,9 +97,10 @@ function eventOf(outbound: OutboundEvent): JsonObject {
     user_agent: _userAgent,
     user_properties: _userProperties,
     consent: _consent,
+    [limitedDataUse]: _limited,
     ...properties
   } = event.properties;
-  return ga4Event(event, properties, contextOf(outbound));
+  return ga4Event(event, properties, contextOf(outbound), nowMs);
 }
 
 function userPropertiesOf(given: unknown): JsonObject | undefined {
@@ -109,6 +113,8 @@ function userPropertiesOf(given: unknown): JsonObject | undefined {
   });
   return entries.length === 0 ? undefined : Object.fromEntries(entries.slice(0, userPropertiesMax));
 }
+
+const denied: JsonObject = { ad_user_data: 'DENIED', ad_personalization: 'DENIED' };
 
 function consentOf(given: unknown): JsonObject | undefined {
   if (!isJsonObject(given)) return undefined;

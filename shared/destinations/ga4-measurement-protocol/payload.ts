@@ -1,30 +1,106 @@
 import { hash } from 'node:crypto';
 import { isJsonObject } from '../../runtime/json.ts';
 import type { JsonObject } from '../../runtime/json.ts';
+import { commerceOf } from '../sdk/commerce.ts';
+import type { CommerceItem } from '../sdk/commerce.ts';
 import { UnfitEventError } from '../sdk/destination.ts';
-import { textOf } from '../sdk/event.ts';
+import { checkAge, numberOf, textOf } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
+import { withoutMembers } from '../sdk/json.ts';
+import { platformEventNames } from '../sdk/platform-events.ts';
 import { ga4Name, ga4ParameterName } from './names.ts';
 
+const daysMax = 3;
 const parametersMax = 25;
 const itemsMax = 200;
 const valueCharactersMax = 100;
 /** https://support.google.com/analytics/answer/9267744 */
 const longerValues: Readonly<Record<string, number>> = { page_location: 1_000, page_referrer: 420, page_title: 300 };
 
-/** An event of a request to the Measurement Protocol. `properties` are those that are its parameters. */
-export function ga4Event(event: SentEvent, properties: JsonObject, context: JsonObject): JsonObject {
-  const name = ga4Name(event.name);
+/**
+ * An event of a request to the Measurement Protocol; `properties` are those that are its parameters. Recommended events
+ * have the parameters that the reports of Google Analytics are made of:
+ * https://developers.google.com/analytics/devguides/collection/protocol/ga4/reference/events. Throws UnfitEventError for
+ * an event without a name, and for one of more than 72 hours ago, which Google would move to another time:
+ * https://developers.google.com/analytics/devguides/collection/protocol/ga4/sending-events.
+ */
+export function ga4Event(event: SentEvent, properties: JsonObject, context: JsonObject, nowMs: number): JsonObject {
+  checkAge(event, nowMs, daysMax);
+  const recommended = recommendedName(event);
+  const name = recommended ?? ga4Name(event.name);
   if (name === undefined) throw new UnfitEventError('the event has no name that Google Analytics could take');
-  return { name, timestamp_micros: event.timeMs * 1_000, params: parametersOf(properties, context) };
+  return {
+    name,
+    timestamp_micros: event.timeMs * 1_000,
+    params: parametersOf(recommended, properties, context),
+  };
 }
 
-function parametersOf({ items, ...properties }: JsonObject, context: JsonObject): JsonObject {
+const recommendedName = platformEventNames('GA4MeasurementProtocol');
+
+const transactions: ReadonlySet<string> = new Set(['purchase', 'refund']);
+const withItemsOnly: ReadonlySet<string> = new Set([
+  'view_item_list',
+  'select_item',
+  'view_promotion',
+  'select_promotion',
+]);
+const withItemsAndValue: ReadonlySet<string> = new Set([
+  ...transactions,
+  'view_item',
+  'add_to_cart',
+  'remove_from_cart',
+  'view_cart',
+  'add_to_wishlist',
+  'begin_checkout',
+  'add_shipping_info',
+  'add_payment_info',
+]);
+const listsOfItems = ['items', 'products', 'contents'] as const;
+
+/** What a recommended event says in Google's words, and the names of the properties that say it in others. */
+function recommendedParameters(name: string, properties: JsonObject): readonly [JsonObject, readonly string[]] {
+  const { value, currency, orderId, items, searchText } = commerceOf(properties);
+  const goods = items.length === 0 ? undefined : items.slice(0, itemsMax).map(recommendedItem);
+  if (transactions.has(name)) {
+    const parameters = { transaction_id: orderId, value, currency, items: goods };
+    return [parameters, [...listsOfItems, 'order_id']];
+  }
+  if (withItemsAndValue.has(name)) return [{ value, currency, items: goods }, listsOfItems];
+  if (withItemsOnly.has(name)) return [{ items: goods }, listsOfItems];
+  if (name === 'search') return [{ search_term: searchText }, ['search_string', 'query']];
+  return name === 'generate_lead' ? [{ value, currency }, []] : [{}, []];
+}
+
+function recommendedItem({ id, name, category, brand, variant, price, quantity, others }: CommerceItem): JsonObject {
+  const { position, ...rest } = others;
+  return itemOf({
+    item_id: id,
+    item_name: name,
+    item_category: category,
+    item_brand: brand,
+    item_variant: variant,
+    price,
+    quantity,
+    index: numberOf(position),
+    ...rest,
+  });
+}
+
+function parametersOf(recommended: string | undefined, given: JsonObject, context: JsonObject): JsonObject {
   const parameters = new Map<string, unknown>();
+  const [first, said] = recommended === undefined ? [{}, []] : recommendedParameters(recommended, given);
+  const { items, ...properties } = withoutMembers(given, new Set(said));
   // Without these two an event shows in no report of what users do.
   parameters.set('engagement_time_msec', numberOr(properties['engagement_time_msec'], 1));
   const sessionId = sessionOf(properties['session_id'] ?? context['sid']);
   if (sessionId !== undefined) parameters.set('session_id', sessionId);
+  // Ahead of all others, of which there may be too many.
+  for (const [name, value] of Object.entries(first)) {
+    const fit = name === 'items' ? value : valueOf(value, valueCharactersMax);
+    if (fit !== undefined) parameters.set(name, fit);
+  }
+  if (Array.isArray(items)) parameters.set('items', items.slice(0, itemsMax).filter(isJsonObject).map(itemOf));
   const page = {
     page_location: context['current_url'],
     page_title: context['title'],
@@ -32,7 +108,6 @@ function parametersOf({ items, ...properties }: JsonObject, context: JsonObject)
   };
   addAll(parameters, '', page, 0);
   addAll(parameters, '', properties, 0);
-  if (Array.isArray(items)) parameters.set('items', items.slice(0, itemsMax).filter(isJsonObject).map(itemOf));
   return Object.fromEntries([...parameters].slice(0, parametersMax));
 }
 
@@ -43,7 +118,8 @@ function addAll(parameters: Map<string, unknown>, prefix: string, members: JsonO
   for (const [key, value] of Object.entries(members)) {
     if (parameters.size >= parametersMax) return;
     const name = ga4ParameterName(`${prefix}${key}`);
-    if (name === undefined || name === 'engagement_time_msec' || name === 'session_id') continue;
+    // What is there already was read by its meaning.
+    if (name === undefined || parameters.has(name) || name === 'session_id') continue;
     if (isJsonObject(value)) {
       if (depth < depthMax) addAll(parameters, `${name}_`, value, depth + 1);
       continue;

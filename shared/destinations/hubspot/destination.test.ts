@@ -18,7 +18,7 @@ describe('HubSpot', () => {
   it('track: custom events of a contact, with text values', () => {
     expect(hubspot.prepare(settings).buildRequest([track], 0)).toMatchObject({
       method: 'POST',
-      url: 'https://api.hubapi.com/events/v3/send/batch',
+      url: 'https://api.hubapi.com/events/2026-09/send/batch',
       headers: { authorization: 'Bearer pat-1' },
     });
     expect(inputsOf([track])).toEqual([
@@ -74,7 +74,7 @@ describe('HubSpot', () => {
     const prepared = hubspot.prepare(settings);
     expect(prepared.groupOf?.(identify)).not.toBe(prepared.groupOf?.(track));
     expect(prepared.buildRequest([identify], 0).url).toBe(
-      'https://api.hubapi.com/crm/v3/objects/contacts/batch/upsert',
+      'https://api.hubapi.com/crm/objects/2026-09/contacts/batch/upsert',
     );
     expect(inputsOf([identify])).toEqual([
       {

@@ -7,14 +7,17 @@ import type { SettingsOf } from '../sdk/settings.ts';
 import { contactInputs, hubspotEvent, isQualified, readContactAnswer } from './payload.ts';
 
 const standardUrl = 'https://api.hubapi.com';
+/** HubSpot dates its paths, and serves each for a year and a half or more. */
+const apiVersion = '2026-09';
 // Contacts travel in hundreds; events could in five hundreds.
 const batch = { max: 100, fallback: 100 };
 
 const settings = {
   accessToken: token({
-    label: 'Access token',
+    label: 'Service key',
     placeholder: 'pat-…',
-    sublabel: 'Of a private app with the scopes analytics.behavioral_events.send and crm.objects.contacts.write.',
+    sublabel:
+      'From Settings, Integrations, Service Keys, with the scopes analytics.behavioral_events.send and crm.objects.contacts.write. The token of a private app that you have serves as well.',
     example: 'pat-example',
   }),
   hubId: optionalText(
@@ -41,11 +44,12 @@ const settings = {
 };
 
 /**
- * HubSpot, with the token of a private app: custom events by `POST /events/v3/send/batch`
- * (https://developers.hubspot.com/docs/api-reference/legacy/events/send-event-data/guide), contacts of $identify by
- * `POST /crm/v3/objects/contacts/batch/upsert` by e-mail address
- * (https://developers.hubspot.com/docs/api-reference/legacy/crm/objects/contacts/batch/upsert-contacts). A UUID made of
- * the event's id is its `uuid`, which HubSpot takes once.
+ * HubSpot, with a service key (https://developers.hubspot.com/changelog/legacy-private-app-creation-sunset): custom events
+ * by `POST /events/2026-09/send/batch`
+ * (https://developers.hubspot.com/docs/api-reference/latest/events/send-event-data/batch-send-occurrences), contacts of
+ * $identify by `POST /crm/objects/2026-09/contacts/batch/upsert` by e-mail address
+ * (https://developers.hubspot.com/docs/api-reference/latest/crm/objects/contacts/batch/upsert-contacts). A UUID made of the
+ * event's id is its `uuid`, which HubSpot takes once.
  */
 export const hubspot = defineDestination({
   id: 'Hubspot',
@@ -65,10 +69,11 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
       const [first] = events;
       if (first !== undefined && isIdentify(first)) {
         const inputs = contactInputs(events, contactProperties).map(({ input }) => input);
-        return postJson({ url: `${baseUrl}/crm/v3/objects/contacts/batch/upsert`, headers, body: { inputs }, events });
+        const url = `${baseUrl}/crm/objects/${apiVersion}/contacts/batch/upsert`;
+        return postJson({ url, headers, body: { inputs }, events });
       }
       const inputs = events.map((event) => hubspotEvent(event, hubId));
-      return postJson({ url: `${baseUrl}/events/v3/send/batch`, headers, body: { inputs }, events });
+      return postJson({ url: `${baseUrl}/events/${apiVersion}/send/batch`, headers, body: { inputs }, events });
     },
     readAnswer(answer, events) {
       const [first] = events;

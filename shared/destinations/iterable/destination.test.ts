@@ -44,6 +44,53 @@ describe('Iterable', () => {
     expect(bodyOf([visitedBy(track, { external_id: 'c1' })]).events[0]).toMatchObject({ userId: 'c1' });
   });
 
+  const products = [
+    { product_id: 'tea-1', name: 'Tea', category: 'Drinks', price: 21.25, quantity: 2, colour: 'green' },
+  ];
+  const order = (own: Record<string, unknown> = {}, id = 'o1') => ({
+    resolved: sampleEvent({ id, event_properties: { order_id: 'A-1', total: 42.5, products, ...own } }),
+  });
+
+  it('track: an order is a purchase, in a request of its own', () => {
+    const prepared = iterable.prepare(key);
+    const [first, second] = [order(), order({}, 'o2')];
+    expect(new Set([track, first, second].map((event) => prepared.groupOf?.(event))).size).toBe(3);
+    expect(prepared.buildRequest([first], 0).url).toBe('https://api.iterable.com/api/commerce/trackPurchase');
+    expect(bodyOf([first])).toEqual({
+      id: 'A-1',
+      user: { email: 'ada@example.com' },
+      items: [
+        {
+          id: 'tea-1',
+          name: 'Tea',
+          price: 21.25,
+          quantity: 2,
+          categories: ['Drinks'],
+          dataFields: { colour: 'green' },
+        },
+      ],
+      total: 42.5,
+      createdAt: 1_700_000_000,
+      dataFields: { order_id: 'A-1', total: 42.5 },
+    });
+    expect(bodyOf([order({ order_id: undefined })])).toMatchObject({ id: 'o1' });
+  });
+
+  it.each([
+    { products: [] },
+    { products: [{ product_id: 'a' }] },
+    { total: 'much', products: [{ product_id: 'a', name: 'b' }] },
+  ])('track: an order with %j misses what a purchase needs and stays a custom event', (own) => {
+    expect(bodyOf([order(own)])).toMatchObject({ events: [{ eventName: 'Order Completed' }] });
+  });
+
+  it('request: one larger than four megabytes is not sent', () => {
+    const event_properties = { text: 'x'.repeat(900_000) };
+    const large = Array.from({ length: 5 }, (_, i) => ({ resolved: sampleEvent({ id: `l${i}`, event_properties }) }));
+    expect(() => bodyOf(large)).toThrow('too large');
+    expect(bodyOf(large.slice(0, 4)).events).toHaveLength(4);
+  });
+
   it('identify: updates users, in a request of its own', () => {
     const prepared = iterable.prepare(key);
     expect(prepared.groupOf?.(identify)).not.toBe(prepared.groupOf?.(track));

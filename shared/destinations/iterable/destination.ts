@@ -1,12 +1,13 @@
 import { isJsonObject } from '../../runtime/json.ts';
+import type { JsonObject } from '../../runtime/json.ts';
 import { jsonAnswer, rowOutcomes, rowRefusal } from '../sdk/answers.ts';
 import { defineDestination } from '../sdk/destination.ts';
 import type { OutboundAnswer, OutboundEvent, Outcome, PreparedDestination } from '../sdk/destination.ts';
-import { isIdentify, sentEvent } from '../sdk/event.ts';
-import { postJson } from '../sdk/http.ts';
+import { isIdentify, outboundHead, sentEvent } from '../sdk/event.ts';
+import { postJson, withinBytes } from '../sdk/http.ts';
 import { batchSize, choice, region, token, optionalBaseUrl } from '../sdk/settings.ts';
 import type { Regions, SettingsOf } from '../sdk/settings.ts';
-import { iterableEvent, iterableUser, userKey } from './payload.ts';
+import { isIterablePurchase, iterableEvent, iterablePurchase, iterableUser, userKey } from './payload.ts';
 import type { IterableKey } from './payload.ts';
 
 const regions: Regions = [
@@ -15,6 +16,7 @@ const regions: Regions = [
 ];
 // Iterable takes 4 MB and ten requests a second, so that many events in one is what makes it fast.
 const batch = { max: 1_000, fallback: 500 };
+const bodyBytesMax = 4_000_000;
 
 const settings = {
   apiKey: token({ label: 'API key', sublabel: 'Of type server-side.', example: 'example-key' }),
@@ -36,7 +38,7 @@ const settings = {
 /**
  * Iterable: events by `POST /api/events/trackBulk` (https://api.iterable.com/api/docs#events_trackBulk), users of
  * $identify by `POST /api/users/bulkUpdate` (https://api.iterable.com/api/docs#users_bulkUpdateUser). The event's id is
- * its `id` there: one sent twice is one.
+ * its `id` there: one sent twice is one. An order goes by `POST /api/commerce/trackPurchase`, by itself, and is revenue.
  */
 export const iterable = defineDestination({
   id: 'Iterable',
@@ -51,15 +53,21 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   const preferred = given.identifyBy;
   return {
     batchEventsMax: given.batchSize,
-    groupOf: (event) => (isIdentify(event) ? 'users' : 'events'),
+    groupOf(event) {
+      if (isIdentify(event)) return 'users';
+      // Iterable takes purchases one by one.
+      return isIterablePurchase(event) ? `purchase ${outboundHead(event).id}` : 'events';
+    },
     buildRequest(events) {
+      const post = (path: string, body: JsonObject) =>
+        withinBytes(postJson({ url: `${baseUrl}/api/${path}`, headers, body, events }), bodyBytesMax);
       const [first] = events;
       if (first !== undefined && isIdentify(first)) {
-        const users = events.map((event) => iterableUser(event, preferred));
-        return postJson({ url: `${baseUrl}/api/users/bulkUpdate`, headers, body: { users }, events });
+        return post('users/bulkUpdate', { users: events.map((event) => iterableUser(event, preferred)) });
       }
-      const rows = events.map((event) => iterableEvent(event, preferred));
-      return postJson({ url: `${baseUrl}/api/events/trackBulk`, headers, body: { events: rows }, events });
+      const purchase = first === undefined ? undefined : iterablePurchase(first, preferred);
+      if (purchase !== undefined) return post('commerce/trackPurchase', purchase);
+      return post('events/trackBulk', { events: events.map((event) => iterableEvent(event, preferred)) });
     },
     readAnswer: (answer, events) => readFailures(answer, events, preferred),
   };

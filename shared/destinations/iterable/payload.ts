@@ -1,9 +1,12 @@
 import type { JsonObject } from '../../runtime/json.ts';
+import { commerceOf } from '../sdk/commerce.ts';
+import type { CommerceItem } from '../sdk/commerce.ts';
 import { UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundEvent } from '../sdk/destination.ts';
 import { propertiesOf, sentEvent, traitsOf } from '../sdk/event.ts';
-import { renameMembers, withoutMembers } from '../sdk/json.ts';
+import { listOf, present, renameMembers, withoutMembers } from '../sdk/json.ts';
 import { contactIds } from '../sdk/person.ts';
+import { platformEventNames } from '../sdk/platform-events.ts';
 
 /** What a project may know its users by. */
 export type IterableKey = 'email' | 'userId';
@@ -24,6 +27,66 @@ export function iterableEvent(event: OutboundEvent, preferred: IterableKey): Jso
     id,
     createdAt: Math.floor(timeMs / 1_000),
     dataFields: propertiesOf(event),
+  };
+}
+
+const purchaseName = platformEventNames('Iterable');
+
+/**
+ * The body of trackPurchase, which is counted as revenue: https://api.iterable.com/api/docs#commerce_trackPurchase.
+ * Undefined where the event is no order, or misses what Iterable demands of one: the total, and of each item its id, name
+ * and price. A purchase with an id that Iterable has replaces that one.
+ */
+export function iterablePurchase(event: OutboundEvent, preferred: IterableKey): JsonObject | undefined {
+  const order = orderOf(event);
+  return order === undefined ? undefined : { ...order, user: userKey(event, preferred) };
+}
+
+/** Whether the event is an order that Iterable counts as a purchase. */
+export function isIterablePurchase(event: OutboundEvent): boolean {
+  return orderOf(event) !== undefined;
+}
+
+function orderOf(event: OutboundEvent): JsonObject | undefined {
+  const sent = sentEvent(event);
+  if (purchaseName(sent) === undefined) return undefined;
+  const properties = propertiesOf(event);
+  const { value, orderId, items } = commerceOf(properties);
+  const bought = items.flatMap((item) => purchasedItem(item) ?? []);
+  if (value === undefined || bought.length === 0 || bought.length < items.length) return undefined;
+  return {
+    id: orderId ?? sent.id,
+    items: bought,
+    total: value,
+    createdAt: Math.floor(sent.timeMs / 1_000),
+    dataFields: withoutMembers(properties, listsOfItems),
+  };
+}
+
+const listsOfItems: ReadonlySet<string> = new Set(['products', 'items', 'contents']);
+
+function purchasedItem({
+  id,
+  name,
+  brand,
+  variant,
+  category,
+  price,
+  quantity,
+  url,
+  imageUrl,
+  others,
+}: CommerceItem): JsonObject | undefined {
+  if (id === undefined || name === undefined || price === undefined) return undefined;
+  return {
+    id,
+    name,
+    price,
+    quantity,
+    categories: listOf(category),
+    url,
+    imageUrl,
+    dataFields: present({ brand, variant, ...others }),
   };
 }
 

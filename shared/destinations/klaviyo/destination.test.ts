@@ -38,7 +38,7 @@ describe('Klaviyo', () => {
           value: 42.5,
           value_currency: 'EUR',
           unique_id: 'sample-event-1',
-          metric: { data: { type: 'metric', attributes: { name: 'Order Completed' } } },
+          metric: { data: { type: 'metric', attributes: { name: 'Placed Order' } } },
           profile: {
             data: { type: 'profile', attributes: { external_id: 'customer-7', email: 'ada@example.com' } },
           },
@@ -53,6 +53,13 @@ describe('Klaviyo', () => {
     expect(bodyOf({ resolved: sampleEvent({ event: name }) })).toMatchObject({
       data: { attributes: { metric: { data: { attributes: { name: 'n'.repeat(127) } } } } },
     });
+  });
+
+  it('track: an event of more than a day ago is history, and starts no flow', () => {
+    const at = (hours: number) =>
+      klaviyo.prepare(key).buildRequest([track], 1_700_000_000_000 + hours * 3_600_000).body ?? '';
+    expect(at(23)).not.toContain('backfill');
+    expect(JSON.parse(at(25))).toMatchObject({ data: { attributes: { backfill: true } } });
   });
 
   it('identify: creates or updates the profile', () => {

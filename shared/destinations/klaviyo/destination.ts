@@ -7,6 +7,7 @@ import { postJson } from '../sdk/http.ts';
 import { present, withoutMembers } from '../sdk/json.ts';
 import { contactIds } from '../sdk/person.ts';
 import type { ContactIds } from '../sdk/person.ts';
+import { platformEventNames } from '../sdk/platform-events.ts';
 import { baseUrl, token } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 
@@ -14,6 +15,8 @@ const standardUrl = 'https://a.klaviyo.com';
 /** The revision of the API this kind was written against; Klaviyo serves one for two years. */
 const revision = '2026-07-15';
 const metricNameCharactersMax = 127;
+/** Older than this an event is history. */
+const backfillMs = 86_400_000;
 
 /** Traits that have a place of their own in a profile. */
 const profileFields: ReadonlySet<string> = new Set([
@@ -44,6 +47,7 @@ const settings = {
  * profile of an $identify by `POST /api/profile-import`
  * (https://developers.klaviyo.com/en/reference/create_or_update_profile). One event a request: the endpoint for many
  * answers before it has looked at them. The event's id is `unique_id`, by which Klaviyo keeps only the first of equals.
+ * Standard events go by the names of Klaviyo's own metrics; an event of more than a day ago is sent as `backfill`.
  */
 export const klaviyo = defineDestination({
   id: 'Klaviyo',
@@ -62,7 +66,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   };
   return {
     batchEventsMax: 1,
-    buildRequest(events): OutboundRequest {
+    buildRequest(events, nowMs): OutboundRequest {
       const [event] = events;
       if (event === undefined) throw new UnfitEventError('there is no event to send');
       const ids = contactIds(event);
@@ -71,15 +75,19 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
       }
       return isIdentify(event)
         ? postJson({ url: `${baseUrl}/api/profile-import`, headers, body: { data: profile(event, ids) }, events })
-        : postJson({ url: `${baseUrl}/api/events`, headers, body: { data: klaviyoEvent(event, ids) }, events });
+        : postJson({ url: `${baseUrl}/api/events`, headers, body: { data: klaviyoEvent(event, ids, nowMs) }, events });
     },
   };
 }
 
-function klaviyoEvent(event: OutboundEvent, ids: ContactIds): JsonObject {
-  const { id, name, timeMs } = sentEvent(event);
+const standardName = platformEventNames('Klaviyo');
+
+function klaviyoEvent(event: OutboundEvent, ids: ContactIds, nowMs: number): JsonObject {
+  const sent = sentEvent(event);
+  const { id, name, timeMs } = sent;
   const properties = propertiesOf(event);
   const { value, currency } = commerceOf(properties);
+  const metric = (standardName(sent) ?? name).slice(0, metricNameCharactersMax);
   return {
     type: 'event',
     attributes: {
@@ -88,7 +96,9 @@ function klaviyoEvent(event: OutboundEvent, ids: ContactIds): JsonObject {
       value,
       value_currency: value === undefined ? undefined : currency,
       unique_id: id,
-      metric: { data: { type: 'metric', attributes: { name: name.slice(0, metricNameCharactersMax) } } },
+      // What comes late, of a replay or an import, starts no flow.
+      backfill: nowMs - timeMs > backfillMs ? true : undefined,
+      metric: { data: { type: 'metric', attributes: { name: metric } } },
       profile: { data: { type: 'profile', attributes: identifiers(ids) } },
     },
   };

@@ -4,6 +4,7 @@ import { defineDestination } from '../sdk/destination.ts';
 import type { OutboundAnswer, Outcome, PreparedDestination } from '../sdk/destination.ts';
 import { sentEvent, acceptsCustomerEvents } from '../sdk/event.ts';
 import { postJson } from '../sdk/http.ts';
+import { isLimited } from '../sdk/limited-data-use.ts';
 import { baseUrl, matching, optionalText, requiredText, SettingError, token } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 import { linkedinEvent } from './payload.ts';
@@ -46,7 +47,7 @@ const settings = {
  * LinkedIn Ads, Conversions API: `POST /rest/conversionEvents` as a Rest.li batch.
  * https://learn.microsoft.com/en-us/linkedin/marketing/integrations/ads-reporting/conversions-api (adding multiple
  * conversion events in a batch). A conversion rule is what LinkedIn has in the place of an event's name: a destination
- * serves one.
+ * serves one. LinkedIn knows no limited use of an event: one with `limited_data_use` is not sent.
  */
 export const linkedinAdsCapi = defineDestination({
   id: 'LinkedInAdsCAPI',
@@ -68,8 +69,11 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   return {
     batchEventsMax,
     retriesRows: true,
-    accepts: (event) =>
-      acceptsCustomerEvents(event) && (names.size === 0 || names.has(sentEvent(event).name.toLowerCase())),
+    accepts(event) {
+      if (!acceptsCustomerEvents(event)) return false;
+      const sent = sentEvent(event);
+      return (names.size === 0 || names.has(sent.name.toLowerCase())) && !isLimited(sent);
+    },
     buildRequest(events, nowMs) {
       const elements = events.map((event) => linkedinEvent(sentEvent(event), conversionUrn + id, nowMs));
       return postJson({ url, headers, body: { elements }, events });

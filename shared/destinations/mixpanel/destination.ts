@@ -3,7 +3,7 @@ import { jsonAnswer, rowOutcomes, rowRefusal } from '../sdk/answers.ts';
 import { defineDestination } from '../sdk/destination.ts';
 import type { OutboundAnswer, Outcome, PreparedDestination } from '../sdk/destination.ts';
 import { isIdentify, traitsOf } from '../sdk/event.ts';
-import { basicAuthorization, postJson } from '../sdk/http.ts';
+import { basicAuthorization, postJson, withinBytes } from '../sdk/http.ts';
 import {
   batchSize,
   optionalSecret,
@@ -22,6 +22,8 @@ const regions: Regions = [
   { value: 'IN', label: 'India', url: 'https://api-in.mixpanel.com' },
 ];
 const batch = { max: 2_000, fallback: 500 };
+// https://docs.mixpanel.com/troubleshooting/errors/413-payload-too-large
+const bodyBytesMax = 10_000_000;
 const serviceAccountKeys = ['serviceAccountUsername', 'serviceAccountSecret', 'projectId'] as const;
 
 const settings = {
@@ -70,9 +72,11 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     buildRequest(events) {
       const [first] = events;
       if (first !== undefined && isIdentify(first)) {
-        return postJson({ url: engageUrl, body: events.map((event) => mixpanelProfile(event, token)), events });
+        const body = events.map((event) => mixpanelProfile(event, token));
+        return withinBytes(postJson({ url: engageUrl, body, events }), bodyBytesMax);
       }
-      return postJson({ url: importUrl, headers: { authorization }, body: events.map(mixpanelEvent), events });
+      const body = events.map(mixpanelEvent);
+      return withinBytes(postJson({ url: importUrl, headers: { authorization }, body, events }), bodyBytesMax);
     },
     readAnswer: (answer, events) => readRows(answer, events.length),
   };

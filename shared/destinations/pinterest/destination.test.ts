@@ -83,10 +83,21 @@ describe('Pinterest', () => {
     ['Checkout Started', 'initiate_checkout'],
     ['Signed Up', 'signup'],
     ['Watch Video', 'watch_video'],
-    ['store_visit', 'store_visit'],
+    ['store_visit', 'custom'],
     ['Quiz Finished', 'custom'],
   ])('name: %s is %s', (event, name) => {
     expect(sent(sampleShopper({ event })).body.data[0]).toMatchObject({ event_name: name });
+  });
+
+  it('name: a type the advertiser has defined goes as it is, and so does what a mapping named in Pinterest’s form', () => {
+    const nameOf = (event: OutboundEvent, more = {}) => sent(event, more).body.data[0]?.event_name;
+    const level = sampleShopper({ event: 'level_completed' });
+    expect(nameOf(level)).toBe('custom');
+    expect(nameOf(level, { ownEvents: 'level_completed, quote_asked' })).toBe('level_completed');
+    const mapped = (eventName: string) => ({ ...level, mapped: { eventName, properties: {} } });
+    expect(nameOf(mapped('quote_asked'))).toBe('quote_asked');
+    expect(nameOf(mapped('Order Completed'))).toBe('custom');
+    expect(() => pinterest.prepare({ ...settings, ownEvents: 'Level Completed' })).toThrow('settings.ownEvents ');
   });
 
   it('settings: test mode and action source', () => {

@@ -4,9 +4,9 @@ import { defineDestination } from '../sdk/destination.ts';
 import type { OutboundAnswer, Outcome, PreparedDestination } from '../sdk/destination.ts';
 import { sentEvent, acceptsCustomerEvents } from '../sdk/event.ts';
 import { postJson } from '../sdk/http.ts';
-import { baseUrl, choice, requiredText, toggle, token } from '../sdk/settings.ts';
+import { baseUrl, choice, optionalText, requiredText, SettingError, toggle, token } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
-import { pinterestEvent } from './payload.ts';
+import { pinterestEvent, pinterestName } from './payload.ts';
 
 const standardUrl = 'https://api.pinterest.com';
 const actionSources = ['web', 'offline'] as const;
@@ -26,6 +26,16 @@ const settings = {
     fallback: 'web',
     example: 'web',
   }),
+  ownEvents: optionalText(
+    {
+      label: 'Own event types',
+      placeholder: 'level_completed, quote_requested',
+      sublabel:
+        'User-defined event types of yours, separated by commas. Any other name that Pinterest has none for is custom.',
+      example: 'level_completed',
+    },
+    readOwnEvents,
+  ),
   testMode: toggle({ label: 'Test mode', sublabel: 'Events are checked and shown in Ads Manager, but not recorded.' }),
   baseUrl: baseUrl(standardUrl),
 };
@@ -33,7 +43,8 @@ const settings = {
 /**
  * Pinterest API for Conversions: `POST /v5/ad_accounts/{id}/events`, up to 1,000 events, answered row by row.
  * https://developers.pinterest.com/docs/api/v5/events-create. The event's own id is `event_id`, which deduplicates
- * against the Pinterest tag.
+ * against the Pinterest tag. An event with `limited_data_use` goes out opted out, with the type LDP
+ * (https://help.pinterest.com/en/business/article/limited-data-processing).
  */
 export const pinterest = defineDestination({
   id: 'Pinterest',
@@ -47,12 +58,12 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   const test = given.testMode ? '?test=true' : '';
   const url = `${given.baseUrl}/v5/ad_accounts/${account}/events${test}`;
   const headers = { authorization: `Bearer ${given.conversionToken}` };
-  const actionSource = given.actionSource;
+  const { actionSource, ownEvents = new Set() } = given;
   return {
     batchEventsMax,
     accepts: acceptsCustomerEvents,
     buildRequest(events) {
-      const data = events.map((event) => pinterestEvent(sentEvent(event), actionSource));
+      const data = events.map((event) => pinterestEvent(sentEvent(event), actionSource, ownEvents));
       return postJson({ url, headers, body: { data }, events });
     },
     readAnswer(answer, events) {
@@ -60,6 +71,14 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
       return rows?.length === events.length ? rows : undefined;
     },
   };
+}
+
+function readOwnEvents(text: string, key: string): ReadonlySet<string> {
+  const names = text.split(',').flatMap((name) => name.trim() || []);
+  if (!names.every((name) => pinterestName.test(name))) {
+    throw new SettingError(key, 'must be event types in lower case with underscores, separated by commas');
+  }
+  return new Set(names);
 }
 
 /** Rows come in the order of the events: at the top of a 200, in the details of a 422 (not all were processed). */

@@ -1,60 +1,39 @@
-import { normaliseText } from '../../routing/modifications/personal-data.ts';
+import { normaliseGender, normaliseText } from '../../routing/modifications/personal-data.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import { browserContext, browserId } from '../sdk/browser-context.ts';
-import { commerceOf, createEventNames } from '../sdk/commerce.ts';
+import { commerceOf } from '../sdk/commerce.ts';
 import { UnfitEventError } from '../sdk/destination.ts';
 import { secondsOf, textOf } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
 import { listOf, present } from '../sdk/json.ts';
+import { isLimited } from '../sdk/limited-data-use.ts';
 import { hashDatum, hashPerson, knownPerson } from '../sdk/person.ts';
+import { platformEventNames } from '../sdk/platform-events.ts';
 
 /**
  * An event of Pinterest's API for Conversions; event types: https://developers.pinterest.com/docs/conversions/event/.
- * A name in Pinterest's own form (lower case, underscores) goes as it is, because advertisers define types of their own;
- * any other is `custom`. Throws UnfitEventError where the API's minimum of a person is missing.
+ * Of other names those in `ownEvents`, types the advertiser has defined, go as they are, and so does what a mapping named
+ * in Pinterest's form (lower case, underscores); the rest is `custom`. Throws UnfitEventError where the API's minimum of a
+ * person is missing.
  */
-export function pinterestEvent(event: SentEvent, actionSource: string): JsonObject {
-  const ownForm = /^[a-z][a-z0-9_]{0,63}$/.test(event.name) ? event.name : 'custom';
+export function pinterestEvent(event: SentEvent, actionSource: string, ownEvents: ReadonlySet<string>): JsonObject {
+  const isOwn = ownEvents.has(event.name) || (event.isRenamed && pinterestName.test(event.name));
   return {
-    event_name: standardName(event.name) ?? ownForm,
+    event_name: standardName(event) ?? (isOwn ? event.name : 'custom'),
     action_source: actionSource,
     event_time: secondsOf(event),
     event_id: event.id,
     event_source_url: browserContext(event).url,
+    opt_out: isLimited(event) ? true : undefined,
     user_data: userData(event),
-    custom_data: customData(event.properties),
+    custom_data: customData(event),
   };
 }
 
-const standardName = createEventNames(
-  {
-    pageView: 'page_visit',
-    viewContent: 'page_visit',
-    viewList: 'view_category',
-    search: 'search',
-    addToCart: 'add_to_cart',
-    addToWishlist: 'add_to_wishlist',
-    startCheckout: 'initiate_checkout',
-    addPaymentInfo: 'add_payment_info',
-    purchase: 'checkout',
-    signUp: 'signup',
-    lead: 'lead',
-    subscribe: 'subscribe',
-    startTrial: 'start_trial',
-    contact: 'contact',
-    schedule: 'schedule',
-  },
-  [
-    'app_install',
-    'app_open',
-    'custom',
-    'customize_product',
-    'find_location',
-    'submit_application',
-    'view_content',
-    'watch_video',
-  ],
-);
+/** The form of an event type. */
+export const pinterestName = /^[a-z][a-z0-9_]{0,63}$/;
+
+const standardName = platformEventNames('Pinterest');
 
 function userData(event: SentEvent): JsonObject {
   const person = knownPerson(event);
@@ -67,7 +46,7 @@ function userData(event: SentEvent): JsonObject {
     ...present({
       em: listOf(hashed.email),
       ph: listOf(hashed.phone),
-      ge: listOf(hashed.gender),
+      ge: listOf(hashDatum(person.gender, pinterestGender)),
       db: listOf(hashed.dateOfBirth),
       // Names keep their punctuation here.
       ln: listOf(hashDatum(person.lastName, normaliseText)),
@@ -84,8 +63,14 @@ function userData(event: SentEvent): JsonObject {
   };
 }
 
-/** Amounts are text: Pinterest reads them as numbers. */
-function customData(properties: JsonObject): JsonObject | undefined {
+/** Besides `f` and `m` Pinterest matches `n`, for neither. */
+function pinterestGender(text: string): string | undefined {
+  return /^\s*(n|non[\s_-]?binary)\s*$/i.test(text) ? 'n' : normaliseGender(text);
+}
+
+/** Amounts are text: Pinterest reads them as numbers. LDP is its limited data processing. */
+function customData(event: SentEvent): JsonObject | undefined {
+  const { properties } = event;
   const { value, currency, orderId, items, itemIds, itemCount, searchText } = commerceOf(properties);
   return present({
     currency,
@@ -104,5 +89,6 @@ function customData(properties: JsonObject): JsonObject | undefined {
     num_items: itemCount,
     order_id: orderId,
     search_string: searchText,
+    opt_out_type: isLimited(event) ? 'LDP' : undefined,
   });
 }

@@ -59,10 +59,10 @@ describe('Plausible', () => {
     expect(prepared.accepts?.({ resolved: sampleEvent() })).toBe(true);
   });
 
-  it('answer: what was dropped is refused', () => {
+  it('answer: what was dropped is no failure: it is the platform that did not want it', () => {
     const one = [{ resolved: sampleEvent() }];
     const dropped = { status: 202, headers: { 'x-plausible-dropped': '1' }, body: 'ok' };
-    expect(prepared.readAnswer?.(dropped, one)?.map(({ kind }) => kind)).toEqual(['reject']);
+    expect(prepared.readAnswer?.(dropped, one)?.map(({ kind }) => kind)).toEqual(['dropped']);
     expect(prepared.readAnswer?.({ ...dropped, headers: {} }, one)).toBeUndefined();
   });
 });

@@ -1,11 +1,13 @@
 import { isIP } from 'node:net';
 import type { JsonObject } from '../../runtime/json.ts';
+import { commerceOf } from '../sdk/commerce.ts';
 import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundAnswer, OutboundEvent, Outcome, PreparedDestination } from '../sdk/destination.ts';
 import { isIdentify, numberOf, sentEvent, textOf } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
 import { isHeaderValue } from '../sdk/header-rules.ts';
 import { postJson } from '../sdk/http.ts';
+import { platformEventNames } from '../sdk/platform-events.ts';
 import { baseUrl, matching, requiredText } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 
@@ -68,13 +70,17 @@ function visitorHeaders({ context }: SentEvent): Record<string, string> {
   return { 'user-agent': userAgent, ...(ip !== undefined && isIP(ip) !== 0 ? { 'x-forwarded-for': ip } : {}) };
 }
 
-function bodyOf({ name, properties, context }: SentEvent, domain: string): JsonObject {
-  const { currency, ...others } = properties;
+const standardName = platformEventNames('Plausible');
+
+function bodyOf(event: SentEvent, domain: string): JsonObject {
+  const { name, properties, context } = event;
+  const { currency: _currency, ...others } = properties;
+  const { currency } = commerceOf(properties);
   const amount = numberOf(properties['revenue']) ?? numberOf(properties['value']);
-  const isRevenue = amount !== undefined && typeof currency === 'string' && /^[A-Z]{3}$/.test(currency);
+  const isRevenue = amount !== undefined && currency !== undefined;
   return {
     domain,
-    name: /^page[\s_-]?view(ed)?$/i.test(name.trim()) ? 'pageview' : name.slice(0, nameCharactersMax).toWellFormed(),
+    name: standardName(event) ?? name.slice(0, nameCharactersMax).toWellFormed(),
     url: cutUrl(context['current_url']) ?? `https://${domain}/`,
     referrer: cutUrl(context['referrer']),
     props: propsOf(isRevenue ? others : properties),
@@ -98,11 +104,12 @@ function propsOf(properties: JsonObject): JsonObject | undefined {
   return entries.length === 0 ? undefined : (Object.fromEntries(entries) as JsonObject);
 }
 
-/** It answers 202 to what it drops too: robots, and sites it does not know. */
+/** It answers 202 to what it drops too: robots, data centres, what the site's shields keep out, and sites it does not know. */
 function readAnswer(
   { status, headers }: OutboundAnswer,
   events: readonly OutboundEvent[],
 ): readonly Outcome[] | undefined {
   if (status >= 300 || headers['x-plausible-dropped'] !== '1') return undefined;
-  return events.map(() => ({ kind: 'reject', reason: 'Plausible dropped the event: a robot, or an unknown domain' }));
+  const reason = 'Plausible dropped the event: a robot, a shield of the site, or an unknown domain';
+  return events.map(() => ({ kind: 'dropped', reason }));
 }

@@ -68,6 +68,19 @@ describe('PostHog', () => {
     expect(event.properties).not.toHaveProperty('$anon_distinct_id');
   });
 
+  it('track: page views go by the name PostHog’s web analytics counts', () => {
+    expect(batchOf([{ resolved: sampleEvent({ event: 'Page Viewed' }) }])[0].event).toBe('$pageview');
+  });
+
+  it('answer: a project over its quota is asked again much later, whatever the status', () => {
+    const read = (body: unknown) =>
+      posthog.prepare(key).readAnswer?.({ status: 200, headers: {}, body: JSON.stringify(body) }, [track, track]);
+    const later = { kind: 'retry', reason: 'the project is over its quota', afterMs: 3_600_000, isThrottled: true };
+    expect(read({ status: 1, quota_limited: ['events'] })).toEqual([later, later]);
+    expect(read({ status: 1, quota_limited: ['recordings'] })).toBeUndefined();
+    expect(read({ status: 1 })).toBeUndefined();
+  });
+
   it('settings: the region and the base URL say where to', () => {
     const urlOf = (settings: Record<string, unknown>) => posthog.prepare(settings).buildRequest([track], 0).url;
     expect(urlOf({ ...key, region: 'EU' })).toBe('https://eu.i.posthog.com/batch/');

@@ -1,11 +1,13 @@
 import type { JsonObject } from '../../runtime/json.ts';
+import { jsonAnswer } from '../sdk/answers.ts';
 import { defineDestination } from '../sdk/destination.ts';
-import type { OutboundEvent, PreparedDestination } from '../sdk/destination.ts';
+import type { OutboundAnswer, OutboundEvent, Outcome, PreparedDestination } from '../sdk/destination.ts';
 import { eventUuid } from '../sdk/event-ids.ts';
 import { contextOf, identifyEvent, isIdentify, propertiesOf, sentEvent, textOf, traitsOf } from '../sdk/event.ts';
-import { postJson } from '../sdk/http.ts';
+import { postJson, withinBytes } from '../sdk/http.ts';
 import { renameMembers } from '../sdk/json.ts';
 import { contactIds } from '../sdk/person.ts';
+import { platformEventNames } from '../sdk/platform-events.ts';
 import { batchSize, region, requiredSecret, optionalBaseUrl } from '../sdk/settings.ts';
 import type { Regions, SettingsOf } from '../sdk/settings.ts';
 
@@ -15,6 +17,7 @@ const regions: Regions = [
 ];
 // PostHog counts bytes only, 20 MB a request.
 const batch = { max: 1_000, fallback: 250 };
+const bodyBytesMax = 20_000_000;
 
 /** PostHog's names for what a browser says, https://posthog.com/docs/data/events#default-properties. */
 const contextNames: ReadonlyMap<string, string> = new Map([
@@ -61,12 +64,32 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   const apiKey = given.projectApiKey;
   return {
     batchEventsMax: given.batchSize,
-    buildRequest: (events) => postJson({ url, body: { api_key: apiKey, batch: events.map(posthogEvent) }, events }),
+    buildRequest: (events) =>
+      withinBytes(postJson({ url, body: { api_key: apiKey, batch: events.map(posthogEvent) }, events }), bodyBytesMax),
+    readAnswer: (answer, events) =>
+      answer.status === 200 && isOverQuota(answer) ? events.map(() => overQuota) : undefined,
   };
 }
 
+const standardName = platformEventNames('PostHog');
+
+const overQuota: Outcome = {
+  kind: 'retry',
+  reason: 'the project is over its quota',
+  afterMs: 3_600_000,
+  isThrottled: true,
+};
+
+/** A project over its quota is answered 200 and its events dropped; newer servers say so. */
+function isOverQuota(answer: OutboundAnswer): boolean {
+  const limited = jsonAnswer(answer)?.['quota_limited'];
+  return Array.isArray(limited) && limited.includes('events');
+}
+
 function posthogEvent(event: OutboundEvent): JsonObject {
-  const { id, name, timeMs } = sentEvent(event);
+  const sent = sentEvent(event);
+  const { id, timeMs } = sent;
+  const name = standardName(sent) ?? sent.name;
   const { externalId, visitorId } = contactIds(event);
   const context = contextOf(event);
   const common = {

@@ -40,7 +40,8 @@ const settings = {
 /**
  * Reddit Ads, Conversions API version 3: `POST /api/v3/pixels/{pixel}/conversion_events`, up to 1,000 events, taken or
  * refused as a whole. https://ads-api.reddit.com/docs/v3/operations/Post%20Conversion%20Events. The event's own id is
- * `conversion_id`, which deduplicates against the pixel in the browser.
+ * `conversion_id`, which deduplicates against the pixel in the browser. An event with `limited_data_use` goes out with the
+ * processing mode LDU.
  */
 export const reddit = defineDestination({
   id: 'Reddit',

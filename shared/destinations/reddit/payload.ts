@@ -1,11 +1,13 @@
 import type { JsonObject } from '../../runtime/json.ts';
 import { browserContext, browserId } from '../sdk/browser-context.ts';
-import { commerceOf, createEventNames } from '../sdk/commerce.ts';
+import { commerceOf } from '../sdk/commerce.ts';
 import { UnfitEventError } from '../sdk/destination.ts';
 import { checkAge, numberOf } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
 import { present } from '../sdk/json.ts';
-import { hashDatum, knownPerson, normaliseE164, normaliseEmail } from '../sdk/person.ts';
+import { isLimited, placeOf } from '../sdk/limited-data-use.ts';
+import { hashDatum, knownPerson, e164Of, normaliseEmail } from '../sdk/person.ts';
+import { platformEventNames } from '../sdk/platform-events.ts';
 
 const daysMax = 7;
 
@@ -15,7 +17,7 @@ const daysMax = 7;
  */
 export function redditEvent(event: SentEvent, actionSource: string, nowMs: number): JsonObject {
   checkAge(event, nowMs, daysMax);
-  const type = standardName(event.name);
+  const type = standardName(event);
   const click = browserId(event, ['rdt_cid']);
   return {
     event_at: Math.floor(event.timeMs),
@@ -28,29 +30,20 @@ export function redditEvent(event: SentEvent, actionSource: string, nowMs: numbe
   };
 }
 
-const standardName = createEventNames({
-  pageView: 'PAGE_VISIT',
-  viewContent: 'VIEW_CONTENT',
-  viewList: 'VIEW_CONTENT',
-  search: 'SEARCH',
-  addToCart: 'ADD_TO_CART',
-  addToWishlist: 'ADD_TO_WISHLIST',
-  purchase: 'PURCHASE',
-  signUp: 'SIGN_UP',
-  lead: 'LEAD',
-});
+const standardName = platformEventNames('Reddit');
 
 /**
  * Match keys, hashed as https://business.reddithelp.com describes them, the network address too. With a click they are
  * extra; without, the browser's name and screen alone match nobody.
  */
 function user(event: SentEvent, hasClick: boolean): JsonObject | undefined {
-  const { email, phone, externalId } = knownPerson(event);
+  const person = knownPerson(event);
+  const { email, phone, externalId } = person;
   const { ip, userAgent } = browserContext(event);
   const trim = (text: string): string => text.trim();
   const keys = present({
     email: hashDatum(email, canonicalEmail),
-    phone_number: hashDatum(phone, normaliseE164),
+    phone_number: hashDatum(phone, e164Of(person)),
     external_id: hashDatum(externalId, trim),
     ip_address: hashDatum(ip, trim),
     uuid: browserId(event, ['rdt_uuid', '_rdt_uuid']),
@@ -58,7 +51,12 @@ function user(event: SentEvent, hasClick: boolean): JsonObject | undefined {
   if (keys === undefined && !hasClick) {
     throw new UnfitEventError('the event says nothing of a person that Reddit could match');
   }
-  return present({ ...keys, user_agent: userAgent, screen_dimensions: screen(event) });
+  return present({
+    ...keys,
+    user_agent: userAgent,
+    screen_dimensions: screen(event),
+    data_processing_options: isLimited(event) ? { modes: ['LDU'], ...present(placeOf(event)) } : undefined,
+  });
 }
 
 function screen({ context }: SentEvent): JsonObject | undefined {

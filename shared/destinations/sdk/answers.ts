@@ -17,6 +17,7 @@ export function outcomeOfStatus(status: number): Outcome {
   if (status >= 200 && status < 300) return { kind: 'delivered' };
   const reason = `row status ${status}`;
   if (status === 429) return { kind: 'retry', reason, isThrottled: true };
+  if (status === 401 || status === 403) return { kind: 'retry', reason, refusesAccess: true };
   return { kind: status === 408 || status === 425 || status >= 500 ? 'retry' : 'reject', reason };
 }
 

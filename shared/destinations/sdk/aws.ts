@@ -106,6 +106,24 @@ const throttling: ReadonlySet<string> = new Set([
   'TooManyRequestsException',
 ]);
 
+/** Codes that say that the key is unknown, has ended or may not do this. */
+const ofAccess: ReadonlySet<string> = new Set([
+  'AccessDenied',
+  'AccessDeniedException',
+  'AuthorizationError',
+  'AuthorizationErrorException',
+  'ExpiredToken',
+  'ExpiredTokenException',
+  'IncompleteSignature',
+  'InvalidClientTokenId',
+  'InvalidSignatureException',
+  'MissingAuthenticationToken',
+  'MissingAuthenticationTokenException',
+  'NotAuthorized',
+  'SignatureDoesNotMatch',
+  'UnrecognizedClientException',
+]);
+
 /** Codes that may be the fault of one event among many. */
 const perhapsOneEvent: ReadonlySet<string> = new Set([
   'BatchRequestTooLong',
@@ -126,6 +144,7 @@ const perhapsOneEvent: ReadonlySet<string> = new Set([
 export function awsOutcome(code: string): Outcome {
   const reason = /^[\w.]{1,64}$/.test(code) ? code : 'an error without a known code';
   if (throttling.has(code)) return { kind: 'retry', reason, isThrottled: true };
+  if (ofAccess.has(code)) return { kind: 'retry', reason, refusesAccess: true };
   return passing.has(code) ? { kind: 'retry', reason } : { kind: 'reject', reason };
 }
 

@@ -2,6 +2,7 @@ import { textForm } from '../../routing/values/value-forms.ts';
 import { isJsonObject } from '../../runtime/json.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import { numberOf } from './event.ts';
+import { withoutMembers } from './json.ts';
 
 /** One product of an event. */
 export type CommerceItem = {
@@ -9,9 +10,15 @@ export type CommerceItem = {
   readonly name: string | undefined;
   readonly category: string | undefined;
   readonly brand: string | undefined;
+  readonly variant: string | undefined;
+  /** Addresses of its page and its picture. */
+  readonly url: string | undefined;
+  readonly imageUrl: string | undefined;
   /** Of one piece. */
   readonly price: number | undefined;
   readonly quantity: number;
+  /** All that is said of it under other names; nothing where the event itself is about one product. */
+  readonly others: JsonObject;
 };
 
 /** What an event says of money and goods, whatever names its properties go by. */
@@ -52,19 +59,36 @@ function itemsOf(properties: JsonObject): readonly CommerceItem[] {
   );
   if (Array.isArray(list)) return list.flatMap((entry) => (isJsonObject(entry) ? itemOf(entry) : []));
   const isOfOne = firstText(properties, ['product_id', 'sku']) !== undefined;
-  return isOfOne ? [itemOf(properties)] : [];
+  return isOfOne ? [{ ...itemOf(properties), others: {} }] : [];
 }
 
 function itemOf(product: JsonObject): CommerceItem {
   return {
-    id: firstText(product, ['product_id', 'item_id', 'id', 'sku']),
-    name: firstText(product, ['name', 'item_name', 'product_name']),
-    category: firstText(product, ['category', 'item_category']),
-    brand: firstText(product, ['brand', 'item_brand']),
-    price: firstNumber(product, ['price', 'item_price']),
-    quantity: wholeNumber(firstNumber(product, ['quantity'])) ?? 1,
+    id: firstText(product, itemNames.id),
+    name: firstText(product, itemNames.name),
+    category: firstText(product, itemNames.category),
+    brand: firstText(product, itemNames.brand),
+    variant: firstText(product, itemNames.variant),
+    url: firstText(product, itemNames.url),
+    imageUrl: firstText(product, itemNames.imageUrl),
+    price: firstNumber(product, itemNames.price),
+    quantity: wholeNumber(firstNumber(product, itemNames.quantity)) ?? 1,
+    others: withoutMembers(product, allItemNames),
   };
 }
+
+const itemNames = {
+  id: ['product_id', 'item_id', 'id', 'sku'],
+  name: ['name', 'item_name', 'product_name'],
+  category: ['category', 'item_category'],
+  brand: ['brand', 'item_brand'],
+  variant: ['variant', 'item_variant', 'variant_id'],
+  url: ['url', 'product_url'],
+  imageUrl: ['image_url'],
+  price: ['price', 'item_price'],
+  quantity: ['quantity'],
+} as const;
+const allItemNames: ReadonlySet<string> = new Set(Object.values(itemNames).flat());
 
 function sumOf(items: readonly CommerceItem[]): number | undefined {
   if (items.length === 0) return undefined;
@@ -101,54 +125,3 @@ function firstNumber(properties: JsonObject, names: readonly string[]): number |
   }
   return undefined;
 }
-
-/** What happened, for the events that every ad platform has a name for. */
-export type StandardEvent = keyof typeof namesInUse;
-
-/**
- * The platform's name for an event: one of its own names, however it is written, or its name for what the event's name
- * says in common use (`Order Completed` is a purchase). Undefined for an event it has no name for.
- */
-export function createEventNames(
-  ofStandard: Readonly<Partial<Record<StandardEvent, string>>>,
-  others: readonly string[] = [],
-): (eventName: string) => string | undefined {
-  const names = new Map<string, string>();
-  // The platform's own names first: the same word may mean another thing elsewhere.
-  for (const name of [...Object.values(ofStandard), ...others]) names.set(plain(name), name);
-  for (const [standard, common] of Object.entries(namesInUse)) {
-    const name = ofStandard[standard as StandardEvent];
-    if (name === undefined) continue;
-    for (const alias of common) if (!names.has(alias)) names.set(alias, name);
-  }
-  return (eventName) => (eventName.length > nameCharactersMax ? undefined : names.get(plain(eventName)));
-}
-
-const nameCharactersMax = 100;
-
-/** `Order Completed`, `order_completed` and `orderCompleted` are one. */
-function plain(name: string): string {
-  return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
-}
-
-/**
- * Names in common use, of the e-commerce vocabularies of customer data platforms, of Google Analytics 4 and of the ad
- * platforms themselves, without case and separators.
- */
-const namesInUse = {
-  pageView: ['pageview', 'pageviewed', 'viewedpage', 'page', 'pagevisit', 'pagevisited', 'pageloaded'],
-  viewContent: ['viewcontent', 'productviewed', 'viewedproduct', 'productview', 'viewitem', 'contentviewed'],
-  viewList: ['viewlist', 'viewcategory', 'productlistviewed', 'viewitemlist', 'listview', 'categoryviewed'],
-  search: ['search', 'searched', 'productssearched', 'viewsearchresults'],
-  addToCart: ['addtocart', 'productadded', 'addedtocart', 'addcart', 'cartadded'],
-  addToWishlist: ['addtowishlist', 'productaddedtowishlist', 'addedtowishlist'],
-  startCheckout: ['initiatecheckout', 'checkoutstarted', 'begincheckout', 'startcheckout', 'startedcheckout'],
-  addPaymentInfo: ['addpaymentinfo', 'paymentinfoentered', 'addbilling', 'paymentinfoadded'],
-  purchase: ['purchase', 'ordercompleted', 'completepayment', 'placedorder', 'orderplaced', 'completedorder'],
-  signUp: ['signup', 'signedup', 'completeregistration', 'registrationcompleted', 'accountcreated', 'registered'],
-  lead: ['lead', 'generatelead', 'leadsubmitted', 'leadcreated', 'formsubmitted', 'submitform', 'formsubmit'],
-  subscribe: ['subscribe', 'subscribed', 'subscriptionstarted', 'subscriptioncreated'],
-  startTrial: ['starttrial', 'trialstarted', 'startedtrial'],
-  contact: ['contact', 'contacted', 'contactus'],
-  schedule: ['schedule', 'scheduled', 'appointmentscheduled', 'appointmentbooked', 'bookappointment'],
-} as const satisfies Readonly<Record<string, readonly string[]>>;

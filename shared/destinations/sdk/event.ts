@@ -1,5 +1,5 @@
 import type { EventHead } from '../../contracts/events/resolved-event.ts';
-import { headOf } from '../../contracts/events/resolved-event.ts';
+import { headOf, senderKey } from '../../contracts/events/resolved-event.ts';
 import type { ResolvedVisitor } from '../../contracts/events/resolved-event.ts';
 import { isJsonObject } from '../../runtime/json.ts';
 import type { JsonObject } from '../../runtime/json.ts';
@@ -29,6 +29,8 @@ export function isIdentify(event: OutboundEvent): boolean {
 export type SentEvent = {
   readonly id: string;
   readonly name: string;
+  /** A mapping gave it a name other than its own. */
+  readonly isRenamed: boolean;
   /** When it happened, in ms since the epoch. */
   readonly timeMs: number;
   readonly properties: JsonObject;
@@ -41,9 +43,10 @@ export function sentEvent({ resolved, mapped }: OutboundEvent): SentEvent {
   return {
     id: event.id,
     name: mapped?.eventName ?? event.event,
+    isRenamed: mapped !== undefined && mapped.eventName !== event.event,
     timeMs: event.time,
     properties: mapped?.properties ?? event.event_properties,
-    context: event.context,
+    context: withoutSender(event.context),
     visitor,
   };
 }
@@ -89,9 +92,15 @@ export function traitsOf(event: OutboundEvent): JsonObject {
 
 /** The context that goes with an event. Where a mapping applies it alone decides what is told. */
 export function contextOf(event: OutboundEvent): JsonObject {
-  return mappedProperties(event) === undefined ? event.resolved.event.context : {};
+  return mappedProperties(event) === undefined ? withoutSender(event.resolved.event.context) : {};
 }
 
+/** Which server sent the event tells a platform nothing of the visitor. */
+function withoutSender(context: JsonObject): JsonObject {
+  return senderKey in context ? withoutMembers(context, ofSender) : context;
+}
+
+const ofSender: ReadonlySet<string> = new Set([senderKey]);
 const ofVisitor: ReadonlySet<string> = new Set(['visitor']);
 /** The ids travel in places of their own; the others are no traits of a person. */
 const notTold: ReadonlySet<string> = new Set(['id', 'external_id', 'consent', 'ip']);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { sentEvent } from './event.ts';
-import { hashDatum, hashPerson, knownPerson, normaliseE164 } from './person.ts';
+import { contactIds, e164Of, hashDatum, hashPerson, knownPerson, normaliseE164 } from './person.ts';
 import { sampleEvent } from './sample-event.ts';
 
 const emailHash = '62a14e44f765419d10fea99367361a727c12365e2520f32218d505ed9aa0f62f';
@@ -49,6 +49,17 @@ describe('hashPerson', () => {
     ['firstName', 'Raphaël', 'e74bb89e718fe1e19c422a48382870399f8bf7ca8dfa008739e75b0be76627b7'],
   ] as const)('%s: %s is hashed as published', (key, text, hash) => {
     expect(hashPerson({ ...nobody, [key]: text })[key]).toBe(hash);
+  });
+
+  it('phone: a national number is one of the person’s country', () => {
+    const hashed = (text: string) => hashDatum(text, (same) => same);
+    const indian = { ...nobody, phone: '98765 43210', country: 'India' };
+    expect(hashPerson(indian).phone).toBe(hashed('919876543210'));
+    expect(hashDatum(indian.phone, e164Of(indian))).toBe(hashed('+919876543210'));
+    const visitor = { id: 'v', custom_properties: {}, phone_number: '098765 43210', country: 'in' };
+    expect(contactIds({ resolved: { ...sampleEvent(), visitor } }).phone).toBe('+919876543210');
+    const nowhere = { id: 'v', custom_properties: {}, phone_number: '98765 43210' };
+    expect(contactIds({ resolved: { ...sampleEvent(), visitor: nowhere } }).phone).toBeUndefined();
   });
 
   it('hash: a value that is one already passes as it is', () => {

@@ -77,7 +77,7 @@ function datumOf(value: unknown): string | undefined {
 }
 
 /** SHA-256 of each datum in lower-case hex, normalised first; undefined where there is none or it is not such a datum. */
-export type HashedPerson = Readonly<Record<keyof typeof normalised, string | undefined>>;
+export type HashedPerson = Readonly<Record<keyof typeof normalised | 'phone', string | undefined>>;
 
 /**
  * Personal data as the ad platforms match it. The forms are those of Meta ("Customer information parameters",
@@ -88,7 +88,7 @@ export type HashedPerson = Readonly<Record<keyof typeof normalised, string | und
 export function hashPerson(person: KnownPerson): HashedPerson {
   return {
     email: hashDatum(person.email, normalised.email),
-    phone: hashDatum(person.phone, normalised.phone),
+    phone: hashDatum(person.phone, phoneOf(person)),
     firstName: hashDatum(person.firstName, normalised.firstName),
     lastName: hashDatum(person.lastName, normalised.lastName),
     gender: hashDatum(person.gender, normalised.gender),
@@ -112,10 +112,25 @@ export function normaliseEmail(text: string): string | undefined {
   return /^[^\s@]+@[^\s@]+$/.test(email) ? email : undefined;
 }
 
-/** E.164 with its plus, for platforms that hash it so. */
-export function normaliseE164(text: string): string | undefined {
-  const digits = normalisePhone(text);
+/** E.164 with its plus, for platforms that hash it so; a number without a country code is one of `country`. */
+export function normaliseE164(text: string, country?: string): string | undefined {
+  const digits = normalisePhone(text, country);
   return digits === undefined ? undefined : `+${digits}`;
+}
+
+/** The same for a number of somebody whose country may be known. */
+export function e164Of(person: Pick<KnownPerson, 'country'>): Normalise {
+  const country = countryOf(person);
+  return (text) => normaliseE164(text, country);
+}
+
+function phoneOf(person: Pick<KnownPerson, 'country'>): Normalise {
+  const country = countryOf(person);
+  return (text) => normalisePhone(text, country);
+}
+
+function countryOf({ country }: Pick<KnownPerson, 'country'>): string | undefined {
+  return country === undefined ? undefined : countryCode(country);
 }
 
 /** Whether the text is a hash already: of no use where a platform wants the datum itself. */
@@ -127,7 +142,6 @@ type Normalise = (text: string) => string | undefined;
 
 const normalised = {
   email: normaliseEmail,
-  phone: normalisePhone,
   firstName: normaliseLetters,
   lastName: normaliseLetters,
   gender: normaliseGender,
@@ -160,10 +174,12 @@ export function contactIds(event: OutboundEvent): ContactIds {
   const sent = sentEvent(event);
   const person = knownPerson({ ...sent, properties: mappedProperties(event) ?? {} });
   const phone = person.phone?.replace(/[\s().-]/g, '');
+  const isNational = phone !== undefined && /^\d/.test(phone) && person.country !== undefined;
+  const whole = isNational ? e164Of(person)(phone) : phone;
   return {
     visitorId: sent.visitor.id,
     externalId: person.externalId,
     email: person.email,
-    phone: phone !== undefined && e164.test(phone) ? phone : undefined,
+    phone: whole !== undefined && e164.test(whole) ? whole : undefined,
   };
 }

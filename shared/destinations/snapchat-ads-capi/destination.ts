@@ -2,7 +2,7 @@ import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
 import type { PreparedDestination } from '../sdk/destination.ts';
 import { sentEvent, acceptsCustomerEvents } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
-import { postJson } from '../sdk/http.ts';
+import { postJson, withinBytes } from '../sdk/http.ts';
 import { snapchatCustomEvents, snapchatEvent, snapchatName } from './payload.ts';
 import { baseUrl, choice, requiredSecret, requiredText } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
@@ -11,6 +11,7 @@ const standardUrl = 'https://tr.snapchat.com';
 const actionSources = ['WEB', 'OFFLINE'] as const;
 const unnamedEvents = ['none', ...snapchatCustomEvents] as const;
 const batchEventsMax = 2_000;
+const bodyBytesMax = 2_000_000;
 
 const settings = {
   pixelId: requiredText({
@@ -43,7 +44,8 @@ const settings = {
 /**
  * Snapchat Ads, Conversions API version 3: `POST /v3/{pixel}/events`, up to 2,000 events.
  * https://developers.snap.com/api/marketing-api/Conversions-API/UsingTheAPI. The token goes in the address, as published.
- * The event's own id is `event_id`, which deduplicates against the pixel in the browser.
+ * The event's own id is `event_id`, which deduplicates against the pixel in the browser. An event with `limited_data_use`
+ * goes out with the option LDU.
  */
 export const snapchatAdsCapi = defineDestination({
   id: 'SnapchatAdsCapi',
@@ -57,8 +59,8 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   const token = encodeURIComponent(given.accessToken.trim());
   const url = `${given.baseUrl}/v3/${pixel}/events?access_token=${token}`;
   const { actionSource, otherEvents } = given;
-  const nameOf = ({ name }: SentEvent): string | undefined =>
-    snapchatName(name) ?? (otherEvents === 'none' ? undefined : otherEvents);
+  const nameOf = (event: SentEvent): string | undefined =>
+    snapchatName(event) ?? (otherEvents === 'none' ? undefined : otherEvents);
   return {
     batchEventsMax,
     accepts: (event) => acceptsCustomerEvents(event) && nameOf(sentEvent(event)) !== undefined,
@@ -69,7 +71,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
         if (name === undefined) throw new UnfitEventError('Snap has no name for the event');
         return snapchatEvent(event, name, actionSource, nowMs);
       });
-      return postJson({ url, body: { data }, events });
+      return withinBytes(postJson({ url, body: { data }, events }), bodyBytesMax);
     },
   };
 }

@@ -1,11 +1,13 @@
 import type { JsonObject } from '../../runtime/json.ts';
 import { browserContext, browserId } from '../sdk/browser-context.ts';
-import { commerceOf, createEventNames } from '../sdk/commerce.ts';
+import { commerceOf } from '../sdk/commerce.ts';
 import { UnfitEventError } from '../sdk/destination.ts';
 import { checkAge, secondsOf, textOf } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
 import { listOf, present } from '../sdk/json.ts';
+import { dataProcessingOptions } from '../sdk/limited-data-use.ts';
 import { hashPerson, knownPerson } from '../sdk/person.ts';
+import { platformEventNames } from '../sdk/platform-events.ts';
 
 /** Snap's five names for events that it has no name for. */
 export const snapchatCustomEvents = [
@@ -19,39 +21,7 @@ export const snapchatCustomEvents = [
 const daysMax = 37;
 
 /** One of Snap's event names; it takes no others. */
-export const snapchatName = createEventNames(
-  {
-    pageView: 'PAGE_VIEW',
-    viewContent: 'VIEW_CONTENT',
-    viewList: 'LIST_VIEW',
-    search: 'SEARCH',
-    addToCart: 'ADD_CART',
-    addToWishlist: 'ADD_TO_WISHLIST',
-    startCheckout: 'START_CHECKOUT',
-    addPaymentInfo: 'ADD_BILLING',
-    purchase: 'PURCHASE',
-    signUp: 'SIGN_UP',
-    subscribe: 'SUBSCRIBE',
-    startTrial: 'START_TRIAL',
-    schedule: 'RESERVE',
-  },
-  [
-    'ACHIEVEMENT_UNLOCKED',
-    'AD_CLICK',
-    'AD_VIEW',
-    'APP_INSTALL',
-    'APP_OPEN',
-    'COMPLETE_TUTORIAL',
-    'INVITE',
-    'LEVEL_COMPLETE',
-    'LOGIN',
-    'RATE',
-    'SAVE',
-    'SHARE',
-    'SPENT_CREDITS',
-    ...snapchatCustomEvents,
-  ],
-);
+export const snapchatName = platformEventNames('SnapchatAdsCapi');
 
 /**
  * An event of Snap's Conversions API, https://developers.snap.com/api/marketing-api/Conversions-API/Parameters. Throws
@@ -67,6 +37,7 @@ export function snapchatEvent(event: SentEvent, name: string, actionSource: stri
     event_source_url: browserContext(event).url,
     user_data: userData(event),
     custom_data: customData(event.properties),
+    ...dataProcessingOptions(event),
   };
 }
 

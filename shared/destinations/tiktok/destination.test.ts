@@ -103,7 +103,11 @@ describe('TikTok', () => {
     expect(kinds(200, { code: 40_100, message: 'Too many requests' })).toEqual(['retry', 'retry', 'retry']);
     expect(outcomes(200, { code: 40_100 }, 1)).toEqual([{ kind: 'retry', reason: 'code 40100', isThrottled: true }]);
     expect(kinds(200, { code: 51_000 }, 1)).toEqual(['retry']);
-    expect(kinds(200, { code: 40_001, message: 'No permission' })).toEqual(['reject', 'reject', 'reject']);
+    for (const code of [40_001, 40_102, 40_104, 40_105]) {
+      expect(outcomes(200, { code, message: 'No permission' }, 1)).toEqual([
+        { kind: 'retry', reason: `code ${code}`, refusesAccess: true },
+      ]);
+    }
     expect(kinds(200, { code: 40_002, message: 'Invalid' })).toEqual(['reject', 'reject', 'reject']);
     expect(kinds(502, { code: 0 })).toBeUndefined();
     expect(kinds(200, 'no code', 1)).toEqual(['retry']);

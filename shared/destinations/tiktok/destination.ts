@@ -43,7 +43,7 @@ const settings = {
  * TikTok Events API 2.0: `POST /open_api/v1.3/event/track/`, events of one event source.
  * https://business-api.tiktok.com/portal/docs?id=1771100865818625 (report events),
  * https://business-api.tiktok.com/portal/docs?id=1771101303285761 (parameters of web events). The event's own id is
- * `event_id`, which deduplicates against the pixel in the browser.
+ * `event_id`, which deduplicates against the pixel in the browser. `limited_data_use` goes out under that name.
  */
 export const tiktok = defineDestination({
   id: 'TikTok',
@@ -93,11 +93,15 @@ function answeredCode(answer: OutboundAnswer, count: number): readonly Outcome[]
 const noCode: Outcome = { kind: 'retry', reason: 'the answer has no code' };
 const invalidParameter = 40_002;
 
+/** No permission for the event source, and a token that is missing, expired, or wrong or revoked. */
+const ofAccess: ReadonlySet<number> = new Set([40_001, 40_102, 40_104, 40_105]);
+
 // 0 is success, 20001 success in part; 40100 says that too much is asked; from 50000 on it is TikTok's own trouble.
 function outcomeOfCode(code: number): Outcome {
   if (code === 0 || code === 20_001) return { kind: 'delivered' };
   const reason = `code ${code}`;
   if (code === 40_100) return { kind: 'retry', reason, isThrottled: true };
+  if (ofAccess.has(code)) return { kind: 'retry', reason, refusesAccess: true };
   return { kind: code >= 50_000 ? 'retry' : 'reject', reason };
 }
 

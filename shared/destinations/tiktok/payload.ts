@@ -2,12 +2,14 @@ import { countryCode } from '../../routing/modifications/countries.ts';
 import { normaliseLetters, normaliseState } from '../../routing/modifications/personal-data.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import { browserContext, browserId } from '../sdk/browser-context.ts';
-import { commerceOf, createEventNames } from '../sdk/commerce.ts';
+import { commerceOf } from '../sdk/commerce.ts';
 import { UnfitEventError } from '../sdk/destination.ts';
 import { secondsOf, textOf } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
 import { listOf, present } from '../sdk/json.ts';
-import { hashDatum, hashPerson, isHash, knownPerson, normaliseE164 } from '../sdk/person.ts';
+import { isLimited } from '../sdk/limited-data-use.ts';
+import { hashDatum, hashPerson, isHash, knownPerson, e164Of } from '../sdk/person.ts';
+import { platformEventNames } from '../sdk/platform-events.ts';
 
 /**
  * An event of TikTok's Events API. Standard events: https://ads.tiktok.com/help/article/standard-events-parameters; other
@@ -17,44 +19,18 @@ export function tiktokEvent(event: SentEvent): JsonObject {
   const { url, referrer } = browserContext(event);
   const lead = textOf(event.properties['lead_id']);
   return {
-    event: standardName(event.name) ?? event.name,
+    event: standardName(event) ?? event.name,
     event_time: secondsOf(event),
     event_id: event.id,
     user: user(event),
     properties: properties(event) ?? {},
     page: present({ url, referrer }),
+    limited_data_use: isLimited(event) ? true : undefined,
     lead: present({ lead_id: lead, lead_event_source: textOf(event.properties['lead_event_source']) }),
   };
 }
 
-const standardName = createEventNames(
-  {
-    viewContent: 'ViewContent',
-    search: 'Search',
-    addToCart: 'AddToCart',
-    addToWishlist: 'AddToWishlist',
-    startCheckout: 'InitiateCheckout',
-    addPaymentInfo: 'AddPaymentInfo',
-    purchase: 'Purchase',
-    signUp: 'CompleteRegistration',
-    lead: 'Lead',
-    subscribe: 'Subscribe',
-    startTrial: 'StartTrial',
-    contact: 'Contact',
-    schedule: 'Schedule',
-  },
-  [
-    'ApplicationApproval',
-    'ClickButton',
-    'CompletePayment',
-    'CustomizeProduct',
-    'Download',
-    'FindLocation',
-    'PlaceAnOrder',
-    'SubmitApplication',
-    'SubmitForm',
-  ],
-);
+const standardName = platformEventNames('TikTok');
 
 function user(event: SentEvent): JsonObject {
   const person = knownPerson(event);
@@ -62,7 +38,7 @@ function user(event: SentEvent): JsonObject {
   const { ip, userAgent } = browserContext(event);
   const matched = present({
     email: listOf(hashed.email),
-    phone: listOf(hashDatum(person.phone, normaliseE164)),
+    phone: listOf(hashDatum(person.phone, e164Of(person))),
     external_id: listOf(hashed.externalId),
     ttclid: browserId(event, ['ttclid']),
     ttp: browserId(event, ['ttp', '_ttp']),

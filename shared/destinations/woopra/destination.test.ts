@@ -4,7 +4,8 @@ import { sampleEvent } from '../sdk/sample-event.ts';
 import { woopra } from './destination.ts';
 
 const prepared = woopra.prepare({ project: 'shop.example.com' });
-const request = (event: OutboundEvent) => prepared.buildRequest([event], 0);
+const nowMs = 1_700_000_100_000;
+const request = (event: OutboundEvent) => prepared.buildRequest([event], nowMs);
 const bodyOf = (event: OutboundEvent) => JSON.parse(request(event).body ?? '') as Record<string, unknown>;
 
 const visitor = {
@@ -21,7 +22,7 @@ describe('Woopra', () => {
     const sent = request({ resolved: sampleEvent() });
     expect(sent).toMatchObject({
       method: 'POST',
-      url: 'https://www.woopra.com/track/ce',
+      url: 'https://www.woopra.com/track/ce/',
       headers: { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64)', 'content-type': 'application/json' },
     });
     expect(JSON.parse(sent.body ?? '')).toEqual({
@@ -37,13 +38,13 @@ describe('Woopra', () => {
 
   it('identify: what is known of the visitor', () => {
     const identify = { resolved: sampleEvent({ event: '$identify' }) };
-    expect(request(identify).url).toBe('https://www.woopra.com/track/identify');
+    expect(request(identify).url).toBe('https://www.woopra.com/track/identify/');
     expect(bodyOf(identify)).toEqual({ ...visitor, ip: '203.0.113.7', cv_first_name: 'Ada', cv_plan: 'pro' });
   });
 
   it('mapping: alone decides what is told', () => {
     const properties = { Title: 'Home', deep: { 'A b': [1, 'x', 'y'] }, cv_tier: 'gold' };
-    const mapped = { eventName: 'Page View', properties };
+    const mapped = { eventName: 'pv', properties };
     const { cv_email: _email, ...known } = visitor;
     expect(bodyOf({ resolved: sampleEvent({ event: '$identify' }), mapped })).toEqual({
       ...known,
@@ -70,5 +71,10 @@ describe('Woopra', () => {
 
   it('prepare: refuses what is no domain', () => {
     expect(() => woopra.prepare({ project: 'https://example.com/' })).toThrow('settings.project ');
+  });
+
+  it('time: never one that is to come, which Woopra does not take', () => {
+    expect(bodyOf({ resolved: sampleEvent({ time: nowMs + 60_000 }) })['timestamp']).toBe(nowMs);
+    expect(bodyOf({ resolved: sampleEvent({ time: nowMs - 60_000 }) })['timestamp']).toBe(nowMs - 60_000);
   });
 });

@@ -7,6 +7,7 @@ import type { OutboundEvent, PreparedDestination } from '../sdk/destination.ts';
 import { contextOf, identifyEvent, sentEvent, textOf, traitsOf } from '../sdk/event.ts';
 import { isHeaderValue } from '../sdk/header-rules.ts';
 import { postJson } from '../sdk/http.ts';
+import { platformEventNames } from '../sdk/platform-events.ts';
 import { baseUrl, matching, requiredText } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 
@@ -30,7 +31,7 @@ const settings = {
 };
 
 /**
- * Woopra: an event by `track/ce`, an identify by `track/identify`. https://docs.woopra.com/reference/intro-http-tracking
+ * Woopra: an event by `track/ce/`, an identify by `track/identify/`. https://docs.woopra.com/reference/intro-http-tracking
  *
  * The parameters are those of the documentation; they go in the body, as Woopra's own libraries send them
  * (https://github.com/Woopra/Woopra-iOS), so that no personal data stands in a URL. Older documentation names the
@@ -47,16 +48,16 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   const { project, baseUrl: base } = given;
   return {
     batchEventsMax: 1,
-    buildRequest(events) {
+    buildRequest(events, nowMs) {
       const [first] = events;
       if (first === undefined) throw new UnfitEventError('there is no event');
       const { name } = sentEvent(first);
       const isIdentify = name === identifyEvent;
       const told = isIdentify ? prefixed('cv_', traitsOf(first)) : trackOf(first);
       return postJson({
-        url: `${base}/track/${isIdentify ? 'identify' : 'ce'}`,
+        url: `${base}/track/${isIdentify ? 'identify' : 'ce'}/`,
         headers: browserHeader(first),
-        body: { project, host: project, ...told, ...visitorOf(first) },
+        body: { project, host: project, ...told, ...visitorOf(first, nowMs) },
         events,
       });
     },
@@ -64,7 +65,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
 }
 
 /** Who it is: by the customer's id and, without a mapping, the e-mail address; always by a device id that stays. */
-function visitorOf(outbound: OutboundEvent): JsonObject {
+function visitorOf(outbound: OutboundEvent, nowMs: number): JsonObject {
   const { timeMs, visitor } = sentEvent(outbound);
   const context = contextOf(outbound);
   const ip = textOf(context['ip']);
@@ -72,20 +73,22 @@ function visitorOf(outbound: OutboundEvent): JsonObject {
     cookie: cookieOf(visitor.id),
     cv_id: textOf(visitor.external_id)?.slice(0, idCharactersMax),
     ...(outbound.mapped === undefined ? { cv_email: textOf(visitor.email)?.slice(0, idCharactersMax) } : {}),
-    timestamp: timeMs,
+    // Woopra takes no time to come; a clock may be some minutes ahead.
+    timestamp: Math.min(timeMs, nowMs),
     ip: ip !== undefined && isIP(ip) !== 0 ? ip : undefined,
     referer: textOf(context['referrer'])?.slice(0, valueCharactersMax),
   };
 }
 
+const standardName = platformEventNames('Woopra');
+
 function trackOf(outbound: OutboundEvent): JsonObject {
-  const { name, properties } = sentEvent(outbound);
-  const event = lowerName(name);
+  const sent = sentEvent(outbound);
+  const { name, properties } = sent;
+  const event = standardName(sent) ?? lowerName(name);
   if (event === '') throw new UnfitEventError('the event has no name that Woopra could take');
   const { current_url: url, title } = contextOf(outbound);
-  // The name under which Woopra knows page views.
-  const isPageView = /^page_?view(ed)?$/.test(event);
-  return { event: isPageView ? 'pv' : event, ...prefixed('ce_', { url, title, ...properties }) };
+  return { event, ...prefixed('ce_', { url, title, ...properties }) };
 }
 
 /** Flat properties under lower-case names, as Woopra has them; a list as one text. */

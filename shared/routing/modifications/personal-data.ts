@@ -1,3 +1,4 @@
+import { isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/min';
 import { utcDay } from '../values/value-forms.ts';
 
 /*
@@ -21,11 +22,14 @@ export function normaliseLetters(text: string): string {
 
 /**
  * Digits with the country code, E.164 without its plus: `(650) 555-1212` is `16505551212`. An extension and leading zeros
- * are dropped. A number without a country code is taken as North American where it has the form of one; others stay as
- * they are, so numbers are best kept with their country code.
+ * are dropped. A number without a country code is read as one dials it in `country` (ISO 3166-1 alpha-2), where that is
+ * known and it can be one there. Else it is taken as North American where it has the form of such a number, and stays as
+ * it is where not, so numbers are best kept with their country code.
  */
-export function normalisePhone(text: string): string | undefined {
+export function normalisePhone(text: string, country?: string): string | undefined {
   if (text.length > phoneCharactersMax) return undefined;
+  const national = country === undefined || /^[^\d]*(\+|00)/.test(text) ? undefined : nationalPhone(text, country);
+  if (national !== undefined) return national;
   const [number = ''] = text.toLowerCase().split(/(?<=\d)\s*(?:[;,#x]|ext)/, 1);
   // The zero of `+49 (0)30 …` is dialled within the country only.
   const all = number.replace(/^(\s*\+.*)\(0\)/, '$1').replaceAll(/\D/g, '');
@@ -33,6 +37,14 @@ export function normalisePhone(text: string): string | undefined {
   if (digits.length < 7 || digits.length > 15) return undefined;
   const hasPrefix = number.includes('+') || all.startsWith('0');
   return !hasPrefix && /^[2-9]\d{2}[2-9]\d{6}$/.test(digits) ? `1${digits}` : digits;
+}
+
+/** A number as it is dialled within its country, by the numbering plans of libphonenumber. */
+function nationalPhone(text: string, country: string): string | undefined {
+  const defaultCountry = country.toUpperCase();
+  if (!isSupportedCountry(defaultCountry)) return undefined;
+  const number = parsePhoneNumberFromString(text, { defaultCountry, extract: false });
+  return number?.isPossible() === true ? number.number.slice(1) : undefined;
 }
 
 /** `ca` for a state of the USA by its code or name (`US-CA`, `California`); elsewhere letters and digits only. */

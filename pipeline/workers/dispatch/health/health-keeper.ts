@@ -39,6 +39,7 @@ export class HealthKeeper {
   /** What somebody waits for, and the next write covers. */
   #waiting: Storing | undefined;
   #isDirty = false;
+  #isAccessRefused: boolean;
   #isStopped = false;
   #lastFlushMs = -Infinity;
   #timer: NodeJS.Timeout | undefined;
@@ -58,6 +59,7 @@ export class HealthKeeper {
     this.#options = options;
     this.#key = key;
     this.#window = new HealthWindow(joinHealth(past, recent));
+    this.#isAccessRefused = recent.accessRefused === true;
     const lastOfPast = past?.minutes.at(-1)?.[0] ?? -Infinity;
     this.#pastUntil = Math.min(recent.minutes[0]?.[0] ?? Infinity, lastOfPast + 1);
   }
@@ -67,6 +69,13 @@ export class HealthKeeper {
     this.#window.record(count, events, nowMs);
     // Only a clock that was set back counts in the past.
     this.#pastUntil = Math.min(this.#pastUntil, minuteOf(nowMs));
+    this.moved();
+  }
+
+  /** Whether the destination refuses its key or token: known again after a start, until it has been asked. */
+  setAccessRefused(isRefused: boolean): void {
+    if (isRefused === this.#isAccessRefused) return;
+    this.#isAccessRefused = isRefused;
     this.moved();
   }
 
@@ -152,7 +161,8 @@ export class HealthKeeper {
       }
     }
     const record = this.#window.toRecord(Date.now(), this.#pastUntil);
-    await bucket.put(this.#key, encodeHealthRecord({ ...record, place: this.#options.place() }));
+    const refused = this.#isAccessRefused ? ({ accessRefused: true } as const) : {};
+    await bucket.put(this.#key, encodeHealthRecord({ ...record, ...refused, place: this.#options.place() }));
   }
 }
 

@@ -32,6 +32,7 @@ export class DispatchItem implements OutboundEvent, Subject {
   readonly head: EventHead;
   readonly attempts: number;
   readonly firstAttemptAtMs: number | undefined;
+  readonly heldAtMs: number | undefined;
   mapped: OutboundEvent['mapped'];
   group: string | undefined;
   /** Set where it was parked. */
@@ -53,6 +54,7 @@ export class DispatchItem implements OutboundEvent, Subject {
     this.head = head;
     this.attempts = attempted.attempts;
     this.firstAttemptAtMs = attempted.firstAttemptAtMs;
+    this.heldAtMs = attempted.heldAtMs;
     this.line = line;
     this.#resolved = resolved;
   }

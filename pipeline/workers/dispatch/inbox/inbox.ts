@@ -43,7 +43,7 @@ type UnopenedFrame = {
   next: number;
 };
 
-const notAttempted = { attempts: 0, firstAttemptAtMs: undefined };
+const notAttempted = { attempts: 0, firstAttemptAtMs: undefined, heldAtMs: undefined };
 
 /**
  * The frames of a dispatcher from when they are taken to when they are acknowledged, whether fresh ones of the account's
@@ -250,6 +250,6 @@ export function placeOf({ finished }: PullConsumer, frames: FramesInFlight): Dis
 }
 
 /** The attempts a record of the retry log tells of. */
-function tried({ attempts, firstAttemptAt }: RetryRecord): Attempted {
-  return { attempts, firstAttemptAtMs: attempts === 0 ? undefined : firstAttemptAt };
+function tried({ attempts, firstAttemptAt, heldAt }: RetryRecord): Attempted {
+  return { attempts, firstAttemptAtMs: attempts === 0 ? undefined : firstAttemptAt, heldAtMs: heldAt };
 }

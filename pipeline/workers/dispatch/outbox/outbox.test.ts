@@ -9,13 +9,14 @@ import type { Attempt } from '../sending/deliver.ts';
 import { Outbox } from './outbox.ts';
 import type { Whereabouts } from './outbox.ts';
 
-function itemOf(id: string): DispatchItem {
+function itemOf(id: string, heldAtMs?: number): DispatchItem {
   const follower = { visitorId: 'v', eventId: id, turn: 0, place: undefined, attempted: undefined };
   const source = { kind: 'parked', follower } as const;
   const frame = { source, bytes: 0, left: 1, settled: undefined, isStarted: true, slot: 0 };
   return new DispatchItem(frame, 'fresh', wholeEvent(sampleEvent({ id })), {
     attempts: 0,
     firstAttemptAtMs: undefined,
+    heldAtMs,
   });
 }
 
@@ -37,7 +38,7 @@ function open() {
       add: async (letter) => void letters.push(letter),
       addUnreadable: () => Promise.resolve(),
     },
-    retryPolicy: createRetryPolicy(60_000),
+    retryPolicy: createRetryPolicy(60_000, 30_000),
     sourceActivity: { dispatched: () => undefined },
     order: undefined,
     observe: () => undefined,
@@ -62,7 +63,11 @@ test('outbox: each event of a batch goes where its outcome says, and is counted'
     answered({ kind: 'retry', reason: 'busy' }),
     answered({ kind: 'reject', reason: 'no' }),
   ];
-  const whereabouts = outbox.settle(['a', 'b', 'c'].map(itemOf), outcomes);
+  const whereabouts = outbox.settle(
+    ['a', 'b', 'c'].map((id) => itemOf(id)),
+    outcomes,
+    false,
+  );
   expect(whereabouts[0]).toBe('settled');
   await stored(whereabouts);
   expect(retries.map(({ record }) => [record.event.event.id, record.attempts, record.reason])).toEqual([
@@ -79,6 +84,7 @@ test('outbox: an event that was not sent goes back to the retry log, due at once
   const whereabouts = outbox.settle(
     [itemOf('first'), itemOf('second')],
     [answered({ kind: 'retry', reason: 'x' }), undefined],
+    false,
   );
   expect(whereabouts).not.toContain('settled');
   await stored(whereabouts);
@@ -87,4 +93,42 @@ test('outbox: an event that was not sent goes back to the retry log, due at once
   expect(second?.record.notBefore).toBeGreaterThanOrEqual(before);
   expect(second?.record.notBefore).toBeLessThanOrEqual(Date.now());
   expect(health).toEqual(['failed 1']);
+});
+
+const keyRefused = answered({ kind: 'retry', reason: 'status 401', refusesAccess: true });
+
+test('outbox: an event whose destination refuses its key is held, however long that lasts, and its attempt is not counted', async () => {
+  const { outbox, retries, letters, health, counts } = open();
+  const before = Date.now();
+  await stored(outbox.settle([itemOf('first')], [keyRefused], false));
+  await stored(outbox.settle([itemOf('again', before - 9e9)], [keyRefused], false));
+  expect(letters).toEqual([]);
+  expect(retries.map(({ record }) => [record.event.event.id, record.attempts])).toEqual([
+    ['first', 0],
+    ['again', 0],
+  ]);
+  for (const { record } of retries) {
+    expect(record.heldAt).toBeGreaterThanOrEqual(before);
+    expect(record.notBefore).toBeGreaterThanOrEqual(before + 30_000);
+  }
+  expect(health).toEqual(['failed 1', 'failed 1']);
+  expect(counts).toMatchObject({ held: 2, retries: 0, attempts_access_refused: 2 });
+});
+
+test('outbox: an event that alone is refused like that, while others are taken, becomes a dead letter', async () => {
+  const { outbox, retries, letters } = open();
+  const heldAtMs = Date.now() - 60_000;
+  expect(outbox.settle([itemOf('good')], [answered({ kind: 'delivered' })], false)).toEqual(['settled']);
+  await stored(outbox.settle([itemOf('probe', heldAtMs)], [keyRefused], true));
+  expect(retries.map(({ record }) => record.event.event.id)).toEqual(['probe']);
+  await stored(outbox.settle([itemOf('poison', heldAtMs)], [keyRefused], false));
+  expect(letters.map(({ event, reason }) => [event.event.id, reason])).toEqual([['poison', 'status 401']]);
+});
+
+test('outbox: what the platform took and threw away is no failure and is not tried again', async () => {
+  const { outbox, retries, letters, health, counts } = open();
+  const dropped = answered({ kind: 'dropped', reason: 'a robot' });
+  expect(outbox.settle([itemOf('robot')], [dropped], false)).toEqual(['settled']);
+  expect([retries, letters, health]).toEqual([[], [], ['stopped 1']]);
+  expect(counts).toMatchObject({ attempts_dropped: 1, delivered: 0, failed_attempts: 0 });
 });

@@ -29,6 +29,7 @@ export type OutboxCounts = Record<
   | 'delivered'
   | 'failed_attempts'
   | 'retries'
+  | 'held'
   | 'parked'
   | 'stopped'
   | 'global_stopped'
@@ -61,6 +62,8 @@ const behindAnother = 'waits behind an earlier event of its visitor';
  */
 export class Outbox {
   readonly #options: OutboxOptions;
+  /** When the destination took an event last. */
+  #takenAtMs = -Infinity;
 
   constructor(options: OutboxOptions) {
     this.#options = options;
@@ -68,13 +71,18 @@ export class Outbox {
 
   /**
    * Counts what became of each event of a batch and brings it where it goes next. Events without an attempt were not
-   * sent, since an earlier one of their visitor failed.
+   * sent, since an earlier one of their visitor failed. `isProbe`: the request was to find out whether the destination is
+   * back.
    */
-  settle(items: readonly DispatchItem[], attempts: readonly (Attempt | undefined)[]): readonly Whereabouts[] {
+  settle(
+    items: readonly DispatchItem[],
+    attempts: readonly (Attempt | undefined)[],
+    isProbe: boolean,
+  ): readonly Whereabouts[] {
     const nowMs = Date.now();
     this.#count(items, attempts, nowMs);
     // Only now: what is settled counts as recorded.
-    return items.map((item, index) => this.#moveOn(item, attempts[index], nowMs));
+    return items.map((item, index) => this.#moveOn(item, attempts[index], isProbe, nowMs));
   }
 
   /** A rule stopped the event. */
@@ -100,9 +108,9 @@ export class Outbox {
     counts.parked += 1;
     observe(item, 'retrying', attempted.attempts, reason);
     const nowMs = Date.now();
-    const { attempts, firstAttemptAtMs: firstAttemptAt = nowMs } = attempted;
+    const { attempts, heldAtMs, firstAttemptAtMs: firstAttemptAt = nowMs } = attempted;
     const times = { firstAttemptAt, lastAttemptAt: nowMs, notBefore: nowMs };
-    const record = { v: 1, attempts, ...times, reason, event: item.resolved } as const;
+    const record = { v: 1, attempts, ...heldAt(heldAtMs), ...times, reason, event: item.resolved } as const;
     // What was parked before is known from the index: the log must never take this for it.
     const stored = retryWriter.add(parkedTier, record, randomUUID()).then((at) => order.parked(follower, at));
     order.storing(item.head, stored);
@@ -131,6 +139,7 @@ export class Outbox {
   #count(items: readonly DispatchItem[], attempts: readonly (Attempt | undefined)[], nowMs: number): void {
     const { counts, health, sourceActivity, observe } = this.#options;
     let succeeded = 0;
+    let dropped = 0;
     let failed = 0;
     for (const [index, item] of items.entries()) {
       const attempt = attempts[index];
@@ -140,23 +149,30 @@ export class Outbox {
         succeeded += 1;
         sourceActivity.dispatched(item.head.sourceId, nowMs);
         observe(item, 'delivered', item.attempts + 1);
+      } else if (attempt.outcome.kind === 'dropped') {
+        dropped += 1;
+        observe(item, 'stopped', item.attempts + 1, attempt.outcome.reason);
       } else {
         failed += 1;
       }
     }
-    if (succeeded > 0) health.record('succeeded', succeeded);
+    if (succeeded > 0) {
+      this.#takenAtMs = nowMs;
+      health.record('succeeded', succeeded);
+    }
+    if (dropped > 0) health.record('stopped', dropped);
     if (failed > 0) health.record('failed', failed);
     counts.delivered += succeeded;
     counts.failed_attempts += failed;
   }
 
-  #moveOn(item: DispatchItem, attempt: Attempt | undefined, nowMs: number): Whereabouts {
+  #moveOn(item: DispatchItem, attempt: Attempt | undefined, isProbe: boolean, nowMs: number): Whereabouts {
     const { order } = this.#options;
-    if (attempt?.outcome.kind === 'delivered') {
+    if (attempt?.outcome.kind === 'delivered' || attempt?.outcome.kind === 'dropped') {
       order?.done(item.head, item.follower);
       return 'settled';
     }
-    if (attempt !== undefined) return this.#moveFailed(item, attempt, attempt.outcome, nowMs);
+    if (attempt !== undefined) return this.#moveFailed(item, attempt, attempt.outcome, isProbe, nowMs);
     // A version that brings an order sends in this way before the dispatcher that keeps none has ended.
     if (order === undefined) {
       return item.isReadable ? this.#retryNow(item, behindAnother) : this.deadLetterLine(item.line);
@@ -165,7 +181,13 @@ export class Outbox {
     return this.#waitBehind(item, order, item, behindAnother);
   }
 
-  #moveFailed(item: DispatchItem, { request }: Attempt, outcome: Failure, nowMs: number): Whereabouts {
+  #moveFailed(
+    item: DispatchItem,
+    { request }: Attempt,
+    outcome: Failure,
+    isProbe: boolean,
+    nowMs: number,
+  ): Whereabouts {
     const { order, retryPolicy, retryWriter, counts, observe } = this.#options;
     if (!item.isReadable) return this.deadLetterLine(item.line).then(() => order?.done(item.head, item.follower));
     const attempts = item.attempts + 1;
@@ -179,18 +201,47 @@ export class Outbox {
       event: item.resolved,
     };
     if (outcome.kind === 'reject') return this.#deadLetter(item, 'refused', made);
+    if (outcome.refusesAccess === true) {
+      // It has taken others since, and refuses this one again: it is the event, whatever the answer says.
+      const isOfEvent = !isProbe && this.#takenAtMs > (item.heldAtMs ?? Infinity);
+      if (isOfEvent) return this.#deadLetter(item, 'refused', made);
+      return this.#hold(item, outcome.reason, request, nowMs);
+    }
     const failure = { attempts, firstAttemptAtMs: firstAttemptAt, nowMs, afterMs: outcome.afterMs };
     const decision = retryPolicy.next(failure, Math.random());
     if (decision.kind === 'give-up') {
       return this.#deadLetter(item, 'exhausted', { ...made, reason: `no attempt left: ${outcome.reason}` });
     }
     if (order?.failed(item.head, item.follower) === false) {
-      return this.#waitBehind(item, order, { attempts, firstAttemptAtMs: firstAttemptAt }, outcome.reason);
+      const attempted = { attempts, firstAttemptAtMs: firstAttemptAt, heldAtMs: item.heldAtMs };
+      return this.#waitBehind(item, order, attempted, outcome.reason);
     }
     counts.retries += 1;
     observe(item, 'retrying', attempts, outcome.reason);
-    const record = { v: 1, ...made, notBefore: decision.notBeforeMs } as const;
+    const record = { v: 1, ...made, ...heldAt(item.heldAtMs), notBefore: decision.notBeforeMs } as const;
     const stored = retryWriter.add(decision.tier, record, attemptIdOf(item, record));
+    order?.storing(item.head, stored);
+    return stored;
+  }
+
+  /** Puts an event into the retry log until its destination takes its key again: that says nothing of the event. */
+  #hold(item: DispatchItem, reason: string, request: Attempt['request'], nowMs: number): Whereabouts {
+    const { order, retryPolicy, retryWriter, counts, observe } = this.#options;
+    const { attempts, resolved: event } = item;
+    counts.held += 1;
+    if (order?.failed(item.head, item.follower) === false) {
+      return this.#waitBehind(item, order, { attempts, firstAttemptAtMs: nowMs, heldAtMs: nowMs }, reason);
+    }
+    observe(item, 'retrying', attempts, reason);
+    const { tier, notBeforeMs: notBefore } = retryPolicy.hold(nowMs, Math.random());
+    const times = { firstAttemptAt: nowMs, lastAttemptAt: nowMs, notBefore };
+    const made = request === undefined ? {} : { request };
+    const stored = retryWriter.add(
+      tier,
+      { v: 1, attempts, ...times, heldAt: nowMs, reason, ...made, event },
+      // What comes again from the account's log is the same; what comes from the retry log is another time.
+      item.lane === 'fresh' ? `${item.head.id}:held` : `${item.head.id}:held:${nowMs}`,
+    );
     order?.storing(item.head, stored);
     return stored;
   }
@@ -198,16 +249,17 @@ export class Outbox {
   /** A parked event waits on where the log has it. */
   #waitBehind(item: DispatchItem, order: VisitorOrder, attempted: Attempted, reason: string): Whereabouts {
     if (item.follower === undefined) return this.park(item, order, attempted, reason);
-    item.follower.attempted = { attempts: attempted.attempts, firstAttemptAtMs: attempted.firstAttemptAtMs };
+    const { attempts, firstAttemptAtMs, heldAtMs } = attempted;
+    item.follower.attempted = { attempts, firstAttemptAtMs, heldAtMs };
     return 'waits on';
   }
 
   /** Puts an event into the retry log that is due at once: nothing was tried. */
   #retryNow(item: DispatchItem, reason: string): Promise<unknown> {
     const nowMs = Date.now();
-    const { attempts, firstAttemptAtMs = nowMs, resolved: event } = item;
+    const { attempts, heldAtMs, firstAttemptAtMs = nowMs, resolved: event } = item;
     const times = { firstAttemptAt: firstAttemptAtMs, lastAttemptAt: nowMs, notBefore: nowMs };
-    const record = { v: 1, attempts, ...times, reason, event } as const;
+    const record = { v: 1, attempts, ...heldAt(heldAtMs), ...times, reason, event } as const;
     return this.#options.retryWriter.add(0, record, `${item.head.id}:${attempts}:${firstAttemptAtMs}:${nowMs}`);
   }
 
@@ -220,7 +272,9 @@ export class Outbox {
   }
 }
 
-type Failure = Exclude<Attempt['outcome'], { readonly kind: 'delivered' }>;
+type Failure = Exclude<Attempt['outcome'], { readonly kind: 'delivered' | 'dropped' }>;
+
+const heldAt = (atMs: number | undefined): Pick<RetryRecord, 'heldAt'> => (atMs === undefined ? {} : { heldAt: atMs });
 
 /**
  * Names an attempt. What comes from the retry log is told apart by its first attempt: a replay begins to count anew,

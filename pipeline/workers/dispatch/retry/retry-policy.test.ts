@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createRetryPolicy, retryTierDelaysMs } from './retry-policy.ts';
 
 const windowMs = 4 * 3_600_000;
-const policy = createRetryPolicy(windowMs);
+const policy = createRetryPolicy(windowMs, 60_000);
 const first = (attempts: number, random: number, afterMs?: number) =>
   policy.next({ attempts, firstAttemptAtMs: 0, nowMs: 0, afterMs }, random);
 
@@ -19,6 +19,11 @@ test.each([
   [60, 1, 1_800_000, 5],
 ])('retry policy: attempt %i with random %f: waits %i ms in tier %i', (attempts, random, notBeforeMs, tier) => {
   expect(first(attempts, random)).toEqual({ kind: 'again', tier, notBeforeMs });
+});
+
+test('retry policy: a held event waits a little longer than its destination is left alone, and is never given up', () => {
+  expect(policy.hold(0, 0)).toEqual({ kind: 'again', tier: 3, notBeforeMs: 60_000 });
+  expect(policy.hold(9 * windowMs, 1)).toEqual({ kind: 'again', tier: 3, notBeforeMs: 9 * windowMs + 90_000 });
 });
 
 test('retry policy: Retry-After: is honoured when longer than the back-off, and capped at an hour', () => {

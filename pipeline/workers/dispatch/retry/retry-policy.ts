@@ -1,10 +1,17 @@
 export type RetryPolicy = {
   /** Where an event goes after its `attempts`-th failed attempt. Pure but for the random number given. */
   next(failure: FailedAttempt, random: number): RetryDecision;
+  /** Where an event goes whose destination is held; it is never given up for that. */
+  hold(nowMs: number, random: number): Extract<RetryDecision, { readonly kind: 'again' }>;
 };
 
 /** How often an event was attempted before, and when first, in ms since the epoch; 0 and undefined for a fresh one. */
-export type Attempted = { readonly attempts: number; readonly firstAttemptAtMs: number | undefined };
+export type Attempted = {
+  readonly attempts: number;
+  readonly firstAttemptAtMs: number | undefined;
+  /** When the destination refused its key or token at this event last: see `RetryRecord`. */
+  readonly heldAtMs: number | undefined;
+};
 
 export type FailedAttempt = {
   /** Attempts made so far, the failed one included. */
@@ -30,10 +37,15 @@ export const retryAfterMaxMs = 3_600_000;
 /**
  * Exponential back-off with full jitter inside each step: the wait after attempt n lies anywhere between the longest
  * wait of the step before and its own, so waits never shrink and a burst of failures spreads out. Events are tried for
- * `windowMs` after their first attempt, the last time at its very end.
+ * `windowMs` after their first attempt, the last time at its very end. `holdMs` is how long a held destination is left
+ * alone at first.
  */
-export function createRetryPolicy(windowMs: number): RetryPolicy {
+export function createRetryPolicy(windowMs: number, holdMs: number): RetryPolicy {
   return {
+    hold(nowMs, random) {
+      const delayMs = Math.round(holdMs * (1 + random / 2));
+      return { kind: 'again', tier: tierFor(delayMs), notBeforeMs: nowMs + delayMs };
+    },
     next({ attempts, firstAttemptAtMs, nowMs, afterMs }, random) {
       const endMs = firstAttemptAtMs + windowMs;
       if (nowMs >= endMs) return { kind: 'give-up' };

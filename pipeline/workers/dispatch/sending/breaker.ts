@@ -26,6 +26,13 @@ export const breakerLimits: BreakerLimits = {
   openMaxMs: 60_000,
 };
 
+/** Of a destination that refuses its key or token: no request mends that, and one refusal may be of a single event. */
+export const accessBreakerLimits = {
+  failuresToOpen: 3,
+  failingForMs: 0,
+  failuresToOpenAtOnce: 3,
+} as const satisfies Partial<BreakerLimits>;
+
 export const closedBreaker: BreakerState = { kind: 'closed', failuresInARow: 0, sinceMs: 0 };
 
 /** Lets time pass: an open breaker whose time is over is half-open. */

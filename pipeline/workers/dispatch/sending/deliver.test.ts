@@ -124,6 +124,67 @@ test('deliver: order visitor: nor is it in the second half of a request that is 
   expect(kinds).toEqual(['retry', 'retry', undefined, undefined]);
 });
 
+const many = (count: number, visitorOf = (i: number) => `v${i}`) =>
+  Array.from({ length: count }, (_, i) => event(`a${i}`, visitorOf(i)));
+const refusal = (code: number): string => JSON.stringify({ error: { code, fbtrace_id: Math.random() } });
+
+test('deliver: refused request of many: all refused alike: three single events tell, and all get that outcome', async () => {
+  const { bodies, delivered } = await deliverTo(byLetter, many(1_000), () => ({ status: 400, body: refusal(100) }));
+  expect(bodies.slice(1)).toEqual(['a0', 'a500', 'a999']);
+  expect(delivered).toMatchObject({ requests: 4, isUp: true });
+  expect(new Set(delivered.attempts.map((attempt) => attempt?.outcome.kind))).toEqual(new Set(['reject']));
+});
+
+test.each([0, 1, 500, 998, 999])(
+  'deliver: refused request of many: one at fault, the %ith: only that one is refused',
+  async (culprit) => {
+    const { bodies, delivered, kinds } = await deliverTo(byLetter, many(1_000), (body) =>
+      body.split(',').includes(`a${culprit}`) ? { status: 400, body: refusal(100) } : {},
+    );
+    expect(kinds.flatMap((kind, i) => (kind === 'delivered' ? [] : [[i, kind]]))).toEqual([[culprit, 'reject']]);
+    expect(delivered.requests).toBeLessThan(30);
+    const singles = bodies.slice(1).flatMap((body) => (body.includes(',') ? [] : [body]));
+    expect(new Set(singles).size).toBe(singles.length);
+  },
+);
+
+test('deliver: refused request of many: refused for another reason than the whole: is searched on', async () => {
+  const { kinds } = await deliverTo(byLetter, many(20), (body) => {
+    if (body === 'a19') return {};
+    return { status: 400, body: refusal(body.includes(',') ? 1_234 : 100) };
+  });
+  expect(kinds.filter((kind) => kind === 'delivered')).toHaveLength(1);
+});
+
+test('deliver: refused request of many: too large: is halved without trying single events', async () => {
+  const { bodies } = await deliverTo(byLetter, many(20), (body) => ({
+    status: body.split(',').length > 10 ? 413 : 200,
+  }));
+  expect(bodies.map((body) => body.split(',').length)).toEqual([20, 10, 10]);
+});
+
+test('deliver: refused request of many: order visitor: no event is tried before an earlier one of its visitor', async () => {
+  const ordered = { ...byLetter, order: 'visitor' } as const;
+  const two = many(20, (i) => (i % 2 === 0 ? 'even' : 'odd'));
+  const { bodies } = await deliverTo(ordered, two, (body) => (body.includes(',') ? { status: 400, body: 'no' } : {}));
+  const sentAlone = bodies.filter((body) => !body.includes(',')).map((body) => Number(body.slice(1)));
+  for (const rest of [0, 1]) {
+    const own = sentAlone.filter((i) => i % 2 === rest);
+    expect(own).toEqual(own.toSorted((a, b) => a - b));
+  }
+  expect(sentAlone).toHaveLength(20);
+});
+
+test.each([
+  [401, true],
+  [403, true],
+  [400, false],
+])('deliver: refused request of many: %i: says whether the key is refused: %s', async (status, isAccessRefused) => {
+  const { bodies, delivered } = await deliverTo(byLetter, [event('a1')], () => ({ status }));
+  expect(delivered).toMatchObject({ isUp: !isAccessRefused, isAccessRefused });
+  expect(bodies).toHaveLength(1);
+});
+
 test('split groups: a visitor with events of two groups: keeps their order', () => {
   const events = [event('a1', 'v'), event('b1', 'v'), event('a2', 'v'), event('a3', 'w')];
   expect(splitGroups(firstLetter, events)).toEqual([[0], [1], [2, 3]]);

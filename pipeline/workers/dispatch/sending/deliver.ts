@@ -1,11 +1,19 @@
-import type { OutboundEvent, OutboundRequest, Outcome } from '../../../../shared/destinations/sdk/destination.ts';
 import { UnfitEventError } from '../../../../shared/destinations/sdk/destination.ts';
 import type { OfferedDestination } from '../../../../shared/destinations/common-settings.ts';
+import { jsonAnswer } from '../../../../shared/destinations/sdk/answers.ts';
+import type {
+  OutboundAnswer,
+  OutboundEvent,
+  OutboundRequest,
+  Outcome,
+} from '../../../../shared/destinations/sdk/destination.ts';
 import { outboundHead } from '../../../../shared/destinations/sdk/event.ts';
 import type { RequestSummary } from '../../../../shared/contracts/events/dead-letter.ts';
 import { classifyAnswer } from '../../../../shared/egress/classify-answer.ts';
-import type { SendFailure, SendResult, Sender } from '../../../../shared/egress/sender.ts';
 import { parseUrl } from '../../../../shared/egress/sender.ts';
+import type { SendFailure, SendResult, Sender } from '../../../../shared/egress/sender.ts';
+import { textForm } from '../../../../shared/routing/values/value-forms.ts';
+import { isJsonObject } from '../../../../shared/runtime/json.ts';
 
 /** What became of one event in one attempt. */
 export type Attempt = {
@@ -26,16 +34,24 @@ export type Delivered = {
   readonly isUp: boolean;
   /** It is asked more than it can take. */
   readonly isOverloaded: boolean;
+  /** It refuses the destination's key or token. */
+  readonly isAccessRefused: boolean;
 };
 
 /** Answers that may be the fault of one event among many. */
 const perhapsOneEvent: ReadonlySet<number> = new Set([400, 413, 422]);
+/** A request of more events than these is not searched for the ones at fault before single ones were tried. */
+const searchedAtOnceMax = 8;
+/** How many single ones. */
+const samples = 3;
 
 /**
  * Sends events in one request; in one a group, one after the other, should they be of several: those held while a new
  * version changed the groups. Where the platform refuses a whole request for what may be one event in it, the halves are
- * tried by themselves, so that only the events at fault are refused. With order `visitor` what follows a failed event of
- * the same visitor in a later one of these requests is not sent.
+ * tried by themselves, so that only the events at fault are refused: n events cost 2n - 1 requests where all are. Before
+ * many are searched so, a few are tried alone; where it takes none of them, and says the same of each as of all, it is not
+ * about the events, and all get that outcome. With order `visitor` what follows a failed event of the same visitor in a
+ * later one of these requests is not sent.
  */
 export function deliver(
   prepared: OfferedDestination,
@@ -43,29 +59,43 @@ export function deliver(
   events: readonly OutboundEvent[],
 ): Promise<Delivered> {
   const groupOf = prepared.groupOf?.bind(prepared);
-  if (groupOf === undefined || events.length < 2) return deliverGroup(prepared, sender, events);
+  if (groupOf === undefined || events.length < 2) return deliverGroup(prepared, sender, events, newSearch());
   return deliverInTurn(prepared, sender, events, splitGroups(groupOf, events));
 }
 
-/** Sends parts of a batch, given as indexes, one after the other. */
+/** What is known of a request that was refused as a whole while the events at fault are looked for. */
+type Search = {
+  /** The destination took an event: those it refuses are at fault themselves. */
+  hasTaken: boolean;
+  /** What the last refusal of a single event looked like. */
+  refusal: string | undefined;
+};
+
+const newSearch = (): Search => ({ hasTaken: false, refusal: undefined });
+
+/** Parts of a batch, as indexes; those that depend on what became of others before them are made as they are needed. */
+type Parts = readonly (readonly number[])[] | ((attempts: (Attempt | undefined)[]) => Generator<readonly number[]>);
+
+/** Sends parts of a batch one after the other. */
 async function deliverInTurn(
   prepared: OfferedDestination,
   sender: Sender,
   events: readonly OutboundEvent[],
-  parts: readonly (readonly number[])[],
+  parts: Parts,
+  search?: Search,
 ): Promise<Delivered> {
   const attempts: (Attempt | undefined)[] = events.map(() => undefined);
   const waiting = new Set<string>();
-  let said: Said = { requests: 0, isUp: true, isOverloaded: false };
+  let said: Said = { requests: 0, isUp: true, isOverloaded: false, isAccessRefused: false };
   const visitorAt = (index: number): string => {
     const event = events[index];
     return event === undefined ? '' : outboundHead(event).visitorId;
   };
-  for (const part of parts) {
+  for (const part of typeof parts === 'function' ? parts(attempts) : parts) {
     const indexes = waiting.size === 0 ? part : part.filter((index) => !waiting.has(visitorAt(index)));
     if (indexes.length === 0) continue;
     const group = indexes.flatMap((index) => events[index] ?? []);
-    const delivered = await deliverGroup(prepared, sender, group);
+    const delivered = await deliverGroup(prepared, sender, group, search ?? newSearch());
     for (const [i, index] of indexes.entries()) {
       const attempt = delivered.attempts[i];
       attempts[index] = attempt;
@@ -82,14 +112,15 @@ function deliverGroup(
   prepared: OfferedDestination,
   sender: Sender,
   events: readonly OutboundEvent[],
+  search: Search,
 ): Promise<Delivered> {
   const request = build(prepared, events);
   if (typeof request !== 'string') {
-    return sender.send(request).then((result) => readResult(prepared, sender, events, request, result));
+    return sender.send(request).then((result) => readResult(prepared, sender, events, { request, result }, search));
   }
-  if (events.length > 1) return deliverHalves(prepared, sender, events);
+  if (events.length > 1) return deliverInTurn(prepared, sender, events, halves([...events.keys()]), search);
   const attempts = [{ outcome: { kind: 'reject', reason: request } as const }];
-  return Promise.resolve({ attempts, requests: 0, isUp: true, isOverloaded: false });
+  return Promise.resolve({ attempts, requests: 0, isUp: true, isOverloaded: false, isAccessRefused: false });
 }
 
 /** What the answer means for each event; where it tells too little, what the halves come to. */
@@ -97,8 +128,8 @@ function readResult(
   prepared: OfferedDestination,
   sender: Sender,
   events: readonly OutboundEvent[],
-  request: OutboundRequest,
-  result: SendResult,
+  { request, result }: { readonly request: OutboundRequest; readonly result: SendResult },
+  search: Search,
 ): Delivered | Promise<Delivered> {
   const host = parseUrl(request.url)?.host ?? '';
   if (result.kind === 'failed') {
@@ -109,36 +140,94 @@ function readResult(
       failure,
     };
     const isOverloaded = failure === 'timeout';
-    return { attempts: events.map(() => attempt), requests: 1, isUp: permanent, isOverloaded };
+    const said = { requests: 1, isUp: permanent, isOverloaded, isAccessRefused: false };
+    return { attempts: events.map(() => attempt), ...said };
   }
   const { answer } = result;
   const whole = classifyAnswer(answer, Date.now());
   const summary = { method: request.method, host, status: answer.status };
   const isOverloaded = answer.status === 429;
-  const said = { requests: 1, isUp: whole.kind !== 'retry', isOverloaded };
+  const said = { requests: 1, isUp: whole.kind !== 'retry', isOverloaded, isAccessRefused: refusesAccess(whole) };
   const rows = prepared.readAnswer?.(answer, events);
   if (rows?.length === events.length) {
     const attempts = rows.map((outcome) => ({ outcome, request: summary }));
+    search.hasTaken ||= rows.some(({ kind }) => kind === 'delivered' || kind === 'dropped');
     // Some platforms say that they take nothing for now, or less, with a 400 or a 200, or row by row.
     const isUp = said.isUp && rows.some(({ kind }) => kind !== 'retry');
     const isThrottled = rows.some((outcome) => outcome.kind === 'retry' && outcome.isThrottled === true);
-    return { attempts, ...said, isUp, isOverloaded: isOverloaded || isThrottled };
+    const isAccessRefused = !isUp && rows.some(refusesAccess);
+    return { attempts, ...said, isUp, isOverloaded: isOverloaded || isThrottled, isAccessRefused };
   }
   if (whole.kind === 'reject' && events.length > 1 && perhapsOneEvent.has(answer.status)) {
-    return deliverHalves(prepared, sender, events);
+    return searchCulprits(prepared, sender, events, answer, search);
   }
+  search.hasTaken ||= whole.kind === 'delivered';
+  if (whole.kind === 'reject' && events.length === 1) search.refusal = lookOf(answer);
   const attempt = { outcome: whole, request: summary };
   return { attempts: events.map(() => attempt), ...said };
 }
 
-function deliverHalves(
+const refusesAccess = (outcome: Outcome): boolean => outcome.kind === 'retry' && outcome.refusesAccess === true;
+
+/** Finds out which events of a refused request are at fault. What is too large is so for all of them, not for any. */
+async function searchCulprits(
   prepared: OfferedDestination,
   sender: Sender,
   events: readonly OutboundEvent[],
+  answer: OutboundAnswer,
+  search: Search,
 ): Promise<Delivered> {
   const indexes = [...events.keys()];
-  const middle = Math.ceil(events.length / 2);
-  return deliverInTurn(prepared, sender, events, [indexes.slice(0, middle), indexes.slice(middle)]);
+  const tried = answer.status === 413 || events.length <= searchedAtOnceMax ? [] : sampleOf(events);
+  const isSampled = tried.length === samples && !search.hasTaken;
+  const look = lookOf(answer);
+  const parts = function* (attempts: (Attempt | undefined)[]): Generator<readonly number[]> {
+    for (const index of tried) {
+      search.refusal = undefined;
+      yield [index];
+      if (search.refusal === look) continue;
+      yield* halves(indexes.filter((other) => attempts[other] === undefined));
+      return;
+    }
+    const alike = attempts[tried[0] ?? 0];
+    for (const index of indexes) attempts[index] ??= alike;
+  };
+  const found = await deliverInTurn(prepared, sender, events, isSampled ? parts : halves(indexes), search);
+  return { ...found, requests: found.requests + 1 };
+}
+
+function halves(indexes: readonly number[]): readonly (readonly number[])[] {
+  const middle = Math.ceil(indexes.length / 2);
+  return [indexes.slice(0, middle), indexes.slice(middle)];
+}
+
+/** The first, the middle and the last event that no event of the same visitor stands before. */
+function sampleOf(events: readonly OutboundEvent[]): readonly number[] {
+  const seen = new Set<string>();
+  const firsts = events.flatMap((event, index) => {
+    const { visitorId } = outboundHead(event);
+    if (seen.has(visitorId)) return [];
+    seen.add(visitorId);
+    return [index];
+  });
+  const places = Array.from({ length: samples }, (_, i) => Math.round((i * (firsts.length - 1)) / (samples - 1)));
+  return [...new Set(places)].flatMap((place) => firsts[place] ?? []);
+}
+
+const codeNames = ['code', 'error_code', 'errorCode', 'error_subcode', 'type', 'status', '__type', 'category'] as const;
+
+/**
+ * What an answer says apart from what changes from one to the next, such as the id of a request: its status, and its codes
+ * where it has some.
+ */
+function lookOf(answer: OutboundAnswer): string {
+  const body = jsonAnswer(answer);
+  const error = body?.['error'];
+  const codes = [body, error].flatMap((from) =>
+    isJsonObject(from) ? codeNames.map((name) => `${name}=${textForm(from[name]) ?? ''}`) : [],
+  );
+  const isCoded = codes.some((code) => !code.endsWith('='));
+  return `${answer.status} ${isCoded ? codes.join() : answer.body}`;
 }
 
 type Said = Omit<Delivered, 'attempts'>;
@@ -148,6 +237,7 @@ function both(first: Said, second: Said): Said {
     requests: first.requests + second.requests,
     isUp: first.isUp && second.isUp,
     isOverloaded: first.isOverloaded || second.isOverloaded,
+    isAccessRefused: first.isAccessRefused || second.isAccessRefused,
   };
 }
 

@@ -51,7 +51,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
       'idempotency-key': expect.any(String),
     });
     expect(attempts.map((attempt) => attempt?.outcome)).toEqual([{ kind: 'delivered' }]);
-    expect(said).toEqual({ requests: 1, isUp: true, isOverloaded: false });
+    expect(said).toEqual({ requests: 1, isUp: true, isOverloaded: false, isAccessRefused: false });
   });
 
   test('400: the event is refused', async () => {
@@ -65,6 +65,12 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     expect(isUp).toBe(true);
   });
 
+  test.each([401, 403])('%i: the destination is held, and the event waits', async (status) => {
+    const { attempts, isUp, isAccessRefused } = await send({ status, body: '{}' });
+    expect(attempts[0]?.outcome).toMatchObject({ kind: 'retry', refusesAccess: true });
+    expect([isUp, isAccessRefused]).toEqual([false, true]);
+  });
+
   test('429: it is tried again when the platform says, and asked less', async () => {
     const { attempts, isOverloaded } = await send({ status: 429, headers: { 'retry-after': '7' }, body: '{}' });
     expect(attempts[0]?.outcome).toMatchObject({ kind: 'retry', afterMs: 7_000 });
@@ -75,6 +81,24 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     const { attempts, isUp } = await send({ status: 503, body: '<html>' });
     expect(attempts[0]?.outcome.kind).toBe('retry');
     expect(isUp).toBe(false);
+  });
+});
+
+describe('kinds that say otherwise than by a 401 that the key is no good', () => {
+  test.each([
+    ['Facebook', 400, { error: { code: 190 } }],
+    ['Facebook', 400, { error: { code: 100, error_subcode: 33 } }],
+    ['TikTok', 200, { code: 40_105 }],
+    ['AWSKinesis', 400, { __type: 'UnrecognizedClientException' }],
+    ['Amplitude', 400, { code: 400, error: 'Invalid API key: x' }],
+  ])('%s, %i, %j: is held, after one request', async (id, status, body) => {
+    const kind = destinationKinds.find(({ descriptor }) => descriptor.id === id);
+    if (kind === undefined) throw new Error(`there is no ${id}`);
+    destination.answer(() => ({ status, body: JSON.stringify(body) }));
+    const events = ['1', '2'].map(() => ({ resolved: sampleEvent({ time: Date.now(), received_at: Date.now() }) }));
+    const said = await deliver(prepareFor(kind, `${origin}/to`), sender, events.slice(0, 2));
+    expect(said).toMatchObject({ requests: 1, isUp: false, isAccessRefused: true });
+    expect(said.attempts.map((attempt) => attempt?.outcome.kind)).toEqual(['retry', 'retry']);
   });
 });
 

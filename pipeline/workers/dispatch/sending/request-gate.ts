@@ -1,5 +1,13 @@
-import { breakerAt, breakerEnded, breakerRoom, breakerStarted, closedBreaker } from './breaker.ts';
-import type { BreakerState } from './breaker.ts';
+import {
+  accessBreakerLimits,
+  breakerAt,
+  breakerEnded,
+  breakerLimits,
+  breakerRoom,
+  breakerStarted,
+  closedBreaker,
+} from './breaker.ts';
+import type { BreakerLimits, BreakerState } from './breaker.ts';
 import { adaptConcurrency, openConcurrency } from './concurrency-limit.ts';
 import type { ConcurrencyLimit } from './concurrency-limit.ts';
 import type { Delivered } from './deliver.ts';
@@ -9,18 +17,27 @@ import type { LaneClass } from '../inbox/dispatch-item.ts';
 /** How long a probe waits for a fresh event to come from the log, once it may be made, in ms. */
 const freshProbeMs = 500;
 
+/** What a request that ended says of the destination. */
+type GateReport = Pick<Delivered, 'isUp' | 'isOverloaded' | 'isAccessRefused'>;
+
+/** How long a destination that refuses its key or token is left alone: at first, and at most, in ms. */
+export type AccessRetry = { readonly minMs: number; readonly maxMs: number };
+
 /** Whether another request may be started: the limit on those in flight, and the breaker. */
 export class RequestGate {
   readonly #concurrencyMax: number;
+  readonly #accessLimits: BreakerLimits;
   #concurrency: ConcurrencyLimit;
   readonly #inFlight: Record<LaneClass, number> = { fresh: 0, retried: 0 };
   #freshSinceRetried = Infinity;
   #breaker: BreakerState = closedBreaker;
+  #isAccessRefused = false;
   /** Until when the next probe is made with a fresh event only, by performance.now(). */
   #freshProbeUntilMs = -Infinity;
 
-  constructor(concurrency: number) {
+  constructor(concurrency: number, accessRetry: AccessRetry) {
     this.#concurrencyMax = concurrency;
+    this.#accessLimits = { ...accessBreakerLimits, openMinMs: accessRetry.minMs, openMaxMs: accessRetry.maxMs };
     this.#concurrency = openConcurrency(concurrency);
   }
 
@@ -31,6 +48,17 @@ export class RequestGate {
 
   get inFlight(): number {
     return this.#inFlight.fresh + this.#inFlight.retried;
+  }
+
+  /** Whether the destination is left alone because it refuses its key or token. */
+  get isAccessRefused(): boolean {
+    return this.#isAccessRefused;
+  }
+
+  /** Has a destination that refused its key be asked at once, since it may have another by now. */
+  askAgain(): void {
+    if (this.#isAccessRefused && this.#breaker.kind === 'open')
+      this.#breaker = { ...this.#breaker, untilMs: -Infinity };
   }
 
   /** Whether the destination is to be left alone for now. */
@@ -80,7 +108,7 @@ export class RequestGate {
   }
 
   /** Returns whether this request's end opened the breaker. */
-  ended(lane: LaneClass, startedMs: number, said: Pick<Delivered, 'isUp' | 'isOverloaded'>): boolean {
+  ended(lane: LaneClass, startedMs: number, said: GateReport): boolean {
     this.#inFlight[lane] -= 1;
     const before = this.#breaker;
     const nowMs = performance.now();
@@ -90,7 +118,10 @@ export class RequestGate {
       const at = { startedMs, endedMs: nowMs };
       this.#concurrency = adaptConcurrency(this.#concurrency, end, this.#concurrencyMax, at);
     }
-    this.#breaker = breakerEnded(before, said.isUp, nowMs, Math.random());
+    const limits = said.isAccessRefused ? this.#accessLimits : breakerLimits;
+    this.#breaker = breakerEnded(before, said.isUp, nowMs, Math.random(), limits);
+    if (this.#breaker.kind === 'closed') this.#isAccessRefused = false;
+    else if (said.isAccessRefused) this.#isAccessRefused = true;
     if (this.#breaker.kind !== 'open' || before.kind === 'open') return false;
     this.#freshProbeUntilMs = this.#breaker.untilMs + freshProbeMs;
     return true;

@@ -5,6 +5,7 @@ import { deliver } from './deliver.ts';
 import type { Delivered } from './deliver.ts';
 import { nextLane } from './next-lane.ts';
 import { RequestGate } from './request-gate.ts';
+import type { AccessRetry } from './request-gate.ts';
 import { VisitorLanes } from './visitor-lanes.ts';
 
 export type SendingOptions = {
@@ -13,6 +14,7 @@ export type SendingOptions = {
   readonly concurrency: number;
   /** How long a batch that is not full may wait for more while others are in flight, in ms. */
   readonly lingerMs: number;
+  readonly accessRetry: AccessRetry;
   /** Whether what follows a failed event of its visitor may not be sent. */
   readonly keepsOrder: boolean;
 };
@@ -21,6 +23,8 @@ export type SendingOptions = {
 export type Batch = {
   readonly lane: LaneClass;
   readonly items: readonly DispatchItem[];
+  /** It is to find out whether the destination is back. */
+  readonly isProbe: boolean;
   /** By performance.now(). */
   readonly startedMs: number;
   /** Rejects for a bug only. */
@@ -41,12 +45,17 @@ export class Sending {
 
   constructor(options: SendingOptions) {
     this.#options = options;
-    this.#gate = new RequestGate(options.concurrency);
+    this.#gate = new RequestGate(options.concurrency, options.accessRetry);
   }
 
   /** What requests and the destination's state depend on, to be looked at. */
-  get gate(): Pick<RequestGate, 'inFlight' | 'concurrency' | 'isShut' | 'isProbing' | 'isBreakerClosed'> {
+  get gate(): Omit<RequestGate, 'started' | 'ended' | 'askAgain'> {
     return this.#gate;
+  }
+
+  /** The destination has other settings: one that refused its key is asked at once. */
+  askAgain(): void {
+    this.#gate.askAgain();
   }
 
   /** Events in memory, waiting or in flight. */
@@ -79,11 +88,12 @@ export class Sending {
     this.#lingerUntilMs = undefined;
     const { sender, keepsOrder } = this.#options;
     const items = this.#lanes.take(lane, max, keepsOrder && prepared.retriesRows === true);
+    const isProbe = !this.#gate.isBreakerClosed;
     const startedMs = this.#gate.started(lane);
     for (const { frame } of items) frame.isStarted = true;
     const delivered = deliver(prepared, sender, items);
     for (const item of items) item.forgetParsed();
-    return { lane, items, startedMs, delivered };
+    return { lane, items, isProbe, startedMs, delivered };
   }
 
   /** The request has ended. Returns whether that opened the breaker. */

@@ -33,7 +33,6 @@ import { createGuardedLookup } from '../../../../shared/egress/guarded-lookup.ts
 import { createSender } from '../../../../shared/egress/sender.ts';
 import { createDeliveryTimings } from '../sending/delivery-timings.ts';
 import { createRetryPolicy } from '../retry/retry-policy.ts';
-import type { RetryPolicy } from '../retry/retry-policy.ts';
 import { createSourceActivity } from '../health/source-activity.ts';
 import { testTopology } from '../../../../shared/testing/test-topology.ts';
 
@@ -48,7 +47,7 @@ export type TestEvent = {
   readonly test?: boolean;
 };
 
-type OwnSettings = Partial<DispatcherSettings> & { readonly retryPolicyOf?: (windowMs: number) => RetryPolicy };
+type OwnSettings = Partial<DispatcherSettings> & { readonly retryPolicyOf?: typeof createRetryPolicy };
 
 /** A log for tests of dispatchers: puts resolved events in, starts dispatchers, reads what they left behind. */
 export async function createDispatcherRig(natsUrl: string) {
@@ -113,7 +112,7 @@ export async function createDispatcherRig(natsUrl: string) {
         },
         createSender: (connectionsMax) =>
           createSender({ rules, lookupFor, limits: { connectionsMax, ...settings.sender } }),
-        retryPolicy: retryPolicyOf(settings.retryWindowMs),
+        retryPolicy: retryPolicyOf(settings.retryWindowMs, settings.accessRetry.minMs),
         sourceActivity,
         timings: createDeliveryTimings(),
         noteOutcome: (note) => notes.push(note),
@@ -181,7 +180,7 @@ export type DispatcherRig = Awaited<ReturnType<typeof createDispatcherRig>>;
 function frameOf(accountId: string, events: readonly TestEvent[]): Uint8Array {
   const writer = new FrameWriter();
   for (const { id, visitor = id, name = 'Order', source = 'source-1', test = false } of events) {
-    const sample = sampleEvent({ id, event: name, source_id: source, account_id: accountId, test });
+    const sample = sampleEvent({ id, event: name, time: Date.now(), source_id: source, account_id: accountId, test });
     writer.appendLine(encodeResolved({ ...sample, visitor: { ...sample.visitor, id: visitor } }));
   }
   return writer.bytes();

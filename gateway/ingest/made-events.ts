@@ -1,0 +1,110 @@
+import { endHead } from '../../shared/contracts/events/envelope.ts';
+import { EventSlice } from '../commit/frame.ts';
+import type { FrameOutcome, FrameWaiter } from '../commit/frame.ts';
+import type { Exchange } from '../http/exchange.ts';
+import { accepted, invalid, tooLarge, unavailable } from '../http/reply.ts';
+import { BodyScan, scanBody } from '../json/scan-body.ts';
+import { describeProblem } from '../payload/describe-problem.ts';
+import { identifyPayload } from '../payload/identify-payload.ts';
+import type { IdentifyPayload } from '../payload/identify-payload.ts';
+import { trackPayload } from '../payload/track-payload.ts';
+import type { TrackPayload } from '../payload/track-payload.ts';
+import { isWithinWindow } from '../payload/payload-fields.ts';
+import type { TimeWindow } from '../payload/payload-fields.ts';
+import type { Admitted } from './admission.ts';
+import type { Intake } from './intake.ts';
+import type { EventTally } from './published-sources.ts';
+
+/** An event made from something else than a body of its own; its token is blank. */
+export type MadeEvent =
+  | { readonly kind: 'track'; readonly payload: TrackPayload }
+  | { readonly kind: 'identify'; readonly payload: IdentifyPayload & Pick<TrackPayload, 'distinctId'> };
+
+export type MadeLimits = { readonly timeWindow: TimeWindow; readonly bytesMax: number };
+
+/**
+ * Takes in the events that were made from one request. The request is answered when all of them are stored; where one is
+ * not, its sender sends all of them again, and those that were stored are known by their ids.
+ */
+export class MadeEvents {
+  readonly #intake: Intake;
+  readonly #limits: MadeLimits;
+  readonly #scan = new BodyScan();
+
+  constructor(intake: Intake, limits: MadeLimits) {
+    this.#intake = intake;
+    this.#limits = limits;
+  }
+
+  store(exchange: Exchange, admitted: Admitted, events: readonly MadeEvent[]): void {
+    const { source, atMs } = admitted;
+    const bodies: Buffer[] = [];
+    let bytes = 0;
+    for (const event of events) {
+      const body = this.#encode(event, atMs);
+      if (!Buffer.isBuffer(body)) {
+        source.tally.invalid += events.length;
+        return exchange.send(body);
+      }
+      bodies.push(body);
+      bytes += body.length;
+    }
+    if (events.length === 0) return exchange.send(accepted);
+    if (!this.#intake.hasRoom(events.length, bytes)) {
+      source.tally.lost += events.length;
+      return exchange.send(unavailable);
+    }
+    const answer = new AllStored(exchange, source.tally, events.length);
+    const start = this.#intake.startOf(exchange, admitted);
+    events.forEach(({ kind, payload }, index) => {
+      const slice = new EventSlice(bodies[index] ?? Buffer.alloc(0));
+      // The connection is a provider's: only what the body says of the visitor tells people from robots.
+      const said = payload.identityContext?.userAgent;
+      const bot = said ? this.#intake.botScoreOf(exchange, source, slice) : undefined;
+      const event = { kind, id: payload.distinctId ?? this.#intake.newEventId(atMs), identity: payload, bot };
+      this.#intake.append(this.#intake.partitionOf(source, event), endHead(start, event), slice, answer, index);
+    });
+  }
+
+  /** An event's bytes, or the answer to a request with an event that cannot be one. */
+  #encode({ kind, payload }: MadeEvent, atMs: number) {
+    const check = kind === 'track' ? trackPayload : identifyPayload;
+    if (!check.Check(payload)) return invalid(describeProblem(check, payload));
+    const { time } = payload as { readonly time?: number | null };
+    if (!isWithinWindow(time, atMs, this.#limits.timeWindow)) {
+      return invalid('time lies outside the window in which events are taken');
+    }
+    const body = Buffer.from(JSON.stringify(payload));
+    if (body.length > this.#limits.bytesMax) return tooLarge(this.#limits.bytesMax);
+    scanBody(this.#scan, body);
+    // A service cannot mend what a visitor typed into its form, and no store takes a null character.
+    return this.#scan.facts.nulls ? Buffer.from(body.toString('utf8').replaceAll(escapedNull, '$1\\ufffd')) : body;
+  }
+}
+
+/** An escaped null character, and not an escaped backslash before the same letters. */
+const escapedNull = /(?<!\\)((?:\\\\)*)\\u0000/g;
+
+/** Answers once all events of a request are decided. */
+class AllStored implements FrameWaiter {
+  readonly #exchange: Exchange;
+  readonly #tally: EventTally;
+  #waiting: number;
+  #isLost = false;
+
+  constructor(exchange: Exchange, tally: EventTally, events: number) {
+    this.#exchange = exchange;
+    this.#tally = tally;
+    this.#waiting = events;
+  }
+
+  frameDecided(outcome: FrameOutcome): void {
+    if (outcome === 'stored') this.#tally.stored += 1;
+    else {
+      this.#tally.lost += 1;
+      this.#isLost = true;
+    }
+    this.#waiting -= 1;
+    if (this.#waiting === 0) this.#exchange.send(this.#isLost ? unavailable : accepted);
+  }
+}

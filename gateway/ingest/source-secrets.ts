@@ -1,0 +1,22 @@
+import { createSecretBox, SecretError, signingSecretContext } from '../../shared/contracts/config/secrets.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
+
+/** Opens the signing secret of a source; undefined where that cannot be done here. */
+export type OpenSecret = (sealed: string, accountId: string, sourceId: string) => string | undefined;
+
+/** `keyBase64` is SOURCE_SECRETS_KEY; without it nothing opens. What does not is said once a configuration. */
+export function createSecretOpener(keyBase64: string | undefined, logger: Logger): OpenSecret {
+  const box = keyBase64 === undefined ? undefined : createSecretBox(keyBase64);
+  return (sealed, accountId, sourceId) => {
+    try {
+      if (box !== undefined) return box.open(sealed, signingSecretContext(accountId, sourceId));
+    } catch (error) {
+      if (!(error instanceof SecretError)) throw error;
+    }
+    logger.error(
+      { accountId, sourceId, hasKey: box !== undefined },
+      'the signing secret of a source does not open with SOURCE_SECRETS_KEY: its requests are put off',
+    );
+    return undefined;
+  };
+}

@@ -1,0 +1,37 @@
+import type { Exchange } from '../http/exchange.ts';
+import { failure } from '../http/reply.ts';
+import type { Reply } from '../http/reply.ts';
+import { retryAfterS } from '../http/reply.ts';
+import type { PublishedSource } from '../ingest/published-sources.ts';
+
+const missing = failure(401, 'the request is not signed: the header with the signature is missing');
+const wrong = failure(401, "the signature is wrong: the source's signingSecret is not the one the provider signs with");
+const stale = failure(401, 'the signature is of another time: the request was sent again, or a clock is wrong');
+/** Our own trouble: who sends it again does right. */
+const sealed = failure(503, "the source's signing secret cannot be read here; try again later", {
+  headers: [['retry-after', String(retryAfterS)]],
+});
+
+/** The answer to a request that its source's provider did not sign; undefined where it did, or need not. */
+export function refuseUnsigned(
+  { kind, signing }: PublishedSource,
+  { head: { more } }: Exchange,
+  body: Uint8Array,
+  time: { readonly nowMs: number; readonly ageMsMax: number },
+): Reply | undefined {
+  if (signing.kind === 'none') return undefined;
+  if (signing.kind === 'sealed' || kind?.signature === undefined || more === undefined) return sealed;
+  const header = (name: string): string => more.header(name);
+  // Providers call nothing but https; whether it ends here or in front of us says nothing of what they called.
+  const url = `https://${header('host')}${more.target}`;
+  switch (kind.signature.check({ body, url, header, ...time }, signing.secret)) {
+    case 'valid':
+      return undefined;
+    case 'missing':
+      return missing;
+    case 'wrong':
+      return wrong;
+    case 'stale':
+      return stale;
+  }
+}

@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+import type { ProviderEvent } from '../../shared/sources/sdk/source-kind.ts';
+import type { MadeEvent } from '../ingest/made-events.ts';
+import { isWithinWindow, textCharactersMax } from '../payload/payload-fields.ts';
+import type { TimeWindow } from '../payload/payload-fields.ts';
+import type { TrackPayload } from '../payload/track-payload.ts';
+
+/** What the address of a webhook says of its events, beside whose they are: it wins over the body. */
+export type AddressSays = {
+  readonly event: string | undefined;
+  readonly fields: Omit<TrackPayload, 'token' | 'event'>;
+};
+
+export type PayloadContext = {
+  /** The name of events that have none. */
+  readonly sourceName: string;
+  readonly says: AddressSays;
+  readonly nowMs: number;
+  readonly timeWindow: TimeWindow;
+  /** The token of payloads that are made here. */
+  readonly token: string;
+};
+
+/**
+ * One event of a provider as a payload of ours. What the address says of event, time and visitor counts, field by field,
+ * else what the body says. A time outside the window is kept as the context's `original_time`, and the event is of its
+ * arrival. What is too long for its field is left out of it, and stays in the properties. `index` tells the events of one
+ * request apart.
+ */
+export function payloadOf(event: ProviderEvent, context: PayloadContext, index: number): MadeEvent {
+  const { says, nowMs, timeWindow, token } = context;
+  const { eventProperties: _unused, ...said } = says.fields;
+  const isTimely = isWithinWindow(event.timeMs, nowMs, timeWindow);
+  const originalTime = isTimely || event.timeMs === undefined ? undefined : isoTime(event.timeMs);
+  const fields = {
+    ...present('userId', fitting(event.userId, textCharactersMax.userId)),
+    ...present('externalId', fitting(event.externalId, textCharactersMax.externalId)),
+    ...present('email', event.email),
+    ...present('distinctId', event.id === undefined ? undefined : shortId(event.id)),
+    ...present('time', isTimely ? event.timeMs : undefined),
+    ...said,
+    ...(said.distinctId && index > 0 ? { distinctId: `${said.distinctId}:${index}` } : {}),
+    token,
+    defaultProperties: { ...event.context, ...present('original_time', originalTime), ...said.defaultProperties },
+    ...identityContext(event),
+  };
+  const custom = event.custom === undefined ? {} : { custom_properties: event.custom };
+  const userProperties = { ...event.traits, ...custom };
+  if (event.kind === 'identify' && says.event === undefined) {
+    return { kind: 'identify', payload: { ...fields, userProperties } };
+  }
+  const name = says.event ?? (event.name ?? context.sourceName).slice(0, textCharactersMax.event);
+  const visitor = Object.keys(userProperties).length === 0 ? {} : { userProperties };
+  return { kind: 'track', payload: { ...fields, event: name, eventProperties: event.properties, ...visitor } };
+}
+
+function identityContext({ ip, userAgent }: ProviderEvent): Pick<TrackPayload, 'identityContext'> {
+  const data = { ...present('ip', fitting(ip, 2_000)), ...present('userAgent', fitting(userAgent, 2_000)) };
+  return Object.keys(data).length === 0 ? {} : { identityContext: data };
+}
+
+function present<Name extends string, Value>(name: Name, value: Value | undefined): { [Key in Name]?: Value } {
+  return value === undefined ? {} : ({ [name]: value } as { [Key in Name]?: Value });
+}
+
+const fitting = (text: string | undefined, charactersMax: number): string | undefined =>
+  text === undefined || text.length > charactersMax ? undefined : text;
+
+const shortId = (id: string): string =>
+  id.length <= textCharactersMax.distinctId ? id : createHash('sha256').update(id).digest('hex');
+
+/** Times no calendar has are left out. */
+const isoTime = (ms: number): string | undefined => (Math.abs(ms) > 8.64e15 ? undefined : new Date(ms).toISOString());

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { findDestinationKind } from './registry.ts';
+import { UnfitEventError } from './sdk/destination.ts';
+import type { OutboundEvent } from './sdk/destination.ts';
+import { sampleShopper } from './testing/sample-shopper.ts';
+
+const nowMs = 1_700_000_060_000;
+const textBytes = 20_000;
+
+/** What each platform takes in one request, in bytes, where that is less than its most events may weigh. */
+const limits = {
+  Amplitude: 1_000_000,
+  Customerio: 500_000,
+  GA4MeasurementProtocol: 130_000,
+  Iterable: 4_000_000,
+  Mixpanel: 10_000_000,
+  PostHog: 20_000_000,
+  SnapchatAdsCapi: 2_000_000,
+};
+
+test.each(Object.entries(limits))(
+  '%s: a request holds as many events as weigh %i bytes, and no more',
+  (id, bytesMax) => {
+    const kind = findDestinationKind(id);
+    if (kind === undefined) throw new Error(`there is no kind ${id}`);
+    const prepared = kind.prepare(kind.exampleSettings);
+    const bytesOf = (count: number): number => {
+      const events = Array.from({ length: count }, (_, i) => heavy(`e${i}`));
+      return Buffer.byteLength(prepared.buildRequest(events, nowMs).body ?? '');
+    };
+    const each = bytesOf(2) - bytesOf(1);
+    const fitting = Math.floor((bytesMax - bytesOf(1)) / each);
+    expect(bytesOf(fitting)).toBeLessThanOrEqual(bytesMax);
+    expect(() => bytesOf(fitting + 3)).toThrow(UnfitEventError);
+    expect(() => bytesOf(fitting + 3)).toThrow('too large');
+  },
+);
+
+/** An event that is heavy wherever a platform takes it from: its properties, its goods, its search. */
+function heavy(id: string): OutboundEvent {
+  const text = 'x'.repeat(textBytes);
+  const products = Array.from({ length: 20 }, (_, i) => ({ product_id: `${i}${text.slice(0, 1_000)}`, price: 1 }));
+  return sampleShopper({
+    id,
+    event: 'Product Viewed',
+    properties: { text, query: text, value: 1, currency: 'EUR', products },
+  });
+}

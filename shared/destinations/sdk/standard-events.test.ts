@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { createEventNames, standardEventOf, standardEvents } from './standard-events.ts';
+
+const nameOf = createEventNames({
+  names: { purchase: 'checkout', startCheckout: 'initiate_checkout' },
+  others: ['watch_video'],
+});
+
+test.each([
+  ['Order Completed', 'checkout'],
+  ['order_completed', 'checkout'],
+  ['orderCompleted', 'checkout'],
+  ['purchase', 'checkout'],
+  ['Checkout', 'checkout'],
+  ['Checkout Started', 'initiate_checkout'],
+  ['begin_checkout', 'initiate_checkout'],
+  ['Watch Video', 'watch_video'],
+  ['Product Added', undefined],
+  ['Something else', undefined],
+  ['', undefined],
+])('event names: %s is %s', (name, taken) => {
+  expect(nameOf({ name, isRenamed: false })).toBe(taken);
+});
+
+test('event names: one that is far too long is none', () => {
+  const name = 'checkout'.padEnd(1_000_000, ' ');
+  expect(nameOf({ name, isRenamed: false })).toBeUndefined();
+  expect(standardEventOf(name)).toBeUndefined();
+});
+
+test('event names: what a mapping named is the platform’s name or none, and is not translated', () => {
+  expect(nameOf({ name: 'Initiate Checkout', isRenamed: true })).toBe('initiate_checkout');
+  expect(nameOf({ name: 'Order Completed', isRenamed: true })).toBeUndefined();
+});
+
+test('event names: the platform’s own word means what the platform says', () => {
+  const own = createEventNames({ names: { lead: 'Lead', purchase: 'Purchase' }, others: ['SubmitForm'] });
+  expect(own({ name: 'submit_form', isRenamed: false })).toBe('SubmitForm');
+  expect(own({ name: 'Form Submitted', isRenamed: false })).toBe('Lead');
+});
+
+test('standard events: no name stands for two, and each is known by its common name', () => {
+  const names = Object.values(standardEvents).flatMap(({ label, aliases }) => [
+    label.toLowerCase().replaceAll(/[^a-z0-9]/g, ''),
+    ...aliases,
+  ]);
+  expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
+  for (const [event, { label, aliases }] of Object.entries(standardEvents)) {
+    for (const name of [label, ...aliases]) expect([name, standardEventOf(name)]).toEqual([name, event]);
+  }
+});

@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+import { findSourceKind, sourceKinds } from './registry.ts';
+import { providerExamples } from './testing/examples.ts';
+
+const examples = providerExamples(Date.UTC(2026, 10, 22, 12));
+
+test('source kinds: every one has an example', () => {
+  const tried = new Set(examples.map(({ type }) => type));
+  expect(sourceKinds.map(({ type }) => type).filter((type) => !tried.has(type))).toEqual([]);
+});
+
+test.each(examples.filter(({ contentType }) => contentType === undefined))(
+  'source kinds: $type, $name, says who, what and when',
+  ({ type, body, events }) => {
+    const read = findSourceKind(type)?.readEvents(JSON.parse(body)) ?? [];
+    expect(read).toHaveLength(events.length);
+    events.forEach((expected, index) => {
+      const found = read[index];
+      const { traits = {}, context = {}, properties = {}, time, id, ...texts } = expected;
+      expect(found).toMatchObject({ kind: 'track', ...texts, properties });
+      if (id !== undefined) expect(found?.id).toEqual(typeof id === 'string' ? id : expect.stringMatching(id));
+      expect(found?.timeMs).toBe(time === undefined ? undefined : Date.parse(time));
+      expect(found?.traits).toMatchObject(traits);
+      expect(found?.context).toMatchObject(context);
+      // Nobody is made out of nothing.
+      if (expected.email === undefined) expect(found?.email).toBeUndefined();
+      if (expected.userId === undefined) expect(found?.userId).toBeUndefined();
+      if (expected.externalId === undefined) expect(found?.externalId).toBeUndefined();
+    });
+  },
+);
+
+test('source kinds: a repeat has the same id, and a later state of the same thing another one', () => {
+  const call = findSourceKind('CallRail');
+  const idOf = (duration: number): string | undefined =>
+    call?.readEvents({ resource_id: 'CAL1', duration, customer_phone_number: '+13035550163' })[0]?.id;
+  expect(idOf(4)).toBe(idOf(4));
+  expect(idOf(4)).not.toBe(idOf(5));
+});
+
+test('source kinds: a secret that travels in a body is not kept', () => {
+  const [event] = findSourceKind('Formstack')?.readEvents({ UniqueID: '1', HandshakeKey: 'secret' }) ?? [];
+  expect(JSON.stringify(event)).not.toContain('secret');
+});
+
+const odd: unknown[] = [
+  {},
+  [],
+  [1, 'a', null, [[]]],
+  { payload: null, data: 7, entry: 'x', form_response: { answers: { type: 'email' }, definition: 3 } },
+  { entry: [{ changes: [null, 4, { value: [] }] }, 5], properties: [], traits: 'x', user_data: [], fields: 'x' },
+  { email: { a: 1 }, event: { b: [] }, timestamp: {}, userId: ['x'], messageId: true, rawRequest: '{"a":' },
+  { rawRequest: '[1]', inputFields: 5, answers: null, 'form-submissions': [7], responses: 'x', context: 1 },
+  { constructor: 1, toString: 2, hasOwnProperty: 3 },
+];
+
+test.each(sourceKinds)('source kinds: $type takes whatever comes', (kind) => {
+  for (const body of odd) {
+    for (const event of kind.readEvents(body)) {
+      expect(['track', 'identify']).toContain(event.kind);
+      expect([undefined, 'string']).toContain(event.name === undefined ? undefined : typeof event.name);
+      for (const text of Object.values({ ...event.traits, ...event.context })) expect(typeof text).toBe('string');
+    }
+  }
+});

@@ -1,0 +1,36 @@
+import { isJsonObject } from '../../runtime/json.ts';
+import { compilePath, valueAt } from '../sdk/path.ts';
+import { membersAsFields } from '../sdk/form-fields.ts';
+import { bodySignature } from '../sdk/signature.ts';
+import { campaignContext, defineSourceKind } from '../sdk/source-kind.ts';
+
+/** Cal.com: bookings, meetings and forms by `triggerEvent`. One booking has many events, at times of their own. */
+export const calCom = defineSourceKind({
+  type: 'CalComWebhooks',
+  label: 'Cal.com',
+  setUp: 'Settings, Developer, Webhooks, New: Subscriber URL and Secret',
+  notes: 'The payload is Cal.com’s own; with a custom payload template only what keeps its names is read.',
+  follows: ['https://cal.com/docs/developing/guides/automation/webhooks'],
+  signature: bodySignature({
+    header: 'X-Cal-Signature-256',
+    algorithm: 'sha256',
+    encoding: 'hex',
+    secretName: 'Secret',
+  }),
+  table: {
+    name: ['triggerEvent'],
+    id: ['payload.uid', 'triggerEvent', 'createdAt'],
+    time: ['createdAt'],
+    email: ['payload.responses.email.value', 'payload.attendees[0].email'],
+    fullName: ['payload.responses.name.value', 'payload.attendees[0].name'],
+    traits: { phone_number: ['payload.responses.attendeePhoneNumber.value', 'payload.attendees[0].phoneNumber'] },
+    context: campaignContext((name) => [`payload.metadata.${name}`, `payload.tracking.${name}`]),
+  },
+  fields: (event) =>
+    membersAsFields(valueAt(event, responsesPath)).map(({ label, value }) => ({
+      label,
+      value: isJsonObject(value) && Object.hasOwn(value, 'value') ? value['value'] : value,
+    })),
+});
+
+const responsesPath = compilePath('payload.responses');

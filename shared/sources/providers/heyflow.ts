@@ -1,0 +1,26 @@
+import { isJsonObject } from '../../runtime/json.ts';
+import type { JsonObject } from '../../runtime/json.ts';
+import { membersAsFields } from '../sdk/form-fields.ts';
+import type { FormField } from '../sdk/form-fields.ts';
+import { defineSourceKind } from '../sdk/source-kind.ts';
+
+/** Heyflow: a response with its fields by label, or, with the larger payload, as a list of fields with labels and values. */
+export const heyflow = defineSourceKind({
+  type: 'Heyflow',
+  label: 'Heyflow',
+  setUp: 'The flow, Integrate, Hooks: the address',
+  notes: 'Heyflow signs nothing.',
+  follows: ['https://www.heyflow.help/en/articles/5469495-webhook-api'],
+  table: { id: ['id'], time: ['createdAt', 'created'] },
+  fields: ({ fields }) =>
+    Array.isArray(fields)
+      ? fields.filter((field): field is JsonObject => isJsonObject(field)).map(listed)
+      : membersAsFields(fields),
+});
+
+function listed({ label, variable, values }: JsonObject): FormField {
+  const [first]: unknown[] = Array.isArray(values) ? values : [values];
+  // The variable is for machines, the label for people: either may tell.
+  const name = typeof variable === 'string' && variable !== '' ? variable : label;
+  return { label: String(name), value: isJsonObject(first) ? (first['answer'] ?? first['label']) : first };
+}

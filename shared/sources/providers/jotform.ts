@@ -1,0 +1,46 @@
+import sjson from 'secure-json-parse';
+import { textNestsDeeper } from '../../runtime/json-depth.ts';
+import { isJsonObject } from '../../runtime/json.ts';
+import type { JsonObject } from '../../runtime/json.ts';
+import { membersAsFields } from '../sdk/form-fields.ts';
+import { defineSourceKind } from '../sdk/source-kind.ts';
+
+/** A field's number in front of the name its author gave it: `q3_email`. */
+const fieldNumber = /^q\d+_/;
+
+/**
+ * Jotform: multipart/form-data with a few fields; `rawRequest` holds all answers as JSON text. A submission that is edited
+ * comes again under its id.
+ */
+export const jotform = defineSourceKind({
+  type: 'JotFormWebhooks',
+  label: 'Jotform',
+  setUp: 'The form, Settings, Integrations, WebHooks: the address',
+  notes: 'Jotform signs nothing: the source key in the address is all the proof there is.',
+  follows: ['https://www.jotform.com/help/245-how-to-setup-a-webhook-with-jotform/', 'https://api.jotform.com/docs/'],
+  table: {
+    id: ['submissionID'],
+    idCoversContent: true,
+    time: ['rawRequest.submitDate'],
+    ip: ['ip'],
+  },
+  prepare(event) {
+    const { rawRequest } = event;
+    const answers = typeof rawRequest === 'string' ? parseObject(rawRequest) : undefined;
+    return answers === undefined ? event : { ...event, rawRequest: answers };
+  },
+  fields: ({ rawRequest }) => membersAsFields(rawRequest, (key) => key.replace(fieldNumber, '')),
+});
+
+/** Deeper than any form has questions in questions. */
+const depthMax = 16;
+
+function parseObject(text: string): JsonObject | undefined {
+  if (textNestsDeeper(text, depthMax)) return undefined;
+  try {
+    const value: unknown = sjson.parse(text, { protoAction: 'remove', constructorAction: 'remove' });
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,80 @@
+import { textOf } from '../sdk/path.ts';
+import { isJsonObject } from '../../runtime/json.ts';
+import { bodySignature } from '../sdk/signature.ts';
+import { defineSourceKind } from '../sdk/source-kind.ts';
+
+const names: Readonly<Record<string, string>> = {
+  page: 'Page Viewed',
+  screen: 'Screen Viewed',
+  group: 'Group',
+  alias: 'Alias',
+};
+
+/**
+ * Segment as a source: its webhook destination, and functions that post events as they are. Its userId is the customer's
+ * id of a visitor, our externalId; its anonymousId and an alias's previousId are the visitor's own, our userId, so that
+ * the two become one visitor here as they do there.
+ */
+export const segment = defineSourceKind({
+  type: 'SegmentWebPlugin',
+  label: 'Segment',
+  setUp: 'Connections, Destinations, Webhooks: Webhook URL and Shared Secret; or a function that posts the event',
+  notes:
+    'Segment signs only the first event of a batch: with a secret, leave batching off. `page`, `screen`, `group` and `alias` are the events `Page Viewed`, `Screen Viewed`, `Group` and `Alias`; an `identify` changes the visitor.',
+  follows: [
+    'https://segment.com/docs/connections/destinations/catalog/webhooks/',
+    'https://segment.com/docs/connections/spec/common/',
+  ],
+  signature: bodySignature({
+    header: 'X-Signature',
+    algorithm: 'sha1',
+    encoding: 'hex',
+    secretName: 'Shared Secret',
+  }),
+  table: {
+    name: ({ type, event }) => names[String(type)] ?? textOf(event) ?? textOf(type),
+    id: ['messageId'],
+    time: ['timestamp', 'originalTimestamp', 'sentAt'],
+    userId: ['anonymousId', 'previousId'],
+    externalId: ['userId'],
+    email: ['traits.email', 'context.traits.email', 'properties.email'],
+    fullName: ['traits.name', 'context.traits.name'],
+    traits: {
+      first_name: ['traits.firstName', 'traits.first_name', 'context.traits.firstName'],
+      last_name: ['traits.lastName', 'traits.last_name', 'context.traits.lastName'],
+      phone_number: ['traits.phone', 'context.traits.phone'],
+      company_name: ['traits.company.name', 'traits.company', 'context.traits.company.name'],
+      job_title: ['traits.title', 'context.traits.title'],
+      gender: ['traits.gender', 'context.traits.gender'],
+      date_of_birth: ['traits.birthday', 'context.traits.birthday'],
+      city: ['traits.address.city', 'context.traits.address.city'],
+      state: ['traits.address.state', 'context.traits.address.state'],
+      zip: ['traits.address.postalCode', 'context.traits.address.postalCode'],
+      country: ['traits.address.country', 'context.traits.address.country'],
+    },
+    context: {
+      utm_source: ['context.campaign.source'],
+      utm_medium: ['context.campaign.medium'],
+      utm_campaign: ['context.campaign.name'],
+      utm_term: ['context.campaign.term'],
+      utm_content: ['context.campaign.content'],
+      current_url: ['context.page.url', 'properties.url'],
+      pathname: ['context.page.path', 'properties.path'],
+      title: ['context.page.title', 'properties.title'],
+      referrer: ['context.page.referrer', 'properties.referrer'],
+    },
+    ip: ['context.ip'],
+    userAgent: ['context.userAgent'],
+  },
+  // The traits of a group are nobody's own.
+  prepare: ({ traits, ...event }) =>
+    event['type'] === 'group' ? { ...event, groupTraits: traits } : { ...event, traits },
+  isIdentify: ({ type }) => type === 'identify',
+  custom: ({ type, traits }) => (type === 'identify' ? traits : undefined),
+  properties: ({ type, properties, groupTraits, name, category, groupId }) => {
+    const own = isJsonObject(properties) ? properties : {};
+    if (type === 'group') return { ...own, groupId, traits: groupTraits };
+    const called = { ...(name === undefined ? {} : { name }), ...(category === undefined ? {} : { category }) };
+    return { ...called, ...own };
+  },
+});

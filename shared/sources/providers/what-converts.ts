@@ -1,0 +1,45 @@
+import { textOf } from '../sdk/path.ts';
+import { defineSourceKind } from '../sdk/source-kind.ts';
+
+/** WhatConverts: a lead when it is new and whenever it changes. The event is called as the lead's type. */
+export const whatConverts = defineSourceKind({
+  type: 'WhatConverts',
+  label: 'WhatConverts',
+  setUp: 'The profile, Integrations, Webhooks: the address for new leads, and for updates',
+  notes: 'WhatConverts signs nothing. An update is called as its lead with `Updated` behind it.',
+  follows: [
+    'https://www.whatconverts.com/help/docs/automations-and-advanced-systems/webhooks/what-are-webhooks',
+    'https://www.whatconverts.com/help/docs/automations-and-advanced-systems/webhooks/receive-transaction-data-with-webhooks',
+  ],
+  table: {
+    name: ({ lead_type: type, trigger }) => {
+      const name = textOf(type);
+      return name === undefined || trigger === 'new' ? name : `${name} Updated`;
+    },
+    id: ['lead_id', 'trigger'],
+    idCoversContent: true,
+    time: ['last_updated', 'date_created'],
+    email: ['contact_email_address', 'email_address'],
+    fullName: ['contact_name'],
+    traits: {
+      phone_number: ['contact_phone_number', 'phone_number', 'caller_number'],
+      company_name: ['contact_company_name'],
+      city: ['city'],
+      state: ['state'],
+      zip: ['zip'],
+      country: ['country'],
+    },
+    context: {
+      current_url: ['lead_url', 'landing_url'],
+      utm_source: ['lead_source'],
+      utm_medium: ['lead_medium'],
+      utm_campaign: ['lead_campaign'],
+      utm_content: ['lead_content'],
+      utm_term: ['lead_keyword'],
+      gclid: ['gclid'],
+      msclkid: ['msclkid'],
+      fbclid: ['fbclid'],
+    },
+    ip: ['ip_address'],
+  },
+});

@@ -1,0 +1,61 @@
+import { isJsonObject } from '../../runtime/json.ts';
+
+/**
+ * Where a value stands in a provider's body: `payload.email`; `attendees[0].email`; `answers[type=email].email` for the
+ * first element of a list whose `type` is `email`.
+ */
+export type Path = readonly Step[];
+
+type Step =
+  | { readonly kind: 'key'; readonly key: string }
+  | { readonly kind: 'index'; readonly index: number }
+  | { readonly kind: 'where'; readonly key: string; readonly value: string };
+
+const step = /^([^.[\]]+)|^\[(\d+)\]|^\[([^=\]]+)=([^\]]*)\]/;
+
+/** Reads a path; throws a TypeError where it is none. To be called once, at the declaration. */
+export function compilePath(text: string): Path {
+  const steps: Step[] = [];
+  let rest = text;
+  while (rest !== '') {
+    const found = step.exec(rest);
+    if (found === null) throw new TypeError(`reading the path ${text}: ${rest} is no step of one`);
+    const [whole, key, index, whereKey, value] = found;
+    if (key !== undefined) steps.push({ kind: 'key', key });
+    else if (index !== undefined) steps.push({ kind: 'index', index: Number(index) });
+    else steps.push({ kind: 'where', key: whereKey ?? '', value: value ?? '' });
+    rest = rest.slice(whole.length);
+    if (rest.startsWith('.')) rest = rest.slice(1);
+  }
+  return steps;
+}
+
+/** The value at a path; undefined where the body has none there. */
+export function valueAt(body: unknown, path: Path): unknown {
+  let value = body;
+  for (const next of path) {
+    value = follow(value, next);
+    if (value === undefined) return undefined;
+  }
+  return value;
+}
+
+function follow(value: unknown, next: Step): unknown {
+  switch (next.kind) {
+    case 'key':
+      return isJsonObject(value) && Object.hasOwn(value, next.key) ? value[next.key] : undefined;
+    case 'index':
+      return Array.isArray(value) ? (value as readonly unknown[])[next.index] : undefined;
+    case 'where':
+      return Array.isArray(value)
+        ? (value as readonly unknown[]).find((one) => isJsonObject(one) && one[next.key] === next.value)
+        : undefined;
+  }
+}
+
+/** A value as text, without the space around it; undefined where it says nothing: empty, or neither text nor number. */
+export function textOf(value: unknown): string | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? String(value) : undefined;
+  if (typeof value !== 'string') return undefined;
+  return value.trim() || undefined;
+}

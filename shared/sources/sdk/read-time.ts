@@ -1,0 +1,24 @@
+import { textOf } from './path.ts';
+
+/** Numbers below it are seconds since the epoch, up to the year 5138; those from it on milliseconds, from 1973 on. */
+const secondsBelow = 1e11;
+
+const zoned = /(?:z|utc|gmt|[+-]\d{2}:?\d{2})$/i;
+const isoShape = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?)?/;
+
+/**
+ * A time as providers write them, in ms since the epoch: seconds or milliseconds, as a number or its text, or ISO 8601,
+ * which is UTC where it names no zone. Undefined for everything else.
+ */
+export function readTime(value: unknown): number | undefined {
+  const text = textOf(value);
+  if (text === undefined) return undefined;
+  if (/^\d{1,16}(?:\.\d+)?$/.test(text)) {
+    const count = Number(text);
+    return Math.round(count < secondsBelow ? count * 1_000 : count);
+  }
+  if (!isoShape.test(text)) return undefined;
+  const spelled = text.replace(' ', 'T').replaceAll(' ', '');
+  const ms = Date.parse(zoned.test(spelled) || spelled.length <= 10 ? spelled : `${spelled}Z`);
+  return Number.isNaN(ms) ? undefined : ms;
+}

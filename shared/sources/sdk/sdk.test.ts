@@ -1,0 +1,87 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { readFormPerson } from './form-fields.ts';
+import { compilePath, valueAt } from './path.ts';
+import { readTime } from './read-time.ts';
+import { isSame } from './signature.ts';
+
+test.each([
+  ['2026-11-22T12:00:00Z', '2026-11-22T12:00:00.000Z'],
+  ['2026-11-22T12:00:00.123456Z', '2026-11-22T12:00:00.123Z'],
+  ['2026-11-22T07:00:00-05:00', '2026-11-22T12:00:00.000Z'],
+  ['2026-11-22T12:00:00+0000', '2026-11-22T12:00:00.000Z'],
+  ['2026-11-22 12:00:00', '2026-11-22T12:00:00.000Z'],
+  ['2026-11-22 12:00:00 -05:00', '2026-11-22T17:00:00.000Z'],
+  ['2026-11-22', '2026-11-22T00:00:00.000Z'],
+  [1_795_348_800, '2026-11-22T12:00:00.000Z'],
+  ['1795348800', '2026-11-22T12:00:00.000Z'],
+  [1_795_348_800_000, '2026-11-22T12:00:00.000Z'],
+])('times: %j is %s', (value, iso) => {
+  expect(new Date(readTime(value) ?? 0).toISOString()).toBe(iso);
+});
+
+test.each([undefined, null, '', 'yesterday', '22.11.2026', true, {}, [], Number.NaN, '2026-13-45T00:00:00Z'])(
+  'times: %j is none',
+  (value) => {
+    expect(readTime(value)).toBeUndefined();
+  },
+);
+
+test('times: what is read is a number, whatever comes', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.anything(), fc.string(), fc.date({ noInvalidDate: true }).map(String)), (value) => {
+      const ms = readTime(value);
+      expect(ms === undefined || Number.isFinite(ms)).toBe(true);
+    }),
+  );
+});
+
+test('paths: members, elements, and the first element that fits', () => {
+  const body = {
+    a: {
+      b: [
+        { type: 'x', v: 1 },
+        { type: 'email', v: 2 },
+      ],
+    },
+    'portal-id': 3,
+  };
+  const at = (path: string): unknown => valueAt(body, compilePath(path));
+  expect([at('a.b[0].v'), at('a.b[type=email].v'), at('portal-id')]).toEqual([1, 2, 3]);
+  expect([at('a.b[2].v'), at('a.b.v'), at('a.b[type=none].v'), at('constructor'), at('a.toString')]).toEqual(
+    Array.from({ length: 5 }),
+  );
+  expect(() => compilePath('a[')).toThrow('is no step');
+});
+
+test('forms: a person is read by what fields are called', () => {
+  const fields = [
+    { label: 'What is your e-mail address?', value: ' a@b.test ' },
+    { label: 'workEmail', value: 'second@b.test' },
+    { label: 'Mobile phone', value: { area: '555', phone: '0100' } },
+    { label: 'full_name', value: 'Ada King Lovelace' },
+    { label: 'Postal code', value: 1010 },
+    { label: 'Company', value: 'Analytical' },
+    { label: 'Username', value: 'ada' },
+    { label: 'Email me?', value: 'yes' },
+  ];
+  expect(readFormPerson(fields)).toEqual({
+    email: 'a@b.test',
+    traits: {
+      phone_number: '555 0100',
+      first_name: 'Ada',
+      last_name: 'King Lovelace',
+      zip: '1010',
+      company_name: 'Analytical',
+    },
+  });
+});
+
+test('signatures: two texts are the same where they are', () => {
+  fc.assert(
+    fc.property(fc.string(), fc.string(), (one, other) => {
+      expect(isSame(one, other)).toBe(one === other);
+    }),
+  );
+  expect(isSame('a', 'a')).toBe(true);
+});

@@ -1,0 +1,94 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { readTime } from './read-time.ts';
+
+/** A request as its signature is checked: the body's bytes are those that came. */
+export type SignedRequest = {
+  readonly body: Uint8Array;
+  /** The address the provider called, with its query, as it was written: `https://…`. */
+  readonly url: string;
+  /** A header by its lower-case name; empty where the request has none. */
+  header(name: string): string;
+  /** Since the epoch. */
+  readonly nowMs: number;
+  /** How far a signature's own time may lie from now, in ms. */
+  readonly ageMsMax: number;
+};
+
+/** `stale`: signed for another time than now, so it may be one that somebody kept. */
+export type SignatureVerdict = 'valid' | 'missing' | 'wrong' | 'stale';
+
+/** How a provider proves that a request is its own. */
+export type SignatureScheme = {
+  /** Lower-case names of the headers it needs. */
+  readonly headers: readonly string[];
+  /** In words, for the table of source kinds. */
+  readonly label: string;
+  /** What the provider calls the secret. */
+  readonly secretName: string;
+  check(request: SignedRequest, secret: string): SignatureVerdict;
+};
+
+type HmacOptions = {
+  /** As the provider writes it. */
+  readonly header: string;
+  readonly algorithm: 'sha1' | 'sha256';
+  readonly encoding: 'hex' | 'base64' | 'base64url';
+  /** What stands before the digest. */
+  readonly prefix?: string;
+  readonly secretName: string;
+};
+
+/** A digest of the body alone. Nothing in it says when it was made: a repeat is known by the event's id. */
+export function bodySignature({ header, algorithm, encoding, prefix = '', secretName }: HmacOptions): SignatureScheme {
+  const name = header.toLowerCase();
+  return {
+    headers: [name],
+    label: `\`${header}\`: ${prefix}${encoding} of HMAC-${algorithm.toUpperCase()} over the body`,
+    secretName,
+    check({ body, header: read }, secret) {
+      const received = read(name).trim();
+      if (received === '') return 'missing';
+      const digest = createHmac(algorithm, secret).update(body).digest(encoding);
+      return isSame(received, prefix + digest) ? 'valid' : 'wrong';
+    },
+  };
+}
+
+type TimedOptions = Omit<HmacOptions, 'prefix'> & {
+  /** More headers it reads. */
+  readonly headers: readonly string[];
+  readonly label: string;
+  /** The digest and the time, as the request says them; undefined where it lacks one. */
+  read(request: SignedRequest): { readonly digest: string; readonly time: string } | undefined;
+  /** What is signed. */
+  message(request: SignedRequest, time: string): readonly (string | Uint8Array)[];
+};
+
+/** A digest over a time as well: it is good for a while only. */
+export function timedSignature(options: TimedOptions): SignatureScheme {
+  const { algorithm, encoding, headers, label, secretName } = options;
+  return {
+    headers,
+    label,
+    secretName,
+    check(request, secret) {
+      const read = options.read(request);
+      if (read === undefined) return 'missing';
+      const hmac = createHmac(algorithm, secret);
+      for (const part of options.message(request, read.time)) hmac.update(part);
+      if (!isSame(read.digest, hmac.digest(encoding))) return 'wrong';
+      const timeMs = readTime(read.time);
+      // Looked at last: what is not signed with the secret says nothing about time either.
+      const isNow = timeMs !== undefined && Math.abs(request.nowMs - timeMs) <= request.ageMsMax;
+      return isNow ? 'valid' : 'stale';
+    },
+  };
+}
+
+/** Whether two texts are the same, in a time that does not tell how much of them is. */
+export function isSame(received: string, expected: string): boolean {
+  // Digests of both have one length, whatever was received.
+  return timingSafeEqual(digestOf(received), digestOf(expected));
+}
+
+const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest();

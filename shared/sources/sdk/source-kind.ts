@@ -1,0 +1,252 @@
+import { createHash } from 'node:crypto';
+import { isJsonObject } from '../../runtime/json.ts';
+import type { JsonObject } from '../../runtime/json.ts';
+import { isEmail, readFormPerson, splitName } from './form-fields.ts';
+import type { FormField } from './form-fields.ts';
+import { compilePath, textOf, valueAt } from './path.ts';
+import type { Path } from './path.ts';
+import { readTime } from './read-time.ts';
+import type { SignatureScheme } from './signature.ts';
+
+/** What a provider's body says about one event, as far as it does. */
+export type ProviderEvent = {
+  /** `identify` says something of a visitor, and that nothing happened. */
+  readonly kind: 'track' | 'identify';
+  readonly name: string | undefined;
+  /** The same for a repeat of the request, and for nothing else of this account. */
+  readonly id: string | undefined;
+  /** In ms since the epoch. */
+  readonly timeMs: number | undefined;
+  readonly userId: string | undefined;
+  readonly externalId: string | undefined;
+  readonly email: string | undefined;
+  /** Well-known visitor properties by name. */
+  readonly traits: Readonly<Record<string, string>>;
+  /** The visitor's other properties. */
+  readonly custom: JsonObject | undefined;
+  /** Where it happened: current_url, referrer, utm_* and click ids. */
+  readonly context: Readonly<Record<string, string>>;
+  /** The end user's, never the provider's. */
+  readonly ip: string | undefined;
+  readonly userAgent: string | undefined;
+  /** All of the event as it came. */
+  readonly properties: JsonObject;
+};
+
+/** Paths of a value; the first that leads to one counts. See compilePath. */
+type Paths = readonly string[];
+
+/** Where a provider's events say what. Everything it does not name is read by nobody and kept in the properties. */
+export type EventTable = {
+  /** Paths, or what works the name out. Without a name the event is called as its source. */
+  readonly name?: Paths | ((event: JsonObject) => string | undefined);
+  /** What makes an event one of its own, all of it together; where the first is absent there is no id. */
+  readonly id?: Paths | ((event: JsonObject) => string | undefined);
+  /** The provider sends later states under the same id: an event with another content is another event. */
+  readonly idCoversContent?: boolean;
+  readonly time?: Paths;
+  readonly userId?: Paths;
+  readonly externalId?: Paths;
+  readonly email?: Paths;
+  /** A name in one piece, for where its parts are not told. */
+  readonly fullName?: Paths;
+  readonly traits?: Readonly<Record<string, Paths>>;
+  readonly context?: Readonly<Record<string, Paths>>;
+  readonly ip?: Paths;
+  readonly userAgent?: Paths;
+};
+
+/** How a source kind is declared: see `defineSourceKind`. */
+export type SourceKindDeclaration = {
+  /** The type of its sources. */
+  readonly type: string;
+  readonly label: string;
+  /** Where the provider is told our address. */
+  readonly setUp: string;
+  /** What is to be known beside that. */
+  readonly notes?: string;
+  /** Where the facts are from. */
+  readonly follows: readonly string[];
+  /** How its requests prove themselves; undefined where the provider signs nothing, or in a way nobody has published. */
+  readonly signature?: SignatureScheme;
+  readonly table: EventTable;
+  /** The events of a body; by default the elements of an array, else the body. */
+  split?(body: unknown): readonly unknown[];
+  /** Puts an event into the form that is read and kept: texts that are JSON, secrets that are not to be kept. */
+  prepare?(event: JsonObject): JsonObject;
+  /** Answers whose names the author of a form has chosen. What the table finds wins over them. */
+  fields?(event: JsonObject): Iterable<FormField>;
+  /** Whether an event is an identify. */
+  isIdentify?(event: JsonObject): boolean;
+  /** The visitor's own properties. */
+  custom?(event: JsonObject): unknown;
+  /** The event's properties where they are not all of it. */
+  properties?(event: JsonObject): unknown;
+  /** The provider asks for the address with a GET before it uses it: what to look for in that query, and the answer. */
+  readonly challenge?: { readonly token: string; readonly answer: string };
+};
+
+export type SourceKind = Omit<SourceKindDeclaration, 'table' | 'split' | 'prepare' | 'fields'> & {
+  /** The table, for the page of source kinds. */
+  readonly table: EventTable;
+  /** Whether it reads answers by what their fields are called. */
+  readonly readsFields: boolean;
+  /** Reads the events of a body, an object or an array. Takes whatever comes; what it cannot read is left out. */
+  readEvents(body: unknown): ProviderEvent[];
+};
+
+/** Longest texts of a visitor's properties; what is longer stays in the event's properties only. */
+const traitCharactersMax = 2_000;
+
+/** Declares a kind of source whose bodies we understand: a file, and a line in the registry. */
+export function defineSourceKind(declaration: SourceKindDeclaration): SourceKind {
+  const { split, prepare, fields, table, ...rest } = declaration;
+  const read = compileTable(table);
+  const prefix = declaration.type.replace(/Webhooks?$/, '').toLowerCase();
+  return {
+    ...rest,
+    table,
+    readsFields: fields !== undefined,
+    readEvents(body) {
+      const parts = split?.(body) ?? (Array.isArray(body) ? (body as readonly unknown[]) : [body]);
+      return parts.map((part) => {
+        const whole = isJsonObject(part) ? part : { value: part };
+        const event = prepare?.(whole) ?? whole;
+        return readOne(declaration, read, prefix, event, fields?.(event) ?? []);
+      });
+    },
+  };
+}
+
+type CompiledTable = {
+  readonly name: Reader;
+  readonly id: (event: JsonObject) => string | undefined;
+  readonly time: (event: JsonObject) => number | undefined;
+  readonly text: Readonly<Record<(typeof textNames)[number], Reader>>;
+  readonly traits: readonly (readonly [name: string, read: Reader])[];
+  readonly context: readonly (readonly [name: string, read: Reader])[];
+};
+
+type Reader = (event: JsonObject) => string | undefined;
+
+const textNames = ['userId', 'externalId', 'fullName', 'ip', 'userAgent'] as const;
+
+function compileTable(table: EventTable): CompiledTable {
+  const { name, id, time = [], traits = {}, context = {} } = table;
+  const timePaths = time.map(compilePath);
+  return {
+    name: typeof name === 'function' ? name : firstText(name),
+    id: compileId(id),
+    time: (event) => firstOf(timePaths, (path) => readTime(valueAt(event, path))),
+    text: {
+      userId: firstText(table.userId),
+      externalId: firstText(table.externalId),
+      fullName: firstText(table.fullName),
+      ip: firstText(table.ip),
+      userAgent: firstText(table.userAgent),
+    },
+    traits: [
+      ['email', firstText(table.email, isEmail)],
+      ...Object.entries(traits).map(([trait, paths]): [string, Reader] => [trait, firstText(paths)]),
+    ],
+    context: Object.entries(context).map(([field, paths]): [string, Reader] => [field, firstText(paths)]),
+  };
+}
+
+function compileId(id: EventTable['id']): (event: JsonObject) => string | undefined {
+  if (id === undefined || typeof id === 'function') return id ?? (() => undefined);
+  const readers = id.map((path) => firstText([path]));
+  return (event) => {
+    const parts = readers.map((read) => read(event));
+    return parts[0] === undefined ? undefined : parts.filter((part) => part !== undefined).join(':');
+  };
+}
+
+function firstText(paths: Paths = [], takes: (text: string) => boolean = () => true): Reader {
+  const compiled = paths.map(compilePath);
+  return (event) =>
+    firstOf(compiled, (path: Path) => {
+      const text = textOf(valueAt(event, path));
+      return text !== undefined && takes(text) ? text : undefined;
+    });
+}
+
+function firstOf<Value>(paths: readonly Path[], read: (path: Path) => Value | undefined): Value | undefined {
+  for (const path of paths) {
+    const value = read(path);
+    if (value !== undefined) return value;
+  }
+  return undefined;
+}
+
+function readOne(
+  declaration: SourceKindDeclaration,
+  table: CompiledTable,
+  prefix: string,
+  event: JsonObject,
+  fields: Iterable<FormField>,
+): ProviderEvent {
+  const person = readFormPerson(fields);
+  const { email, ...found } = shortTexts(table.traits, event);
+  const name = splitName(table.text.fullName(event));
+  const traits: Record<string, string> = {
+    ...shorter({ first_name: name?.first, last_name: name?.last }),
+    ...shorter(person.traits),
+    ...found,
+  };
+  const custom = declaration.custom?.(event);
+  const properties = declaration.properties?.(event) ?? event;
+  const id = table.id(event);
+  return {
+    kind: declaration.isIdentify?.(event) === true ? 'identify' : 'track',
+    name: table.name(event),
+    id:
+      id === undefined ? undefined : `${prefix}:${id}${declaration.table.idCoversContent ? `:${digestOf(event)}` : ''}`,
+    timeMs: table.time(event),
+    userId: table.text.userId(event),
+    externalId: table.text.externalId(event),
+    email: email ?? person.email,
+    traits,
+    custom: isJsonObject(custom) ? custom : undefined,
+    context: shortTexts(table.context, event),
+    ip: table.text.ip(event),
+    userAgent: table.text.userAgent(event),
+    properties: isJsonObject(properties) ? properties : {},
+  };
+}
+
+function shortTexts(
+  readers: readonly (readonly [name: string, read: Reader])[],
+  event: JsonObject,
+): Record<string, string> {
+  return shorter(Object.fromEntries(readers.map(([name, read]) => [name, read(event)])));
+}
+
+function shorter(texts: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  const kept: Record<string, string> = {};
+  for (const [name, text] of Object.entries(texts)) {
+    if (text !== undefined && text.length <= traitCharactersMax) kept[name] = text;
+  }
+  return kept;
+}
+
+/** Enough of a digest that two states of one thing never share it. */
+const digestOf = (event: JsonObject): string =>
+  createHash('sha256').update(JSON.stringify(event)).digest('base64url').slice(0, 22);
+
+/** The parameters that say which advertisement led to a page; `read` says where each stands. */
+export function campaignContext(pathsOf: (name: string) => Paths): Record<string, Paths> {
+  return Object.fromEntries(campaignNames.map((name) => [name, pathsOf(name)]));
+}
+
+const campaignNames = [
+  'utm_source',
+  'utm_medium',
+  'utm_campaign',
+  'utm_term',
+  'utm_content',
+  'gclid',
+  'fbclid',
+  'msclkid',
+  'ttclid',
+] as const;

@@ -1,0 +1,56 @@
+import { createHash, createHmac } from 'node:crypto';
+
+/** A request of a provider, as it is signed. */
+export type ToSign = { readonly secret: string; readonly body: string; readonly url: string; readonly nowMs: number };
+
+type Signer = (request: ToSign) => Readonly<Record<string, string>>;
+
+const hmac = (algorithm: string, secret: string, text: string): ReturnType<typeof createHmac> =>
+  createHmac(algorithm, secret).update(text);
+
+const hubspot: Signer = ({ secret, body, url, nowMs }) => ({
+  'x-hubspot-request-timestamp': String(nowMs),
+  'x-hubspot-signature-v3': hmac('sha256', secret, `POST${url}${body}${nowMs}`).digest('base64'),
+});
+
+/** How each provider signs, written down a second time from its documentation. */
+export const signers: Readonly<Record<string, Signer>> = {
+  TypeformWebhooks: ({ secret, body }) => ({
+    'typeform-signature': `sha256=${hmac('sha256', secret, body).digest('base64')}`,
+  }),
+  CalendlyWebhook({ secret, body, nowMs }) {
+    const seconds = Math.floor(nowMs / 1000);
+    return {
+      'calendly-webhook-signature': `t=${seconds},v1=${hmac('sha256', secret, `${seconds}.${body}`).digest('hex')}`,
+    };
+  },
+  CalComWebhooks: ({ secret, body }) => ({ 'x-cal-signature-256': hmac('sha256', secret, body).digest('hex') }),
+  CallRail: ({ secret, body }) => ({ signature: hmac('sha1', secret, body).digest('base64') }),
+  CallTrackingMetrics({ secret, body, nowMs }) {
+    const seconds = String(Math.floor(nowMs / 1000));
+    return { 'x-ctm-time': seconds, 'x-ctm-signature': hmac('sha1', secret, seconds + body).digest('base64') };
+  },
+  HubspotFormWebhook: hubspot,
+  HubspotAppActions: hubspot,
+  Formstack: ({ secret, body }) => ({ 'x-fs-signature': `sha256=${hmac('sha256', secret, body).digest('hex')}` }),
+  FormsortWebhooks: ({ secret, body }) => ({
+    'x-formsort-secure': 'sign',
+    'x-formsort-signature': hmac('sha256', secret, body).digest('base64url'),
+  }),
+  FacebookLeadAds: ({ secret, body }) => ({
+    'x-hub-signature-256': `sha256=${hmac('sha256', secret, body).digest('hex')}`,
+  }),
+  SegmentWebPlugin: ({ secret, body }) => ({ 'x-signature': hmac('sha1', secret, body).digest('hex') }),
+};
+
+/** HubSpot's second signature, which its custom actions come with. */
+export const signHubspotV2: Signer = ({ secret, body, url }) => ({
+  'x-hubspot-signature-version': 'v2',
+  'x-hubspot-signature': createHash('sha256').update(`${secret}POST${url}${body}`).digest('hex'),
+});
+
+/** Its first, of older subscriptions. */
+export const signHubspotV1: Signer = ({ secret, body }) => ({
+  'x-hubspot-signature-version': 'v1',
+  'x-hubspot-signature': createHash('sha256').update(`${secret}${body}`).digest('hex'),
+});
