@@ -9,6 +9,7 @@ import { refuseFewerCopies } from '../shared/nats/streams/topology.ts';
 import { poolFigures } from '../shared/postgres/database-metrics.ts';
 import { MetricsPage } from '../shared/runtime/metrics/metrics-page.ts';
 import { showProcess } from '../shared/runtime/status/process-metrics.ts';
+import { createUnreadableEntities, showUnreadable } from '../shared/collections/unreadable-entities.ts';
 import { showLog } from '../shared/nats/monitor/log-metrics.ts';
 import { watchLogServers } from '../shared/nats/monitor/watch-log-servers.ts';
 import { createDrainServer } from '../shared/runtime/drain-server.ts';
@@ -122,7 +123,8 @@ export async function startControlPlane(
   await refuseFewerCopies(connection, env.LOG_REPLICAS);
   const liveValues = createLiveValues();
   const leases = createLeaseCache();
-  const experimentPlans = createExperimentPlans(logger);
+  const unreadable = createUnreadableEntities(logger);
+  const experimentPlans = createExperimentPlans(logger, unreadable);
   const logBuckets = await openLogBuckets({
     connection,
     deploymentId: await readDeploymentId(access),
@@ -210,6 +212,7 @@ export async function startControlPlane(
   // Every control plane follows the bucket, whichever of them writes to it.
   showProcess(page, { component: 'control-plane', clock, configRevision: () => experimentPlans.revision });
   showLog(page, { connection, logServers });
+  showUnreadable(page, unreadable);
   const pools = {
     configuration: () => storagePoolFigures(storage),
     visitors: () => poolFigures(pool),

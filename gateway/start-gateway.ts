@@ -12,6 +12,7 @@ import { readTopologySettings } from '../shared/nats/streams/topology-settings.t
 import { BucketCounts } from '../shared/runtime/metrics/bucket-counts.ts';
 import { MetricsPage } from '../shared/runtime/metrics/metrics-page.ts';
 import { showProcess } from '../shared/runtime/status/process-metrics.ts';
+import { createUnreadableEntities, showUnreadable } from '../shared/collections/unreadable-entities.ts';
 import { showLog } from '../shared/nats/monitor/log-metrics.ts';
 import { watchLogServers } from '../shared/nats/monitor/watch-log-servers.ts';
 import { withDeadline } from '../shared/runtime/deadline.ts';
@@ -112,7 +113,8 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
     logger.warn({ err: error }, 'renewing the lease failed'),
   );
   endsAs('lease', () => withDeadline(lease.release(), stepMs));
-  const feed = await followSources(buckets.config, sources, lease, logger);
+  const unreadable = createUnreadableEntities(logger);
+  const feed = await followSources(buckets.config, sources, lease, unreadable, logger);
   endsAs('configuration', () => feed.stop());
   const reopening = afterReconnect(
     connection,
@@ -167,6 +169,7 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
   const configRevision = (): number => feed.revision;
   showProcess(page, { component: 'gateway', clock, configRevision });
   showLog(page, { connection, logServers });
+  showUnreadable(page, unreadable);
   const counted = { routes, requests, sources, commit, commitSettings: committing, publishTimes, gate, budget };
   showMetrics(page, { ...counted, uws, server });
   const statusServer = await serveStatus({

@@ -26,6 +26,7 @@ import { showMetrics } from './status/show-metrics.ts';
 import { startReplayRunner } from './jobs/replay/replay-runner.ts';
 import { readRetentionSettings } from './jobs/retention/retention-settings.ts';
 import { startRetention } from './jobs/retention/retention.ts';
+import { createUnreadableEntities } from '../shared/collections/unreadable-entities.ts';
 import { followAccounts } from './cluster/follow-accounts.ts';
 import { readPoolSettings } from './supervisor/pool-settings.ts';
 import { idOfSpec, logActors } from './workers/registry.ts';
@@ -154,11 +155,13 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
     await retireActor(connection, spec);
     logger.info({ actor: idOfSpec(spec) }, 'removed the consumer of an actor that no longer exists');
   };
+  const unreadable = createUnreadableEntities(logger);
   const accounts = await followAccounts({
     bucket: buckets.config,
     connection,
     supervisor,
     placement,
+    unreadable,
     logger,
     onApplied: (revision) => lease.report(revision),
     onRetired: retire,
@@ -203,6 +206,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
     logServers,
     clock,
     configRevision: () => accounts.applied,
+    unreadable,
     destinationsMax: env.METRICS_DESTINATIONS_MAX,
     destinations: () => accounts.destinations(),
   });

@@ -1,6 +1,7 @@
 import { controlPlaneMetrics } from '../../control-plane/metrics.ts';
 import { gatewayMetrics } from '../../gateway/status/metrics.ts';
 import { outcomeMetrics, pipelineMetrics, workerMetrics } from '../../pipeline/status/metrics.ts';
+import { configMetrics } from '../../shared/collections/unreadable-entities.ts';
 import { logMetrics } from '../../shared/nats/monitor/log-metrics.ts';
 import { databaseMetrics } from '../../shared/postgres/database-metrics.ts';
 import type { AnyMetric } from '../../shared/runtime/metrics/define-metric.ts';
@@ -8,7 +9,7 @@ import { processMetrics } from '../../shared/runtime/status/process-metrics.ts';
 
 /** Every metric there is, by who shows it. */
 export const metricsByService: Readonly<Record<string, readonly AnyMetric[]>> = {
-  'Every service': [...Object.values(processMetrics), ...Object.values(logMetrics)],
+  'Every service': [...Object.values(processMetrics), ...Object.values(logMetrics), ...Object.values(configMetrics)],
   Gateway: Object.values(gatewayMetrics),
   Pipeline: [
     ...[...workerMetrics.values()].flatMap(({ byStat, families }) => [

@@ -1,5 +1,5 @@
 import { readLiveCollections } from '../../shared/collections/live-config.ts';
-import { logUnreadable } from '../../shared/collections/log-unreadable.ts';
+import type { UnreadableEntities } from '../../shared/collections/unreadable-entities.ts';
 import { followConfig } from '../../shared/nats/buckets/config-feed.ts';
 import type { ConfigFeed } from '../../shared/nats/buckets/config-feed.ts';
 import type { ProcessLease } from '../../shared/nats/buckets/process-lease.ts';
@@ -23,6 +23,7 @@ export async function followSources(
   bucket: Bucket,
   sources: PublishedSources,
   lease: ProcessLease,
+  unreadable: Pick<UnreadableEntities, 'note'>,
   logger: Logger,
 ): Promise<SourceFeed> {
   let revision = 0;
@@ -42,7 +43,7 @@ export async function followSources(
       read: (config) => readLiveCollections(config, ['sources']),
       apply(change) {
         sources.apply(change);
-        logUnreadable(logger, change);
+        unreadable.note(change);
         newest = Math.max(newest, change.revision);
         // A bucket that was made anew counts from 1 again.
         revision = newest;

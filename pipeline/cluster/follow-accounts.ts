@@ -1,6 +1,6 @@
 import { readLiveConfig } from '../../shared/collections/live-config.ts';
 import type { LiveConfig } from '../../shared/collections/live-config.ts';
-import { logUnreadable } from '../../shared/collections/log-unreadable.ts';
+import type { UnreadableEntities } from '../../shared/collections/unreadable-entities.ts';
 import type { ConfigChange, ConfigFeed } from '../../shared/nats/buckets/config-feed.ts';
 import { followConfig } from '../../shared/nats/buckets/config-feed.ts';
 import { afterReconnect } from '../../shared/nats/connection/after-reconnect.ts';
@@ -18,6 +18,7 @@ export type FollowAccountsOptions = {
   readonly connection: LogConnection;
   readonly supervisor: Pick<Supervisor, 'configure'>;
   readonly placement: Pick<Placement, 'want' | 'drop'>;
+  readonly unreadable: Pick<UnreadableEntities, 'note'>;
   readonly logger: Logger;
   /** Every configuration up to this revision runs. */
   onApplied(revision: number): void;
@@ -82,7 +83,7 @@ export async function followAccounts(options: FollowAccountsOptions): Promise<Fo
       read: readLiveConfig,
       apply: (change) => {
         revisions.seen(change.revision);
-        logUnreadable(logger, change);
+        options.unreadable.note(change);
         const before = orders.get(change.accountId) ?? Promise.resolve();
         const order = before
           .then(() => apply(change))

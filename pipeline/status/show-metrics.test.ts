@@ -67,6 +67,7 @@ function rig(destinations: Destinations, destinationsMax = 10) {
     logServers: { mode: 'fsync', servers: [] },
     clock: { jumps: 1, lastJumpMs: -3_600_000 },
     configRevision: () => 7,
+    unreadable: { count: () => 0 },
     destinationsMax,
     destinations: () => destinations,
   });

@@ -1,3 +1,5 @@
+import { showUnreadable } from '../../shared/collections/unreadable-entities.ts';
+import type { UnreadableEntities } from '../../shared/collections/unreadable-entities.ts';
 import { showLog } from '../../shared/nats/monitor/log-metrics.ts';
 import type { LogSources } from '../../shared/nats/monitor/log-metrics.ts';
 import { showProcess } from '../../shared/runtime/status/process-metrics.ts';
@@ -15,6 +17,7 @@ import type { PublishedDestination } from './shown-destinations.ts';
 export type MetricsSources = ThreadSources &
   LogSources &
   Omit<ProcessSources, 'component'> & {
+    readonly unreadable: Pick<UnreadableEntities, 'count'>;
     readonly backlog: BacklogWatch;
     readonly retention: Pick<Retention, 'removed'>;
     readonly destinationsMax: number;
@@ -28,6 +31,7 @@ export function showMetrics(from: MetricsSources): MetricsPage {
   const shown = showDestinations({ destinationsMax, stats, published: destinations });
   showProcess(page, { component: 'pipeline', clock, configRevision });
   showLog(page, { connection, logServers });
+  showUnreadable(page, from.unreadable);
   showActors(page, stats, shown);
   showBacklog(page, from.backlog, from.retention, shown);
   showThreads(page, from);

@@ -1,6 +1,6 @@
 import { readLiveConfig } from '../../../shared/collections/live-config.ts';
 import type { LiveConfig } from '../../../shared/collections/live-config.ts';
-import { logUnreadable } from '../../../shared/collections/log-unreadable.ts';
+import type { UnreadableEntities } from '../../../shared/collections/unreadable-entities.ts';
 import { followConfig } from '../../../shared/nats/buckets/config-feed.ts';
 import type { ConfigChange, ConfigFeed } from '../../../shared/nats/buckets/config-feed.ts';
 import { hashSourceKey } from '../../../shared/contracts/config/account-config.ts';
@@ -26,7 +26,7 @@ export type ExperimentPlans = {
 };
 
 /** Nothing is known before `follow`. */
-export function createExperimentPlans(logger: Logger): ExperimentPlans {
+export function createExperimentPlans(logger: Logger, unreadable: Pick<UnreadableEntities, 'note'>): ExperimentPlans {
   const plans = new Map<string, ExperimentPlan>();
   const opened = new Map<string, OpenedPlan>();
   // Valid tokens by themselves: hashing one costs more than the rest of looking it up.
@@ -35,7 +35,7 @@ export function createExperimentPlans(logger: Logger): ExperimentPlans {
   let ready = false;
   const apply = (change: ConfigChange<LiveConfig>): void => {
     const { accountId, config } = change;
-    logUnreadable(logger, change);
+    unreadable.note(change);
     const plan = config === undefined ? undefined : compileExperimentPlan(config);
     for (const hash of plans.get(accountId)?.tokens.keys() ?? []) opened.delete(hash);
     plans.delete(accountId);

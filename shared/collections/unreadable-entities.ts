@@ -1,0 +1,60 @@
+import type { ConfigChange } from '../nats/buckets/config-feed.ts';
+import type { Logger } from '../runtime/logger.ts';
+import { gauge } from '../runtime/metrics/define-metric.ts';
+import type { MetricsPage } from '../runtime/metrics/metrics-page.ts';
+import type { LiveConfig } from './live-config.ts';
+
+/** What every service tells of the configurations it could not read whole. */
+export const configMetrics = {
+  unreadableEntities: gauge(
+    'sluice_config_unreadable_entities',
+    'Published entities in force that this build cannot read, of the collections the service reads. shut: left out, and what it restricts is refused; defaulted: a field by which nothing is restricted has its default',
+    ['effect'],
+  ),
+};
+
+type Effect = 'shut' | 'defaulted';
+
+/**
+ * Knows which entities of the configurations in force this build cannot read. A level and not a sum: a document is read
+ * again at every start and after every reconnect, and none of those is an entity more.
+ */
+export type UnreadableEntities = {
+  /**
+   * Takes the configuration of an account that is in force now, or its removal. What cannot be read is logged, one line a
+   * field, by name, and never what it says.
+   */
+  note(change: Omit<ConfigChange<Pick<LiveConfig, 'unreadable'>>, 'bytes'>): void;
+  count(effect: Effect): number;
+};
+
+export function createUnreadableEntities(logger: Logger): UnreadableEntities {
+  // Accounts whose configuration was read whole are not in it.
+  const byAccount = new Map<string, Readonly<Record<Effect, number>>>();
+  return {
+    note({ accountId, config, revision }) {
+      const unreadable = config?.unreadable ?? [];
+      for (const { collection, id, field, isDefaulted } of unreadable) {
+        const about = { accountId, revision, collection, id, field };
+        if (isDefaulted)
+          logger.warn(about, 'a field of a published entity cannot be read by this build; its default counts');
+        else logger.error(about, 'a published entity cannot be read by this build; what it restricts stays shut');
+      }
+      if (unreadable.length === 0) byAccount.delete(accountId);
+      else byAccount.set(accountId, { shut: entitiesOf(unreadable, false), defaulted: entitiesOf(unreadable, true) });
+    },
+    count: (effect) => [...byAccount.values()].reduce((sum, counts) => sum + counts[effect], 0),
+  };
+}
+
+export function showUnreadable(page: MetricsPage, { count }: Pick<UnreadableEntities, 'count'>): void {
+  page.show(configMetrics.unreadableEntities, (add) => {
+    for (const effect of ['shut', 'defaulted'] as const) add(count(effect), { effect });
+  });
+}
+
+/** Entities, each once however many of its fields are listed. */
+function entitiesOf(unreadable: LiveConfig['unreadable'], isDefaulted: boolean): number {
+  const listed = unreadable.filter((entity) => entity.isDefaulted === isDefaulted);
+  return new Set(listed.map(({ collection, id }) => `${collection}/${id}`)).size;
+}
