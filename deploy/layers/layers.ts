@@ -37,6 +37,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'sources',
     'collections',
     'egress',
+    'egress/oauth',
     'doctor',
     'embedded/machine',
     'embedded/nats',
@@ -108,6 +109,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'doctor',
     'environment',
     'sources',
+    'destinations',
   ],
   bench: [
     'machine',

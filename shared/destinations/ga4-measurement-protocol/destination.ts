@@ -47,6 +47,14 @@ export const ga4MeasurementProtocol = defineDestination({
   id: 'GA4MeasurementProtocol',
   label: 'Google Analytics 4 (Measurement Protocol)',
   settings,
+  facts: {
+    sends: 'Every event but $identify',
+    limits: { events: 25, bytes: 130_000 },
+    deduplicatesBy: undefined,
+    errors: 'not at all: 2xx whatever it is sent',
+    sources: ['https://developers.google.com/analytics/devguides/collection/protocol/ga4/reference'],
+    checked: '2026-11-22',
+  },
   prepare,
 });
 

@@ -53,6 +53,14 @@ export const googlePubSub = defineDestination({
   id: 'GooglePubSub',
   label: 'Google Cloud Pub/Sub',
   settings,
+  facts: {
+    sends: 'Every event with its visitor, as JSON',
+    limits: { events: 1_000, bytes: 10_000_000 },
+    deduplicatesBy: undefined,
+    errors: 'status, for the whole request',
+    sources: ['https://cloud.google.com/pubsub/docs/reference/rest/v1/projects.topics/publish'],
+    checked: '2026-11-22',
+  },
   prepare,
 });
 

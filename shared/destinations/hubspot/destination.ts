@@ -55,6 +55,17 @@ export const hubspot = defineDestination({
   id: 'Hubspot',
   label: 'HubSpot',
   settings,
+  facts: {
+    sends: 'Custom events that are defined in HubSpot; $identify sets the contact',
+    limits: { events: 500 },
+    deduplicatesBy: 'uuid',
+    errors: 'contacts row by row, events as a whole',
+    sources: [
+      'https://developers.hubspot.com/docs/api-reference/legacy/events/send-event-data/guide',
+      'https://developers.hubspot.com/docs/api-reference/legacy/crm/objects/contacts/batch/upsert-contacts',
+    ],
+    checked: '2026-11-22',
+  },
   prepare,
 });
 

@@ -1,0 +1,57 @@
+import type { OutboundEvent } from '../sdk/destination.ts';
+import { sampleShopper } from './sample-shopper.ts';
+
+/** What ads leave with a visit: an id of its click, under the name each platform gives it. */
+const clickIds = {
+  gclid: 'Cj0KCQ-example',
+  msclkid: 'example-msclkid',
+  twclid: 'example-twclid',
+  ttclid: 'example-ttclid',
+  fbc: 'fb.1.1700000000000.AbCd',
+  fbp: 'fb.1.1700000000000.1098115397',
+  li_fat_id: 'df5f8d7e-aaaa-4bbb-8ccc-1234567890ab',
+  rdt_cid: 'example-rdt-cid',
+  ScCid: '6f8f6ac0-1b1a-4b1a-9c9c-000000000000',
+  epik: 'dj0yJnU9example',
+  dclid: 'example-dclid',
+};
+
+/** Events that most kinds have a use for, for trying a kind against its scripted platform. */
+export const sampleVisitEvents = [
+  'Order Completed',
+  'Product Added',
+  'Product Viewed',
+  'Page Viewed',
+  'Signed Up',
+  'Quiz Finished',
+  '$identify',
+] as const;
+
+/**
+ * One event of somebody who came from an ad and bought something, of whom everything is known. Each `nth` is another
+ * visitor's.
+ */
+export function sampleVisit(timeMs: number, nth = 1, event: string = sampleVisitEvents[0]): OutboundEvent {
+  const shopper = sampleShopper({
+    event,
+    id: `visit-event-${nth}`,
+    time: timeMs,
+    context: {
+      current_url: 'https://shop.example.com/thanks?utm_source=mail',
+      referrer: 'https://shop.example.com/cart',
+      ip: '203.0.113.7',
+      user_agent: 'Mozilla/5.0 (X11; Linux x86_64)',
+      ...clickIds,
+    },
+    visitor: {
+      id: `visitor-${nth}`,
+      external_id: `customer-${nth}`,
+      city: 'London',
+      zip: 'SW1A 1AA',
+      custom_properties: { plan: 'pro' },
+    },
+    ...(event.startsWith('$') ? { properties: {} } : {}),
+  });
+  const { resolved } = shopper;
+  return { resolved: { ...resolved, event: { ...resolved.event, received_at: timeMs } } };
+}
