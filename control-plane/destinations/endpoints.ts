@@ -25,8 +25,10 @@ import {
 import type { DestinationTests } from './destination-tests.ts';
 import { createDestination, patchDestination } from './edit-destinations.ts';
 import { findLiveDestination } from '../draft/live-version.ts';
-import { prepareDestination } from './prepare-destination.ts';
-import { createTestEvent } from './run-test.ts';
+import { offeredKind, prepareDestination } from './prepare-destination.ts';
+import { createTestEvent, runDestinationTest } from './run-test.ts';
+import { prepareSandboxTest, scenarioField } from './sandbox.ts';
+import { openSettings } from './settings.ts';
 
 const ids = destinationKinds.map(({ descriptor }) => descriptor.id);
 const offered = `One that GET /rest/v1/destinations/types offers: ${ids.join(', ')}.`;
@@ -175,8 +177,9 @@ export const destinationEndpoints = [
     id: 'testDestination',
     tag: 'Destinations',
     summary:
-      'Send one made-up event to the platform and see what went out and what came back, secrets masked; not counted in ' +
-      'health, whatever the status, allowed events, rules and mappings say',
+      'Send one made-up event to the platform, or in the sandbox to one that answers as it documents, and see what went ' +
+      'out and what came back, secrets masked; not counted in health, whatever the status, allowed events, rules and ' +
+      'mappings say',
     body: Type.Object(
       {
         event: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000, description: 'Its name.' })),
@@ -184,6 +187,15 @@ export const destinationEndpoints = [
         settings: Type.Optional(
           Type.Enum(['draft', 'published'], { default: 'draft', description: 'Which settings to send with.' }),
         ),
+        sandbox: Type.Optional(
+          Type.Boolean({
+            default: false,
+            description:
+              'Nothing is sent: a scripted platform judges the request and answers as the real one documents. Needs no ' +
+              'account; what is required and not set yet is made up.',
+          }),
+        ),
+        scenario: Type.Optional(scenarioField),
       },
       { additionalProperties: false },
     ),
@@ -202,14 +214,27 @@ export const destinationEndpoints = [
       if (source === undefined) throw badRequest('settings published: the destination is not in the live version');
       const { type, settings } = source;
       const sealer = sealerFor(secretBox, accountId, row.id);
-      const prepared = prepareDestination(String(type), isJsonObject(settings) ? settings : {}, sealer);
+      const { sandbox = false, scenario = 'success' } = body;
+      if (!sandbox && body.scenario !== undefined) throw badRequest('scenario: goes with sandbox true only');
       const event = createTestEvent(accountId, body, now().getTime());
+      const given = isJsonObject(settings) ? settings : {};
+      const test = sandbox
+        ? await prepareSandboxTest(offeredKind(String(type)), openSettings(given, sealer), scenario)
+        : { ...prepareDestination(String(type), given, sealer), sandbox: undefined };
       // What cannot be audited is not sent.
       const tested = { action: 'destination.test', collection: 'destinations', entityId: row.id };
-      recordAudit(em, principal, { ...tested, details: { settings: used } }, now());
+      recordAudit(em, principal, { ...tested, details: { settings: used, ...(sandbox ? { sandbox } : {}) } }, now());
       await em.flush();
-      const result = await destinationTests.run(accountId, { ...prepared, event });
-      return { ...result, settings: used, eventId: event.resolved.event.id };
+      const result =
+        test.sandbox === undefined
+          ? await destinationTests.run(accountId, { ...test, event })
+          : await runDestinationTest({ ...test, event }, test.sandbox.sender);
+      return {
+        ...result,
+        settings: used,
+        eventId: event.resolved.event.id,
+        sandbox: test.sandbox?.report() ?? null,
+      };
     },
   }),
 ];

@@ -22,8 +22,11 @@ export type ReadyDestination = {
 
 /** Makes a destination ready to send, as the pipeline does. Throws a 400 for settings its kind does not take. */
 export function prepareDestination(type: string, sealed: JsonObject, sealer: SettingSealer): ReadyDestination {
-  const kind = offeredKind(type);
-  const settings = openSettings(sealed, sealer);
+  return prepareKind(offeredKind(type), openSettings(sealed, sealer));
+}
+
+/** The same for settings in the clear. */
+export function prepareKind(kind: DestinationKind, settings: JsonObject): ReadyDestination {
   try {
     return { kind, settings, prepared: kind.prepare(settings) };
   } catch (error) {

@@ -10,9 +10,11 @@ import type {
   PreparedDestination,
 } from '../../shared/destinations/sdk/destination.ts';
 import { classifyAnswer } from '../../shared/egress/classify-answer.ts';
+import { authorized } from '../../shared/egress/oauth/authorized.ts';
 import { parseUrl } from '../../shared/egress/sender.ts';
 import type { Sender } from '../../shared/egress/sender.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
+import { secretMask } from '../draft/mask-settings.ts';
 import { createSecretMasker, secretSettings, secretsInRequest } from './mask-secrets.ts';
 
 /** What is tried: a kind with the settings of a destination in the clear, and an event. */
@@ -62,7 +64,8 @@ export async function runDestinationTest(test: DestinationTest, sender: Sender):
   const shown = {
     method: request.method,
     url: mask.url(request.url),
-    headers: mask.headers(request.headers),
+    // The token itself is known to the sender alone.
+    headers: mask.headers(authorized(request, secretMask).headers),
     body: request.body === undefined ? null : mask.text(request.body).slice(0, shownCharsMax.request),
   };
   if (sent.kind === 'failed') {
