@@ -3,6 +3,8 @@ import { compileAddressRanges } from '../shared/admission/address-ranges.ts';
 import { createClientAddress, splitProxies } from '../shared/admission/client-address.ts';
 import { checkAtStart } from '../shared/doctor/check-at-start.ts';
 import { readRanges } from '../shared/egress/egress-rules.ts';
+import { createTokenSource } from '../shared/egress/oauth/token-source.ts';
+import { createBucketTokenStore } from '../shared/egress/oauth/token-store.ts';
 import { connectLog } from '../shared/nats/connection/connection.ts';
 import { logAccess } from '../shared/nats/connection/log-access.ts';
 import { refuseFewerCopies } from '../shared/nats/streams/topology.ts';
@@ -137,6 +139,7 @@ export async function startControlPlane(
     egressRanges: readRanges(env.EGRESS_ALLOW) ?? [],
     timeoutMs: env.DESTINATION_TEST_TIMEOUT_MS,
     runningMax: env.DESTINATION_TESTS_MAX,
+    tokens: createTokenSource({ store: createBucketTokenStore(() => logBuckets.buckets.tokens, secretBox) }),
   });
   const services: Services = {
     storage,
