@@ -88,7 +88,8 @@ function valuesAt(value: unknown, path: string): unknown[] {
   const found = path.split('.').reduce<unknown[]>(
     (values, segment) =>
       values.flatMap((one) => {
-        const member = isJsonObject(one) ? one[segment.replace('[]', '')] : undefined;
+        const name = segment.replace('[]', '');
+        const member = name === '' ? one : isJsonObject(one) ? one[name] : undefined;
         return segment.endsWith('[]') && Array.isArray(member) ? (member as unknown[]) : [member];
       }),
     [value],

@@ -1,10 +1,19 @@
+import { amazonDsp } from './amazon-dsp/destination.ts';
 import { amplitude } from './amplitude/destination.ts';
 import { awsKinesis } from './aws-kinesis/destination.ts';
+import { awsLambda } from './aws-lambda/destination.ts';
 import { awsSns } from './aws-sns/destination.ts';
+import { bingAds } from './bing-ads/destination.ts';
 import { braze } from './braze/destination.ts';
 import { customerio } from './customerio/destination.ts';
 import { facebook } from './facebook/destination.ts';
 import { ga4MeasurementProtocol } from './ga4-measurement-protocol/destination.ts';
+import {
+  floodlightSgtm,
+  ga4ServerProxy,
+  googleAdsServerContainer,
+} from './ga4-measurement-protocol/server-containers.ts';
+import { google, googleAds360, googleDataManagerEventIngest } from './google-data-manager-event-ingest/destination.ts';
 import { googlePubSub } from './google-pub-sub/destination.ts';
 import { httpCustomRequest } from './http-custom-request/destination.ts';
 import { httpDestination } from './http-destination/destination.ts';
@@ -17,23 +26,35 @@ import { pinterest } from './pinterest/destination.ts';
 import { plausible } from './plausible/destination.ts';
 import { posthog } from './posthog/destination.ts';
 import { reddit } from './reddit/destination.ts';
-import type { DestinationKind } from './sdk/destination.ts';
 import { sluiceSyntheticData } from './sluice-synthetic-data/destination.ts';
 import { snapchatAdsCapi } from './snapchat-ads-capi/destination.ts';
 import { tiktok } from './tiktok/destination.ts';
+import { viantCapi } from './viant-capi/destination.ts';
 import { woopra } from './woopra/destination.ts';
+import { xAds } from './x-ads/destination.ts';
+import { zohoCrm } from './zoho-crm/destination.ts';
+import type { DestinationKind } from './sdk/destination.ts';
 import { withCommonSettings } from './common-settings.ts';
 import type { OfferedKind } from './common-settings.ts';
 
 /** Every kind this build delivers to: one line a kind. */
 const defined: readonly DestinationKind[] = [
+  amazonDsp,
   amplitude,
   awsKinesis,
+  awsLambda,
   awsSns,
+  bingAds,
   braze,
   customerio,
   facebook,
+  floodlightSgtm,
   ga4MeasurementProtocol,
+  ga4ServerProxy,
+  google,
+  googleAds360,
+  googleAdsServerContainer,
+  googleDataManagerEventIngest,
   googlePubSub,
   httpCustomRequest,
   httpDestination,
@@ -49,7 +70,10 @@ const defined: readonly DestinationKind[] = [
   sluiceSyntheticData,
   snapchatAdsCapi,
   tiktok,
+  viantCapi,
   woopra,
+  xAds,
+  zohoCrm,
 ];
 
 export const destinationKinds: readonly OfferedKind[] = defined.map(withCommonSettings);

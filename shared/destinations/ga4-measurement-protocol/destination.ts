@@ -55,10 +55,14 @@ export const ga4MeasurementProtocol = defineDestination({
     sources: ['https://developers.google.com/analytics/devguides/collection/protocol/ga4/reference'],
     checked: '2026-11-22',
   },
-  prepare,
+  loadPlatform: async () => (await import('./platform.ts')).measurementProtocolPlatform,
+  prepare: prepareMeasurementProtocol,
 });
 
-function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
+/** Where and as what events are sent by the protocol: to Google itself, or to a server container of Tag Manager. */
+export type MeasurementProtocolSettings = Pick<SettingsOf<typeof settings>, 'measurementId' | 'apiSecret' | 'baseUrl'>;
+
+export function prepareMeasurementProtocol(given: MeasurementProtocolSettings): PreparedDestination {
   const query = new URLSearchParams({ measurement_id: given.measurementId, api_secret: given.apiSecret });
   const url = `${given.baseUrl}/mp/collect?${query.toString()}`;
   return {

@@ -13,7 +13,7 @@ import {
   toggle,
 } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
-import { exampleServiceAccount, readServiceAccount } from './service-account.ts';
+import { exampleServiceAccount, readServiceAccount } from '../sdk/google-service-account.ts';
 
 const standardUrl = 'https://pubsub.googleapis.com';
 const audience = 'https://pubsub.googleapis.com/google.pubsub.v1.Publisher';

@@ -8,6 +8,57 @@ const customUnderItsName = 'a custom event under its own name';
  * page `deploy/STANDARD-EVENTS.md` is made of it, and a test looks for every name and parameter in the kind's requests.
  */
 export const platformEvents = {
+  AmazonDSP: {
+    names: {
+      pageView: 'PAGE_VIEW',
+      search: 'SEARCH',
+      addToCart: 'ADD_TO_SHOPPING_CART',
+      startCheckout: 'CHECKOUT',
+      purchase: 'OFF_AMAZON_PURCHASES',
+      signUp: 'SIGN_UP',
+      lead: 'LEAD',
+      subscribe: 'SUBSCRIBE',
+      contact: 'CONTACT',
+      submitApplication: 'APPLICATION',
+      appInstall: 'MOBILE_APP_FIRST_START',
+    },
+    unnamed: 'the type OTHER under its own name',
+    parameters: {
+      value: 'events[].value',
+      currency: 'events[].currencyCode',
+      itemCount: 'events[].unitsSold',
+    },
+    source: 'https://advertising.amazon.com/API/docs/en-us/guides/events/events',
+  },
+  BingAds: {
+    names: {
+      pageView: 'pageLoad',
+      viewContent: 'view_item',
+      viewList: 'view_item_list',
+      search: 'search',
+      addToCart: 'add_to_cart',
+      startCheckout: 'begin_checkout',
+      addPaymentInfo: 'add_payment_info',
+      purchase: 'purchase',
+      signUp: 'signup',
+      lead: 'submit_lead_form',
+      subscribe: 'subscribe',
+      contact: 'contact',
+    },
+    unnamed: customUnderItsName,
+    parameters: {
+      value: 'data[].customData.eventValue',
+      currency: 'data[].customData.currency',
+      orderId: 'data[].customData.transactionId',
+      itemIds: 'data[].customData.itemIds',
+      itemId: 'data[].customData.items[].id',
+      itemName: 'data[].customData.items[].name',
+      itemPrice: 'data[].customData.items[].price',
+      itemQuantity: 'data[].customData.items[].quantity',
+      searchText: 'data[].customData.searchTerm',
+    },
+    source: 'https://learn.microsoft.com/en-us/advertising/guides/uet-conversion-api-integration',
+  },
   Braze: {
     names: {
       viewContent: 'ecommerce.product_viewed',
@@ -303,6 +354,28 @@ export const platformEvents = {
       searchText: 'data[].properties.search_string',
     },
     source: 'https://ads.tiktok.com/help/article/standard-events-parameters',
+  },
+  ViantCAPI: {
+    names: {
+      pageView: 'PageView',
+      viewContent: 'ItemView',
+      addToCart: 'AddToCart',
+      startCheckout: 'InitiateCheckout',
+      addPaymentInfo: 'AddPaymentInfo',
+      purchase: 'Purchase',
+      lead: 'Lead',
+    },
+    others: ['LandingPage'],
+    unnamed: customUnderItsName,
+    parameters: {
+      value: '[].salesData.amount',
+      currency: '[].salesData.currency',
+      itemId: '[].salesData.purchasedItems[].itemId',
+      itemName: '[].salesData.purchasedItems[].productName',
+      itemPrice: '[].salesData.purchasedItems[].price',
+      itemQuantity: '[].salesData.purchasedItems[].quantity',
+    },
+    source: 'https://docs.tealium.com/server-side-connectors/viant-vdp-conversion-api/',
   },
   Woopra: {
     names: { pageView: 'pv' },

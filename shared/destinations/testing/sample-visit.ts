@@ -46,12 +46,23 @@ export function sampleVisit(timeMs: number, nth = 1, event: string = sampleVisit
     visitor: {
       id: `visitor-${nth}`,
       external_id: `customer-${nth}`,
+      email: `ada.${nth}@example.com`,
       city: 'London',
       zip: 'SW1A 1AA',
       custom_properties: { plan: 'pro' },
     },
-    ...(event.startsWith('$') ? { properties: {} } : {}),
+    properties: event.startsWith('$') ? {} : orderOf(nth),
   });
   const { resolved } = shopper;
   return { resolved: { ...resolved, event: { ...resolved.event, received_at: timeMs } } };
+}
+
+/** An order of its own, so that no two events of a batch are the same to a platform. */
+function orderOf(nth: number) {
+  return {
+    order_id: `A-${1_000 + nth}`,
+    value: 42.5,
+    currency: 'eur',
+    products: [{ product_id: 'tea-1', name: 'Tea', category: 'Drinks', brand: 'Leaf', price: 21.25, quantity: 2 }],
+  };
 }

@@ -107,7 +107,7 @@ test('token: client credentials in the header, with a scope and a parameter of t
   };
   expect(await newSource().get(grant, plain)).toMatchObject({ kind: 'token' });
   const asked = lastAsked();
-  expect(Buffer.from(String(asked.headers.authorization).slice(6), 'base64').toString()).toBe(`client%2D${nth}:plain`);
+  expect(Buffer.from(String(asked.headers.authorization).slice(6), 'base64').toString()).toBe(`client-${nth}:plain`);
   expect(formOf(asked)).toEqual({
     grant_type: 'client_credentials',
     scope: 'events:write',

@@ -1,6 +1,5 @@
 import jws from 'jws';
 import {
-  ClientSecretBasic,
   ClientSecretPost,
   OperationProcessingError,
   ResponseBodyError,
@@ -11,6 +10,7 @@ import {
   processGenericTokenEndpointResponse,
 } from 'oauth4webapi';
 import type { AuthorizationServer, Client, ClientAuth } from 'oauth4webapi';
+import { basicAuthorization } from '../../destinations/sdk/http.ts';
 import type { OAuthGrant } from '../../destinations/sdk/oauth.ts';
 import { decodeJson, isJsonObject } from '../../runtime/json.ts';
 import type { Sender } from '../sender.ts';
@@ -93,7 +93,10 @@ function askFor(grant: OAuthGrant, refreshToken: string | undefined, nowMs: numb
 function authenticationOf({ client }: OAuthGrant): ClientAuth {
   // What is signed says who asks.
   if (client === undefined) return () => undefined;
-  return client.sentIn === 'basic' ? ClientSecretBasic(client.secret) : ClientSecretPost(client.secret);
+  if (client.sentIn === 'body') return ClientSecretPost(client.secret);
+  // As they are: the standard has both encoded as in a form before, which platforms do not undo.
+  const authorization = basicAuthorization(client.id, client.secret);
+  return (_server, _client, _body, headers) => headers.set('authorization', authorization);
 }
 
 class TokenSendError extends Error {
@@ -119,7 +122,10 @@ async function fetchBySender(
   const said = decodeJson(Buffer.from(answer.body));
   const isRefusal = answer.status === 200 && isJsonObject(said) && typeof said['error'] === 'string';
   const status = isRefusal ? 400 : answer.status;
-  return new Response(answer.body, { status, headers: { 'content-type': 'application/json' } });
+  // Viant leaves out the type, which the standard wants said.
+  const isUntyped = isJsonObject(said) && 'access_token' in said && said['token_type'] === undefined;
+  const text = isUntyped ? JSON.stringify({ ...said, token_type: 'bearer' }) : answer.body;
+  return new Response(text, { status, headers: { 'content-type': 'application/json' } });
 }
 
 function failureOf(error: unknown): TokenAnswer {

@@ -11,6 +11,10 @@ import type {
 import { sampleVisit, sampleVisitEvents } from '../../../../shared/destinations/testing/sample-visit.ts';
 import { createEgressRules } from '../../../../shared/egress/egress-rules.ts';
 import { createGuardedLookup } from '../../../../shared/egress/guarded-lookup.ts';
+import { authorized } from '../../../../shared/egress/oauth/authorized.ts';
+import { withOAuth } from '../../../../shared/egress/oauth/oauth-sender.ts';
+import { requestToken } from '../../../../shared/egress/oauth/request-token.ts';
+import type { TokenSource } from '../../../../shared/egress/oauth/token-source.ts';
 import { createSender } from '../../../../shared/egress/sender.ts';
 import type { Sender } from '../../../../shared/egress/sender.ts';
 import { isJsonObject } from '../../../../shared/runtime/json.ts';
@@ -35,12 +39,21 @@ beforeAll(async () => {
   server = await startScriptedDestination();
   const rules = createEgressRules(['127.0.0.0/8']);
   const limits = { connectionsMax: 2, connectTimeoutMs: 30_000, headersTimeoutMs: 30_000, totalTimeoutMs: 30_000 };
-  sender = createSender({ rules, lookupFor: createGuardedLookup(rules), limits });
+  sender = withOAuth(createSender({ rules, lookupFor: createGuardedLookup(rules), limits }), tokens);
 });
 afterAll(async () => {
   await sender.close();
   await server.close();
 });
+
+/** Asks the platform for each token: what is kept and shared of them is tested where it is done. */
+const tokens: TokenSource = {
+  async get(grant, plain) {
+    const answer = await requestToken(grant, undefined, plain, Date.now());
+    return answer.kind === 'token' ? answer : { ...answer, kind: 'none', isRefused: answer.kind === 'refused' };
+  },
+};
+const tokenAnswer = { access_token: 'given-token', token_type: 'Bearer', expires_in: 3_600 };
 
 const tried = destinationKinds.filter(({ loadPlatform }) => loadPlatform !== undefined);
 
@@ -62,6 +75,7 @@ describe.each(tried.map((kind) => [kind.descriptor.id, kind] as const))('%s', (_
   const run = (options: JudgeOptions, sent: readonly OutboundEvent[] = events): Promise<Delivered> => {
     judged = [];
     server.answer((request) => {
+      if (request.path === '/oauth/token') return { status: 200, body: JSON.stringify(tokenAnswer) };
       const judgement = platform.judge(outboundOf(request), options);
       judged.push(judgement);
       return judgement.answer;
@@ -87,8 +101,11 @@ describe.each(tried.map((kind) => [kind.descriptor.id, kind] as const))('%s', (_
     expect(outcomesOf(delivered)).toEqual(['delivered']);
   });
 
+  const requestOfOne = (): OutboundRequest =>
+    authorized(prepared.buildRequest(events.slice(0, 1), Date.now()), 'token');
+
   it('credentials: a request without them is not taken', () => {
-    const request = prepared.buildRequest(events.slice(0, 1), Date.now());
+    const request = requestOfOne();
     const { credentials } = platform.endpointOf(request) ?? raise('the platform has no such address');
     if (credentials.in === 'nowhere') return;
     const { problems, taken } = platform.judge(withoutCredentials(request, credentials));
@@ -96,7 +113,7 @@ describe.each(tried.map((kind) => [kind.descriptor.id, kind] as const))('%s', (_
   });
 
   it('required: a row without a field that must be there is refused, and the field is named', () => {
-    const request = prepared.buildRequest(events.slice(0, 1), Date.now());
+    const request = requestOfOne();
     const { rows = [], content } = platform.endpointOf(request) ?? raise('the platform has no such address');
     if (content !== 'json') return;
     const body: unknown = JSON.parse(request.body ?? '');
