@@ -49,6 +49,7 @@ export const awsKinesis = defineDestination({
     sources: ['https://docs.aws.amazon.com/kinesis/latest/APIReference/API_PutRecords.html'],
     checked: '2026-11-22',
   },
+  loadPlatform: async () => (await import('./platform.ts')).kinesisPlatform,
   prepare,
 });
 

@@ -43,6 +43,7 @@ export const braze = defineDestination({
     sources: ['https://www.braze.com/docs/api/endpoints/user_data/post_user_track'],
     checked: '2026-11-22',
   },
+  loadPlatform: async () => (await import('./platform.ts')).brazePlatform,
   prepare,
 });
 

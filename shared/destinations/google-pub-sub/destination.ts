@@ -61,6 +61,7 @@ export const googlePubSub = defineDestination({
     sources: ['https://cloud.google.com/pubsub/docs/reference/rest/v1/projects.topics/publish'],
     checked: '2026-11-22',
   },
+  loadPlatform: async () => (await import('./platform.ts')).pubSubPlatform,
   prepare,
 });
 

@@ -60,6 +60,7 @@ export const httpCustomRequest = defineDestination({
     sources: ['https://www.rfc-editor.org/rfc/rfc9110'],
     checked: '2026-11-22',
   },
+  loadPlatform: async () => (await import('./platform.ts')).customEndpoint,
   prepare,
 });
 

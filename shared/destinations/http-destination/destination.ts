@@ -55,6 +55,7 @@ export const httpDestination = defineDestination({
     sources: ['https://www.rfc-editor.org/rfc/rfc9110'],
     checked: '2026-11-22',
   },
+  loadPlatform: async () => (await import('./platform.ts')).httpEndpoint,
   prepare,
 });
 

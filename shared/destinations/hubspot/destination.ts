@@ -66,6 +66,7 @@ export const hubspot = defineDestination({
     ],
     checked: '2026-11-22',
   },
+  loadPlatform: async () => (await import('./platform.ts')).hubspotPlatform,
   prepare,
 });
 

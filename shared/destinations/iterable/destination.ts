@@ -52,6 +52,7 @@ export const iterable = defineDestination({
     sources: ['https://api.iterable.com/api/docs'],
     checked: '2026-11-22',
   },
+  loadPlatform: async () => (await import('./platform.ts')).iterablePlatform,
   prepare,
 });
 

@@ -49,6 +49,7 @@ export const plausible = defineDestination({
     sources: ['https://plausible.io/docs/events-api'],
     checked: '2026-11-22',
   },
+  loadPlatform: async () => (await import('./platform.ts')).plausiblePlatform,
   prepare,
 });
 

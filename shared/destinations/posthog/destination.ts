@@ -64,6 +64,7 @@ export const posthog = defineDestination({
     sources: ['https://posthog.com/docs/api/capture'],
     checked: '2026-11-22',
   },
+  loadPlatform: async () => (await import('./platform.ts')).posthogPlatform,
   prepare,
 });
 

@@ -55,6 +55,7 @@ export const reddit = defineDestination({
     sources: ['https://ads-api.reddit.com/docs/v3/operations/Post%20Conversion%20Events'],
     checked: '2026-11-22',
   },
+  loadPlatform: async () => (await import('./platform.ts')).redditPlatform,
   prepare,
 });
 

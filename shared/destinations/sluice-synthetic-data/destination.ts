@@ -51,6 +51,7 @@ export const sluiceSyntheticData = defineDestination({
     sources: ['https://www.rfc-editor.org/rfc/rfc9110'],
     checked: '2026-11-22',
   },
+  loadPlatform: async () => (await import('./platform.ts')).syntheticEndpoint,
   prepare,
 });
 

@@ -59,6 +59,7 @@ export const snapchatAdsCapi = defineDestination({
     sources: ['https://developers.snap.com/api/marketing-api/Conversions-API/UsingTheAPI'],
     checked: '2026-11-22',
   },
+  loadPlatform: async () => (await import('./platform.ts')).snapchatPlatform,
   prepare,
 });
 

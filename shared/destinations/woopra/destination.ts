@@ -49,6 +49,7 @@ export const woopra = defineDestination({
     sources: ['https://docs.woopra.com/reference/track-ce'],
     checked: '2026-11-22',
   },
+  loadPlatform: async () => (await import('./platform.ts')).woopraPlatform,
   prepare,
 });
 
