@@ -69,7 +69,8 @@ export async function runDestinationTest(test: DestinationTest, sender: Sender):
     body: request.body === undefined ? null : mask.text(request.body).slice(0, shownCharsMax.request),
   };
   if (sent.kind === 'failed') {
-    const outcome = sent.permanent ? 'reject' : 'retry';
+    const later = sent.refusesAccess === true ? 'held' : 'retry';
+    const outcome = sent.permanent ? 'reject' : later;
     return { outcome, reason: sent.reason, durationMs, request: shown, answer: null };
   }
   const { status, headers, body } = sent.answer;

@@ -109,7 +109,6 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'doctor',
     'environment',
     'sources',
-    'destinations',
   ],
   bench: [
     'machine',

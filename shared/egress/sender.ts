@@ -18,8 +18,16 @@ export type SenderLimits = {
 
 export type SendResult =
   | { readonly kind: 'answered'; readonly answer: OutboundAnswer }
-  /** No answer; `permanent` when another attempt would end the same way. */
-  | { readonly kind: 'failed'; readonly reason: string; readonly permanent: boolean };
+  /**
+   * No answer; `permanent` when another attempt would end the same way. `refusesAccess`: nothing was sent, for the platform
+   * gives out no token to the destination.
+   */
+  | {
+      readonly kind: 'failed';
+      readonly reason: string;
+      readonly permanent: boolean;
+      readonly refusesAccess?: true;
+    };
 
 /** Sends the requests of one destination over its own kept connections. Redirects are not followed. */
 export type Sender = {

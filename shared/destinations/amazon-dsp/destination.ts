@@ -1,5 +1,4 @@
 import { countryCode } from '../../routing/modifications/countries.ts';
-import { normalisePhone } from '../../routing/modifications/personal-data.ts';
 import { isJsonObject } from '../../runtime/json.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import { jsonAnswer, rowOutcomes, rowRefusal } from '../sdk/answers.ts';
@@ -10,8 +9,9 @@ import type { OutboundAnswer, Outcome, PreparedDestination } from '../sdk/destin
 import { acceptsCustomerEvents, sentEvent, textOf } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
 import { postJson } from '../sdk/http.ts';
+import { isLimited } from '../sdk/limited-data-use.ts';
 import type { OAuthNeed } from '../sdk/oauth.ts';
-import { hashDatum, knownPerson } from '../sdk/person.ts';
+import { hashDatum, hashPerson, knownPerson } from '../sdk/person.ts';
 import type { KnownPerson } from '../sdk/person.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
 import { choice, matching, optionalBaseUrl, optionalText, readWebUrl, requiredText, token } from '../sdk/settings.ts';
@@ -154,12 +154,13 @@ function amazonEvent(
 const standardName = platformEventNames('AmazonDSP');
 
 /** Each datum of the person, in Amazon's form. */
-function matchKeys({ email, phone, firstName, lastName, city, state, zip }: KnownPerson): readonly JsonObject[] {
+function matchKeys(person: KnownPerson): readonly JsonObject[] {
+  const { email, firstName, lastName, city, state, zip } = person;
   const lettersAndDigits = (text: string): string | undefined =>
     text.toLowerCase().replaceAll(/[^a-z0-9]/g, '') || undefined;
   const hashes = {
     EMAIL: hashDatum(email, (text) => text.toLowerCase().replaceAll(/[^a-z0-9.@+-]/g, '') || undefined),
-    PHONE: hashDatum(phone, normalisePhone),
+    PHONE: hashPerson(person).phone,
     FIRST_NAME: hashDatum(firstName, lettersAndDigits),
     LAST_NAME: hashDatum(lastName, lettersAndDigits),
     CITY: hashDatum(city, lettersAndDigits),
@@ -175,6 +176,7 @@ function consentOf(event: SentEvent): JsonObject | undefined {
   const isStatus = (value: unknown): boolean => value === 'GRANTED' || value === 'DENIED';
   const [storage, user] = [said['amzn_ad_storage'], said['amzn_user_data']];
   if (isStatus(storage) && isStatus(user)) return { amazonConsent: { amznAdStorage: storage, amznUserData: user } };
+  if (isLimited(event)) return { amazonConsent: { amznAdStorage: 'DENIED', amznUserData: 'DENIED' } };
   const tcf = textOf(said['tcf']);
   if (tcf !== undefined) return { tcf };
   const gpp = textOf(said['gpp']);

@@ -1,4 +1,3 @@
-import { normalisePhone } from '../../routing/modifications/personal-data.ts';
 import { isJsonObject } from '../../runtime/json.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import { browserContext, browserId } from '../sdk/browser-context.ts';
@@ -7,7 +6,8 @@ import { UnfitEventError } from '../sdk/destination.ts';
 import { secondsOf, textOf } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
 import { present } from '../sdk/json.ts';
-import { hashDatum, knownPerson, normaliseEmail } from '../sdk/person.ts';
+import { isLimited } from '../sdk/limited-data-use.ts';
+import { hashDatum, hashPerson, knownPerson, normaliseEmail } from '../sdk/person.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
 
 /**
@@ -33,19 +33,20 @@ export function uetEvent(event: SentEvent, consent: string): JsonObject {
 
 const standardName = platformEventNames('BingAds');
 
-function consentOf({ properties }: SentEvent): 'G' | 'D' | undefined {
-  const given = properties['consent'];
+function consentOf(event: SentEvent): 'G' | 'D' | undefined {
+  const given = event.properties['consent'];
   const storage = isJsonObject(given) ? given['ad_storage'] : undefined;
   if (storage === 'GRANTED') return 'G';
-  return storage === 'DENIED' ? 'D' : undefined;
+  return storage === 'DENIED' || isLimited(event) ? 'D' : undefined;
 }
 
 function userData(event: SentEvent): JsonObject {
-  const { email, phone, externalId } = knownPerson(event);
+  const person = knownPerson(event);
+  const { email, externalId } = person;
   const { ip, userAgent } = browserContext(event);
   const keys = present({
     em: hashDatum(email, microsoftEmail),
-    ph: hashDatum(phone, normalisePhone),
+    ph: hashPerson(person).phone,
     msclkid: browserId(event, ['msclkid', '_uetmsclkid']),
     anonymousId: browserId(event, ['_uetvid']),
     externalId,

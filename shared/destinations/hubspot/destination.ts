@@ -61,8 +61,8 @@ export const hubspot = defineDestination({
     deduplicatesBy: 'uuid',
     errors: 'contacts row by row, events as a whole',
     sources: [
-      'https://developers.hubspot.com/docs/api-reference/legacy/events/send-event-data/guide',
-      'https://developers.hubspot.com/docs/api-reference/legacy/crm/objects/contacts/batch/upsert-contacts',
+      'https://developers.hubspot.com/docs/api-reference/latest/events/send-event-data/batch-send-occurrences',
+      'https://developers.hubspot.com/docs/api-reference/latest/crm/objects/contacts/batch/upsert-contacts',
     ],
     checked: '2026-11-22',
   },

@@ -38,9 +38,7 @@ const contacts: Omit<PlatformEndpoint, 'path'> = {
 /** Contacts of a batch are taken one by one; events all or none. https://developers.hubspot.com/docs/api-reference/legacy/events/send-event-data/guide */
 export const hubspotPlatform = definePlatform({
   endpoints: [
-    { ...events, path: '/events/v3/send/batch' },
-    { ...events, path: '/events/custom/{version}/send/batch' },
-    { ...contacts, path: '/crm/v3/objects/contacts/batch/upsert' },
+    { ...events, path: '/events/{version}/send/batch' },
     { ...contacts, path: '/crm/objects/{version}/contacts/batch/upsert' },
   ],
   answers: {

@@ -1,5 +1,5 @@
 import { normaliseText } from '../../routing/modifications/personal-data.ts';
-import { hashDatum, normaliseE164, normaliseEmail } from './person.ts';
+import { e164Of, hashDatum, normaliseEmail } from './person.ts';
 import type { KnownPerson } from './person.ts';
 
 /** SHA-256 of the data that Google matches, in lower-case hex. */
@@ -14,7 +14,7 @@ export type GoogleHashes = {
 export function hashForGoogle(person: KnownPerson): GoogleHashes {
   return {
     email: hashDatum(person.email, googleEmail),
-    phone: hashDatum(person.phone, normaliseE164),
+    phone: hashDatum(person.phone, e164Of(person)),
     firstName: hashDatum(person.firstName, normaliseText),
     lastName: hashDatum(person.lastName, normaliseText),
   };

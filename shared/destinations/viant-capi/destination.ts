@@ -6,8 +6,9 @@ import type { PreparedDestination } from '../sdk/destination.ts';
 import { acceptsCustomerEvents, sentEvent, textOf } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
 import { postJson, withinBytes } from '../sdk/http.ts';
+import { isLimited } from '../sdk/limited-data-use.ts';
 import type { OAuthNeed } from '../sdk/oauth.ts';
-import { hashDatum, hashPerson, knownPerson, normaliseE164 } from '../sdk/person.ts';
+import { e164Of, hashDatum, hashPerson, knownPerson } from '../sdk/person.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
 import { baseUrl, matching, optionalText, readWebUrl, requiredText, token } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
@@ -60,7 +61,8 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   const whose = { accountId: Number(given.accountId), advertisers: [Number(given.advertiserId)] };
   return {
     batchEventsMax,
-    accepts: acceptsCustomerEvents,
+    // Viant has no words for limited use: such an event is not sent.
+    accepts: (event) => acceptsCustomerEvents(event) && !isLimited(sentEvent(event)),
     buildRequest(events) {
       const body = events.map((event) => ({ ...whose, salesData: salesData(sentEvent(event)) }));
       return { ...withinBytes(postJson({ url, body, events }), bodyBytesMax), oauth };
@@ -97,7 +99,7 @@ function identifiersOf(event: SentEvent): readonly JsonObject[] {
   const { ip } = browserContext(event);
   const known = {
     email_sha256: hashPerson(person).email,
-    phonenumber_sha256: hashDatum(person.phone, normaliseE164),
+    phonenumber_sha256: hashDatum(person.phone, e164Of(person)),
     ip,
     mobile_id: textOf(event.context['idfa']) ?? textOf(event.context['gaid']),
   };

@@ -7,7 +7,8 @@ import { acceptsListed, eventList } from '../sdk/event-list.ts';
 import { sentEvent } from '../sdk/event.ts';
 import type { SentEvent } from '../sdk/event.ts';
 import { postJson } from '../sdk/http.ts';
-import { hashDatum, hashPerson, knownPerson, normaliseE164 } from '../sdk/person.ts';
+import { isLimited } from '../sdk/limited-data-use.ts';
+import { e164Of, hashDatum, hashPerson, knownPerson } from '../sdk/person.ts';
 import { baseUrl, matching, requiredText, token } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 import { oauth1Header } from './oauth1.ts';
@@ -65,9 +66,11 @@ export const xAds = defineDestination({
 
 function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   const url = `${given.baseUrl}/12/measurement/conversions/${given.pixelId}`;
+  const isListed = acceptsListed(given.eventNames);
   return {
     batchEventsMax,
-    accepts: acceptsListed(given.eventNames),
+    // X has no words for limited use: such an event is not sent.
+    accepts: (event) => isListed(event) && !isLimited(sentEvent(event)),
     buildRequest(events, nowMs) {
       const conversions = events.map((event) => conversionOf(sentEvent(event), given.eventId));
       const request = postJson({ url, body: { conversions }, events });
@@ -105,7 +108,7 @@ function conversionOf(event: SentEvent, eventId: string): JsonObject {
 function identifiersOf(event: SentEvent): readonly JsonObject[] {
   const person = knownPerson(event);
   const email = hashPerson(person).email;
-  const phone = hashDatum(person.phone, normaliseE164);
+  const phone = hashDatum(person.phone, e164Of(person));
   const click = browserId(event, ['twclid']);
   const { ip, userAgent } = browserContext(event);
   const primary = [

@@ -247,6 +247,6 @@ test('sender: without a token nothing is sent, and it is worth another try', asy
   platform.answer(() => ({ status: 400, body: '{"error":"invalid_grant"}' }));
   const before = platform.requests.length;
   const result = await withOAuth(plain, newSource()).send(requestOf(refreshGrant()));
-  expect(result).toEqual({ kind: 'failed', reason: 'oauth: invalid_grant', permanent: false });
+  expect(result).toEqual({ kind: 'failed', reason: 'oauth: invalid_grant', permanent: false, refusesAccess: true });
   expect(platform.requests.slice(before).map(({ path }) => path)).toEqual(['/token']);
 });

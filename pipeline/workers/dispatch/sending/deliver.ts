@@ -129,12 +129,15 @@ function readResult(
   const host = parseUrl(request.url)?.host ?? '';
   if (result.kind === 'failed') {
     const { reason, permanent } = result;
+    const isAccessRefused = result.refusesAccess === true;
     const attempt: Attempt = {
-      outcome: { kind: permanent ? 'reject' : 'retry', reason },
+      outcome: permanent
+        ? { kind: 'reject', reason }
+        : { kind: 'retry', reason, ...(isAccessRefused ? { refusesAccess: true } : {}) },
       request: { method: request.method, host },
     };
     const isOverloaded = /TIMEOUT/.test(reason);
-    const said = { requests: 1, isUp: permanent, isOverloaded, isAccessRefused: false };
+    const said = { requests: 1, isUp: permanent, isOverloaded, isAccessRefused };
     return { attempts: events.map(() => attempt), ...said };
   }
   const { answer } = result;
