@@ -216,7 +216,7 @@ export const destinationEndpoints = [
       const sealer = sealerFor(secretBox, accountId, row.id);
       const { sandbox = false, scenario = 'success' } = body;
       if (!sandbox && body.scenario !== undefined) throw badRequest('scenario: goes with sandbox true only');
-      const event = createTestEvent(accountId, body, now().getTime());
+      const event = createTestEvent(accountId, test.kind, body, now().getTime());
       const given = isJsonObject(settings) ? settings : {};
       const test = sandbox
         ? await prepareSandboxTest(offeredKind(String(type)), openSettings(given, sealer), scenario)

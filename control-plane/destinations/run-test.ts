@@ -1,5 +1,5 @@
 import { uuidv7 } from 'uuidv7';
-import { sampleEvent } from '../../shared/destinations/sdk/sample-event.ts';
+import { sampleEventFor } from '../../shared/destinations/sdk/sample-event.ts';
 import { UnfitEventError } from '../../shared/destinations/sdk/destination.ts';
 import type {
   DestinationKind,
@@ -103,14 +103,18 @@ function read(prepared: PreparedDestination, event: OutboundEvent, answer: Outbo
 
 export type TestEventFields = { readonly event?: string; readonly properties?: JsonObject };
 
-/** A made-up event of now with an id of its own, marked as a test. */
+/**
+ * A made-up event of now with an id of its own, marked as a test. Beside the properties that are asked for it has what
+ * the kind's platform must be told.
+ */
 export function createTestEvent(
   accountId: string,
+  kind: Pick<DestinationKind, 'exampleProperties'>,
   { event, properties }: TestEventFields,
   nowMs: number,
 ): OutboundEvent {
   return {
-    resolved: sampleEvent({
+    resolved: sampleEventFor(kind, {
       id: `test-${uuidv7()}`,
       time: nowMs,
       received_at: nowMs,

@@ -89,6 +89,10 @@ export type DestinationKind = {
   readonly exampleSettings: JsonObject;
   /** What the platform answers when it took one event, where an empty 200 would not say so: for tests. */
   readonly exampleSuccess?: Pick<OutboundAnswer, 'status' | 'body'>;
+  /**
+   * What the made-up event of a test must say for this platform to take it, such as the id of a click on one of its ads.
+   */
+  readonly exampleProperties?: JsonObject;
   readonly facts: KindFacts;
   /** The platform as it documents itself, to try the kind against. Loaded when it is asked for: deliveries need none. */
   readonly loadPlatform?: () => Promise<Platform>;
@@ -99,7 +103,7 @@ export type DestinationKind = {
 /** A kind as its folder declares it. */
 export type DestinationDefinition<Declarations extends SettingDeclarations> = Pick<
   DestinationKind,
-  'exampleSuccess' | 'facts' | 'loadPlatform'
+  'exampleSuccess' | 'exampleProperties' | 'facts' | 'loadPlatform'
 > & {
   /** As the specification spells it. */
   readonly id: string;
@@ -113,7 +117,16 @@ export type DestinationDefinition<Declarations extends SettingDeclarations> = Pi
 export function defineDestination<Declarations extends SettingDeclarations>(
   definition: DestinationDefinition<Declarations>,
 ): DestinationKind {
-  const { id, label, settings: declarations, exampleSuccess, facts, loadPlatform, prepare } = definition;
+  const {
+    id,
+    label,
+    settings: declarations,
+    exampleSuccess,
+    exampleProperties,
+    facts,
+    loadPlatform,
+    prepare,
+  } = definition;
   return {
     descriptor: {
       id,
@@ -127,10 +140,18 @@ export function defineDestination<Declarations extends SettingDeclarations>(
       return exampleOf(declarations);
     },
     ...(exampleSuccess === undefined ? {} : { exampleSuccess }),
+    ...(exampleProperties === undefined ? {} : { exampleProperties }),
     facts,
     ...(loadPlatform === undefined ? {} : { loadPlatform }),
     prepare: (settings) => prepare(readSettings(declarations, settings)),
   };
+}
+
+/** The event of a request that carries one. */
+export function onlyEvent(events: readonly OutboundEvent[]): OutboundEvent {
+  const [event] = events;
+  if (event === undefined) throw new UnfitEventError('there is no event');
+  return event;
 }
 
 /** An event that the platform cannot take as it is. The message holds no content of the event: it becomes its reason. */

@@ -318,6 +318,9 @@ function memberAt(value: unknown, path: string): unknown {
 /** In front of the path may stand that of a proxy, which a destination's base URL names. */
 function pathPattern(path: string): RegExp {
   if (path === '**') return /(?:)/;
-  const parts = path.replaceAll(/[.*+?^$()|[\]\\]/g, String.raw`\$&`).replaceAll(/\{\w+\}/g, '[^/]+');
+  const parts = path
+    .replaceAll(/[.*+?^$()|[\]\\]/g, String.raw`\$&`)
+    .replaceAll(/\{\w+\}/g, '[^/]+')
+    .replaceAll(String.raw`\*\*`, '.+');
   return new RegExp(`${parts}$`);
 }

@@ -14,6 +14,19 @@ const clickIds = {
   ScCid: '6f8f6ac0-1b1a-4b1a-9c9c-000000000000',
   epik: 'dj0yJnU9example',
   dclid: 'example-dclid',
+  _ef_transaction_id: 'example-everflow-click',
+  admitad_uid: 'example-admitad-click',
+  auction_id: '1234567890123.45.6',
+  clickref: '1011lExample',
+  dicbo: 'v2-example',
+  irclickid: 'example-irclickid',
+  ndclid: 'example-ndclid',
+  oppref: 'example-oppref',
+  postback_id: 'example-postback',
+  qclid: 'example-qclid',
+  rtid: 'example-rtid',
+  tblci: 'GiC-example',
+  vwo_uuid: 'D0E1A2M3P4L5E6000000000000000001',
 };
 
 /** Events that most kinds have a use for, for trying a kind against its scripted platform. */

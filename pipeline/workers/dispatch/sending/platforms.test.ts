@@ -204,7 +204,14 @@ function outboundOf({ method, path, headers, body }: DestinationRequest): Outbou
 function prepareFor({ descriptor, exampleSettings, prepare }: OfferedKind, url: string): OfferedDestination {
   const has = (key: string): boolean => descriptor.settings.some((setting) => setting.key === key);
   const place = ['baseUrl', 'url', 'httpDestinationUrl'].find(has) ?? raise('it has no setting for where it sends');
-  return prepare({ ...exampleSettings, [place]: url, ...(has('tokenUrl') ? { tokenUrl: `${url}/oauth/token` } : {}) });
+  // What the address of a postback says beside its place is kept.
+  const example = exampleSettings[place];
+  const [query = ''] = (place === 'url' && typeof example === 'string' ? /\?.*$/.exec(example) : null) ?? [];
+  return prepare({
+    ...exampleSettings,
+    [place]: `${url}${query}`,
+    ...(has('tokenUrl') ? { tokenUrl: `${url}/oauth/token` } : {}),
+  });
 }
 
 function withoutCredentials(request: OutboundRequest, { in: place, name }: NamedCredentials): OutboundRequest {
