@@ -35,7 +35,7 @@ test('create destination: answers with every field, defaults applied', async () 
 test.each([
   ['no type', {}, /type is required/],
   ['an unknown type', { type: 'Nothing' }, /type must be one of/],
-  ['a type that is not offered', { type: 'Zendesk', settings: {} }, /Zendesk is not offered/],
+  ['a type that is not offered', { type: 'BingAdsWeb', settings: {} }, /BingAdsWeb is not offered/],
   ['a kind that is read-only', { type: 'AWSS3' }, /type must be one of/],
   [
     'to be Enabled without a required setting',

@@ -1,5 +1,6 @@
 import { amazonDsp } from './amazon-dsp/destination.ts';
 import { amplitude } from './amplitude/destination.ts';
+import { appLovin } from './applovin/destination.ts';
 import { awsKinesis } from './aws-kinesis/destination.ts';
 import { awsLambda } from './aws-lambda/destination.ts';
 import { awsSns } from './aws-sns/destination.ts';
@@ -21,17 +22,27 @@ import { hubspot } from './hubspot/destination.ts';
 import { iterable } from './iterable/destination.ts';
 import { klaviyo } from './klaviyo/destination.ts';
 import { linkedinAdsCapi } from './linkedin-ads-capi/destination.ts';
+import { liveIntent } from './liveintent/destination.ts';
 import { mixpanel } from './mixpanel/destination.ts';
+import { nextdoorAds } from './nextdoor-ads/destination.ts';
+import { openaiAds } from './openai-ads/destination.ts';
 import { pinterest } from './pinterest/destination.ts';
 import { plausible } from './plausible/destination.ts';
 import { posthog } from './posthog/destination.ts';
+import { quantcastCapi } from './quantcast-capi/destination.ts';
+import { quoraAds } from './quora-ads/destination.ts';
 import { reddit } from './reddit/destination.ts';
+import { rokuCapi } from './roku-capi/destination.ts';
 import { sluiceSyntheticData } from './sluice-synthetic-data/destination.ts';
 import { snapchatAdsCapi } from './snapchat-ads-capi/destination.ts';
+import { spotify } from './spotify/destination.ts';
+import { theTradeDesk } from './the-trade-desk/destination.ts';
 import { tiktok } from './tiktok/destination.ts';
 import { viantCapi } from './viant-capi/destination.ts';
+import { vibe } from './vibe/destination.ts';
 import { woopra } from './woopra/destination.ts';
 import { xAds } from './x-ads/destination.ts';
+import { yelpCapi } from './yelp-capi/destination.ts';
 import { zohoCrm } from './zoho-crm/destination.ts';
 import type { DestinationKind } from './sdk/destination.ts';
 import { withCommonSettings } from './common-settings.ts';
@@ -41,6 +52,7 @@ import type { OfferedKind } from './common-settings.ts';
 const defined: readonly DestinationKind[] = [
   amazonDsp,
   amplitude,
+  appLovin,
   awsKinesis,
   awsLambda,
   awsSns,
@@ -62,17 +74,27 @@ const defined: readonly DestinationKind[] = [
   iterable,
   klaviyo,
   linkedinAdsCapi,
+  liveIntent,
   mixpanel,
+  nextdoorAds,
+  openaiAds,
   pinterest,
   plausible,
   posthog,
+  quantcastCapi,
+  quoraAds,
   reddit,
+  rokuCapi,
   sluiceSyntheticData,
   snapchatAdsCapi,
+  spotify,
+  theTradeDesk,
   tiktok,
   viantCapi,
+  vibe,
   woopra,
   xAds,
+  yelpCapi,
   zohoCrm,
 ];
 

@@ -2,6 +2,7 @@ import { createEventNames } from './standard-events.ts';
 import type { NamedEvent, PlatformVocabulary } from './standard-events.ts';
 
 const customUnderItsName = 'a custom event under its own name';
+const onlyItsOwn = 'passed over: the platform takes no others';
 
 /**
  * What each platform calls the standard events, and where its requests say what they say: one entry a kind, by its id. The
@@ -29,6 +30,36 @@ export const platformEvents = {
       itemCount: 'events[].unitsSold',
     },
     source: 'https://advertising.amazon.com/API/docs/en-us/guides/events/events',
+  },
+  AppLovin: {
+    names: {
+      pageView: 'page_view',
+      viewContent: 'view_item',
+      search: 'search',
+      addToCart: 'add_to_cart',
+      removeFromCart: 'remove_from_cart',
+      viewCart: 'view_cart',
+      startCheckout: 'begin_checkout',
+      addPaymentInfo: 'add_payment_info',
+      purchase: 'purchase',
+      signUp: 'sign_up',
+      login: 'login',
+      lead: 'generate_lead',
+      subscribe: 'subscribe',
+    },
+    unnamed: onlyItsOwn,
+    parameters: {
+      value: 'events[].data.value',
+      currency: 'events[].data.currency',
+      orderId: 'events[].data.transaction_id',
+      itemId: 'events[].data.items[].item_id',
+      itemName: 'events[].data.items[].item_name',
+      itemBrand: 'events[].data.items[].item_brand',
+      itemPrice: 'events[].data.items[].price',
+      itemQuantity: 'events[].data.items[].quantity',
+      searchText: 'events[].data.search_term',
+    },
+    source: 'https://support.axon.ai/en/growth/promoting-your-websites/axon-pixel-integration/events-and-objects',
   },
   BingAds: {
     names: {
@@ -187,6 +218,65 @@ export const platformEvents = {
     parameters: { value: 'elements[].conversionValue.amount', currency: 'elements[].conversionValue.currencyCode' },
     source: 'https://learn.microsoft.com/en-us/linkedin/marketing/integrations/ads-reporting/conversions-api',
   },
+  NextdoorAds: {
+    names: {
+      pageView: 'page_view',
+      viewContent: 'view_content',
+      search: 'search',
+      addToCart: 'add_to_cart',
+      addToWishlist: 'add_to_wishlist',
+      startCheckout: 'initiate_checkout',
+      purchase: 'purchase',
+      signUp: 'sign_up',
+      lead: 'lead',
+      subscribe: 'subscribe',
+    },
+    others: [
+      'custom_conversion_1',
+      'custom_conversion_2',
+      'custom_conversion_3',
+      'custom_conversion_4',
+      'custom_conversion_5',
+      'custom_conversion_6',
+      'custom_conversion_7',
+      'custom_conversion_8',
+      'custom_conversion_9',
+      'custom_conversion_10',
+    ],
+    unnamed: onlyItsOwn,
+    parameters: {
+      orderId: 'custom.order_id',
+      itemId: 'custom.product_context[].id',
+      itemPrice: 'custom.product_context[].item_price',
+      itemQuantity: 'custom.product_context[].quantity',
+    },
+    source: 'https://developer.nextdoor.com/reference/conversions-track',
+  },
+  OpenAIAds: {
+    names: {
+      pageView: 'page_viewed',
+      viewContent: 'contents_viewed',
+      addToCart: 'items_added',
+      startCheckout: 'checkout_started',
+      purchase: 'order_created',
+      signUp: 'registration_completed',
+      lead: 'lead_created',
+      contact: 'lead_created',
+      subscribe: 'subscription_created',
+      startTrial: 'trial_started',
+      schedule: 'appointment_scheduled',
+      appInstall: 'app_installed',
+      appOpen: 'app_opened',
+    },
+    unnamed: 'a `custom` event under its own name',
+    parameters: {
+      currency: 'events[].data.currency',
+      itemId: 'events[].data.contents[].id',
+      itemName: 'events[].data.contents[].name',
+      itemQuantity: 'events[].data.contents[].quantity',
+    },
+    source: 'https://developers.openai.com/ads/supported-events',
+  },
   Pinterest: {
     names: {
       pageView: 'page_visit',
@@ -241,6 +331,26 @@ export const platformEvents = {
     parameters: {},
     source: 'https://posthog.com/docs/api/capture',
   },
+  QuoraAds: {
+    names: {
+      search: 'Search',
+      addToCart: 'AddToCart',
+      addToWishlist: 'AddToWishlist',
+      startCheckout: 'InitiateCheckout',
+      addPaymentInfo: 'AddPaymentInfo',
+      purchase: 'Purchase',
+      signUp: 'CompleteRegistration',
+      lead: 'GenerateLead',
+      appInstall: 'AppInstall',
+    },
+    others: ['Generic'],
+    unnamed: '`Generic`',
+    parameters: {
+      value: 'data[].conversion.value',
+    },
+    source:
+      'https://github.com/segmentio/action-destinations/tree/main/packages/destination-actions/src/destinations/quora',
+  },
   Reddit: {
     names: {
       pageView: 'PAGE_VISIT',
@@ -265,6 +375,48 @@ export const platformEvents = {
       itemQuantity: 'data.events[].metadata.products[].quantity',
     },
     source: 'https://ads-api.reddit.com/docs/v3/operations/Post%20Conversion%20Events',
+  },
+  RokuCAPI: {
+    names: {
+      pageView: 'PAGE_VIEW',
+      viewContent: 'VIEW_CONTENT',
+      viewList: 'VIEW_CONTENT',
+      search: 'SEARCH',
+      addToCart: 'ADD_TO_CART',
+      addToWishlist: 'ADD_TO_WISHLIST',
+      startCheckout: 'INITIATE_CHECKOUT',
+      addPaymentInfo: 'ADD_PAYMENT_INFO',
+      purchase: 'PURCHASE',
+      signUp: 'SIGN_UP',
+      lead: 'LEAD',
+      subscribe: 'SUBSCRIBE',
+      startTrial: 'START_TRIAL',
+      contact: 'CONTACT',
+      schedule: 'SCHEDULE',
+      submitApplication: 'SUBMIT_APPLICATION',
+      findLocation: 'FIND_LOCATION',
+      customizeProduct: 'CUSTOMIZE_PRODUCT',
+      donate: 'DONATE',
+      appInstall: 'APP_INSTALL',
+    },
+    others: [
+      'AD_VIEW',
+      'COMPLETE_REGISTRATION',
+      'DOWNLOAD',
+      'SUBSCRIPTION_CANCELLATION',
+      'SUBSCRIPTION_RENEWAL',
+      'UNLOCK_ACHIEVEMENT',
+    ],
+    unnamed: onlyItsOwn,
+    parameters: {
+      value: 'events[].custom_data.value',
+      currency: 'events[].custom_data.currency',
+      orderId: 'events[].custom_data.order_id',
+      itemIds: 'events[].custom_data.content_ids',
+      itemCount: 'events[].custom_data.num_items',
+      searchText: 'events[].custom_data.search_string',
+    },
+    source: 'https://docs.tealium.com/server-side-connectors/roku-events-api-connector/',
   },
   SnapchatAdsCapi: {
     names: {
@@ -317,6 +469,49 @@ export const platformEvents = {
       searchText: 'data[].custom_data.search_string',
     },
     source: 'https://developers.snap.com/api/marketing-api/Conversions-API/Parameters',
+  },
+  Spotify: {
+    names: {
+      viewContent: 'PRODUCT',
+      addToCart: 'ADD_TO_CART',
+      startCheckout: 'CHECK_OUT',
+      purchase: 'PURCHASE',
+      signUp: 'SIGN_UP',
+      lead: 'LEAD',
+    },
+    others: ['ALIAS', 'CUSTOM_EVENT_1', 'CUSTOM_EVENT_2', 'CUSTOM_EVENT_3', 'CUSTOM_EVENT_4', 'CUSTOM_EVENT_5'],
+    unnamed: onlyItsOwn,
+    parameters: {
+      value: 'conversion_events.events[].event_details.amount',
+      currency: 'conversion_events.events[].event_details.currency',
+      itemName: 'conversion_events.events[].event_details.content_name',
+      itemCategory: 'conversion_events.events[].event_details.content_category',
+    },
+    source:
+      'https://documentation.freshpaint.io/integrations/destinations/direct-response-ads/spotify-conversions-api-early-access/spotify-conversions-api-reference',
+  },
+  TheTradeDesk: {
+    names: {
+      viewContent: 'viewitem',
+      addToCart: 'addtocart',
+      viewCart: 'viewcart',
+      addToWishlist: 'wishlistitem',
+      startCheckout: 'startcheckout',
+      purchase: 'purchase',
+    },
+    unnamed: 'an event of the advertiser’s own, under its name',
+    parameters: {
+      value: 'data[].value',
+      currency: 'data[].currency',
+      orderId: 'data[].order_id',
+      itemId: 'data[].items[].item_code',
+      itemName: 'data[].items[].name',
+      itemCategory: 'data[].items[].cat',
+      itemPrice: 'data[].items[].price',
+      itemQuantity: 'data[].items[].qty',
+    },
+    source:
+      'https://github.com/rudderlabs/rudder-transformer/tree/develop/src/cdk/v2/destinations/the_trade_desk_real_time_conversions',
   },
   TikTok: {
     names: {
@@ -377,11 +572,52 @@ export const platformEvents = {
     },
     source: 'https://docs.tealium.com/server-side-connectors/viant-vdp-conversion-api/',
   },
+  Vibe: {
+    names: {
+      pageView: 'page_view',
+      purchase: 'purchase',
+      signUp: 'signup',
+      lead: 'lead',
+      appInstall: 'install',
+    },
+    others: ['call'],
+    unnamed: onlyItsOwn,
+    parameters: {},
+    source:
+      'https://github.com/segmentio/action-destinations/tree/main/packages/destination-actions/src/destinations/vibe-conversions',
+  },
   Woopra: {
     names: { pageView: 'pv' },
     unnamed: 'an event under its own name in lower case',
     parameters: {},
     source: 'https://docs.woopra.com/reference/intro-http-tracking',
+  },
+  YelpCAPI: {
+    names: {
+      viewContent: 'view_content',
+      viewList: 'view_content',
+      search: 'search',
+      addToCart: 'add_to_cart',
+      addToWishlist: 'add_to_wishlist',
+      startCheckout: 'checkout',
+      addPaymentInfo: 'add_payment_info',
+      purchase: 'purchase',
+      signUp: 'signup',
+      lead: 'lead',
+    },
+    unnamed: 'a custom event: its own name behind `custom_`',
+    parameters: {
+      value: 'events[].custom_data.value',
+      currency: 'events[].custom_data.currency',
+      orderId: 'events[].custom_data.order_id',
+      itemIds: 'events[].custom_data.content_ids',
+      itemCount: 'events[].custom_data.num_items',
+      itemId: 'events[].custom_data.contents[].id',
+      itemPrice: 'events[].custom_data.contents[].item_price',
+      itemQuantity: 'events[].custom_data.contents[].quantity',
+      searchText: 'events[].custom_data.search_string',
+    },
+    source: 'https://docs.developer.yelp.com/docs/conversions-api',
   },
 } as const satisfies Readonly<Record<string, PlatformVocabulary>>;
 
