@@ -1,12 +1,16 @@
+import { admitad } from './admitad/destination.ts';
 import { amazonDsp } from './amazon-dsp/destination.ts';
 import { amplitude } from './amplitude/destination.ts';
 import { appLovin } from './applovin/destination.ts';
 import { awsKinesis } from './aws-kinesis/destination.ts';
 import { awsLambda } from './aws-lambda/destination.ts';
 import { awsSns } from './aws-sns/destination.ts';
+import { basisPostback } from './basis-postback/destination.ts';
+import { beeswaxPostback } from './beeswax-postback/destination.ts';
 import { bingAds } from './bing-ads/destination.ts';
 import { braze } from './braze/destination.ts';
 import { customerio } from './customerio/destination.ts';
+import { everflow } from './everflow/destination.ts';
 import { facebook } from './facebook/destination.ts';
 import { ga4MeasurementProtocol } from './ga4-measurement-protocol/destination.ts';
 import {
@@ -19,6 +23,7 @@ import { googlePubSub } from './google-pub-sub/destination.ts';
 import { httpCustomRequest } from './http-custom-request/destination.ts';
 import { httpDestination } from './http-destination/destination.ts';
 import { hubspot } from './hubspot/destination.ts';
+import { impact } from './impact/destination.ts';
 import { iterable } from './iterable/destination.ts';
 import { klaviyo } from './klaviyo/destination.ts';
 import { linkedinAdsCapi } from './linkedin-ads-capi/destination.ts';
@@ -26,6 +31,8 @@ import { liveIntent } from './liveintent/destination.ts';
 import { mixpanel } from './mixpanel/destination.ts';
 import { nextdoorAds } from './nextdoor-ads/destination.ts';
 import { openaiAds } from './openai-ads/destination.ts';
+import { outbrain } from './outbrain/destination.ts';
+import { partnerize } from './partnerize/destination.ts';
 import { pinterest } from './pinterest/destination.ts';
 import { plausible } from './plausible/destination.ts';
 import { posthog } from './posthog/destination.ts';
@@ -36,6 +43,7 @@ import { rokuCapi } from './roku-capi/destination.ts';
 import { sluiceSyntheticData } from './sluice-synthetic-data/destination.ts';
 import { snapchatAdsCapi } from './snapchat-ads-capi/destination.ts';
 import { spotify } from './spotify/destination.ts';
+import { taboola } from './taboola/destination.ts';
 import { theTradeDesk } from './the-trade-desk/destination.ts';
 import { tiktok } from './tiktok/destination.ts';
 import { viantCapi } from './viant-capi/destination.ts';
@@ -50,15 +58,19 @@ import type { OfferedKind } from './common-settings.ts';
 
 /** Every kind this build delivers to: one line a kind. */
 const defined: readonly DestinationKind[] = [
+  admitad,
   amazonDsp,
   amplitude,
   appLovin,
   awsKinesis,
   awsLambda,
   awsSns,
+  basisPostback,
+  beeswaxPostback,
   bingAds,
   braze,
   customerio,
+  everflow,
   facebook,
   floodlightSgtm,
   ga4MeasurementProtocol,
@@ -71,6 +83,7 @@ const defined: readonly DestinationKind[] = [
   httpCustomRequest,
   httpDestination,
   hubspot,
+  impact,
   iterable,
   klaviyo,
   linkedinAdsCapi,
@@ -78,6 +91,8 @@ const defined: readonly DestinationKind[] = [
   mixpanel,
   nextdoorAds,
   openaiAds,
+  outbrain,
+  partnerize,
   pinterest,
   plausible,
   posthog,
@@ -88,6 +103,7 @@ const defined: readonly DestinationKind[] = [
   sluiceSyntheticData,
   snapchatAdsCapi,
   spotify,
+  taboola,
   theTradeDesk,
   tiktok,
   viantCapi,

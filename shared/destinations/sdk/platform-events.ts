@@ -490,6 +490,29 @@ export const platformEvents = {
     source:
       'https://documentation.freshpaint.io/integrations/destinations/direct-response-ads/spotify-conversions-api-early-access/spotify-conversions-api-reference',
   },
+  Taboola: {
+    names: {
+      pageView: 'page_view',
+      viewContent: 'view_content',
+      search: 'search',
+      addToCart: 'add_to_cart',
+      addToWishlist: 'add_to_wishlist',
+      startCheckout: 'start_checkout',
+      addPaymentInfo: 'add_payment_info',
+      purchase: 'make_purchase',
+      signUp: 'complete_registration',
+      lead: 'lead',
+      appInstall: 'app_install',
+    },
+    unnamed: 'under its own name, which must be that of a conversion in Realize',
+    parameters: {
+      value: 'actions[].revenue',
+      currency: 'actions[].currency',
+      orderId: 'actions[].orderid',
+      itemCount: 'actions[].quantity',
+    },
+    source: 'https://developers.taboola.com/pixel/docs/bulk-submit-s2s-conversions',
+  },
   TheTradeDesk: {
     names: {
       viewContent: 'viewitem',
