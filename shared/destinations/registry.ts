@@ -23,6 +23,7 @@ import { googlePubSub } from './google-pub-sub/destination.ts';
 import { httpCustomRequest } from './http-custom-request/destination.ts';
 import { httpDestination } from './http-destination/destination.ts';
 import { hubspot } from './hubspot/destination.ts';
+import { iHeartMediaMagellan } from './iheartmedia-magellan/destination.ts';
 import { impact } from './impact/destination.ts';
 import { iterable } from './iterable/destination.ts';
 import { klaviyo } from './klaviyo/destination.ts';
@@ -35,14 +36,17 @@ import { outbrain } from './outbrain/destination.ts';
 import { partnerize } from './partnerize/destination.ts';
 import { pinterest } from './pinterest/destination.ts';
 import { plausible } from './plausible/destination.ts';
+import { podscribe } from './podscribe/destination.ts';
 import { posthog } from './posthog/destination.ts';
 import { quantcastCapi } from './quantcast-capi/destination.ts';
 import { quoraAds } from './quora-ads/destination.ts';
 import { reddit } from './reddit/destination.ts';
+import { rokt } from './rokt/destination.ts';
 import { rokuCapi } from './roku-capi/destination.ts';
 import { sluiceSyntheticData } from './sluice-synthetic-data/destination.ts';
 import { snapchatAdsCapi } from './snapchat-ads-capi/destination.ts';
 import { spotify } from './spotify/destination.ts';
+import { stackAdaptApi } from './stackadapt-api/destination.ts';
 import { taboola } from './taboola/destination.ts';
 import { theTradeDesk } from './the-trade-desk/destination.ts';
 import { tiktok } from './tiktok/destination.ts';
@@ -83,6 +87,7 @@ const defined: readonly DestinationKind[] = [
   httpCustomRequest,
   httpDestination,
   hubspot,
+  iHeartMediaMagellan,
   impact,
   iterable,
   klaviyo,
@@ -95,14 +100,17 @@ const defined: readonly DestinationKind[] = [
   partnerize,
   pinterest,
   plausible,
+  podscribe,
   posthog,
   quantcastCapi,
   quoraAds,
   reddit,
+  rokt,
   rokuCapi,
   sluiceSyntheticData,
   snapchatAdsCapi,
   spotify,
+  stackAdaptApi,
   taboola,
   theTradeDesk,
   tiktok,

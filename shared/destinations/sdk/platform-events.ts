@@ -184,6 +184,33 @@ export const platformEvents = {
     },
     source: 'https://developers.google.com/analytics/devguides/collection/protocol/ga4/reference/events',
   },
+  IHeartMediaMagellan: {
+    names: {
+      pageView: 'view',
+      viewContent: 'product',
+      addToCart: 'addToCart',
+      startCheckout: 'checkout',
+      purchase: 'purchase',
+      signUp: 'lead',
+      lead: 'lead',
+      subscribe: 'lead',
+    },
+    unnamed: onlyItsOwn,
+    parameters: {
+      value: 'value',
+      currency: 'currency',
+      orderId: 'id',
+      itemCount: 'quantity',
+      itemId: 'lineItems[].productId',
+      itemName: 'lineItems[].productName',
+      itemCategory: 'lineItems[].productType',
+      itemBrand: 'lineItems[].productVendor',
+      itemPrice: 'lineItems[].value',
+      itemQuantity: 'lineItems[].quantity',
+    },
+    source:
+      'https://github.com/segmentio/action-destinations/tree/main/packages/destination-actions/src/destinations/magellan-ai',
+  },
   Iterable: {
     names: { purchase: 'commerce/trackPurchase' },
     unnamed: customUnderItsName,
@@ -324,6 +351,22 @@ export const platformEvents = {
     unnamed: customUnderItsName,
     parameters: { value: 'revenue.amount', currency: 'revenue.currency' },
     source: 'https://plausible.io/docs/events-api',
+  },
+  Podscribe: {
+    names: {
+      pageView: 'view',
+      purchase: 'purchase',
+      signUp: 'signup',
+      lead: 'lead',
+    },
+    unnamed: 'an action of the advertiser’s own, in lower case with underscores',
+    parameters: {
+      value: 'order_value',
+      currency: 'currency',
+      orderId: 'order_number',
+      itemCount: 'num_items_purchased',
+    },
+    source: 'https://composable-docs.zeotap.com/destinations/advertising/podscribe/',
   },
   PostHog: {
     names: { pageView: '$pageview' },
@@ -489,6 +532,15 @@ export const platformEvents = {
     },
     source:
       'https://documentation.freshpaint.io/integrations/destinations/direct-response-ads/spotify-conversions-api-early-access/spotify-conversions-api-reference',
+  },
+  StackAdaptAPI: {
+    names: {
+      pageView: 'page',
+    },
+    unnamed: 'a `track` event under its own name',
+    parameters: {},
+    source:
+      'https://github.com/segmentio/action-destinations/tree/main/packages/destination-actions/src/destinations/stackadapt',
   },
   Taboola: {
     names: {
