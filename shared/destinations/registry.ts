@@ -1,7 +1,9 @@
+import { activeCampaignApi } from './active-campaign-api/destination.ts';
 import { admitad } from './admitad/destination.ts';
 import { amazonDsp } from './amazon-dsp/destination.ts';
 import { amplitude } from './amplitude/destination.ts';
 import { appLovin } from './applovin/destination.ts';
+import { attentive } from './attentive/destination.ts';
 import { awsKinesis } from './aws-kinesis/destination.ts';
 import { awsLambda } from './aws-lambda/destination.ts';
 import { awsSns } from './aws-sns/destination.ts';
@@ -29,6 +31,7 @@ import { iterable } from './iterable/destination.ts';
 import { klaviyo } from './klaviyo/destination.ts';
 import { linkedinAdsCapi } from './linkedin-ads-capi/destination.ts';
 import { liveIntent } from './liveintent/destination.ts';
+import { mailchimp } from './mailchimp/destination.ts';
 import { mixpanel } from './mixpanel/destination.ts';
 import { nextdoorAds } from './nextdoor-ads/destination.ts';
 import { openaiAds } from './openai-ads/destination.ts';
@@ -55,6 +58,7 @@ import { vibe } from './vibe/destination.ts';
 import { woopra } from './woopra/destination.ts';
 import { xAds } from './x-ads/destination.ts';
 import { yelpCapi } from './yelp-capi/destination.ts';
+import { zendesk } from './zendesk/destination.ts';
 import { zohoCrm } from './zoho-crm/destination.ts';
 import type { DestinationKind } from './sdk/destination.ts';
 import { withCommonSettings } from './common-settings.ts';
@@ -62,10 +66,12 @@ import type { OfferedKind } from './common-settings.ts';
 
 /** Every kind this build delivers to: one line a kind. */
 const defined: readonly DestinationKind[] = [
+  activeCampaignApi,
   admitad,
   amazonDsp,
   amplitude,
   appLovin,
+  attentive,
   awsKinesis,
   awsLambda,
   awsSns,
@@ -93,6 +99,7 @@ const defined: readonly DestinationKind[] = [
   klaviyo,
   linkedinAdsCapi,
   liveIntent,
+  mailchimp,
   mixpanel,
   nextdoorAds,
   openaiAds,
@@ -119,6 +126,7 @@ const defined: readonly DestinationKind[] = [
   woopra,
   xAds,
   yelpCapi,
+  zendesk,
   zohoCrm,
 ];
 

@@ -61,6 +61,23 @@ export const platformEvents = {
     },
     source: 'https://support.axon.ai/en/growth/promoting-your-websites/axon-pixel-integration/events-and-objects',
   },
+  Attentive: {
+    names: {
+      viewContent: 'product-view',
+      addToCart: 'add-to-cart',
+      purchase: 'purchase',
+    },
+    unnamed: 'a custom event under its own name, and so is one of these without goods',
+    parameters: {
+      currency: 'items[].price[].currency',
+      orderId: 'orderId',
+      itemId: 'items[].productId',
+      itemName: 'items[].name',
+      itemPrice: 'items[].price[].value',
+      itemQuantity: 'items[].quantity',
+    },
+    source: 'https://docs.attentivemobile.com/openapi/reference/tag/Ecommerce/',
+  },
   BingAds: {
     names: {
       pageView: 'pageLoad',
