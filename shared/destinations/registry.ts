@@ -11,6 +11,7 @@ import { basisPostback } from './basis-postback/destination.ts';
 import { beeswaxPostback } from './beeswax-postback/destination.ts';
 import { bingAds } from './bing-ads/destination.ts';
 import { braze } from './braze/destination.ts';
+import { convertAbTestingEvent } from './convert-ab-testing-event/destination.ts';
 import { customerio } from './customerio/destination.ts';
 import { everflow } from './everflow/destination.ts';
 import { facebook } from './facebook/destination.ts';
@@ -55,6 +56,7 @@ import { theTradeDesk } from './the-trade-desk/destination.ts';
 import { tiktok } from './tiktok/destination.ts';
 import { viantCapi } from './viant-capi/destination.ts';
 import { vibe } from './vibe/destination.ts';
+import { vwo } from './vwo/destination.ts';
 import { woopra } from './woopra/destination.ts';
 import { xAds } from './x-ads/destination.ts';
 import { yelpCapi } from './yelp-capi/destination.ts';
@@ -79,6 +81,7 @@ const defined: readonly DestinationKind[] = [
   beeswaxPostback,
   bingAds,
   braze,
+  convertAbTestingEvent,
   customerio,
   everflow,
   facebook,
@@ -123,6 +126,7 @@ const defined: readonly DestinationKind[] = [
   tiktok,
   viantCapi,
   vibe,
+  vwo,
   woopra,
   xAds,
   yelpCapi,
