@@ -3,6 +3,7 @@ import { enabledStatus, nullable } from '../../shared/contracts/config/define-co
 import { creatableDestinationTypes, destinationTypes } from '../../shared/collections/destination-types.ts';
 import { destinations } from '../../shared/collections/destinations.ts';
 import type { DestinationBody } from '../../shared/collections/destinations.ts';
+import { unavailableDestinationTypes } from '../../shared/collections/unavailable-destination-types.ts';
 import { destinationKinds } from '../../shared/destinations/registry.ts';
 import { isJsonObject } from '../../shared/runtime/json.ts';
 import { badRequest, notFound } from '../api/api-error.ts';
@@ -100,6 +101,16 @@ export const destinationEndpoints = [
     summary: 'The kinds of destination that can be created, and the settings of each',
     reply: Type.Object({ entities: Type.Array(destinationDescriptorReply) }),
     handle: async () => ({ entities }),
+  }),
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/destinations/types/unavailable',
+    scope: 'destination:list',
+    id: 'listUnavailableDestinationTypes',
+    tag: 'Destinations',
+    summary: 'The kinds of destination that are known by name and cannot be created, and why',
+    reply: Type.Object({ entities: Type.Array(Type.Object({ id: Type.String(), reason: Type.String() })) }),
+    handle: async () => ({ entities: [...unavailableDestinationTypes] }),
   }),
   defineEndpoint({
     method: 'GET',
@@ -216,11 +227,11 @@ export const destinationEndpoints = [
       const sealer = sealerFor(secretBox, accountId, row.id);
       const { sandbox = false, scenario = 'success' } = body;
       if (!sandbox && body.scenario !== undefined) throw badRequest('scenario: goes with sandbox true only');
-      const event = createTestEvent(accountId, test.kind, body, now().getTime());
       const given = isJsonObject(settings) ? settings : {};
       const test = sandbox
         ? await prepareSandboxTest(offeredKind(String(type)), openSettings(given, sealer), scenario)
         : { ...prepareDestination(String(type), given, sealer), sandbox: undefined };
+      const event = createTestEvent(accountId, test.kind, body, now().getTime());
       // What cannot be audited is not sent.
       const tested = { action: 'destination.test', collection: 'destinations', entityId: row.id };
       recordAudit(em, principal, { ...tested, details: { settings: used, ...(sandbox ? { sandbox } : {}) } }, now());
