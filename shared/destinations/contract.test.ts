@@ -24,7 +24,13 @@ const secretsInUrl: ReadonlySet<string> = new Set([
 // The same cases in every run: what they are drawn from is wide, and a new one is better found on purpose.
 const cases = { seed: 20_260_131, numRuns: 40 };
 /** Kinds that send the event as the log has it, its `sender` marked as such. */
-const canonical: ReadonlySet<string> = new Set(['AWSKinesis', 'AWSLambda', 'AWSSNS', 'GooglePubSub', 'HTTPDestination']);
+const canonical: ReadonlySet<string> = new Set([
+  'AWSKinesis',
+  'AWSLambda',
+  'AWSSNS',
+  'GooglePubSub',
+  'HTTPDestination',
+]);
 /** Kinds that have no scripted platform yet. This list only shrinks: a new kind comes with one. */
 const withoutPlatform = ['AWSSNS'];
 /** Platforms that take no time: an event counts when it arrives. */
