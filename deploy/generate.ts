@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { topFolder } from '../shared/runtime/compiled-path.ts';
 import { generatedFiles } from './generated-files.ts';
 
-// Writes the files of this folder that are made from the code: the pages of settings, standard events and metrics, and the dashboards.
+// Writes the files of this folder that are made from the code: the pages of settings, metrics, destination kinds and standard events,
+// and the dashboards.
 for (const { path, text } of await generatedFiles()) {
   const file = fileURLToPath(new URL(`deploy/${path}`, topFolder));
   await mkdir(dirname(file), { recursive: true });

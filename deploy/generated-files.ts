@@ -1,6 +1,7 @@
 import { format } from 'oxfmt';
 import { dashboards } from './grafana/dashboards.ts';
 import { standardEventsPage } from './destinations/standard-events-page.ts';
+import { destinationsPage } from './destinations/destinations-page.ts';
 import { environmentPage } from './environment/environment-page.ts';
 import { sourcesPage } from './sources/sources-page.ts';
 import { metricsTable } from './prometheus/metrics-table.ts';
@@ -16,6 +17,7 @@ export async function generatedFiles(): Promise<GeneratedFile[]> {
   return Promise.all([
     formatted('ENVIRONMENT.md', environmentPage()),
     formatted('STANDARD-EVENTS.md', standardEventsPage()),
+    formatted('DESTINATIONS.md', destinationsPage()),
     formatted('prometheus/METRICS.md', metricsTable()),
     formatted('SOURCES.md', sourcesPage()),
     ...dashboards.map((dashboard) =>

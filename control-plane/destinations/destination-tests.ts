@@ -1,5 +1,7 @@
 import { createEgressRules } from '../../shared/egress/egress-rules.ts';
 import { createGuardedLookup } from '../../shared/egress/guarded-lookup.ts';
+import { withOAuth } from '../../shared/egress/oauth/oauth-sender.ts';
+import type { TokenSource } from '../../shared/egress/oauth/token-source.ts';
 import { createSender } from '../../shared/egress/sender.ts';
 import type { Sender } from '../../shared/egress/sender.ts';
 import { count } from '../../shared/runtime/variables.ts';
@@ -24,6 +26,8 @@ export type DestinationTestsOptions = {
   readonly timeoutMs: number;
   /** Under way at a time. Of these a quarter may be of one account, so that none keeps the others waiting. */
   readonly runningMax: number;
+  /** Those of the pipeline: a refresh token may be good for one use. */
+  readonly tokens: TokenSource;
 };
 
 export const destinationTestsEnv = {
@@ -38,7 +42,7 @@ const connectTimeoutMs = 3_000;
 
 /** Every test has a connection of its own: it is to say what a new one meets. */
 export function createDestinationTests(options: DestinationTestsOptions): DestinationTests {
-  const { timeoutMs, runningMax } = options;
+  const { timeoutMs, runningMax, tokens } = options;
   const runningOfAccountMax = Math.ceil(runningMax / 4);
   const rules = createEgressRules(options.egressRanges);
   const lookupFor = createGuardedLookup(rules);
@@ -61,7 +65,7 @@ export function createDestinationTests(options: DestinationTestsOptions): Destin
         counts.refused += 1;
         throw tooMany('too many destinations are being tested; try again when one of the tests is over');
       }
-      const sender = createSender({ rules, lookupFor, limits });
+      const sender = withOAuth(createSender({ rules, lookupFor, limits }), tokens);
       running.set(sender, accountId);
       try {
         const result = await runDestinationTest(test, sender);

@@ -7,6 +7,7 @@ import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
 import { settingContext } from '../../shared/contracts/config/secrets.ts';
 import { replySchema, viewEntity } from '../collections/entity-schemas.ts';
 import { maskSettings } from '../draft/mask-settings.ts';
+import { sandboxReply } from './sandbox.ts';
 import type { SettingSealer } from './settings.ts';
 import { nullable } from '../../shared/contracts/config/define-collection.ts';
 
@@ -98,6 +99,7 @@ export const destinationTestReply = Type.Object({
       body: nullable(Type.String({ description: 'Its first 65,536 characters.' })),
     }),
   ),
+  sandbox: sandboxReply,
   answer: nullable(
     Type.Object({
       status: Type.Integer(),

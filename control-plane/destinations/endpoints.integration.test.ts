@@ -35,7 +35,11 @@ test('create destination: answers with every field, defaults applied', async () 
 test.each([
   ['no type', {}, /type is required/],
   ['an unknown type', { type: 'Nothing' }, /type must be one of/],
-  ['a type that is not offered', { type: 'Zendesk', settings: {} }, /Zendesk is not offered/],
+  [
+    'a type that is not offered',
+    { type: 'BingAdsWeb', settings: {} },
+    /BingAdsWeb is not offered: It is a tag that runs in the browser/,
+  ],
   ['a kind that is read-only', { type: 'AWSS3' }, /type must be one of/],
   [
     'to be Enabled without a required setting',
@@ -235,6 +239,19 @@ test('destination types: the same for every key, each with all its fields', asyn
   expect(mine.status).toBe(200);
   expect(mine.body.entities.map(({ id }: { id: string }) => id)).toContain('HTTPDestination');
   expect((await other.get('/destinations/types')).body).toEqual(mine.body);
+});
+
+test('unavailable destination types: each says why, and none of them can be created', async () => {
+  const { status, body } = await client.get('/destinations/types/unavailable');
+  expect(status).toBe(200);
+  const types = await client.get('/destinations/types');
+  const offered = types.body.entities.map(({ id }: { id: string }) => id);
+  expect(body.entities.length).toBeGreaterThan(0);
+  for (const { id, reason } of body.entities as { id: string; reason: string }[]) {
+    expect(offered).not.toContain(id);
+    expect(reason).not.toBe('');
+    expect((await client.post('/destinations', { type: id, settings: {} })).status).toBe(400);
+  }
 });
 
 test('list destinations: filters by status and type', async () => {

@@ -3,6 +3,7 @@ import { enabledStatus, nullable } from '../../shared/contracts/config/define-co
 import { creatableDestinationTypes, destinationTypes } from '../../shared/collections/destination-types.ts';
 import { destinations } from '../../shared/collections/destinations.ts';
 import type { DestinationBody } from '../../shared/collections/destinations.ts';
+import { unavailableDestinationTypes } from '../../shared/collections/unavailable-destination-types.ts';
 import { destinationKinds } from '../../shared/destinations/registry.ts';
 import { isJsonObject } from '../../shared/runtime/json.ts';
 import { badRequest, notFound } from '../api/api-error.ts';
@@ -13,7 +14,9 @@ import { recordAudit } from '../audit/record-audit.ts';
 import { createSchema, patchSchema } from '../collections/entity-schemas.ts';
 import { deleteEntity, edit } from '../draft/edit-entities.ts';
 import { entityPosition, findEntity, listEntities } from '../draft/entity-store.ts';
+import { sumHealthSteps } from '../health/health-series.ts';
 import type { LiveValues } from '../health/live-values.ts';
+import type { LogFigures } from '../health/log-figures.ts';
 import { summarizeHealth } from '../health/summarize-health.ts';
 import {
   destinationDescriptorReply,
@@ -25,8 +28,11 @@ import {
 import type { DestinationTests } from './destination-tests.ts';
 import { createDestination, patchDestination } from './edit-destinations.ts';
 import { findLiveDestination } from '../draft/live-version.ts';
-import { prepareDestination } from './prepare-destination.ts';
-import { createTestEvent } from './run-test.ts';
+import { listFailures } from './list-failures.ts';
+import { offeredKind, prepareDestination } from './prepare-destination.ts';
+import { createTestEvent, runDestinationTest } from './run-test.ts';
+import { prepareSandboxTest, scenarioField } from './sandbox.ts';
+import { openSettings } from './settings.ts';
 
 const ids = destinationKinds.map(({ descriptor }) => descriptor.id);
 const offered = `One that GET /rest/v1/destinations/types offers: ${ids.join(', ')}.`;
@@ -40,6 +46,7 @@ const count = Type.Integer({ minimum: 0 });
 export type DestinationServices = {
   readonly liveValues: LiveValues;
   readonly destinationTests: DestinationTests;
+  readonly logFigures: { read(): Promise<LogFigures> };
 };
 
 export const destinationEndpoints = [
@@ -98,6 +105,16 @@ export const destinationEndpoints = [
     summary: 'The kinds of destination that can be created, and the settings of each',
     reply: Type.Object({ entities: Type.Array(destinationDescriptorReply) }),
     handle: async () => ({ entities }),
+  }),
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/destinations/types/unavailable',
+    scope: 'destination:list',
+    id: 'listUnavailableDestinationTypes',
+    tag: 'Destinations',
+    summary: 'The kinds of destination that are known by name and cannot be created, and why',
+    reply: Type.Object({ entities: Type.Array(Type.Object({ id: Type.String(), reason: Type.String() })) }),
+    handle: async () => ({ entities: [...unavailableDestinationTypes] }),
   }),
   defineEndpoint({
     method: 'GET',
@@ -169,14 +186,92 @@ export const destinationEndpoints = [
     },
   }),
   defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/destinations/:id/health/series',
+    scope: 'destination:find',
+    id: 'getDestinationHealthSeries',
+    tag: 'Destinations',
+    summary: 'Dispatch health of the last 24 hours, step by step',
+    query: Type.Object({
+      stepMinutes: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: 60, default: 60, description: 'How long a step is.' }),
+      ),
+    }),
+    reply: Type.Object({
+      stepMinutes: count,
+      steps: Type.Array(
+        Type.Object({
+          at: Type.Integer({ description: 'When it began, in ms since the epoch.' }),
+          succeeded: count,
+          failed: count,
+          stopped: count,
+          blocked: { ...count, description: 'By an account-wide dispatch rule.' },
+        }),
+        { description: 'Oldest first; the last one is not over yet.' },
+      ),
+    }),
+    async handle({ params, query, principal }, { storage, liveValues, now }: CoreServices & DestinationServices) {
+      const row = await findEntity(storage.fork(), principal.accountId, 'destinations', params['id'] ?? '');
+      if (row === undefined) throw notFound('destination');
+      const stepMinutes = query.stepMinutes ?? 60;
+      const steps = Math.ceil((24 * 60) / stepMinutes);
+      const reports = liveValues.healthReports(row.id);
+      return { stepMinutes, steps: sumHealthSteps(reports, { nowMs: now().getTime(), stepMinutes, steps }) };
+    },
+  }),
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/destinations/:id/backlog',
+    scope: 'destination:find',
+    id: 'getDestinationBacklog',
+    tag: 'Destinations',
+    summary: 'What waits for a destination in the log',
+    reply: Type.Object({
+      waitingFrames: { ...count, description: 'Messages it has not finished; each is one event or many.' },
+      retryingFrames: { ...count, description: 'Messages that wait for another attempt.' },
+      deadLetters: { ...count, description: 'Events that were given up, and wait for a replay.' },
+    }),
+    async handle({ params, principal }, { storage, logFigures }: CoreServices & DestinationServices) {
+      const row = await findEntity(storage.fork(), principal.accountId, 'destinations', params['id'] ?? '');
+      if (row === undefined) throw notFound('destination');
+      return (await logFigures.read()).backlogOf(row.id);
+    },
+  }),
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/destinations/:id/failures',
+    scope: 'destination:find',
+    id: 'listDestinationFailures',
+    tag: 'Destinations',
+    summary: 'Why recent events did not reach a destination, by reason, the most frequent first, 50 at most',
+    reply: Type.Object({
+      entities: Type.Array(
+        Type.Object({
+          reason: Type.String(),
+          outcome: Type.Enum(['retrying', 'rejected']),
+          events: { ...count, description: 'Events of the recent-events view.' },
+          lastAt: instant,
+          lastEventId: Type.String(),
+        }),
+      ),
+    }),
+    async handle({ params, principal }, { storage, pool }) {
+      const { accountId } = principal;
+      const row = await findEntity(storage.fork(), accountId, 'destinations', params['id'] ?? '');
+      if (row === undefined) throw notFound('destination');
+      return { entities: await listFailures(pool, accountId, row.id) };
+    },
+  }),
+  defineEndpoint({
     method: 'POST',
     path: '/rest/v1/destinations/:id/test',
     scope: 'destination:update',
     id: 'testDestination',
     tag: 'Destinations',
     summary:
-      'Send one made-up event to the platform and see what went out and what came back, secrets masked; not counted in ' +
-      'health, whatever the status, allowed events, rules and mappings say',
+      'Send one made-up event to the platform, or in the sandbox to one that answers as it documents, and see what went ' +
+      'out and what came back, secrets masked; not counted in health, whatever the status, allowed events, rules and ' +
+      'mappings say',
     body: Type.Object(
       {
         event: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000, description: 'Its name.' })),
@@ -184,6 +279,15 @@ export const destinationEndpoints = [
         settings: Type.Optional(
           Type.Enum(['draft', 'published'], { default: 'draft', description: 'Which settings to send with.' }),
         ),
+        sandbox: Type.Optional(
+          Type.Boolean({
+            default: false,
+            description:
+              'Nothing is sent: a scripted platform judges the request and answers as the real one documents. Needs no ' +
+              'account; what is required and not set yet is made up.',
+          }),
+        ),
+        scenario: Type.Optional(scenarioField),
       },
       { additionalProperties: false },
     ),
@@ -202,14 +306,27 @@ export const destinationEndpoints = [
       if (source === undefined) throw badRequest('settings published: the destination is not in the live version');
       const { type, settings } = source;
       const sealer = sealerFor(secretBox, accountId, row.id);
-      const prepared = prepareDestination(String(type), isJsonObject(settings) ? settings : {}, sealer);
-      const event = createTestEvent(accountId, body, now().getTime());
+      const { sandbox = false, scenario = 'success' } = body;
+      if (!sandbox && body.scenario !== undefined) throw badRequest('scenario: goes with sandbox true only');
+      const given = isJsonObject(settings) ? settings : {};
+      const test = sandbox
+        ? await prepareSandboxTest(offeredKind(String(type)), openSettings(given, sealer), scenario)
+        : { ...prepareDestination(String(type), given, sealer), sandbox: undefined };
+      const event = createTestEvent(accountId, test.kind, body, now().getTime());
       // What cannot be audited is not sent.
       const tested = { action: 'destination.test', collection: 'destinations', entityId: row.id };
-      recordAudit(em, principal, { ...tested, details: { settings: used } }, now());
+      recordAudit(em, principal, { ...tested, details: { settings: used, ...(sandbox ? { sandbox } : {}) } }, now());
       await em.flush();
-      const result = await destinationTests.run(accountId, { ...prepared, event });
-      return { ...result, settings: used, eventId: event.resolved.event.id };
+      const result =
+        test.sandbox === undefined
+          ? await destinationTests.run(accountId, { ...test, event })
+          : await runDestinationTest({ ...test, event }, test.sandbox.sender);
+      return {
+        ...result,
+        settings: used,
+        eventId: event.resolved.event.id,
+        sandbox: test.sandbox?.report() ?? null,
+      };
     },
   }),
 ];

@@ -1,5 +1,6 @@
 import { SettingError } from '../../shared/destinations/sdk/settings.ts';
 import type { DestinationKind, PreparedDestination } from '../../shared/destinations/sdk/destination.ts';
+import { whyUnavailable } from '../../shared/collections/unavailable-destination-types.ts';
 import { findDestinationKind } from '../../shared/destinations/registry.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import { badRequest } from '../api/api-error.ts';
@@ -9,7 +10,10 @@ import type { SettingSealer } from './settings.ts';
 /** The kind by this name. Throws a 400 where this build does not offer it. */
 export function offeredKind(type: string): DestinationKind {
   const kind = findDestinationKind(type);
-  if (kind === undefined) throw badRequest(`type ${type} is not offered yet: see GET /rest/v1/destinations/types`);
+  if (kind === undefined) {
+    const reason = whyUnavailable(type) ?? 'its name is not known.';
+    throw badRequest(`type ${type} is not offered: ${reason} See GET /rest/v1/destinations/types`);
+  }
   return kind;
 }
 
@@ -22,8 +26,11 @@ export type ReadyDestination = {
 
 /** Makes a destination ready to send, as the pipeline does. Throws a 400 for settings its kind does not take. */
 export function prepareDestination(type: string, sealed: JsonObject, sealer: SettingSealer): ReadyDestination {
-  const kind = offeredKind(type);
-  const settings = openSettings(sealed, sealer);
+  return prepareKind(offeredKind(type), openSettings(sealed, sealer));
+}
+
+/** The same for settings in the clear. */
+export function prepareKind(kind: DestinationKind, settings: JsonObject): ReadyDestination {
   try {
     return { kind, settings, prepared: kind.prepare(settings) };
   } catch (error) {

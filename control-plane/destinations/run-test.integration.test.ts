@@ -178,3 +178,48 @@ test.each([
   const id = await createDestination();
   expect(await client.post(`/destinations/${id}/test`, body)).toMatchObject({ status: 400, body: { error } });
 });
+
+test('sandbox: a platform that documents itself answers, without an account or a network', async () => {
+  const { body: created } = await client.post('/destinations', { type: 'Facebook' });
+  const { status, body } = await client.post(`/destinations/${created.id}/test`, { sandbox: true });
+  expect(status).toBe(200);
+  expect(body).toMatchObject({
+    outcome: 'delivered',
+    request: {
+      url: expect.stringMatching(/^https:\/\/graph\.facebook\.com\/v[\d.]+\/\d+\/events$/),
+      headers: { authorization: 'Bearer ********' },
+      body: expect.stringContaining('"event_name":"Purchase"'),
+    },
+    answer: { status: 200, body: expect.stringContaining('"events_received":1') },
+    sandbox: { scenario: 'success', madeUpSettings: ['pixelId', 'accessToken'], problems: [] },
+  });
+  const audit = await client.get(`/audit?action=destination.test`);
+  expect(audit.body.entities).toMatchObject([{ entityId: created.id, details: { settings: 'draft', sandbox: true } }]);
+});
+
+test('sandbox: the scenario decides, and the kind reads the answer as it would', async () => {
+  const { body: created } = await client.post('/destinations', {
+    type: 'TikTok',
+    settings: { pixelCode: 'C1A2B3C4D5E6F7', accessToken: 'secret-canary' },
+  });
+  const path = `/destinations/${created.id}/test`;
+  const throttled = (await client.post(path, { sandbox: true, scenario: 'throttled' })).body;
+  expect(throttled).toMatchObject({
+    outcome: 'retry',
+    answer: { status: 200, body: expect.stringContaining('40100') },
+    sandbox: { scenario: 'throttled', madeUpSettings: [] },
+  });
+  const refused = (await client.post(path, { sandbox: true, scenario: 'refusal' })).body;
+  expect(refused).toMatchObject({ outcome: 'reject', sandbox: { problems: [{ message: expect.any(String) }] } });
+  expect(JSON.stringify([throttled, refused])).not.toContain('canary');
+});
+
+test('sandbox: what cannot be is a 400 that says why', async () => {
+  const id = await createDestination();
+  const path = `/destinations/${id}/test`;
+  expect(await client.post(path, { scenario: 'throttled' })).toMatchObject({
+    status: 400,
+    body: { error: 'scenario: goes with sandbox true only' },
+  });
+  expect((await client.post(path, { sandbox: true, scenario: 'nonsense' })).status).toBe(400);
+});

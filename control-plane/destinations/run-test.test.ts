@@ -7,7 +7,7 @@ import type { SendResult, Sender } from '../../shared/egress/sender.ts';
 import { createTestEvent, runDestinationTest } from './run-test.ts';
 import { secretSettings } from './mask-secrets.ts';
 
-const event = createTestEvent('account', {}, Date.now());
+const event = createTestEvent('account', {}, {}, Date.now());
 
 /** Answers with what it was sent, as a platform for tests does. */
 const echo: Sender = {

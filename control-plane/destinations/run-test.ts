@@ -1,5 +1,5 @@
 import { uuidv7 } from 'uuidv7';
-import { sampleEvent } from '../../shared/destinations/sdk/sample-event.ts';
+import { sampleEventFor } from '../../shared/destinations/sdk/sample-event.ts';
 import { UnfitEventError } from '../../shared/destinations/sdk/destination.ts';
 import type {
   DestinationKind,
@@ -10,10 +10,13 @@ import type {
   PreparedDestination,
 } from '../../shared/destinations/sdk/destination.ts';
 import { classifyAnswer } from '../../shared/egress/classify-answer.ts';
+import { authorized } from '../../shared/egress/oauth/authorized.ts';
 import { parseUrl } from '../../shared/egress/sender.ts';
 import type { Sender } from '../../shared/egress/sender.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
+import { secretMask } from '../draft/mask-settings.ts';
 import { createSecretMasker, secretSettings, secretsInRequest } from './mask-secrets.ts';
+import type { SecretMasker } from './mask-secrets.ts';
 
 /** What is tried: a kind with the settings of a destination in the clear, and an event. */
 export type DestinationTest = {
@@ -23,17 +26,20 @@ export type DestinationTest = {
   readonly event: OutboundEvent;
 };
 
+/** A request as anybody may read it. */
+export type ShownRequest = {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+};
+
 /** What became of it, without any secret. */
 export type DestinationTestResult = {
   readonly outcome: Outcome['kind'] | 'held' | 'skipped';
   readonly reason: string | null;
   readonly durationMs: number | null;
-  readonly request: {
-    readonly method: string;
-    readonly url: string;
-    readonly headers: Readonly<Record<string, string>>;
-    readonly body: string | null;
-  } | null;
+  readonly request: ShownRequest | null;
   readonly answer: {
     readonly status: number;
     readonly headers: Readonly<Record<string, string>>;
@@ -53,20 +59,16 @@ export async function runDestinationTest(test: DestinationTest, sender: Sender):
     const reason = 'the platform has no use for this event: it would be passed over, and not counted';
     return { outcome: 'skipped', reason, ...unsent };
   }
-  const request = build(prepared, event);
+  const request = build(prepared, event, Date.now());
   if (typeof request === 'string') return { outcome: 'reject', reason: request, ...unsent };
   const startedMs = performance.now();
   const sent = await sender.send(request);
   const durationMs = Math.round(performance.now() - startedMs);
-  const mask = createSecretMasker([...secretSettings(test.kind, test.settings), ...secretsInRequest(request)]);
-  const shown = {
-    method: request.method,
-    url: mask.url(request.url),
-    headers: mask.headers(request.headers),
-    body: request.body === undefined ? null : mask.text(request.body).slice(0, shownCharsMax.request),
-  };
+  const mask = maskerOf(test, request);
+  const shown = showRequest(mask, request);
   if (sent.kind === 'failed') {
-    const outcome = sent.permanent ? 'reject' : 'retry';
+    const later = sent.refusesAccess === true ? 'held' : 'retry';
+    const outcome = sent.permanent ? 'reject' : later;
     return { outcome, reason: sent.reason, durationMs, request: shown, answer: null };
   }
   const { status, headers, body } = sent.answer;
@@ -80,10 +82,38 @@ export async function runDestinationTest(test: DestinationTest, sender: Sender):
   };
 }
 
+/** What would go out for an event, without any secret, or why nothing would. Nothing is sent. */
+export function previewRequest(
+  ready: Pick<DestinationTest, 'kind' | 'settings' | 'prepared'>,
+  event: OutboundEvent,
+  nowMs: number,
+): ShownRequest | string {
+  if (ready.prepared.accepts?.(event) === false) return 'The platform has no use for this event: it is passed over.';
+  const request = build(ready.prepared, event, nowMs);
+  return typeof request === 'string' ? request : showRequest(maskerOf(ready, request), request);
+}
+
+function maskerOf(
+  { kind, settings }: Pick<DestinationTest, 'kind' | 'settings'>,
+  request: OutboundRequest,
+): SecretMasker {
+  return createSecretMasker([...secretSettings(kind, settings), ...secretsInRequest(request)]);
+}
+
+function showRequest(mask: SecretMasker, request: OutboundRequest): ShownRequest {
+  return {
+    method: request.method,
+    url: mask.url(request.url),
+    // The token itself is known to the sender alone.
+    headers: mask.headers(authorized(request, secretMask).headers),
+    body: request.body === undefined ? null : mask.text(request.body).slice(0, shownCharsMax.request),
+  };
+}
+
 /** The request, or why there can be none. */
-function build(prepared: PreparedDestination, event: OutboundEvent): OutboundRequest | string {
+function build(prepared: PreparedDestination, event: OutboundEvent, nowMs: number): OutboundRequest | string {
   try {
-    const request = prepared.buildRequest([event], Date.now());
+    const request = prepared.buildRequest([event], nowMs);
     return parseUrl(request.url) === undefined ? 'the request has no usable URL' : request;
   } catch (error) {
     if (error instanceof UnfitEventError) return error.message;
@@ -99,14 +129,18 @@ function read(prepared: PreparedDestination, event: OutboundEvent, answer: Outbo
 
 export type TestEventFields = { readonly event?: string; readonly properties?: JsonObject };
 
-/** A made-up event of now with an id of its own, marked as a test. */
+/**
+ * A made-up event of now with an id of its own, marked as a test. Beside the properties that are asked for it has what
+ * the kind's platform must be told.
+ */
 export function createTestEvent(
   accountId: string,
+  kind: Pick<DestinationKind, 'exampleProperties'>,
   { event, properties }: TestEventFields,
   nowMs: number,
 ): OutboundEvent {
   return {
-    resolved: sampleEvent({
+    resolved: sampleEventFor(kind, {
       id: `test-${uuidv7()}`,
       time: nowMs,
       received_at: nowMs,

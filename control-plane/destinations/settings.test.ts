@@ -30,6 +30,14 @@ const kind: DestinationKind = {
     settings,
   },
   exampleSettings: {},
+  facts: {
+    sends: '',
+    limits: { events: 1 },
+    deduplicatesBy: undefined,
+    errors: '',
+    sources: ['https://x'],
+    checked: '',
+  },
   prepare({ url, region, account }) {
     if (url === 'nowhere') throw new SettingError('url', 'must be a URL');
     if (region === 'us' && account === undefined) throw new SettingError('account', 'is required in the US');

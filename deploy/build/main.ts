@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { topFolder } from '../../shared/runtime/compiled-path.ts';
+import { buildConsole } from './build-console.ts';
 import { bundleTypebox } from './bundle-typebox.ts';
 import { removeStale } from './remove-stale.ts';
 
@@ -7,3 +8,4 @@ import { removeStale } from './remove-stale.ts';
 const build = fileURLToPath(new URL('dist/', topFolder));
 await removeStale(fileURLToPath(topFolder), build);
 await bundleTypebox(build);
+await buildConsole(fileURLToPath(topFolder), build);

@@ -22,6 +22,7 @@ const timeoutMs = 300_000;
 test('contributing: one of each thing is added as the table says', { timeout: timeoutMs }, async () => {
   const kinds = 'shared/destinations/registry.ts';
   await copy.write('shared/destinations/example-platform/destination.ts', await example('destination'));
+  await copy.write('shared/destinations/example-platform/platform.ts', await example('platform'));
   await copy.insertBefore(
     kinds,
     'import { facebook }',
@@ -104,6 +105,7 @@ test('contributing: what was added keeps every contract', { timeout: timeoutMs }
   const files = [
     'shared/destinations/contract.test.ts',
     'shared/destinations/common-settings.test.ts',
+    'pipeline/workers/dispatch/sending/platforms.test.ts',
     'shared/collections/registry.test.ts',
     'shared/contracts/round-trips.test.ts',
     'shared/contracts/events/resolved-event.test.ts',

@@ -11,6 +11,9 @@ import { createVisitorPool } from '../../shared/visitors/visitor-pool.ts';
 import type { PostgresVisitorStore } from '../../shared/visitors/postgres-visitor-store.ts';
 import { createEgressRules } from '../../shared/egress/egress-rules.ts';
 import { createGuardedLookup } from '../../shared/egress/guarded-lookup.ts';
+import { withOAuth } from '../../shared/egress/oauth/oauth-sender.ts';
+import { createTokenSource } from '../../shared/egress/oauth/token-source.ts';
+import { createBucketTokenStore } from '../../shared/egress/oauth/token-store.ts';
 import { createSender } from '../../shared/egress/sender.ts';
 import type { Sender } from '../../shared/egress/sender.ts';
 import { createDeliveryTimings } from '../workers/dispatch/sending/delivery-timings.ts';
@@ -42,7 +45,7 @@ export async function openHostResources(settings: HostSettings, logger: Logger):
   const name = `pipeline-${instanceId}-${thread}`;
   // Whether the log will do was decided when the pipeline started: a thread that starts again goes on with what there is.
   const connection = await connectLog({ ...settings.log, name, acceptsOldServer: true });
-  const { health } = await openBuckets(connection, settings.replicas);
+  const { health, tokens } = await openBuckets(connection, settings.replicas);
   const pool = createVisitorPool({
     ...settings.database,
     connectionsMax: settings.databaseConnectionsMax,
@@ -52,6 +55,8 @@ export async function openHostResources(settings: HostSettings, logger: Logger):
   });
   const rules = createEgressRules(settings.egressRanges);
   const lookupFor = createGuardedLookup(rules);
+  const secrets = createSecretBox(settings.secretsKey);
+  const tokenSource = createTokenSource({ store: createBucketTokenStore(() => tokens, secrets) });
   const sourceActivity = createSourceActivity(health, instanceId, (error) =>
     logger.warn({ err: error }, 'writing source activity failed'),
   );
@@ -62,11 +67,11 @@ export async function openHostResources(settings: HostSettings, logger: Logger):
     outcomes,
     health,
     visitors: createVisitorStore(pool, { cacheBytesMax: settings.visitorCacheBytesMax }),
-    plans: createAccountPlans(createSecretBox(settings.secretsKey)),
+    plans: createAccountPlans(secrets),
     sourceActivity,
     timings: createDeliveryTimings(),
     createSender: (connectionsMax) =>
-      createSender({ rules, lookupFor, limits: { connectionsMax, ...dispatcher.sender } }),
+      withOAuth(createSender({ rules, lookupFor, limits: { connectionsMax, ...dispatcher.sender } }), tokenSource),
     async close(deadlineMs) {
       await withDeadline(Promise.allSettled([sourceActivity.stop(), outcomes.close(deadlineMs / 2)]), deadlineMs / 2);
       await withDeadline(Promise.allSettled([connection.close(deadlineMs / 2), pool.end()]), deadlineMs / 2);

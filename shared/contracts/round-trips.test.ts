@@ -11,6 +11,8 @@ import { decodeDeadLetter, encodeDeadLetter, encodeUnreadable } from './events/d
 import { FrameWriter } from './events/frame.ts';
 import { decodeRetryFrame, encodeRetryRecord } from './events/retry-record.ts';
 import { decodeHealthRecord, encodeHealthRecord } from './health-record.ts';
+import { createSecretBox } from './config/secrets.ts';
+import { decodeOAuthEntry, encodeOAuthEntry } from './config/oauth-entry.ts';
 import { decodeReport, encodeReport } from './process-report.ts';
 import { decodeReplay, encodeReplay } from './replay-job.ts';
 import type { ReplayJob } from './replay-job.ts';
@@ -287,4 +289,25 @@ test.each(['', 'no JSON', 'null', '[]', '7', '{}', '{"v":2}'])('entries: %j is n
   for (const decode of [decodeDeadLetter, decodeHealthRecord, decodeReport, decodeReplay, decodeTriggered]) {
     expect(decode(bytes)).toBeUndefined();
   }
+});
+
+test('round trip: what is known of an access token, sealed and bound to its place', () => {
+  const box = createSecretBox(Buffer.alloc(32, 7).toString('base64'));
+  const entry = fc.record(
+    {
+      v: fc.constant(1 as const),
+      token: fc.record({ accessToken: text, expiresAtMs: fc.nat() }, plain),
+      refreshToken: text,
+      askedUntilMs: fc.nat(),
+      refusal: fc.record({ reason: text, untilMs: fc.nat() }, plain),
+    },
+    { ...plain, requiredKeys: ['v'] },
+  );
+  fc.assert(
+    fc.property(entry, (one) => {
+      const bytes = encodeOAuthEntry(one, box, 'token.1');
+      expect(decodeOAuthEntry(bytes, box, 'token.1')).toEqual(one);
+      expect(decodeOAuthEntry(bytes, box, 'token.2')).toBeUndefined();
+    }),
+  );
 });

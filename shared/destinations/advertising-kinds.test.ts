@@ -2,14 +2,33 @@ import { describe, expect, it, test } from 'vitest';
 import { facebook } from './facebook/destination.ts';
 import { ga4MeasurementProtocol } from './ga4-measurement-protocol/destination.ts';
 import { linkedinAdsCapi } from './linkedin-ads-capi/destination.ts';
+import { liveIntent } from './liveintent/destination.ts';
+import { nextdoorAds } from './nextdoor-ads/destination.ts';
+import { openaiAds } from './openai-ads/destination.ts';
 import { pinterest } from './pinterest/destination.ts';
 import { reddit } from './reddit/destination.ts';
+import { rokuCapi } from './roku-capi/destination.ts';
 import type { DestinationKind, OutboundEvent } from './sdk/destination.ts';
 import { snapchatAdsCapi } from './snapchat-ads-capi/destination.ts';
-import { sampleShopper } from './testing/sample-shopper.ts';
+import { spotify } from './spotify/destination.ts';
 import { tiktok } from './tiktok/destination.ts';
+import { yelpCapi } from './yelp-capi/destination.ts';
+import { sampleShopper } from './testing/sample-shopper.ts';
 
-const kinds = [facebook, linkedinAdsCapi, pinterest, reddit, snapchatAdsCapi, tiktok];
+const kinds = [
+  facebook,
+  linkedinAdsCapi,
+  liveIntent,
+  nextdoorAds,
+  openaiAds,
+  pinterest,
+  reddit,
+  rokuCapi,
+  snapchatAdsCapi,
+  spotify,
+  tiktok,
+  yelpCapi,
+];
 const nowMs = 1_700_000_060_000;
 
 describe.each(kinds.map((kind) => [kind.descriptor.id, kind] as const))('%s', (_, kind) => {

@@ -27,13 +27,16 @@ export type OfferedKind = Omit<DestinationKind, 'prepare'> & { prepare(settings:
 
 /** Adds to a kind the settings that every kind has, behind its own. */
 export function withCommonSettings(kind: DestinationKind): OfferedKind {
-  const { descriptor, exampleSuccess } = kind;
+  const { descriptor, exampleSuccess, exampleProperties, facts, loadPlatform } = kind;
   return {
     descriptor: { ...descriptor, settings: [...descriptor.settings, orderSetting.describe('order')] },
     get exampleSettings() {
       return kind.exampleSettings;
     },
     ...(exampleSuccess === undefined ? {} : { exampleSuccess }),
+    ...(exampleProperties === undefined ? {} : { exampleProperties }),
+    facts,
+    ...(loadPlatform === undefined ? {} : { loadPlatform }),
     prepare: (settings) => ({ ...kind.prepare(settings), order: orderSetting.read(settings['order'], 'order') }),
   };
 }

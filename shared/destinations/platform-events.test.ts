@@ -47,10 +47,11 @@ const properties = {
 function requestOf(id: string, event: string) {
   const kind = findDestinationKind(id);
   if (kind === undefined) throw new Error(`there is no kind ${id}`);
-  const { body = '', url } = kind
-    .prepare(kind.exampleSettings)
-    .buildRequest([sampleShopper({ event, properties })], nowMs);
-  return { url, body: JSON.parse(body) as unknown };
+  const visit = sampleShopper({ event, properties: { ...kind.exampleProperties, ...properties } });
+  const { body, url } = kind.prepare(kind.exampleSettings).buildRequest([visit], nowMs);
+  // A GET says all in its address.
+  const query = Object.fromEntries(new URL(url).searchParams);
+  return { url, body: body === undefined ? query : (JSON.parse(body) as unknown) };
 }
 
 const vocabularies = Object.entries(platformEvents) as [PlatformWithEvents, PlatformVocabulary][];
@@ -88,7 +89,8 @@ function valuesAt(value: unknown, path: string): unknown[] {
   const found = path.split('.').reduce<unknown[]>(
     (values, segment) =>
       values.flatMap((one) => {
-        const member = isJsonObject(one) ? one[segment.replace('[]', '')] : undefined;
+        const name = segment.replace('[]', '');
+        const member = name === '' ? one : isJsonObject(one) ? one[name] : undefined;
         return segment.endsWith('[]') && Array.isArray(member) ? (member as unknown[]) : [member];
       }),
     [value],

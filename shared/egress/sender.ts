@@ -24,8 +24,17 @@ export type SendFailure = 'blocked' | 'invalid' | 'timeout' | 'connection';
 
 export type SendResult =
   | { readonly kind: 'answered'; readonly answer: OutboundAnswer }
-  /** No answer; `permanent` when another attempt would end the same way. `reason` is for people. */
-  | { readonly kind: 'failed'; readonly failure: SendFailure; readonly reason: string; readonly permanent: boolean };
+  /**
+   * No answer; `permanent` when another attempt would end the same way. `reason` is for people. `refusesAccess`: nothing
+   * was sent, for the platform gives out no token to the destination.
+   */
+  | {
+      readonly kind: 'failed';
+      readonly failure: SendFailure;
+      readonly reason: string;
+      readonly permanent: boolean;
+      readonly refusesAccess?: true;
+    };
 
 /** Sends the requests of one destination over its own kept connections. Redirects are not followed. */
 export type Sender = {

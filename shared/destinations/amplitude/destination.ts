@@ -54,6 +54,15 @@ export const amplitude = defineDestination({
   id: 'Amplitude',
   label: 'Amplitude',
   settings,
+  facts: {
+    sends: 'Every event; $identify sets user properties',
+    limits: { events: 2_000, bytes: 1_000_000 },
+    deduplicatesBy: 'insert_id',
+    errors: 'rows at fault by field, and none is taken',
+    sources: ['https://amplitude.com/docs/apis/analytics/http-v2'],
+    checked: '2026-11-22',
+  },
+  loadPlatform: async () => (await import('./platform.ts')).amplitudePlatform,
   prepare,
 });
 

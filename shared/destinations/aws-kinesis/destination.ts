@@ -41,6 +41,15 @@ export const awsKinesis = defineDestination({
     status: 200,
     body: '{"FailedRecordCount":0,"Records":[{"SequenceNumber":"1","ShardId":"shardId-0"}]}',
   },
+  facts: {
+    sends: 'Every event with its visitor, as JSON',
+    limits: { events: 500, bytes: 6_990_506 },
+    deduplicatesBy: undefined,
+    errors: 'row by row, by code',
+    sources: ['https://docs.aws.amazon.com/kinesis/latest/APIReference/API_PutRecords.html'],
+    checked: '2026-11-22',
+  },
+  loadPlatform: async () => (await import('./platform.ts')).kinesisPlatform,
   prepare,
 });
 

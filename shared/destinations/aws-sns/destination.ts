@@ -32,6 +32,14 @@ export const awsSns = defineDestination({
     status: 200,
     body: '<PublishBatchResponse><PublishBatchResult><Failed/><Successful><member><MessageId>m</MessageId><Id>e0</Id></member></Successful></PublishBatchResult></PublishBatchResponse>',
   },
+  facts: {
+    sends: 'Every event with its visitor, as JSON; a FIFO topic recognises repetitions by the id of the event',
+    limits: { events: 10, bytes: 262_144 },
+    deduplicatesBy: undefined,
+    errors: 'row by row, by code',
+    sources: ['https://docs.aws.amazon.com/sns/latest/api/API_PublishBatch.html'],
+    checked: '2026-11-22',
+  },
   prepare,
 });
 

@@ -35,6 +35,15 @@ export const braze = defineDestination({
   id: 'Braze',
   label: 'Braze',
   settings,
+  facts: {
+    sends: 'Every event; $identify sets attributes',
+    limits: { events: 75 },
+    deduplicatesBy: undefined,
+    errors: 'rows by list and place in the answer',
+    sources: ['https://www.braze.com/docs/api/endpoints/user_data/post_user_track'],
+    checked: '2026-11-22',
+  },
+  loadPlatform: async () => (await import('./platform.ts')).brazePlatform,
   prepare,
 });
 

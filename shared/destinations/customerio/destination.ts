@@ -40,6 +40,15 @@ export const customerio = defineDestination({
   id: 'Customerio',
   label: 'Customer.io',
   settings,
+  facts: {
+    sends: 'Every event; $identify sets attributes',
+    limits: { events: 500, bytes: 500_000 },
+    deduplicatesBy: 'id',
+    errors: 'rows by place in a 207',
+    sources: ['https://docs.customer.io/integrations/api/track/#tag/track_v2'],
+    checked: '2026-11-22',
+  },
+  loadPlatform: async () => (await import('./platform.ts')).customerioPlatform,
   prepare,
 });
 

@@ -54,6 +54,18 @@ export const facebook = defineDestination({
   id: 'Facebook',
   label: 'Facebook Conversions API',
   settings,
+  facts: {
+    sends: "Every event but the service's own, as a conversion",
+    limits: { events: 1_000, ageDays: 7 },
+    deduplicatesBy: 'event_id',
+    errors: 'by the code of the error, for the whole request',
+    sources: [
+      'https://developers.facebook.com/docs/marketing-api/conversions-api/using-the-api',
+      'https://developers.facebook.com/docs/graph-api/guides/error-handling',
+    ],
+    checked: '2026-11-22',
+  },
+  loadPlatform: async () => (await import('./platform.ts')).facebookPlatform,
   prepare,
 });
 

@@ -47,10 +47,22 @@ export const ga4MeasurementProtocol = defineDestination({
   id: 'GA4MeasurementProtocol',
   label: 'Google Analytics 4 (Measurement Protocol)',
   settings,
-  prepare,
+  facts: {
+    sends: 'Every event but $identify',
+    limits: { events: 25, bytes: 130_000 },
+    deduplicatesBy: undefined,
+    errors: 'not at all: 2xx whatever it is sent',
+    sources: ['https://developers.google.com/analytics/devguides/collection/protocol/ga4/reference'],
+    checked: '2026-11-22',
+  },
+  loadPlatform: async () => (await import('./platform.ts')).measurementProtocolPlatform,
+  prepare: prepareMeasurementProtocol,
 });
 
-function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
+/** Where and as what events are sent by the protocol: to Google itself, or to a server container of Tag Manager. */
+export type MeasurementProtocolSettings = Pick<SettingsOf<typeof settings>, 'measurementId' | 'apiSecret' | 'baseUrl'>;
+
+export function prepareMeasurementProtocol(given: MeasurementProtocolSettings): PreparedDestination {
   const query = new URLSearchParams({ measurement_id: given.measurementId, api_secret: given.apiSecret });
   const url = `${given.baseUrl}/mp/collect?${query.toString()}`;
   return {

@@ -3,7 +3,7 @@ import { createPublicKey } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { sampleEvent } from '../sdk/sample-event.ts';
 import { googlePubSub } from './destination.ts';
-import { exampleServiceAccount } from './service-account.ts';
+import { exampleServiceAccount } from '../sdk/google-service-account.ts';
 
 const nowMs = Date.parse('2026-01-31T10:20:30Z');
 const serviceAccountKey = exampleServiceAccount();

@@ -13,7 +13,7 @@ import {
   toggle,
 } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
-import { exampleServiceAccount, readServiceAccount } from './service-account.ts';
+import { exampleServiceAccount, readServiceAccount } from '../sdk/google-service-account.ts';
 
 const standardUrl = 'https://pubsub.googleapis.com';
 const audience = 'https://pubsub.googleapis.com/google.pubsub.v1.Publisher';
@@ -53,6 +53,15 @@ export const googlePubSub = defineDestination({
   id: 'GooglePubSub',
   label: 'Google Cloud Pub/Sub',
   settings,
+  facts: {
+    sends: 'Every event with its visitor, as JSON',
+    limits: { events: 1_000, bytes: 10_000_000 },
+    deduplicatesBy: undefined,
+    errors: 'status, for the whole request',
+    sources: ['https://cloud.google.com/pubsub/docs/reference/rest/v1/projects.topics/publish'],
+    checked: '2026-11-22',
+  },
+  loadPlatform: async () => (await import('./platform.ts')).pubSubPlatform,
   prepare,
 });
 

@@ -52,6 +52,15 @@ export const httpCustomRequest = defineDestination({
   id: 'HTTPCustomRequest',
   label: 'HTTP Custom Request',
   settings,
+  facts: {
+    sends: 'What the templates make of an event',
+    limits: { events: 1 },
+    deduplicatesBy: 'idempotency-key',
+    errors: 'status, one event a request',
+    sources: ['https://www.rfc-editor.org/rfc/rfc9110'],
+    checked: '2026-11-22',
+  },
+  loadPlatform: async () => (await import('./platform.ts')).customEndpoint,
   prepare,
 });
 

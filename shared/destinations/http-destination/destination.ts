@@ -47,6 +47,15 @@ export const httpDestination = defineDestination({
   id: 'HTTPDestination',
   label: 'HTTP Destination',
   settings,
+  facts: {
+    sends: 'Every event with its visitor, as JSON',
+    limits: { events: 1_000 },
+    deduplicatesBy: 'idempotency-key',
+    errors: 'status, for the whole request',
+    sources: ['https://www.rfc-editor.org/rfc/rfc9110'],
+    checked: '2026-11-22',
+  },
+  loadPlatform: async () => (await import('./platform.ts')).httpEndpoint,
   prepare,
 });
 

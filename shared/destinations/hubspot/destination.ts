@@ -55,6 +55,18 @@ export const hubspot = defineDestination({
   id: 'Hubspot',
   label: 'HubSpot',
   settings,
+  facts: {
+    sends: 'Custom events that are defined in HubSpot; $identify sets the contact',
+    limits: { events: 500 },
+    deduplicatesBy: 'uuid',
+    errors: 'contacts row by row, events as a whole',
+    sources: [
+      'https://developers.hubspot.com/docs/api-reference/latest/events/send-event-data/batch-send-occurrences',
+      'https://developers.hubspot.com/docs/api-reference/latest/crm/objects/contacts/batch/upsert-contacts',
+    ],
+    checked: '2026-11-22',
+  },
+  loadPlatform: async () => (await import('./platform.ts')).hubspotPlatform,
   prepare,
 });
 

@@ -44,6 +44,15 @@ export const iterable = defineDestination({
   id: 'Iterable',
   label: 'Iterable',
   settings,
+  facts: {
+    sends: "Every event; $identify sets the user's fields",
+    limits: { events: 1_000, bytes: 4_194_304 },
+    deduplicatesBy: 'id',
+    errors: 'those that failed by user or name in a 200',
+    sources: ['https://api.iterable.com/api/docs'],
+    checked: '2026-11-22',
+  },
+  loadPlatform: async () => (await import('./platform.ts')).iterablePlatform,
   prepare,
 });
 

@@ -53,6 +53,18 @@ export const klaviyo = defineDestination({
   id: 'Klaviyo',
   label: 'Klaviyo',
   settings,
+  facts: {
+    sends: 'Every event as a metric; $identify sets the profile',
+    limits: { events: 1, bytes: 5_000_000 },
+    deduplicatesBy: 'unique_id',
+    errors: 'status, one event a request',
+    sources: [
+      'https://developers.klaviyo.com/en/reference/create_event',
+      'https://developers.klaviyo.com/en/reference/create_or_update_profile',
+    ],
+    checked: '2026-11-22',
+  },
+  loadPlatform: async () => (await import('./platform.ts')).klaviyoPlatform,
   prepare,
 });
 

@@ -53,6 +53,15 @@ export const linkedinAdsCapi = defineDestination({
   id: 'LinkedInAdsCAPI',
   label: 'LinkedIn Ads Conversions API',
   settings,
+  facts: {
+    sends: 'The events of one conversion rule',
+    limits: { events: 5_000, ageDays: 90 },
+    deduplicatesBy: 'eventId',
+    errors: 'a status a row; a wrong row by its place in the message of a 422',
+    sources: ['https://learn.microsoft.com/en-us/linkedin/marketing/integrations/ads-reporting/conversions-api'],
+    checked: '2026-11-22',
+  },
+  loadPlatform: async () => (await import('./platform.ts')).linkedinPlatform,
   prepare,
 });
 

@@ -54,6 +54,15 @@ export const mixpanel = defineDestination({
   id: 'Mixpanel',
   label: 'Mixpanel',
   settings,
+  facts: {
+    sends: 'Every event; $identify sets the profile',
+    limits: { events: 2_000, bytes: 10_485_760 },
+    deduplicatesBy: '$insert_id',
+    errors: 'row by row; profiles as a whole',
+    sources: ['https://docs.mixpanel.com/reference/import-events', 'https://docs.mixpanel.com/reference/profile-set'],
+    checked: '2026-11-22',
+  },
+  loadPlatform: async () => (await import('./platform.ts')).mixpanelPlatform,
   prepare,
 });
 

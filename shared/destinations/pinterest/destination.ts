@@ -50,6 +50,15 @@ export const pinterest = defineDestination({
   id: 'Pinterest',
   label: 'Pinterest API for Conversions',
   settings,
+  facts: {
+    sends: "Every event but the service's own, as a conversion",
+    limits: { events: 1_000 },
+    deduplicatesBy: 'event_id',
+    errors: 'row by row, in order',
+    sources: ['https://developers.pinterest.com/docs/api/v5/events-create'],
+    checked: '2026-11-22',
+  },
+  loadPlatform: async () => (await import('./platform.ts')).pinterestPlatform,
   prepare,
 });
 

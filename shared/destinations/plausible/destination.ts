@@ -41,6 +41,15 @@ export const plausible = defineDestination({
   id: 'Plausible',
   label: 'Plausible',
   settings,
+  facts: {
+    sends: 'Every event but $identify',
+    limits: { events: 1 },
+    deduplicatesBy: undefined,
+    errors: 'status, and a header for what is dropped',
+    sources: ['https://plausible.io/docs/events-api'],
+    checked: '2026-11-22',
+  },
+  loadPlatform: async () => (await import('./platform.ts')).plausiblePlatform,
   prepare,
 });
 

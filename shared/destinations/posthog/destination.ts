@@ -56,6 +56,15 @@ export const posthog = defineDestination({
   id: 'PostHog',
   label: 'PostHog',
   settings,
+  facts: {
+    sends: "Every event; $identify sets the person's properties",
+    limits: { events: 1_000, bytes: 20_000_000 },
+    deduplicatesBy: 'uuid',
+    errors: 'status, for the whole request',
+    sources: ['https://posthog.com/docs/api/capture'],
+    checked: '2026-11-22',
+  },
+  loadPlatform: async () => (await import('./platform.ts')).posthogPlatform,
   prepare,
 });
 

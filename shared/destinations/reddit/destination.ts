@@ -47,6 +47,15 @@ export const reddit = defineDestination({
   id: 'Reddit',
   label: 'Reddit Conversions API',
   settings,
+  facts: {
+    sends: "Every event but the service's own, as a conversion",
+    limits: { events: 1_000, ageDays: 7 },
+    deduplicatesBy: 'conversion_id',
+    errors: 'status, for the whole request',
+    sources: ['https://ads-api.reddit.com/docs/v3/operations/Post%20Conversion%20Events'],
+    checked: '2026-11-22',
+  },
+  loadPlatform: async () => (await import('./platform.ts')).redditPlatform,
   prepare,
 });
 

@@ -26,11 +26,13 @@ export type AwsCall = {
   /** Signed, and what the signature needs is added. Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** Below the root of the service; the root itself where nothing is said. */
+  readonly path?: string;
   /** What the body carries. */
   readonly events: readonly OutboundEvent[];
 };
 
-/** Makes a POST to the root of a service, signed for the time of the attempt. */
+/** Makes a POST to a service, signed for the time of the attempt. */
 export type MakeAwsRequest = (call: AwsCall, nowMs: number) => OutboundRequest;
 
 /**
@@ -43,8 +45,9 @@ export function prepareAwsRequests(
 ): MakeAwsRequest {
   const credentials = { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) };
   const domain = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
-  const url = new URL(`${baseUrl ?? `https://${service}.${region}.${domain}`}/`);
-  return ({ headers, body, events }, nowMs) => {
+  const root = `${baseUrl ?? `https://${service}.${region}.${domain}`}/`;
+  return ({ headers, body, path = '', events }, nowMs) => {
+    const url = new URL(root + path);
     const { headers: signed = {} } = aws4.sign(
       {
         service,

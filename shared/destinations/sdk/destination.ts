@@ -1,8 +1,13 @@
 import type { EventHead } from '../../contracts/events/resolved-event.ts';
 import type { ResolvedEvent } from '../../contracts/events/resolved-event.ts';
 import type { JsonObject } from '../../runtime/json.ts';
+import type { KindFacts } from './facts.ts';
+import type { OutboundAnswer, OutboundRequest } from './outbound.ts';
+import type { Platform } from './platform.ts';
 import { describeSettings, exampleOf, readSettings } from './settings.ts';
 import type { SettingDeclarations, SettingDescriptor, SettingsOf } from './settings.ts';
+
+export type { OutboundAnswer, OutboundRequest } from './outbound.ts';
 
 /** Entity of `GET /rest/v1/destinations/types`. */
 export type DestinationDescriptor = {
@@ -15,21 +20,6 @@ export type DestinationDescriptor = {
     readonly supportsRenamedEvents: boolean;
   };
   readonly settings: readonly SettingDescriptor[];
-};
-
-/** One HTTP request to the platform. */
-export type OutboundRequest = {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH';
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | undefined;
-};
-
-/** The platform's answer; `body` is bounded by the sender and may be cut. */
-export type OutboundAnswer = {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
 };
 
 /** What became of one event at one destination. */
@@ -99,6 +89,13 @@ export type DestinationKind = {
   readonly exampleSettings: JsonObject;
   /** What the platform answers when it took one event, where an empty 200 would not say so: for tests. */
   readonly exampleSuccess?: Pick<OutboundAnswer, 'status' | 'body'>;
+  /**
+   * What the made-up event of a test must say for this platform to take it, such as the id of a click on one of its ads.
+   */
+  readonly exampleProperties?: JsonObject;
+  readonly facts: KindFacts;
+  /** The platform as it documents itself, to try the kind against. Loaded when it is asked for: deliveries need none. */
+  readonly loadPlatform?: () => Promise<Platform>;
   /** Checks and reads the settings, and prepares. Throws SettingError naming the key. */
   prepare(settings: JsonObject): PreparedDestination;
 };
@@ -106,7 +103,7 @@ export type DestinationKind = {
 /** A kind as its folder declares it. */
 export type DestinationDefinition<Declarations extends SettingDeclarations> = Pick<
   DestinationKind,
-  'exampleSuccess'
+  'exampleSuccess' | 'exampleProperties' | 'facts' | 'loadPlatform'
 > & {
   /** As the specification spells it. */
   readonly id: string;
@@ -120,7 +117,16 @@ export type DestinationDefinition<Declarations extends SettingDeclarations> = Pi
 export function defineDestination<Declarations extends SettingDeclarations>(
   definition: DestinationDefinition<Declarations>,
 ): DestinationKind {
-  const { id, label, settings: declarations, exampleSuccess, prepare } = definition;
+  const {
+    id,
+    label,
+    settings: declarations,
+    exampleSuccess,
+    exampleProperties,
+    facts,
+    loadPlatform,
+    prepare,
+  } = definition;
   return {
     descriptor: {
       id,
@@ -134,8 +140,18 @@ export function defineDestination<Declarations extends SettingDeclarations>(
       return exampleOf(declarations);
     },
     ...(exampleSuccess === undefined ? {} : { exampleSuccess }),
+    ...(exampleProperties === undefined ? {} : { exampleProperties }),
+    facts,
+    ...(loadPlatform === undefined ? {} : { loadPlatform }),
     prepare: (settings) => prepare(readSettings(declarations, settings)),
   };
+}
+
+/** The event of a request that carries one. */
+export function onlyEvent(events: readonly OutboundEvent[]): OutboundEvent {
+  const [event] = events;
+  if (event === undefined) throw new UnfitEventError('there is no event');
+  return event;
 }
 
 /** An event that the platform cannot take as it is. The message holds no content of the event: it becomes its reason. */

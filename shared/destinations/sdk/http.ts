@@ -25,6 +25,39 @@ export function postJson({ url, headers, body, events }: PostOptions): OutboundR
   };
 }
 
+/** A POST of a form, for platforms older than JSON. Members that are not set are left out. */
+export function postForm({ url, headers, body, events }: PostOptions & { body: FormMembers }): OutboundRequest {
+  return {
+    method: 'POST',
+    url,
+    headers: { 'content-type': 'application/x-www-form-urlencoded', ...deliveryHeaders(events), ...headers },
+    body: formOf(body),
+  };
+}
+
+/** A GET whose parameters say everything, as pixels and postbacks have it. */
+export function getWith({ url, headers, query, events }: GetOptions): OutboundRequest {
+  const parameters = formOf(query);
+  const address = parameters === '' ? url : `${url}${url.includes('?') ? '&' : '?'}${parameters}`;
+  if (address.length > urlCharactersMax) throw new UnfitEventError('the event is too large for a URL');
+  return { method: 'GET', url: address, headers: { ...deliveryHeaders(events), ...headers }, body: undefined };
+}
+
+type FormMembers = Readonly<Record<string, string | number | undefined>>;
+
+type GetOptions = Omit<PostOptions, 'body'> & { readonly query: FormMembers };
+
+/** What servers and proxies take at least, in practice. */
+const urlCharactersMax = 8_192;
+
+function formOf(members: FormMembers): string {
+  const form = new URLSearchParams();
+  for (const [name, value] of Object.entries(members)) {
+    if (value !== undefined && value !== '') form.set(name, String(value).toWellFormed());
+  }
+  return form.toString();
+}
+
 /** Headers of every delivery: who sends, the key by which a repeated attempt is known, and the trace it belongs to. */
 export function deliveryHeaders(events: readonly OutboundEvent[]): Readonly<Record<string, string>> {
   return { 'user-agent': 'Sluice/1', ...identifyingHeaders(events) };

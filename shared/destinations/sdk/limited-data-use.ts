@@ -2,7 +2,8 @@ import { countryCode } from '../../routing/modifications/countries.ts';
 import { normaliseState } from '../../routing/modifications/personal-data.ts';
 import { isJsonObject } from '../../runtime/json.ts';
 import type { JsonObject } from '../../runtime/json.ts';
-import { textOf } from './event.ts';
+import type { OutboundEvent } from './destination.ts';
+import { acceptsCustomerEvents, sentEvent, textOf } from './event.ts';
 import type { SentEvent } from './event.ts';
 import { knownPerson } from './person.ts';
 
@@ -15,6 +16,14 @@ export function isLimited({ properties, visitor }: SentEvent): boolean {
   const given = properties[limitedDataUse];
   const { consent } = visitor;
   return isYes(given === undefined && isJsonObject(consent) ? consent[limitedDataUse] : given);
+}
+
+/**
+ * Whether an event is the customer's own and may be used without limit: for advertising kinds whose platform has no words
+ * for a limit.
+ */
+export function acceptsUnlimitedEvents(event: OutboundEvent): boolean {
+  return acceptsCustomerEvents(event) && !isLimited(sentEvent(event));
 }
 
 /** The property that says it. */

@@ -112,6 +112,18 @@ export function normaliseEmail(text: string): string | undefined {
   return /^[^\s@]+@[^\s@]+$/.test(email) ? email : undefined;
 }
 
+/**
+ * An address of Gmail without dots and what follows a plus, which it does not look at; others as `normaliseEmail` has
+ * them. For platforms that hash addresses so.
+ */
+export function normaliseGmail(text: string): string | undefined {
+  const email = normaliseEmail(text);
+  const [, user = '', domain = ''] = /^(.+)@(gmail\.com|googlemail\.com)$/.exec(email ?? '') ?? [];
+  if (user === '') return email;
+  const plain = user.replace(/\+.*$/, '').replaceAll('.', '');
+  return plain === '' ? undefined : `${plain}@${domain}`;
+}
+
 /** E.164 with its plus, for platforms that hash it so; a number without a country code is one of `country`. */
 export function normaliseE164(text: string, country?: string): string | undefined {
   const digits = normalisePhone(text, country);

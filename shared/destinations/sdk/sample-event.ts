@@ -1,4 +1,5 @@
 import type { ResolvedEvent } from '../../contracts/events/resolved-event.ts';
+import type { DestinationKind } from './destination.ts';
 
 /** A resolved event with made-up content, for trying a destination and for tests. */
 export function sampleEvent(overrides: Partial<ResolvedEvent['event']> = {}): ResolvedEvent {
@@ -28,4 +29,15 @@ export function sampleEvent(overrides: Partial<ResolvedEvent['event']> = {}): Re
       custom_properties: { plan: 'pro' },
     },
   };
+}
+
+/** The same with what the platform of a kind asks for beside it. */
+export function sampleEventFor(
+  { exampleProperties }: Pick<DestinationKind, 'exampleProperties'>,
+  overrides: Partial<ResolvedEvent['event']> = {},
+): ResolvedEvent {
+  const sample = sampleEvent(overrides);
+  if (exampleProperties === undefined) return sample;
+  const event_properties = { ...exampleProperties, ...sample.event.event_properties };
+  return { ...sample, event: { ...sample.event, event_properties } };
 }

@@ -43,6 +43,15 @@ export const sluiceSyntheticData = defineDestination({
   id: 'SluiceSyntheticData',
   label: 'Sluice Synthetic Data',
   settings,
+  facts: {
+    sends: 'For every event one that is made up',
+    limits: { events: 1_000 },
+    deduplicatesBy: 'idempotency-key',
+    errors: 'status, for the whole request',
+    sources: ['https://www.rfc-editor.org/rfc/rfc9110'],
+    checked: '2026-11-22',
+  },
+  loadPlatform: async () => (await import('./platform.ts')).syntheticEndpoint,
   prepare,
 });
 

@@ -51,6 +51,15 @@ export const snapchatAdsCapi = defineDestination({
   id: 'SnapchatAdsCapi',
   label: 'Snapchat Conversions API',
   settings,
+  facts: {
+    sends: 'Events Snap has a name for, others under one of its five custom names',
+    limits: { events: 2_000, ageDays: 37 },
+    deduplicatesBy: 'event_id',
+    errors: 'status, for the whole request',
+    sources: ['https://developers.snap.com/api/marketing-api/Conversions-API/UsingTheAPI'],
+    checked: '2026-11-22',
+  },
+  loadPlatform: async () => (await import('./platform.ts')).snapchatPlatform,
   prepare,
 });
 

@@ -50,6 +50,15 @@ export const tiktok = defineDestination({
   label: 'TikTok Events API',
   settings,
   exampleSuccess: { status: 200, body: '{"code":0,"message":"OK"}' },
+  facts: {
+    sends: "Every event but the service's own, as a conversion",
+    limits: { events: 1_000 },
+    deduplicatesBy: 'event_id',
+    errors: 'a code in a 200, for the whole request; a wrong row by its place in the message',
+    sources: ['https://business-api.tiktok.com/portal/docs?id=1771100865818625'],
+    checked: '2026-11-22',
+  },
+  loadPlatform: async () => (await import('./platform.ts')).tiktokPlatform,
   prepare,
 });
 

@@ -41,6 +41,15 @@ export const woopra = defineDestination({
   id: 'Woopra',
   label: 'Woopra',
   settings,
+  facts: {
+    sends: 'Every event; $identify sets visitor properties',
+    limits: { events: 1 },
+    deduplicatesBy: undefined,
+    errors: 'status, one event a request',
+    sources: ['https://docs.woopra.com/reference/track-ce'],
+    checked: '2026-11-22',
+  },
+  loadPlatform: async () => (await import('./platform.ts')).woopraPlatform,
   prepare,
 });
 

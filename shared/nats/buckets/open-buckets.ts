@@ -14,12 +14,16 @@ export type Buckets = {
   readonly leases: Bucket;
   /** Replays asked for, and how far they are. */
   readonly replays: Bucket;
+  /** Access tokens that platforms gave out, sealed. */
+  readonly tokens: Bucket;
 };
 
 const mebibyte = 1024 ** 2;
 const dayMs = 86_400_000;
 // Entries of instances that are gone would stay for ever; a month keeps "last seen" times useful.
 const healthTtlMs = 30 * dayMs;
+// A refresh token that a platform replaced stands nowhere else: it outlives a destination that is paused for a while.
+const tokensTtlMs = 365 * dayMs;
 
 /** The one set of limits all services share. */
 export const bucketSettings = (replicas: number): Readonly<Record<keyof Buckets, BucketSettings>> => ({
@@ -27,6 +31,7 @@ export const bucketSettings = (replicas: number): Readonly<Record<keyof Buckets,
   health: { name: buckets.health, replicas, bytesMax: 128 * mebibyte, ttlMs: healthTtlMs },
   leases: { name: buckets.leases, replicas, bytesMax: 8 * mebibyte, ttlMs: leaseTtlMs },
   replays: { name: buckets.replays, replicas, bytesMax: 8 * mebibyte, ttlMs: healthTtlMs },
+  tokens: { name: buckets.tokens, replicas, bytesMax: 32 * mebibyte, ttlMs: tokensTtlMs },
 });
 
 /** Opens the one that names the processes alive: for a process that has to know before it changes anything. */
@@ -37,11 +42,12 @@ export function openLeases(connection: LogConnection, replicas: number): Promise
 /** Opens the buckets, making those that are missing. */
 export async function openBuckets(connection: LogConnection, replicas: number): Promise<Buckets> {
   const settings = bucketSettings(replicas);
-  const [config, health, leases, replays] = await Promise.all([
+  const [config, health, leases, replays, tokens] = await Promise.all([
     openBucket(connection, settings.config),
     openBucket(connection, settings.health),
     openBucket(connection, settings.leases),
     openBucket(connection, settings.replays),
+    openBucket(connection, settings.tokens),
   ]);
-  return { config, health, leases, replays };
+  return { config, health, leases, replays, tokens };
 }

@@ -31,7 +31,13 @@ export function streamOf(subject: string): string | undefined {
   return streamOfHead[subject.slice(0, subject.indexOf('.'))];
 }
 
-export const buckets = { config: 'CONFIG', health: 'HEALTH', leases: 'LEASES', replays: 'REPLAYS' } as const;
+export const buckets = {
+  config: 'CONFIG',
+  health: 'HEALTH',
+  leases: 'LEASES',
+  replays: 'REPLAYS',
+  tokens: 'TOKENS',
+} as const;
 
 const duplicateWindowMs = 120_000;
 

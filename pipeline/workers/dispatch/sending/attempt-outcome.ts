@@ -25,8 +25,8 @@ export type AttemptOutcome = (typeof attemptOutcomes)[number];
 export function attemptOutcome({ outcome, request, failure }: Attempt): AttemptOutcome {
   if (outcome.kind === 'delivered' || outcome.kind === 'dropped') return outcome.kind;
   if (request === undefined || failure === 'invalid') return 'unfit';
-  if (failure !== undefined) return failure;
   if (request.status === 429 || (outcome.kind === 'retry' && outcome.isThrottled === true)) return 'throttled';
   if (outcome.kind === 'retry' && outcome.refusesAccess === true) return 'access_refused';
+  if (failure !== undefined) return failure;
   return outcome.kind === 'retry' ? 'unavailable' : 'refused';
 }

@@ -134,13 +134,16 @@ function readResult(
   const host = parseUrl(request.url)?.host ?? '';
   if (result.kind === 'failed') {
     const { reason, permanent, failure } = result;
+    const isAccessRefused = result.refusesAccess === true;
     const attempt: Attempt = {
-      outcome: { kind: permanent ? 'reject' : 'retry', reason },
+      outcome: permanent
+        ? { kind: 'reject', reason }
+        : { kind: 'retry', reason, ...(isAccessRefused ? { refusesAccess: true } : {}) },
       request: { method: request.method, host },
       failure,
     };
     const isOverloaded = failure === 'timeout';
-    const said = { requests: 1, isUp: permanent, isOverloaded, isAccessRefused: false };
+    const said = { requests: 1, isUp: permanent, isOverloaded, isAccessRefused };
     return { attempts: events.map(() => attempt), ...said };
   }
   const { answer } = result;

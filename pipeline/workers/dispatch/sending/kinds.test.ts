@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { OfferedDestination, OfferedKind } from '../../../../shared/destinations/common-settings.ts';
 import { destinationKinds } from '../../../../shared/destinations/registry.ts';
-import { sampleEvent } from '../../../../shared/destinations/sdk/sample-event.ts';
+import { sampleEvent, sampleEventFor } from '../../../../shared/destinations/sdk/sample-event.ts';
 import { createEgressRules } from '../../../../shared/egress/egress-rules.ts';
 import { createGuardedLookup } from '../../../../shared/egress/guarded-lookup.ts';
 import { createSender } from '../../../../shared/egress/sender.ts';
@@ -33,7 +33,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
   const send = async (given: Answer): Promise<Delivered> => {
     destination.answer(() => given);
     const now = Date.now();
-    const resolved = sampleEvent({ time: now, received_at: now });
+    const resolved = sampleEventFor(kind, { time: now, received_at: now });
     return deliver(prepareFor(kind, `${origin}/to`), sender, [{ resolved }]);
   };
 
@@ -43,13 +43,15 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     const arrived = destination.requests.slice(before);
     expect(arrived).toHaveLength(1);
     const [{ method, path, headers, body }] = arrived as [DestinationRequest];
-    expect(method).toMatch(/^(POST|PUT|PATCH)$/);
+    expect(method).toMatch(/^(GET|POST|PUT|PATCH)$/);
     expect(path).toMatch(/^\/to/);
-    expect(body).not.toBe('');
-    expect(headers).toMatchObject({
-      'content-type': expect.stringContaining('/'),
-      'idempotency-key': expect.any(String),
-    });
+    expect(headers).toMatchObject({ 'idempotency-key': expect.any(String) });
+    if (method === 'GET') {
+      expect({ body, path }).toEqual({ body: '', path: expect.stringMatching(/\/to\S{20,}/) });
+    } else {
+      expect(body).not.toBe('');
+      expect(headers).toMatchObject({ 'content-type': expect.stringContaining('/') });
+    }
     expect(attempts.map((attempt) => attempt?.outcome)).toEqual([{ kind: 'delivered' }]);
     expect(said).toEqual({ requests: 1, isUp: true, isOverloaded: false, isAccessRefused: false });
   });
@@ -59,7 +61,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     expect(attempts).toEqual([
       {
         outcome: { kind: 'reject', reason: expect.any(String) },
-        request: { method: 'POST', host: new URL(origin).host, status: 400 },
+        request: { method: expect.stringMatching(/^(GET|POST)$/), host: new URL(origin).host, status: 400 },
       },
     ]);
     expect(isUp).toBe(true);
@@ -125,5 +127,8 @@ function prepareFor({ descriptor, exampleSettings, prepare }: OfferedKind, url: 
     descriptor.settings.some((setting) => setting.key === key),
   );
   if (place === undefined) throw new Error(`${descriptor.id} has no setting for where it sends`);
-  return prepare({ ...exampleSettings, [place]: url });
+  // What the address of a postback says beside its place is kept.
+  const example = exampleSettings[place];
+  const [query = ''] = (place === 'url' && typeof example === 'string' ? /\?.*$/.exec(example) : null) ?? [];
+  return prepare({ ...exampleSettings, [place]: `${url}${query}` });
 }

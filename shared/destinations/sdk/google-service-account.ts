@@ -2,8 +2,17 @@ import jws from 'jws';
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { isJsonObject } from '../../runtime/json.ts';
 import type { JsonObject } from '../../runtime/json.ts';
-import { SettingError } from '../sdk/settings.ts';
-import { textOf } from '../sdk/event.ts';
+import { SettingError } from './settings.ts';
+import { textOf } from './event.ts';
+
+/** The JSON key of a service account, as far as it is of use. */
+export type ServiceAccountKey = {
+  readonly projectId: string | undefined;
+  readonly email: string;
+  readonly keyId: string | undefined;
+  /** RSA, PEM. */
+  readonly privateKey: string;
+};
 
 export type GoogleServiceAccount = {
   readonly projectId: string | undefined;
@@ -21,18 +30,11 @@ const clockSkewSeconds = 60;
  * are: https://google.aip.dev/auth/4111. No other service is asked. Throws SettingError.
  */
 export function readServiceAccount(text: string, key: string, audience: string): GoogleServiceAccount {
-  const file = parse(key, text);
-  const email = textOf(file['client_email']);
-  const privateKey = textOf(file['private_key']);
-  const keyId = textOf(file['private_key_id']);
-  if (email === undefined || privateKey === undefined) {
-    throw new SettingError(key, 'must be the JSON key of a service account, with client_email and private_key');
-  }
-  if (!isRsaKey(privateKey)) throw new SettingError(key, 'holds a private_key that cannot be read');
+  const { projectId, email, keyId, privateKey } = readServiceAccountKey(text, key);
   let period = Number.NaN;
   let token = '';
   return {
-    projectId: textOf(file['project_id']),
+    projectId,
     token(nowMs) {
       const current = Math.floor(nowMs / tokenPeriodMs);
       if (current !== period) {
@@ -47,6 +49,18 @@ export function readServiceAccount(text: string, key: string, audience: string):
       return token;
     },
   };
+}
+
+/** Reads the JSON key of a service account. Throws SettingError. */
+export function readServiceAccountKey(text: string, key: string): ServiceAccountKey {
+  const file = parse(key, text);
+  const email = textOf(file['client_email']);
+  const privateKey = textOf(file['private_key']);
+  if (email === undefined || privateKey === undefined) {
+    throw new SettingError(key, 'must be the JSON key of a service account, with client_email and private_key');
+  }
+  if (!isRsaKey(privateKey)) throw new SettingError(key, 'holds a private_key that cannot be read');
+  return { projectId: textOf(file['project_id']), email, keyId: textOf(file['private_key_id']), privateKey };
 }
 
 let example: string | undefined;

@@ -1,0 +1,97 @@
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import { nullable } from '../../shared/contracts/config/define-collection.ts';
+import type { DestinationKind } from '../../shared/destinations/sdk/destination.ts';
+import { platformScenarios } from '../../shared/destinations/sdk/platform.ts';
+import type { PlatformProblem, PlatformScenario } from '../../shared/destinations/sdk/platform.ts';
+import { authorized } from '../../shared/egress/oauth/authorized.ts';
+import type { Sender } from '../../shared/egress/sender.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
+import { badRequest } from '../api/api-error.ts';
+import { prepareKind } from './prepare-destination.ts';
+import type { ReadyDestination } from './prepare-destination.ts';
+import { missingSettings } from './settings.ts';
+import type { SettingSealer } from './settings.ts';
+
+const scenarios = Object.keys(platformScenarios) as PlatformScenario[];
+
+/** What the scripted platform is to do. */
+export const scenarioField = Type.Enum(scenarios, {
+  description:
+    'With sandbox only, what the platform does. ' +
+    scenarios.map((scenario) => `${scenario}: it ${platformScenarios[scenario]}.`).join(' '),
+});
+
+/** What a test in the sandbox tells beside what every test does. */
+export const sandboxReply = nullable(
+  Type.Object(
+    {
+      scenario: Type.Enum(scenarios),
+      madeUpSettings: Type.Array(Type.String(), {
+        description: 'Keys of required settings that are not set yet: made-up values stood in for them.',
+      }),
+      problems: Type.Array(
+        Type.Object({
+          field: Type.String({ description: 'A path with dots; empty for the request as a whole.' }),
+          message: Type.String(),
+        }),
+        { description: 'What is wrong with the request in the eyes of the platform, or what the scenario says.' },
+      ),
+    },
+    { description: 'Null where the request was sent to the platform itself.' },
+  ),
+);
+
+export type SandboxReport = Exclude<Static<typeof sandboxReply>, null>;
+
+/** A platform of one test: it answers as documented, without a network. */
+export type Sandbox = {
+  readonly sender: Sender;
+  /** What the platform found, once it was sent something. */
+  report(): SandboxReport;
+};
+
+/**
+ * Makes a kind ready to be tried in the sandbox, with settings in the clear. Throws a 400 where the kind has no scripted
+ * platform, or does not take the settings.
+ */
+export async function prepareSandboxTest(
+  kind: DestinationKind,
+  given: JsonObject,
+  scenario: PlatformScenario,
+): Promise<ReadyDestination & { readonly sandbox: Sandbox }> {
+  if (kind.loadPlatform === undefined) throw badRequest(`sandbox: ${kind.descriptor.id} has no scripted platform`);
+  const platform = await kind.loadPlatform();
+  const { settings, madeUp } = completeSettings(kind, given);
+  const problems: PlatformProblem[] = [];
+  const sender: Sender = {
+    async send(request) {
+      const judged = platform.judge(authorized(request, 'sandbox'), { scenario });
+      problems.push(...judged.problems);
+      return { kind: 'answered', answer: judged.answer };
+    },
+    close: async () => undefined,
+  };
+  const report = () => ({ scenario, madeUpSettings: [...madeUp], problems: problems.map(problemOf) });
+  return { ...prepareKind(kind, settings), sandbox: { sender, report } };
+}
+
+const problemOf = ({ field, message }: PlatformProblem) => ({ field, message });
+
+/** In the clear already. */
+const opened: SettingSealer = { seal: (_key, plain) => plain, open: (_key, sealed) => sealed };
+
+/**
+ * Settings in the clear, with the kind's example values for required ones that are not set: a sandbox needs no account.
+ * Throws a 400 for one that is set and cannot be used.
+ */
+function completeSettings(
+  kind: DestinationKind,
+  given: JsonObject,
+): { readonly settings: JsonObject; readonly madeUp: readonly string[] } {
+  const missing = missingSettings(kind, given, opened);
+  if (missing.length === 0) return { settings: given, madeUp: [] };
+  const examples = kind.exampleSettings;
+  const settings = { ...given, ...Object.fromEntries(missing.map((key) => [key, examples[key]])) };
+  return { settings, madeUp: missing };
+}

@@ -1,0 +1,235 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { OfferedDestination, OfferedKind } from '../../../../shared/destinations/common-settings.ts';
+import { destinationKinds } from '../../../../shared/destinations/registry.ts';
+import type { OutboundEvent, OutboundRequest } from '../../../../shared/destinations/sdk/destination.ts';
+import type {
+  Judgement,
+  JudgeOptions,
+  Platform,
+  PlatformCredentials,
+} from '../../../../shared/destinations/sdk/platform.ts';
+import { sampleVisit, sampleVisitEvents } from '../../../../shared/destinations/testing/sample-visit.ts';
+import { createEgressRules } from '../../../../shared/egress/egress-rules.ts';
+import { createGuardedLookup } from '../../../../shared/egress/guarded-lookup.ts';
+import { authorized } from '../../../../shared/egress/oauth/authorized.ts';
+import { withOAuth } from '../../../../shared/egress/oauth/oauth-sender.ts';
+import { requestToken } from '../../../../shared/egress/oauth/request-token.ts';
+import type { TokenSource } from '../../../../shared/egress/oauth/token-source.ts';
+import { createSender } from '../../../../shared/egress/sender.ts';
+import type { Sender } from '../../../../shared/egress/sender.ts';
+import { isJsonObject } from '../../../../shared/runtime/json.ts';
+import type { JsonObject } from '../../../../shared/runtime/json.ts';
+import { startScriptedDestination } from '../../../../shared/testing/scripted-destination.ts';
+import type { DestinationRequest, ScriptedDestination } from '../../../../shared/testing/scripted-destination.ts';
+import { deliver } from './deliver.ts';
+import type { Delivered } from './deliver.ts';
+
+// Every kind that has a scripted platform is tried against it: what the kind builds goes through the real sender to a
+// server that judges and answers as the platform documents, and what comes of it is what the dispatcher would act on.
+
+type NamedCredentials = Exclude<PlatformCredentials, { in: 'nowhere' }>;
+
+const waitMs = 7_000;
+const eventsMax = 4;
+
+let server: ScriptedDestination;
+let sender: Sender;
+
+beforeAll(async () => {
+  server = await startScriptedDestination();
+  const rules = createEgressRules(['127.0.0.0/8']);
+  const limits = { connectionsMax: 2, connectTimeoutMs: 30_000, headersTimeoutMs: 30_000, totalTimeoutMs: 30_000 };
+  sender = withOAuth(createSender({ rules, lookupFor: createGuardedLookup(rules), limits }), tokens);
+});
+afterAll(async () => {
+  await sender.close();
+  await server.close();
+});
+
+/** Asks the platform for each token: what is kept and shared of them is tested where it is done. */
+const tokens: TokenSource = {
+  async get(grant, plain) {
+    const answer = await requestToken(grant, undefined, plain, Date.now());
+    return answer.kind === 'token' ? answer : { ...answer, kind: 'none', isRefused: answer.kind === 'refused' };
+  },
+};
+const tokenAnswer = { access_token: 'given-token', token_type: 'Bearer', expires_in: 3_600 };
+
+const tried = destinationKinds.filter(({ loadPlatform }) => loadPlatform !== undefined);
+
+describe.each(tried.map((kind) => [kind.descriptor.id, kind] as const))('%s', (_id, kind) => {
+  let platform: Platform;
+  let prepared: OfferedDestination;
+  let events: readonly OutboundEvent[];
+  let judged: Judgement[];
+
+  beforeAll(async () => {
+    platform = (await kind.loadPlatform?.()) ?? raise('it has no platform');
+    prepared = prepareFor(kind, server.url);
+    const nowMs = Date.now();
+    const count = Math.min(eventsMax, prepared.batchEventsMax);
+    events = Array.from({ length: count }, (_, nth) => sampleVisit(nowMs, nth + 1));
+  });
+
+  /** Has the platform answer what it is sent now. */
+  const run = (options: JudgeOptions, sent: readonly OutboundEvent[] = events): Promise<Delivered> => {
+    judged = [];
+    server.answer((request) => {
+      if (request.path === '/oauth/token') return { status: 200, body: JSON.stringify(tokenAnswer) };
+      const judgement = platform.judge(outboundOf(request), options);
+      judged.push(judgement);
+      return judgement.answer;
+    });
+    return deliver(prepared, sender, sent);
+  };
+  const outcomesOf = ({ attempts }: Delivered) => attempts.map((attempt) => attempt?.outcome.kind);
+  const all = (outcome: string): string[] => events.map(() => outcome);
+
+  it('success: the platform takes every event of a batch', async () => {
+    const delivered = await run({});
+    expect(judged.flatMap(({ problems }) => problems)).toEqual([]);
+    expect(delivered).toMatchObject({ isUp: true, isOverloaded: false });
+    expect(outcomesOf(delivered)).toEqual(all('delivered'));
+    expect(judged.flatMap(({ taken }) => taken)).toHaveLength(events.length);
+  });
+
+  it.each(sampleVisitEvents)('%s: is passed over, or taken', async (name) => {
+    const event = sampleVisit(Date.now(), 1, name);
+    if (prepared.accepts?.(event) === false) return;
+    const delivered = await run({}, [event]);
+    expect(judged.flatMap(({ problems }) => problems)).toEqual([]);
+    expect(outcomesOf(delivered)).toEqual(['delivered']);
+  });
+
+  const requestOfOne = (): OutboundRequest =>
+    authorized(prepared.buildRequest(events.slice(0, 1), Date.now()), 'token');
+
+  it('credentials: a request without them is not taken', () => {
+    const request = requestOfOne();
+    const { credentials } = platform.endpointOf(request) ?? raise('the platform has no such address');
+    if (credentials.in === 'nowhere') return;
+    const { problems, taken } = platform.judge(withoutCredentials(request, credentials));
+    expect({ problems, taken }).toMatchObject({ taken: [], problems: [{ field: credentials.name }] });
+  });
+
+  it('required: a row without a field that must be there is refused, and the field is named', () => {
+    const request = requestOfOne();
+    const { rows = [], content } = platform.endpointOf(request) ?? raise('the platform has no such address');
+    if (content !== 'json') return;
+    const body: unknown = JSON.parse(request.body ?? '');
+    for (const { at, schema } of rows) {
+      const [row] = (at === '' ? body : memberAt(body, at)) as JsonObject[] | [undefined];
+      const required = 'required' in schema && Array.isArray(schema.required) ? (schema.required as string[]) : [];
+      for (const name of row === undefined ? [] : required) {
+        const { [name]: _, ...rest } = row ?? {};
+        const mutilated = request.body?.replace(JSON.stringify(row), () => JSON.stringify(rest));
+        const { problems, taken } = platform.judge({ ...request, body: mutilated });
+        expect({ taken, problems }).toMatchObject({ taken: [], problems: [{ field: expect.stringContaining(name) }] });
+      }
+    }
+  });
+
+  it('refusal: no event counts as delivered, none is tried again, and the destination is up', async () => {
+    const delivered = await run({ scenario: 'refusal' });
+    expect(outcomesOf(delivered)).toEqual(all('reject'));
+    expect(delivered.isUp).toBe(true);
+    expect(delivered.requests).toBeLessThanOrEqual(2 * events.length - 1);
+  });
+
+  it('refused row: that event is refused, and every other one arrives', async () => {
+    await run({});
+    const culprit = JSON.stringify(judged.flatMap(({ taken }) => taken).at(-1));
+    const refuses = (row: unknown): boolean => JSON.stringify(row) === culprit;
+    const outcomes = new Map<OutboundEvent, string>();
+    // Where the platform takes nothing for one bad event, the others come again.
+    let left = events;
+    for (let round = 0; round < 3 && left.length > 0; round += 1) {
+      const sent = left;
+      outcomesOf(await run({ scenario: 'refused-row', refuses }, sent)).forEach((outcome, index) => {
+        const event = sent[index];
+        if (event !== undefined) outcomes.set(event, outcome ?? 'retry');
+      });
+      left = sent.filter((event) => outcomes.get(event) === 'retry');
+    }
+    expect([...outcomes.values()].toSorted()).toEqual([...all('delivered').slice(1), 'reject']);
+  });
+
+  it('throttled: every event is tried again when the platform says, and it is asked less', async () => {
+    const delivered = await run({ scenario: 'throttled' });
+    expect(outcomesOf(delivered)).toEqual(all('retry'));
+    expect(delivered.isOverloaded).toBe(true);
+    const [said] = judged;
+    if (said?.answer.headers['retry-after'] === undefined) return;
+    for (const attempt of delivered.attempts) expect(attempt?.outcome).toMatchObject({ afterMs: waitMs });
+  });
+
+  it('ended token: no event counts as delivered, and the request is not taken apart', async () => {
+    const delivered = await run({ scenario: 'ended-token' });
+    expect(outcomesOf(delivered)).not.toContain('delivered');
+    const groups = new Set(events.map((event) => prepared.groupOf?.(event) ?? ''));
+    expect(delivered.requests).toBe(groups.size);
+  });
+
+  it('malformed: no event counts as delivered', async () => {
+    expect(outcomesOf(await run({ scenario: 'malformed' }))).not.toContain('delivered');
+  });
+
+  it('too large: a request is sent in parts, and an event that is too large by itself is refused', async () => {
+    const bytes = Buffer.byteLength(prepared.buildRequest(events.slice(0, 1), Date.now()).body ?? '', 'utf8');
+    const inParts = await run({ bytesMax: Math.ceil(bytes * 1.6) });
+    expect(outcomesOf(inParts)).toEqual(all('delivered'));
+    const single = await run({ scenario: 'too-large' }, events.slice(0, 1));
+    expect(outcomesOf(single)).toEqual(['reject']);
+  });
+
+  it('unavailable: every event is tried again, and the destination is not up', async () => {
+    const delivered = await run({ scenario: 'unavailable' });
+    expect(outcomesOf(delivered)).toEqual(all('retry'));
+    expect(delivered.isUp).toBe(false);
+  });
+});
+
+/** The request as the platform would have been sent it. */
+function outboundOf({ method, path, headers, body }: DestinationRequest): OutboundRequest {
+  const plain = Object.entries(headers).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : []));
+  return {
+    method: method as OutboundRequest['method'],
+    url: `${server.url}${path}`,
+    headers: Object.fromEntries(plain) as Record<string, string>,
+    body: body === '' ? undefined : body,
+  };
+}
+
+/** The kind with its example settings, sending to `url`. */
+function prepareFor({ descriptor, exampleSettings, prepare }: OfferedKind, url: string): OfferedDestination {
+  const has = (key: string): boolean => descriptor.settings.some((setting) => setting.key === key);
+  const place = ['baseUrl', 'url', 'httpDestinationUrl'].find(has) ?? raise('it has no setting for where it sends');
+  // What the address of a postback says beside its place is kept.
+  const example = exampleSettings[place];
+  const [query = ''] = (place === 'url' && typeof example === 'string' ? /\?.*$/.exec(example) : null) ?? [];
+  return prepare({
+    ...exampleSettings,
+    [place]: `${url}${query}`,
+    ...(has('tokenUrl') ? { tokenUrl: `${url}/oauth/token` } : {}),
+  });
+}
+
+function withoutCredentials(request: OutboundRequest, { in: place, name }: NamedCredentials): OutboundRequest {
+  const { url, headers, body = '' } = request;
+  if (place === 'header') {
+    const { [name]: _, ...others } = headers;
+    return { ...request, headers: others };
+  }
+  const shorter = new URL(url);
+  if (place === 'query') shorter.searchParams.delete(name);
+  // The name as it stands in JSON, in a form, or in a query written by hand.
+  return { ...request, url: shorter.href, body: place === 'body' ? body.replaceAll(name, 'another_name') : body };
+}
+
+function memberAt(body: unknown, path: string): unknown {
+  return path.split('.').reduce<unknown>((held, name) => (isJsonObject(held) ? held[name] : undefined), body) ?? [];
+}
+
+function raise(problem: string): never {
+  throw new Error(problem);
+}

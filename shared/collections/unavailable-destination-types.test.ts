@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest';
+import { destinationKinds } from '../destinations/registry.ts';
+import { destinationTypes } from './destination-types.ts';
+import { unavailableDestinationTypes, whyUnavailable } from './unavailable-destination-types.ts';
+
+test('unavailable types: every kind known by name is offered, or says once why it is not', () => {
+  const offered = destinationKinds.map(({ descriptor }) => descriptor.id);
+  const refused = unavailableDestinationTypes.map(({ id }) => id);
+  expect([...offered, ...refused].toSorted()).toEqual(destinationTypes.toSorted());
+  for (const { reason } of unavailableDestinationTypes) expect(reason).toMatch(/^[A-Z].{20,}\.$/);
+});
+
+test('unavailable types: a browser tag names what takes events from servers', () => {
+  expect(whyUnavailable('BingAdsWeb')).toContain('BingAds takes');
+});
+
+test('unavailable types: an offered kind and an unknown name have no reason', () => {
+  expect([whyUnavailable('HTTPDestination'), whyUnavailable('Nobody')]).toEqual([undefined, undefined]);
+});

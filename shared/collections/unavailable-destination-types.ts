@@ -1,0 +1,42 @@
+import { findDestinationKind } from '../destinations/registry.ts';
+import { creatableDestinationTypes, readOnlyDestinationTypes } from './destination-types.ts';
+
+/** A kind that is known by name and cannot be created. */
+export type UnavailableDestinationType = {
+  readonly id: string;
+  /** Why, for whoever asked for it. */
+  readonly reason: string;
+};
+
+const browserTag = 'It is a tag that runs in the browser: there is nothing that a server could send.';
+const readOnly =
+  'It can be read where it exists, and not be created: it is a store or an audience, not a receiver of events.';
+const notBuilt = 'This build does not send to it yet.';
+
+/** Why a kind is not to be expected. Looked for on the platform's own pages and in open implementations, 2026-11-22. */
+const reasons: Readonly<Record<string, string>> = {
+  ArtsAI: 'No public format of its events was found.',
+  Audiohook: 'No public format of its events was found.',
+  BingAdsWeb: `${browserTag} BingAds takes conversions from servers.`,
+  FullContact: 'Its interface answers who somebody is, and takes no events.',
+  G4Analytics: `${browserTag} GA4MeasurementProtocol takes events from servers.`,
+  MNTN: 'Only its image pixel is public, which knows a visitor by the address of the connection: a server’s call is nobody’s.',
+  Tatari: 'No public format of its events was found.',
+  TatariCAPI: 'No public format of its events was found.',
+  UniversalAds: 'No public format of its events was found.',
+  Viant: `${browserTag} Viant documents its conversions API only (ViantCAPI).`,
+  ZoomInfo: 'It provides data, and no interface that takes events was found.',
+};
+
+/** Every kind that is known by name and not offered by this build, in order, with the reason. */
+export const unavailableDestinationTypes: readonly UnavailableDestinationType[] = [
+  ...creatableDestinationTypes
+    .filter((id) => findDestinationKind(id) === undefined)
+    .map((id) => ({ id, reason: reasons[id] ?? notBuilt })),
+  ...readOnlyDestinationTypes.map((id) => ({ id, reason: readOnly })),
+].toSorted((one, other) => (one.id < other.id ? -1 : 1));
+
+/** Why a kind cannot be created; undefined where it can, or is not known by name. */
+export function whyUnavailable(type: string): string | undefined {
+  return unavailableDestinationTypes.find(({ id }) => id === type)?.reason;
+}

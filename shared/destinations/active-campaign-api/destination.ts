@@ -1,0 +1,183 @@
+import type { JsonObject } from '../../runtime/json.ts';
+import { jsonAnswer } from '../sdk/answers.ts';
+import { defineDestination, onlyEvent, UnfitEventError } from '../sdk/destination.ts';
+import type {
+  OutboundAnswer,
+  OutboundEvent,
+  OutboundRequest,
+  Outcome,
+  PreparedDestination,
+} from '../sdk/destination.ts';
+import { acceptsCustomerEvents, isIdentify, outboundName, propertiesOf, traitsOf } from '../sdk/event.ts';
+import { postForm, postJson } from '../sdk/http.ts';
+import { present } from '../sdk/json.ts';
+import { contactIds } from '../sdk/person.ts';
+import {
+  optionalBaseUrl,
+  optionalText,
+  readBaseUrl,
+  requiredSecret,
+  requiredText,
+  SettingError,
+  token,
+} from '../sdk/settings.ts';
+import type { SettingsOf } from '../sdk/settings.ts';
+
+const trackerUrl = 'https://trackcmp.net';
+const nameCharactersMax = 32;
+const dataCharactersMax = 4_000;
+const fieldsMax = 200;
+
+const settings = {
+  apiUrl: requiredText(
+    {
+      label: 'API URL',
+      placeholder: 'https://example.api-us1.com',
+      sublabel: 'Settings, Developer.',
+      example: 'https://example.api-us1.com',
+    },
+    readBaseUrl,
+  ),
+  apiKey: token({ label: 'API key', sublabel: 'Beside the URL.', example: 'example-api-key' }),
+  accountId: requiredText({
+    label: 'Event account ID',
+    placeholder: '123456789',
+    sublabel: 'actid of Website, Site tracking, Event tracking, which must be on.',
+    example: '123456789',
+  }),
+  eventKey: requiredSecret({
+    label: 'Event key',
+    sublabel: 'Beside the event account ID.',
+    example: 'example-event-key',
+  }),
+  customFields: optionalText(
+    {
+      label: 'Custom fields',
+      placeholder: '{"plan": 1}',
+      sublabel: 'A JSON object: the number of the custom field for each trait that goes into one.',
+    },
+    readFields,
+  ),
+  baseUrl: optionalBaseUrl(trackerUrl),
+};
+
+/**
+ * ActiveCampaign: a contact of an $identify by `POST /api/3/contact/sync`
+ * (https://developers.activecampaign.com/reference/sync-a-contacts-data), an event by `POST https://trackcmp.net/event`, a
+ * form (https://developers.activecampaign.com/reference/track-event). One a request; both know the visitor by e-mail
+ * address, without which an event is refused. The tracker takes no time and answers 200 whatever it thinks: the
+ * body says so. Custom fields are named by their numbers, which ActiveCampaign gives them.
+ */
+export const activeCampaignApi = defineDestination({
+  id: 'ActiveCampaignApi',
+  label: 'ActiveCampaign',
+  settings,
+  facts: {
+    sends: 'Every event; $identify is a contact',
+    limits: { events: 1, rate: '5 requests a second' },
+    deduplicatesBy: undefined,
+    errors: 'of events in a 200, `success`; of contacts the status',
+    sources: [
+      'https://developers.activecampaign.com/reference/track-event',
+      'https://developers.activecampaign.com/reference/sync-a-contacts-data',
+    ],
+    checked: '2026-11-22',
+  },
+  loadPlatform: async () => (await import('./platform.ts')).activeCampaignApiPlatform,
+  exampleSuccess: { status: 200, body: '{"success":1,"message":"Event spawned"}' },
+  prepare,
+});
+
+function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
+  return {
+    batchEventsMax: 1,
+    accepts: (event) => isIdentify(event) || acceptsCustomerEvents(event),
+    buildRequest(events) {
+      const event = onlyEvent(events);
+      const { email } = contactIds(event);
+      if (email === undefined) throw new UnfitEventError('ActiveCampaign needs an e-mail address');
+      return isIdentify(event) ? syncContact(given, event, email) : trackEvent(given, event, email);
+    },
+    readAnswer: (answer, [event]) => (event === undefined || isIdentify(event) ? undefined : readTracked(answer)),
+  };
+}
+
+type Given = SettingsOf<typeof settings>;
+
+function syncContact(given: Given, event: OutboundEvent, email: string): OutboundRequest {
+  const traits = traitsOf(event);
+  const fieldValues = Object.entries(given.customFields ?? {}).flatMap(([trait, field]) => {
+    const value = traits[trait];
+    return value === undefined || value === null ? [] : { field, value: textOfValue(value) };
+  });
+  const contact = {
+    email,
+    ...present({
+      firstName: traits['first_name'],
+      lastName: traits['last_name'],
+      phone: contactIds(event).phone,
+      fieldValues,
+    }),
+  };
+  const url = `${given.baseUrl ?? given.apiUrl}/api/3/contact/sync`;
+  return postJson({ url, headers: { 'api-token': given.apiKey }, body: { contact }, events: [event] });
+}
+
+function trackEvent(given: Given, event: OutboundEvent, email: string): OutboundRequest {
+  const body = {
+    actid: given.accountId.trim(),
+    key: given.eventKey.trim(),
+    event: outboundName(event).slice(0, nameCharactersMax),
+    eventdata: eventData(propertiesOf(event)),
+    visit: JSON.stringify({ email }),
+  };
+  return postForm({ url: `${given.baseUrl ?? trackerUrl}/event`, body, events: [event] });
+}
+
+/** One value is all that an event carries: its properties as JSON, while they fit. */
+function eventData(properties: JsonObject): string | undefined {
+  const text = JSON.stringify(properties);
+  return text === '{}' || text.length > dataCharactersMax ? undefined : text;
+}
+
+/** Several values of a field stand between double bars. */
+function textOfValue(value: unknown): string {
+  if (Array.isArray(value)) return `||${value.filter((item) => typeof item !== 'object').join('||')}||`;
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function readTracked(answer: OutboundAnswer): readonly Outcome[] | undefined {
+  if (answer.status !== 200) return undefined;
+  const success = jsonAnswer(answer)?.['success'];
+  if (success === undefined) return [{ kind: 'retry', reason: 'the answer does not say whether the event was taken' }];
+  return Number(success) === 1
+    ? [{ kind: 'delivered' }]
+    : [
+        {
+          kind: 'reject',
+          reason: 'ActiveCampaign did not take the event: event tracking is off, or key and account do not fit',
+        },
+      ];
+}
+
+function readFields(text: string, key: string): Readonly<Record<string, string>> {
+  const entries = Object.entries(parseObject(text, key));
+  if (entries.length > fieldsMax) throw new SettingError(key, `must name at most ${fieldsMax} fields`);
+  return Object.fromEntries(
+    entries.map(([trait, field]) => {
+      const number = String(field);
+      if (!/^\d{1,12}$/.test(number)) throw new SettingError(key, 'must hold the numbers of custom fields');
+      return [trait, number];
+    }),
+  );
+}
+
+function parseObject(text: string, key: string): object {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  } catch {
+    // Said below.
+  }
+  throw new SettingError(key, 'must be a JSON object of field numbers');
+}

@@ -1,0 +1,199 @@
+import { countryCode } from '../../routing/modifications/countries.ts';
+import { isJsonObject } from '../../runtime/json.ts';
+import type { JsonObject } from '../../runtime/json.ts';
+import { jsonAnswer, rowOutcomes, rowRefusal } from '../sdk/answers.ts';
+import { browserContext } from '../sdk/browser-context.ts';
+import { commerceOf } from '../sdk/commerce.ts';
+import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
+import type { OutboundAnswer, Outcome, PreparedDestination } from '../sdk/destination.ts';
+import { acceptsCustomerEvents, sentEvent, textOf } from '../sdk/event.ts';
+import type { SentEvent } from '../sdk/event.ts';
+import { postJson } from '../sdk/http.ts';
+import { isLimited } from '../sdk/limited-data-use.ts';
+import type { OAuthNeed } from '../sdk/oauth.ts';
+import { hashDatum, hashPerson, knownPerson } from '../sdk/person.ts';
+import type { KnownPerson } from '../sdk/person.ts';
+import { platformEventNames } from '../sdk/platform-events.ts';
+import { choice, matching, optionalBaseUrl, optionalText, readWebUrl, requiredText, token } from '../sdk/settings.ts';
+import type { SettingsOf } from '../sdk/settings.ts';
+
+const regions = {
+  NA: { url: 'https://advertising-api.amazon.com', tokenUrl: 'https://api.amazon.com/auth/o2/token' },
+  EU: { url: 'https://advertising-api-eu.amazon.com', tokenUrl: 'https://api.amazon.co.uk/auth/o2/token' },
+  FE: { url: 'https://advertising-api-fe.amazon.com', tokenUrl: 'https://api.amazon.co.jp/auth/o2/token' },
+} as const;
+const batchEventsMax = 500;
+const nameCharactersMax = 256;
+
+const settings = {
+  accountId: requiredText({
+    label: 'Account ID',
+    placeholder: 'amzn1.ads-account.g.…',
+    sublabel: 'Of the advertiser.',
+    example: 'amzn1.ads-account.g.example',
+  }),
+  region: choice({
+    label: 'Region',
+    options: [
+      { label: 'North America', value: 'NA' },
+      { label: 'Europe', value: 'EU' },
+      { label: 'Far East', value: 'FE' },
+    ],
+    fallback: 'NA',
+    example: 'NA',
+  }),
+  dataSetName: optionalText(
+    { label: 'Data set', placeholder: 'SluiceEvents', sublabel: 'That events are grouped in.' },
+    matching(/^[A-Za-z][\w-]{0,99}$/, 'must begin with a letter, and have letters, digits, _ and -'),
+  ),
+  eventSource: choice({
+    label: 'Event source',
+    options: ['WEBSITE', 'ANDROID', 'IOS', 'FIRE_TV', 'OFFLINE'],
+    sublabel: 'Where events happen.',
+    fallback: 'WEBSITE',
+    example: 'WEBSITE',
+  }),
+  countryCode: requiredText(
+    {
+      label: 'Country',
+      placeholder: 'US',
+      sublabel: 'Two letters. Of events whose visitor has none.',
+      example: 'US',
+    },
+    matching(/^[A-Z]{2}$/, 'must be two capitals such as US'),
+  ),
+  clientId: token({
+    label: 'Client ID',
+    sublabel: 'Of a Login with Amazon app with access to the Ads API.',
+    example: 'amzn1.application-oa2-client.example',
+  }),
+  clientSecret: token({ label: 'Client secret', example: 'example-secret' }),
+  refreshToken: token({ label: 'Refresh token', sublabel: 'Of a user of the account.', example: 'Atzr-example' }),
+  baseUrl: optionalBaseUrl(regions.NA.url),
+  tokenUrl: optionalText({ label: 'Token URL', placeholder: regions.NA.tokenUrl }, readWebUrl),
+};
+
+/**
+ * Amazon DSP, Events API of Amazon Ads: `POST /adsApi/v1/create/events`, up to 500 events, answered row by row.
+ * https://advertising.amazon.com/API/docs/en-us/guides/events/events; form of the data as in segmentio/action-destinations,
+ * amazon-conversions-api. The event's own id is `eventId`, by which Amazon recognises a repetition. The property `consent`
+ * may hold `amzn_ad_storage` and `amzn_user_data`, each `GRANTED` or `DENIED`, or a `tcf` or `gpp` string, of which
+ * Amazon demands one in Europe; without any, the visitor's address stands for where they are.
+ */
+export const amazonDsp = defineDestination({
+  id: 'AmazonDSP',
+  label: 'Amazon DSP (Events API)',
+  settings,
+  facts: {
+    sends: "Every event but the service's own, as a conversion",
+    limits: { events: batchEventsMax },
+    deduplicatesBy: 'eventId',
+    errors: 'row by row in a 207',
+    sources: ['https://advertising.amazon.com/API/docs/en-us/guides/events/events'],
+    checked: '2026-11-22',
+  },
+  loadPlatform: async () => (await import('./platform.ts')).amazonDspPlatform,
+  prepare,
+});
+
+function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
+  const { accountId, clientId, clientSecret, refreshToken } = given;
+  const region = regions[given.region];
+  const url = `${given.baseUrl ?? region.url}/adsApi/v1/create/events`;
+  const headers = { 'amazon-ads-accountid': accountId.trim(), 'amazon-ads-clientid': clientId };
+  const oauth: OAuthNeed = {
+    grant: {
+      tokenUrl: given.tokenUrl ?? region.tokenUrl,
+      by: { kind: 'refresh-token', refreshToken },
+      client: { id: clientId, secret: clientSecret, sentIn: 'body' },
+    },
+  };
+  return {
+    batchEventsMax,
+    accepts: acceptsCustomerEvents,
+    buildRequest(outbound) {
+      const events = outbound.map((event) => amazonEvent(sentEvent(event), given));
+      return { ...postJson({ url, headers, body: { events }, events: outbound }), oauth };
+    },
+    readAnswer: (answer, events) => readRows(answer, events.length),
+  };
+}
+
+type Described = Pick<SettingsOf<typeof settings>, 'dataSetName' | 'eventSource' | 'countryCode'>;
+
+function amazonEvent(
+  event: SentEvent,
+  { dataSetName, eventSource, countryCode: standardCountry }: Described,
+): JsonObject {
+  const person = knownPerson(event);
+  const keys = matchKeys(person);
+  if (keys.length === 0) throw new UnfitEventError('the event says nothing of a person that Amazon could match');
+  const conversionType = standardName(event) ?? 'OTHER';
+  const isPurchase = conversionType === 'OFF_AMAZON_PURCHASES';
+  const { value, currency, itemCount } = commerceOf(event.properties);
+  const country = person.country === undefined ? undefined : countryCode(person.country)?.toUpperCase();
+  return {
+    eventDescription: {
+      name: event.name.slice(0, nameCharactersMax).toWellFormed(),
+      conversionType,
+      eventSource,
+      eventIngestionMethod: 'SERVER_TO_SERVER',
+      dataSetName,
+    },
+    eventTime: new Date(event.timeMs).toISOString(),
+    countryCode: country ?? standardCountry,
+    matchKeys: keys,
+    eventId: event.id,
+    value,
+    currencyCode: isPurchase && value !== undefined ? currency : undefined,
+    unitsSold: isPurchase ? itemCount : undefined,
+    consent: consentOf(event),
+  };
+}
+
+const standardName = platformEventNames('AmazonDSP');
+
+/** Each datum of the person, in Amazon's form. */
+function matchKeys(person: KnownPerson): readonly JsonObject[] {
+  const { email, firstName, lastName, city, state, zip } = person;
+  const lettersAndDigits = (text: string): string | undefined =>
+    text.toLowerCase().replaceAll(/[^a-z0-9]/g, '') || undefined;
+  const hashes = {
+    EMAIL: hashDatum(email, (text) => text.toLowerCase().replaceAll(/[^a-z0-9.@+-]/g, '') || undefined),
+    PHONE: hashPerson(person).phone,
+    FIRST_NAME: hashDatum(firstName, lettersAndDigits),
+    LAST_NAME: hashDatum(lastName, lettersAndDigits),
+    CITY: hashDatum(city, lettersAndDigits),
+    STATE: hashDatum(state, lettersAndDigits),
+    POSTAL: hashDatum(zip, (text) => text.toLowerCase().replaceAll(/\s/g, '') || undefined),
+  };
+  return Object.entries(hashes).flatMap(([type, hash]) => (hash === undefined ? [] : [{ type, values: [hash] }]));
+}
+
+function consentOf(event: SentEvent): JsonObject | undefined {
+  const given = event.properties['consent'];
+  const said = isJsonObject(given) ? given : {};
+  const isStatus = (value: unknown): boolean => value === 'GRANTED' || value === 'DENIED';
+  const [storage, user] = [said['amzn_ad_storage'], said['amzn_user_data']];
+  if (isStatus(storage) && isStatus(user)) return { amazonConsent: { amznAdStorage: storage, amznUserData: user } };
+  if (isLimited(event)) return { amazonConsent: { amznAdStorage: 'DENIED', amznUserData: 'DENIED' } };
+  const tcf = textOf(said['tcf']);
+  if (tcf !== undefined) return { tcf };
+  const gpp = textOf(said['gpp']);
+  if (gpp !== undefined) return { gpp };
+  const { ip } = browserContext(event);
+  return ip === undefined ? undefined : { geo: { ipAddress: ip } };
+}
+
+/** A 207 lists those that were taken and those that were not, by place. */
+function readRows(answer: OutboundAnswer, count: number): readonly Outcome[] | undefined {
+  const body = answer.status === 207 ? jsonAnswer(answer) : undefined;
+  const errors = body?.['error'];
+  if (!Array.isArray(errors)) return undefined;
+  const refusals = errors.filter(isJsonObject).map(({ index, errors: reasons }) => {
+    const [first] = Array.isArray(reasons) ? (reasons as unknown[]) : [];
+    const code = isJsonObject(first) ? first['code'] : undefined;
+    return [Number(index), rowRefusal(code)] as const;
+  });
+  return rowOutcomes(count, new Map(refusals));
+}

@@ -1,0 +1,52 @@
+import { Type } from 'typebox';
+import { definePlatform, inBody } from '../sdk/platform.ts';
+import { anyRows, epochMs, someText } from '../sdk/platform-schemas.ts';
+
+const row = Type.Object({
+  event_type: someText,
+  time: epochMs,
+  insert_id: someText,
+  device_id: Type.Optional(someText),
+  user_id: Type.Optional(someText),
+  event_properties: Type.Optional(Type.Object({})),
+  user_properties: Type.Optional(Type.Object({})),
+  revenue: Type.Optional(Type.Number()),
+});
+
+/**
+ * HTTP V2 API: it takes all or none, and lists the events at fault by field.
+ * https://amplitude.com/docs/apis/analytics/http-v2
+ */
+export const amplitudePlatform = definePlatform({
+  endpoints: [
+    {
+      method: 'POST',
+      path: '/2/httpapi',
+      credentials: inBody('api_key'),
+      content: 'json',
+      body: Type.Object({ api_key: someText, events: anyRows }),
+      rows: [{ at: 'events', schema: row }],
+      rowsMax: 2_000,
+      bytesMax: 1_000_000,
+    },
+  ],
+  answers: {
+    success: (rows) => ({
+      status: 200,
+      body: { code: 200, events_ingested: rows.length, payload_size_bytes: 1, server_upload_time: 1_700_000_000_000 },
+    }),
+    refusal: ({ field, message, row: place }) => ({
+      status: 400,
+      body: {
+        code: 400,
+        error: message,
+        ...(place === undefined
+          ? { missing_field: field }
+          : { events_with_invalid_fields: { [field.split('.').at(2) ?? 'event_type']: [place] } }),
+      },
+    }),
+    throttled: { status: 429, body: { code: 429, error: 'Too many requests for some devices and users' } },
+    endedToken: { status: 400, body: { code: 400, error: 'Invalid API key: the key is not valid' } },
+    tooLarge: { status: 413, body: { code: 413, error: 'Payload too large' } },
+  },
+});

@@ -1,0 +1,111 @@
+import type { JsonObject } from '../../runtime/json.ts';
+import { browserContext, browserId } from '../sdk/browser-context.ts';
+import { plainCountry } from '../sdk/capi-person.ts';
+import { commerceOf } from '../sdk/commerce.ts';
+import { UnfitEventError } from '../sdk/destination.ts';
+import { numberOf, textOf } from '../sdk/event.ts';
+import type { SentEvent } from '../sdk/event.ts';
+import { present } from '../sdk/json.ts';
+import { hashPerson, knownPerson } from '../sdk/person.ts';
+import { platformEventNames } from '../sdk/platform-events.ts';
+import type { NamedEvent } from '../sdk/standard-events.ts';
+
+const standardName = platformEventNames('AppLovin');
+
+const restrictedNames: ReadonlySet<string> = new Set(['page_view', 'generate_lead']);
+
+/** AppLovin's name for an event, undefined where it has none or may not be told. */
+export function axonName(event: NamedEvent, restricted: boolean): string | undefined {
+  const known = standardName(event);
+  return known === undefined || !restricted || restrictedNames.has(known) ? known : undefined;
+}
+
+type Variant = { readonly restricted: boolean; readonly eventSource: string };
+
+/**
+ * An event of the Conversion API; what each event carries:
+ * https://support.axon.ai/en/growth/promoting-your-websites/axon-pixel-integration/events-and-objects. Throws
+ * UnfitEventError where something is missing that would have AppLovin drop the whole request.
+ */
+export function axonEvent(event: SentEvent, { restricted, eventSource }: Variant): JsonObject {
+  const name = axonName(event, restricted);
+  if (name === undefined) throw new UnfitEventError('AppLovin has no such event');
+  const { url } = browserContext(event);
+  if (url === undefined) throw new UnfitEventError('AppLovin needs the address of the page');
+  return {
+    name,
+    event_time: Math.floor(event.timeMs),
+    event_source_url: restricted ? `${new URL(url).origin}/` : url,
+    dedupe_id: event.id,
+    data: dataOf(event, name),
+    user_data: userData(event, eventSource),
+  };
+}
+
+/** Events whose data must name goods. */
+const aboutGoods: ReadonlySet<string> = new Set([
+  'view_item',
+  'view_cart',
+  'add_to_cart',
+  'remove_from_cart',
+  'begin_checkout',
+  'purchase',
+]);
+/** Events whose data must name an amount and its currency. */
+const aboutMoney: ReadonlySet<string> = new Set(['begin_checkout', 'purchase', 'generate_lead']);
+
+function dataOf({ id: eventId, properties }: SentEvent, name: string): JsonObject | null {
+  const { value, currency, orderId, items, searchText } = commerceOf(properties);
+  if (aboutGoods.has(name) && items.length === 0) throw new UnfitEventError(`AppLovin needs the goods of a ${name}`);
+  if (aboutMoney.has(name) && (value === undefined || currency === undefined)) {
+    throw new UnfitEventError(`AppLovin needs value and currency of a ${name}`);
+  }
+  if (name === 'search' && searchText === undefined) throw new UnfitEventError('AppLovin needs the text of a search');
+  const goods = items.map(({ id, name: title, brand, price, quantity }) => ({
+    item_id: id,
+    item_name: title,
+    item_brand: brand,
+    price,
+    quantity,
+  }));
+  const data = present({
+    value,
+    currency,
+    items: aboutGoods.has(name) || name === 'add_payment_info' ? goods : undefined,
+    search_term: name === 'search' ? searchText : undefined,
+    method: name === 'sign_up' ? textOf(properties['method']) : undefined,
+    ...(name === 'purchase'
+      ? {
+          transaction_id: orderId ?? eventId,
+          tax: numberOf(properties['tax']) ?? 0,
+          shipping: numberOf(properties['shipping']) ?? 0,
+        }
+      : {}),
+  });
+  return data ?? null;
+}
+
+/** Address, browser and one id at least; e-mail address and phone number as SHA-256, the latter without its plus. */
+function userData(event: SentEvent, eventSource: string): JsonObject {
+  const person = knownPerson(event);
+  const { email, phone } = hashPerson(person);
+  const { ip, userAgent } = browserContext(event);
+  if (ip === undefined || userAgent === undefined) {
+    throw new UnfitEventError('AppLovin needs both an IP address and a User-Agent');
+  }
+  return {
+    client_ip_address: ip,
+    client_user_agent: userAgent,
+    esi: eventSource,
+    client_id: event.visitor.id,
+    ...present({
+      aleid: browserId(event, ['aleid', '_axeid', 'axeid']),
+      alart: browserId(event, ['alart', '_axart', 'axart']),
+      axwrt: browserId(event, ['_axwrt', 'axwrt']),
+      user_id: textOf(event.visitor.external_id),
+      email,
+      phone,
+      country_code: plainCountry(event),
+    }),
+  };
+}

@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest';
+import { eventUuid } from '../sdk/event-ids.ts';
+import { sampleShopper, sampleStranger } from '../testing/sample-shopper.ts';
+import { attemptMs, bodyOf, requestOf } from '../testing/sent-by.ts';
+import { attentive } from './destination.ts';
+
+const visitor = { phone_number: '+44 844 412 4653' };
+const user = {
+  email: 'ada@example.com',
+  phone: '+448444124653',
+  externalIdentifiers: { clientUserId: 'customer-7' },
+};
+const occurredAt = '2023-11-14T22:13:20.000Z';
+
+test.each([
+  ['Order Completed', 'purchase', { orderId: 'A-1001' }],
+  ['Product Added', 'add-to-cart', {}],
+  ['Product Viewed', 'product-view', {}],
+])('Attentive: %s is the e-commerce event %s', (event, path, more) => {
+  expect(requestOf(attentive, [sampleShopper({ event, visitor })])).toMatchObject({
+    method: 'POST',
+    url: `https://api.attentivemobile.com/v1/events/ecommerce/${path}`,
+    headers: { authorization: 'Bearer example' },
+  });
+  expect(bodyOf(attentive, [sampleShopper({ event, visitor })])).toEqual({
+    user,
+    items: [
+      {
+        productId: 'tea-1',
+        productVariantId: 'tea-1',
+        name: 'Tea',
+        price: [{ value: 21.25, currency: 'EUR' }],
+        quantity: 2,
+      },
+    ],
+    occurredAt,
+    ...more,
+  });
+});
+
+test('Attentive: other events are custom, without what names and keys may not have', () => {
+  const properties = { 'a{b}': 1, '""': 2, none: null };
+  const event = sampleShopper({ event: 'Quiz (Done), "Tea"', properties });
+  expect(requestOf(attentive, [event]).url).toBe('https://api.attentivemobile.com/v1/events/custom');
+  expect(bodyOf(attentive, [event])).toEqual({
+    user,
+    type: 'Quiz Done Tea',
+    properties: { ab: 1 },
+    externalEventId: eventUuid('order-event-1'),
+    occurredAt,
+  });
+  // A purchase without goods is none of Attentive's own.
+  expect(requestOf(attentive, [sampleShopper({ properties: { value: 5 } })]).url).toMatch(/\/events\/custom$/);
+});
+
+test('Attentive: variants, where goods have them', () => {
+  const products = [{ product_id: 'p', variant_id: 'v', price: 1 }];
+  expect(bodyOf(attentive, [sampleShopper({ properties: { products } })])).toMatchObject({
+    items: [{ productId: 'p', productVariantId: 'v', price: [{ value: 1 }] }],
+  });
+});
+
+test('Attentive: an identify is custom attributes', () => {
+  const identify = sampleShopper({ event: '$identify', visitor });
+  expect(requestOf(attentive, [identify]).url).toBe('https://api.attentivemobile.com/v1/attributes/custom');
+  expect(bodyOf(attentive, [identify])).toEqual({
+    user,
+    properties: { first_name: 'Ada', last_name: 'Lovelace', country: 'United Kingdom', plan: 'pro' },
+  });
+});
+
+test('Attentive: nobody, and what is older than 12 hours, is unfit', () => {
+  expect(() => requestOf(attentive, [sampleStranger()])).toThrow('Attentive needs an e-mail address');
+  const old = sampleShopper({ time: attemptMs - 12 * 3_600_000 - 1 });
+  expect(() => requestOf(attentive, [old])).toThrow('older than 12 hours');
+});

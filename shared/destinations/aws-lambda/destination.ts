@@ -1,0 +1,100 @@
+import { isJsonObject } from '../../runtime/json.ts';
+import { jsonAnswer } from '../sdk/answers.ts';
+import { awsFailure, awsSettings, prepareAwsRequests } from '../sdk/aws.ts';
+import { defineDestination } from '../sdk/destination.ts';
+import type { OutboundAnswer, OutboundEvent, Outcome, PreparedDestination } from '../sdk/destination.ts';
+import { eventJson } from '../sdk/event.ts';
+import { withinBytes } from '../sdk/http.ts';
+import { batchSize, choice, matching, optionalText, requiredText } from '../sdk/settings.ts';
+import type { SettingsOf } from '../sdk/settings.ts';
+
+// What an asynchronous invocation may hold, and one that is waited for.
+const bodyBytesMax = { Event: 1_048_576, RequestResponse: 6_291_456 } as const;
+const batchEventsMax = 1_000;
+
+const settings = {
+  functionName: requiredText(
+    {
+      label: 'Function',
+      placeholder: 'my-function',
+      sublabel: 'Its name or ARN. The credentials need lambda:InvokeFunction on it.',
+      example: 'events',
+    },
+    matching(/^[\w:.-]{1,170}$/, 'must be a name or an ARN'),
+  ),
+  qualifier: optionalText(
+    { label: 'Version or alias', placeholder: 'live', sublabel: 'Without one, the newest.' },
+    matching(/^[\w$-]{1,128}$/, 'must be a version or an alias'),
+  ),
+  invocationType: choice({
+    label: 'Invocation',
+    options: [
+      { label: 'Asynchronous', value: 'Event' },
+      { label: 'Wait for the function', value: 'RequestResponse' },
+    ],
+    sublabel: 'Asynchronous: AWS takes the event, and tries a function that fails again by itself.',
+    fallback: 'Event',
+    example: 'Event',
+  }),
+  batchSize: batchSize({
+    max: batchEventsMax,
+    fallback: 1,
+    sublabel: `Events an invocation, 1 to ${batchEventsMax}. Above 1 the function is given an array.`,
+  }),
+  ...awsSettings('lambda'),
+};
+
+/**
+ * AWS Lambda: a function is invoked with the canonical event and its visitor as JSON, or with an array of them where
+ * `batchSize` is above 1. https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html. What is waited for and fails in
+ * the function is tried again.
+ */
+export const awsLambda = defineDestination({
+  id: 'AWSLambda',
+  label: 'AWS Lambda',
+  settings,
+  exampleSuccess: { status: 202, body: '' },
+  facts: {
+    sends: 'Every event with its visitor, as JSON',
+    limits: { events: batchEventsMax, bytes: bodyBytesMax.RequestResponse },
+    deduplicatesBy: undefined,
+    errors: 'status and code, for the whole request; a header where the function failed',
+    sources: ['https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html'],
+    checked: '2026-11-22',
+  },
+  loadPlatform: async () => (await import('./platform.ts')).awsLambdaPlatform,
+  prepare,
+});
+
+function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
+  const { functionName, qualifier, invocationType } = given;
+  const makeRequest = prepareAwsRequests('lambda', given);
+  const query = qualifier === undefined ? '' : `?Qualifier=${encodeURIComponent(qualifier)}`;
+  const path = `2015-03-31/functions/${encodeURIComponent(functionName)}/invocations${query}`;
+  const headers = { 'content-type': 'application/json', 'x-amz-invocation-type': invocationType };
+  return {
+    batchEventsMax: given.batchSize,
+    buildRequest(events, nowMs) {
+      const bodies = events.map(eventJson);
+      const body = given.batchSize === 1 ? (bodies[0] ?? '') : `[${bodies.join(',')}]`;
+      return withinBytes(makeRequest({ headers, body, path, events }, nowMs), bodyBytesMax[invocationType]);
+    },
+    readAnswer,
+  };
+}
+
+function readAnswer(answer: OutboundAnswer, events: readonly OutboundEvent[]): readonly Outcome[] | undefined {
+  if (answer.status === 200 && answer.headers['x-amz-function-error'] !== undefined) {
+    return events.map(() => ({ kind: 'retry', reason: 'the function failed' }));
+  }
+  return awsFailure(answer, errorCode(answer), events);
+}
+
+/** `ResourceNotFoundException:http://…` in a header, else `Type` or `__type` in the body. */
+function errorCode(answer: OutboundAnswer): string | undefined {
+  const header = answer.headers['x-amzn-errortype'];
+  if (header !== undefined) return header.split(':')[0];
+  const said = answer.status < 300 ? undefined : jsonAnswer(answer);
+  const type = isJsonObject(said) ? said['__type'] : undefined;
+  return typeof type === 'string' ? type.slice(type.indexOf('#') + 1) : undefined;
+}

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { sampleShopper } from '../testing/sample-shopper.ts';
+import { requestOf } from '../testing/sent-by.ts';
+import { basisPostback } from './destination.ts';
+
+const click = { order_id: 'A/1', value: 42.5, currency: 'EUR', postback_id: 'pb 1&x' };
+
+test('Basis: the postback id goes where {{click}} stands', () => {
+  const url = 'https://postback.example.com/c/7?pid={{click}}&v={{value}}&cur={{ currency }}&o={{order_id}}&t={{time}}';
+  const request = requestOf(basisPostback, [sampleShopper({ properties: click })], { url });
+  expect(request).toMatchObject({
+    method: 'GET',
+    url: 'https://postback.example.com/c/7?pid=pb%201%26x&v=42.5&cur=EUR&o=A%2F1&t=1700000000',
+    body: undefined,
+  });
+});
+
+test.each([
+  ['ftp://example.com/{{click}}', 'must begin with http:// or https://'],
+  ['https://{{click}}.example.com/', 'a host without placeholders'],
+  ['https://example.com/c', 'must have {{click}}'],
+  ['https://example.com/{{click}}?m={{email}}', 'not email'],
+])('Basis: %s is no postback URL', (url, problem) => {
+  expect(() => basisPostback.prepare({ url })).toThrow(problem);
+});
+
+test('Basis: an event without a postback id is unfit', () => {
+  expect(() => requestOf(basisPostback, [sampleShopper()])).toThrow('no id of a click (postback_id)');
+});

@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest';
+import { sampleShopper } from '../testing/sample-shopper.ts';
+import { requestOf } from '../testing/sent-by.ts';
+import { beeswaxPostback } from './destination.ts';
+
+test('Beeswax: the id of the auction of the landing page goes into the postback', () => {
+  const context = { current_url: 'https://shop.example.com/?auction_id=1234567890123.45.6' };
+  expect(requestOf(beeswaxPostback, [sampleShopper({ context })])).toMatchObject({
+    method: 'GET',
+    url: 'https://example.bidr.io/postback/123?auction_id=1234567890123.45.6',
+  });
+});
+
+test('Beeswax: an event without an auction is unfit, one that is no conversion passed over', () => {
+  expect(() => requestOf(beeswaxPostback, [sampleShopper()])).toThrow('no id of a click (auction_id)');
+  const prepared = beeswaxPostback.prepare(beeswaxPostback.exampleSettings);
+  expect(prepared.accepts?.(sampleShopper({ event: 'Page Viewed' }))).toBe(false);
+});

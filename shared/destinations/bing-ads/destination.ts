@@ -1,0 +1,93 @@
+import { isJsonObject } from '../../runtime/json.ts';
+import { jsonAnswer, rowOutcomes, rowRefusal } from '../sdk/answers.ts';
+import { defineDestination } from '../sdk/destination.ts';
+import type { OutboundAnswer, Outcome, PreparedDestination } from '../sdk/destination.ts';
+import { acceptsCustomerEvents, sentEvent } from '../sdk/event.ts';
+import { postJson, withinBytes } from '../sdk/http.ts';
+import { baseUrl, choice, matching, requiredText, token } from '../sdk/settings.ts';
+import type { SettingsOf } from '../sdk/settings.ts';
+import { uetEvent } from './payload.ts';
+
+const standardUrl = 'https://capi.uet.microsoft.com';
+const batchEventsMax = 1_000;
+const bodyBytesMax = 1_000_000;
+
+const settings = {
+  tagId: requiredText(
+    { label: 'UET tag ID', placeholder: '97012345', sublabel: 'Conversion tracking, UET tag.', example: '97012345' },
+    matching(/^\d{1,20}$/, 'must be a number'),
+  ),
+  accessToken: token({
+    label: 'Conversions API token',
+    sublabel: 'Of the UET tag, under Use Conversions API. Microsoft lets an account in on request.',
+    example: 'example',
+  }),
+  adStorageConsent: choice({
+    label: 'Consent',
+    options: [
+      { label: 'Granted', value: 'G' },
+      { label: 'Denied', value: 'D' },
+    ],
+    sublabel: 'To the storage of advertising data, unless the property consent of an event says so (ad_storage).',
+    fallback: 'G',
+    example: 'G',
+  }),
+  baseUrl: baseUrl(standardUrl),
+};
+
+/**
+ * Microsoft Advertising, UET Conversions API: `POST /v1/{tag}/events`.
+ * https://learn.microsoft.com/en-us/advertising/guides/uet-conversion-api-integration; rows of an answer as in
+ * segmentio/action-destinations, ms-bing-capi, limits as in https://docs.tealium.com/server-side-connectors/microsoft-uet-conversion-api-connector.
+ * The event's own id is `eventId`, which deduplicates against the UET tag on the page.
+ */
+export const bingAds = defineDestination({
+  id: 'BingAds',
+  label: 'Microsoft Advertising Conversions API',
+  settings,
+  facts: {
+    sends: "Every event but the service's own, page views as page loads",
+    limits: { events: batchEventsMax, bytes: bodyBytesMax },
+    deduplicatesBy: 'eventId',
+    errors: 'rows by place, in the details of the error',
+    sources: [
+      'https://learn.microsoft.com/en-us/advertising/guides/uet-conversion-api-integration',
+      'https://docs.tealium.com/server-side-connectors/microsoft-uet-conversion-api-connector',
+    ],
+    checked: '2026-11-22',
+  },
+  loadPlatform: async () => (await import('./platform.ts')).bingAdsPlatform,
+  prepare,
+});
+
+function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
+  const url = `${given.baseUrl}/v1/${given.tagId}/events`;
+  const headers = { authorization: `Bearer ${given.accessToken}` };
+  return {
+    batchEventsMax,
+    accepts: acceptsCustomerEvents,
+    buildRequest(events) {
+      const data = events.map((event) => uetEvent(sentEvent(event), given.adStorageConsent));
+      const body = { data, dataProvider: 'Sluice', continueOnValidationError: true };
+      return withinBytes(postJson({ url, headers, body, events }), bodyBytesMax);
+    },
+    readAnswer: (answer, events) => refusedRows(answer, events.length),
+  };
+}
+
+/** The rows that are named were not taken, the others were. Warnings are about rows that were. */
+function refusedRows(answer: OutboundAnswer, count: number): readonly Outcome[] | undefined {
+  if (answer.status >= 500 || answer.status === 401 || answer.status === 403 || answer.status === 429) return undefined;
+  const error = jsonAnswer(answer)?.['error'];
+  const details = isJsonObject(error) ? error['details'] : undefined;
+  if (!Array.isArray(details)) return undefined;
+  const refusals = new Map(
+    details
+      .filter(isJsonObject)
+      .filter(({ index, isWarning }) => isWarning !== true && Number.isInteger(index))
+      .map(({ index, propertyName }) => [Number(index), rowRefusal(propertyName)] as const),
+  );
+  const isOfBatch = [...refusals.keys()].every((index) => index >= 0 && index < count);
+  if (!isOfBatch || (refusals.size === 0 && answer.status >= 300)) return undefined;
+  return rowOutcomes(count, refusals);
+}

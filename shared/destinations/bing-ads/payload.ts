@@ -1,0 +1,84 @@
+import { isJsonObject } from '../../runtime/json.ts';
+import type { JsonObject } from '../../runtime/json.ts';
+import { browserContext, browserId } from '../sdk/browser-context.ts';
+import { commerceOf } from '../sdk/commerce.ts';
+import { UnfitEventError } from '../sdk/destination.ts';
+import { secondsOf, textOf } from '../sdk/event.ts';
+import type { SentEvent } from '../sdk/event.ts';
+import { present } from '../sdk/json.ts';
+import { isLimited } from '../sdk/limited-data-use.ts';
+import { hashDatum, hashPerson, knownPerson, normaliseEmail } from '../sdk/person.ts';
+import { platformEventNames } from '../sdk/platform-events.ts';
+
+/**
+ * An event of the UET Conversions API, https://learn.microsoft.com/en-us/advertising/guides/uet-conversion-api-integration.
+ * Throws UnfitEventError where nothing tells Microsoft whose event it is.
+ */
+export function uetEvent(event: SentEvent, consent: string): JsonObject {
+  const name = standardName(event) ?? event.name;
+  const isPageLoad = name === 'pageLoad';
+  const { url, referrer } = browserContext(event);
+  return {
+    eventType: isPageLoad ? 'pageLoad' : 'custom',
+    eventId: event.id,
+    eventName: isPageLoad ? undefined : name,
+    eventTime: secondsOf(event),
+    eventSourceUrl: url,
+    referrerUrl: referrer,
+    adStorageConsent: consentOf(event) ?? consent,
+    userData: userData(event),
+    customData: customData(event),
+  };
+}
+
+const standardName = platformEventNames('BingAds');
+
+function consentOf(event: SentEvent): 'G' | 'D' | undefined {
+  const given = event.properties['consent'];
+  const storage = isJsonObject(given) ? given['ad_storage'] : undefined;
+  if (storage === 'GRANTED') return 'G';
+  return storage === 'DENIED' || isLimited(event) ? 'D' : undefined;
+}
+
+function userData(event: SentEvent): JsonObject {
+  const person = knownPerson(event);
+  const { email, externalId } = person;
+  const { ip, userAgent } = browserContext(event);
+  const keys = present({
+    em: hashDatum(email, microsoftEmail),
+    ph: hashPerson(person).phone,
+    msclkid: browserId(event, ['msclkid', '_uetmsclkid']),
+    anonymousId: browserId(event, ['_uetvid']),
+    externalId,
+    idfa: textOf(event.context['idfa']),
+    gaid: textOf(event.context['gaid']),
+  });
+  const hasBrowser = ip !== undefined && userAgent !== undefined;
+  if (keys === undefined && !hasBrowser) {
+    throw new UnfitEventError('the event says nothing of a person that Microsoft could match');
+  }
+  return { ...keys, ...present({ clientIpAddress: ip, clientUserAgent: userAgent }) };
+}
+
+/** In lower case, without dots and what follows a plus before the @. */
+function microsoftEmail(text: string): string | undefined {
+  const email = normaliseEmail(text);
+  if (email === undefined) return undefined;
+  const at = email.lastIndexOf('@');
+  const user = email.slice(0, at).replace(/\+.*$/, '').replaceAll('.', '');
+  return user === '' ? undefined : user + email.slice(at);
+}
+
+function customData({ properties }: SentEvent): JsonObject | undefined {
+  const { value, currency, orderId, items, itemIds, searchText } = commerceOf(properties);
+  return present({
+    eventValue: value,
+    currency,
+    transactionId: orderId,
+    itemIds,
+    items: items.flatMap(({ id, name, price, quantity }) => (id === undefined ? [] : { id, name, price, quantity })),
+    searchTerm: searchText,
+    eventCategory: textOf(properties['event_category']),
+    eventLabel: textOf(properties['event_label']),
+  });
+}

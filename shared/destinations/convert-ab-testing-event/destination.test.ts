@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { sampleShopper } from '../testing/sample-shopper.ts';
+import { bodyOf, requestOf } from '../testing/sent-by.ts';
+import { convertAbTestingEvent } from './destination.ts';
+
+const kind = convertAbTestingEvent;
+const settings = { accountId: '1001', projectId: '2002', goalId: '3003' };
+
+test('Convert: a purchase is a conversion and what was bought', () => {
+  const event = sampleShopper({ visitor: { custom_properties: { convert_visitor_id: 'cv-1' } } });
+  expect(requestOf(kind, [event], settings)).toMatchObject({
+    method: 'POST',
+    url: 'https://2002.metrics.convertexperiments.com/v1/track/1001/2002',
+  });
+  expect(bodyOf(kind, [event], settings)).toEqual({
+    accountId: '1001',
+    projectId: '2002',
+    enrichData: true,
+    source: 'sluice',
+    visitors: [
+      {
+        visitorId: 'cv-1',
+        events: [
+          { eventType: 'conversion', data: { goalId: '3003' } },
+          {
+            eventType: 'conversion',
+            data: {
+              goalId: '3003',
+              goalData: [
+                { key: 'amount', value: 42.5 },
+                { key: 'productsCount', value: 2 },
+                { key: 'transactionId', value: 'A-1001' },
+              ],
+            },
+          },
+        ],
+      },
+    ],
+  });
+});
+
+test('Convert: an event may name its goal, and one of none is unfit', () => {
+  const lead = sampleShopper({ event: 'Lead', properties: { goal_id: 4_004 } });
+  expect(bodyOf(kind, [lead], settings)).toMatchObject({
+    visitors: [{ visitorId: 'sample-visitor', events: [{ eventType: 'conversion', data: { goalId: '4004' } }] }],
+  });
+  expect(() => requestOf(kind, [sampleShopper()], { goalId: undefined })).toThrow('no goal of Convert (goal_id)');
+  expect(() => kind.prepare({ ...settings, goalId: 'buy' })).toThrow('settings.goalId must be a number');
+});

@@ -1,0 +1,89 @@
+import type { JsonObject } from '../../runtime/json.ts';
+import { textForm } from '../../routing/values/value-forms.ts';
+import { browserId } from '../sdk/browser-context.ts';
+import { commerceOf } from '../sdk/commerce.ts';
+import { conversionEvents } from '../sdk/conversion-events.ts';
+import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
+import type { PreparedDestination } from '../sdk/destination.ts';
+import { acceptsCustomerEvents, sentEvent } from '../sdk/event.ts';
+import type { SentEvent } from '../sdk/event.ts';
+import { postJson } from '../sdk/http.ts';
+import { batchSize, matching, optionalBaseUrl, optionalText, requiredText } from '../sdk/settings.ts';
+import type { SettingsOf } from '../sdk/settings.ts';
+
+const number = matching(/^\d{1,15}$/, 'must be a number');
+
+const settings = {
+  accountId: requiredText({ label: 'Account ID', placeholder: '10000000', example: '10000000' }, number),
+  projectId: requiredText({ label: 'Project ID', placeholder: '10000001', example: '10000001' }, number),
+  goalId: optionalText(
+    {
+      label: 'Goal ID',
+      placeholder: '10000002',
+      sublabel: 'Of the goal that conversions reach, unless an event says another in goal_id.',
+      example: '10000002',
+    },
+    number,
+  ),
+  conversionEvents: conversionEvents(),
+  batchSize: batchSize({ max: 100, fallback: 10 }),
+  baseUrl: optionalBaseUrl('https://10000001.metrics.convertexperiments.com'),
+};
+
+/**
+ * Convert Experiences, conversions from a server: `POST /v1/track/{account}/{project}` of the project's own host, without
+ * a key, as Convert's SDK sends them: https://github.com/convertcom/javascript-sdk (packages/api/src/api-manager.ts),
+ * https://github.com/convertcom/javascript-sdk/wiki/tracking-conversions. Convert adds the experiences a visitor is in
+ * (`enrichData`), whom it knows by the id that its script or SDK was given (`convert_visitor_id`; else ours). A purchase
+ * carries amount, number of products and order. It takes no time, and recognises no repeated event but an order.
+ */
+export const convertAbTestingEvent = defineDestination({
+  id: 'ConvertABTestingEvent',
+  label: 'Convert Experiences',
+  settings,
+  facts: {
+    sends: 'Conversions of goals',
+    limits: { events: 100 },
+    deduplicatesBy: undefined,
+    errors: 'status',
+    sources: [
+      'https://github.com/convertcom/javascript-sdk',
+      'https://github.com/convertcom/javascript-sdk/wiki/tracking-conversions',
+    ],
+    checked: '2026-11-22',
+  },
+  loadPlatform: async () => (await import('./platform.ts')).convertAbTestingEventPlatform,
+  prepare,
+});
+
+function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
+  const { accountId, projectId } = given;
+  const base = given.baseUrl ?? `https://${projectId}.metrics.convertexperiments.com`;
+  const url = `${base}/v1/track/${accountId}/${projectId}`;
+  return {
+    batchEventsMax: given.batchSize,
+    accepts: (event) => acceptsCustomerEvents(event) && given.conversionEvents(event),
+    buildRequest(events) {
+      const visitors = events.map((event) => visitorOf(sentEvent(event), given.goalId));
+      return postJson({ url, body: { accountId, projectId, enrichData: true, source: 'sluice', visitors }, events });
+    },
+  };
+}
+
+function visitorOf(event: SentEvent, fallback: string | undefined): JsonObject {
+  const goalId = textForm(event.properties['goal_id'])?.trim() ?? fallback;
+  if (goalId === undefined || !/^\d{1,15}$/.test(goalId)) {
+    throw new UnfitEventError('the event names no goal of Convert (goal_id), and the destination none');
+  }
+  const { value, orderId, itemCount } = commerceOf(event.properties);
+  const goalData = [
+    { key: 'amount', value },
+    { key: 'productsCount', value: itemCount },
+    { key: 'transactionId', value: orderId },
+  ].filter((entry) => entry.value !== undefined);
+  const conversion = { eventType: 'conversion', data: { goalId } };
+  // The SDK counts the conversion first, and the purchase that comes with it as another event.
+  const events =
+    goalData.length === 0 ? [conversion] : [conversion, { eventType: 'conversion', data: { goalId, goalData } }];
+  return { visitorId: browserId(event, ['convert_visitor_id', '_conv_v']) ?? event.visitor.id, events };
+}

@@ -1,0 +1,15 @@
+import { Type } from 'typebox';
+import { definePixelPlatform } from '../sdk/pixel-platform.ts';
+import { currencyCode, someText } from '../sdk/platform-schemas.ts';
+
+/** The postback of Everflow, on a domain of its customer's. https://helpdesk.everflow.io/customer/accessing-editing-s2s-postback-urls */
+export const everflowPlatform = definePixelPlatform({
+  path: '**',
+  query: Type.Object({
+    nid: Type.String({ pattern: String.raw`^\d+$` }),
+    transaction_id: someText,
+    amount: Type.Optional(Type.String({ pattern: String.raw`^\d+(\.\d+)?$` })),
+    currency: Type.Optional(currencyCode),
+    order_id: Type.Optional(someText),
+  }),
+});

@@ -1,0 +1,77 @@
+import { Type } from 'typebox';
+import { definePlatform, inHeader } from '../sdk/platform.ts';
+import type { ScriptedAnswer } from '../sdk/platform.ts';
+import { anyRows, currencyCode, epochSeconds, partly, sha256List, someText } from '../sdk/platform-schemas.ts';
+import { facebookActionSources } from './payload.ts';
+
+const userData = partly({
+  em: sha256List,
+  ph: sha256List,
+  fn: sha256List,
+  ln: sha256List,
+  ge: sha256List,
+  db: sha256List,
+  ct: sha256List,
+  st: sha256List,
+  zp: sha256List,
+  country: sha256List,
+  external_id: sha256List,
+  client_ip_address: someText,
+  client_user_agent: someText,
+  fbc: Type.String({ pattern: String.raw`^fb\.\d\.\d+\..+` }),
+  fbp: Type.String({ pattern: String.raw`^fb\.\d\.\d+\..+` }),
+  lead_id: someText,
+});
+
+const customData = Type.Partial(
+  Type.Object({
+    value: Type.Number(),
+    currency: currencyCode,
+    order_id: someText,
+    content_ids: Type.Array(someText),
+    contents: Type.Array(Type.Object({ id: someText, quantity: Type.Integer() })),
+    num_items: Type.Integer(),
+  }),
+);
+
+const row = Type.Object({
+  event_name: someText,
+  event_time: epochSeconds,
+  event_id: Type.Optional(someText),
+  action_source: Type.Enum([...facebookActionSources]),
+  user_data: userData,
+  custom_data: Type.Optional(customData),
+});
+
+/**
+ * The Graph API where it takes conversions: all rows or none, and what is wrong as a code.
+ * https://developers.facebook.com/docs/graph-api/guides/error-handling
+ */
+export const facebookPlatform = definePlatform({
+  endpoints: [
+    {
+      method: 'POST',
+      path: '/v{version}/{pixel}/events',
+      credentials: inHeader(),
+      content: 'json',
+      body: Type.Object({ data: anyRows, test_event_code: Type.Optional(someText) }),
+      rows: [{ at: 'data', schema: row }],
+      rowsMax: 1_000,
+    },
+  ],
+  answers: {
+    success: (rows) => ({
+      status: 200,
+      body: { events_received: rows.length, messages: [], fbtrace_id: 'AbCdEfGh' },
+    }),
+    refusal: ({ field, message }) =>
+      failure(400, { code: 100, error_subcode: 2_804_003, message: `Invalid parameter: ${field} ${message}` }),
+    throttled: failure(400, { code: 4, message: 'Application request limit reached', is_transient: true }),
+    endedToken: failure(401, { code: 190, error_subcode: 463, message: 'Error validating access token' }),
+    unavailable: failure(503, { code: 2, message: 'Service temporarily unavailable', is_transient: true }),
+  },
+});
+
+function failure(status: number, error: Readonly<Record<string, unknown>>): ScriptedAnswer {
+  return { status, body: { error: { type: 'OAuthException', fbtrace_id: 'AbCdEfGh', ...error } } };
+}

@@ -1,0 +1,43 @@
+import { Type } from 'typebox';
+import { definePlatform, inQuery } from '../sdk/platform.ts';
+import { anyRows, someText } from '../sdk/platform-schemas.ts';
+
+const row = Type.Object({
+  name: Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_]{0,39}$' }),
+  timestamp_micros: Type.Integer({ minimum: 1_000_000_000_000_000, maximum: 9_000_000_000_000_000 }),
+  params: Type.Object({}, { maxProperties: 25 }),
+});
+
+/**
+ * The Measurement Protocol. The real one answers 2xx to whatever it is sent and passes over what it cannot use; this one
+ * refuses that, as the validation server (`/debug/mp/collect`) would name it.
+ * https://developers.google.com/analytics/devguides/collection/protocol/ga4/reference
+ */
+export const measurementProtocolPlatform = definePlatform({
+  endpoints: [
+    {
+      method: 'POST',
+      path: '/mp/collect',
+      credentials: inQuery('api_secret'),
+      query: Type.Object({ measurement_id: Type.String({ pattern: '^G-[A-Z0-9]+$' }) }),
+      content: 'json',
+      body: Type.Object({
+        client_id: someText,
+        user_id: Type.Optional(Type.String({ maxLength: 256 })),
+        events: anyRows,
+      }),
+      rows: [{ at: 'events', schema: row }],
+      rowsMax: 25,
+      bytesMax: 130_000,
+    },
+  ],
+  answers: {
+    success: () => ({ status: 204 }),
+    refusal: ({ field, message }) => ({
+      status: 400,
+      body: { validationMessages: [{ fieldPath: field, description: message, validationCode: 'VALUE_INVALID' }] },
+    }),
+    throttled: { status: 429, headers: { 'retry-after': '7' } },
+    endedToken: { status: 403 },
+  },
+});

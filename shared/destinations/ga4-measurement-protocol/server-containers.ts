@@ -1,0 +1,74 @@
+import { defineDestination } from '../sdk/destination.ts';
+import type { DestinationKind } from '../sdk/destination.ts';
+import { matching, readBaseUrl, requiredSecret, requiredText } from '../sdk/settings.ts';
+import { prepareMeasurementProtocol } from './destination.ts';
+
+const settings = {
+  baseUrl: requiredText(
+    {
+      label: 'Server container URL',
+      placeholder: 'https://metrics.example.com',
+      sublabel: 'Of your Google Tag Manager server container, with a client for the Measurement Protocol (GA4).',
+      example: 'https://metrics.example.com',
+    },
+    readBaseUrl,
+  ),
+  measurementId: requiredText(
+    {
+      label: 'Measurement ID',
+      placeholder: 'G-XXXXXXXXXX',
+      sublabel: 'What the container is to know the events by; of a Google Analytics data stream, where it has one.',
+      example: 'G-EXAMPLE123',
+    },
+    matching(/^G-[A-Z0-9]{4,20}$/, 'must be one such as G-XXXXXXXXXX'),
+  ),
+  apiSecret: requiredSecret({
+    label: 'API secret',
+    sublabel: 'Of the data stream. What the container sends on is checked by it.',
+    example: 'example-api-secret',
+  }),
+};
+
+/**
+ * A server container of Google Tag Manager, which is the customer's own: it takes the events of the Measurement Protocol at
+ * its own address, `POST /mp/collect`, and its tags send them on.
+ * https://developers.google.com/tag-platform/tag-manager/server-side/send-data
+ */
+function defineServerContainer(id: string, label: string, tags: string): DestinationKind {
+  return defineDestination({
+    id,
+    label,
+    settings,
+    facts: {
+      sends: `Every event but $identify, for ${tags}`,
+      limits: { events: 25, bytes: 130_000 },
+      deduplicatesBy: undefined,
+      errors: 'status, for the whole request; what its tags make of it, nowhere',
+      sources: [
+        'https://developers.google.com/tag-platform/tag-manager/server-side/send-data',
+        'https://developers.google.com/analytics/devguides/collection/protocol/ga4/reference',
+      ],
+      checked: '2026-11-22',
+    },
+    loadPlatform: async () => (await import('./platform.ts')).measurementProtocolPlatform,
+    prepare: prepareMeasurementProtocol,
+  });
+}
+
+export const ga4ServerProxy = defineServerContainer(
+  'GA4ServerProxy',
+  'Google Analytics 4 (server container)',
+  'the Google Analytics tag of your server container',
+);
+
+export const googleAdsServerContainer = defineServerContainer(
+  'GoogleAdsServerContainer',
+  'Google Ads (server container)',
+  'the Google Ads conversion tags of your server container',
+);
+
+export const floodlightSgtm = defineServerContainer(
+  'FloodlightSGTM',
+  'Floodlight (server container)',
+  'the Floodlight tags of your server container',
+);

@@ -1,0 +1,61 @@
+import { defineDestination } from '../sdk/destination.ts';
+import { choice } from '../sdk/settings.ts';
+import { accountSettings, ingestFacts, ingestSettings, prepareIngest } from './ingest.ts';
+import type { DataManagerAccount } from './ingest.ts';
+
+const loadPlatform = async () => (await import('./platform.ts')).dataManagerPlatform;
+
+/**
+ * Google Data Manager API, `POST /v1/events:ingest`: conversions of one conversion action or Floodlight activity, up to
+ * 2,000 a request. https://developers.google.com/data-manager/api/reference/rest/v1/events/ingest. Google answers when it
+ * has taken the request; what it makes of each event shows in its diagnostics. `transactionId`, the order's id where the
+ * event has one, else the event's own, deduplicates, also against the tag on the page. The property `consent` may hold
+ * `ad_user_data` and `ad_personalization`, each `GRANTED` or `DENIED`.
+ */
+export const googleDataManagerEventIngest = defineDestination({
+  id: 'GoogleDataManagerEventIngest',
+  label: 'Google Data Manager',
+  settings: {
+    accountType: choice<DataManagerAccount>({
+      label: 'Account type',
+      options: [
+        { label: 'Google Ads', value: 'GOOGLE_ADS' },
+        { label: 'Floodlight configuration', value: 'FLOODLIGHT_CONFIG' },
+      ],
+      fallback: 'GOOGLE_ADS',
+      example: 'GOOGLE_ADS',
+    }),
+    ...accountSettings('Account ID', 'ID of the conversion action or Floodlight activity'),
+    ...ingestSettings,
+  },
+  facts: { sends: 'The events of one conversion action or Floodlight activity', ...ingestFacts },
+  loadPlatform,
+  prepare: (given) => prepareIngest(given, given.accountType),
+});
+
+/**
+ * Google Ads conversions. By the Data Manager API: the upload of click conversions by the Google Ads API, which was there
+ * before, takes nothing new since June 2026
+ * (https://developers.google.com/data-manager/api/devguides/events/google-ads/offline/upgrade).
+ */
+export const google = defineDestination({
+  id: 'Google',
+  label: 'Google Ads',
+  settings: { ...accountSettings('Customer ID', 'ID of the conversion action'), ...ingestSettings },
+  facts: { sends: 'The events of one conversion action', ...ingestFacts },
+  loadPlatform,
+  prepare: (given) => prepareIngest(given, 'GOOGLE_ADS'),
+});
+
+/**
+ * Search Ads 360, Campaign Manager 360 and Display & Video 360: conversions of a Floodlight activity by the Data Manager
+ * API, https://developers.google.com/data-manager/api/devguides/events/cm360/offline.
+ */
+export const googleAds360 = defineDestination({
+  id: 'GoogleAds360',
+  label: 'Google Ads 360 (Floodlight)',
+  settings: { ...accountSettings('Floodlight configuration ID', 'Floodlight activity ID'), ...ingestSettings },
+  facts: { sends: 'The events of one Floodlight activity', ...ingestFacts },
+  loadPlatform,
+  prepare: (given) => prepareIngest(given, 'FLOODLIGHT_CONFIG'),
+});

@@ -1,0 +1,130 @@
+import { countryCode } from '../../routing/modifications/countries.ts';
+import type { JsonObject } from '../../runtime/json.ts';
+import { browserId } from '../sdk/browser-context.ts';
+import { commerceOf } from '../sdk/commerce.ts';
+import { UnfitEventError } from '../sdk/destination.ts';
+import type { PreparedDestination } from '../sdk/destination.ts';
+import { acceptsListed, eventList } from '../sdk/event-list.ts';
+import { sentEvent, textOf } from '../sdk/event.ts';
+import type { SentEvent } from '../sdk/event.ts';
+import type { KindFacts } from '../sdk/facts.ts';
+import { googleConsent } from '../sdk/google-consent.ts';
+import { googleGrant, googleOAuthSettings } from '../sdk/google-oauth.ts';
+import { hashForGoogle } from '../sdk/google-person.ts';
+import { postJson } from '../sdk/http.ts';
+import { present } from '../sdk/json.ts';
+import { isHash, knownPerson } from '../sdk/person.ts';
+import { baseUrl, choice, matching, optionalText, requiredText, toggle } from '../sdk/settings.ts';
+import type { SettingsOf } from '../sdk/settings.ts';
+
+const standardUrl = 'https://datamanager.googleapis.com';
+const scope = 'https://www.googleapis.com/auth/datamanager';
+const batchEventsMax = 2_000;
+const transactionCharactersMax = 512;
+
+/** What conversions are for, in Google's words. */
+export type DataManagerAccount = 'GOOGLE_ADS' | 'FLOODLIGHT_CONFIG';
+
+const accountId = matching(/^[\d-]{3,20}$/, 'must be digits');
+
+/** Which account, and what in it. */
+export function accountSettings(account: string, conversion: string) {
+  return {
+    operatingAccountId: requiredText({ label: account, placeholder: '123-456-7890', example: '1234567890' }, accountId),
+    productDestinationId: requiredText({ label: conversion, placeholder: '987654321', example: '987654321' }),
+  };
+}
+
+/** The settings that all kinds over the Data Manager have. */
+export const ingestSettings = {
+  eventNames: eventList(),
+  eventSource: choice({
+    label: 'Event source',
+    options: ['WEB', 'APP', 'IN_STORE', 'PHONE', 'OTHER'],
+    sublabel: 'Where events happen.',
+    fallback: 'WEB',
+    example: 'WEB',
+  }),
+  loginAccountId: optionalText(
+    { label: 'Login account ID', sublabel: 'Of the manager account, where access is through one.' },
+    accountId,
+  ),
+  ...googleOAuthSettings('It needs access to the account.'),
+  validateOnly: toggle({ label: 'Validate only', sublabel: 'Events are checked, and not recorded.' }),
+  baseUrl: baseUrl(standardUrl),
+};
+
+export const ingestFacts = {
+  limits: { events: batchEventsMax, rate: '300 requests a minute, 100,000 a day' },
+  deduplicatesBy: 'transactionId',
+  errors: 'status, for the whole request; each event later, in the diagnostics of the account',
+  sources: [
+    'https://developers.google.com/data-manager/api/reference/rest/v1/events/ingest',
+    'https://developers.google.com/data-manager/api/devguides/concepts/formatting',
+    'https://developers.google.com/data-manager/api/devguides/limits',
+  ],
+  checked: '2026-11-22',
+} as const satisfies Omit<KindFacts, 'sends'>;
+
+type IngestSettings = SettingsOf<ReturnType<typeof accountSettings> & typeof ingestSettings>;
+
+/** Conversions of one conversion action or Floodlight activity. Throws SettingError for credentials that are not whole. */
+export function prepareIngest(given: IngestSettings, accountType: DataManagerAccount): PreparedDestination {
+  const { loginAccountId, eventNames, eventSource, validateOnly } = given;
+  const account = (id: string): JsonObject => ({ accountType, accountId: id.replaceAll('-', '') });
+  const destination = {
+    operatingAccount: account(given.operatingAccountId),
+    loginAccount: loginAccountId === undefined ? undefined : account(loginAccountId),
+    productDestinationId: given.productDestinationId.trim(),
+  };
+  const oauth = { grant: googleGrant(given, scope) };
+  const url = `${given.baseUrl}/v1/events:ingest`;
+  return {
+    batchEventsMax,
+    accepts: acceptsListed(eventNames),
+    buildRequest(outbound) {
+      const events = outbound.map((event) => dataManagerEvent(sentEvent(event), eventSource));
+      const body = { destinations: [destination], encoding: 'HEX', validateOnly: validateOnly || undefined, events };
+      return { ...postJson({ url, body, events: outbound }), oauth };
+    },
+  };
+}
+
+function dataManagerEvent(event: SentEvent, eventSource: string): JsonObject {
+  const { value, currency, orderId } = commerceOf(event.properties);
+  const adIdentifiers = present({
+    gclid: browserId(event, ['gclid']),
+    gbraid: browserId(event, ['gbraid']),
+    wbraid: browserId(event, ['wbraid']),
+  });
+  const userIdentifiers = userIdentifiersOf(event);
+  if (adIdentifiers === undefined && userIdentifiers.length === 0) {
+    throw new UnfitEventError('Google needs an id of a click, an e-mail address, a phone number or a postal address');
+  }
+  return {
+    transactionId: (orderId ?? event.id).slice(0, transactionCharactersMax),
+    eventTimestamp: new Date(event.timeMs).toISOString(),
+    eventSource,
+    adIdentifiers,
+    userData: userIdentifiers.length === 0 ? undefined : { userIdentifiers },
+    consent: googleConsent(event, { granted: 'CONSENT_GRANTED', denied: 'CONSENT_DENIED' }),
+    conversionValue: value,
+    currency: value === undefined ? undefined : currency,
+  };
+}
+
+function userIdentifiersOf(event: SentEvent): readonly JsonObject[] {
+  const person = knownPerson(event);
+  const { email, phone, firstName, lastName } = hashForGoogle(person);
+  const regionCode = person.country === undefined ? undefined : countryCode(person.country)?.toUpperCase();
+  const postalCode = textOf(person.zip);
+  const isPlace = regionCode !== undefined && postalCode !== undefined && !isHash(postalCode);
+  return [
+    ...(email === undefined ? [] : [{ emailAddress: email }]),
+    ...(phone === undefined ? [] : [{ phoneNumber: phone }]),
+    // Matched with both names and the place only.
+    ...(firstName !== undefined && lastName !== undefined && isPlace
+      ? [{ address: { givenName: firstName, familyName: lastName, regionCode, postalCode } }]
+      : []),
+  ];
+}

@@ -1,0 +1,70 @@
+import { Type } from 'typebox';
+import { isJsonObject } from '../../runtime/json.ts';
+import { definePlatform, inHeader } from '../sdk/platform.ts';
+import type { PlatformEndpoint, RowVerdict } from '../sdk/platform.ts';
+import { anyRows, instant, someText, uuidText } from '../sdk/platform-schemas.ts';
+
+const event = Type.Object({
+  eventName: Type.String({ pattern: String.raw`^pe\d+_[a-z0-9_]+$` }),
+  email: Type.Optional(someText),
+  utk: Type.Optional(someText),
+  occurredAt: instant,
+  uuid: uuidText,
+  properties: Type.Record(Type.String(), Type.String(), { maxProperties: 50 }),
+});
+
+const contact = Type.Object({
+  idProperty: Type.Literal('email'),
+  id: Type.String({ pattern: '^[^@ ]+@[^@ ]+$' }),
+  objectWriteTraceId: someText,
+  properties: Type.Record(Type.String(), Type.String()),
+});
+
+const body = Type.Object({ inputs: anyRows });
+const common = { method: 'POST', credentials: inHeader(), content: 'json', body } as const;
+const events: Omit<PlatformEndpoint, 'path'> = {
+  ...common,
+  rows: [{ at: 'inputs', schema: event }],
+  rowsMax: 500,
+  answers: { success: () => ({ status: 204 }) },
+};
+const contacts: Omit<PlatformEndpoint, 'path'> = {
+  ...common,
+  rows: [{ at: 'inputs', schema: contact }],
+  rowsMax: 100,
+  answers: { partial },
+};
+
+/** Contacts of a batch are taken one by one; events all or none. https://developers.hubspot.com/docs/api-reference/legacy/events/send-event-data/guide */
+export const hubspotPlatform = definePlatform({
+  endpoints: [
+    { ...events, path: '/events/{version}/send/batch' },
+    { ...contacts, path: '/crm/objects/{version}/contacts/batch/upsert' },
+  ],
+  answers: {
+    success: (rows) => ({ status: 200, body: { status: 'COMPLETE', results: rows } }),
+    refusal: ({ field, message }) => failure(400, 'VALIDATION_ERROR', `${field} ${message}`),
+    throttled: { ...failure(429, 'RATE_LIMITS', 'You have reached your limit.'), headers: { 'retry-after': '7' } },
+    endedToken: failure(401, 'EXPIRED_AUTHENTICATION', 'The OAuth token used to make this call expired.'),
+  },
+});
+
+function partial(verdicts: readonly RowVerdict[]) {
+  const errors = verdicts.flatMap(({ row, problem }) =>
+    problem === undefined || !isJsonObject(row)
+      ? []
+      : [
+          {
+            status: 'error',
+            category: 'VALIDATION_ERROR',
+            message: problem.message,
+            context: { objectWriteTraceId: [row['objectWriteTraceId']] },
+          },
+        ],
+  );
+  return { status: 207, body: { status: 'COMPLETE', numErrors: errors.length, results: [], errors } };
+}
+
+function failure(status: number, category: string, message: string) {
+  return { status, body: { status: 'error', category, message, correlationId: '00000000' } };
+}

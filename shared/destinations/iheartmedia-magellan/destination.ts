@@ -1,0 +1,124 @@
+import type { JsonObject } from '../../runtime/json.ts';
+import { browserContext } from '../sdk/browser-context.ts';
+import { commerceOf } from '../sdk/commerce.ts';
+import type { Commerce, CommerceItem } from '../sdk/commerce.ts';
+import { defineDestination, onlyEvent, UnfitEventError } from '../sdk/destination.ts';
+import type { PreparedDestination } from '../sdk/destination.ts';
+import { sentEvent, textOf } from '../sdk/event.ts';
+import type { SentEvent } from '../sdk/event.ts';
+import { postJson } from '../sdk/http.ts';
+import { present } from '../sdk/json.ts';
+import { baseUrl, matching, requiredSecret } from '../sdk/settings.ts';
+import type { SettingsOf } from '../sdk/settings.ts';
+import { neededIp } from '../sdk/visitor-headers.ts';
+import { platformEventNames } from '../sdk/platform-events.ts';
+import { acceptsUnlimitedEvents } from '../sdk/limited-data-use.ts';
+
+const lineItemsMax = 100;
+
+const settings = {
+  pixelToken: requiredSecret(
+    {
+      label: 'Pixel token',
+      placeholder: '32 hexadecimal digits',
+      sublabel: 'Of the web pixel, from Magellan AI or your iHeartMedia contact.',
+      example: '0123456789abcdef0123456789abcdef',
+    },
+    matching(/^[0-9a-f]{32}$/i, 'must be 32 hexadecimal digits'),
+  ),
+  baseUrl: baseUrl('https://mgln.ai'),
+};
+
+/**
+ * Magellan AI, the podcast attribution of iHeartMedia: `POST /{view|product|addToCart|checkout|purchase|lead}`, one event
+ * a request, with the pixel's token in the body, as Magellan AI's own integration in
+ * https://github.com/segmentio/action-destinations (destinations/magellan-ai) sends it. A visitor is known by an IPv4
+ * address and the browser; an event without them is refused, one of another name passed over. It takes no time: an event
+ * counts when it arrives; an order is known again by its `id`.
+ */
+export const iHeartMediaMagellan = defineDestination({
+  id: 'IHeartMediaMagellan',
+  label: 'iHeartMedia Magellan AI',
+  settings,
+  facts: {
+    sends: 'Events that it has a name for, with address and browser',
+    limits: { events: 1 },
+    deduplicatesBy: 'id',
+    errors: 'status',
+    sources: [
+      'https://github.com/segmentio/action-destinations/tree/main/packages/destination-actions/src/destinations/magellan-ai',
+    ],
+    checked: '2026-11-22',
+  },
+  loadPlatform: async () => (await import('./platform.ts')).iHeartMediaMagellanPlatform,
+  prepare,
+});
+
+const actionOf = platformEventNames('IHeartMediaMagellan');
+
+function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
+  return {
+    batchEventsMax: 1,
+    accepts: (event) => acceptsUnlimitedEvents(event) && actionOf(sentEvent(event)) !== undefined,
+    buildRequest(events) {
+      const event = sentEvent(onlyEvent(events));
+      const action = actionOf(event);
+      if (action === undefined) throw new UnfitEventError('Magellan AI has no such event');
+      const body = { token: given.pixelToken, ...client(event), ...detailsOf(action, event) };
+      return postJson({ url: `${given.baseUrl}/${action}`, body, events });
+    },
+  };
+}
+
+function client(event: SentEvent): JsonObject {
+  const { url, referrer, userAgent } = browserContext(event);
+  const ip = neededIp(event, 'Magellan AI', 4);
+  if (userAgent === undefined) throw new UnfitEventError('Magellan AI needs the User-Agent of the visitor');
+  return { ip, ua: userAgent, ...present({ url, ref: referrer }) };
+}
+
+/** What each action carries beside the visitor; amounts need their currency. */
+function detailsOf(action: string, event: SentEvent): JsonObject {
+  const commerce = commerceOf(event.properties);
+  const [item] = commerce.items;
+  switch (action) {
+    case 'view':
+      return {};
+    case 'product':
+    case 'addToCart':
+      return {
+        ...money(action, { ...commerce, value: item?.price ?? commerce.value }),
+        ...(item === undefined ? {} : productOf(item)),
+        ...(action === 'addToCart' ? { quantity: item?.quantity ?? 1 } : {}),
+      };
+    case 'lead':
+      return { ...money(action, { ...commerce, value: commerce.value ?? 0 }, 'USD'), id: commerce.orderId ?? event.id };
+    default:
+      return {
+        ...money(action, commerce),
+        id: commerce.orderId ?? event.id,
+        ...present({
+          quantity: commerce.itemCount,
+          discountCode: textOf(event.properties['coupon']),
+          lineItems: commerce.items.slice(0, lineItemsMax).map((line) => ({
+            ...productOf(line),
+            value: line.price,
+            quantity: line.quantity,
+          })),
+        }),
+      };
+  }
+}
+
+/** A lead may be worth nothing that is known; then it is worth 0 of any currency. */
+function money(action: string, { value, currency }: Commerce, otherwise?: string): JsonObject {
+  const known = currency ?? (value === 0 ? otherwise : undefined);
+  if (value === undefined || known === undefined) {
+    throw new UnfitEventError(`Magellan AI needs value and currency of a ${action}`);
+  }
+  return { value, currency: known };
+}
+
+function productOf({ id, name, category, brand }: CommerceItem): JsonObject {
+  return { productId: id, productName: name, productType: category, productVendor: brand };
+}

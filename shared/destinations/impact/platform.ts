@@ -1,0 +1,41 @@
+import { Type } from 'typebox';
+import { definePlatform, inHeader } from '../sdk/platform.ts';
+import { currencyCode, instant, someText } from '../sdk/platform-schemas.ts';
+
+/** Conversions of impact.com: a form, of which a 400 names the fields. https://github.com/api-evangelist/impact */
+export const impactPlatform = definePlatform({
+  endpoints: [
+    {
+      method: 'POST',
+      path: '/Advertisers/{account}/Conversions',
+      credentials: inHeader('authorization', /^Basic \S+$/),
+      content: 'form',
+      body: Type.Object({
+        CampaignId: someText,
+        ActionTrackerId: someText,
+        EventDate: instant,
+        OrderId: someText,
+        ClickId: Type.Optional(someText),
+        CustomerId: Type.Optional(someText),
+        CustomerEmail: Type.Optional(Type.String({ pattern: '^[0-9a-f]{40}$' })),
+        CurrencyCode: Type.Optional(currencyCode),
+      }),
+    },
+  ],
+  answers: {
+    success: () => ({
+      status: 200,
+      body: { Status: 'QUEUED', QueuedUri: '/Advertisers/IRExample/APISubmissions/A-0a1b' },
+    }),
+    refusal: ({ field, message }) => ({
+      status: 400,
+      body: { Status: 'ERROR', errors: [{ field, level: 'ERROR', message }] },
+    }),
+    throttled: {
+      status: 429,
+      headers: { 'retry-after': '7' },
+      body: { Status: 'ERROR', Message: 'Rate limit exceeded' },
+    },
+    endedToken: { status: 401, body: { Status: 'ERROR', Message: 'Access Denied' } },
+  },
+});

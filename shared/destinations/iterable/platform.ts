@@ -1,0 +1,84 @@
+import { Type } from 'typebox';
+import { isJsonObject } from '../../runtime/json.ts';
+import { definePlatform, inHeader } from '../sdk/platform.ts';
+import type { RowVerdict } from '../sdk/platform.ts';
+import { anyRows, epochSeconds, someText } from '../sdk/platform-schemas.ts';
+
+const who = { email: Type.Optional(someText), userId: Type.Optional(someText) };
+const event = Type.Object({
+  ...who,
+  eventName: someText,
+  id: Type.Optional(someText),
+  createdAt: epochSeconds,
+  dataFields: Type.Object({}),
+});
+const user = Type.Object({ ...who, preferUserId: Type.Optional(Type.Boolean()), dataFields: Type.Object({}) });
+const purchase = Type.Object({
+  id: someText,
+  user: Type.Object(who),
+  items: Type.Array(Type.Object({ id: someText, name: someText, price: Type.Number(), quantity: Type.Number() }), {
+    minItems: 1,
+  }),
+  total: Type.Number(),
+  createdAt: epochSeconds,
+});
+
+const credentials = inHeader('api-key', /^\S+$/);
+const common = { method: 'POST', credentials, content: 'json', bytesMax: 4 * 1_024 * 1_024 } as const;
+
+/** Exactly one of the two names a user. */
+function check(row: unknown) {
+  const given = isJsonObject(row) ? [row['email'], row['userId']].filter((id) => id !== undefined) : [];
+  return given.length === 1 ? undefined : { field: 'email', message: 'or userId, one of them, is required' };
+}
+
+const taken = (rows: readonly unknown[]) => ({
+  status: 200,
+  body: { successCount: rows.length, failCount: 0, failedUpdates: {}, disallowedEventNames: [] },
+});
+
+/** Of a bulk. */
+function partial(verdicts: readonly RowVerdict[]) {
+  const failed = verdicts.flatMap(({ row, problem }) =>
+    problem === undefined || !isJsonObject(row) ? [] : [row['email'] ?? row['userId']],
+  );
+  return {
+    status: 200,
+    body: {
+      successCount: verdicts.length - failed.length,
+      failCount: failed.length,
+      failedUpdates: { invalidEmails: failed },
+      disallowedEventNames: [],
+    },
+  };
+}
+
+/** Bulk tracking and updates: a 200 names by user what failed. https://api.iterable.com/api/docs */
+export const iterablePlatform = definePlatform({
+  endpoints: [
+    {
+      ...common,
+      path: '/api/events/trackBulk',
+      body: Type.Object({ events: anyRows }),
+      rows: [{ at: 'events', schema: event, check }],
+      rowsMax: 8_000,
+      answers: { partial },
+    },
+    {
+      ...common,
+      path: '/api/users/bulkUpdate',
+      body: Type.Object({ users: anyRows }),
+      rows: [{ at: 'users', schema: user, check }],
+      rowsMax: 1_000,
+      answers: { partial },
+    },
+    { ...common, path: '/api/commerce/trackPurchase', body: purchase },
+  ],
+  answers: {
+    success: taken,
+    refusal: ({ field, message }) => ({ status: 400, body: { code: 'BadParams', msg: `${field} ${message}` } }),
+    throttled: { status: 429, headers: { 'retry-after': '7' }, body: { code: 'RateLimitExceeded', msg: 'limit' } },
+    endedToken: { status: 401, body: { code: 'BadApiKey', msg: 'Invalid API key' } },
+    tooLarge: { status: 413, body: { code: 'RequestEntityTooLarge', msg: 'too large' } },
+  },
+});

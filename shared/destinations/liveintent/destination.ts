@@ -1,0 +1,104 @@
+import { normaliseText } from '../../routing/modifications/personal-data.ts';
+import { md5 } from '../../routing/modifications/digests.ts';
+import type { JsonObject } from '../../runtime/json.ts';
+import { browserContext } from '../sdk/browser-context.ts';
+import { commerceOf } from '../sdk/commerce.ts';
+import { conversionEvents } from '../sdk/conversion-events.ts';
+import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
+import type { PreparedDestination } from '../sdk/destination.ts';
+import { secondsOf, sentEvent } from '../sdk/event.ts';
+import type { SentEvent } from '../sdk/event.ts';
+import { postJson } from '../sdk/http.ts';
+import { present } from '../sdk/json.ts';
+import { hashPerson, isHash, knownPerson, normaliseEmail } from '../sdk/person.ts';
+import { baseUrl, batchSize, matching, requiredText, token } from '../sdk/settings.ts';
+import type { SettingsOf } from '../sdk/settings.ts';
+import { acceptsUnlimitedEvents } from '../sdk/limited-data-use.ts';
+
+const settings = {
+  customerId: requiredText({
+    label: 'Customer ID',
+    placeholder: '12345',
+    sublabel: 'From your account manager, as are token and pixel.',
+    example: '12345',
+  }),
+  apiToken: token({
+    label: 'Authorization token',
+    sublabel: 'LiveIntent changes it from time to time and says so.',
+    example: 'example',
+  }),
+  pixelId: requiredText(
+    { label: 'Pixel ID', placeholder: '44489', sublabel: 'The number of the conversion.', example: '44489' },
+    matching(/^\d{1,15}$/, 'must be a number'),
+  ),
+  conversionEvents: conversionEvents(),
+  batchSize: batchSize({ max: 100, fallback: 100 }),
+  baseUrl: baseUrl('https://conversions.liveintent.com'),
+};
+
+/**
+ * LiveIntent, Conversions API 1.0.0: `POST /conversions/{customer}`, a JSON array.
+ * https://conversions.liveintent.com/api-guide; the bound of 100 rows is that of
+ * https://docs.dataflysignal.com/integrations/advertising/liveintent. A conversion is matched by hashes of the e-mail
+ * address, or by address and browser. It has no names: what counts is a setting. 204 says that all were taken, 200 that
+ * some were not and not which, so that both count as delivered. The event's own id is `eventId`, by which LiveIntent knows
+ * a repeated one.
+ */
+export const liveIntent = defineDestination({
+  id: 'LiveIntent',
+  label: 'LiveIntent Conversions API',
+  settings,
+  facts: {
+    sends: 'Conversions',
+    limits: { events: 100 },
+    deduplicatesBy: 'eventId',
+    errors: 'status; a 200 says that some rows were not taken, and not which',
+    sources: [
+      'https://conversions.liveintent.com/api-guide',
+      'https://docs.dataflysignal.com/integrations/advertising/liveintent',
+    ],
+    checked: '2026-11-22',
+  },
+  loadPlatform: async () => (await import('./platform.ts')).liveIntentPlatform,
+  exampleSuccess: { status: 204, body: '' },
+  prepare,
+});
+
+function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
+  const url = `${given.baseUrl}/conversions/${encodeURIComponent(given.customerId.trim())}`;
+  const headers = { authorization: `Bearer ${given.apiToken}` };
+  const source = { pixelId: Number(given.pixelId), source: 'web' };
+  return {
+    batchEventsMax: given.batchSize,
+    accepts: (event) => acceptsUnlimitedEvents(event) && given.conversionEvents(event),
+    buildRequest(events) {
+      const body = events.map((event) => ({ ...source, ...conversion(sentEvent(event)) }));
+      return postJson({ url, headers, body, events });
+    },
+  };
+}
+
+function conversion(event: SentEvent): JsonObject {
+  const { value, currency } = commerceOf(event.properties);
+  return {
+    eventId: event.id,
+    eventTime: secondsOf(event),
+    userData: userData(event),
+    purchaseData: present({ currency, value, sourceUrl: browserContext(event).url }),
+  };
+}
+
+function userData(event: SentEvent): JsonObject {
+  const person = knownPerson(event);
+  const { email: sha2 } = hashPerson(person);
+  const { ip, userAgent } = browserContext(event);
+  if (sha2 === undefined && (ip === undefined || userAgent === undefined)) {
+    throw new UnfitEventError('LiveIntent needs an e-mail address, or both an IP address and a User-Agent');
+  }
+  return { ...present({ sha2, md5: md5Email(person.email), ip, ua: userAgent }) };
+}
+
+function md5Email(text: string | undefined): string | undefined {
+  const email = text === undefined || isHash(text) ? undefined : normaliseEmail(text);
+  return email === undefined ? undefined : md5(normaliseText(email));
+}

@@ -1,0 +1,46 @@
+import { Type } from 'typebox';
+import { definePlatform, inHeader } from '../sdk/platform.ts';
+import {
+  anyRows,
+  currencyCode,
+  epochSeconds,
+  partly,
+  sha256Hex,
+  someText,
+  webAddress,
+} from '../sdk/platform-schemas.ts';
+
+const row = Type.Object({
+  eventId: someText,
+  pixelId: Type.Integer(),
+  eventTime: epochSeconds,
+  source: Type.Literal('web'),
+  userData: partly({
+    sha2: sha256Hex,
+    md5: Type.String({ pattern: '^[0-9a-f]{32}$' }),
+    ip: someText,
+    ua: someText,
+  }),
+  purchaseData: Type.Optional(partly({ currency: currencyCode, value: Type.Number(), sourceUrl: webAddress })),
+});
+
+/** Conversions of LiveIntent: 204 where all were taken, 200 where some were not. https://conversions.liveintent.com/api-guide */
+export const liveIntentPlatform = definePlatform({
+  endpoints: [
+    {
+      method: 'POST',
+      path: '/conversions/{customer}',
+      credentials: inHeader(),
+      content: 'json',
+      body: anyRows,
+      rows: [{ at: '', schema: row }],
+      rowsMax: 100,
+    },
+  ],
+  answers: {
+    success: () => ({ status: 204 }),
+    refusal: ({ field, message }) => ({ status: 400, body: { message: `${field} ${message}` } }),
+    throttled: { status: 429 },
+    endedToken: { status: 401 },
+  },
+});

@@ -1,0 +1,122 @@
+import { md5 } from '../../routing/modifications/digests.ts';
+import type { JsonObject } from '../../runtime/json.ts';
+import { defineDestination, onlyEvent, UnfitEventError } from '../sdk/destination.ts';
+import type { OutboundEvent, OutboundRequest, PreparedDestination } from '../sdk/destination.ts';
+import { acceptsCustomerEvents, isIdentify, propertiesOf, sentEvent, traitsOf } from '../sdk/event.ts';
+import { basicAuthorization, postJson } from '../sdk/http.ts';
+import { present } from '../sdk/json.ts';
+import { contactIds, normaliseEmail } from '../sdk/person.ts';
+import { choice, matching, optionalBaseUrl, requiredText, token } from '../sdk/settings.ts';
+import type { SettingsOf } from '../sdk/settings.ts';
+
+const nameCharactersMax = 30;
+const valueCharactersMax = 2_000;
+const propertiesMax = 50;
+
+const settings = {
+  apiKey: token({
+    label: 'API key',
+    placeholder: '…-us21',
+    sublabel: 'Account, Extras, API keys. Its end names the data centre.',
+    example: '0123456789abcdef0123456789abcdef-us21',
+  }),
+  audienceId: requiredText(
+    {
+      label: 'Audience ID',
+      placeholder: 'a1b2c3d4e5',
+      sublabel: 'Audience, Settings, Audience name and defaults.',
+      example: 'a1b2c3d4e5',
+    },
+    matching(/^[A-Za-z0-9]{1,32}$/, 'must be letters and digits'),
+  ),
+  newMembers: choice({
+    label: 'New members are',
+    sublabel: 'Of whom no event is known to Mailchimp yet. Those it has keep their status.',
+    options: [
+      { label: 'Subscribed', value: 'subscribed' },
+      { label: 'Asked to confirm', value: 'pending' },
+      { label: 'Transactional only', value: 'transactional' },
+    ],
+    fallback: 'transactional',
+    example: 'transactional',
+  }),
+  baseUrl: optionalBaseUrl('https://us21.api.mailchimp.com'),
+};
+
+/**
+ * Mailchimp Marketing API 3.0: the visitor of an $identify by `PUT /3.0/lists/{audience}/members/{hash}`
+ * (https://mailchimp.com/developer/marketing/api/list-members/add-or-update-list-member/), an event by
+ * `POST …/members/{hash}/events` (https://mailchimp.com/developer/marketing/api/list-member-events/add-event/); one a
+ * request. The call for many members would set anew the status of those who unsubscribed; this one leaves it. Whoever is
+ * no member gets no event: Mailchimp answers 404. Names are of 2 to 30 letters, digits, `_` and `-`, and values are texts.
+ * Mailchimp recognises no repeated event; it allows ten connections at once and answers 429 beyond.
+ */
+export const mailchimp = defineDestination({
+  id: 'Mailchimp',
+  label: 'Mailchimp',
+  settings,
+  facts: {
+    sends: 'Every event of a member; $identify is a member',
+    limits: { events: 1, rate: '10 connections at once' },
+    deduplicatesBy: undefined,
+    errors: 'status; 404 of an event whose visitor is no member',
+    sources: ['https://mailchimp.com/developer/marketing/api/list-member-events/add-event/'],
+    checked: '2026-11-22',
+  },
+  loadPlatform: async () => (await import('./platform.ts')).mailchimpPlatform,
+  exampleSuccess: { status: 204, body: '' },
+  prepare,
+});
+
+function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
+  const dataCentre = /-([a-z]+\d+)$/.exec(given.apiKey)?.[1] ?? 'us1';
+  const base = given.baseUrl ?? `https://${dataCentre}.api.mailchimp.com`;
+  const members = `${base}/3.0/lists/${given.audienceId}/members`;
+  const headers = { authorization: basicAuthorization('sluice', given.apiKey) };
+  return {
+    batchEventsMax: 1,
+    accepts: (event) => isIdentify(event) || acceptsCustomerEvents(event),
+    buildRequest(events): OutboundRequest {
+      const event = onlyEvent(events);
+      const email = emailOf(event);
+      const url = `${members}/${md5(email)}`;
+      return isIdentify(event)
+        ? { ...postJson({ url, headers, body: member(event, email, given.newMembers), events }), method: 'PUT' }
+        : postJson({ url: `${url}/events`, headers, body: eventBody(event), events });
+    },
+  };
+}
+
+function emailOf(event: OutboundEvent): string {
+  const { email } = contactIds(event);
+  const known = email === undefined ? undefined : normaliseEmail(email);
+  if (known === undefined) throw new UnfitEventError('Mailchimp needs an e-mail address');
+  return known;
+}
+
+function member(event: OutboundEvent, email: string, newMembers: string): JsonObject {
+  const traits = traitsOf(event);
+  const fields = present({ FNAME: traits['first_name'], LNAME: traits['last_name'], PHONE: contactIds(event).phone });
+  return { email_address: email, status_if_new: newMembers, ...present({ merge_fields: fields }) };
+}
+
+function eventBody(event: OutboundEvent): JsonObject {
+  const { name, timeMs } = sentEvent(event);
+  const plain = name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9_-]+/g, '_')
+    .slice(0, nameCharactersMax);
+  if (plain.length < 2) throw new UnfitEventError('the event has no name that Mailchimp could take');
+  return { name: plain, occurred_at: new Date(timeMs).toISOString(), properties: texts(propertiesOf(event)) };
+}
+
+function texts(properties: JsonObject): JsonObject | undefined {
+  const entries = Object.entries(properties)
+    .filter(([, value]) => value !== null && value !== undefined)
+    .slice(0, propertiesMax)
+    .map(([name, value]) => {
+      const text = typeof value === 'string' ? value : JSON.stringify(value);
+      return [name, text.slice(0, valueCharactersMax).toWellFormed()];
+    });
+  return entries.length === 0 ? undefined : Object.fromEntries(entries);
+}

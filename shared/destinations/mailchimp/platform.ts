@@ -1,0 +1,47 @@
+import { Type } from 'typebox';
+import { definePlatform, inHeader } from '../sdk/platform.ts';
+import { instant, oneOf } from '../sdk/platform-schemas.ts';
+
+const credentials = inHeader('authorization', /^Basic \S+$/);
+
+/**
+ * Members and their events in the Marketing API, whose errors are problem details (RFC 9457).
+ * https://mailchimp.com/developer/marketing/docs/errors/
+ */
+export const mailchimpPlatform = definePlatform({
+  endpoints: [
+    {
+      method: 'PUT',
+      path: '/3.0/lists/{list}/members/{hash}',
+      credentials,
+      content: 'json',
+      body: Type.Object({
+        email_address: Type.String({ pattern: '^[^@\\s]+@[^@\\s]+$' }),
+        status_if_new: oneOf('subscribed', 'pending', 'transactional', 'unsubscribed', 'cleaned'),
+        merge_fields: Type.Optional(Type.Record(Type.String({ maxLength: 10 }), Type.String())),
+      }),
+      answers: { success: () => ({ status: 200, body: { id: '0a1b' } }) },
+    },
+    {
+      method: 'POST',
+      path: '/3.0/lists/{list}/members/{hash}/events',
+      credentials,
+      content: 'json',
+      body: Type.Object({
+        name: Type.String({ pattern: '^[A-Za-z0-9_-]{2,30}$' }),
+        occurred_at: instant,
+        properties: Type.Optional(Type.Record(Type.String(), Type.String())),
+      }),
+    },
+  ],
+  answers: {
+    success: () => ({ status: 204 }),
+    refusal: ({ field, message }) => problem(400, 'Invalid Resource', `${field} ${message}`),
+    throttled: problem(429, 'Too Many Requests', 'You have exceeded the limit of 10 simultaneous connections.'),
+    endedToken: problem(401, 'API Key Invalid', 'Your API key may be invalid.'),
+  },
+});
+
+function problem(status: number, title: string, detail: string) {
+  return { status, body: { type: 'https://mailchimp.com/developer/marketing/docs/errors/', title, status, detail } };
+}

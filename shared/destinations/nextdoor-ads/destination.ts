@@ -1,0 +1,143 @@
+import type { JsonObject } from '../../runtime/json.ts';
+import { browserContext, browserId } from '../sdk/browser-context.ts';
+import { commerceOf } from '../sdk/commerce.ts';
+import { defineDestination, onlyEvent, UnfitEventError } from '../sdk/destination.ts';
+import type { PreparedDestination } from '../sdk/destination.ts';
+import { acceptsCustomerEvents, secondsOf, sentEvent } from '../sdk/event.ts';
+import type { SentEvent } from '../sdk/event.ts';
+import { postJson } from '../sdk/http.ts';
+import { present } from '../sdk/json.ts';
+import { e164Of, hashDatum, hashPerson, knownPerson } from '../sdk/person.ts';
+import { baseUrl, choice, requiredText, toggle, token } from '../sdk/settings.ts';
+import type { SettingsOf } from '../sdk/settings.ts';
+import { platformEventNames } from '../sdk/platform-events.ts';
+import { isLimited } from '../sdk/limited-data-use.ts';
+
+const actionSources = [
+  'website',
+  'app',
+  'phone_call',
+  'chat',
+  'email',
+  'physical_store',
+  'system_generated',
+  'other',
+] as const;
+
+const settings = {
+  dataSourceId: requiredText({
+    label: 'Data source ID',
+    placeholder: '00000000-0000-4000-8000-000000000000',
+    sublabel: 'The pixel ID, from Nextdoor Ads Manager.',
+    example: '00000000-0000-4000-8000-000000000001',
+  }),
+  accessToken: token({
+    label: 'Access token',
+    sublabel: 'From Nextdoor Ads Manager, Business settings, Ads API.',
+    example: 'example',
+  }),
+  actionSource: choice({
+    label: 'Action source',
+    sublabel: 'Where events happen. Those of the website need the address of their page.',
+    options: actionSources,
+    fallback: 'website',
+    example: 'website',
+  }),
+  testMode: toggle({ label: 'Test mode', sublabel: 'Events are marked as tests.' }),
+  baseUrl: baseUrl('https://ads.nextdoor.com'),
+};
+
+/**
+ * Nextdoor Ads, Conversion API: `POST /v2/api/conversions/track`, one event a request.
+ * https://developer.nextdoor.com/reference/conversions-track, personal data:
+ * https://developer.nextdoor.com/reference/conversion-data-types. It has no events of other names than its own and
+ * `custom_conversion_1` to `_10`: others are passed over. The event's own id is `event_id`, which deduplicates against the
+ * pixel.
+ */
+export const nextdoorAds = defineDestination({
+  id: 'NextdoorAds',
+  label: 'Nextdoor Ads Conversion API',
+  settings,
+  facts: {
+    sends: 'Events that it has a name for',
+    limits: { events: 1 },
+    deduplicatesBy: 'event_id',
+    errors: 'status',
+    sources: [
+      'https://developer.nextdoor.com/reference/conversions-track',
+      'https://developer.nextdoor.com/reference/conversion-data-types',
+    ],
+    checked: '2026-11-22',
+  },
+  loadPlatform: async () => (await import('./platform.ts')).nextdoorAdsPlatform,
+  prepare,
+});
+
+const eventName = platformEventNames('NextdoorAds');
+
+function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
+  const url = `${given.baseUrl}/v2/api/conversions/track`;
+  const headers = { authorization: `Bearer ${given.accessToken}`, accept: 'application/json' };
+  return {
+    batchEventsMax: 1,
+    accepts: (event) => acceptsCustomerEvents(event) && eventName(sentEvent(event)) !== undefined,
+    buildRequest: (events) => postJson({ url, headers, body: conversion(sentEvent(onlyEvent(events)), given), events }),
+  };
+}
+
+function conversion(event: SentEvent, given: SettingsOf<typeof settings>): JsonObject {
+  const name = eventName(event);
+  if (name === undefined) throw new UnfitEventError('Nextdoor has no such event');
+  const { url } = browserContext(event);
+  const isOnline = given.actionSource === 'website';
+  if (isOnline && url === undefined) {
+    throw new UnfitEventError('Nextdoor needs the address of the page of an event on a website');
+  }
+  const { value, currency, orderId, items } = commerceOf(event.properties);
+  return {
+    event_name: name,
+    event_id: event.id,
+    event_time_epoch: secondsOf(event),
+    action_source: given.actionSource,
+    action_source_url: isOnline ? url : undefined,
+    data_source_id: given.dataSourceId.trim(),
+    // Without it an event is used to attribute only.
+    delivery_optimization: !isLimited(event),
+    test_event: String(given.testMode),
+    customer: customer(event),
+    custom: present({
+      // An amount carries its currency before it.
+      order_value: value === undefined || currency === undefined ? undefined : `${currency}${value}`,
+      order_id: orderId,
+      product_context: items.flatMap(({ id, price, quantity }) =>
+        id === undefined ? [] : { id, item_price: price, quantity },
+      ),
+    }),
+  };
+}
+
+function customer(event: SentEvent): JsonObject {
+  const person = knownPerson(event);
+  const hashed = hashPerson(person);
+  const { ip, userAgent } = browserContext(event);
+  const matched = present({
+    email: hashed.email,
+    phone_number: hashDatum(person.phone, e164Of(person)),
+    external_id: hashed.externalId,
+    click_id: browserId(event, ['ndclid', '_ndclid']),
+    client_ip_address: ip,
+  });
+  if (matched === undefined) throw new UnfitEventError('the event says nothing of a person that Nextdoor could match');
+  return {
+    ...matched,
+    ...present({
+      first_name: hashed.firstName,
+      last_name: hashed.lastName,
+      city: hashed.city,
+      state: hashed.state,
+      zip_code: hashed.zip,
+      country: hashed.country,
+      client_user_agent: userAgent,
+    }),
+  };
+}

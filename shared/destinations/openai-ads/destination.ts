@@ -1,0 +1,71 @@
+import { baseUrl, choice, requiredText, toggle, token } from '../sdk/settings.ts';
+import type { SettingsOf } from '../sdk/settings.ts';
+import { defineDestination } from '../sdk/destination.ts';
+import type { PreparedDestination } from '../sdk/destination.ts';
+import { acceptsCustomerEvents, sentEvent } from '../sdk/event.ts';
+import { postJson } from '../sdk/http.ts';
+import { openaiEvent } from './payload.ts';
+
+const actionSources = ['web', 'mobile_app', 'offline', 'physical_store', 'phone_call', 'email', 'other'] as const;
+const batchEventsMax = 1_000;
+
+const settings = {
+  pixelId: requiredText({
+    label: 'Pixel ID',
+    placeholder: 'pixel_example',
+    sublabel: 'From Ads Manager, Conversions.',
+    example: 'pixel_example',
+  }),
+  apiKey: token({
+    label: 'Conversions API key',
+    sublabel: 'Made in Ads Manager, Conversions; a key of the Advertiser API does not work.',
+    example: 'example',
+  }),
+  actionSource: choice({
+    label: 'Action source',
+    sublabel: 'Where events happen. Those of the web need the address of their page.',
+    options: actionSources,
+    fallback: 'web',
+    example: 'web',
+  }),
+  validateOnly: toggle({ label: 'Validate only', sublabel: 'Events are checked and not recorded.' }),
+  baseUrl: baseUrl('https://bzr.openai.com'),
+};
+
+/**
+ * OpenAI Ads, Conversions API: `POST /v1/events?pid={pixel}`, up to 1,000 events, at most 7 days old, taken or refused as
+ * a whole. https://developers.openai.com/ads/conversions-api; events and their data:
+ * https://developers.openai.com/ads/supported-events. The event's own id, with its type, is what OpenAI knows a repeated
+ * event by, also one of the pixel.
+ */
+export const openaiAds = defineDestination({
+  id: 'OpenAIAds',
+  label: 'OpenAI Ads Conversions API',
+  settings,
+  facts: {
+    sends: 'Every event but those of the service',
+    limits: { events: 1_000, ageDays: 7 },
+    deduplicatesBy: 'id',
+    errors: 'the whole request, for one bad event',
+    sources: [
+      'https://developers.openai.com/ads/conversions-api',
+      'https://developers.openai.com/ads/supported-events',
+    ],
+    checked: '2026-11-22',
+  },
+  loadPlatform: async () => (await import('./platform.ts')).openaiAdsPlatform,
+  prepare,
+});
+
+function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
+  const url = `${given.baseUrl}/v1/events?pid=${encodeURIComponent(given.pixelId.trim())}`;
+  const headers = { authorization: `Bearer ${given.apiKey}` };
+  return {
+    batchEventsMax,
+    accepts: acceptsCustomerEvents,
+    buildRequest(outbound, nowMs) {
+      const events = outbound.map((event) => openaiEvent(sentEvent(event), given.actionSource, nowMs));
+      return postJson({ url, headers, body: { validate_only: given.validateOnly, events }, events: outbound });
+    },
+  };
+}

@@ -1,0 +1,88 @@
+import { plainCountry } from '../sdk/capi-person.ts';
+import type { JsonObject } from '../../runtime/json.ts';
+import { browserContext, browserId } from '../sdk/browser-context.ts';
+import { commerceOf } from '../sdk/commerce.ts';
+import { UnfitEventError } from '../sdk/destination.ts';
+import { checkAge, textOf } from '../sdk/event.ts';
+import type { SentEvent } from '../sdk/event.ts';
+import { present } from '../sdk/json.ts';
+import { minorUnits } from '../sdk/minor-units.ts';
+import { hashPerson, knownPerson } from '../sdk/person.ts';
+import { platformEventNames } from '../sdk/platform-events.ts';
+import { isLimited } from '../sdk/limited-data-use.ts';
+
+const daysMax = 7;
+const contentsMax = 100;
+
+/**
+ * An event of the Conversions API of OpenAI Ads; names other than its own are custom events. Throws UnfitEventError where
+ * it is too old, or happened on the web and names no page.
+ */
+export function openaiEvent(event: SentEvent, actionSource: string, nowMs: number): JsonObject {
+  checkAge(event, nowMs, daysMax);
+  const type = standardName(event);
+  const { url } = browserContext(event);
+  if (actionSource === 'web' && url === undefined) {
+    throw new UnfitEventError('OpenAI Ads needs the address of the page of an event on the web');
+  }
+  return {
+    id: event.id,
+    type: type ?? 'custom',
+    custom_event_name: type === undefined ? event.name : undefined,
+    timestamp_ms: Math.floor(event.timeMs),
+    oppref: browserId(event, ['oppref', '__oppref']),
+    source_url: actionSource === 'web' ? url : undefined,
+    action_source: actionSource,
+    user: user(event),
+    opt_out: isLimited(event) ? true : undefined,
+    data: data(event, type),
+  };
+}
+
+const standardName = platformEventNames('OpenAIAds');
+
+/** Shapes of data by type; `contents` for the types not named, `custom` for custom events. */
+const shapes: ReadonlyMap<string, string> = new Map([
+  ['app_installed', 'customer_action'],
+  ['app_opened', 'customer_action'],
+  ['appointment_scheduled', 'customer_action'],
+  ['lead_created', 'customer_action'],
+  ['registration_completed', 'customer_action'],
+  ['subscription_created', 'plan_enrollment'],
+  ['trial_started', 'plan_enrollment'],
+]);
+
+/** Optional for OpenAI: without it an event counts by its `oppref`. City and ZIP it takes in the clear only: left out. */
+function user(event: SentEvent): JsonObject | undefined {
+  const { email, externalId } = hashPerson(knownPerson(event));
+  const { ip, userAgent } = browserContext(event);
+  return present({
+    email_sha256: email,
+    external_id_sha256: externalId,
+    country: plainCountry(event),
+    ip_address: ip,
+    user_agent: userAgent,
+  });
+}
+
+/** Amounts are whole numbers of the currency's smallest unit, and nothing without a currency. */
+function data({ properties }: SentEvent, type: string | undefined): JsonObject {
+  const { value, currency, items } = commerceOf(properties);
+  const shape = type === undefined ? 'custom' : (shapes.get(type) ?? 'contents');
+  const amountOf = (amount: number | undefined): number | undefined =>
+    amount === undefined || currency === undefined ? undefined : minorUnits(amount, currency);
+  const contents = items.slice(0, contentsMax).map(({ id, name, price, quantity }) => ({
+    id,
+    name,
+    content_type: textOf(properties['content_type']) ?? 'product',
+    quantity,
+    amount: amountOf(price),
+    currency: amountOf(price) === undefined ? undefined : currency,
+  }));
+  const amount = amountOf(value);
+  return {
+    type: shape,
+    ...present({ amount, currency: amount === undefined ? undefined : currency }),
+    ...(shape === 'contents' ? present({ contents }) : {}),
+  };
+}

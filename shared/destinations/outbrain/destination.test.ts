@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { sampleShopper } from '../testing/sample-shopper.ts';
+import { parametersOf, requestOf } from '../testing/sent-by.ts';
+import { outbrain } from './destination.ts';
+
+const context = { current_url: 'https://shop.example.com/?dicbo=v2-abc%2Fd' };
+
+test('Outbrain: a conversion names its click', () => {
+  const request = requestOf(outbrain, [sampleShopper({ context, event: 'Purchase' })]);
+  expect(request).toMatchObject({ method: 'GET', body: undefined });
+  expect(request.url.startsWith('https://tr.outbrain.com/unifiedPixel?ob_click_id=v2-abc%2Fd&')).toBe(true);
+  expect(parametersOf(request)).toEqual({
+    ob_click_id: 'v2-abc/d',
+    name: 'Purchase',
+    orderId: 'A-1001',
+    orderValue: '42.5',
+    currency: 'EUR',
+  });
+});
+
+test('Outbrain: what is not known is left out, and without a click nothing is sent', () => {
+  const properties = { dicbo: 'from-mapping' };
+  expect(parametersOf(requestOf(outbrain, [sampleShopper({ event: 'Lead', properties })]))).toEqual({
+    ob_click_id: 'from-mapping',
+    name: 'Lead',
+  });
+  expect(() => requestOf(outbrain, [sampleShopper()])).toThrow('no id of a click (dicbo)');
+  expect(outbrain.prepare({}).accepts?.(sampleShopper({ event: '$identify' }))).toBe(false);
+});

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { sampleShopper } from '../testing/sample-shopper.ts';
+import { requestOf } from '../testing/sent-by.ts';
+import { partnerize } from './destination.ts';
+
+const context = { current_url: 'https://shop.example.com/?clickref=1011l%2F2' };
+
+test('Partnerize: the path says it, the items in brackets', () => {
+  const { method, url, body } = requestOf(partnerize, [sampleShopper({ context })]);
+  expect({ method, body }).toEqual({ method: 'GET', body: undefined });
+  expect(url).toBe(
+    'https://prf.hn/conversion/tracking_mode:api/campaign:1100l4000/clickref:1011l%2F2/conversionref:A-1001/currency:EUR/' +
+      '[sku:tea-1/category:Drinks/value:21.25/quantity:2]',
+  );
+});
+
+test('Partnerize: an order without goods is one item, without an id it goes by that of the event', () => {
+  const properties = { clickref: 'c', value: 5, currency: 'USD' };
+  expect(requestOf(partnerize, [sampleShopper({ properties })]).url).toBe(
+    'https://prf.hn/conversion/tracking_mode:api/campaign:1100l4000/clickref:c/conversionref:order-event-1/currency:USD/' +
+      '[category:order/value:5/quantity:1]',
+  );
+});
+
+test('Partnerize: no value breaks out of its part, and none is sent without a click', () => {
+  const properties = { clickref: 'c', order_id: 'a/b:c]?x=1#y', currency: 'USD', value: 1 };
+  expect(requestOf(partnerize, [sampleShopper({ properties })]).url).toContain(
+    '/conversionref:a%2Fb%3Ac%5D%3Fx%3D1%23y/',
+  );
+  expect(() => requestOf(partnerize, [sampleShopper()])).toThrow('no id of a click (clickref)');
+});

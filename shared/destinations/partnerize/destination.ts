@@ -1,0 +1,79 @@
+import { defineClickPostback } from '../sdk/click-postback.ts';
+import type { ClickConversion } from '../sdk/click-postback.ts';
+import type { CommerceItem } from '../sdk/commerce.ts';
+import { conversionEvents } from '../sdk/conversion-events.ts';
+import { textOf } from '../sdk/event.ts';
+import { baseUrl, requiredText } from '../sdk/settings.ts';
+
+const itemsMax = 50;
+
+const settings = {
+  campaignId: requiredText({
+    label: 'Campaign ID',
+    placeholder: '1100l4000',
+    sublabel: 'Of the campaign that the clicks belong to.',
+    example: '1100l4000',
+  }),
+  conversionEvents: conversionEvents(),
+  baseUrl: baseUrl('https://prf.hn'),
+};
+
+/**
+ * Partnerize, server-to-server conversions: a GET whose path is made of `key:value` parts, the items in brackets, with
+ * the id of the click (`clickref` of the landing page), without authentication.
+ * As https://github.com/webmasterjunkie/partnerize-gtm-s2s and https://hightouch.com/docs/destinations/partnerize send it.
+ * `conversionref` is the order's id, by which Partnerize knows it again. At most 50 items are sent; the time is that of
+ * the arrival.
+ */
+export const partnerize = defineClickPostback({
+  id: 'Partnerize',
+  label: 'Partnerize server-to-server conversions',
+  clickNames: ['clickref', 'partnerizeClickReference'],
+  settings,
+  facts: {
+    sends: 'Conversions, with the id of their click',
+    limits: { events: 1 },
+    deduplicatesBy: 'conversionref',
+    errors: 'status',
+    sources: [
+      'https://github.com/webmasterjunkie/partnerize-gtm-s2s',
+      'https://hightouch.com/docs/destinations/partnerize',
+    ],
+    checked: '2026-11-22',
+  },
+  loadPlatform: async () => (await import('./platform.ts')).partnerizePlatform,
+  accepts: (given, event) => given.conversionEvents(event),
+  postback: (given, conversion) => ({
+    url: `${given.baseUrl}/conversion/${pathOf(given.campaignId.trim(), conversion)}`,
+  }),
+});
+
+function pathOf(campaign: string, { click, id, properties, commerce }: ClickConversion): string {
+  const { orderId, currency, value, items } = commerce;
+  const head = parts({
+    tracking_mode: 'api',
+    campaign,
+    clickref: click,
+    conversionref: orderId ?? id,
+    currency,
+    voucher: textOf(properties['coupon']),
+  });
+  const sold = items.filter(({ price }) => price !== undefined).slice(0, itemsMax);
+  const bodies = sold.length > 0 ? sold.map(itemParts) : [parts({ category: 'order', value, quantity: 1 })];
+  return [head, ...bodies.map((body) => `[${body}]`)].join('/');
+}
+
+function itemParts({ id, category, price, quantity }: CommerceItem): string {
+  return parts({ sku: id, category: category ?? 'order', value: price, quantity });
+}
+
+function parts(members: Readonly<Record<string, string | number | undefined>>): string {
+  return Object.entries(members)
+    .flatMap(([name, value]) => (value === undefined || value === '' ? [] : `${name}:${encode(String(value))}`))
+    .join('/');
+}
+
+/** Percent-encoded; a dot alone would be read as a step in the path. */
+function encode(value: string): string {
+  return encodeURIComponent(value.toWellFormed());
+}

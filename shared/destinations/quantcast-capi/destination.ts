@@ -1,0 +1,91 @@
+import type { JsonObject } from '../../runtime/json.ts';
+import { browserContext, browserId } from '../sdk/browser-context.ts';
+import { commerceOf } from '../sdk/commerce.ts';
+import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
+import type { PreparedDestination } from '../sdk/destination.ts';
+import { sentEvent } from '../sdk/event.ts';
+import type { SentEvent } from '../sdk/event.ts';
+import { postJson } from '../sdk/http.ts';
+import { listOf, present } from '../sdk/json.ts';
+import { hashPerson, knownPerson } from '../sdk/person.ts';
+import { baseUrl, batchSize, matching, requiredText } from '../sdk/settings.ts';
+import type { SettingsOf } from '../sdk/settings.ts';
+import { acceptsUnlimitedEvents } from '../sdk/limited-data-use.ts';
+
+const settings = {
+  pCode: requiredText(
+    {
+      label: 'P-code',
+      placeholder: 'p-1a2b3c4d5e6f7',
+      sublabel: 'The account ID, qacct of your Live Tag.',
+      example: 'p-1a2b3c4d5e6f7',
+    },
+    matching(/^p-[A-Za-z0-9_-]{1,40}$/, 'must be an account ID of the form p-…'),
+  ),
+  // How many one request may carry is not published: few share the fate of a bad one.
+  batchSize: batchSize({ max: 100, fallback: 20 }),
+  baseUrl: baseUrl('https://pixel.quantserve.com'),
+};
+
+/**
+ * Quantcast, Conversion API: `POST /conversion?a={p-code}`, a JSON array, without authentication.
+ * https://help.quantcast.com/docs/tagging-with-the-quantcast-live-tag-using-the-conversion-api. A visitor is known by the
+ * browser token of the Live Tag (`quantcast_token`), else by address and browser, and an event with neither is refused.
+ * Quantcast recognises no repeated event: one that is sent again after a lost answer counts twice. Amounts are taken in
+ * the currency of the account.
+ */
+export const quantcastCapi = defineDestination({
+  id: 'QuantcastCAPI',
+  label: 'Quantcast Conversion API',
+  settings,
+  facts: {
+    sends: 'Every event but those of the service',
+    limits: { events: 100 },
+    deduplicatesBy: undefined,
+    errors: 'status, of the whole request',
+    sources: ['https://help.quantcast.com/docs/tagging-with-the-quantcast-live-tag-using-the-conversion-api'],
+    checked: '2026-11-22',
+  },
+  loadPlatform: async () => (await import('./platform.ts')).quantcastCapiPlatform,
+  prepare,
+});
+
+function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
+  const url = `${given.baseUrl}/conversion?a=${encodeURIComponent(given.pCode)}`;
+  return {
+    batchEventsMax: given.batchSize,
+    accepts: acceptsUnlimitedEvents,
+    buildRequest: (events) => postJson({ url, body: events.map((event) => conversion(sentEvent(event))), events }),
+  };
+}
+
+function conversion(event: SentEvent): JsonObject {
+  const { url, referrer } = browserContext(event);
+  const { value, orderId, items } = commerceOf(event.properties);
+  const details = present({
+    orderid: orderId,
+    revenue: value,
+    product_category: items[0]?.category,
+    labels: listOf(items[0]?.name),
+  });
+  return {
+    name: event.name,
+    time: Math.floor(event.timeMs),
+    ...present({ url, referer: referrer }),
+    user: user(event),
+    event: details,
+  };
+}
+
+function user(event: SentEvent): JsonObject {
+  const token = browserId(event, ['quantcast_token', 'qc_token']);
+  const { ip, userAgent } = browserContext(event);
+  if (token === undefined && (ip === undefined || userAgent === undefined)) {
+    throw new UnfitEventError('Quantcast needs a browser token, or both an IP address and a User-Agent');
+  }
+  const { email } = hashPerson(knownPerson(event));
+  return {
+    ...present({ token, client_ip: ip, client_user_agent: userAgent, email }),
+    external_id: event.visitor.external_id ?? event.visitor.id,
+  };
+}

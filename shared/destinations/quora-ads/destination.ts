@@ -1,0 +1,125 @@
+import { isJsonObject } from '../../runtime/json.ts';
+import type { JsonObject } from '../../runtime/json.ts';
+import { jsonAnswer, rowOutcomes, rowRefusal } from '../sdk/answers.ts';
+import { browserContext, browserId } from '../sdk/browser-context.ts';
+import { plainCountry } from '../sdk/capi-person.ts';
+import { commerceOf } from '../sdk/commerce.ts';
+import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
+import type { OutboundAnswer, Outcome, PreparedDestination } from '../sdk/destination.ts';
+import { sentEvent } from '../sdk/event.ts';
+import type { SentEvent } from '../sdk/event.ts';
+import { postJson } from '../sdk/http.ts';
+import { present } from '../sdk/json.ts';
+import { e164Of, isHash, knownPerson, normaliseEmail } from '../sdk/person.ts';
+import { baseUrl, matching, requiredText, token } from '../sdk/settings.ts';
+import type { SettingsOf } from '../sdk/settings.ts';
+import { platformEventNames } from '../sdk/platform-events.ts';
+import { acceptsUnlimitedEvents } from '../sdk/limited-data-use.ts';
+
+const batchEventsMax = 1_000;
+
+const settings = {
+  accountId: requiredText(
+    { label: 'Account ID', placeholder: '123456789', sublabel: 'The number of your ad account.', example: '123456789' },
+    matching(/^\d{1,15}$/, 'must be a number'),
+  ),
+  accessToken: token({
+    label: 'Access token',
+    sublabel: 'Of the Conversions API, from Ads Manager.',
+    example: 'example',
+  }),
+  baseUrl: baseUrl('https://api.quora.com'),
+};
+
+/**
+ * Quora Ads, Conversions API: `POST /ads/v0/conversions`, up to 1,000 events, answered with 200 and row by row.
+ * As https://github.com/segmentio/action-destinations (destinations/quora) sends it. Quora takes e-mail address and phone number in the clear and hashes them itself. Names other than its own are
+ * `Generic`. The event's own id is `event_id`, which deduplicates against the pixel.
+ */
+export const quoraAds = defineDestination({
+  id: 'QuoraAds',
+  label: 'Quora Ads Conversions API',
+  settings,
+  facts: {
+    sends: 'Every event but those of the service',
+    limits: { events: 1_000 },
+    deduplicatesBy: 'event_id',
+    errors: 'row by row',
+    sources: [
+      'https://github.com/segmentio/action-destinations/tree/main/packages/destination-actions/src/destinations/quora',
+    ],
+    checked: '2026-11-22',
+  },
+  loadPlatform: async () => (await import('./platform.ts')).quoraAdsPlatform,
+  exampleSuccess: {
+    status: 200,
+    body: '{"events_received":1,"events_errored":0,"events":[{"index":0,"status":"OK"}]}',
+  },
+  prepare,
+});
+
+const standardName = platformEventNames('QuoraAds');
+
+function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
+  const url = `${given.baseUrl}/ads/v0/conversions`;
+  const headers = { authorization: `Bearer ${given.accessToken}` };
+  const accountId = Number(given.accountId);
+  return {
+    batchEventsMax,
+    accepts: acceptsUnlimitedEvents,
+    buildRequest(events) {
+      const data = events.map((event) => conversion(sentEvent(event)));
+      return postJson({ url, headers, body: { account_id: accountId, data }, events });
+    },
+    readAnswer: (answer, events) => readRows(answer, events.length),
+  };
+}
+
+function conversion(event: SentEvent): JsonObject {
+  const click = browserId(event, ['qclid', '_qclid']);
+  const user = person(event);
+  if (click === undefined && user === undefined) {
+    throw new UnfitEventError('the event says nothing of a person that Quora could match');
+  }
+  const { userAgent, referrer } = browserContext(event);
+  return {
+    conversion: {
+      event_name: standardName(event) ?? 'Generic',
+      // Microseconds.
+      timestamp: Math.floor(event.timeMs) * 1_000,
+      event_id: event.id,
+      ...present({ click_id: click, value: commerceOf(event.properties).value }),
+    },
+    user,
+    device: present({ user_agent: userAgent, referer: referrer }),
+  };
+}
+
+function person(event: SentEvent): JsonObject | undefined {
+  const known = knownPerson(event);
+  const { email, phone, city, state, zip } = known;
+  const { ip } = browserContext(event);
+  const matched = present({
+    email: email === undefined ? undefined : normaliseEmail(email),
+    phone_number: phone === undefined ? undefined : e164Of(known)(phone),
+    ip,
+  });
+  return matched === undefined
+    ? undefined
+    : {
+        ...matched,
+        ...present({ country: plainCountry(event), region: plain(state), city: plain(city), postal_code: plain(zip) }),
+      };
+}
+
+function plain(text: string | undefined): string | undefined {
+  return text === undefined || isHash(text) ? undefined : text;
+}
+
+/** What is not named was taken. */
+function readRows(answer: OutboundAnswer, count: number): readonly Outcome[] | undefined {
+  const rows = answer.status === 200 ? jsonAnswer(answer)?.['events'] : undefined;
+  if (!Array.isArray(rows)) return undefined;
+  const refused = rows.filter((row) => isJsonObject(row) && row['status'] !== 'OK').filter(isJsonObject);
+  return rowOutcomes(count, new Map(refused.map((row) => [Number(row['index']), rowRefusal(row['error_code'])])));
+}

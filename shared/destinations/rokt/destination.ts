@@ -1,0 +1,111 @@
+import type { JsonObject } from '../../runtime/json.ts';
+import { browserContext, browserId } from '../sdk/browser-context.ts';
+import { hashText } from '../sdk/capi-person.ts';
+import { commerceOf } from '../sdk/commerce.ts';
+import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
+import type { PreparedDestination } from '../sdk/destination.ts';
+import { sentEvent, textOf } from '../sdk/event.ts';
+import type { SentEvent } from '../sdk/event.ts';
+import { basicAuthorization, postJson } from '../sdk/http.ts';
+import { present } from '../sdk/json.ts';
+import { hashPerson, knownPerson } from '../sdk/person.ts';
+import { baseUrl, batchSize, requiredText, token } from '../sdk/settings.ts';
+import type { SettingsOf } from '../sdk/settings.ts';
+import { acceptsUnlimitedEvents } from '../sdk/limited-data-use.ts';
+
+/** Rokt's own integration, among those of its event platform. */
+const roktIntegration = '1277';
+
+const settings = {
+  apiKey: requiredText({ label: 'API key', sublabel: 'From your Rokt account manager.', example: 'us1-example' }),
+  apiSecret: token({ label: 'API secret', sublabel: 'Beside the key.', example: 'example-secret' }),
+  batchSize: batchSize({ max: 100, fallback: 100 }),
+  baseUrl: baseUrl('https://inbound.mparticle.com'),
+};
+
+/**
+ * Rokt, conversions by its event platform: `POST /s2s/v2/bulkevents`, up to 100 people, answered with 202, as Rokt's own
+ * integration in https://github.com/segmentio/action-destinations (destinations/rokt-capi) sends them; the envelope is
+ * https://docs.mparticle.com/developers/apis/http/. An event is matched by the Rokt click id (`rtid`, `rokt_tracking_id`),
+ * the customer's id or the e-mail address, which goes as SHA-256. The event's own id is `source_message_id`, by which a
+ * repeated one is known.
+ */
+export const rokt = defineDestination({
+  id: 'Rokt',
+  label: 'Rokt conversions',
+  settings,
+  facts: {
+    sends: 'Every event but those of the service',
+    limits: { events: 100 },
+    deduplicatesBy: 'source_message_id',
+    errors: 'status, of the whole request',
+    sources: [
+      'https://github.com/segmentio/action-destinations/tree/main/packages/destination-actions/src/destinations/rokt-capi',
+      'https://docs.mparticle.com/developers/apis/http/',
+    ],
+    checked: '2026-11-22',
+  },
+  loadPlatform: async () => (await import('./platform.ts')).roktPlatform,
+  exampleSuccess: { status: 202, body: '' },
+  prepare,
+});
+
+function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
+  const url = `${given.baseUrl}/s2s/v2/bulkevents`;
+  const headers = { authorization: basicAuthorization(given.apiKey.trim(), given.apiSecret) };
+  return {
+    batchEventsMax: given.batchSize,
+    accepts: acceptsUnlimitedEvents,
+    buildRequest: (events) =>
+      postJson({ url, headers, body: events.map((event) => batchOf(sentEvent(event))), events }),
+  };
+}
+
+function batchOf(event: SentEvent): JsonObject {
+  const person = knownPerson(event);
+  const hashed = hashPerson(person);
+  const { ip, userAgent } = browserContext(event);
+  const click = browserId(event, ['rtid', 'rokt_tracking_id', 'rclid']);
+  // `other` holds the hashed address, `other2` the click.
+  const identities = present({ other: hashed.email, customerid: textOf(event.visitor.external_id), other2: click });
+  if (identities === undefined) {
+    throw new UnfitEventError('Rokt needs an e-mail address, an external id or the id of a click (rtid)');
+  }
+  return {
+    environment: 'production',
+    user_identities: identities,
+    user_attributes: {
+      ...present({
+        firstnamesha256: hashText(person.firstName),
+        lastnamesha256: hashText(person.lastName),
+        mobilesha256: hashed.phone,
+        billingzipsha256: hashed.zip,
+      }),
+    },
+    device_info: { ...present({ http_header_user_agent: userAgent }) },
+    ...present({
+      ip,
+      integration_attributes:
+        click === undefined ? undefined : { [roktIntegration]: { passbackconversiontrackingid: click } },
+    }),
+    events: [conversion(event)],
+  };
+}
+
+function conversion({ id, name, timeMs, properties }: SentEvent): JsonObject {
+  const { value, currency, orderId } = commerceOf(properties);
+  return {
+    event_type: 'custom_event',
+    data: {
+      custom_event_type: 'transaction',
+      event_name: 'conversion',
+      source_message_id: id,
+      timestamp_unixtime_ms: Math.floor(timeMs),
+      custom_attributes: {
+        conversiontype: name,
+        confirmationref: orderId ?? id,
+        ...present({ amount: value, currency: value === undefined ? undefined : currency }),
+      },
+    },
+  };
+}

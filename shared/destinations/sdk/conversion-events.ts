@@ -1,0 +1,38 @@
+import { outboundName } from './event.ts';
+import type { OutboundEvent } from './destination.ts';
+import { optionalText, SettingError } from './settings.ts';
+import type { Setting } from './settings.ts';
+import { standardEventOf } from './standard-events.ts';
+
+const namesMax = 50;
+
+/** Whether an event is one that the platform is to count. */
+export type IsConversion = (event: OutboundEvent) => boolean;
+
+/**
+ * Which events are conversions, for platforms that take no other and give them no names: whatever reaches them counts,
+ * and some pay for it. Purchases where nothing is given.
+ */
+export function conversionEvents(): Setting<IsConversion> {
+  const setting = optionalText(
+    {
+      label: 'Conversion events',
+      placeholder: 'Order Completed',
+      sublabel: 'Names of the events that count, separated by commas. Empty: purchases only.',
+    },
+    readNames,
+  );
+  return { ...setting, read: (given, key) => setting.read(given, key) ?? isPurchase };
+}
+
+function isPurchase(event: OutboundEvent): boolean {
+  return standardEventOf(outboundName(event)) === 'purchase';
+}
+
+function readNames(text: string, key: string): IsConversion {
+  const names = new Set(text.split(',').map((name) => name.trim().toLowerCase()));
+  names.delete('');
+  if (names.size === 0) throw new SettingError(key, 'must name at least one event');
+  if (names.size > namesMax) throw new SettingError(key, `must name at most ${namesMax} events`);
+  return (event) => names.has(outboundName(event).trim().toLowerCase());
+}

@@ -1,0 +1,29 @@
+/**
+ * What is known of a platform, declared once beside its kind: the page of all kinds is made of it, its scripted platform
+ * and the contract test hold the kind to it.
+ */
+export type KindFacts = {
+  /** What of an event goes out, in a few words. */
+  readonly sends: string;
+  readonly limits: KindLimits;
+  /** The field by which the platform recognises an event it has; undefined where it counts a repeated one twice. */
+  readonly deduplicatesBy: string | undefined;
+  /** How the platform says what it did not take, and why. */
+  readonly errors: string;
+  /** Where this was read: pages of the platform, else open implementations. */
+  readonly sources: readonly [string, ...string[]];
+  /** When it was last compared with them, `yyyy-mm-dd`. */
+  readonly checked: string;
+};
+
+/** The limits a platform publishes. */
+export type KindLimits = {
+  /** Events in one request. */
+  readonly events: number;
+  /** Bytes of one request's body. */
+  readonly bytes?: number;
+  /** How old an event may be, in days: older ones are refused here, before they are sent. */
+  readonly ageDays?: number;
+  /** How often it may be asked, in the platform's words. */
+  readonly rate?: string;
+};

@@ -1,0 +1,25 @@
+import { isJsonObject } from '../../runtime/json.ts';
+import type { JsonObject } from '../../runtime/json.ts';
+import type { SentEvent } from './event.ts';
+import { isLimited } from './limited-data-use.ts';
+
+/**
+ * What the property `consent` says of the use of an event for ads, `{ad_user_data, ad_personalization}`, each `GRANTED` or
+ * `DENIED`, in the words of an API of Google; both are denied where an event that says neither may be used in a limited
+ * way only. Undefined where nothing is said.
+ */
+export function googleConsent(
+  event: SentEvent,
+  words: { readonly granted: string; readonly denied: string },
+): JsonObject | undefined {
+  const { consent } = event.properties;
+  const given = isJsonObject(consent) ? consent : {};
+  const wordFor = (value: unknown): string | undefined => {
+    if (value === 'GRANTED') return words.granted;
+    return value === 'DENIED' ? words.denied : undefined;
+  };
+  const adUserData = wordFor(given['ad_user_data']);
+  const adPersonalization = wordFor(given['ad_personalization']);
+  if (adUserData !== undefined || adPersonalization !== undefined) return { adUserData, adPersonalization };
+  return isLimited(event) ? { adUserData: words.denied, adPersonalization: words.denied } : undefined;
+}

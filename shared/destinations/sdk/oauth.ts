@@ -1,0 +1,44 @@
+/**
+ * How an access token is obtained: plain data, which a kind makes of its settings. The sender asks for the token and
+ * writes it into the request (`shared/egress/oauth`).
+ */
+export type OAuthGrant = {
+  /** Where the platform gives out tokens. */
+  readonly tokenUrl: string;
+  readonly by: OAuthProof;
+  /** Who asks; a service account proves that by itself. */
+  readonly client?: OAuthClient;
+  /** Scopes with spaces between them. */
+  readonly scope?: string;
+  /** What a platform wants beside the parameters of the standard. */
+  readonly parameters?: Readonly<Record<string, string>>;
+};
+
+/** What entitles to a token. */
+export type OAuthProof =
+  /** RFC 6749, section 6. */
+  | { readonly kind: 'refresh-token'; readonly refreshToken: string }
+  /** RFC 6749, section 4.4. */
+  | { readonly kind: 'client-credentials' }
+  /** A JSON Web Token signed with the account's key, RFC 7523, section 2.1. */
+  | {
+      readonly kind: 'service-account';
+      readonly issuer: string;
+      readonly keyId: string | undefined;
+      /** RSA, PEM. */
+      readonly privateKey: string;
+    };
+
+export type OAuthClient = {
+  readonly id: string;
+  readonly secret: string;
+  /** Where the platform looks for the two: RFC 6749, section 2.3.1. */
+  readonly sentIn: 'body' | 'basic';
+};
+
+/** What a request needs before it can be sent: a token of this grant in the Authorization header. */
+export type OAuthNeed = {
+  readonly grant: OAuthGrant;
+  /** The word in front of the token; `Bearer` where nothing is said. */
+  readonly scheme?: string;
+};

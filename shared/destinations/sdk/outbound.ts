@@ -1,0 +1,18 @@
+import type { OAuthNeed } from './oauth.ts';
+
+/** One HTTP request to the platform. */
+export type OutboundRequest = {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH';
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+  /** The sender adds the Authorization header: only it can ask for a token. */
+  readonly oauth?: OAuthNeed;
+};
+
+/** The platform's answer; `body` is bounded by the sender and may be cut. */
+export type OutboundAnswer = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+};

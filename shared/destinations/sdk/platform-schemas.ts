@@ -1,0 +1,41 @@
+import { Type } from 'typebox';
+import type { TSchema, TProperties } from 'typebox';
+
+// What scripted platforms say of fields that many of them have.
+
+/** Text that is not empty. */
+export const someText = Type.String({ minLength: 1 });
+
+/** SHA-256 in lower-case hex. */
+export const sha256Hex = Type.String({ pattern: '^[0-9a-f]{64}$' });
+
+export const sha256List = Type.Array(sha256Hex, { minItems: 1 });
+
+/** Seconds since the epoch: a number of ms would lie in another millennium. */
+export const epochSeconds = Type.Integer({ minimum: 1_000_000_000, maximum: 9_999_999_999 });
+
+/** Ms since the epoch. */
+export const epochMs = Type.Integer({ minimum: 1_000_000_000_000, maximum: 9_999_999_999_999 });
+
+/** An instant as RFC 3339 writes it. */
+export const instant = Type.String({ pattern: String.raw`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$` });
+
+/** ISO 4217. */
+export const currencyCode = Type.String({ pattern: '^[A-Z]{3}$' });
+
+export const webAddress = Type.String({ pattern: '^https?://' });
+
+export const uuidText = Type.String({ pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$' });
+
+/** One of several words. */
+export function oneOf(...words: readonly string[]): TSchema {
+  return Type.Enum([...words]);
+}
+
+/** An object that may leave out each member, and has no others: what the platform would pass over is a mistake of ours. */
+export function partly(properties: TProperties): TSchema {
+  return Type.Partial(Type.Object(properties), { additionalProperties: false });
+}
+
+/** A list that rows stand in: these are checked one by one. */
+export const anyRows = Type.Array(Type.Unknown(), { minItems: 1 });

@@ -1,0 +1,33 @@
+import { isIP } from 'node:net';
+import { browserContext } from './browser-context.ts';
+import { UnfitEventError } from './destination.ts';
+import type { SentEvent } from './event.ts';
+import { isHeaderValue } from './header-rules.ts';
+
+/**
+ * Headers by which a platform that looks at the connection knows the visitor: the browser's User-Agent, and the address
+ * in X-Forwarded-For. What is not known is left out.
+ */
+export function visitorHeaders(event: SentEvent): Readonly<Record<string, string>> {
+  const { userAgent } = browserContext(event);
+  const ip = visitorIp(event);
+  return {
+    ...(userAgent !== undefined && isHeaderValue(userAgent) ? { 'user-agent': userAgent } : {}),
+    ...(ip === undefined ? {} : { 'x-forwarded-for': ip }),
+  };
+}
+
+/** The visitor's address where it is one, of either version unless one is asked for. */
+export function visitorIp(event: SentEvent, version?: 4 | 6): string | undefined {
+  const { ip } = browserContext(event);
+  const found = ip === undefined ? 0 : isIP(ip);
+  return found !== 0 && (version === undefined || found === version) ? ip : undefined;
+}
+
+/** The visitor's address, for platforms that know visitors by nothing else. Throws UnfitEventError. */
+export function neededIp(event: SentEvent, platform: string, version?: 4 | 6): string {
+  const ip = visitorIp(event, version);
+  const which = version === undefined ? 'an IP address' : `an IPv${version} address`;
+  if (ip === undefined) throw new UnfitEventError(`${platform} needs ${which} of the visitor`);
+  return ip;
+}

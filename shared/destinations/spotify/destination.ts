@@ -1,0 +1,123 @@
+import type { JsonObject } from '../../runtime/json.ts';
+import { browserContext, browserId } from '../sdk/browser-context.ts';
+import { commerceOf } from '../sdk/commerce.ts';
+import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
+import type { PreparedDestination } from '../sdk/destination.ts';
+import { acceptsCustomerEvents, sentEvent, textOf } from '../sdk/event.ts';
+import type { SentEvent } from '../sdk/event.ts';
+import { postJson } from '../sdk/http.ts';
+import { listOf, present } from '../sdk/json.ts';
+import { hashPerson, knownPerson } from '../sdk/person.ts';
+import { baseUrl, batchSize, choice, requiredText, toggle, token } from '../sdk/settings.ts';
+import type { SettingsOf } from '../sdk/settings.ts';
+import { platformEventNames } from '../sdk/platform-events.ts';
+import { isLimited } from '../sdk/limited-data-use.ts';
+
+const settings = {
+  connectionId: requiredText({
+    label: 'Connection ID',
+    placeholder: '00000000-0000-4000-8000-000000000000',
+    sublabel: 'From Spotify Ads Manager, Events, Connect data source, Conversions API.',
+    example: '00000000-0000-4000-8000-000000000001',
+  }),
+  accessToken: token({
+    label: 'Access token',
+    sublabel: 'Generated beside the connection ID; it does not end, and three may be in use.',
+    example: 'example',
+  }),
+  actionSource: choice({
+    label: 'Action source',
+    sublabel: 'Where events happen.',
+    options: ['WEB', 'APP', 'OFFLINE'],
+    fallback: 'WEB',
+    example: 'WEB',
+  }),
+  optOutTargeting: toggle({
+    label: 'Attribution only',
+    sublabel: 'Events are not used to reach the same people again.',
+  }),
+  // How many one request may carry is not published: few share the fate of a bad one.
+  batchSize: batchSize({ max: 100, fallback: 20 }),
+  baseUrl: baseUrl('https://capi.spotify.com'),
+};
+
+/**
+ * Spotify Ads, Conversions API: `POST /capi-direct/events/`. https://developer.spotify.com/documentation/ads-api; names and
+ * fields: https://documentation.freshpaint.io/integrations/destinations/direct-response-ads/spotify-conversions-api-early-access/spotify-conversions-api-reference.
+ * It has no events of other names than its own and `CUSTOM_EVENT_1` to `_5`: others are passed over. The event's own id is
+ * `event_id`, which deduplicates against the pixel.
+ */
+export const spotify = defineDestination({
+  id: 'Spotify',
+  label: 'Spotify Ads Conversions API',
+  settings,
+  facts: {
+    sends: 'Events that it has a name for',
+    limits: { events: 100 },
+    deduplicatesBy: 'event_id',
+    errors: 'status, of the whole request',
+    sources: [
+      'https://documentation.freshpaint.io/integrations/destinations/direct-response-ads/spotify-conversions-api-early-access/spotify-conversions-api-reference',
+    ],
+    checked: '2026-11-22',
+  },
+  loadPlatform: async () => (await import('./platform.ts')).spotifyPlatform,
+  exampleSuccess: { status: 200, body: '{"message":"SUCCESS"}' },
+  prepare,
+});
+
+const eventName = platformEventNames('Spotify');
+
+function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
+  const url = `${given.baseUrl}/capi-direct/events/`;
+  const headers = { authorization: `Bearer ${given.accessToken}` };
+  const { actionSource, optOutTargeting } = given;
+  return {
+    batchEventsMax: given.batchSize,
+    accepts: (event) => acceptsCustomerEvents(event) && eventName(sentEvent(event)) !== undefined,
+    buildRequest(outbound, nowMs) {
+      const events = outbound.map(sentEvent).map((event) => ({
+        ...conversion(event, nowMs),
+        action_source: actionSource,
+        opt_out_targeting: optOutTargeting || isLimited(event),
+      }));
+      const body = { conversion_events: { capi_connection_id: given.connectionId.trim(), events } };
+      return postJson({ url, headers, body, events: outbound });
+    },
+  };
+}
+
+function conversion(event: SentEvent, nowMs: number): JsonObject {
+  const name = eventName(event);
+  if (name === undefined) throw new UnfitEventError('Spotify has no such event');
+  const { value, currency, items } = commerceOf(event.properties);
+  if (name === 'PURCHASE' && (value === undefined || currency === undefined)) {
+    throw new UnfitEventError('Spotify needs value and currency of a purchase');
+  }
+  return {
+    event_name: name,
+    event_id: event.id,
+    // It must lie in the past: a clock that is ahead is taken for ours.
+    event_time: new Date(Math.min(event.timeMs, nowMs)).toISOString(),
+    event_source_url: browserContext(event).url,
+    event_details: present({
+      amount: value,
+      currency: value === undefined ? undefined : currency,
+      content_name: textOf(event.properties['content_name']) ?? items[0]?.name,
+      content_category: textOf(event.properties['content_category']) ?? items[0]?.category,
+    }),
+    user_data: userData(event),
+  };
+}
+
+function userData(event: SentEvent): JsonObject {
+  const { email, phone } = hashPerson(knownPerson(event));
+  const matched = present({
+    hashed_emails: listOf(email),
+    hashed_phone_number: phone,
+    ip_address: browserContext(event).ip,
+    device_id: browserId(event, ['idfa', 'gaid', 'advertising_id']),
+  });
+  if (matched === undefined) throw new UnfitEventError('the event says nothing of a person that Spotify could match');
+  return matched;
+}

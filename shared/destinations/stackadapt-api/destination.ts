@@ -1,0 +1,99 @@
+import type { JsonObject } from '../../runtime/json.ts';
+import { browserContext } from '../sdk/browser-context.ts';
+import { commerceOf } from '../sdk/commerce.ts';
+import type { CommerceItem } from '../sdk/commerce.ts';
+import { defineDestination, onlyEvent } from '../sdk/destination.ts';
+import type { PreparedDestination } from '../sdk/destination.ts';
+import { sentEvent, textOf } from '../sdk/event.ts';
+import type { SentEvent } from '../sdk/event.ts';
+import { getWith } from '../sdk/http.ts';
+import { present } from '../sdk/json.ts';
+import { baseUrl, requiredText } from '../sdk/settings.ts';
+import type { SettingsOf } from '../sdk/settings.ts';
+import { neededIp, visitorHeaders } from '../sdk/visitor-headers.ts';
+import { platformEventNames } from '../sdk/platform-events.ts';
+import { acceptsUnlimitedEvents } from '../sdk/limited-data-use.ts';
+
+const productsMax = 20;
+
+const settings = {
+  pixelId: requiredText({
+    label: 'Universal pixel ID',
+    placeholder: 'sqQHa3Ob1234567890abcd',
+    sublabel: 'The unique identifier in the pixel of your account.',
+    example: 'sqQHa3Ob1234567890abcd',
+  }),
+  baseUrl: baseUrl('https://tags.srv.stackadapt.com'),
+};
+
+/**
+ * StackAdapt, universal pixel from a server: `GET /saq_pxl`, one event a request, without authentication, as StackAdapt's
+ * own integration in https://github.com/segmentio/action-destinations (destinations/stackadapt) sends it; what it says of
+ * the event stands in `args`, which conversion rules look at. The visitor is known by address and browser, in the
+ * parameters and in the headers. No e-mail address or name is sent: they would stand in a URL. It takes no time: an event
+ * counts when it arrives.
+ */
+export const stackAdaptApi = defineDestination({
+  id: 'StackAdaptAPI',
+  label: 'StackAdapt pixel API',
+  settings,
+  facts: {
+    sends: 'Every event but those of the service',
+    limits: { events: 1 },
+    deduplicatesBy: undefined,
+    errors: 'status',
+    sources: [
+      'https://github.com/segmentio/action-destinations/tree/main/packages/destination-actions/src/destinations/stackadapt',
+    ],
+    checked: '2026-11-22',
+  },
+  loadPlatform: async () => (await import('./platform.ts')).stackAdaptApiPlatform,
+  prepare,
+});
+
+const pageName = platformEventNames('StackAdaptAPI');
+
+function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
+  const url = `${given.baseUrl}/saq_pxl`;
+  return {
+    batchEventsMax: 1,
+    accepts: acceptsUnlimitedEvents,
+    buildRequest(events) {
+      const event = sentEvent(onlyEvent(events));
+      const { url: page, referrer } = browserContext(event);
+      const query = {
+        uid: given.pixelId.trim(),
+        event_type: pageName(event) ?? 'track',
+        title: textOf(event.context['title']),
+        url: page,
+        ref: referrer,
+        ip_fwd: neededIp(event, 'StackAdapt'),
+        utm_source: textOf(event.context['utm_source']),
+        user_id: textOf(event.visitor.external_id) ?? event.visitor.id,
+        args: JSON.stringify(argsOf(event)),
+      };
+      return getWith({ url, query, headers: visitorHeaders(event), events });
+    },
+  };
+}
+
+function argsOf({ name, properties }: SentEvent): JsonObject {
+  const { value, orderId, items } = commerceOf(properties);
+  const [only, ...others] = items;
+  return {
+    action: name,
+    ...present({ revenue: value, order_id: orderId }),
+    ...(only !== undefined && others.length === 0 ? productOf(only) : {}),
+    ...(others.length > 0 ? { products: items.slice(0, productsMax).map(productOf) } : {}),
+  };
+}
+
+function productOf({ id, name, category, price, quantity }: CommerceItem): JsonObject {
+  return {
+    product_id: id,
+    product_name: name,
+    product_category: category,
+    product_price: price,
+    product_quantity: quantity,
+  };
+}

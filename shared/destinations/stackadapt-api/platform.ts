@@ -1,0 +1,16 @@
+import { Type } from 'typebox';
+import { definePixelPlatform } from '../sdk/pixel-platform.ts';
+import { inQuery } from '../sdk/platform.ts';
+import { oneOf, someText } from '../sdk/platform-schemas.ts';
+
+/** The universal pixel of StackAdapt, as a server calls it. */
+export const stackAdaptApiPlatform = definePixelPlatform({
+  path: '/saq_pxl',
+  credentials: inQuery('uid'),
+  query: Type.Object({
+    event_type: oneOf('page', 'track'),
+    ip_fwd: someText,
+    user_id: someText,
+    args: Type.String({ pattern: '^\\{.*\\}$' }),
+  }),
+});

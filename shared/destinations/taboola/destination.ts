@@ -1,0 +1,79 @@
+import type { JsonObject } from '../../runtime/json.ts';
+import { browserId } from '../sdk/browser-context.ts';
+import { commerceOf } from '../sdk/commerce.ts';
+import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
+import type { PreparedDestination } from '../sdk/destination.ts';
+import { acceptsCustomerEvents, sentEvent } from '../sdk/event.ts';
+import type { SentEvent } from '../sdk/event.ts';
+import { postJson } from '../sdk/http.ts';
+import { baseUrl, batchSize, matching, requiredText } from '../sdk/settings.ts';
+import type { SettingsOf } from '../sdk/settings.ts';
+import { platformEventNames } from '../sdk/platform-events.ts';
+
+const settings = {
+  accountId: requiredText(
+    {
+      label: 'Account ID',
+      placeholder: '1234567',
+      sublabel: 'The number of your account in Realize; that of a network works too.',
+      example: '1234567',
+    },
+    matching(/^\d{1,19}$/, 'must be a number'),
+  ),
+  batchSize: batchSize({ max: 1_000, fallback: 1_000 }),
+  baseUrl: baseUrl('https://trc.taboola.com'),
+};
+
+/**
+ * Taboola, server-to-server conversions in bulk: `POST /{account}/log/3/bulk-s2s-action`, up to 1,000, without
+ * authentication, answered with 204. https://developers.taboola.com/pixel/docs/bulk-submit-s2s-conversions. An event
+ * names the click it followed (`tblci` of the landing page): one without says nothing to Taboola. Names must be those of
+ * the conversions in Realize, upper and lower case included; Taboola knows a repeated order by its `orderid`.
+ */
+export const taboola = defineDestination({
+  id: 'Taboola',
+  label: 'Taboola server-to-server conversions',
+  settings,
+  facts: {
+    sends: 'Every event with the id of a click',
+    limits: { events: 1_000 },
+    deduplicatesBy: 'orderid',
+    errors: 'status, of the whole request',
+    sources: ['https://developers.taboola.com/pixel/docs/bulk-submit-s2s-conversions'],
+    checked: '2026-11-22',
+  },
+  loadPlatform: async () => (await import('./platform.ts')).taboolaPlatform,
+  exampleSuccess: { status: 204, body: '' },
+  exampleProperties: { tblci: 'GiC-example-click-1' },
+  prepare,
+});
+
+function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
+  const url = `${given.baseUrl}/${given.accountId}/log/3/bulk-s2s-action`;
+  return {
+    batchEventsMax: given.batchSize,
+    accepts: acceptsCustomerEvents,
+    buildRequest(events) {
+      const actions = events.map((event) => action(sentEvent(event)));
+      return postJson({ url, body: { actions }, events });
+    },
+  };
+}
+
+// The event names that Realize proposes; others go as they are.
+const standardName = platformEventNames('Taboola');
+
+function action(event: SentEvent): JsonObject {
+  const click = browserId(event, ['tblci', 'taboola_cid']);
+  if (click === undefined) throw new UnfitEventError('the event has no id of a click (tblci)');
+  const { value, currency, orderId, itemCount } = commerceOf(event.properties);
+  return {
+    'click-id': click,
+    timestamp: Math.floor(event.timeMs),
+    name: standardName(event) ?? event.name,
+    revenue: value,
+    currency: value === undefined ? undefined : currency,
+    quantity: itemCount,
+    orderid: orderId,
+  };
+}

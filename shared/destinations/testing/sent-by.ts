@@ -1,0 +1,32 @@
+import { createHash } from 'node:crypto';
+import type { DestinationKind, OutboundEvent, OutboundRequest } from '../sdk/destination.ts';
+
+/** The time of the attempt in tests: a minute after the sample events. */
+export const attemptMs = 1_700_000_060_000;
+
+/** What a kind sends of events, with its example settings and those given. */
+export function requestOf(
+  kind: DestinationKind,
+  events: readonly OutboundEvent[],
+  more: Readonly<Record<string, unknown>> = {},
+): OutboundRequest {
+  return kind.prepare({ ...kind.exampleSettings, ...more }).buildRequest(events, attemptMs);
+}
+
+/** The body of that, read as JSON. */
+export function bodyOf(
+  kind: DestinationKind,
+  events: readonly OutboundEvent[],
+  more: Readonly<Record<string, unknown>> = {},
+): unknown {
+  return JSON.parse(requestOf(kind, events, more).body ?? '');
+}
+
+/** The parameters of a GET's address, or of a form. */
+export function parametersOf({ url, body }: OutboundRequest): Readonly<Record<string, string>> {
+  return Object.fromEntries(body === undefined ? new URL(url).searchParams : new URLSearchParams(body));
+}
+
+export function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

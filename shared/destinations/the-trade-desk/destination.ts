@@ -1,0 +1,121 @@
+import type { JsonObject } from '../../runtime/json.ts';
+import { browserContext, browserId } from '../sdk/browser-context.ts';
+import { commerceOf } from '../sdk/commerce.ts';
+import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
+import type { PreparedDestination } from '../sdk/destination.ts';
+import { acceptsCustomerEvents, sentEvent, textOf } from '../sdk/event.ts';
+import type { SentEvent } from '../sdk/event.ts';
+import { postJson } from '../sdk/http.ts';
+import { present } from '../sdk/json.ts';
+import { baseUrl, batchSize, requiredText } from '../sdk/settings.ts';
+import type { SettingsOf } from '../sdk/settings.ts';
+import { platformEventNames } from '../sdk/platform-events.ts';
+import { isLimited, placeOf } from '../sdk/limited-data-use.ts';
+
+const customValues = ['td1', 'td2', 'td3', 'td4', 'td5', 'td6', 'td7', 'td8', 'td9', 'td10'];
+
+const settings = {
+  advertiserId: requiredText({ label: 'Advertiser ID', placeholder: 'abc1234', example: 'abc1234' }),
+  trackerId: requiredText({
+    label: 'Tracking tag ID',
+    placeholder: 'xyz5678',
+    sublabel: 'Of the tracking tag that conversions belong to.',
+    example: 'xyz5678',
+  }),
+  // How many one request may carry is not published: few share the fate of a bad one.
+  batchSize: batchSize({ max: 100, fallback: 10 }),
+  baseUrl: baseUrl('https://insight.adsrvr.org'),
+};
+
+/**
+ * The Trade Desk, real-time conversion events: `POST /track/realtimeconversion`, without authentication.
+ * https://partner.thetradedesk.com/v3/portal/data/doc/DataConversionEventsApi, as
+ * https://github.com/rudderlabs/rudder-transformer (the_trade_desk_real_time_conversions) sends it. An event is matched by
+ * an id of The Trade Desk or of the device (`adid` with `adid_type`), by the click (`ttd_click_id`), or by address and
+ * browser. It takes no time, and knows a repeated purchase by its `order_id`.
+ */
+export const theTradeDesk = defineDestination({
+  id: 'TheTradeDesk',
+  label: 'The Trade Desk real-time conversions',
+  settings,
+  facts: {
+    sends: 'Every event but those of the service',
+    limits: { events: 100 },
+    deduplicatesBy: 'order_id',
+    errors: 'status, of the whole request',
+    sources: [
+      'https://github.com/rudderlabs/rudder-transformer',
+      'https://partner.thetradedesk.com/v3/portal/data/doc/DataConversionEventsApi',
+    ],
+    checked: '2026-11-22',
+  },
+  loadPlatform: async () => (await import('./platform.ts')).theTradeDeskPlatform,
+  prepare,
+});
+
+function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
+  const url = `${given.baseUrl}/track/realtimeconversion`;
+  const source = { adv: given.advertiserId.trim(), tracker_id: given.trackerId.trim() };
+  return {
+    batchEventsMax: given.batchSize,
+    // It takes a limit for a state only: without one such an event is passed over.
+    accepts: (event) => acceptsCustomerEvents(event) && mayBeSent(sentEvent(event)),
+    buildRequest(events) {
+      const data = events.map((event) => ({ ...source, ...conversion(sentEvent(event)) }));
+      return postJson({ url, body: { data }, events });
+    },
+  };
+}
+
+// Any other name goes as it is: The Trade Desk takes names of the advertiser's own.
+const standardName = platformEventNames('TheTradeDesk');
+
+function mayBeSent(event: SentEvent): boolean {
+  return !isLimited(event) || placeOf(event).region !== undefined;
+}
+
+function conversion(event: SentEvent): JsonObject {
+  const { url, ip, userAgent } = browserContext(event);
+  const { value, currency, orderId, items } = commerceOf(event.properties);
+  const match = present({ ...advertisingId(event), imp: browserId(event, ['ttd_click_id', 'ttdclid']), client_ip: ip });
+  if (match === undefined) {
+    throw new UnfitEventError('The Trade Desk needs an id of the device or of the click, or an IP address');
+  }
+  return {
+    event_name: standardName(event) ?? event.name,
+    ...match,
+    ...present({
+      data_processing_option: isLimited(event) ? { policies: ['LDU'], region: placeOf(event).region } : undefined,
+      user_agent: userAgent,
+      referrer_url: url,
+      value,
+      currency,
+      order_id: orderId,
+      items: items.map(({ id, name, category, price, quantity }) => ({
+        item_code: id,
+        name,
+        qty: quantity,
+        price,
+        cat: category,
+      })),
+      ...Object.fromEntries(customValues.map((name) => [name, textOf(event.properties[name])])),
+    }),
+  };
+}
+
+/** Ids that The Trade Desk matches, by the names that sources give them. */
+const idTypes: readonly (readonly [string, readonly string[]])[] = [
+  ['TDID', ['tdid', 'ttd_tdid']],
+  ['UID2', ['uid2', 'uid2_token']],
+  ['EUID', ['euid', 'euid_token']],
+  ['IDFA', ['idfa']],
+  ['AAID', ['gaid', 'aaid']],
+];
+
+function advertisingId(event: SentEvent): JsonObject {
+  for (const [type, names] of idTypes) {
+    const id = browserId(event, names);
+    if (id !== undefined) return { adid: id, adid_type: type };
+  }
+  return {};
+}

@@ -1,0 +1,70 @@
+import { Type } from 'typebox';
+import { definePlatform, inHeader } from '../sdk/platform.ts';
+import {
+  anyRows,
+  currencyCode,
+  epochSeconds,
+  oneOf,
+  partly,
+  sha256Hex,
+  sha256List,
+  someText,
+} from '../sdk/platform-schemas.ts';
+
+const user = partly({
+  email: sha256List,
+  phone: sha256List,
+  external_id: sha256List,
+  ttclid: someText,
+  ttp: someText,
+  ip: someText,
+  user_agent: someText,
+  first_name: sha256Hex,
+  last_name: sha256Hex,
+  zip_code: sha256Hex,
+  city: someText,
+  state: someText,
+  country: someText,
+});
+
+const row = Type.Object({
+  event: someText,
+  event_time: epochSeconds,
+  event_id: Type.Optional(someText),
+  user,
+  properties: Type.Optional(Type.Partial(Type.Object({ value: Type.Number(), currency: currencyCode }))),
+});
+
+/**
+ * Events API 2.0: 200 whatever it thinks, and what it thinks as a `code`. One row that is wrong has all refused, and is
+ * named in the message. https://business-api.tiktok.com/portal/docs?id=1771100865818625
+ */
+export const tiktokPlatform = definePlatform({
+  endpoints: [
+    {
+      method: 'POST',
+      path: '/open_api/v1.3/event/track/',
+      credentials: inHeader('access-token', /^\S+$/),
+      content: 'json',
+      body: Type.Object({
+        event_source: oneOf('web', 'offline', 'crm', 'app'),
+        event_source_id: someText,
+        data: anyRows,
+      }),
+      rows: [{ at: 'data', schema: row }],
+      rowsMax: 1_000,
+    },
+  ],
+  answers: {
+    success: () => said(0, 'OK'),
+    refusal: ({ field, message, row: place }) =>
+      said(40_002, place === undefined ? `${field}: ${message}` : `Batch.${place}.${field}: ${message}`),
+    throttled: said(40_100, 'Too many requests. Please retry in some time.'),
+    endedToken: said(40_105, 'Access token is incorrect or has been revoked.'),
+    unavailable: said(50_000, 'System error'),
+  },
+});
+
+function said(code: number, message: string) {
+  return { status: 200, body: { code, message, request_id: '20231114221320010245', data: {} } };
+}

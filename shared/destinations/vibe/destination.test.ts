@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { sampleShopper, sampleStranger } from '../testing/sample-shopper.ts';
+import { attemptMs, bodyOf, requestOf } from '../testing/sent-by.ts';
+import { vibe } from './destination.ts';
+
+test('Vibe: a purchase, its details as text', () => {
+  const properties = { order_id: 'A-1', value: 42.5, currency: 'USD' };
+  expect(requestOf(vibe, [sampleShopper({ properties })])).toMatchObject({
+    method: 'POST',
+    url: 'https://t.vibe.co/s2s-conversion/events/example',
+  });
+  expect(bodyOf(vibe, [sampleShopper({ properties })])).toEqual({
+    a: 'purchase',
+    eid: 'order-event-1',
+    aid: 'AbC123',
+    ts: 1_700_000_000_000,
+    ip: '203.0.113.7',
+    ed: '{"purchase_id":"A-1","price_usd":42.5}',
+    ua: 'Example/1.0',
+    url: 'https://shop.example.com/thanks',
+  });
+});
+
+test('Vibe: an amount in euros is not taken for dollars', () => {
+  expect(bodyOf(vibe, [sampleShopper()])).toMatchObject({ ed: '{"purchase_id":"A-1001"}' });
+});
+
+test('Vibe: other events are passed over; old ones and those without an IPv4 address are unfit', () => {
+  const accepts = (event: string) => vibe.prepare(vibe.exampleSettings).accepts?.(sampleShopper({ event }));
+  expect(['Signed Up', 'install', 'Product Added', '$identify'].map(accepts)).toEqual([true, true, false, false]);
+  expect(() => requestOf(vibe, [sampleShopper({ time: attemptMs - 8 * 86_400_000 })])).toThrow('older than 7 days');
+  expect(() => requestOf(vibe, [sampleStranger()])).toThrow('an IPv4 address');
+  const context = { ip: '2001:db8::1', user_agent: 'x' };
+  expect(() => requestOf(vibe, [sampleShopper({ context })])).toThrow('an IPv4 address');
+});

@@ -1,0 +1,93 @@
+import { browserContext } from '../sdk/browser-context.ts';
+import { commerceOf } from '../sdk/commerce.ts';
+import { defineDestination, onlyEvent, UnfitEventError } from '../sdk/destination.ts';
+import type { PreparedDestination } from '../sdk/destination.ts';
+import { checkAge, sentEvent, textOf } from '../sdk/event.ts';
+import { postJson } from '../sdk/http.ts';
+import { present } from '../sdk/json.ts';
+import { baseUrl, matching, requiredText } from '../sdk/settings.ts';
+import type { SettingsOf } from '../sdk/settings.ts';
+import { neededIp } from '../sdk/visitor-headers.ts';
+import { platformEventNames } from '../sdk/platform-events.ts';
+import { acceptsUnlimitedEvents } from '../sdk/limited-data-use.ts';
+
+const daysMax = 7;
+
+const settings = {
+  pixelId: requiredText({
+    label: 'Pixel ID',
+    placeholder: 'AbC123',
+    sublabel: 'Of the advertiser, from Vibe, Pixels.',
+    example: 'AbC123',
+  }),
+  partner: requiredText(
+    {
+      label: 'Partner name',
+      placeholder: 'example',
+      sublabel: 'The last part of the address that Vibe gave you: …/s2s-conversion/events/example.',
+      example: 'example',
+    },
+    matching(/^[A-Za-z0-9_-]{1,64}$/, 'must be letters, digits, - and _'),
+  ),
+  baseUrl: baseUrl('https://t.vibe.co'),
+};
+
+/**
+ * Vibe, server-to-server conversions: `POST /s2s-conversion/events/{partner}`, one event a request, without
+ * authentication, at most 7 days old, as Vibe's own integration in https://github.com/segmentio/action-destinations
+ * (destinations/vibe-conversions) sends it. Vibe hands out the partner's name. A visitor is known by an IPv4 address; an
+ * event without one, and one of none of its six kinds, is not for Vibe. The event's own id is `eid`, by which Vibe knows
+ * a repeated one.
+ */
+export const vibe = defineDestination({
+  id: 'Vibe',
+  label: 'Vibe conversions',
+  settings,
+  facts: {
+    sends: 'Events that it has a name for, with an IPv4 address',
+    limits: { events: 1, ageDays: 7 },
+    deduplicatesBy: 'eid',
+    errors: 'status',
+    sources: [
+      'https://github.com/segmentio/action-destinations/tree/main/packages/destination-actions/src/destinations/vibe-conversions',
+    ],
+    checked: '2026-11-22',
+  },
+  loadPlatform: async () => (await import('./platform.ts')).vibePlatform,
+  prepare,
+});
+
+const eventName = platformEventNames('Vibe');
+
+function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
+  const url = `${given.baseUrl}/s2s-conversion/events/${given.partner}`;
+  return {
+    batchEventsMax: 1,
+    accepts: (event) => acceptsUnlimitedEvents(event) && eventName(sentEvent(event)) !== undefined,
+    buildRequest(events, nowMs) {
+      const event = sentEvent(onlyEvent(events));
+      const action = eventName(event);
+      if (action === undefined) throw new UnfitEventError('Vibe has no such event');
+      checkAge(event, nowMs, daysMax);
+      const { url: page, userAgent } = browserContext(event);
+      const { value, currency, orderId } = commerceOf(event.properties);
+      // Amounts are in US dollars; those of another currency would be read as such.
+      const data = present({
+        purchase_id: orderId,
+        price_usd: currency === undefined || currency === 'USD' ? value : undefined,
+      });
+      const body = {
+        a: action,
+        eid: event.id,
+        aid: given.pixelId.trim(),
+        ts: Math.floor(event.timeMs),
+        ip: neededIp(event, 'Vibe', 4),
+        ed: data === undefined ? undefined : JSON.stringify(data),
+        gid: textOf(event.context['ga_client_id']),
+        ua: userAgent,
+        url: page,
+      };
+      return postJson({ url, body, events });
+    },
+  };
+}

@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import { sampleShopper } from '../testing/sample-shopper.ts';
+import { bodyOf, requestOf } from '../testing/sent-by.ts';
+import { vwo } from './destination.ts';
+
+const properties = { vwo_uuid: 'D0E1', value: 42.5, gift: true, products: [{}] };
+const settings = { region: 'US', sdkKey: undefined };
+const base = 'https://dev.visualwebsiteoptimizer.com';
+
+test('VWO: an event with the browser and the address of its visitor', () => {
+  const event = sampleShopper({ event: 'orderCompleted', properties });
+  expect(requestOf(vwo, [event], settings)).toMatchObject({
+    method: 'POST',
+    url: `${base}/events/t?en=orderCompleted&a=123456`,
+    headers: { 'user-agent': 'Example/1.0', 'x-forwarded-for': '203.0.113.7' },
+  });
+  expect(bodyOf(vwo, [event], settings)).toEqual({
+    d: {
+      msgId: 'D0E1-1700000000',
+      visId: 'D0E1',
+      sessionId: 1_700_000_000,
+      event: {
+        name: 'orderCompleted',
+        time: 1_700_000_000_000,
+        props: {
+          value: 42.5,
+          gift: true,
+          page: { url: 'https://shop.example.com/thanks', referrerUrl: 'https://shop.example.com/cart' },
+          isCustomEvent: true,
+          vwoMeta: { source: 'sluice', metric: {} },
+        },
+      },
+    },
+  });
+});
+
+test('VWO: an identify tells the properties of the visitor, an SDK key the environment', () => {
+  const identify = sampleShopper({
+    event: '$identify',
+    visitor: { custom_properties: { plan: 'pro', vwo_uuid: 'D0E1' } },
+  });
+  const request = requestOf(vwo, [identify], { region: 'EU', sdkKey: 'key-1' });
+  expect(request.url).toBe(`${base}/eu01/events/t?en=vwo_syncVisitorProp&a=123456`);
+  const { d } = bodyOf(vwo, [identify], { sdkKey: 'key-1' }) as {
+    d: { visitor: { props: object }; event: { props: object } };
+  };
+  expect(d.visitor.props).toMatchObject({ vwo_fs_environment: 'key-1', first_name: 'Ada', plan: 'pro' });
+  expect(d.visitor.props).not.toHaveProperty('vwo_uuid');
+  expect(d.event.props).toMatchObject({ $visitor: d.visitor });
+});
+
+test('VWO: a visitor VWO does not know is unfit', () => {
+  expect(() => requestOf(vwo, [sampleShopper()])).toThrow('no VWO id of the visitor (vwo_uuid)');
+});

@@ -1,0 +1,116 @@
+import type { JsonObject } from '../../runtime/json.ts';
+import { browserContext, browserId } from '../sdk/browser-context.ts';
+import { defineDestination, onlyEvent, UnfitEventError } from '../sdk/destination.ts';
+import type { OutboundEvent, PreparedDestination } from '../sdk/destination.ts';
+import { acceptsCustomerEvents, isIdentify, propertiesOf, sentEvent, textOf, traitsOf } from '../sdk/event.ts';
+import { postJson } from '../sdk/http.ts';
+import { present } from '../sdk/json.ts';
+import { matching, optionalBaseUrl, optionalSecret, region, requiredText } from '../sdk/settings.ts';
+import type { Regions, SettingsOf } from '../sdk/settings.ts';
+import { visitorHeaders } from '../sdk/visitor-headers.ts';
+
+const regions: Regions = [
+  { value: 'US', label: 'United States', url: 'https://dev.visualwebsiteoptimizer.com' },
+  { value: 'EU', label: 'European Union', url: 'https://dev.visualwebsiteoptimizer.com/eu01' },
+  { value: 'AS', label: 'Asia', url: 'https://dev.visualwebsiteoptimizer.com/as01' },
+];
+const uuidNames = ['vwo_uuid', '_vwo_uuid'];
+const syncEvent = 'vwo_syncVisitorProp';
+const propertiesMax = 100;
+const valueCharactersMax = 1_000;
+
+const settings = {
+  accountId: requiredText(
+    { label: 'Account ID', placeholder: '123456', sublabel: 'The number of your VWO account.', example: '123456' },
+    matching(/^\d{1,12}$/, 'must be a number'),
+  ),
+  sdkKey: optionalSecret({
+    label: 'SDK key',
+    sublabel: 'Of the environment, where events belong to feature experiments.',
+    example: 'example-sdk-key',
+  }),
+  region: region(regions),
+  baseUrl: optionalBaseUrl(regions[0].url),
+};
+
+/**
+ * VWO: an event by `POST /events/t?en={name}&a={account}`, an $identify as the event `vwo_syncVisitorProp`; one a request,
+ * with the address and the browser of the visitor, as VWO's own integration in
+ * https://github.com/segmentio/action-destinations (destinations/vwo) sends them. An event must be registered in VWO by
+ * its name. A visitor is known by the id that VWO gave the browser (`vwo_uuid`, the cookie `_vwo_uuid`), without which an
+ * event is refused. `msgId`, of visitor and second, is what VWO knows a repeated event by.
+ */
+export const vwo = defineDestination({
+  id: 'VWO',
+  label: 'VWO',
+  settings,
+  facts: {
+    sends: 'Every event of a visitor it knows; $identify as properties',
+    limits: { events: 1 },
+    deduplicatesBy: 'msgId',
+    errors: 'status',
+    sources: [
+      'https://github.com/segmentio/action-destinations/tree/main/packages/destination-actions/src/destinations/vwo',
+    ],
+    checked: '2026-11-22',
+  },
+  loadPlatform: async () => (await import('./platform.ts')).vwoPlatform,
+  exampleProperties: { vwo_uuid: 'D0E1A2M3P4L5E6000000000000000001' },
+  prepare,
+});
+
+function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
+  const base = given.baseUrl ?? given.region.url;
+  return {
+    batchEventsMax: 1,
+    accepts: (event) => isIdentify(event) || acceptsCustomerEvents(event),
+    buildRequest(events) {
+      const outbound = onlyEvent(events);
+      const event = sentEvent(outbound);
+      const visitor = browserId(event, uuidNames);
+      if (visitor === undefined) throw new UnfitEventError('the event has no VWO id of the visitor (vwo_uuid)');
+      const name = isIdentify(outbound) ? syncEvent : event.name;
+      const url = `${base}/events/t?en=${encodeURIComponent(name.toWellFormed())}&a=${given.accountId}`;
+      const body = { d: message(outbound, { name, visitor, sdkKey: given.sdkKey?.trim() }) };
+      return postJson({ url, headers: visitorHeaders(event), body, events });
+    },
+  };
+}
+
+type Parts = { readonly name: string; readonly visitor: string; readonly sdkKey: string | undefined };
+
+function message(outbound: OutboundEvent, { name, visitor, sdkKey }: Parts): JsonObject {
+  const event = sentEvent(outbound);
+  const { url, referrer } = browserContext(event);
+  const sessionId = Math.floor(event.timeMs / 1_000);
+  const about = {
+    ...(sdkKey === undefined ? {} : { vwo_fs_environment: sdkKey }),
+    ...(isIdentify(outbound) ? plainValues(traitsOf(outbound)) : {}),
+  };
+  const known = Object.keys(about).length === 0 ? undefined : { props: about };
+  return {
+    msgId: `${visitor}-${sessionId}`,
+    visId: visitor,
+    sessionId,
+    event: {
+      name,
+      time: Math.floor(event.timeMs),
+      props: {
+        ...(isIdentify(outbound) ? {} : plainValues(propertiesOf(outbound))),
+        page: { ...present({ url, referrerUrl: referrer, title: textOf(event.context['title']) }) },
+        isCustomEvent: true,
+        vwoMeta: { source: 'sluice', metric: {} },
+        ...(known === undefined ? {} : { $visitor: known }),
+      },
+    },
+    ...(known === undefined ? {} : { visitor: known }),
+  };
+}
+
+/** Texts, numbers and flags: VWO takes no others. */
+function plainValues(members: JsonObject): JsonObject {
+  const entries = Object.entries(members)
+    .filter(([name, value]) => !uuidNames.includes(name) && ['string', 'number', 'boolean'].includes(typeof value))
+    .map(([name, value]) => [name, typeof value === 'string' ? value.slice(0, valueCharactersMax) : value] as const);
+  return Object.fromEntries(entries.slice(0, propertiesMax));
+}

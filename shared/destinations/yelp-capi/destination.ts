@@ -1,0 +1,136 @@
+import type { JsonObject } from '../../runtime/json.ts';
+import { browserContext } from '../sdk/browser-context.ts';
+import { hashText } from '../sdk/capi-person.ts';
+import { commerceOf } from '../sdk/commerce.ts';
+import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
+import type { PreparedDestination } from '../sdk/destination.ts';
+import { secondsOf, sentEvent, textOf } from '../sdk/event.ts';
+import type { SentEvent } from '../sdk/event.ts';
+import { postJson } from '../sdk/http.ts';
+import { listOf, present } from '../sdk/json.ts';
+import { hashPerson, knownPerson } from '../sdk/person.ts';
+import { baseUrl, batchSize, choice, toggle, token } from '../sdk/settings.ts';
+import type { SettingsOf } from '../sdk/settings.ts';
+import { platformEventNames } from '../sdk/platform-events.ts';
+import { acceptsUnlimitedEvents } from '../sdk/limited-data-use.ts';
+
+const nameCharactersMax = 100;
+
+const settings = {
+  apiKey: token({
+    label: 'API key',
+    sublabel: 'Of your Yelp Fusion app. Yelp enables the Conversions API for the app on request.',
+    example: 'example',
+  }),
+  actionSource: choice({
+    label: 'Action source',
+    sublabel: 'Where events happen.',
+    options: ['website', 'app', 'physical_store'],
+    fallback: 'website',
+    example: 'website',
+  }),
+  testMode: toggle({ label: 'Test mode', sublabel: 'Events are checked and not recorded.' }),
+  batchSize: batchSize({
+    max: 1_000,
+    fallback: 500,
+    sublabel: 'Events a request at most, 1 to 1000. Yelp takes 50,000 a day.',
+  }),
+  baseUrl: baseUrl('https://api.yelp.com'),
+};
+
+/**
+ * Yelp Ads, Conversions API: `POST /v3/conversion/events`, up to 1,000 events. https://docs.developer.yelp.com/docs/conversions-api,
+ * as https://github.com/stape-io/yelp-tag and https://docs.treasure.ai/int/yelp-conversions-api-export-integration.md have
+ * it. Yelp takes 50,000 events a day and answers 429 beyond. Names other than its own get its prefix `custom_`. The event's
+ * own id, with its name, is what Yelp knows a repeated event by.
+ */
+export const yelpCapi = defineDestination({
+  id: 'YelpCAPI',
+  label: 'Yelp Conversions API',
+  settings,
+  facts: {
+    sends: 'Every event but those of the service',
+    limits: { events: 1_000, rate: '100 requests a second, 50,000 events a day' },
+    deduplicatesBy: 'event_id',
+    errors: 'status, of the whole request',
+    sources: ['https://docs.developer.yelp.com/docs/conversions-api', 'https://github.com/stape-io/yelp-tag'],
+    checked: '2026-11-22',
+  },
+  loadPlatform: async () => (await import('./platform.ts')).yelpCapiPlatform,
+  prepare,
+});
+
+const standardName = platformEventNames('YelpCAPI');
+
+function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
+  const url = `${given.baseUrl}/v3/conversion/events`;
+  const headers = { authorization: `Bearer ${given.apiKey}`, accept: 'application/json' };
+  return {
+    batchEventsMax: given.batchSize,
+    accepts: acceptsUnlimitedEvents,
+    buildRequest(outbound) {
+      const events = outbound.map((event) => conversion(sentEvent(event), given.actionSource));
+      return postJson({ url, headers, body: { test_event: given.testMode, events }, events: outbound });
+    },
+  };
+}
+
+function conversion(event: SentEvent, actionSource: string): JsonObject {
+  const { value, currency, orderId, items, itemIds, itemCount, searchText } = commerceOf(event.properties);
+  return {
+    event_id: event.id,
+    event_time: secondsOf(event),
+    event_name: standardName(event) ?? customName(event.name),
+    action_source: actionSource,
+    event_source_url: actionSource === 'website' ? browserContext(event).url : undefined,
+    user_data: userData(event),
+    custom_data: present({
+      value,
+      currency,
+      order_id: orderId,
+      content_ids: itemIds,
+      contents: items.map(({ id, price, quantity }) => ({ id, quantity, item_price: price })),
+      content_category: textOf(event.properties['content_category']),
+      num_items: itemCount,
+      search_string: searchText,
+    }),
+  };
+}
+
+/** Letters, digits, `_` and `-` behind the prefix. */
+function customName(name: string): string {
+  const plain = name
+    .slice(0, nameCharactersMax)
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9_-]+/g, '_')
+    .replaceAll(/^_|_$/g, '');
+  if (plain === '') throw new UnfitEventError('the event has no name that Yelp could take');
+  return plain.startsWith('custom_') ? plain : `custom_${plain}`;
+}
+
+function userData(event: SentEvent): JsonObject {
+  const person = knownPerson(event);
+  const hashed = hashPerson(person);
+  const { ip, userAgent } = browserContext(event);
+  const matched = present({
+    em: listOf(hashed.email),
+    ph: listOf(hashed.phone),
+    external_id: listOf(hashed.externalId),
+    client_ip_address: ip,
+  });
+  if (matched === undefined) throw new UnfitEventError('the event says nothing of a person that Yelp could match');
+  return {
+    ...matched,
+    ...present({
+      fn: hashText(person.firstName),
+      ln: hashText(person.lastName),
+      ge: hashed.gender,
+      db: hashed.dateOfBirth,
+      ct: listOf(hashed.city),
+      st: listOf(hashed.state),
+      zp: listOf(hashed.zip),
+      country: listOf(hashed.country),
+      client_user_agent: userAgent,
+    }),
+  };
+}

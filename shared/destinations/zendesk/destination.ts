@@ -1,0 +1,152 @@
+import type { JsonObject } from '../../runtime/json.ts';
+import { defineDestination, onlyEvent, UnfitEventError } from '../sdk/destination.ts';
+import type { OutboundEvent, OutboundRequest, PreparedDestination } from '../sdk/destination.ts';
+import { acceptsCustomerEvents, isIdentify, propertiesOf, sentEvent, traitsOf } from '../sdk/event.ts';
+import { basicAuthorization, postJson } from '../sdk/http.ts';
+import { present } from '../sdk/json.ts';
+import { contactIds } from '../sdk/person.ts';
+import type { ContactIds } from '../sdk/person.ts';
+import { matching, optionalBaseUrl, optionalText, requiredText, token } from '../sdk/settings.ts';
+import type { SettingsOf } from '../sdk/settings.ts';
+
+const typeCharactersMax = 40;
+const profileTypeFallback = 'customer';
+const sourceFallback = 'sluice';
+
+const settings = {
+  subdomain: requiredText(
+    {
+      label: 'Subdomain',
+      placeholder: 'example',
+      sublabel: 'Of example.zendesk.com.',
+      example: 'example',
+    },
+    matching(/^[a-z0-9][a-z0-9-]{0,62}$/i, 'must be a subdomain'),
+  ),
+  email: requiredText({
+    label: 'E-mail address of an agent',
+    placeholder: 'agent@example.com',
+    sublabel: 'Whose API token it is.',
+    example: 'agent@example.com',
+  }),
+  apiToken: token({
+    label: 'API token',
+    sublabel: 'Admin Center, Apps and integrations, APIs.',
+    example: 'example-token',
+  }),
+  source: optionalText(
+    {
+      label: 'Source name',
+      placeholder: sourceFallback,
+      sublabel: 'Under which Zendesk shows events and profiles; not zendesk.',
+    },
+    matching(/^(?!zendesk$)[a-z0-9_-]{1,40}$/i, 'must be 1 to 40 letters, digits, _ or -, and not zendesk'),
+  ),
+  userFields: optionalText(
+    {
+      label: 'User fields',
+      placeholder: 'plan, company_name',
+      sublabel: 'Keys of user fields in Zendesk that take the traits of the same names, separated by commas.',
+    },
+    (text) =>
+      text
+        .split(',')
+        .map((name) => name.trim())
+        .filter((name) => name !== ''),
+  ),
+  baseUrl: optionalBaseUrl('https://example.zendesk.com'),
+};
+
+/**
+ * Zendesk: the user of an $identify by `POST /api/v2/users/create_or_update`
+ * (https://developer.zendesk.com/api-reference/ticketing/users/users/#create-or-update-user), an event on the timeline of
+ * its profile by `POST /api/v2/user_profiles/events`
+ * (https://developer.zendesk.com/api-reference/ticketing/users/events-api/events-api/); one a request. A person is known by
+ * the customer's id and the e-mail address. Zendesk answers 429 with Retry-After where it is asked too much, and
+ * recognises no repeated event.
+ */
+export const zendesk = defineDestination({
+  id: 'Zendesk',
+  label: 'Zendesk',
+  settings,
+  facts: {
+    sends: 'Every event, to the timeline of a profile; $identify is a user',
+    limits: { events: 1 },
+    deduplicatesBy: undefined,
+    errors: 'status',
+    sources: [
+      'https://developer.zendesk.com/api-reference/ticketing/users/events-api/events-api/',
+      'https://developer.zendesk.com/api-reference/ticketing/users/users/',
+    ],
+    checked: '2026-11-22',
+  },
+  loadPlatform: async () => (await import('./platform.ts')).zendeskPlatform,
+  exampleSuccess: { status: 202, body: '{"status":"received"}' },
+  prepare,
+});
+
+type Given = SettingsOf<typeof settings>;
+
+function prepare(given: Given): PreparedDestination {
+  const base = `${given.baseUrl ?? `https://${given.subdomain.toLowerCase()}.zendesk.com`}/api/v2`;
+  const headers = { authorization: basicAuthorization(`${given.email.trim()}/token`, given.apiToken) };
+  return {
+    batchEventsMax: 1,
+    accepts: (event) => isIdentify(event) || acceptsCustomerEvents(event),
+    buildRequest(events): OutboundRequest {
+      const event = onlyEvent(events);
+      const ids = contactIds(event);
+      return isIdentify(event)
+        ? postJson({
+            url: `${base}/users/create_or_update`,
+            headers,
+            body: { user: userOf(event, ids, given) },
+            events,
+          })
+        : postJson({ url: `${base}/user_profiles/events`, headers, body: profileEvent(event, ids, given), events });
+    },
+  };
+}
+
+function userOf(event: OutboundEvent, { externalId, email, phone }: ContactIds, given: Given): JsonObject {
+  const traits = traitsOf(event);
+  if (externalId === undefined && email === undefined) {
+    throw new UnfitEventError('Zendesk needs an external id or an e-mail address');
+  }
+  const name = [traits['first_name'], traits['last_name']].filter((part) => typeof part === 'string').join(' ');
+  const fields = Object.fromEntries((given.userFields ?? []).map((key) => [key, traits[key]]));
+  return {
+    // Zendesk asks for a name; of whom none is known goes by what is.
+    name: name === '' ? (email ?? externalId) : name,
+    ...present({ email, phone, external_id: externalId, user_fields: present(fields) }),
+  };
+}
+
+function profileEvent(event: OutboundEvent, { externalId, email, visitorId }: ContactIds, given: Given): JsonObject {
+  const { name, timeMs } = sentEvent(event);
+  const source = given.source ?? sourceFallback;
+  const type = name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9_-]+/g, '_')
+    .replaceAll(/^_|_$/g, '')
+    .slice(0, typeCharactersMax);
+  if (type === '') throw new UnfitEventError('the event has no name that Zendesk could take');
+  const identifiers = [
+    { type: 'external_id', value: externalId },
+    { type: 'email', value: email },
+  ].filter(({ value }) => value !== undefined);
+  return {
+    profile: {
+      source,
+      type: profileTypeFallback,
+      identifiers: identifiers.length > 0 ? identifiers : [{ type: 'visitor_id', value: visitorId }],
+    },
+    event: {
+      source,
+      type,
+      description: name,
+      created_at: new Date(timeMs).toISOString(),
+      properties: propertiesOf(event),
+    },
+  };
+}

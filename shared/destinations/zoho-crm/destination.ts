@@ -1,0 +1,175 @@
+import { isJsonObject } from '../../runtime/json.ts';
+import type { JsonObject } from '../../runtime/json.ts';
+import { jsonAnswer, rowRefusal } from '../sdk/answers.ts';
+import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
+import type { OutboundAnswer, OutboundEvent, Outcome, PreparedDestination } from '../sdk/destination.ts';
+import { isIdentify, mappedProperties, propertiesOf, textOf, traitsOf } from '../sdk/event.ts';
+import { postJson } from '../sdk/http.ts';
+import type { OAuthNeed } from '../sdk/oauth.ts';
+import { contactIds } from '../sdk/person.ts';
+import {
+  choice,
+  matching,
+  optionalBaseUrl,
+  optionalText,
+  readWebUrl,
+  requiredText,
+  toggle,
+  token,
+} from '../sdk/settings.ts';
+import type { SettingsOf } from '../sdk/settings.ts';
+
+const dataCentres = {
+  com: { url: 'https://www.zohoapis.com', accounts: 'https://accounts.zoho.com' },
+  eu: { url: 'https://www.zohoapis.eu', accounts: 'https://accounts.zoho.eu' },
+  in: { url: 'https://www.zohoapis.in', accounts: 'https://accounts.zoho.in' },
+  'com.au': { url: 'https://www.zohoapis.com.au', accounts: 'https://accounts.zoho.com.au' },
+  jp: { url: 'https://www.zohoapis.jp', accounts: 'https://accounts.zoho.jp' },
+  'com.cn': { url: 'https://www.zohoapis.com.cn', accounts: 'https://accounts.zoho.com.cn' },
+} as const;
+const batchEventsMax = 100;
+
+const settings = {
+  dataCentre: choice({
+    label: 'Data centre',
+    options: [
+      { label: 'United States', value: 'com' },
+      { label: 'Europe', value: 'eu' },
+      { label: 'India', value: 'in' },
+      { label: 'Australia', value: 'com.au' },
+      { label: 'Japan', value: 'jp' },
+      { label: 'China', value: 'com.cn' },
+    ],
+    sublabel: 'Where your organisation lives.',
+    fallback: 'com',
+    example: 'eu',
+  }),
+  module: choice({
+    label: 'Module',
+    options: ['Leads', 'Contacts'],
+    sublabel: 'What people become.',
+    fallback: 'Leads',
+    example: 'Leads',
+  }),
+  clientId: requiredText({
+    label: 'Client ID',
+    placeholder: '1000.…',
+    sublabel: 'Of a client in the API console.',
+    example: '1000.EXAMPLE',
+  }),
+  clientSecret: token({ label: 'Client secret', example: 'example-secret' }),
+  refreshToken: token({
+    label: 'Refresh token',
+    placeholder: '1000.…',
+    sublabel: 'With the scope ZohoCRM.modules.ALL, or that of the module.',
+    example: '1000.example-refresh',
+  }),
+  fields: optionalText(
+    {
+      label: 'Fields',
+      placeholder: 'plan=Plan, city=City',
+      sublabel: 'Visitor properties to set beside name, phone and company, each with the API name of its field.',
+      example: 'plan=Plan',
+    },
+    readFields,
+  ),
+  runWorkflows: toggle({ label: 'Run workflows', sublabel: 'What Zoho CRM does by itself when a record changes.' }),
+  baseUrl: optionalBaseUrl(dataCentres.com.url),
+  tokenUrl: optionalText({ label: 'Token URL', placeholder: `${dataCentres.com.accounts}/oauth/v2/token` }, readWebUrl),
+};
+
+/**
+ * Zoho CRM: people of $identify as leads or contacts, by `POST /crm/v8/{module}/upsert` with the e-mail address to tell
+ * them by, up to 100 records, answered one by one. https://www.zoho.com/crm/developer/docs/api/v8/upsert-records.html.
+ * Another event is sent where a mapping gives the fields of its record, by their API names.
+ */
+export const zohoCrm = defineDestination({
+  id: 'ZohoCRM',
+  label: 'Zoho CRM',
+  settings,
+  facts: {
+    sends: '$identify as a lead or a contact; other events as a mapping says',
+    limits: { events: batchEventsMax },
+    deduplicatesBy: 'Email',
+    errors: 'row by row, with a code',
+    sources: [
+      'https://www.zoho.com/crm/developer/docs/api/v8/upsert-records.html',
+      'https://www.zoho.com/crm/developer/docs/api/v8/status-codes.html',
+    ],
+    checked: '2026-11-22',
+  },
+  loadPlatform: async () => (await import('./platform.ts')).zohoCrmPlatform,
+  prepare,
+});
+
+function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
+  const { clientId, clientSecret, refreshToken, fields = new Map<string, string>(), runWorkflows } = given;
+  const centre = dataCentres[given.dataCentre];
+  const url = `${given.baseUrl ?? centre.url}/crm/v8/${given.module}/upsert`;
+  const oauth: OAuthNeed = {
+    grant: {
+      tokenUrl: given.tokenUrl ?? `${centre.accounts}/oauth/v2/token`,
+      by: { kind: 'refresh-token', refreshToken },
+      client: { id: clientId.trim(), secret: clientSecret, sentIn: 'body' },
+    },
+    scheme: 'Zoho-oauthtoken',
+  };
+  // None of these is run for an empty list; without one, all are.
+  const trigger = runWorkflows ? undefined : [];
+  return {
+    batchEventsMax,
+    retriesRows: true,
+    accepts: (event) => isIdentify(event) || mappedProperties(event) !== undefined,
+    buildRequest(events) {
+      const data = events.map((event) => recordOf(event, fields));
+      const body = { data, duplicate_check_fields: ['Email'], trigger };
+      return { ...postJson({ url, body, events }), oauth };
+    },
+    readAnswer: (answer, events) => readRows(answer, events.length),
+  };
+}
+
+function recordOf(event: OutboundEvent, fields: ReadonlyMap<string, string>): JsonObject {
+  const record = mappedProperties(event) === undefined ? personOf(event, fields) : propertiesOf(event);
+  if (textOf(record['Email']) === undefined) throw new UnfitEventError('Zoho CRM needs an e-mail address');
+  if (textOf(record['Last_Name']) === undefined) throw new UnfitEventError('Zoho CRM needs a last name');
+  return record;
+}
+
+function personOf(event: OutboundEvent, fields: ReadonlyMap<string, string>): JsonObject {
+  const traits = traitsOf(event);
+  const { email, phone } = contactIds(event);
+  const own = [...fields].flatMap(([name, field]) => {
+    const value = traits[name];
+    return value === undefined || value === null ? [] : [[field, value] as const];
+  });
+  return {
+    ...Object.fromEntries(own),
+    Email: email,
+    First_Name: textOf(traits['first_name']),
+    // Zoho CRM takes nobody without one.
+    Last_Name: textOf(traits['last_name']) ?? textOf(traits['first_name']) ?? email,
+    Phone: phone,
+    Company: textOf(traits['company_name']),
+  };
+}
+
+/** Trouble that passes, in Zoho's words. */
+const passing: ReadonlySet<unknown> = new Set(['INTERNAL_ERROR', 'TOO_MANY_REQUESTS', 'RECORD_IN_PROGRESS']);
+
+function readRows(answer: OutboundAnswer, count: number): readonly Outcome[] | undefined {
+  const rows = jsonAnswer(answer)?.['data'];
+  if (!Array.isArray(rows) || rows.length !== count) return undefined;
+  return rows.map((row: unknown): Outcome => {
+    const code = isJsonObject(row) ? row['code'] : undefined;
+    if (code === 'SUCCESS') return { kind: 'delivered' };
+    return { kind: passing.has(code) ? 'retry' : 'reject', reason: rowRefusal(code) };
+  });
+}
+
+const property = matching(/^\w+=[A-Za-z]\w*$/, 'must be pairs such as plan=Plan, separated by commas');
+
+function readFields(text: string, key: string): ReadonlyMap<string, string> {
+  const pairs = text.split(',').flatMap((pair) => pair.replaceAll(/\s/g, '') || []);
+  return new Map(pairs.map((pair) => property(pair, key).split('=') as [string, string]));
+}

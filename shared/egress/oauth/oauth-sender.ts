@@ -1,0 +1,35 @@
+import type { Sender, SendResult } from '../sender.ts';
+import { authorized } from './authorized.ts';
+import type { TokenResult, TokenSource } from './token-source.ts';
+
+/**
+ * A sender that gets requests the token they need. One that the platform does not take is replaced, once a request. Where
+ * there is none to be had nothing is sent, and the events are to be tried again; where the platform refuses to
+ * give one, the destination is held until somebody mends its credentials.
+ */
+export function withOAuth(sender: Sender, tokens: TokenSource): Sender {
+  return {
+    async send(request) {
+      const { oauth } = request;
+      if (oauth === undefined) return sender.send(request);
+      const first = await tokens.get(oauth.grant, sender);
+      if (first.kind === 'none') return failed(first);
+      const result = await sender.send(authorized(request, first.accessToken));
+      if (result.kind === 'failed' || result.answer.status !== 401) return result;
+      const second = await tokens.get(oauth.grant, sender, first.accessToken);
+      if (second.kind === 'none') return failed(second);
+      return sender.send(authorized(request, second.accessToken));
+    },
+    close: () => sender.close(),
+  };
+}
+
+function failed({ reason, isRefused }: Extract<TokenResult, { kind: 'none' }>): SendResult {
+  return {
+    kind: 'failed',
+    failure: 'connection',
+    reason: `oauth: ${reason}`,
+    permanent: false,
+    ...(isRefused ? { refusesAccess: true } : {}),
+  };
+}

@@ -1,0 +1,252 @@
+import jws from 'jws';
+import { generateKeyPairSync } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createSecretBox } from '../../contracts/config/secrets.ts';
+import type { OutboundRequest } from '../../destinations/sdk/destination.ts';
+import type { OAuthGrant } from '../../destinations/sdk/oauth.ts';
+import type { NatsServer } from '../../embedded/nats/nats-server.ts';
+import { openBucket } from '../../nats/buckets/bucket.ts';
+import type { Bucket } from '../../nats/buckets/bucket.ts';
+import { connectLog } from '../../nats/connection/connection.ts';
+import type { LogConnection } from '../../nats/connection/connection.ts';
+import { startScriptedDestination } from '../../testing/scripted-destination.ts';
+import type { DestinationRequest, ScriptedDestination } from '../../testing/scripted-destination.ts';
+import { startTestNats } from '../../testing/servers.ts';
+import { createEgressRules } from '../egress-rules.ts';
+import { createGuardedLookup } from '../guarded-lookup.ts';
+import { createSender } from '../sender.ts';
+import type { Sender } from '../sender.ts';
+import { withOAuth } from './oauth-sender.ts';
+import { createTokenSource } from './token-source.ts';
+import type { TokenSource } from './token-source.ts';
+import { createBucketTokenStore } from './token-store.ts';
+
+let nats: NatsServer;
+let connection: LogConnection;
+let bucket: Bucket;
+let platform: ScriptedDestination;
+let plain: Sender;
+let nowMs = Date.now();
+let nth = 0;
+
+beforeAll(async () => {
+  nats = await startTestNats();
+  connection = await connectLog({ url: nats.url, name: 'test' });
+  bucket = await openBucket(connection, { name: 'TOKENS', replicas: 1, bytesMax: 16 * 1024 * 1024 });
+  platform = await startScriptedDestination();
+  const rules = createEgressRules(['127.0.0.0/8']);
+  const limits = { connectionsMax: 4, connectTimeoutMs: 30_000, headersTimeoutMs: 30_000, totalTimeoutMs: 30_000 };
+  plain = createSender({ rules, lookupFor: createGuardedLookup(rules), limits });
+});
+beforeEach(() => {
+  nth += 1;
+  nowMs = Date.now();
+});
+afterAll(async () => {
+  await plain.close();
+  await platform.close();
+  await connection.close();
+  await nats.stop();
+});
+
+const box = createSecretBox(Buffer.alloc(32, 7).toString('base64'));
+
+/** As another process has it: nothing is known in memory. */
+const newSource = (): TokenSource =>
+  createTokenSource({ store: createBucketTokenStore(() => bucket, box), now: () => nowMs });
+
+const clientOf = (sentIn: 'body' | 'basic' = 'body') => ({ id: `client-${nth}`, secret: 'secret canary', sentIn });
+
+function refreshGrant(): OAuthGrant {
+  const by = { kind: 'refresh-token', refreshToken: 'refresh-canary' } as const;
+  return { tokenUrl: `${platform.url}/token`, by, client: clientOf() };
+}
+
+/** Answers each request for a token with the next one, and the others by what token they have. */
+function giveTokens(more: Readonly<Record<string, unknown>> = {}, isGood = (_token: string) => true): () => number {
+  let given = 0;
+  platform.answer(({ path, headers }) => {
+    if (path !== '/token') {
+      const token = String(headers.authorization).replace('Bearer ', '');
+      return { status: isGood(token) ? 200 : 401 };
+    }
+    given += 1;
+    const body = { access_token: `token-${nth}-${given}`, token_type: 'Bearer', expires_in: 3_600, ...more };
+    return { status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+  });
+  return () => given;
+}
+
+const formOf = ({ body }: DestinationRequest) => Object.fromEntries(new URLSearchParams(body));
+const lastAsked = () => platform.requests.findLast(({ path }) => path === '/token') as DestinationRequest;
+
+test('token: a refresh token with its client in the body, asked for once and then known', async () => {
+  const given = giveTokens();
+  const source = newSource();
+  const grant = refreshGrant();
+  const results = await Promise.all([1, 2, 3].map(() => source.get(grant, plain)));
+  expect(results).toEqual([1, 2, 3].map(() => ({ kind: 'token', accessToken: `token-${nth}-1` })));
+  expect(await source.get(refreshGrant(), plain)).toEqual(results[0]);
+  expect(given()).toBe(1);
+  expect(formOf(lastAsked())).toEqual({
+    grant_type: 'refresh_token',
+    refresh_token: 'refresh-canary',
+    client_id: `client-${nth}`,
+    client_secret: 'secret canary',
+  });
+});
+
+test('token: client credentials in the header, with a scope and a parameter of the platform', async () => {
+  giveTokens();
+  const grant: OAuthGrant = {
+    tokenUrl: `${platform.url}/token`,
+    by: { kind: 'client-credentials' },
+    client: { id: `client-${nth}`, secret: 'plain', sentIn: 'basic' },
+    scope: 'events:write',
+    parameters: { audience: 'https://api.example.com' },
+  };
+  expect(await newSource().get(grant, plain)).toMatchObject({ kind: 'token' });
+  const asked = lastAsked();
+  expect(Buffer.from(String(asked.headers.authorization).slice(6), 'base64').toString()).toBe(`client-${nth}:plain`);
+  expect(formOf(asked)).toEqual({
+    grant_type: 'client_credentials',
+    scope: 'events:write',
+    audience: 'https://api.example.com',
+  });
+});
+
+test('token: a service account signs who it is, and for what', async () => {
+  giveTokens();
+  const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
+  const grant: OAuthGrant = {
+    tokenUrl: `${platform.url}/token`,
+    by: {
+      kind: 'service-account',
+      issuer: `sluice-${nth}@example.iam.gserviceaccount.com`,
+      keyId: 'key-1',
+      privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
+    },
+    scope: 'https://www.googleapis.com/auth/datamanager',
+  };
+  expect(await newSource().get(grant, plain)).toMatchObject({ kind: 'token' });
+  const form = formOf(lastAsked());
+  expect(Object.keys(form)).toEqual(['assertion', 'grant_type']);
+  expect(form['grant_type']).toBe('urn:ietf:params:oauth:grant-type:jwt-bearer');
+  const assertion = form['assertion'] ?? '';
+  const publicPem = publicKey.export({ type: 'spki', format: 'pem' }) as string;
+  expect(jws.verify(assertion, 'RS256', publicPem)).toBe(true);
+  const { header, payload } = jws.decode(assertion) ?? {};
+  expect(header).toMatchObject({ kid: 'key-1', typ: 'JWT' });
+  const claims = payload as unknown as { iat: number; exp: number };
+  expect(claims).toMatchObject({
+    iss: `sluice-${nth}@example.iam.gserviceaccount.com`,
+    aud: `${platform.url}/token`,
+    scope: 'https://www.googleapis.com/auth/datamanager',
+  });
+  expect(claims.exp - claims.iat).toBe(3_600);
+  expect(claims.iat).toBeLessThanOrEqual(nowMs / 1_000);
+});
+
+test('shared: of several processes one asks, and what it got is sealed', async () => {
+  const given = giveTokens();
+  const grant = refreshGrant();
+  const results = await Promise.all([newSource(), newSource(), newSource()].map((source) => source.get(grant, plain)));
+  expect(results).toEqual([1, 2, 3].map(() => ({ kind: 'token', accessToken: `token-${nth}-1` })));
+  expect(given()).toBe(1);
+  const keys = await bucket.keys('token.*');
+  const values = await Promise.all(
+    keys.map(async (key) => Buffer.from((await bucket.get(key))?.value ?? []).toString()),
+  );
+  expect(values.length).toBeGreaterThan(0);
+  for (const value of values) expect(value).toMatch(/^enc:v1:[\w-]+$/);
+});
+
+test('ends: a token is replaced before it does, and nobody waits for that', async () => {
+  const given = giveTokens();
+  const source = newSource();
+  const grant = refreshGrant();
+  await source.get(grant, plain);
+  nowMs += 3_600_000 - 120_000;
+  expect(await source.get(grant, plain)).toEqual({ kind: 'token', accessToken: `token-${nth}-1` });
+  await expect.poll(() => source.get(grant, plain)).toEqual({ kind: 'token', accessToken: `token-${nth}-2` });
+  nowMs += 4_000_000;
+  expect(await source.get(grant, plain)).toEqual({ kind: 'token', accessToken: `token-${nth}-3` });
+  expect(given()).toBe(3);
+});
+
+test('refresh token: one that the platform replaced is used from then on, by every process', async () => {
+  giveTokens({ refresh_token: 'second-canary' });
+  const grant = refreshGrant();
+  await newSource().get(grant, plain);
+  nowMs += 4_000_000;
+  await newSource().get(grant, plain);
+  expect(formOf(lastAsked())['refresh_token']).toBe('second-canary');
+});
+
+test.each([
+  [400, { error: 'invalid_grant', error_description: 'of somebody@example.com' }, true, 'invalid_grant'],
+  [401, { error: 'invalid_client' }, true, 'invalid_client'],
+  [200, { error: 'invalid_code' }, true, 'invalid_code'],
+  [200, { error: 'Access Denied', error_description: 'too many requests' }, false, 'Access Denied'],
+  [403, 'no', true, 'status 403'],
+  [429, { error: 'slow_down' }, false, 'slow_down'],
+  [503, 'no', false, 'status 503'],
+  [200, { token_type: 'Bearer' }, false, expect.any(String)],
+])('no token: %i with %j says whether it is refused', async (status, body, isRefused, reason) => {
+  platform.answer(() => ({ status, body: typeof body === 'string' ? body : JSON.stringify(body) }));
+  const result = await newSource().get(refreshGrant(), plain);
+  expect(result).toEqual({ kind: 'none', reason, isRefused });
+  expect(JSON.stringify(result)).not.toContain('somebody');
+});
+
+test('refused: the platform is asked again after a minute, and not by every event', async () => {
+  let asked = 0;
+  platform.answer(() => {
+    asked += 1;
+    return { status: 400, body: '{"error":"invalid_grant"}' };
+  });
+  const source = newSource();
+  const grant = refreshGrant();
+  for (let i = 0; i < 5; i += 1) await source.get(grant, plain);
+  await newSource().get(grant, plain);
+  expect(asked).toBe(1);
+  nowMs += 61_000;
+  giveTokens();
+  expect(await source.get(grant, plain)).toMatchObject({ kind: 'token' });
+});
+
+test('asked: who waits for a process that died asks by itself after a while', async () => {
+  const grant = refreshGrant();
+  platform.answer(() => 'hang');
+  const dying = newSource().get(grant, plain);
+  await expect.poll(() => lastAsked().body).toContain(`client-${nth}`);
+  giveTokens();
+  nowMs += 21_000;
+  expect(await newSource().get(grant, plain)).toMatchObject({ kind: 'token' });
+  void dying;
+});
+
+const requestOf = (grant: OAuthGrant): OutboundRequest => ({
+  method: 'POST',
+  url: `${platform.url}/events`,
+  headers: {},
+  body: '{}',
+  oauth: { grant },
+});
+
+test('sender: adds the token, and replaces one that the platform does not take', async () => {
+  const given = giveTokens({}, (token) => token.endsWith('-2'));
+  const sender = withOAuth(plain, newSource());
+  expect(await sender.send(requestOf(refreshGrant()))).toMatchObject({ kind: 'answered', answer: { status: 200 } });
+  expect(given()).toBe(2);
+  const { oauth: _, ...without } = requestOf(refreshGrant());
+  expect(await sender.send(without)).toMatchObject({ answer: { status: 401 } });
+});
+
+test('sender: without a token nothing is sent, and it is worth another try', async () => {
+  platform.answer(() => ({ status: 400, body: '{"error":"invalid_grant"}' }));
+  const before = platform.requests.length;
+  const result = await withOAuth(plain, newSource()).send(requestOf(refreshGrant()));
+  expect(result).toEqual({ kind: 'failed', reason: 'oauth: invalid_grant', permanent: false, refusesAccess: true });
+  expect(platform.requests.slice(before).map(({ path }) => path)).toEqual(['/token']);
+});

@@ -1,0 +1,152 @@
+import jws from 'jws';
+import {
+  ClientSecretPost,
+  OperationProcessingError,
+  ResponseBodyError,
+  WWWAuthenticateChallengeError,
+  allowInsecureRequests,
+  customFetch,
+  genericTokenEndpointRequest,
+  processGenericTokenEndpointResponse,
+} from 'oauth4webapi';
+import type { AuthorizationServer, Client, ClientAuth } from 'oauth4webapi';
+import { basicAuthorization } from '../../destinations/sdk/http.ts';
+import type { OAuthGrant } from '../../destinations/sdk/oauth.ts';
+import { decodeJson, isJsonObject } from '../../runtime/json.ts';
+import type { Sender } from '../sender.ts';
+
+/** What came of asking for a token. Reasons hold nothing of the platform's sentences, and no secret. */
+export type TokenAnswer =
+  | {
+      readonly kind: 'token';
+      readonly accessToken: string;
+      /** How long it is good for, in ms. */
+      readonly lifetimeMs: number;
+      /** A new one, where the platform gives one out with each token. */
+      readonly refreshToken: string | undefined;
+    }
+  /** The credentials are not taken, or no longer: asking again changes nothing until somebody changes them. */
+  | { readonly kind: 'refused'; readonly reason: string }
+  /** There was no answer that says either. */
+  | { readonly kind: 'unavailable'; readonly reason: string };
+
+// RFC 6749, section 5.1, recommends to say it; platforms that do not have tokens of an hour.
+const standardLifetimeSeconds = 3_600;
+const assertionSeconds = 3_600;
+/** How far the clock here may be ahead of the platform's. */
+const clockSkewSeconds = 60;
+
+/** Asks the token endpoint of a grant, through the sender and so through the rules of egress. */
+export async function requestToken(
+  grant: OAuthGrant,
+  refreshToken: string | undefined,
+  sender: Sender,
+  nowMs: number,
+): Promise<TokenAnswer> {
+  const server: AuthorizationServer = { issuer: new URL(grant.tokenUrl).origin, token_endpoint: grant.tokenUrl };
+  const client: Client = { client_id: grant.client?.id ?? 'none' };
+  const { type, parameters } = askFor(grant, refreshToken, nowMs);
+  try {
+    const response = await genericTokenEndpointRequest(server, client, authenticationOf(grant), type, parameters, {
+      // Where requests may go is for the rules of egress to say.
+      [allowInsecureRequests]: true,
+      [customFetch]: (url, options) => fetchBySender(sender, url, options.headers, options.body),
+    });
+    const said = await processGenericTokenEndpointResponse(server, client, response);
+    return {
+      kind: 'token',
+      accessToken: said.access_token,
+      lifetimeMs: (said.expires_in ?? standardLifetimeSeconds) * 1_000,
+      refreshToken: said.refresh_token,
+    };
+  } catch (error) {
+    return failureOf(error);
+  }
+}
+
+type Ask = { readonly type: string; readonly parameters: Record<string, string> };
+
+function askFor(grant: OAuthGrant, refreshToken: string | undefined, nowMs: number): Ask {
+  const { by, scope, parameters } = grant;
+  const common = { ...(scope === undefined ? {} : { scope }), ...parameters };
+  switch (by.kind) {
+    case 'refresh-token':
+      return {
+        type: 'refresh_token',
+        parameters: { ...common, refresh_token: refreshToken ?? by.refreshToken },
+      };
+    case 'client-credentials':
+      return { type: 'client_credentials', parameters: common };
+    case 'service-account': {
+      const issuedAt = Math.floor(nowMs / 1_000) - clockSkewSeconds;
+      const assertion = jws.sign({
+        header: { alg: 'RS256', typ: 'JWT', ...(by.keyId === undefined ? {} : { kid: by.keyId }) },
+        // The scope belongs to what is signed: https://developers.google.com/identity/protocols/oauth2/service-account
+        payload: { iss: by.issuer, scope, aud: grant.tokenUrl, iat: issuedAt, exp: issuedAt + assertionSeconds },
+        privateKey: by.privateKey,
+      });
+      return { type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', parameters: { ...parameters, assertion } };
+    }
+  }
+}
+
+function authenticationOf({ client }: OAuthGrant): ClientAuth {
+  // What is signed says who asks.
+  if (client === undefined) return () => undefined;
+  if (client.sentIn === 'body') return ClientSecretPost(client.secret);
+  // As they are: the standard has both encoded as in a form before, which platforms do not undo.
+  const authorization = basicAuthorization(client.id, client.secret);
+  return (_server, _client, _body, headers) => headers.set('authorization', authorization);
+}
+
+class TokenSendError extends Error {
+  readonly code = 'token_unsent';
+}
+
+async function fetchBySender(
+  sender: Sender,
+  url: string,
+  headers: Record<string, string>,
+  body: URLSearchParams,
+): Promise<Response> {
+  const lower = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
+  const sent = await sender.send({
+    method: 'POST',
+    url,
+    headers: { ...Object.fromEntries(lower), 'content-type': 'application/x-www-form-urlencoded' },
+    body: body.toString(),
+  });
+  if (sent.kind === 'failed') throw new TokenSendError(sent.reason);
+  const { answer } = sent;
+  // Zoho says with a 200 that it gives no token.
+  const said = decodeJson(Buffer.from(answer.body));
+  const isRefusal = answer.status === 200 && isJsonObject(said) && typeof said['error'] === 'string';
+  const status = isRefusal ? 400 : answer.status;
+  // Viant leaves out the type, which the standard wants said.
+  const isUntyped = isJsonObject(said) && 'access_token' in said && said['token_type'] === undefined;
+  const text = isUntyped ? JSON.stringify({ ...said, token_type: 'bearer' }) : answer.body;
+  return new Response(text, { status, headers: { 'content-type': 'application/json' } });
+}
+
+function failureOf(error: unknown): TokenAnswer {
+  if (error instanceof TokenSendError) return { kind: 'unavailable', reason: error.message };
+  if (error instanceof ResponseBodyError) {
+    const isTheirs = error.status >= 500 || error.status === 429 || passing.has(error.error);
+    return { kind: isTheirs ? 'unavailable' : 'refused', reason: codeOf(error.error) };
+  }
+  if (error instanceof WWWAuthenticateChallengeError) {
+    return { kind: error.status >= 500 ? 'unavailable' : 'refused', reason: `status ${error.status}` };
+  }
+  if (!(error instanceof OperationProcessingError)) throw error;
+  const { cause } = error;
+  if (!(cause instanceof Response)) return { kind: 'unavailable', reason: 'the answer cannot be read' };
+  const isRefusal = cause.status >= 400 && cause.status < 500 && cause.status !== 429;
+  return { kind: isRefusal ? 'refused' : 'unavailable', reason: `status ${cause.status}` };
+}
+
+/** Errors of RFC 6749, section 5.2, and of platforms, that pass by themselves. */
+const passing: ReadonlySet<string> = new Set(['temporarily_unavailable', 'server_error', 'slow_down', 'Access Denied']);
+
+function codeOf(error: string): string {
+  return /^[\w. -]{1,64}$/.test(error) ? error : 'an error without a known code';
+}

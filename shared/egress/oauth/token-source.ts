@@ -1,0 +1,154 @@
+import { hash } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
+import type { OAuthEntry } from '../../contracts/config/oauth-entry.ts';
+import type { OAuthGrant } from '../../destinations/sdk/oauth.ts';
+import type { Sender } from '../sender.ts';
+import { requestToken } from './request-token.ts';
+import type { TokenAnswer } from './request-token.ts';
+import type { TokenStore } from './token-store.ts';
+
+export type TokenResult =
+  | { readonly kind: 'token'; readonly accessToken: string }
+  /** None for now. `isRefused`: the platform does not take the credentials; somebody has to change them. */
+  | { readonly kind: 'none'; readonly reason: string; readonly isRefused: boolean };
+
+/** Gives out access tokens: each is asked for once, by one of all processes, and before the one in use ends. */
+export type TokenSource = {
+  /** A token of the grant. `rejected` is one the platform took no longer: another is asked for in its place. */
+  get(grant: OAuthGrant, sender: Sender, rejected?: string): Promise<TokenResult>;
+};
+
+export type TokenSourceOptions = {
+  readonly store: TokenStore;
+  readonly now?: () => number;
+};
+
+/** Grants known at a time. */
+const grantsMax = 10_000;
+/** A token is replaced this long before it ends, and used until the new one is there. */
+const renewMs = 5 * 60_000;
+/** With less than this a token may end under way. */
+const usableMs = 30_000;
+/** One that asks and dies holds the others up for as long. */
+const askingMs = 20_000;
+const lookEveryMs = 200;
+/** A refusal is believed for as long; then one process asks again. */
+const refusalMs = 60_000;
+
+/**
+ * Tokens of all destinations of a thread. What is known is shared with other threads and processes through the store:
+ * platforms limit how often they give out tokens, and some take a refresh token only once.
+ */
+export function createTokenSource({ store, now = Date.now }: TokenSourceOptions): TokenSource {
+  const known = new LRUCache<string, OAuthEntry>({ max: grantsMax });
+  const asking = new Map<string, Promise<TokenResult>>();
+
+  const obtain = async (
+    key: string,
+    grant: OAuthGrant,
+    sender: Sender,
+    rejected: string | undefined,
+  ): Promise<TokenResult> => {
+    const endMs = now() + askingMs;
+    for (;;) {
+      const { entry, revision } = await store.read(key);
+      const nowMs = now();
+      const found = entry === undefined ? undefined : resultOf(entry, nowMs, renewMs, rejected);
+      if (entry !== undefined && found !== undefined) {
+        known.set(key, entry);
+        return found;
+      }
+      const isAsked = entry?.askedUntilMs !== undefined && entry.askedUntilMs > nowMs;
+      if (isAsked && nowMs < endMs) {
+        await delay(lookEveryMs);
+        continue;
+      }
+      if (isAsked) return unavailable('another process asks for the token');
+      const claim: OAuthEntry = { ...kept(entry), askedUntilMs: nowMs + askingMs };
+      const claimed = await store.write(key, claim, revision);
+      if (claimed === undefined) continue;
+      const answer = await requestToken(grant, entry?.refreshToken, sender, nowMs);
+      if (answer.kind === 'unavailable') {
+        await store.write(key, kept(entry), claimed);
+        return unavailable(answer.reason);
+      }
+      const next = nextEntry(kept(entry), answer, nowMs);
+      await store.write(key, next, claimed);
+      known.set(key, next);
+      return resultOf(next, now(), 0, undefined) ?? unavailable('the token has ended already');
+    }
+  };
+
+  /** One at a time for each grant. */
+  const obtainOnce = (key: string, grant: OAuthGrant, sender: Sender, rejected?: string): Promise<TokenResult> => {
+    const running = asking.get(key);
+    if (running !== undefined) return running;
+    const promise = obtain(key, grant, sender, rejected)
+      .catch((error: unknown) => unavailable(`the store of tokens: ${error instanceof Error ? error.name : 'failed'}`))
+      .finally(() => asking.delete(key));
+    asking.set(key, promise);
+    return promise;
+  };
+
+  return {
+    async get(grant, sender, rejected) {
+      const key = keyOf(grant);
+      const entry = known.get(key);
+      const nowMs = now();
+      const fresh = entry === undefined ? undefined : resultOf(entry, nowMs, renewMs, rejected);
+      if (fresh !== undefined) return fresh;
+      const obtained = obtainOnce(key, grant, sender, rejected);
+      const usable = entry === undefined ? undefined : resultOf(entry, nowMs, usableMs, rejected);
+      // Nobody waits for the next token while the last one is good.
+      return usable ?? obtained;
+    },
+  };
+}
+
+/** What an entry says for now; undefined where a token has to be asked for. */
+function resultOf(
+  { token, refusal }: OAuthEntry,
+  nowMs: number,
+  leftMs: number,
+  rejected: string | undefined,
+): TokenResult | undefined {
+  if (token !== undefined && token.accessToken !== rejected && token.expiresAtMs - nowMs > leftMs) {
+    return { kind: 'token', accessToken: token.accessToken };
+  }
+  if (refusal === undefined || refusal.untilMs <= nowMs) return undefined;
+  return { kind: 'none', reason: refusal.reason, isRefused: true };
+}
+
+function nextEntry(
+  before: OAuthEntry,
+  answer: Exclude<TokenAnswer, { kind: 'unavailable' }>,
+  nowMs: number,
+): OAuthEntry {
+  if (answer.kind === 'refused') return { ...before, refusal: { reason: answer.reason, untilMs: nowMs + refusalMs } };
+  const { accessToken, lifetimeMs, refreshToken = before.refreshToken } = answer;
+  const token = { accessToken, expiresAtMs: nowMs + lifetimeMs };
+  return { v: 1, token, ...(refreshToken === undefined ? {} : { refreshToken }) };
+}
+
+/** What stays of an entry while a token is asked for. */
+function kept(entry: OAuthEntry | undefined): OAuthEntry {
+  const { askedUntilMs: _, refusal: _refusal, ...rest } = entry ?? { v: 1 as const };
+  return rest;
+}
+
+function unavailable(reason: string): TokenResult {
+  return { kind: 'none', reason, isRefused: false };
+}
+
+const keys = new WeakMap<OAuthGrant, string>();
+
+/** The same for the same credentials, whichever destination has them. */
+function keyOf(grant: OAuthGrant): string {
+  const known = keys.get(grant);
+  if (known !== undefined) return known;
+  const { tokenUrl, by, client, scope, parameters } = grant;
+  const key = hash('sha256', JSON.stringify([tokenUrl, by, client, scope, parameters]), 'hex');
+  keys.set(grant, key);
+  return key;
+}

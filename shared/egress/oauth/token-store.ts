@@ -1,0 +1,28 @@
+import { decodeOAuthEntry, encodeOAuthEntry, oauthEntryKey } from '../../contracts/config/oauth-entry.ts';
+import type { OAuthEntry } from '../../contracts/config/oauth-entry.ts';
+import type { SecretBox } from '../../contracts/config/secrets.ts';
+import type { Bucket } from '../../nats/buckets/bucket.ts';
+
+export type StoredEntry = { readonly entry: OAuthEntry | undefined; readonly revision: number };
+
+/** Where the processes share what they know of tokens, by the hash of the grant. */
+export type TokenStore = {
+  read(grantHash: string): Promise<StoredEntry>;
+  /** Writes only if nobody did since `revision`; the new revision, or undefined. */
+  write(grantHash: string, entry: OAuthEntry, revision: number): Promise<number | undefined>;
+};
+
+/** Over the TOKENS bucket, sealed. `bucket` is asked for anew each time: it is opened again with the log. */
+export function createBucketTokenStore(bucket: () => Bucket, box: SecretBox): TokenStore {
+  return {
+    async read(grantHash) {
+      const key = oauthEntryKey(grantHash);
+      const found = await bucket().get(key);
+      return { entry: decodeOAuthEntry(found?.value, box, key), revision: found?.revision ?? 0 };
+    },
+    write(grantHash, entry, revision) {
+      const key = oauthEntryKey(grantHash);
+      return bucket().putIfUnchanged(key, encodeOAuthEntry(entry, box, key), revision);
+    },
+  };
+}
