@@ -7,6 +7,8 @@ export type PublishedDestination = {
   readonly id: string;
   readonly accountId: string;
   readonly type: string;
+  /** As its operator calls it; '' where nobody does. */
+  readonly name: string;
   readonly isEnabled: boolean;
   readonly settings: JsonObject;
   /** Undefined: every source. */
@@ -26,11 +28,12 @@ export function findPublished({ accountId, collections }: AccountConfig, id: str
 }
 
 function readDestination(accountId: string, entity: SnapshotEntity): PublishedDestination {
-  const { type, status, settings, limitedToSourceIds, hashingSalt } = entity;
+  const { type, name, status, settings, limitedToSourceIds, hashingSalt } = entity;
   return {
     id: entity.id,
     accountId,
     type: typeof type === 'string' ? type : '',
+    name: typeof name === 'string' ? name : '',
     isEnabled: status === 'Enabled',
     settings: isJsonObject(settings) ? settings : {},
     // An empty list limits nothing, as the field's description promises.
