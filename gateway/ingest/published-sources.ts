@@ -11,6 +11,7 @@ import { envelopePrefix } from '../../shared/contracts/events/envelope.ts';
 import { partitionSeed } from '../../shared/contracts/events/partition.ts';
 import type { AddressRanges } from '../../shared/admission/address-ranges.ts';
 import { compileWhitelistIps } from '../../shared/admission/address-ranges.ts';
+import { visitorSourceTypes } from '../../shared/collections/source-types.ts';
 import { compileDomains } from '../../shared/admission/allowed-origins.ts';
 
 export type RateLimit = { readonly eventsPerS: number; readonly burstS: number };
@@ -175,6 +176,8 @@ export type PublishedSource = {
   /** Whether its events carry a bot score. */
   readonly scoresBots: boolean;
   readonly isWeb: boolean;
+  /** Whether the visitor is at the other end of its connections. */
+  readonly isFromVisitors: boolean;
   readonly redirectUrl: string | undefined;
   /** What its provider's requests look like, where it has one. */
   readonly kind: SourceKind | undefined;
@@ -217,6 +220,7 @@ function compileSource(
     excludesContext: settings.excludeRequestContext === true,
     scoresBots: settings.botControlMode === 'Block' || settings.botControlMode === 'Threshold',
     isWeb: settings.type === 'WebSource',
+    isFromVisitors: visitorSourceTypes.has(settings.type),
     redirectUrl: settings.type === 'RedirectSource' ? readRedirectUrl(settings.redirectUrl) : undefined,
     kind: findSourceKind(settings.type),
     signing: readSigning(accountId, settings, openSecret),
