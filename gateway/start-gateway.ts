@@ -23,6 +23,7 @@ import { compileAddressRanges } from '../shared/admission/address-ranges.ts';
 import { Admission } from './ingest/admission.ts';
 import { createClientAddress } from '../shared/admission/client-address.ts';
 import { followSources } from './ingest/follow-sources.ts';
+import { readRememberedRequestsSettings } from './ingest/remembered-requests.ts';
 import { PublishedSources } from './ingest/published-sources.ts';
 import { createSecretOpener } from './ingest/source-secrets.ts';
 import { createRoutes } from './routes/registry.ts';
@@ -121,6 +122,7 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
     commit,
     experiments: { controlPlane, clientAddress },
     ...readRoutesSettings(env, partitions, messageBytesMax),
+    remembering: readRememberedRequestsSettings(env),
   });
   const requests = new RequestCounts(routes.length);
   const budget = new BodyBudget(env.BODIES_BYTES_MAX);

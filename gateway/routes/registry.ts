@@ -11,6 +11,7 @@ import { Intake } from '../ingest/intake.ts';
 import { createOpenApiRoute } from './openapi/openapi.ts';
 import { createPixelRoute } from './pixel.ts';
 import { createRedirectRoute } from './redirect.ts';
+import type { RememberedRequestsSettings } from '../ingest/remembered-requests.ts';
 import { SingleEvent } from '../ingest/single-event.ts';
 import type { EventLimits } from '../ingest/single-event.ts';
 import { createTrackRoute } from './track.ts';
@@ -29,13 +30,14 @@ export type RoutesOptions = {
   readonly batch: BatchSettings;
   readonly webhook: WebhookSettings;
   readonly experiments: ExperimentsProxyOptions;
+  readonly remembering: RememberedRequestsSettings;
 };
 
 /** All routes. Each is a file here, or in a folder of its own here, and one line in this list. */
 export function createRoutes(options: RoutesOptions): readonly Route[] {
   const { admission, sources, commit, limits, bodyBytesMax, batch } = options;
   const intake = new Intake(admission, commit, options.partitions);
-  const events = new SingleEvent(admission, intake, limits);
+  const events = new SingleEvent(admission, intake, limits, options.remembering);
   const made = new MadeEvents(intake, { timeWindow: limits.timeWindow, bytesMax: bodyBytesMax });
   const routes: readonly Route[] = [
     createTrackRoute(events, bodyBytesMax),
