@@ -10,6 +10,7 @@ import { gatewayHttpEnv, gatewayHttpRules } from './http/http-settings.ts';
 import { admissionEnv } from './ingest/admission.ts';
 import { experimentsEnv } from './routes/experiments/control-plane.ts';
 import { rememberedRequestsEnv } from './ingest/remembered-requests.ts';
+import { compatEnv } from './routes/compat/compat-settings.ts';
 import { routesEnv } from './routes/routes-settings.ts';
 import { webhookEnv } from './webhook/webhook-settings.ts';
 import { gatewayStatusEnv } from './status/status-settings.ts';
@@ -25,6 +26,7 @@ export const gatewayEnv = {
   ...trustedProxiesEnv,
   ...experimentsEnv,
   ...routesEnv,
+  ...compatEnv,
   ...rememberedRequestsEnv,
   ...admissionEnv,
   ...sourceSecretsEnv,

@@ -116,13 +116,15 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
   const admission = new Admission(sources, clientAddress);
   const controlPlane = openControlPlane(env, logger);
   shutdown.add('control plane', () => withDeadline(controlPlane?.close() ?? Promise.resolve(), stepMs));
-  const routes = createRoutes({
+  const tls = readTlsFiles(env);
+  const { routes, compatCounts } = createRoutes({
     admission,
     sources,
     commit,
     experiments: { controlPlane, clientAddress },
-    ...readRoutesSettings(env, partitions, messageBytesMax),
+    isSecure: tls !== undefined,
     remembering: readRememberedRequestsSettings(env),
+    ...readRoutesSettings(env, partitions, messageBytesMax),
   });
   const requests = new RequestCounts(routes.length);
   const budget = new BodyBudget(env.BODIES_BYTES_MAX);
@@ -130,7 +132,7 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
     host: env.GATEWAY_HOST,
     port: env.GATEWAY_PORT,
     sharePort: env.GATEWAY_REUSE_PORT,
-    tls: readTlsFiles(env),
+    tls,
     routes,
     budget,
     onEnded: (route, code, tookMs) => requests.count(route, code, tookMs),
@@ -150,7 +152,17 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
   const configRevision = (): number => feed.revision;
   showProcess(page, { component: 'gateway', clock, configRevision });
   showLog(page, { connection, logServers });
-  const counted = { routes, requests, sources, commit, commitSettings: committing, publishTimes, gate, budget };
+  const counted = {
+    routes,
+    requests,
+    compatCounts,
+    sources,
+    commit,
+    commitSettings: committing,
+    publishTimes,
+    gate,
+    budget,
+  };
   showMetrics(page, { ...counted, uws, server });
   const statusServer = await serveStatus({
     port: env.GATEWAY_METRICS_PORT,

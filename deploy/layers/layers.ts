@@ -52,6 +52,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'webhook',
     'routes/openapi',
     'routes/batch',
+    'routes/compat',
     'routes/experiments',
     'routes',
     'status',
