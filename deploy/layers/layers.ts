@@ -107,6 +107,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'local/sink',
     'docker',
     'local',
+    'local/libraries',
     'doctor',
     'environment',
     'sources',

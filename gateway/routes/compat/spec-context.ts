@@ -60,8 +60,11 @@ export function addPage(page: JsonObject, to: Record<string, unknown>): void {
   }
   const { current_url: url, search } = to;
   if (typeof url !== 'string') return;
-  const host = hostOf(url);
-  if (host !== undefined) to['host'] ??= host;
+  const [, host, path] = address.exec(url) ?? [];
+  if (host !== undefined) {
+    to['host'] ??= host.toLowerCase();
+    to['pathname'] ??= path === '' ? '/' : path;
+  }
   const query = typeof search === 'string' && search !== '' ? search : url;
   if (mayTellOrigin.test(query)) addOrigin(query, to);
 }
@@ -72,9 +75,8 @@ const pageProperties = ['url', 'path', 'referrer', 'title', 'search'] as const;
 export const pageOf = (properties: JsonObject): JsonObject =>
   Object.fromEntries(pageProperties.map((name) => [name, properties[name]]));
 
-function hostOf(url: string): string | undefined {
-  return /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?([^/?#]+)/i.exec(url)?.[1]?.toLowerCase();
-}
+/** Host and path of an absolute address. */
+const address = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?([^/?#]+)([^?#]*)/i;
 
 const mayTellOrigin = /clid=|utm_/;
 const originNames = /^(utm_[a-z_]{1,32}|fbclid|gclid|gbraid|wbraid|ttclid|msclkid|twclid|li_fat_id)$/;
