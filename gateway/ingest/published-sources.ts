@@ -1,4 +1,4 @@
-import type { AccountConfig, SourceKey } from '../../shared/contracts/config/account-config.ts';
+import type { AccountConfig, SnapshotEntity, SourceKey } from '../../shared/contracts/config/account-config.ts';
 import { hashSourceKey } from '../../shared/contracts/config/account-config.ts';
 import type { ConfigChange } from '../../shared/nats/buckets/config-feed.ts';
 import type { SourceEntity } from '../../shared/contracts/config/source-entity.ts';
@@ -81,6 +81,7 @@ export class PublishedSources {
 
   #compile(config: AccountConfig): [hash: string, source: PublishedSource][] {
     const published = new Map(config.collections.sources.map((entity) => [entity.id, entity]));
+    const consent = readConsentPurposes(config.collections.consentSettings);
     return config.sourceKeys.flatMap((key) => {
       const entity = published.get(key.sourceId);
       const settings = entity === undefined ? undefined : readSource(entity);
@@ -91,6 +92,7 @@ export class PublishedSources {
         bucket: this.#bucketOf(key.keyHash),
         activity: this.#activityOf(settings.id),
         tally: this.#tallyOf(settings.type),
+        consent,
       };
       const typed = { ...settings, type: settings.type };
       return [[key.keyHash, compileSource(config.accountId, key, typed, state, this.#openSecret)]];
@@ -154,6 +156,16 @@ export type SourceActivity = {
   lastTriggeredAtMs: number;
 };
 
+/** A purpose a visitor agrees to or not, and what holds for one who has not decided. */
+export type ConsentPurpose = { readonly name: string; readonly granted: boolean };
+
+/** The purposes of an account's live version. */
+function readConsentPurposes(settings: readonly SnapshotEntity[]): readonly ConsentPurpose[] {
+  return settings.flatMap(({ name, isEnabled, defaultState }) =>
+    typeof name === 'string' && isEnabled !== false ? [{ name, granted: defaultState === 'Granted' }] : [],
+  );
+}
+
 /** Events of one type of source, counted as they are decided. */
 export type EventTally = { stored: number; lost: number; invalid: number; limited: number };
 
@@ -183,6 +195,8 @@ export type PublishedSource = {
   readonly kind: SourceKind | undefined;
   /** Who may send beside who knows the key. */
   readonly signing: Signing;
+  /** For what purposes pages ask their visitors. */
+  readonly consent: readonly ConsentPurpose[];
   readonly bucket: TokenBucket;
   readonly activity: SourceActivity;
   readonly tally: EventTally;
@@ -196,7 +210,7 @@ type Signing =
 
 const unsigned: Signing = { kind: 'none' };
 
-type SourceState = Pick<PublishedSource, 'bucket' | 'activity' | 'tally'>;
+type SourceState = Pick<PublishedSource, 'bucket' | 'activity' | 'tally' | 'consent'>;
 
 /** Works out all that requests with this key need. */
 function compileSource(

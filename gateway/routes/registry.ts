@@ -20,6 +20,7 @@ import { createRedirectRoute } from './redirect.ts';
 import type { RememberedRequestsSettings } from '../ingest/remembered-requests.ts';
 import { SingleEvent } from '../ingest/single-event.ts';
 import type { EventLimits } from '../ingest/single-event.ts';
+import { createSnippetRoute, createSnippetSettingsRoute } from './snippet/snippet.ts';
 import { createTrackRoute } from './track.ts';
 import { MadeEvents } from '../ingest/made-events.ts';
 import type { WebhookSettings } from '../webhook/webhook-settings.ts';
@@ -60,6 +61,8 @@ export function createRoutes(options: RoutesOptions): GatewayRoutes {
     createWebhookRoute({ admission, events, made, limits, bodyBytesMax, settings: options.webhook }),
     createWebhookChallengeRoute(admission),
     ...createExperimentsRoutes(options.experiments),
+    createSnippetRoute(),
+    createSnippetSettingsRoute(admission),
     ...createSegmentRoutes(compat, admission, options.isSecure),
     ...createRudderStackRoutes(compat, admission),
     ...createPostHogRoutes(compat),
