@@ -13,6 +13,7 @@ import { controlPlaneHttpEnv, controlPlaneHttpRules } from './api/http-settings.
 import { bootstrapEnv } from './bootstrap/bootstrap.ts';
 import { destinationTestsEnv } from './destinations/destination-tests.ts';
 import { publishingEnv } from './publishing/publishing-service.ts';
+import { ingestUrlEnv } from './sources/ingest-url.ts';
 
 const storageEnv = {
   CONTROL_PLANE_DATABASE_CONNECTIONS_MAX: count(
@@ -38,6 +39,7 @@ export const controlPlaneEnv = {
   ...destinationTestsEnv,
   ...storageEnv,
   ...publishingEnv,
+  ...ingestUrlEnv,
   ...bootstrapEnv,
 };
 
