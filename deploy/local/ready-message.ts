@@ -17,6 +17,7 @@ export function readyMessage(folder: string, credentials: Credentials): string {
     `  gateway        ${gateway}`,
     `  control plane  ${controlPlane}`,
     `  demo sink      ${sink}`,
+    `  demo site      ${sink}/site`,
     `  credentials    ${credentialsFile(folder)}`,
     `  logs           ${folder}/logs`,
     '',
