@@ -203,7 +203,8 @@ test('libraries: a thousand events of a sender whose clock is off and whose way 
     (await deliveredEvents(client, '/demo')).filter(of('ledger-ada'));
   await expect.poll(async () => new Set((await ledger()).map(({ event }) => event.id)).size, settle).toBe(1_000);
   const arrived = await ledger();
-  expect(arrived.map(({ event }) => event.event_properties['messageId']).toSorted()).toEqual(sent.toSorted());
+  expect(arrived).toHaveLength(1_000);
+  expect(new Set(arrived.map(({ event }) => event.event_properties['messageId']))).toEqual(new Set(sent));
   // An hour off by the sender's clock, right by the gateway's.
   for (const { event } of arrived) expect(event.time).toBeGreaterThan(startedMs - hourMs / 2);
   expect(way.faults).toEqual([]);
