@@ -1,6 +1,9 @@
 // The demo site: one page, and the calls of whichever library the query names.
 
-const library = new URLSearchParams(location.search).get('library') ?? 'sluice';
+const query = new URLSearchParams(location.search);
+const library = query.get('library') ?? 'sluice';
+// How the libraries of others send: one by one, in batches, by beacon.
+const inBatches = query.has('batch');
 const state = document.getElementById('state');
 
 function loadScript(src, data = {}) {
@@ -33,7 +36,12 @@ const libraries = {
   },
   async segment({ gateway, key }) {
     await loadScript('/site/segment.js');
-    const [analytics] = await window.AnalyticsNext.AnalyticsBrowser.load({ writeKey: key, cdnURL: gateway });
+    const batching = { strategy: 'batching', config: { size: 10, timeout: 500 } };
+    const integrations = inBatches ? { 'Segment.io': { deliveryStrategy: batching } } : {};
+    const [analytics] = await window.AnalyticsNext.AnalyticsBrowser.load(
+      { writeKey: key, cdnURL: gateway },
+      { integrations },
+    );
     window.analytics = analytics;
     await analytics.page();
     return callsOf(analytics);
@@ -47,8 +55,8 @@ const libraries = {
       analytics.load(key, gateway, {
         configUrl: gateway,
         storage: { encryption: { version: 'legacy' } },
-        queueOptions: { batch: { enabled: new URLSearchParams(location.search).has('batch') } },
-        useBeacon: new URLSearchParams(location.search).has('beacon'),
+        queueOptions: { batch: { enabled: inBatches, flushInterval: 500 } },
+        useBeacon: query.has('beacon'),
         onLoaded: resolve,
       }),
     );
