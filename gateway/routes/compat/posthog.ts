@@ -28,12 +28,13 @@ export function createPostHogRoutes(compat: CompatIntake): readonly Route[] {
     readsQuery: true,
     bodyBytesMax: compat.bodyBytesMax,
     refuse: (exchange) => compat.refuse(exchange),
-    accept: (exchange, body, _parameter, query) => compat.accept(exchange, body, query, capture),
+    accept: (exchange, body, _parameter, query) => compat.accept(exchange, body, query, posthogCapture),
   };
   return [route];
 }
 
-const capture: Dialect = {
+/** A request with one event, or with many. */
+export const posthogCapture: Dialect = {
   keyOf: ({ api_key: apiKey, token }) => apiKey ?? token,
   messagesOf: (body) => {
     if (Array.isArray(body['batch'])) return body['batch'];
