@@ -5,7 +5,7 @@ import { textCharactersMax } from '../../payload/payload-fields.ts';
 import type { CompatIntake } from './compat-intake.ts';
 import { describeCompat } from './describe-compat.ts';
 import { clampedFromKey, messageTime } from './message-time.ts';
-import { addPage } from './spec-context.ts';
+import { completePage } from './spec-context.ts';
 import { specEventNames } from './spec-message.ts';
 import { userPropertiesOf } from './spec-traits.ts';
 import { idProblem, readId } from './translation.ts';
@@ -44,27 +44,29 @@ export const posthogCapture: Dialect = {
 };
 
 /** Properties of PostHog's that say where an event happened, under our names. */
-const contextNames: Readonly<Record<string, string>> = {
-  $current_url: 'current_url',
-  $host: 'host',
-  $pathname: 'pathname',
-  $referrer: 'referrer',
-  $browser: 'browser_name',
-  $browser_version: 'browser_version',
-  $os: 'os_name',
-  $os_version: 'os_version',
-  $device_type: 'device_type',
-  $device_model: 'device_model',
-  $device_manufacturer: 'device_manufacturer',
-  $screen_width: 'screen_width',
-  $screen_height: 'screen_height',
-  $session_id: 'sid',
-  $timezone: 'timezone',
-  $app_name: 'app_name',
-  $app_version: 'app_version',
-  $lib: 'library_name',
-  $lib_version: 'library_version',
-};
+const contextNames: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    $current_url: 'current_url',
+    $host: 'host',
+    $pathname: 'pathname',
+    $referrer: 'referrer',
+    $browser: 'browser_name',
+    $browser_version: 'browser_version',
+    $os: 'os_name',
+    $os_version: 'os_version',
+    $device_type: 'device_type',
+    $device_model: 'device_model',
+    $device_manufacturer: 'device_manufacturer',
+    $screen_width: 'screen_width',
+    $screen_height: 'screen_height',
+    $session_id: 'sid',
+    $timezone: 'timezone',
+    $app_name: 'app_name',
+    $app_version: 'app_version',
+    $lib: 'library_name',
+    $lib_version: 'library_version',
+  }),
+);
 
 /**
  * An event of PostHog's as one of ours. Its distinct_id is our externalId, unless it is the id of the device, which is
@@ -85,54 +87,72 @@ function translateCapture(message: JsonObject, body: JsonObject, arrival: Arriva
   const time = messageTime(message['timestamp'], body['sent_at'] ?? message['sent_at'], arrival);
   if (time.clampedFromMs !== undefined) defaultProperties[clampedFromKey] = time.clampedFromMs;
   const isAnonymous = distinctId !== undefined && distinctId === readId(properties['$device_id']);
-  const identity = isAnonymous ? { userId: distinctId } : { userId: anonymousId, externalId: distinctId };
   const given = properties['$set'] ?? message['$set'];
-  const set = isJsonObject(given) ? { userProperties: userPropertiesOf(given) } : {};
-  const made = (kind: Translated['kind'], own: JsonObject): Translated => ({
+  const set = isJsonObject(given) ? userPropertiesOf(given) : undefined;
+  const ids = isAnonymous
+    ? { userId: distinctId, externalId: undefined }
+    : { userId: anonymousId, externalId: distinctId };
+  // One shape for all: putting it together from parts would cost more than all the rest.
+  const made = (kind: Translated['kind'], own: OwnFields, identity = ids): Translated => ({
     kind,
     id: readId(message['uuid'] ?? properties['$insert_id']),
     identity,
-    body: { ...identity, time: time.timeMs, defaultProperties, identityContext, ...own },
+    body: {
+      event: own.event,
+      userId: identity.userId,
+      externalId: identity.externalId,
+      time: time.timeMs,
+      eventProperties: own.eventProperties,
+      userProperties: own.userProperties ?? set,
+      defaultProperties,
+      identityContext,
+    },
   });
   switch (event) {
     case '$identify':
-      return made('identify', { userProperties: {}, ...set });
+      return made('identify', { userProperties: set ?? {} });
     case '$create_alias':
     case '$merge_dangerously': {
       if (aliasId === undefined || distinctId === undefined) return { problem: 'alias and distinct_id are required' };
-      const ids = { userId: aliasId, externalId: aliasId };
       const eventProperties = { previous_id: aliasId, id: distinctId };
-      const userProperties = { external_id: distinctId };
-      const alias = made('track', { event: specEventNames.alias, ...ids, eventProperties, userProperties });
-      return { ...alias, identity: ids };
+      const alias = { event: specEventNames.alias, eventProperties, userProperties: { external_id: distinctId } };
+      return made('track', alias, { userId: aliasId, externalId: aliasId });
     }
     default:
-      return made('track', { event: eventNames[event] ?? event, eventProperties, ...set });
+      return made('track', { event: eventNames.get(event) ?? event, eventProperties });
   }
 }
 
-const eventNames: Readonly<Record<string, string | undefined>> = Object.assign(Object.create(null) as object, {
-  $pageview: specEventNames.page,
-  $screen: specEventNames.screen,
-  $groupidentify: specEventNames.group,
-});
+/** What an event says for itself. */
+type OwnFields = {
+  readonly event?: string;
+  readonly eventProperties?: JsonObject;
+  readonly userProperties?: JsonObject;
+};
+
+const eventNames: ReadonlyMap<string, string> = new Map([
+  ['$pageview', specEventNames.page],
+  ['$screen', specEventNames.screen],
+  ['$groupidentify', specEventNames.group],
+]);
 
 /** Where an event happened, and what happened. */
 function divide(properties: JsonObject) {
   const defaultProperties: Record<string, unknown> = {};
   const eventProperties: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(properties)) {
-    const own = Object.hasOwn(contextNames, name) ? contextNames[name] : undefined;
-    if (own !== undefined) defaultProperties[own] = value;
-    else if (!isElsewhere.has(name)) eventProperties[name] = value;
+  for (const name in properties) {
+    // Nearly all that is not the event's own begins so.
+    const own = name.startsWith('$') ? contextNames.get(name) : undefined;
+    if (own !== undefined) defaultProperties[own] = properties[name];
+    else if (!isElsewhere.has(name)) eventProperties[name] = properties[name];
   }
-  addPage({ url: defaultProperties['current_url'] }, defaultProperties);
+  completePage(defaultProperties);
   const { $ip: ip, $raw_user_agent: userAgent } = properties;
   const network = {
-    ...(typeof ip === 'string' && ip !== '' ? { ip } : {}),
-    ...(typeof userAgent === 'string' && userAgent !== '' ? { userAgent } : {}),
+    ip: typeof ip === 'string' && ip !== '' ? ip : undefined,
+    userAgent: typeof userAgent === 'string' && userAgent !== '' ? userAgent : undefined,
   };
-  const identityContext = Object.keys(network).length > 0 ? network : undefined;
+  const identityContext = network.ip === undefined && network.userAgent === undefined ? undefined : network;
   return { defaultProperties, eventProperties, identityContext };
 }
 

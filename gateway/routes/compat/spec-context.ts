@@ -24,7 +24,10 @@ const prefixes: Readonly<Record<string, string>> = {
   screen: 'screen',
 };
 
-const pageNames: Readonly<Record<string, string>> = { url: 'current_url', path: 'pathname' };
+const pageNames: ReadonlyMap<string, string> = new Map([
+  ['url', 'current_url'],
+  ['path', 'pathname'],
+]);
 
 /**
  * The context of a message (segment.com/docs/connections/spec/common#context,
@@ -56,8 +59,13 @@ export function translateContext(context: JsonObject): TranslatedContext {
 export function addPage(page: JsonObject, to: Record<string, unknown>): void {
   for (const name in page) {
     const value = page[name];
-    if (value !== null && value !== undefined) to[pageNames[name] ?? name] ??= value;
+    if (value !== null && value !== undefined) to[pageNames.get(name) ?? name] ??= value;
   }
+  completePage(to);
+}
+
+/** What follows from the address of a page. */
+export function completePage(to: Record<string, unknown>): void {
   const { current_url: url, search } = to;
   if (typeof url !== 'string') return;
   const [, host, path] = address.exec(url) ?? [];
@@ -94,8 +102,7 @@ function addPrefixed(prefix: string, members: JsonObject, to: Record<string, unk
   for (const name in members) {
     const value = members[name];
     if (value === null || value === undefined) continue;
-    const own = prefix === 'utm' && name === 'name' ? 'campaign' : snakeCase(name);
-    to[`${prefix}_${own}`] = value;
+    to[prefixed(prefix, name)] = value;
   }
 }
 
@@ -114,14 +121,23 @@ const idsOf = (ids: unknown, agreed: boolean): [string, boolean][] =>
 const isShort = (value: unknown): value is string =>
   typeof value === 'string' && value !== '' && value.length <= textCharactersMax;
 
-/** Names come from libraries, so there are few of them. */
-const snakeCased = new Map<string, string>();
+/** Names come from libraries, so there are few of them; one that is put together anew costs more to use than to find. */
+const prefixedNames = new Map<string, Map<string, string>>();
 const rememberedMax = 1_000;
 
-function snakeCase(name: string): string {
-  const known = snakeCased.get(name);
+/** `device` and `advertisingId` are `device_advertising_id`. */
+function prefixed(prefix: string, name: string): string {
+  let names = prefixedNames.get(prefix);
+  if (names === undefined) {
+    names = new Map();
+    prefixedNames.set(prefix, names);
+  }
+  const known = names.get(name);
   if (known !== undefined) return known;
-  const made = name.replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase();
-  if (snakeCased.size < rememberedMax) snakeCased.set(name, made);
+  const own = prefix === 'utm' && name === 'name' ? 'campaign' : snakeCase(name);
+  const made = `${prefix}_${own}`;
+  if (names.size < rememberedMax) names.set(name, made);
   return made;
 }
+
+const snakeCase = (name: string): string => name.replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase();

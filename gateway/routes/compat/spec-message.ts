@@ -60,20 +60,26 @@ function translate(message: JsonObject, call: SpecCall, batch: JsonObject, arriv
   if (time.clampedFromMs !== undefined) defaultProperties[clampedFromKey] = time.clampedFromMs;
   if (message['channel'] !== undefined) defaultProperties['channel'] ??= message['channel'];
   const properties = objectOf(message['properties']);
-  const common = {
-    userId,
-    externalId,
-    time: time.timeMs,
-    defaultProperties,
-    identityContext: surroundings.identityContext,
-    integrations: message['integrations'] ?? batch['integrations'] ?? undefined,
+  // One shape for all: putting it together from parts would cost more than all the rest.
+  const made = ({ event, eventProperties, userProperties, ids }: OwnFields): Translated => {
+    const identity = ids ?? { userId, externalId };
+    return {
+      kind: 'track',
+      id: eventId(message['messageId']),
+      identity,
+      body: {
+        event,
+        userId: identity.userId,
+        externalId: identity.externalId,
+        time: time.timeMs,
+        eventProperties,
+        userProperties: userProperties ?? (consent === undefined ? undefined : { consent }),
+        defaultProperties,
+        identityContext: surroundings.identityContext,
+        integrations: message['integrations'] ?? batch['integrations'] ?? undefined,
+      },
+    };
   };
-  const made = (body: JsonObject): Translated => ({
-    kind: 'track',
-    id: eventId(message['messageId']),
-    identity: { userId, externalId },
-    body: { ...common, ...(consent === undefined ? undefined : { userProperties: { consent } }), ...body },
-  });
   switch (call) {
     case 'track': {
       const { event } = message;
@@ -102,10 +108,19 @@ function translate(message: JsonObject, call: SpecCall, batch: JsonObject, arriv
   }
 }
 
+/** What a call says for itself. */
+type OwnFields = {
+  readonly event?: string;
+  readonly eventProperties?: JsonObject;
+  readonly userProperties?: JsonObject;
+  /** Where they are not the message's. */
+  readonly ids?: { readonly userId: string; readonly externalId: string };
+};
+
 /** A visitor joined a group: an event with the group's traits, and the group's id with the visitor. */
 function group(
   message: JsonObject,
-  made: (body: JsonObject) => Translated,
+  made: (own: OwnFields) => Translated,
   consent: JsonObject | undefined,
 ): Translation {
   const groupId = readId(message['groupId']);
@@ -121,20 +136,18 @@ function group(
  * Two ids of one visitor. The previous one may be an anonymousId or a userId: it is claimed as both, so that whoever it
  * led to and whoever the new one leads to are one from then on.
  */
-function alias(message: JsonObject, id: string | undefined, made: (body: JsonObject) => Translated): Translation {
+function alias(message: JsonObject, id: string | undefined, made: (own: OwnFields) => Translated): Translation {
   const previousId = readId(message['previousId']);
   if (id === undefined) return { problem: 'userId is required' };
   if (previousId === undefined) return { problem: 'previousId is required' };
   const problem = idProblem({ previousId });
   if (problem !== undefined) return { problem };
-  const identity = { userId: previousId, externalId: previousId };
-  const event = made({
+  return made({
     event: specEventNames.alias,
-    ...identity,
+    ids: { userId: previousId, externalId: previousId },
     eventProperties: { previous_id: previousId, id },
     userProperties: { external_id: id },
   });
-  return { ...event, identity };
 }
 
 /** Context of the batch, each member of which a message may say for itself. */
