@@ -9,11 +9,13 @@ import { topologyEnv } from '../shared/nats/streams/topology-settings.ts';
 import { databaseEnv, databaseRules } from '../shared/postgres/database-access.ts';
 import { EnvError, readEnv, serviceEnv, servingEnv } from '../shared/runtime/env.ts';
 import { count, flag } from '../shared/runtime/variables.ts';
+import { eventStreamsEnv } from './api/event-streams.ts';
 import { controlPlaneHttpEnv, controlPlaneHttpRules } from './api/http-settings.ts';
 import { bootstrapEnv } from './bootstrap/bootstrap.ts';
 import { destinationTestsEnv } from './destinations/destination-tests.ts';
 import { publishingEnv } from './publishing/publishing-service.ts';
 import { ingestUrlEnv } from './sources/ingest-url.ts';
+import { sessionEnv } from './sessions/session-settings.ts';
 
 const storageEnv = {
   CONTROL_PLANE_DATABASE_CONNECTIONS_MAX: count(
@@ -40,6 +42,8 @@ export const controlPlaneEnv = {
   ...storageEnv,
   ...publishingEnv,
   ...ingestUrlEnv,
+  ...eventStreamsEnv,
+  ...sessionEnv,
   ...bootstrapEnv,
 };
 

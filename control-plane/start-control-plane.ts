@@ -25,32 +25,42 @@ import { migrate } from '../shared/postgres/migrate.ts';
 import { openStorage } from '../shared/postgres/open-storage.ts';
 import { createSecretBox } from '../shared/contracts/config/secrets.ts';
 import { createVisitorPool } from '../shared/visitors/visitor-pool.ts';
+import type { ActivityKey } from './activity/endpoints.ts';
+import { readActivity } from './activity/read-activity.ts';
 import { createApp } from './api/create-app.ts';
 import { readTlsTexts } from './api/http-settings.ts';
 import { readTopologySettings } from '../shared/nats/streams/topology-settings.ts';
+import { createEventStreams, readEventStreamSettings } from './api/event-streams.ts';
 import { createHttpCounts } from './api/http-counts.ts';
 import { createPaginator } from './api/pagination.ts';
 import { addDescriptionRoutes } from './api/description-routes.ts';
+import { createPolledFeeds } from './api/polled-feeds.ts';
 import { bootstrap } from './bootstrap/bootstrap.ts';
+import { loadConsole } from './console-host/serve-console.ts';
 import { createDestinationTests } from './destinations/destination-tests.ts';
-import { endpoints } from './endpoints.ts';
+import { endpoints, publicOperations } from './endpoints.ts';
+import { readNewestEvents } from './events/read-newest-events.ts';
 import type { ControlPlaneEnv } from './env.ts';
 import { createAssigner } from './experiments/assignment/assigner.ts';
-import { assignmentPaths, serveExperiments } from './experiments/assignment/serve-experiments.ts';
+import { serveExperiments } from './experiments/assignment/serve-experiments.ts';
 import { createExperimentPlans } from './experiments/assignment/experiment-plans.ts';
 import { createExperimentService } from './experiments/assignment/experiment-service.ts';
 import { createImpressionLog } from './experiments/assignment/impression-log.ts';
 import { monitorDatabase, storagePoolFigures } from './health/database-monitor.ts';
 import { createLiveValues } from './health/live-values.ts';
+import { createLogFigures } from './health/log-figures.ts';
 import { authenticate } from './keys/authenticate.ts';
 import { hasScope } from './keys/scopes.ts';
 import { controlPlaneMetrics } from './metrics.ts';
+import { createFindingsReader } from './operate/read-findings.ts';
 import { createConfigPublisher } from './publishing/config-publisher.ts';
 import { competeForLeadership } from './publishing/leader-lock.ts';
 import { createLeaseCache, createPublishingService } from './publishing/publishing-service.ts';
 import { openLogBuckets } from './publishing/log-buckets.ts';
 import { createReplayService } from './replays/replay-service.ts';
 import type { Services } from './endpoints.ts';
+import { authorizationOf } from './sessions/session-cookie.ts';
+import { addSessionRoutes } from './sessions/session-routes.ts';
 import { showMetrics } from './show-metrics.ts';
 
 export type ControlPlane = {
@@ -141,9 +151,33 @@ export async function startControlPlane(
     runningMax: env.DESTINATION_TESTS_MAX,
     tokens: createTokenSource({ store: createBucketTokenStore(() => logBuckets.buckets.tokens, secretBox) }),
   });
+  const logFigures = createLogFigures({ connection, partitions: () => logBuckets.partitions, now });
+  const onFailure = (err: unknown): void => logger.warn({ err }, 'looking for news failed');
+  const activityFeeds = createPolledFeeds<ActivityKey, unknown>({
+    everyMs: env.CONSOLE_ACTIVITY_EVERY_MS,
+    load: ({ accountId, range }) => readActivity(services, accountId, range),
+    onFailure,
+  });
+  const eventFeeds = createPolledFeeds<string, unknown>({
+    everyMs: env.CONSOLE_EVENTS_EVERY_MS,
+    load: (accountId) => readNewestEvents(pool, accountId, now().getTime()),
+    onFailure,
+  });
   const services: Services = {
     storage,
     pool,
+    leases,
+    logFigures,
+    activityFeeds,
+    eventFeeds,
+    findings: createFindingsReader({
+      connection,
+      topology: readTopologySettings(env),
+      monitorUrls: env.NATS_MONITOR_URL,
+      now,
+    }),
+    configRevision: () => experimentPlans.revision,
+    signInLinkMs: env.CONSOLE_SIGN_IN_LINK_MS,
     secretBox,
     sourceSecrets,
     paginator: createPaginator(env.SECRETS_KEY),
@@ -160,16 +194,25 @@ export async function startControlPlane(
   const assigner = createAssigner({ pool: assignmentPool, impressions, now });
   const experiments = createExperimentService(experimentPlans, assigner);
   const http = createHttpCounts(controlPlaneMetrics.requestDuration.bounds);
+  const eventStreams = createEventStreams(readEventStreamSettings(env));
+  const addConsole = await loadConsole();
+  const isTls = env.CONTROL_PLANE_TLS_CERT !== undefined;
   const app = createApp({
-    authenticate: (authorization) => authenticate(storage.fork(), authorization, services.now()),
+    authenticate(headers) {
+      const at = now();
+      return authenticate(storage.fork(), authorizationOf(headers, secretBox, at.getTime()), at);
+    },
     hasScope,
+    eventStreams,
     endpoints,
     tls: readTlsTexts(env),
     services,
     logger,
     counts: http,
     addPublicRoutes: (instance) => {
-      addDescriptionRoutes(instance, endpoints, { tag: 'Experiment assignments', paths: assignmentPaths });
+      addDescriptionRoutes(instance, endpoints, publicOperations);
+      addSessionRoutes(instance, { storage, secretBox, now, isTls, sessionMs: env.CONSOLE_SESSION_MS });
+      addConsole(instance);
       serveExperiments(instance, { experiments, clientAddress, counts: http, logger });
     },
   });
@@ -181,6 +224,12 @@ export async function startControlPlane(
       deadlineMs: Math.max(env.SHUTDOWN_DEADLINE_MS - closingMs, env.SHUTDOWN_DEADLINE_MS / 2),
     });
     await app.close();
+  });
+  // Before that: they would go on for as long as anybody looks at them.
+  shutdown.add('end live views', () => {
+    eventStreams.stop();
+    activityFeeds.stop();
+    eventFeeds.stop();
   });
   // Before that: an answer would wait for a test that is under way.
   shutdown.add('stop tests of destinations', () => destinationTests.stop());

@@ -78,6 +78,8 @@ test('scopes: every endpoint is open to its own scope, to all, and to no other',
   const id = '00000000-0000-7000-8000-000000000000';
   const wanted = new Map(endpoints.map((endpoint) => [endpoint, endpoint.scope({})]));
   for (const [endpoint, scope] of wanted) {
+    // Any key will do.
+    if (scope === undefined) continue;
     const path = endpoint.path.replace('/rest/v1', '').replace(':id', id);
     const others = scopeNames.filter((one) => one !== 'all' && one !== scope && one !== 'version:publish');
     const without = await plane.newKey(client, others);
@@ -87,6 +89,8 @@ test('scopes: every endpoint is open to its own scope, to all, and to no other',
       403,
       `the API key lacks the scope ${scope}`,
     ]);
+    // A stream that is open does not end by itself; that it opens is tested with what it says.
+    if (endpoint.streams) continue;
     const only = await plane.newKey(client, [scope]);
     expect((await only.call(endpoint.method, path)).status).not.toBe(403);
   }

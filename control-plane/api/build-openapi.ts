@@ -23,7 +23,10 @@ const shouldRetry = {
 export type PublicOperations = { readonly tag: string; readonly paths: JsonObject };
 
 /** The OpenAPI 3.1 document of the endpoints: made from the schemas that validate. */
-export function buildOpenApi(endpoints: readonly Endpoint[], publicOperations: PublicOperations): JsonObject {
+export function buildOpenApi(
+  endpoints: readonly Endpoint[],
+  publicOperations: readonly PublicOperations[],
+): JsonObject {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const endpoint of endpoints) {
     const path = endpoint.path.replaceAll(/:(\w+)/g, '{$1}');
@@ -38,8 +41,8 @@ export function buildOpenApi(endpoints: readonly Endpoint[], publicOperations: P
       description:
         'Destinations, sources and the other configuration of an account. Changes are a draft until a version is created and published.',
     },
-    tags: [...new Set(endpoints.map(({ tag }) => tag)), publicOperations.tag].map((name) => ({ name })),
-    paths: { ...paths, ...publicOperations.paths },
+    tags: [...new Set([...endpoints, ...publicOperations].map(({ tag }) => tag))].map((name) => ({ name })),
+    paths: Object.assign(paths, ...publicOperations.map((operations) => operations.paths)) as JsonObject,
     security: [{ apiKey: [] }],
     components: {
       securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'An API key: slk_…' } },
@@ -56,6 +59,7 @@ export function buildOpenApi(endpoints: readonly Endpoint[], publicOperations: P
 }
 
 function describeOperation(endpoint: Endpoint): JsonObject {
+  const scope = endpoint.scope({});
   const parameters = [
     ...[...endpoint.path.matchAll(/:(\w+)/g)].map((match) => ({
       name: match[1],
@@ -78,11 +82,16 @@ function describeOperation(endpoint: Endpoint): JsonObject {
     operationId: endpoint.id,
     tags: [endpoint.tag],
     summary: endpoint.summary,
-    description: `Scope: \`${endpoint.scope({})}\`.`,
+    description: scope === undefined ? 'Any key.' : `Scope: \`${scope}\`.`,
     ...(parameters.length === 0 ? {} : { parameters }),
     ...body,
     responses: {
-      200: { description: 'Done.', content: json(endpoint.reply) },
+      200: endpoint.streams
+        ? {
+            description: 'Server-sent events until the client leaves; the data of each is JSON of this schema.',
+            content: { 'text/event-stream': { schema: endpoint.reply } },
+          }
+        : { description: 'Done.', content: json(endpoint.reply) },
       ...Object.fromEntries(
         Object.entries(failures).map(([status, description]) => [
           status,

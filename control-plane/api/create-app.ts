@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import { fastify } from 'fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -7,6 +8,7 @@ import type { CoreServices, Endpoint, Principal } from './define-endpoint.ts';
 import type { ApiError } from './api-error.ts';
 import { forbidden, notFound, unauthorized } from './api-error.ts';
 import { readJson } from './checked-json.ts';
+import type { EventStreams, Feed } from './event-streams.ts';
 import { answerFailure, failureOf } from './failure.ts';
 import type { HttpCounts } from './http-counts.ts';
 import { httpsServerFactory } from './http-settings.ts';
@@ -16,13 +18,14 @@ import { prepareInput } from './prepare-input.ts';
 export type AppOptions<Services extends CoreServices> = {
   readonly endpoints: readonly Endpoint<Services>[];
   readonly services: Services;
-  /** Whose key the header shows; undefined: nobody's. */
-  authenticate(authorization: string | undefined): Promise<Principal | undefined>;
+  /** Whose key the request shows; undefined: nobody's. */
+  authenticate(headers: IncomingHttpHeaders): Promise<Principal | undefined>;
   hasScope(scopes: readonly string[], scope: string): boolean;
   readonly logger: Logger;
   /** Undefined: plain HTTP. */
   readonly tls: TlsTexts | undefined;
   readonly counts: HttpCounts;
+  readonly eventStreams: EventStreams;
   /** Adds routes that need no key: descriptions and pages. */
   addPublicRoutes(app: FastifyInstance): void;
 };
@@ -80,7 +83,7 @@ const principals = new WeakMap<FastifyRequest, Principal>();
 function addEndpoint<Services extends CoreServices>(
   app: FastifyInstance,
   endpoint: Endpoint<Services>,
-  { services, authenticate, hasScope }: AppOptions<Services>,
+  { services, authenticate, hasScope, eventStreams }: AppOptions<Services>,
 ): void {
   const prepare = prepareInput(endpoint);
   app.route({
@@ -88,16 +91,26 @@ function addEndpoint<Services extends CoreServices>(
     url: endpoint.path,
     // Before the body is read: a request without a key learns nothing of what is wrong with it.
     onRequest: async (request) => {
-      const principal = await authenticate(request.headers.authorization);
+      const principal = await authenticate(request.headers);
       if (principal === undefined) throw unauthorized();
       const scope = endpoint.scope(request.params as Record<string, string>);
-      if (!hasScope(principal.scopes, scope)) throw forbidden(scope);
+      if (scope !== undefined && !hasScope(principal.scopes, scope)) throw forbidden(scope);
       principals.set(request, principal);
     },
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
       const principal = principals.get(request);
       if (principal === undefined) throw unauthorized();
       const result = await endpoint.handle({ ...prepare(request), principal }, services);
+      if (endpoint.streams) {
+        return (
+          reply
+            .type('text/event-stream')
+            .header('x-accel-buffering', 'no')
+            // It ends with the stream: kept, it would hold up a service that is about to stop.
+            .header('connection', 'close')
+            .send(eventStreams.open(result as Feed))
+        );
+      }
       return reply.type('application/json; charset=utf-8').send(JSON.stringify(result));
     },
   });

@@ -26,8 +26,8 @@ export type Endpoint<Services extends CoreServices = CoreServices> = {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** With parameters as `:name`. */
   readonly path: string;
-  /** The scope a key needs. */
-  scope(params: Readonly<Record<string, string>>): string;
+  /** The scope a key needs; undefined: any key will do. */
+  scope(params: Readonly<Record<string, string>>): string | undefined;
   readonly id: string;
   readonly tag: string;
   readonly summary: string;
@@ -35,15 +35,19 @@ export type Endpoint<Services extends CoreServices = CoreServices> = {
   readonly body: TSchema | undefined;
   /** A request without a body counts as one with `{}`. */
   readonly bodyOptional: boolean;
+  /** Of a stream, each of its messages. */
   readonly reply: TSchema;
+  /** `handle` answers a Feed, whose values go to the client as server-sent events until it leaves. */
+  readonly streams: boolean;
   handle(input: EndpointInput<never, never>, services: Services): Promise<unknown>;
 };
 
 type Declared<Query extends TObject, Body extends TSchema, Services extends CoreServices> = Omit<
   Endpoint,
-  'scope' | 'query' | 'body' | 'bodyOptional' | 'handle'
+  'scope' | 'query' | 'body' | 'bodyOptional' | 'streams' | 'handle'
 > & {
-  readonly scope: string | Endpoint['scope'];
+  readonly scope: string | undefined | Endpoint['scope'];
+  readonly streams?: boolean;
   readonly query?: Query;
   readonly body?: Body;
   readonly bodyOptional?: boolean;
@@ -59,10 +63,11 @@ export function defineEndpoint<
   const { scope } = declared;
   return {
     bodyOptional: false,
+    streams: false,
     ...declared,
     query: declared.query,
     body: declared.body,
-    scope: typeof scope === 'string' ? () => scope : scope,
+    scope: typeof scope === 'function' ? scope : () => scope,
     handle: declared.handle,
   };
 }

@@ -8,7 +8,7 @@ import { buildOpenApi } from './build-openapi.ts';
 export function addDescriptionRoutes(
   app: FastifyInstance,
   endpoints: readonly Endpoint[],
-  publicOperations: PublicOperations,
+  publicOperations: readonly PublicOperations[],
 ): void {
   const document = JSON.stringify(buildOpenApi(endpoints, publicOperations));
   app.get('/rest/v1/openapi', (_request, reply) => reply.type('application/json; charset=utf-8').send(document));

@@ -14,7 +14,9 @@ import { recordAudit } from '../audit/record-audit.ts';
 import { createSchema, patchSchema } from '../collections/entity-schemas.ts';
 import { deleteEntity, edit } from '../draft/edit-entities.ts';
 import { entityPosition, findEntity, listEntities } from '../draft/entity-store.ts';
+import { sumHealthSteps } from '../health/health-series.ts';
 import type { LiveValues } from '../health/live-values.ts';
+import type { LogFigures } from '../health/log-figures.ts';
 import { summarizeHealth } from '../health/summarize-health.ts';
 import {
   destinationDescriptorReply,
@@ -26,6 +28,7 @@ import {
 import type { DestinationTests } from './destination-tests.ts';
 import { createDestination, patchDestination } from './edit-destinations.ts';
 import { findLiveDestination } from '../draft/live-version.ts';
+import { listFailures } from './list-failures.ts';
 import { offeredKind, prepareDestination } from './prepare-destination.ts';
 import { createTestEvent, runDestinationTest } from './run-test.ts';
 import { prepareSandboxTest, scenarioField } from './sandbox.ts';
@@ -43,6 +46,7 @@ const count = Type.Integer({ minimum: 0 });
 export type DestinationServices = {
   readonly liveValues: LiveValues;
   readonly destinationTests: DestinationTests;
+  readonly logFigures: { read(): Promise<LogFigures> };
 };
 
 export const destinationEndpoints = [
@@ -179,6 +183,83 @@ export const destinationEndpoints = [
       const row = await findEntity(storage.fork(), principal.accountId, 'destinations', params['id'] ?? '');
       if (row === undefined) throw notFound('destination');
       return summarizeHealth(liveValues.healthReports(row.id), now().getTime());
+    },
+  }),
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/destinations/:id/health/series',
+    scope: 'destination:find',
+    id: 'getDestinationHealthSeries',
+    tag: 'Destinations',
+    summary: 'Dispatch health of the last 24 hours, step by step',
+    query: Type.Object({
+      stepMinutes: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: 60, default: 60, description: 'How long a step is.' }),
+      ),
+    }),
+    reply: Type.Object({
+      stepMinutes: count,
+      steps: Type.Array(
+        Type.Object({
+          at: Type.Integer({ description: 'When it began, in ms since the epoch.' }),
+          succeeded: count,
+          failed: count,
+          stopped: count,
+          blocked: { ...count, description: 'By an account-wide dispatch rule.' },
+        }),
+        { description: 'Oldest first; the last one is not over yet.' },
+      ),
+    }),
+    async handle({ params, query, principal }, { storage, liveValues, now }: CoreServices & DestinationServices) {
+      const row = await findEntity(storage.fork(), principal.accountId, 'destinations', params['id'] ?? '');
+      if (row === undefined) throw notFound('destination');
+      const stepMinutes = query.stepMinutes ?? 60;
+      const steps = Math.ceil((24 * 60) / stepMinutes);
+      const reports = liveValues.healthReports(row.id);
+      return { stepMinutes, steps: sumHealthSteps(reports, { nowMs: now().getTime(), stepMinutes, steps }) };
+    },
+  }),
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/destinations/:id/backlog',
+    scope: 'destination:find',
+    id: 'getDestinationBacklog',
+    tag: 'Destinations',
+    summary: 'What waits for a destination in the log',
+    reply: Type.Object({
+      waitingFrames: { ...count, description: 'Messages it has not finished; each is one event or many.' },
+      retryingFrames: { ...count, description: 'Messages that wait for another attempt.' },
+      deadLetters: { ...count, description: 'Events that were given up, and wait for a replay.' },
+    }),
+    async handle({ params, principal }, { storage, logFigures }: CoreServices & DestinationServices) {
+      const row = await findEntity(storage.fork(), principal.accountId, 'destinations', params['id'] ?? '');
+      if (row === undefined) throw notFound('destination');
+      return (await logFigures.read()).backlogOf(row.id);
+    },
+  }),
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/destinations/:id/failures',
+    scope: 'destination:find',
+    id: 'listDestinationFailures',
+    tag: 'Destinations',
+    summary: 'Why recent events did not reach a destination, by reason, the most frequent first, 50 at most',
+    reply: Type.Object({
+      entities: Type.Array(
+        Type.Object({
+          reason: Type.String(),
+          outcome: Type.Enum(['retrying', 'rejected']),
+          events: { ...count, description: 'Events of the recent-events view.' },
+          lastAt: instant,
+          lastEventId: Type.String(),
+        }),
+      ),
+    }),
+    async handle({ params, principal }, { storage, pool }) {
+      const { accountId } = principal;
+      const row = await findEntity(storage.fork(), accountId, 'destinations', params['id'] ?? '');
+      if (row === undefined) throw notFound('destination');
+      return { entities: await listFailures(pool, accountId, row.id) };
     },
   }),
   defineEndpoint({

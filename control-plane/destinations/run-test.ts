@@ -16,6 +16,7 @@ import type { Sender } from '../../shared/egress/sender.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import { secretMask } from '../draft/mask-settings.ts';
 import { createSecretMasker, secretSettings, secretsInRequest } from './mask-secrets.ts';
+import type { SecretMasker } from './mask-secrets.ts';
 
 /** What is tried: a kind with the settings of a destination in the clear, and an event. */
 export type DestinationTest = {
@@ -25,17 +26,20 @@ export type DestinationTest = {
   readonly event: OutboundEvent;
 };
 
+/** A request as anybody may read it. */
+export type ShownRequest = {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+};
+
 /** What became of it, without any secret. */
 export type DestinationTestResult = {
   readonly outcome: Outcome['kind'] | 'held' | 'skipped';
   readonly reason: string | null;
   readonly durationMs: number | null;
-  readonly request: {
-    readonly method: string;
-    readonly url: string;
-    readonly headers: Readonly<Record<string, string>>;
-    readonly body: string | null;
-  } | null;
+  readonly request: ShownRequest | null;
   readonly answer: {
     readonly status: number;
     readonly headers: Readonly<Record<string, string>>;
@@ -55,19 +59,13 @@ export async function runDestinationTest(test: DestinationTest, sender: Sender):
     const reason = 'the platform has no use for this event: it would be passed over, and not counted';
     return { outcome: 'skipped', reason, ...unsent };
   }
-  const request = build(prepared, event);
+  const request = build(prepared, event, Date.now());
   if (typeof request === 'string') return { outcome: 'reject', reason: request, ...unsent };
   const startedMs = performance.now();
   const sent = await sender.send(request);
   const durationMs = Math.round(performance.now() - startedMs);
-  const mask = createSecretMasker([...secretSettings(test.kind, test.settings), ...secretsInRequest(request)]);
-  const shown = {
-    method: request.method,
-    url: mask.url(request.url),
-    // The token itself is known to the sender alone.
-    headers: mask.headers(authorized(request, secretMask).headers),
-    body: request.body === undefined ? null : mask.text(request.body).slice(0, shownCharsMax.request),
-  };
+  const mask = maskerOf(test, request);
+  const shown = showRequest(mask, request);
   if (sent.kind === 'failed') {
     const later = sent.refusesAccess === true ? 'held' : 'retry';
     const outcome = sent.permanent ? 'reject' : later;
@@ -84,10 +82,38 @@ export async function runDestinationTest(test: DestinationTest, sender: Sender):
   };
 }
 
+/** What would go out for an event, without any secret, or why nothing would. Nothing is sent. */
+export function previewRequest(
+  ready: Pick<DestinationTest, 'kind' | 'settings' | 'prepared'>,
+  event: OutboundEvent,
+  nowMs: number,
+): ShownRequest | string {
+  if (ready.prepared.accepts?.(event) === false) return 'The platform has no use for this event: it is passed over.';
+  const request = build(ready.prepared, event, nowMs);
+  return typeof request === 'string' ? request : showRequest(maskerOf(ready, request), request);
+}
+
+function maskerOf(
+  { kind, settings }: Pick<DestinationTest, 'kind' | 'settings'>,
+  request: OutboundRequest,
+): SecretMasker {
+  return createSecretMasker([...secretSettings(kind, settings), ...secretsInRequest(request)]);
+}
+
+function showRequest(mask: SecretMasker, request: OutboundRequest): ShownRequest {
+  return {
+    method: request.method,
+    url: mask.url(request.url),
+    // The token itself is known to the sender alone.
+    headers: mask.headers(authorized(request, secretMask).headers),
+    body: request.body === undefined ? null : mask.text(request.body).slice(0, shownCharsMax.request),
+  };
+}
+
 /** The request, or why there can be none. */
-function build(prepared: PreparedDestination, event: OutboundEvent): OutboundRequest | string {
+function build(prepared: PreparedDestination, event: OutboundEvent, nowMs: number): OutboundRequest | string {
   try {
-    const request = prepared.buildRequest([event], Date.now());
+    const request = prepared.buildRequest([event], nowMs);
     return parseUrl(request.url) === undefined ? 'the request has no usable URL' : request;
   } catch (error) {
     if (error instanceof UnfitEventError) return error.message;

@@ -1,81 +1,23 @@
 import { Type } from 'typebox';
-import { nullable } from '../../shared/contracts/config/define-collection.ts';
-import type { JsonObject } from '../../shared/runtime/json.ts';
-import { isJsonObject } from '../../shared/runtime/json.ts';
-import type { Position } from '../api/pagination.ts';
-import { pageOf, pageQuery } from '../api/pagination.ts';
-import type { RecentEventRecord } from './recent-events.ts';
-import { listRecentEvents } from './recent-events.ts';
 import { findVisitor } from '../../shared/visitors/find-visitor.ts';
 import type { Queryable } from '../../shared/visitors/visitor-statements.ts';
+import { notFound } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
-
-const instant = Type.String({ format: 'date-time' });
-const object = (description: string) => Type.Record(Type.String(), Type.Unknown(), { description });
-
-/** An event as the recent-events view shows it. */
-const eventReply = Type.Object({
-  id: Type.String({ description: "The event's own id: distinctId, or one the service made." }),
-  event: Type.String({ description: "The event's name." }),
-  time: Type.Number({ description: 'When it happened, in ms since the epoch. The list is ordered by it.' }),
-  receivedAt: instant,
-  sourceId: Type.String(),
-  visitorId: Type.String({ description: 'The visitor it belonged to then; an alias if that was merged since.' }),
-  test: Type.Boolean({ description: 'Sent with a test-mode key: never dispatched.' }),
-  versionNumber: nullable(
-    Type.Integer({ description: 'The live version it was processed under, where that is known.' }),
-  ),
-  sampleOf: Type.Integer({
-    description: 'How many events this one stands for: more than 1 when the account sent more than the view takes.',
-  }),
-  eventProperties: object('What the event says.'),
-  context: object('Where it came from: page, browser, campaign.'),
-  visitor: object('The visitor as it was after this event.'),
-  truncated: Type.Boolean({
-    description: 'Whether properties were left out since the event is too large for the view.',
-  }),
-  outcomes: Type.Array(
-    Type.Object({
-      destinationId: Type.String(),
-      outcome: Type.Enum(['delivered', 'retrying', 'rejected', 'stopped', 'globalStop']),
-      reason: nullable(Type.String()),
-      attempts: Type.Integer({ minimum: 0 }),
-      at: instant,
-    }),
-    { description: 'What became of it at each destination so far.' },
-  ),
-});
-
-function viewEvent(record: RecentEventRecord): JsonObject {
-  const { body } = record;
-  return {
-    id: record.id,
-    event: record.name,
-    time: record.time.getTime(),
-    receivedAt: record.receivedAt.toISOString(),
-    sourceId: record.sourceId,
-    visitorId: record.visitorId,
-    test: record.test,
-    versionNumber: record.versionNumber,
-    sampleOf: record.sampleOf,
-    eventProperties: objectOf(body['event_properties']),
-    context: objectOf(body['context']),
-    visitor: objectOf(body['visitor']),
-    truncated: body['truncated'] === true,
-    outcomes: record.outcomes.map((outcome) => ({ ...outcome, at: new Date(outcome.at).toISOString() })),
-  };
-}
-
-/** Where an event stands in the list. */
-function eventPosition(record: RecentEventRecord): Position {
-  return [record.time.getTime(), record.id];
-}
-
-function objectOf(value: unknown): JsonObject {
-  return isJsonObject(value) ? value : {};
-}
+import type { CoreServices } from '../api/define-endpoint.ts';
+import { pageOf, pageQuery } from '../api/pagination.ts';
+import type { PolledFeeds } from '../api/polled-feeds.ts';
+import { liveContent, resolveSnapshot } from '../versions/version-store.ts';
+import { decideWays, wayReply } from './decide-ways.ts';
+import { eventPosition, eventReply, outcomeNames, viewEvent } from './event-view.ts';
+import { findRecentEvent, listRecentEvents } from './recent-events.ts';
 
 const text = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 1_000, description }));
+
+/** What events need beside what every endpoint has. */
+export type EventServices = {
+  /** The newest events of an account. */
+  readonly eventFeeds: PolledFeeds<string, unknown>;
+};
 
 export const eventEndpoints = [
   defineEndpoint({
@@ -91,17 +33,75 @@ export const eventEndpoints = [
       event: text('Events of exactly this name only.'),
       visitorId: text("Events of this visitor only, under any of its ids; the visitor's own id or an alias."),
       test: Type.Optional(Type.Boolean({ description: 'Only events sent with a test-mode key, or only the others.' })),
+      outcome: Type.Optional(
+        Type.Enum([...outcomeNames], { description: 'Events with this outcome at some destination.' }),
+      ),
+      destinationId: text('Events with an outcome at this destination; with outcome, with that one there.'),
     }),
     reply: pageOf(eventReply),
     async handle({ query, principal }, { pool, paginator }) {
       const { accountId } = principal;
-      const { sourceId, event, visitorId, test } = query;
-      const list = { list: 'events', accountId, filters: { sourceId, event, visitorId, test } };
+      const { sourceId, event, visitorId, test, outcome, destinationId } = query;
+      const list = { list: 'events', accountId, filters: { sourceId, event, visitorId, test, outcome, destinationId } };
       const { limit, after } = paginator.read(query, list);
       const visitorIds = visitorId === undefined ? undefined : await idsOfVisitor(pool, accountId, visitorId);
-      const filters = { sourceId, name: event, visitorIds, test };
+      const filters = { sourceId, name: event, visitorIds, test, outcome, destinationId };
       const records = await listRecentEvents(pool, accountId, filters, { limit: limit + 1, after });
       return paginator.page(list, limit, records, eventPosition, viewEvent);
+    },
+  }),
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/events/stream',
+    scope: 'event:list',
+    id: 'followEvents',
+    tag: 'Events',
+    summary: 'The newest events by when they came, at most 100, again whenever one comes or more becomes of one',
+    streams: true,
+    reply: Type.Object({ events: Type.Array(eventReply) }),
+    handle: async ({ principal }, { eventFeeds }: CoreServices & EventServices) => eventFeeds.of(principal.accountId),
+  }),
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/events/:id',
+    scope: 'event:list',
+    id: 'getEvent',
+    tag: 'Events',
+    summary: 'Read a recent event, with what became of it at each destination',
+    reply: eventReply,
+    async handle({ params, principal }, { pool }) {
+      const record = await findRecentEvent(pool, principal.accountId, params['id'] ?? '');
+      if (record === undefined) throw notFound('event');
+      return viewEvent(record);
+    },
+  }),
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/events/:id/ways',
+    scope: 'event:list',
+    id: 'getEventWays',
+    tag: 'Events',
+    summary:
+      'What the rules say of an event at each destination, and what it would be sent, secrets masked: those that are live ' +
+      'now, or those of the draft; nothing is sent',
+    query: Type.Object({
+      rules: Type.Optional(Type.Enum(['live', 'draft'], { default: 'live', description: 'Whose rules.' })),
+      destinationId: text('Of this destination only, with the request it would be sent.'),
+    }),
+    reply: Type.Object({ rules: Type.Enum(['live', 'draft']), ways: Type.Array(wayReply) }),
+    async handle({ params, query, principal }, { storage, pool, secretBox, now }) {
+      const { accountId } = principal;
+      const record = await findRecentEvent(pool, accountId, params['id'] ?? '');
+      if (record === undefined) throw notFound('event');
+      const em = storage.fork();
+      const rules = query.rules ?? 'live';
+      const snapshot =
+        rules === 'draft' ? await resolveSnapshot(em, accountId, 'draft') : await liveContent(em, accountId);
+      const { destinationId } = query;
+      return {
+        rules,
+        ways: decideWays({ accountId, snapshot, record, destinationId, secretBox, nowMs: now().getTime() }),
+      };
     },
   }),
 ];

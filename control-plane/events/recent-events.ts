@@ -32,6 +32,10 @@ export type RecentEventFilters = {
   /** Ids that all lead to the one visitor. */
   readonly visitorIds: readonly string[] | undefined;
   readonly test: boolean | undefined;
+  /** Those with this outcome at some destination, or at `destinationId`. */
+  readonly outcome: string | undefined;
+  /** Those this destination was asked about. */
+  readonly destinationId: string | undefined;
 };
 
 /** Up to `limit` events of an account, by their time, newest first, those after a position. */
@@ -48,6 +52,12 @@ export async function listRecentEvents(
   if (filters.name !== undefined) conditions.push(`e.name = ${place(filters.name)}`);
   if (filters.visitorIds !== undefined) conditions.push(`e.visitor_id = any(${place(filters.visitorIds)}::text[])`);
   if (filters.test !== undefined) conditions.push(`e.test = ${place(filters.test)}`);
+  if (filters.outcome !== undefined || filters.destinationId !== undefined) {
+    const wanted = ['o.account_id = e.account_id', 'o.event_id = e.id'];
+    if (filters.outcome !== undefined) wanted.push(`o.outcome = ${place(filters.outcome)}`);
+    if (filters.destinationId !== undefined) wanted.push(`o.destination_id = ${place(filters.destinationId)}`);
+    conditions.push(`exists (select 1 from event_outcomes o where ${wanted.join(' and ')})`);
+  }
   if (page.after !== undefined) {
     const [timeMs, id] = page.after;
     conditions.push(`(e.time, e.id) < (${place(new Date(Number(timeMs)))}, ${place(String(id))})`);
@@ -56,12 +66,40 @@ export async function listRecentEvents(
     `with page as materialized (
       select * from recent_events e where ${conditions.join(' and ')} order by e.time desc, e.id desc limit $2
     )
-    select e.id, e.time, e.received_at as "receivedAt", e.source_id as "sourceId", e.name, e.visitor_id as "visitorId",
-      e.test, e.version_number as "versionNumber", e.sample_of as "sampleOf", e.body, ${outcomes} as outcomes
-    from page e order by e.time desc, e.id desc`,
+    select ${columns} from page e order by e.time desc, e.id desc`,
     values,
   );
   return rows;
+}
+
+/** Up to `limit` events of an account that came at `sinceMs` or later, the newest first. */
+export async function listNewestReceived(
+  db: Queryable,
+  accountId: string,
+  { sinceMs, limit }: { readonly sinceMs: number; readonly limit: number },
+): Promise<RecentEventRecord[]> {
+  const { rows } = await db.query<RecentEventRecord>(
+    `with page as materialized (
+      select * from recent_events e where e.account_id = $1 and e.received_at >= $2
+      order by e.received_at desc, e.id desc limit $3
+    )
+    select ${columns} from page e order by e.received_at desc, e.id desc`,
+    [accountId, new Date(sinceMs), limit],
+  );
+  return rows;
+}
+
+/** One event of the view; undefined where it is not in there, or not any more. */
+export async function findRecentEvent(
+  db: Queryable,
+  accountId: string,
+  id: string,
+): Promise<RecentEventRecord | undefined> {
+  const { rows } = await db.query<RecentEventRecord>(
+    `select ${columns} from recent_events e where e.account_id = $1 and e.id = $2`,
+    [accountId, id],
+  );
+  return rows[0];
 }
 
 /** How many events of a visitor are in the view, under any of its ids. */
@@ -81,3 +119,6 @@ const outcomes = `coalesce((
   select jsonb_agg(jsonb_build_object('destinationId', o.destination_id, 'outcome', o.outcome, 'reason', o.reason,
     'attempts', o.attempts, 'at', o.at) order by o.destination_id)
   from event_outcomes o where o.account_id = e.account_id and o.event_id = e.id), '[]')`;
+
+const columns = `e.id, e.time, e.received_at as "receivedAt", e.source_id as "sourceId", e.name, e.visitor_id as "visitorId",
+  e.test, e.version_number as "versionNumber", e.sample_of as "sampleOf", e.body, ${outcomes} as outcomes`;

@@ -20,6 +20,8 @@ export const scopeNames: readonly string[] = [
   'key:create',
   'key:delete',
   'audit:list',
+  'activity:find',
+  'system:find',
   ...collectionNames
     .filter((name) => !servedOnTheirOwn.has(name))
     .flatMap((name) => entityActions.map((action) => `${name}:${action}`)),

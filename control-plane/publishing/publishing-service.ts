@@ -59,7 +59,7 @@ export function createPublishingService(options: PublishingServiceOptions): Publ
   };
 }
 
-type LeaseCache = BucketCache<ProcessReport>;
+export type LeaseCache = BucketCache<ProcessReport>;
 
 /** What the gateways and pipelines alive report of themselves. */
 export function createLeaseCache(): LeaseCache {

@@ -2,7 +2,7 @@ import { Compile } from 'typebox/compile';
 import { isJsonObject } from '../../shared/runtime/json.ts';
 import { buildOpenApi } from '../api/build-openapi.ts';
 import type { Endpoint } from '../api/define-endpoint.ts';
-import { assignmentPaths } from '../experiments/assignment/serve-experiments.ts';
+import { publicOperations } from '../endpoints.ts';
 
 /** Throws when an answer is not what the OpenAPI document says of its operation and status. */
 export type AnswerCheck = (method: string, path: string, status: number, body: unknown) => void;
@@ -17,9 +17,7 @@ type Operation = {
 
 export function createAnswerCheck(endpoints: readonly Endpoint[]): AnswerCheck {
   // As a client gets it: through JSON.
-  const document = JSON.parse(
-    JSON.stringify(buildOpenApi(endpoints, { tag: 'Experiment assignments', paths: assignmentPaths })),
-  ) as Document;
+  const document = JSON.parse(JSON.stringify(buildOpenApi(endpoints, publicOperations))) as Document;
   const definitions = withLocalRefs(document.components.schemas);
   const checks = new Map<string, ReturnType<typeof Compile>>();
   const routes = Object.keys(document.paths)

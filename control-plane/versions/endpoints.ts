@@ -13,6 +13,7 @@ import { hasScope } from '../keys/scopes.ts';
 import type { PublishingService } from '../publishing/publishing-service.ts';
 import { allowlistCollections, createVersion } from './create-version.ts';
 import {
+  changesReply,
   diffReply,
   statusCollection,
   undoReply,
@@ -23,6 +24,7 @@ import {
 } from './version-view.ts';
 import { diffSnapshots, entityStatus } from './diff.ts';
 import { publishVersion } from './publish-version.ts';
+import { listChanges } from './list-changes.ts';
 import {
   findVersion,
   listVersions as findVersions,
@@ -228,6 +230,26 @@ export const versionEndpoints = [
           ? await liveContent(em, accountId)
           : await resolveSnapshot(em, accountId, query.against);
       return diffSnapshots(baseline, target);
+    },
+  }),
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/versions/:id/changes',
+    scope: 'version:find',
+    id: 'getVersionChanges',
+    tag: 'Versions',
+    summary: 'The same as the diff, field by field, secrets masked',
+    query: Type.Object({ against: Type.Optional(against) }),
+    reply: changesReply,
+    async handle({ params, query, principal }, { storage }) {
+      const em = storage.fork();
+      const { accountId } = principal;
+      const target = await resolveSnapshot(em, accountId, params['id'] ?? '');
+      const baseline =
+        query.against === undefined
+          ? await liveContent(em, accountId)
+          : await resolveSnapshot(em, accountId, query.against);
+      return { changes: listChanges(baseline, target) };
     },
   }),
   defineEndpoint({

@@ -56,6 +56,25 @@ export const diffReply = Type.Object({
   differences: Type.Object(Object.fromEntries(collectionNames.map((name) => [name, collectionDiff]))),
 });
 
+/** Answer of a diff by field. */
+export const changesReply = Type.Object({
+  changes: Type.Array(
+    Type.Object({
+      collection: Type.Enum([...collectionNames]),
+      id: Type.String(),
+      name: Type.String({ description: 'Empty where the entity has none.' }),
+      change: Type.Enum(['added', 'modified', 'removed']),
+      fields: Type.Array(
+        Type.Object({
+          path: Type.String({ description: 'As in `settings.method`.' }),
+          old: Type.Optional(Type.Unknown({ description: 'Absent where it was not there.' })),
+          new: Type.Optional(Type.Unknown({ description: 'Absent where it is not there.' })),
+        }),
+      ),
+    }),
+  ),
+});
+
 const notSupported: readonly CollectionName[] = ['experiments', 'experimentVariants'];
 
 /** Collections whose entities have a draft status and can be reverted one by one. */

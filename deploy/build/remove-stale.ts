@@ -4,12 +4,15 @@ import { join } from 'node:path';
 /** Removes from a build what has no source any more, which the compiler leaves: a test could still run it. Returns its paths. */
 export async function removeStale(sources: string, build: string): Promise<readonly string[]> {
   const paths = await readdir(build, { recursive: true });
-  const compiled = paths.filter((path) => /\.js(\.map)?$/.test(path) && !path.startsWith('node_modules'));
+  const compiled = paths.filter((path) => /\.js(\.map)?$/.test(path) && !bundled.test(path));
   const kept = await Promise.all(compiled.map((path) => isThere(join(sources, path.replace(/\.js(\.map)?$/, '.ts')))));
   const stale = compiled.filter((_, at) => kept[at] === false);
   await Promise.all(stale.map((path) => rm(join(build, path), { force: true })));
   return stale.toSorted();
 }
+
+/** What is put together here of several sources. */
+const bundled = /^(node_modules|console|console\.unfinished)[\\/]/;
 
 const isThere = (path: string): Promise<boolean> =>
   access(path).then(

@@ -65,11 +65,11 @@ function findUpward(imports: Imports, layers: Layers): Iterable<string> {
 function findThroughWalls(imports: Imports, walls: Walls): Iterable<string> {
   const violations = new Set<string>();
   for (const [path, targets] of imports) {
-    const app = appOf(path);
+    const app = appOf(path, walls);
     const allowed = walls[app];
     if (allowed === undefined) continue;
     for (const target of targets) {
-      const other = appOf(target);
+      const other = appOf(target, walls);
       if (other === app || allowed.includes(other)) continue;
       violations.add(`${path} imports ${target}, but ${app} may not import ${other}`);
     }
@@ -77,7 +77,15 @@ function findThroughWalls(imports: Imports, walls: Walls): Iterable<string> {
   return violations;
 }
 
-const appOf = (path: string): string => path.split('/')[0] ?? '';
+/** An app may stand inside another one's folder, with layers and walls of its own: the longest name decides. */
+function appOf(path: string, apps: Readonly<Record<string, unknown>>): string {
+  const parts = posix.dirname(path).split('/');
+  for (let length = parts.length; length > 1; length -= 1) {
+    const name = parts.slice(0, length).join('/');
+    if (apps[name] !== undefined) return name;
+  }
+  return parts[0] ?? '';
+}
 
 /** One sentence for each way back to a file that is being looked at: depth first, so every circle is met once at least. */
 function findCircles(imports: Imports): Iterable<string> {
@@ -101,10 +109,10 @@ function findCircles(imports: Imports): Iterable<string> {
 }
 
 function placeOf(path: string, layers: Layers): Place | 'unknown' | undefined {
-  const [app = '', ...rest] = posix.dirname(path).split('/');
+  const app = appOf(path, layers);
   const order = layers[app];
   if (order === undefined) return undefined;
-  const folder = rest.join('/');
+  const folder = posix.dirname(path).slice(app.length + 1);
   if (folder === '') return { app, folder, height: order.length };
   const named = order.indexOf(folder);
   const height = named === -1 ? order.indexOf(posix.join(posix.dirname(folder), '*')) : named;
@@ -112,7 +120,7 @@ function placeOf(path: string, layers: Layers): Place | 'unknown' | undefined {
 }
 
 function isForTests(path: string): boolean {
-  return path.endsWith('.test.ts') || posix.dirname(path).split('/').includes('testing');
+  return /\.test\.tsx?$/.test(path) || posix.dirname(path).split('/').includes('testing');
 }
 
 // Formatted code has one way to write each of these.
@@ -125,6 +133,6 @@ function importedFiles(path: string, text: string): readonly string[] {
     ({ groups }) => groups?.['from'] ?? groups?.['effect'] ?? groups?.['dynamic'] ?? '',
   );
   return specifiers
-    .filter((specifier) => specifier.startsWith('.'))
+    .filter((specifier) => specifier.startsWith('.') && !/\.(css|svg)$/.test(specifier))
     .map((specifier) => posix.normalize(posix.join(posix.dirname(path), specifier)));
 }

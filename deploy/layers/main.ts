@@ -4,7 +4,7 @@ import { findLayerViolations, findSpelledBytes } from './find-layer-violations.t
 import { layers, walls } from './layers.ts';
 
 // Files git tracks, and new ones it does not ignore.
-const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '*.ts'], {
+const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '*.ts', '*.tsx'], {
   encoding: 'utf8',
 });
 const paths = listed.split('\n').filter((path) => path !== '' && existsSync(path));

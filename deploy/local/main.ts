@@ -4,6 +4,7 @@ import { inheritedEnv, readStackEnv } from './env.ts';
 import type { StackEnv } from './env.ts';
 import { createProgress } from './progress.ts';
 import { readyMessage } from './ready-message.ts';
+import { makeSignInCode } from './sign-in-code.ts';
 import { startStack } from './stack.ts';
 
 const progress = createProgress((text) => process.stdout.write(text));
@@ -49,7 +50,7 @@ const env = readEnvOrExit();
 let isReady = false;
 try {
   const stack = await startStack(env, inheritedEnv(), progress, stops);
-  progress.line(readyMessage(stack.folder, stack.credentials));
+  progress.line(readyMessage(stack.folder, stack.credentials, await makeSignInCode(stack.credentials)));
   isReady = true;
   await stack.givenUp;
 } catch (error) {

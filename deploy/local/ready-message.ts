@@ -1,8 +1,8 @@
 import type { Credentials } from './credentials.ts';
 import { credentialsFile } from './credentials.ts';
 
-/** What a person reads when the stack is up: where everything is, and a first event to paste. */
-export function readyMessage(folder: string, credentials: Credentials): string {
+/** What a person reads when the stack is up: where everything is, how to sign in, and a first event to paste. */
+export function readyMessage(folder: string, credentials: Credentials, signInCode: string | undefined): string {
   const { gateway, controlPlane, sink, apiKey, sourceToken, destinationId } = credentials;
   const event = JSON.stringify({
     token: sourceToken,
@@ -15,12 +15,14 @@ export function readyMessage(folder: string, credentials: Credentials): string {
     'sluice ready',
     '',
     `  gateway        ${gateway}`,
+    `  console        ${controlPlane}/${signInCode === undefined ? '' : `sign-in#${signInCode}`}`,
     `  control plane  ${controlPlane}`,
     `  demo sink      ${sink}`,
     `  demo site      ${sink}/site`,
     `  credentials    ${credentialsFile(folder)}`,
     `  logs           ${folder}/logs`,
     '',
+    ...(signInCode === undefined ? [] : ['The address of the console signs in, once, within the hour.', '']),
     'Send an event:',
     '',
     `  curl ${gateway}/api/v1/track -H 'content-type: application/json' -d '${event}'`,

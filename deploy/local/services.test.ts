@@ -81,10 +81,10 @@ test.each([
 
 test('ready message: with a certificate every address is that of TLS, and what curl needs is said', () => {
   const inherited = { GATEWAY_TLS_CERT_FILE: '/cert.pem', CONTROL_PLANE_TLS_CERT_FILE: '/cert.pem' };
-  const message = readyMessage('/x', { ...stackUrls(ports, inherited), ...made });
+  const message = readyMessage('/x', { ...stackUrls(ports, inherited), ...made }, 'once');
   expect(message).toContain('curl https://127.0.0.1:1/api/v1/track');
   expect(message).toContain('curl https://127.0.0.1:2/rest/v1/');
   expect(message).not.toMatch(/http:\/\/127\.0\.0\.1:[12]\b/);
   expect(message).toContain('--cacert');
-  expect(readyMessage('/x', { ...stackUrls(ports, {}), ...made })).not.toContain('--cacert');
+  expect(readyMessage('/x', { ...stackUrls(ports, {}), ...made }, undefined)).not.toContain('--cacert');
 });

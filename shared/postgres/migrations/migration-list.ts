@@ -5,6 +5,7 @@ import { CreateRecentEventTables } from './0004-create-recent-event-tables.ts';
 import { CreateExperimentAssignments } from './0005-create-experiment-assignments.ts';
 import { CreateExperimentVisitors } from './0006-create-experiment-visitors.ts';
 import { CreateDeployment } from './0007-create-deployment.ts';
+import { CreateSignInLinks } from './0008-create-sign-in-links.ts';
 
 /**
  * Every migration, oldest first. The list is written down rather than found on disk, so that it is the same from the
@@ -18,4 +19,5 @@ export const migrationList = [
   { name: '0005-create-experiment-assignments', class: CreateExperimentAssignments },
   { name: '0006-create-experiment-visitors', class: CreateExperimentVisitors },
   { name: '0007-create-deployment', class: CreateDeployment },
+  { name: '0008-create-sign-in-links', class: CreateSignInLinks },
 ];

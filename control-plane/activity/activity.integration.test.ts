@@ -1,0 +1,167 @@
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Client } from '../testing/client.ts';
+import { startTestControlPlane } from '../testing/test-control-plane.ts';
+import type { TestControlPlane } from '../testing/test-control-plane.ts';
+
+let plane: TestControlPlane;
+let pool: pg.Pool;
+let client: Client;
+
+beforeAll(async () => {
+  plane = await startTestControlPlane({ EVENT_STREAMS_MAX: 2 });
+  pool = new pg.Pool({ connectionString: plane.env.DATABASE_URL, max: 2 });
+});
+beforeEach(async () => {
+  client = await plane.newAccount();
+});
+afterAll(async () => {
+  await pool.end();
+  await plane.stop();
+});
+
+async function addEvent(id: string, sourceId: string, test = false): Promise<void> {
+  await pool.query(
+    `insert into recent_events (account_id, id, time, received_at, source_id, name, visitor_id, test, sample_of, body)
+      values ($1, $2, now(), now(), $3, 'Signed Up', 'v1', $4, 3, $5)`,
+    [client.accountId, id, sourceId, test, { event_properties: { plan: 'free' }, context: {}, visitor: { id: 'v1' } }],
+  );
+}
+
+/** The JSON of the first message that fits, of a stream that is then left. */
+async function firstOf(path: string, fits: (value: unknown) => boolean): Promise<unknown> {
+  const left = new AbortController();
+  const answer = await fetch(`${plane.baseUrl}/rest/v1${path}`, {
+    headers: { authorization: `Bearer ${client.key}` },
+    signal: left.signal,
+  });
+  expect(answer.headers.get('content-type')).toBe('text/event-stream');
+  const reader = (answer.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream()).getReader();
+  try {
+    let text = '';
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) throw new Error(`the stream ended after ${text}`);
+      text += value;
+      for (const [, data] of text.matchAll(/^data: (.*)\n\n/gm)) {
+        const message: unknown = JSON.parse(data ?? '');
+        if (fits(message)) return message;
+      }
+    }
+  } finally {
+    left.abort();
+  }
+}
+
+test('activity: counts events by source for as many as each stands for, those of the test key apart', async () => {
+  const { body: source } = await client.post('/sources', { name: 'Shop', type: 'NodejsApi' });
+  await addEvent('a', source.id);
+  await addEvent('b', source.id, true);
+  const { status, body } = await client.get('/activity?range=15m');
+  expect(status).toBe(200);
+  expect(body.sources).toMatchObject([{ id: source.id, name: 'Shop', total: 3, testTotal: 3, isLive: false }]);
+  expect(body.sources[0].events).toHaveLength(15);
+  expect(body).toMatchObject({ draftChanges: 1, live: null, gateways: 0, pipelines: 0 });
+  expect(body.problems[0]).toMatchObject({ level: 'bad', kind: 'process' });
+  expect((await client.get('/activity?range=24h')).body.sources[0].events).toHaveLength(24);
+  expect((await client.get('/activity?range=1y')).status).toBe(400);
+});
+
+test('activity: another account sees nothing of it', async () => {
+  await client.post('/destinations', { type: 'HTTPDestination' });
+  const other = await plane.newAccount();
+  expect((await other.get('/activity')).body).toMatchObject({ sources: [], destinations: [] });
+});
+
+test('streams: say what there is, then what changes', async () => {
+  const events = firstOf('/events/stream', (value) => (value as { events: unknown[] }).events.length === 1);
+  await addEvent('c', 's');
+  expect(await events).toMatchObject({ events: [{ id: 'c', event: 'Signed Up' }] });
+  const activity = await firstOf('/activity/stream', () => true);
+  expect(activity).toMatchObject({ range: '15m', steps: 15 });
+});
+
+test('streams: there are no more than may be, and one that is left makes room', async () => {
+  const opened = [new AbortController(), new AbortController()];
+  const follow = (signal: AbortSignal): Promise<Response> =>
+    fetch(`${plane.baseUrl}/rest/v1/events/stream`, { headers: { authorization: `Bearer ${client.key}` }, signal });
+  const statusOf = async (): Promise<number> => {
+    const third = new AbortController();
+    const { status } = await follow(third.signal);
+    third.abort();
+    return status;
+  };
+  // Those of the tests before are gone once their connections are.
+  for (const { signal } of opened) await expect.poll(async () => (await follow(signal)).status).toBe(200);
+  expect(await statusOf()).toBe(429);
+  opened[0]?.abort();
+  await expect.poll(statusOf).toBe(200);
+  opened[1]?.abort();
+});
+
+test('ways: what the rules of the draft and of the live version say of an event, and what would be sent, unsent', async () => {
+  const { body: open } = await client.post('/destinations', {
+    name: 'Open',
+    type: 'HTTPDestination',
+    settings: { httpDestinationUrl: 'https://example.com/in', headers: '{"x-api-key": "very-secret"}' },
+  });
+  await client.publish();
+  await client.post('/collections/mappings', {
+    name: 'No sign-ups',
+    destinationId: open.id,
+    action: 'stop',
+    logic: { condition: { property: 'event.event', operator: 'Is', value: 'Signed Up' } },
+  });
+  await addEvent('d', 's');
+  const live = await client.get('/events/d/ways');
+  expect(live.body.ways).toMatchObject([{ destinationId: open.id, decision: 'send', request: null }]);
+  const draft = await client.get('/events/d/ways?rules=draft');
+  expect(draft.body.ways).toMatchObject([{ decision: 'stop', why: 'A mapping stops it.' }]);
+  expect(draft.body.ways[0].ruleId).toBe('no-sign-ups');
+  const { body: shown } = await client.get(`/events/d/ways?destinationId=${open.id}`);
+  expect(shown.ways[0].request).toMatchObject({ method: 'POST', url: 'https://example.com/in' });
+  expect(shown.ways[0].request.body).toContain('Signed Up');
+  expect(JSON.stringify(shown)).not.toContain('very-secret');
+  expect((await client.get('/events/none/ways')).status).toBe(404);
+  expect((await client.get('/events/d')).body).toMatchObject({ id: 'd', outcomes: [] });
+});
+
+test('failures: why recent events did not arrive, by reason', async () => {
+  const { body: one } = await client.post('/destinations', { type: 'HTTPDestination' });
+  for (const [id, reason] of [
+    ['e', 'status 400'],
+    ['f', 'status 400'],
+    ['g', 'status 413'],
+  ]) {
+    await addEvent(String(id), 's');
+    await pool.query(
+      `insert into event_outcomes (account_id, event_id, destination_id, outcome, reason, attempts, at)
+        values ($1, $2, $3, 'rejected', $4, 1, now())`,
+      [client.accountId, id, one.id, reason],
+    );
+  }
+  const { body } = await client.get(`/destinations/${one.id}/failures`);
+  expect(body.entities).toMatchObject([
+    { reason: 'status 400', events: 6, outcome: 'rejected' },
+    { reason: 'status 413', events: 3, lastEventId: 'g' },
+  ]);
+  const rejected = await client.get(`/events?outcome=rejected&destinationId=${one.id}`);
+  expect(rejected.body.entities).toHaveLength(3);
+  expect((await client.get('/events?outcome=delivered')).body.entities).toHaveLength(0);
+  expect((await client.get(`/destinations/${one.id}/backlog`)).body).toEqual({
+    waitingFrames: 0,
+    retryingFrames: 0,
+    deadLetters: 0,
+  });
+  const series = await client.get(`/destinations/${one.id}/health/series?stepMinutes=15`);
+  expect(series.body.steps).toHaveLength(96);
+});
+
+test('system: processes, partitions and what the doctor finds', async () => {
+  expect((await client.get('/system/processes')).body).toMatchObject({ entities: [] });
+  expect((await client.get('/system/partitions')).body.entities).toEqual([
+    { partition: 0, waitingFrames: 0, oldestMs: null },
+  ]);
+  const { body } = await client.get('/system/findings');
+  expect(body.entities.map(({ about }: { about: string }) => about)).toContain('durability');
+});

@@ -1,0 +1,103 @@
+import { Type } from 'typebox';
+import { nullable } from '../../shared/contracts/config/define-collection.ts';
+import { defineEndpoint } from '../api/define-endpoint.ts';
+import type { CoreServices } from '../api/define-endpoint.ts';
+import type { PolledFeeds } from '../api/polled-feeds.ts';
+import { versionReply } from '../versions/version-view.ts';
+import { activityRanges, readActivity } from './read-activity.ts';
+import type { ActivityRange, ActivityServices } from './read-activity.ts';
+
+const instant = Type.String({ format: 'date-time' });
+const count = Type.Integer({ minimum: 0 });
+const perStep = (description: string) => Type.Array(count, { description: `${description}, step by step.` });
+const outcomes = Type.Object({ succeeded: count, failed: count, stopped: count, blocked: count });
+
+const activityReply = Type.Object({
+  range: Type.Enum(['15m', '24h']),
+  firstStepAt: instant,
+  stepMs: Type.Integer({ description: 'How long a step is, in ms. The last one is not over yet.' }),
+  steps: count,
+  problems: Type.Array(
+    Type.Object({
+      level: Type.Enum(['bad', 'warn']),
+      kind: Type.Enum(['destination', 'source', 'resolver', 'process']),
+      id: nullable(Type.String()),
+      name: Type.String(),
+      text: Type.String(),
+    }),
+    { description: 'What wants a person to look, the worst first.' },
+  ),
+  sources: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      name: Type.String(),
+      type: Type.String(),
+      isLive: Type.Boolean(),
+      events: perStep('Events received, as the recent-events view has them'),
+      total: count,
+      testTotal: count,
+      lastTriggeredAt: nullable(instant),
+    }),
+  ),
+  destinations: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      name: Type.String(),
+      type: Type.String(),
+      status: Type.String(),
+      isLive: Type.Boolean({ description: 'Whether the live version has it, enabled.' }),
+      health: Type.Object({}, { additionalProperties: true, description: 'As GET …/health answers.' }),
+      lately: { ...outcomes, description: 'In the last 15 minutes.' },
+      inRange: outcomes,
+      succeeded: perStep('Attempts that succeeded'),
+      failed: perStep('Attempts that failed'),
+      backlog: Type.Object({ waitingFrames: count, retryingFrames: count, deadLetters: count }),
+    }),
+  ),
+  unresolvedFrames: { ...count, description: 'Messages of the log that wait to be resolved, of all accounts.' },
+  oldestUnresolvedMs: nullable(Type.Number({ description: 'How long the oldest of them has waited.' })),
+  gateways: { ...count, description: 'Gateways that are alive.' },
+  pipelines: { ...count, description: 'Pipelines that are alive.' },
+  live: nullable(versionReply),
+  draftChanges: count,
+});
+
+const range = Type.Optional(
+  Type.Enum(Object.keys(activityRanges) as ActivityRange[], { default: '15m', description: 'How far back.' }),
+);
+
+/** Which account, and how far back. */
+export type ActivityKey = { readonly accountId: string; readonly range: ActivityRange };
+
+/** What activity needs beside what every endpoint has. */
+export type ActivityEndpointServices = ActivityServices & {
+  readonly activityFeeds: PolledFeeds<ActivityKey, unknown>;
+};
+
+export const activityEndpoints = [
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/activity',
+    scope: 'activity:find',
+    id: 'getActivity',
+    tag: 'Activity',
+    summary: 'What comes in by source, what goes out by destination, and what is not well',
+    query: Type.Object({ range }),
+    reply: activityReply,
+    handle: ({ query, principal }, services: CoreServices & ActivityEndpointServices) =>
+      readActivity(services, principal.accountId, query.range ?? '15m'),
+  }),
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/activity/stream',
+    scope: 'activity:find',
+    id: 'followActivity',
+    tag: 'Activity',
+    summary: 'The same, again with each change',
+    query: Type.Object({ range }),
+    streams: true,
+    reply: activityReply,
+    handle: async ({ query, principal }, { activityFeeds }: CoreServices & ActivityEndpointServices) =>
+      activityFeeds.of({ accountId: principal.accountId, range: query.range ?? '15m' }),
+  }),
+];

@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { findProblems } from './find-problems.ts';
+import type { LookedAt } from './find-problems.ts';
+
+type Destination = LookedAt['destinations'][number];
+
+const destination = (own: Partial<Destination> = {}): Destination => ({
+  id: 'd',
+  name: 'Shop',
+  isLive: true,
+  health: { status: 'HEALTHY', successRate: 1, failureCount: 0 },
+  lately: { succeeded: 10, failed: 0 },
+  backlog: { waitingFrames: 0, retryingFrames: 0, deadLetters: 0 },
+  ...own,
+});
+
+const look = (own: Partial<LookedAt>): LookedAt => ({
+  destinations: [destination()],
+  oldestUnresolvedMs: null,
+  pipelines: 1,
+  gateways: 1,
+  ...own,
+});
+
+test('problems: where all is well there are none', () => {
+  expect(findProblems(look({}))).toEqual([]);
+});
+
+test('problems: the worst comes first, and says what it is about', () => {
+  const deadLetters = { waitingFrames: 0, retryingFrames: 0, deadLetters: 2 };
+  const problems = findProblems(
+    look({
+      destinations: [
+        destination({ id: 'a', backlog: deadLetters }),
+        destination({ id: 'b', health: { status: 'UNHEALTHY', successRate: 0.1, failureCount: 9 } }),
+      ],
+      pipelines: 0,
+    }),
+  );
+  expect(problems.map(({ level, id }) => [level, id])).toEqual([
+    ['bad', null],
+    ['bad', 'b'],
+    ['warn', 'a'],
+  ]);
+  expect(problems[1]?.text).toBe('10 % of its attempts in 24 hours succeeded.');
+});
+
+test('problems: a destination that has begun to fail is named before its day looks bad', () => {
+  const problems = findProblems(look({ destinations: [destination({ lately: { succeeded: 1, failed: 3 } })] }));
+  expect(problems).toMatchObject([{ level: 'bad', text: 'Fails now: 3 of its last 4 attempts in 15 minutes did.' }]);
+});
+
+test('problems: what is not in the live version is none', () => {
+  const failing = destination({ isLive: false, lately: { succeeded: 0, failed: 5 } });
+  expect(findProblems(look({ destinations: [failing] }))).toEqual([]);
+});

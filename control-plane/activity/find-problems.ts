@@ -1,0 +1,68 @@
+import type { DestinationHealth } from '../health/summarize-health.ts';
+import type { DestinationBacklog } from '../health/log-figures.ts';
+
+/** Something that wants a person to look. */
+export type Problem = {
+  readonly level: 'bad' | 'warn';
+  /** What it is about: the id of a destination or a source; null for the installation. */
+  readonly kind: 'destination' | 'source' | 'resolver' | 'process';
+  readonly id: string | null;
+  readonly name: string;
+  readonly text: string;
+};
+
+export type LookedAt = {
+  readonly destinations: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly isLive: boolean;
+    readonly health: Pick<DestinationHealth, 'status' | 'successRate' | 'failureCount'>;
+    /** What became of its dispatches in the last minutes. */
+    readonly lately: { readonly succeeded: number; readonly failed: number };
+    readonly backlog: DestinationBacklog;
+  }[];
+  readonly oldestUnresolvedMs: number | null;
+  readonly pipelines: number;
+  readonly gateways: number;
+};
+
+const lateMs = 60_000;
+
+/** What is not well, the worst first; nothing where all is. Pure. */
+export function findProblems({ destinations, oldestUnresolvedMs, pipelines, gateways }: LookedAt): Problem[] {
+  const problems: Problem[] = [];
+  const add = (
+    level: Problem['level'],
+    kind: Problem['kind'],
+    name: string,
+    text: string,
+    id: string | null = null,
+  ): void => void problems.push({ level, kind, id, name, text });
+  if (gateways === 0) add('bad', 'process', 'Gateway', 'No gateway is alive: nothing is taken in.');
+  if (pipelines === 0) add('bad', 'process', 'Pipeline', 'No pipeline is alive: events are stored and wait.');
+  if (oldestUnresolvedMs !== null && oldestUnresolvedMs > lateMs) {
+    const text = `The oldest event that waits to be resolved came ${Math.round(oldestUnresolvedMs / 1_000)} s ago.`;
+    add('bad', 'resolver', 'Resolving', text);
+  }
+  for (const { id, name, isLive, health, lately, backlog } of destinations) {
+    if (!isLive) continue;
+    const percent = Math.round((health.successRate ?? 1) * 100);
+    const failsNow = lately.failed > 0 && lately.failed >= lately.succeeded;
+    if (health.status === 'UNHEALTHY' || failsNow) {
+      const text = failsNow
+        ? `Fails now: ${lately.failed} of its last ${lately.failed + lately.succeeded} attempts in 15 minutes did.`
+        : `${percent} % of its attempts in 24 hours succeeded.`;
+      add('bad', 'destination', name, text, id);
+    } else if (health.status === 'DEGRADED') {
+      add('warn', 'destination', name, `${percent} % of its attempts in 24 hours succeeded.`, id);
+    }
+    if (backlog.deadLetters > 0) {
+      const what =
+        backlog.deadLetters === 1
+          ? 'One event was given up and waits'
+          : `${backlog.deadLetters} events were given up and wait`;
+      add('warn', 'destination', name, `${what} for a replay.`, id);
+    }
+  }
+  return problems.toSorted((a, b) => Number(a.level === 'warn') - Number(b.level === 'warn'));
+}

@@ -1,0 +1,80 @@
+import { PassThrough } from 'node:stream';
+import type { Readable } from 'node:stream';
+import type { Static, TObject } from 'typebox';
+import { count } from '../../shared/runtime/variables.ts';
+import { tooMany } from './api-error.ts';
+
+/** Values that come one after the other, for whoever listens. */
+export type Feed<Value = unknown> = {
+  /** Calls `push` with what there is now, then with each change; returns how to end that. */
+  subscribe(push: (value: Value) => void): () => void;
+};
+
+/** Answers that go on: server-sent events (HTML living standard, section 9.2). */
+export type EventStreams = {
+  /** The body of such an answer. Throws a 429 when as many are open as may be. */
+  open(feed: Feed): Readable;
+  readonly openCount: number;
+  /** Ends all of them; clients come again, elsewhere. */
+  stop(): void;
+};
+
+export const eventStreamsEnv = {
+  EVENT_STREAMS_MAX: count('Pages that may follow events or figures live at a time, over all accounts', 200),
+  EVENT_STREAM_KEEP_ALIVE_MS: count(
+    'A stream that has nothing to say says so this often, for proxies in between',
+    15_000,
+    {
+      unit: 'ms',
+      minimum: 1_000,
+    },
+  ),
+  CONSOLE_ACTIVITY_EVERY_MS: count('How often the overview is looked up while somebody has it open', 2_000, {
+    unit: 'ms',
+    minimum: 100,
+  }),
+  CONSOLE_EVENTS_EVERY_MS: count('How often new events are looked up while somebody follows them', 1_000, {
+    unit: 'ms',
+    minimum: 100,
+  }),
+};
+
+export type EventStreamSettings = { readonly streamsMax: number; readonly keepAliveMs: number };
+
+export function readEventStreamSettings(env: Static<TObject<typeof eventStreamsEnv>>): EventStreamSettings {
+  return { streamsMax: env.EVENT_STREAMS_MAX, keepAliveMs: env.EVENT_STREAM_KEEP_ALIVE_MS };
+}
+
+/** A reader that leaves so much unread is let go: it would get old news only, and comes again by itself. */
+const unreadBytesMax = 4 * 1024 ** 2;
+
+export function createEventStreams({ streamsMax, keepAliveMs }: EventStreamSettings): EventStreams {
+  const opened = new Set<PassThrough>();
+  return {
+    get openCount() {
+      return opened.size;
+    },
+    open(feed) {
+      if (opened.size >= streamsMax) throw tooMany(`${streamsMax} live views are open: close one, or try again later`);
+      const stream = new PassThrough();
+      const write = (text: string): void => {
+        if (stream.writableEnded || stream.destroyed) return;
+        stream.write(text);
+        if (stream.writableLength + stream.readableLength > unreadBytesMax) stream.destroy();
+      };
+      const keepAlive = setInterval(() => write(': still here\n\n'), keepAliveMs);
+      opened.add(stream);
+      write('retry: 2000\n\n');
+      const unsubscribe = feed.subscribe((value) => write(`data: ${JSON.stringify(value)}\n\n`));
+      stream.once('close', () => {
+        opened.delete(stream);
+        clearInterval(keepAlive);
+        unsubscribe();
+      });
+      return stream;
+    },
+    stop() {
+      for (const stream of opened) stream.end();
+    },
+  };
+}

@@ -1,0 +1,56 @@
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import fastifyStatic from '@fastify/static';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { topFolder } from '../../shared/runtime/compiled-path.ts';
+
+/** Where the build puts the console. */
+const consoleFolder = new URL('dist/console/', topFolder);
+
+/**
+ * Nothing from anywhere else, no inline script or style, in no frame. Styles that scripts set on elements are no inline
+ * styles to this policy (CSP level 3, section 8.3).
+ */
+export const consolePolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "form-action 'none'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const yearS = 31_536_000;
+
+/**
+ * Serves the console at `/`: one page, whose script shows what the rest of the address names, and its hashed files.
+ * Throws where the build has no console.
+ */
+export async function loadConsole(): Promise<(app: FastifyInstance) => void> {
+  const page = await readFile(new URL('index.html', consoleFolder));
+  const sendPage = (reply: FastifyReply): FastifyReply =>
+    reply
+      .type('text/html; charset=utf-8')
+      .header('content-security-policy', consolePolicy)
+      .header('referrer-policy', 'no-referrer')
+      .header('cache-control', 'no-cache')
+      .send(page);
+  return (app) => {
+    void app.register(fastifyStatic, {
+      root: fileURLToPath(new URL('assets/', consoleFolder)),
+      prefix: '/assets/',
+      index: false,
+      preCompressed: true,
+      decorateReply: false,
+      cacheControl: false,
+      setHeaders: (reply) => void reply.header('cache-control', `public, max-age=${yearS}, immutable`),
+    });
+    // Anything a browser opens that is no address of an API is a page of the console, which says so where it has none.
+    app.get('/*', (request, reply) => {
+      const isPage = request.headers.accept?.includes('text/html') === true && !request.url.startsWith('/rest/');
+      return isPage ? sendPage(reply) : reply.callNotFound();
+    });
+  };
+}

@@ -1,0 +1,56 @@
+import { useSyncExternalStore } from 'react';
+import type { SignedIn } from './types.ts';
+
+/** An account this page is signed in to: by a key it holds in memory or, without one, by the browser's session. */
+export type SignedInAccount = SignedIn & { readonly key?: string };
+
+export type Accounts = {
+  /** Undefined until the browser's session was asked for. */
+  readonly all: readonly SignedInAccount[] | undefined;
+  readonly current: SignedInAccount | undefined;
+};
+
+const chosenKey = 'sluice.account';
+
+let accounts: Accounts = { all: undefined, current: undefined };
+const listeners = new Set<() => void>();
+
+export function readAccounts(): Accounts {
+  return accounts;
+}
+
+/** Who is signed in, and whose account is shown. */
+export function useAccounts(): Accounts {
+  return useSyncExternalStore((listener) => {
+    listeners.add(listener);
+    return () => listeners.delete(listener);
+  }, readAccounts);
+}
+
+/** Whether the key of the account shown may do what needs `scope`. */
+export function useScope(scope: string): boolean {
+  const { current } = useAccounts();
+  return current !== undefined && (current.scopes.includes('all') || current.scopes.includes(scope));
+}
+
+/** Shows an account; the next visit shows it, too. */
+export function chooseAccount(accountId: string): void {
+  localStorage.setItem(chosenKey, accountId);
+  set(accounts.all ?? []);
+}
+
+/** Adds accounts, in place of those of the same id. */
+export function addAccounts(added: readonly SignedInAccount[]): void {
+  const ids = new Set(added.map(({ accountId }) => accountId));
+  set([...(accounts.all ?? []).filter(({ accountId }) => !ids.has(accountId)), ...added]);
+}
+
+export function removeAccount(accountId: string): void {
+  set((accounts.all ?? []).filter((account) => account.accountId !== accountId));
+}
+
+function set(all: readonly SignedInAccount[]): void {
+  const chosen = localStorage.getItem(chosenKey);
+  accounts = { all, current: all.find(({ accountId }) => accountId === chosen) ?? all[0] };
+  for (const listener of listeners) listener();
+}

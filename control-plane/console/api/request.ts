@@ -1,0 +1,55 @@
+import { readAccounts, removeAccount } from './accounts.ts';
+
+/** What the interface refused, in its own words. */
+export class RequestError extends Error {
+  readonly code = 'request';
+  readonly status: number;
+  readonly details: string | undefined;
+
+  constructor(status: number, message: string, details: string | undefined) {
+    super(message);
+    this.status = status;
+    this.details = details;
+  }
+}
+
+type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+
+/** Calls the interface for the account shown. `path` goes behind `/rest/v1`. Throws RequestError for all but a 2xx. */
+export async function request<Reply>(method: Method, path: string, body?: unknown): Promise<Reply> {
+  const answer = await open(method, path, body === undefined ? {} : { body: JSON.stringify(body) });
+  return (await answer.json()) as Reply;
+}
+
+/** The same, for an answer that is read bit by bit. */
+export async function open(method: Method, path: string, init: RequestInit = {}): Promise<Response> {
+  const { current } = readAccounts();
+  const headers: Record<string, string> = { accept: 'application/json', 'x-sluice-console': '1' };
+  if (typeof init.body === 'string') headers['content-type'] = 'application/json';
+  if (current?.key !== undefined) headers['authorization'] = `Bearer ${current.key}`;
+  else if (current !== undefined) headers['x-sluice-account'] = current.accountId;
+  const answer = await send(`/rest/v1${path}`, { ...init, method, headers });
+  if (answer.ok) return answer;
+  const failure = await readFailure(answer);
+  // The key was revoked, or the session is over: the page asks for another.
+  if (answer.status === 401 && current !== undefined && !path.startsWith('/session')) removeAccount(current.accountId);
+  throw failure;
+}
+
+async function send(path: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(path, { ...init, credentials: 'same-origin' });
+  } catch (error) {
+    if (init.signal?.aborted === true) throw error;
+    throw new RequestError(0, 'The control plane does not answer. Is it running?', undefined);
+  }
+}
+
+async function readFailure(answer: Response): Promise<RequestError> {
+  try {
+    const { error, details } = (await answer.json()) as { readonly error?: string; readonly details?: string };
+    return new RequestError(answer.status, error ?? `The answer was ${answer.status}.`, details);
+  } catch {
+    return new RequestError(answer.status, `The answer was ${answer.status}, without a reason.`, undefined);
+  }
+}

@@ -1,0 +1,82 @@
+import { Suspense, lazy, useEffect, useState } from 'react';
+import type { ComponentType, LazyExoticComponent, ReactElement } from 'react';
+import { Link, Navigate, Route, Routes, useLocation, useNavigate } from 'react-router';
+import { useAccounts } from './api/accounts.ts';
+import { redeemLink, resumeSession } from './api/session.ts';
+import { ErrorNote, Loading } from './design/feedback.tsx';
+import { Empty, Page } from './design/page.tsx';
+import { OverviewPage } from './overview/overview-page.tsx';
+import { Shell } from './shell/shell.tsx';
+import { SignInPage } from './shell/sign-in-page.tsx';
+
+type LazyPage = LazyExoticComponent<ComponentType>;
+
+const page = (load: () => Promise<ComponentType>): LazyPage => lazy(async () => ({ default: await load() }));
+
+// A page is loaded when it is first gone to.
+const pages: readonly (readonly [path: string, page: LazyPage])[] = [
+  ['destinations', page(async () => (await import('./destinations/destinations-page.tsx')).DestinationsPage)],
+  ['destinations/new', page(async () => (await import('./destinations/new-destination-page.tsx')).NewDestinationPage)],
+  ['destinations/:id/*', page(async () => (await import('./destinations/destination-page.tsx')).DestinationPage)],
+  ['events', page(async () => (await import('./events/events-page.tsx')).EventsPage)],
+  ['events/:id', page(async () => (await import('./events/event-page.tsx')).EventPage)],
+  ['visitors', page(async () => (await import('./visitors/visitors-page.tsx')).VisitorsPage)],
+  ['visitors/:id', page(async () => (await import('./visitors/visitor-page.tsx')).VisitorPage)],
+  ['sources', page(async () => (await import('./sources/sources-page.tsx')).SourcesPage)],
+  ['sources/:id', page(async () => (await import('./sources/source-page.tsx')).SourcePage)],
+  ['keys', page(async () => (await import('./keys/keys-page.tsx')).KeysPage)],
+  ['draft', page(async () => (await import('./draft/draft-page.tsx')).DraftPage)],
+  ['versions', page(async () => (await import('./draft/versions-page.tsx')).VersionsPage)],
+  ['versions/:id', page(async () => (await import('./draft/version-page.tsx')).VersionPage)],
+  ['system', page(async () => (await import('./system/system-page.tsx')).SystemPage)],
+];
+
+/** All of it: who is signed in sees the page the address names, anybody else signs in. */
+export function Console(): ReactElement {
+  const { all, current } = useAccounts();
+  const [error, setError] = useState<unknown>();
+  const location = useLocation();
+  const navigate = useNavigate();
+  useEffect(() => {
+    const code = location.pathname === '/sign-in' ? location.hash.slice(1) : '';
+    const begin = async (): Promise<void> => {
+      try {
+        await resumeSession();
+        if (code === '') return;
+        // Out of the address before it is used: it is nobody else's.
+        void navigate('/sign-in', { replace: true });
+        await redeemLink(code);
+      } catch (failure) {
+        setError(failure);
+      }
+    };
+    void begin();
+    // Once, for the address the page was opened with.
+  }, []);
+  if (all === undefined) return error === undefined ? <Loading /> : <ErrorNote error={error} />;
+  if (current === undefined) return <SignInPage failed={error} />;
+  return (
+    <Shell key={current.accountId}>
+      <Suspense fallback={<Loading />}>
+        <Routes>
+          <Route index element={<OverviewPage />} />
+          <Route path="sign-in" element={<Navigate to="/" replace />} />
+          {pages.map(([path, Component]) => (
+            <Route key={path} path={path} element={<Component />} />
+          ))}
+          <Route path="*" element={<NoPage />} />
+        </Routes>
+      </Suspense>
+    </Shell>
+  );
+}
+
+function NoPage(): ReactElement {
+  return (
+    <Page title="There is no page here">
+      <Empty title="The address leads nowhere.">
+        <Link to="/">Go to the overview</Link>
+      </Empty>
+    </Page>
+  );
+}

@@ -1,0 +1,25 @@
+const whole = new Intl.NumberFormat();
+const compact = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 });
+const share = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 });
+
+/** A count: in full while it is easily read. */
+export function showCount(count: number): string {
+  return count < 100_000 ? whole.format(count) : compact.format(count);
+}
+
+/** A share from 0 to 1; a dash where there is none. */
+export function showShare(value: number | null): string {
+  return value === null ? '–' : share.format(value);
+}
+
+/** `1 event`, `2 events`. */
+export function countOf(count: number, noun: string): string {
+  return `${showCount(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** A length of time in ms, in the unit in which it is easily read. */
+export function showMs(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 120_000) return `${Math.round(ms / 1_000)} s`;
+  return ms < 7_200_000 ? `${Math.round(ms / 60_000)} min` : `${Math.round(ms / 3_600_000)} h`;
+}

@@ -1,0 +1,68 @@
+import { useEffect } from 'react';
+import type { ReactElement, ReactNode } from 'react';
+import { Link } from 'react-router';
+
+export type PageProps = {
+  readonly title: string;
+  readonly lead?: ReactNode;
+  readonly actions?: ReactNode;
+  /** Where this page stands below. */
+  readonly back?: { readonly to: string; readonly label: string };
+  readonly children: ReactNode;
+};
+
+/** A page: its name, what it is for, what can be done here. */
+export function Page({ title, lead, actions, back, children }: PageProps): ReactElement {
+  useEffect(() => {
+    document.title = `${title} · Sluice`;
+  }, [title]);
+  return (
+    <>
+      <div className="page-head">
+        <div>
+          {back === undefined ? null : (
+            <Link className="back" to={back.to}>
+              ← {back.label}
+            </Link>
+          )}
+          <h1 dir="auto">{title}</h1>
+          {lead === undefined ? null : <p className="lead">{lead}</p>}
+        </div>
+        {actions === undefined ? null : <div className="row">{actions}</div>}
+      </div>
+      {children}
+    </>
+  );
+}
+
+export type CardProps = {
+  readonly title?: string;
+  readonly aside?: ReactNode;
+  /** For tables, which have their own space. */
+  readonly isFlush?: boolean;
+  readonly children: ReactNode;
+};
+
+export function Card({ title, aside, isFlush = false, children }: CardProps): ReactElement {
+  return (
+    <section className="card" aria-label={title}>
+      {title === undefined ? null : (
+        <header>
+          <h2>{title}</h2>
+          {aside}
+        </header>
+      )}
+      <div className={isFlush ? 'body flush' : 'body'}>{children}</div>
+    </section>
+  );
+}
+
+/** What stands where there is nothing yet: why, and what to do next. */
+export function Empty({ title, children }: { readonly title: string; readonly children?: ReactNode }): ReactElement {
+  return (
+    <div className="empty">
+      <strong>{title}</strong>
+      {children}
+    </div>
+  );
+}

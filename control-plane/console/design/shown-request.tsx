@@ -1,0 +1,28 @@
+import type { ReactElement } from 'react';
+import type { ShownRequest } from '../api/types.ts';
+import { Code } from './code.tsx';
+
+/** A request as it went out, or would: secrets are masked. */
+export function RequestView({ request }: { readonly request: ShownRequest }): ReactElement {
+  return (
+    <>
+      <Code label="Request" text={`${request.method} ${request.url}\n${headerLines(request.headers)}`} />
+      {request.body === null ? null : <Code label="Body" text={pretty(request.body)} />}
+    </>
+  );
+}
+
+export function headerLines(headers: Readonly<Record<string, string>>): string {
+  return Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join('\n');
+}
+
+/** JSON in lines; anything else as it is. */
+export function pretty(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), undefined, 2);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,49 @@
+import { useEffect, useState } from 'react';
+import type { ReactElement } from 'react';
+
+const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style: 'short' });
+const units = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+] as const;
+
+/** How long ago a time is, in the viewer's words; the time itself, in the viewer's zone, stands behind it. */
+export function Ago({ at }: { readonly at: string | number | null }): ReactElement {
+  const nowMs = useNow();
+  if (at === null) return <span className="soft">never</span>;
+  const date = new Date(at);
+  return (
+    <time className="nowrap" dateTime={date.toISOString()} title={exact.format(date)}>
+      {wordsFor(date.getTime() - nowMs)}
+    </time>
+  );
+}
+
+/** A time to the second, in the viewer's zone. */
+export function At({ at }: { readonly at: string | number }): ReactElement {
+  const date = new Date(at);
+  return (
+    <time className="nowrap" dateTime={date.toISOString()}>
+      {exact.format(date)}
+    </time>
+  );
+}
+
+function wordsFor(fromNowMs: number): string {
+  if (Math.abs(fromNowMs) < 5_000) return 'just now';
+  for (const [unit, ms] of units) {
+    if (Math.abs(fromNowMs) >= ms) return relative.format(Math.round(fromNowMs / ms), unit);
+  }
+  return relative.format(Math.round(fromNowMs / 1_000), 'second');
+}
+
+function useNow(): number {
+  const [nowMs, setNowMs] = useState(() => Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNowMs(Date.now()), 10_000);
+    return () => clearInterval(timer);
+  }, []);
+  return nowMs;
+}

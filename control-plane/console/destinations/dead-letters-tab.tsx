@@ -1,0 +1,210 @@
+import { useState } from 'react';
+import type { ReactElement } from 'react';
+import { Link, useSearchParams } from 'react-router';
+import { useScope } from '../api/accounts.ts';
+import { useChange, useList } from '../api/queries.ts';
+import { request } from '../api/request.ts';
+import type { DeadLetter, Destination, Replay } from '../api/types.ts';
+import { Confirm } from '../design/confirm.tsx';
+import { ErrorNote, State, Waiting } from '../design/feedback.tsx';
+import type { Tone } from '../design/feedback.tsx';
+import { Field } from '../design/field.tsx';
+import { countOf, showShare } from '../design/numbers.ts';
+import { Card, Empty } from '../design/page.tsx';
+import { More, Table } from '../design/table.tsx';
+import { Ago } from '../design/time.tsx';
+
+/** What a destination did not take, and sending it again. */
+export function DeadLettersTab({ destination }: { readonly destination: Destination }): ReactElement {
+  const [search, setSearch] = useSearchParams();
+  const reason = search.get('reason') ?? '';
+  const path = `/destinations/${destination.id}`;
+  const filter = reason === '' ? '' : `?reason=${encodeURIComponent(reason)}`;
+  const letters = useList<DeadLetter>(`${path}/dead-letters${filter}`, { everyMs: 5_000 });
+  return (
+    <>
+      <Replays destination={destination} reason={reason} hasLetters={letters.entities.length > 0} />
+      <Card title="Given up" isFlush>
+        <div className="body">
+          <form className="inline" role="search" onSubmit={(event) => event.preventDefault()}>
+            <Field label="Of exactly this reason">
+              {(ids) => (
+                <input
+                  {...ids}
+                  type="search"
+                  value={reason}
+                  onChange={(event) =>
+                    setSearch(event.target.value === '' ? {} : { reason: event.target.value }, { replace: true })
+                  }
+                />
+              )}
+            </Field>
+          </form>
+        </div>
+        <Waiting query={letters} />
+        {letters.isSuccess && letters.entities.length === 0 ? (
+          <Empty title={reason === '' ? 'Nothing was given up.' : 'Nothing was given up for this reason.'}>
+            <p>Events come here when the platform refuses them, or when trying again has not helped.</p>
+          </Empty>
+        ) : null}
+        {letters.entities.length === 0 ? null : (
+          <Table
+            label="Events that were given up"
+            rows={letters.entities}
+            keyOf={({ seq }) => String(seq)}
+            columns={[
+              {
+                title: 'Event',
+                cell: ({ event }) => (
+                  <Link className="clip" dir="auto" to={`/events/${encodeURIComponent(event.id)}`}>
+                    {event.name}
+                  </Link>
+                ),
+              },
+              {
+                title: 'Reason',
+                cell: (letter) => (
+                  <button type="button" className="plain" onClick={() => setSearch({ reason: letter.reason })}>
+                    <span className="clip" dir="auto">
+                      {letter.reason}
+                    </span>
+                  </button>
+                ),
+              },
+              { title: 'Attempts', isNumber: true, cell: ({ attempts }) => attempts },
+              { title: 'Last attempt', cell: ({ lastAttemptAt }) => <Ago at={lastAttemptAt} /> },
+            ]}
+          />
+        )}
+        <More query={letters} />
+      </Card>
+    </>
+  );
+}
+
+type ReplaysProps = { readonly destination: Destination; readonly reason: string; readonly hasLetters: boolean };
+
+function Replays({ destination, reason, hasLetters }: ReplaysProps): ReactElement {
+  const mayReplay = useScope('destination:update');
+  const path = `/destinations/${destination.id}`;
+  const replays = useList<Replay>(`${path}/replays`, { everyMs: 1_000 });
+  const [asking, setAsking] = useState<'dead-letters' | 'log'>();
+  const start = useChange((body: object) => request<Replay>('POST', `${path}/replay`, body));
+  const cancel = useChange((id: string) => request<Replay>('POST', `${path}/replays/${id}/cancel`));
+  const [hours, setHours] = useState(1);
+  const begin = (): Promise<unknown> => {
+    if (asking === 'dead-letters') return start.mutateAsync({ what: asking, ...(reason === '' ? {} : { reason }) });
+    const nowMs = Date.now();
+    const range = { from: new Date(nowMs - hours * 3_600_000).toISOString(), to: new Date(nowMs).toISOString() };
+    return start.mutateAsync({ what: 'log', ...range });
+  };
+  return (
+    <Card
+      title="Replays"
+      isFlush
+      aside={
+        mayReplay ? (
+          <span className="row">
+            <button type="button" disabled={!hasLetters} onClick={() => setAsking('dead-letters')}>
+              Send again what was given up
+            </button>
+            <button type="button" onClick={() => setAsking('log')}>
+              Send a time range again
+            </button>
+          </span>
+        ) : null
+      }
+    >
+      <Waiting query={replays} />
+      <ErrorNote error={cancel.error} />
+      {replays.isSuccess && replays.entities.length === 0 ? <Empty title="Nothing was sent again yet." /> : null}
+      {replays.entities.length === 0 ? null : (
+        <Table
+          label="Replays"
+          rows={replays.entities}
+          keyOf={({ id }) => id}
+          columns={[
+            { title: 'What', cell: (replay) => <What replay={replay} /> },
+            { title: 'How far', cell: (replay) => <HowFar replay={replay} /> },
+            { title: 'Sent again', isNumber: true, cell: ({ queued }) => countOf(queued, 'event') },
+            { title: 'Begun', cell: ({ createdAt }) => <Ago at={createdAt} /> },
+            {
+              title: 'Do',
+              cell: ({ id, status }) =>
+                mayReplay && (status === 'waiting' || status === 'running') ? (
+                  <button type="button" disabled={cancel.isPending} onClick={() => cancel.mutate(id)}>
+                    Cancel
+                  </button>
+                ) : null,
+            },
+          ]}
+        />
+      )}
+      {asking === undefined ? null : (
+        <Confirm
+          title={asking === 'log' ? 'Send a time range again?' : 'Send again what was given up?'}
+          action="Send again"
+          onDone={() => setAsking(undefined)}
+          onConfirm={begin}
+        >
+          {asking === 'log' ? (
+            <>
+              <p>
+                Every event of the account in this time goes through the live rules again, whatever became of it. Each
+                keeps its idempotency key.
+              </p>
+              <Field label="How many hours back from now">
+                {(ids) => (
+                  <input
+                    {...ids}
+                    type="number"
+                    min={1}
+                    max={168}
+                    value={hours}
+                    onChange={(event) => setHours(Number(event.target.value))}
+                  />
+                )}
+              </Field>
+            </>
+          ) : (
+            <p>
+              {reason === '' ? 'All of it leaves' : `What was given up for “${reason}” leaves`} this list and is tried
+              again; what is refused again comes back.
+            </p>
+          )}
+        </Confirm>
+      )}
+    </Card>
+  );
+}
+
+function What({ replay: { what, reason, from, to } }: { readonly replay: Replay }): ReactElement {
+  if (what === 'dead-letters')
+    return <span dir="auto">{reason === null ? 'What was given up' : `Given up: ${reason}`}</span>;
+  return (
+    <span>
+      The log from {from === null ? '' : new Date(from).toLocaleString()} to{' '}
+      {to === null ? '' : new Date(to).toLocaleString()}
+    </span>
+  );
+}
+
+const words: Readonly<Record<Replay['status'], readonly [Tone, string]>> = {
+  waiting: ['off', 'Waits for its turn'],
+  running: ['warn', 'Under way'],
+  cancelling: ['warn', 'Is being cancelled'],
+  cancelled: ['off', 'Cancelled'],
+  done: ['good', 'Done'],
+};
+
+function HowFar({ replay: { status, share } }: { readonly replay: Replay }): ReactElement {
+  const [tone, text] = words[status];
+  return (
+    <div className="stack tight">
+      <State tone={tone}>{text}</State>
+      {status === 'running' || status === 'cancelling' ? (
+        <progress max={1} value={share} aria-label={`Replay, ${showShare(share)} done`} />
+      ) : null}
+    </div>
+  );
+}

@@ -1,0 +1,100 @@
+import { Suspense, lazy, useState } from 'react';
+import type { ReactElement } from 'react';
+import { NavLink, Route, Routes, useNavigate, useParams } from 'react-router';
+import { useScope } from '../api/accounts.ts';
+import { useChange, useRead } from '../api/queries.ts';
+import { request } from '../api/request.ts';
+import type { Destination } from '../api/types.ts';
+import { Confirm } from '../design/confirm.tsx';
+import { ErrorNote, Loading, State, Waiting } from '../design/feedback.tsx';
+import { Page } from '../design/page.tsx';
+import { DeadLettersTab } from './dead-letters-tab.tsx';
+import { HealthTab } from './health-tab.tsx';
+import { TestTab } from './test-tab.tsx';
+
+// The library for forms is larger than all the rest of this page.
+const SettingsTab = lazy(async () => ({ default: (await import('./settings-tab.tsx')).SettingsTab }));
+
+const tabs = [
+  ['', 'Health'],
+  ['settings', 'Settings'],
+  ['test', 'Test'],
+  ['dead-letters', 'Given up and replays'],
+] as const;
+
+/** One destination: how it does, what it is set to, a test, what it did not take. */
+export function DestinationPage(): ReactElement {
+  const { id = '' } = useParams();
+  const query = useRead<Destination>(`/destinations/${id}`);
+  const destination = query.data;
+  return (
+    <Page
+      title={destination === undefined ? 'Destination' : (destination.name ?? destination.type)}
+      lead={destination === undefined ? undefined : destination.type}
+      back={{ to: '/destinations', label: 'Destinations' }}
+      actions={destination === undefined ? null : <Actions destination={destination} />}
+    >
+      <Waiting query={query} />
+      {destination === undefined ? null : (
+        <>
+          <nav className="tabs" aria-label="Parts of this destination">
+            {tabs.map(([path, label]) => (
+              <NavLink key={path} end to={`/destinations/${id}${path === '' ? '' : `/${path}`}`}>
+                {label}
+              </NavLink>
+            ))}
+          </nav>
+          <Suspense fallback={<Loading />}>
+            <Routes>
+              <Route index element={<HealthTab destination={destination} />} />
+              <Route path="settings" element={<SettingsTab destination={destination} />} />
+              <Route path="test" element={<TestTab destination={destination} />} />
+              <Route path="dead-letters" element={<DeadLettersTab destination={destination} />} />
+            </Routes>
+          </Suspense>
+        </>
+      )}
+    </Page>
+  );
+}
+
+function Actions({ destination }: { readonly destination: Destination }): ReactElement {
+  const navigate = useNavigate();
+  const mayUpdate = useScope('destination:update');
+  const mayDelete = useScope('destination:delete');
+  const [isRemoving, setRemoving] = useState(false);
+  const path = `/destinations/${destination.id}`;
+  const turn = useChange((status: string) => request<Destination>('PATCH', path, { status }));
+  const remove = useChange(() => request('DELETE', path));
+  const isOn = destination.status === 'Enabled';
+  return (
+    <>
+      <State tone={isOn ? 'good' : 'off'}>{isOn ? 'On in the draft' : 'Off in the draft'}</State>
+      {mayUpdate ? (
+        <button type="button" disabled={turn.isPending} onClick={() => turn.mutate(isOn ? 'Disabled' : 'Enabled')}>
+          {isOn ? 'Turn off' : 'Turn on'}
+        </button>
+      ) : null}
+      {mayDelete ? (
+        <button type="button" className="danger" onClick={() => setRemoving(true)}>
+          Remove
+        </button>
+      ) : null}
+      <ErrorNote error={turn.error} />
+      {isRemoving ? (
+        <Confirm
+          title="Remove this destination?"
+          action="Remove from the draft"
+          isDanger
+          onDone={() => setRemoving(false)}
+          onConfirm={async () => {
+            await remove.mutateAsync(undefined);
+            await navigate('/destinations');
+          }}
+        >
+          <p>It gets events until the draft is published. Until then the draft can be reverted.</p>
+        </Confirm>
+      ) : null}
+    </>
+  );
+}

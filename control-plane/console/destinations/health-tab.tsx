@@ -1,0 +1,141 @@
+import { Suspense, lazy } from 'react';
+import type { ReactElement } from 'react';
+import { Link, useSearchParams } from 'react-router';
+import { useRead } from '../api/queries.ts';
+import type { Backlog, Destination, Failure, Health, HealthSeries } from '../api/types.ts';
+import { Loading, State, Waiting } from '../design/feedback.tsx';
+import { HealthState } from '../design/health-state.tsx';
+import { showCount } from '../design/numbers.ts';
+import { Card, Empty } from '../design/page.tsx';
+import { Table } from '../design/table.tsx';
+import { Ago } from '../design/time.tsx';
+
+const OutcomeChart = lazy(async () => ({ default: (await import('../design/outcome-chart.tsx')).OutcomeChart }));
+
+const everyMs = 5_000;
+const steps = { 60: 'by hour', 15: 'by quarter of an hour', 1: 'by minute' } as const;
+
+/** A day of a destination: its attempts, what waits, and why events did not arrive. */
+export function HealthTab({ destination: { id } }: { readonly destination: Destination }): ReactElement {
+  const [search] = useSearchParams();
+  const chosen = Number(search.get('step'));
+  const stepMinutes = chosen in steps ? chosen : 60;
+  const health = useRead<Health>(`/destinations/${id}/health`, { everyMs });
+  const series = useRead<HealthSeries>(`/destinations/${id}/health/series?stepMinutes=${stepMinutes}`, { everyMs });
+  const backlog = useRead<Backlog>(`/destinations/${id}/backlog`, { everyMs });
+  return (
+    <>
+      <Waiting query={health} />
+      {health.data === undefined ? null : <Figures health={health.data} backlog={backlog.data} />}
+      <Card
+        title="Attempts in 24 hours"
+        aside={
+          <nav className="row" aria-label="Steps of the chart">
+            {Object.entries(steps).map(([minutes, label]) => (
+              <Link
+                key={minutes}
+                to={`/destinations/${id}?step=${minutes}`}
+                aria-current={Number(minutes) === stepMinutes ? 'true' : undefined}
+              >
+                {label}
+              </Link>
+            ))}
+          </nav>
+        }
+      >
+        <Waiting query={series} />
+        {series.data === undefined ? null : (
+          <Suspense fallback={<Loading />}>
+            <OutcomeChart series={series.data} />
+          </Suspense>
+        )}
+      </Card>
+      <Failures id={id} />
+    </>
+  );
+}
+
+function Figures({
+  health,
+  backlog,
+}: {
+  readonly health: Health;
+  readonly backlog: Backlog | undefined;
+}): ReactElement {
+  return (
+    <dl className="figures">
+      <div>
+        <dt>Health</dt>
+        <dd>
+          <HealthState health={health} />
+        </dd>
+        <dd>
+          last attempt <Ago at={health.lastDispatchedAt} />
+        </dd>
+      </div>
+      <div>
+        <dt>Delivered</dt>
+        <dd>{showCount(health.successCount)}</dd>
+        <dd>in 24 hours</dd>
+      </div>
+      <div>
+        <dt>Failed attempts</dt>
+        <dd>{showCount(health.failureCount)}</dd>
+        <dd>in 24 hours</dd>
+      </div>
+      <div>
+        <dt>Stopped by rules</dt>
+        <dd>{showCount(health.stoppedCount + health.globalStopCount)}</dd>
+        <dd>not a failure</dd>
+      </div>
+      <div>
+        <dt>Waiting</dt>
+        <dd>{backlog === undefined ? '–' : showCount(backlog.waitingFrames)}</dd>
+        <dd>messages of the log</dd>
+      </div>
+      <div>
+        <dt>Retrying</dt>
+        <dd>{backlog === undefined ? '–' : showCount(backlog.retryingFrames)}</dd>
+        <dd>messages of the log</dd>
+      </div>
+      <div>
+        <dt>Given up</dt>
+        <dd>{backlog === undefined ? '–' : showCount(backlog.deadLetters)}</dd>
+        <dd>events, until replayed</dd>
+      </div>
+    </dl>
+  );
+}
+
+function Failures({ id }: { readonly id: string }): ReactElement {
+  const query = useRead<{ readonly entities: readonly Failure[] }>(`/destinations/${id}/failures`, { everyMs });
+  return (
+    <Card title="Why recent events did not arrive" isFlush>
+      <Waiting query={query} />
+      {query.data?.entities.length === 0 ? (
+        <Empty title="Every recent event arrived, or was stopped by a rule." />
+      ) : null}
+      {query.data === undefined || query.data.entities.length === 0 ? null : (
+        <Table
+          label="Why recent events did not arrive"
+          rows={query.data.entities}
+          keyOf={({ reason, outcome }) => `${outcome} ${reason}`}
+          columns={[
+            { title: 'Reason', cell: ({ reason }) => <span dir="auto">{reason}</span> },
+            {
+              title: 'Now',
+              cell: ({ outcome }) =>
+                outcome === 'retrying' ? <State tone="warn">Retrying</State> : <State tone="bad">Given up</State>,
+            },
+            { title: 'Events', isNumber: true, cell: ({ events }) => showCount(events) },
+            { title: 'Last', cell: ({ lastAt }) => <Ago at={lastAt} /> },
+            {
+              title: 'For example',
+              cell: ({ lastEventId }) => <Link to={`/events/${encodeURIComponent(lastEventId)}`}>the last event</Link>,
+            },
+          ]}
+        />
+      )}
+    </Card>
+  );
+}

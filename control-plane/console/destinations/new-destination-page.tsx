@@ -1,0 +1,110 @@
+import { useState } from 'react';
+import type { FormEvent, ReactElement } from 'react';
+import { Link, useNavigate, useSearchParams } from 'react-router';
+import { useChange, useRead } from '../api/queries.ts';
+import { request } from '../api/request.ts';
+import type { Destination, DestinationType } from '../api/types.ts';
+import { ErrorNote, Waiting } from '../design/feedback.tsx';
+import { Field } from '../design/field.tsx';
+import { Card, Empty, Page } from '../design/page.tsx';
+
+/** Adds a destination to the draft: a kind, a name; its settings come on the page of its own. */
+export function NewDestinationPage(): ReactElement {
+  const query = useRead<{ readonly entities: readonly DestinationType[] }>('/destinations/types');
+  const [search, setSearch] = useSearchParams();
+  const kindId = search.get('kind');
+  const kinds = query.data?.entities ?? [];
+  const kind = kinds.find(({ id }) => id === kindId);
+  return (
+    <Page
+      title={kind === undefined ? 'Add a destination' : `Add ${kind.label}`}
+      lead={kind === undefined ? 'Which platform do events go to?' : undefined}
+      back={
+        kind === undefined
+          ? { to: '/destinations', label: 'Destinations' }
+          : { to: '/destinations/new', label: 'All kinds' }
+      }
+    >
+      <Waiting query={query} />
+      {kind === undefined ? (
+        <Kinds
+          kinds={kinds}
+          text={search.get('q') ?? ''}
+          onText={(text) => setSearch(text === '' ? {} : { q: text }, { replace: true })}
+        />
+      ) : (
+        <Create kind={kind} />
+      )}
+    </Page>
+  );
+}
+
+type KindsProps = {
+  readonly kinds: readonly DestinationType[];
+  readonly text: string;
+  readonly onText: (text: string) => void;
+};
+
+function Kinds({ kinds, text, onText }: KindsProps): ReactElement {
+  const wanted = text.trim().toLowerCase();
+  const shown = kinds.filter(({ id, label }) => `${id} ${label}`.toLowerCase().includes(wanted));
+  return (
+    <>
+      <form role="search" onSubmit={(event) => event.preventDefault()}>
+        <Field label="Search">
+          {(ids) => <input {...ids} type="search" value={text} onChange={(event) => onText(event.target.value)} />}
+        </Field>
+      </form>
+      {shown.length === 0 && kinds.length > 0 ? (
+        <Empty title="No kind is called so.">
+          <p>An HTTP destination sends to any address.</p>
+        </Empty>
+      ) : null}
+      <ul className="choices">
+        {shown.map((kind) => (
+          <li key={kind.id}>
+            <Link to={`/destinations/new?kind=${kind.id}`}>
+              <strong>{kind.label}</strong>
+              <span className="hint">{needs(kind)}</span>
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function needs({ settings }: DestinationType): string {
+  const required = settings.filter((setting) => setting.required === true).map(({ label }) => label);
+  return required.length === 0 ? 'Needs no settings' : `Needs ${required.join(', ')}`;
+}
+
+function Create({ kind }: { readonly kind: DestinationType }): ReactElement {
+  const navigate = useNavigate();
+  const [name, setName] = useState(kind.label);
+  const create = useChange((body: object) => request<Destination>('POST', '/destinations', body));
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    create.mutate({ type: kind.id, name }, { onSuccess: ({ id }) => void navigate(`/destinations/${id}/settings`) });
+  };
+  return (
+    <Card>
+      <form onSubmit={submit}>
+        <Field label="Name" hint="As you will look for it.">
+          {(ids) => (
+            <input {...ids} required maxLength={250} value={name} onChange={(event) => setName(event.target.value)} />
+          )}
+        </Field>
+        <p className="soft">
+          Its settings come next. It becomes part of the draft, and gets events once the draft is published.
+        </p>
+        <ErrorNote error={create.error} />
+        <div className="row">
+          <button className="primary" type="submit" disabled={create.isPending}>
+            Add it and go on to its settings
+          </button>
+        </div>
+      </form>
+    </Card>
+  );
+}

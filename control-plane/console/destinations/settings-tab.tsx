@@ -1,0 +1,98 @@
+import { useState } from 'react';
+import type { ReactElement } from 'react';
+import { Link } from 'react-router';
+import { useScope } from '../api/accounts.ts';
+import { useChange, useList, useRead } from '../api/queries.ts';
+import { request } from '../api/request.ts';
+import type { Destination, DestinationType, JsonObject, Source } from '../api/types.ts';
+import { ErrorNote, State, Waiting } from '../design/feedback.tsx';
+import { Check, Field } from '../design/field.tsx';
+import { Card } from '../design/page.tsx';
+import { JsonForm } from '../forms/json-form.tsx';
+import { changedSettings, settingsForm } from '../forms/settings-schema.ts';
+
+/** What a destination is set to, in the draft. */
+export function SettingsTab({ destination }: { readonly destination: Destination }): ReactElement {
+  const types = useRead<{ readonly entities: readonly DestinationType[] }>('/destinations/types');
+  const mayUpdate = useScope('destination:update');
+  const save = useChange((body: object) => request<Destination>('PATCH', `/destinations/${destination.id}`, body));
+  const kind = types.data?.entities.find(({ id }) => id === destination.type);
+  const stored = destination.settings ?? {};
+  const form = kind === undefined ? undefined : settingsForm(kind, stored);
+  return (
+    <>
+      <Waiting query={types} />
+      {mayUpdate ? null : (
+        <p className="note warn">This key may read settings, not change them: it lacks the scope destination:update.</p>
+      )}
+      {save.isSuccess ? (
+        <p className="note good" role="status">
+          <State tone="good">Saved in the draft.</State>
+          <span>
+            Events are sent so once it is published. <Link to="/draft">Look at the draft</Link>, or send a{' '}
+            <Link to={`/destinations/${destination.id}/test`}>test event</Link>.
+          </span>
+        </p>
+      ) : null}
+      <div className="columns">
+        {kind === undefined || form === undefined ? null : (
+          <Card title={kind.label}>
+            <JsonForm
+              // A form begins anew with what is stored now.
+              key={destination.updatedAt ?? destination.createdAt}
+              {...form}
+              action="Save in the draft"
+              error={save.error}
+              isBusy={save.isPending || !mayUpdate}
+              onSubmit={(values: JsonObject) => save.mutate({ settings: changedSettings(kind, stored, values) })}
+            />
+          </Card>
+        )}
+        <General destination={destination} />
+      </div>
+    </>
+  );
+}
+
+function General({ destination }: { readonly destination: Destination }): ReactElement {
+  const mayUpdate = useScope('destination:update');
+  const sources = useList<Source>('/sources?limit=100');
+  const [name, setName] = useState(destination.name ?? '');
+  const [limited, setLimited] = useState<readonly string[]>(destination.limitedToSourceIds ?? []);
+  const save = useChange((body: object) => request<Destination>('PATCH', `/destinations/${destination.id}`, body));
+  return (
+    <Card title="Name and sources">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          save.mutate({ name, limitedToSourceIds: limited.length === 0 ? null : limited });
+        }}
+      >
+        <Field label="Name">
+          {(ids) => <input {...ids} maxLength={250} value={name} onChange={(event) => setName(event.target.value)} />}
+        </Field>
+        <fieldset>
+          <legend>Takes events of</legend>
+          <p className="hint">
+            {limited.length === 0 ? 'Every source. Choose some to leave out the others.' : 'These only.'}
+          </p>
+          {sources.entities.map(({ id, name: sourceName, type }) => (
+            <Check
+              key={id}
+              label={sourceName ?? type}
+              checked={limited.includes(id)}
+              onChange={(isOn) => setLimited(isOn ? [...limited, id] : limited.filter((one) => one !== id))}
+            />
+          ))}
+        </fieldset>
+        <ErrorNote error={save.error} />
+        <div className="row">
+          <button type="submit" disabled={save.isPending || !mayUpdate}>
+            Save in the draft
+          </button>
+          {save.isSuccess ? <State tone="good">Saved</State> : null}
+        </div>
+      </form>
+    </Card>
+  );
+}

@@ -1,0 +1,81 @@
+import { useState } from 'react';
+import type { ReactElement } from 'react';
+import { useParams } from 'react-router';
+import { useScope } from '../api/accounts.ts';
+import { useChange, useRead } from '../api/queries.ts';
+import { request } from '../api/request.ts';
+import type { Change, Version } from '../api/types.ts';
+import { Confirm } from '../design/confirm.tsx';
+import { Waiting } from '../design/feedback.tsx';
+import { countOf } from '../design/numbers.ts';
+import { Card, Empty, Page } from '../design/page.tsx';
+import { At } from '../design/time.tsx';
+import { ChangeList } from './change-list.tsx';
+import { VersionState } from './versions-page.tsx';
+
+/** One version: what it would change if it were made live. */
+export function VersionPage(): ReactElement {
+  const { id = '' } = useParams();
+  const query = useRead<Version>(`/versions/${id}`);
+  const changes = useRead<{ readonly changes: readonly Change[] }>(`/versions/${id}/changes`);
+  const mayPublish = useScope('version:publish');
+  const [isAsking, setAsking] = useState(false);
+  const publish = useChange(() => request('POST', `/versions/${id}/publish`));
+  const version = query.data;
+  const listed = changes.data?.changes ?? [];
+  return (
+    <Page
+      title={version?.name ?? 'Version'}
+      lead={version === undefined ? undefined : `Version ${version.versionNumber}`}
+      back={{ to: '/versions', label: 'Versions' }}
+      actions={
+        version === undefined || version.isPublished || !mayPublish ? null : (
+          <button type="button" className="primary" onClick={() => setAsking(true)}>
+            {version.publishedAt === null ? 'Make it live' : 'Go back to it'}
+          </button>
+        )
+      }
+    >
+      <Waiting query={query} />
+      {version === undefined ? null : (
+        <Card title="About it">
+          <dl className="facts">
+            <dt>State</dt>
+            <dd>
+              <VersionState version={version} />
+            </dd>
+            <dt>Made</dt>
+            <dd>
+              <At at={version.createdAt} />
+            </dd>
+            <dt>Published</dt>
+            <dd>{version.publishedAt === null ? 'never' : <At at={version.publishedAt} />}</dd>
+            <dt>By</dt>
+            <dd>{version.publishedByUserName ?? '–'}</dd>
+            <dt>Notes</dt>
+            <dd>{version.notes ?? '–'}</dd>
+          </dl>
+        </Card>
+      )}
+      <h2>What it changes against what is live</h2>
+      <Waiting query={changes} />
+      {changes.isSuccess && listed.length === 0 ? (
+        <Card>
+          <Empty title="Nothing: it is what is live." />
+        </Card>
+      ) : (
+        <ChangeList changes={listed} />
+      )}
+      {isAsking ? (
+        <Confirm
+          title={`Make version ${version?.versionNumber ?? ''} live?`}
+          action="Make it live"
+          onDone={() => setAsking(false)}
+          onConfirm={() => publish.mutateAsync(undefined)}
+        >
+          <p>{countOf(listed.length, 'change')} reach every process at once. The draft stays as it is.</p>
+        </Confirm>
+      ) : null}
+    </Page>
+  );
+}

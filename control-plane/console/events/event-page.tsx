@@ -1,0 +1,187 @@
+import { useState } from 'react';
+import type { ReactElement } from 'react';
+import { Link, useParams } from 'react-router';
+import { useList, useRead } from '../api/queries.ts';
+import type { Destination, RecentEvent, Way } from '../api/types.ts';
+import { Code, showJson } from '../design/code.tsx';
+import { State, Waiting } from '../design/feedback.tsx';
+import type { Tone } from '../design/feedback.tsx';
+import { Field } from '../design/field.tsx';
+import { countOf } from '../design/numbers.ts';
+import { Card, Empty, Page } from '../design/page.tsx';
+import { RequestView } from '../design/shown-request.tsx';
+import { Ago, At } from '../design/time.tsx';
+import { OutcomeState } from './outcomes.tsx';
+
+/** One event and its way: arrived, resolved, decided about, attempted. */
+export function EventPage(): ReactElement {
+  const { id = '' } = useParams();
+  const path = `/events/${encodeURIComponent(id)}`;
+  const query = useRead<RecentEvent>(path, { everyMs: 3_000 });
+  const event = query.data;
+  return (
+    <Page
+      title={event?.event ?? 'Event'}
+      lead={<span className="mono">{id}</span>}
+      back={{ to: '/events', label: 'Events' }}
+    >
+      <Waiting query={query} />
+      {event === undefined ? null : (
+        <>
+          <div className="columns">
+            <Arrival event={event} />
+            <Card title="What it says">
+              {event.truncated ? (
+                <p className="note warn">It is large: parts of it are not kept in this view.</p>
+              ) : null}
+              <Code label="Properties" text={showJson(event.eventProperties)} />
+              <Code label="Context" text={showJson(event.context)} />
+              <Code label="The visitor, after it" text={showJson(event.visitor)} />
+            </Card>
+          </div>
+          <Ways event={event} path={path} />
+        </>
+      )}
+    </Page>
+  );
+}
+
+function Arrival({ event }: { readonly event: RecentEvent }): ReactElement {
+  const destinations = useList<Destination>('/destinations?limit=100');
+  const nameOf = (id: string): string => destinations.entities.find((one) => one.id === id)?.name ?? 'a destination';
+  return (
+    <Card title="Its way">
+      <ol className="steps">
+        <li>
+          <strong>Happened</strong>
+          <At at={event.time} />
+        </li>
+        <li>
+          <strong>Arrived</strong>
+          <div className="stack tight">
+            <At at={event.receivedAt} />
+            <span>
+              from <Link to={`/sources/${event.sourceId}`}>its source</Link>
+              {event.test ? ', with its test key' : ''}
+            </span>
+          </div>
+        </li>
+        <li>
+          <strong>Resolved</strong>
+          <div className="stack tight">
+            <span>
+              as <Link to={`/visitors/${encodeURIComponent(event.visitorId)}`}>visitor {event.visitorId}</Link>
+            </span>
+            <span className="hint">
+              {event.versionNumber === null
+                ? 'The live version then is not known.'
+                : `Under version ${event.versionNumber}.`}
+            </span>
+          </div>
+        </li>
+        <li>
+          <strong>Sent</strong>
+          <div className="stack">
+            {event.outcomes.length === 0 ? (
+              <span className="soft">
+                {event.test ? 'Nowhere: it came with a test key.' : 'No destination has dealt with it yet.'}
+              </span>
+            ) : null}
+            {event.outcomes.map(({ destinationId, outcome, reason, attempts, at }) => (
+              <div key={destinationId} className="stack tight">
+                <span className="row">
+                  <OutcomeState outcome={outcome} />
+                  <Link className="clip" dir="auto" to={`/destinations/${destinationId}`}>
+                    {nameOf(destinationId)}
+                  </Link>
+                </span>
+                <span className="hint">
+                  {countOf(attempts, 'attempt')}, <Ago at={at} />
+                </span>
+                {reason === null ? null : <span dir="auto">{reason}</span>}
+              </div>
+            ))}
+          </div>
+        </li>
+      </ol>
+    </Card>
+  );
+}
+
+const words: Readonly<Record<Way['decision'], readonly [Tone, string]>> = {
+  send: ['good', 'Is sent'],
+  skip: ['off', 'Not for it'],
+  stop: ['off', 'Stopped'],
+  globalStop: ['off', 'Stopped'],
+  broken: ['bad', 'Cannot be sent'],
+};
+
+/** What the rules would do with it at each destination, now or once the draft is published. */
+function Ways({ event, path }: { readonly event: RecentEvent; readonly path: string }): ReactElement {
+  const [rules, setRules] = useState<'live' | 'draft'>('live');
+  const [chosen, setChosen] = useState<string>();
+  const query = useRead<{ readonly ways: readonly Way[] }>(`${path}/ways?rules=${rules}`);
+  const ways = query.data?.ways ?? [];
+  return (
+    <Card title="What the rules say of it at each destination">
+      <div style={{ maxWidth: 320 }}>
+        <Field label="Rules of" hint="Nothing is sent.">
+          {(ids) => (
+            <select
+              {...ids}
+              value={rules}
+              onChange={(input) => setRules(input.target.value === 'draft' ? 'draft' : 'live')}
+            >
+              <option value="live">the live version, as it is now</option>
+              <option value="draft">the draft, before it is published</option>
+            </select>
+          )}
+        </Field>
+      </div>
+      <Waiting query={query} />
+      {query.isSuccess && ways.length === 0 ? <Empty title="There is no destination in it." /> : null}
+      <ul className="problems">
+        {ways.map((way) => {
+          const [tone, word] = words[way.decision];
+          const isOpen = chosen === way.destinationId;
+          return (
+            <li key={way.destinationId}>
+              <State tone={tone}>{word}</State>
+              <Link to={`/destinations/${way.destinationId}`} dir="auto">
+                {way.name === '' ? way.type : way.name}
+              </Link>
+              <span className="soft">{way.why}</span>
+              {way.eventName !== null && way.eventName !== event.event ? <span>as {way.eventName}</span> : null}
+              {way.decision === 'send' ? (
+                <button
+                  type="button"
+                  className="plain"
+                  aria-expanded={isOpen}
+                  onClick={() => setChosen(isOpen ? undefined : way.destinationId)}
+                >
+                  {isOpen ? 'Hide what it would be sent' : 'Show what it would be sent'}
+                </button>
+              ) : null}
+              {isOpen ? <Preview path={path} rules={rules} destinationId={way.destinationId} /> : null}
+            </li>
+          );
+        })}
+      </ul>
+    </Card>
+  );
+}
+
+type PreviewProps = { readonly path: string; readonly rules: string; readonly destinationId: string };
+
+function Preview({ path, rules, destinationId }: PreviewProps): ReactElement {
+  const query = useRead<{ readonly ways: readonly Way[] }>(
+    `${path}/ways?rules=${rules}&destinationId=${encodeURIComponent(destinationId)}`,
+  );
+  const way = query.data?.ways[0];
+  return (
+    <div className="stack" style={{ flexBasis: '100%' }}>
+      <Waiting query={query} />
+      {way?.request === undefined || way.request === null ? <p>{way?.why}</p> : <RequestView request={way.request} />}
+    </div>
+  );
+}

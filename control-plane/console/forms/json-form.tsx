@@ -1,0 +1,72 @@
+// The package's own index also brings what its tests need.
+import Form from '@rjsf/core/lib/components/Form.js';
+import type { FieldTemplateProps, ObjectFieldTemplateProps, RJSFSchema, UiSchema } from '@rjsf/utils';
+import { useState } from 'react';
+import type { ReactElement } from 'react';
+import type { JsonObject } from '../api/types.ts';
+import { ErrorNote } from '../design/feedback.tsx';
+import { formValidator } from './form-validator.ts';
+
+export type JsonFormProps = {
+  readonly schema: RJSFSchema;
+  readonly uiSchema: UiSchema;
+  readonly initial: JsonObject;
+  readonly action: string;
+  readonly error: unknown;
+  readonly isBusy: boolean;
+  readonly onSubmit: (values: JsonObject) => void;
+};
+
+/** A form made of a JSON schema. */
+export function JsonForm({ schema, uiSchema, initial, action, error, isBusy, onSubmit }: JsonFormProps): ReactElement {
+  const [values, setValues] = useState<JsonObject>(initial);
+  return (
+    <Form
+      schema={schema}
+      uiSchema={uiSchema}
+      validator={formValidator}
+      formData={values}
+      idPrefix="setting"
+      noHtml5Validate
+      showErrorList={false}
+      templates={{ FieldTemplate, ObjectFieldTemplate }}
+      onChange={({ formData }) => setValues(formData as JsonObject)}
+      onSubmit={() => onSubmit(values)}
+    >
+      <ErrorNote error={error} />
+      <div className="row">
+        <button className="primary" type="submit" disabled={isBusy}>
+          {isBusy ? 'Saving …' : action}
+        </button>
+      </div>
+    </Form>
+  );
+}
+
+function FieldTemplate(props: FieldTemplateProps): ReactElement {
+  const { id, label, required, rawDescription, rawErrors, children, schema, hidden } = props;
+  if (hidden === true) return <div hidden>{children}</div>;
+  if (schema.type === 'object') return <>{children}</>;
+  if (schema.type === 'null') return <p className="note">{label}</p>;
+  return (
+    <div className="field">
+      {schema.type === 'boolean' ? null : (
+        <label htmlFor={id}>
+          {label}
+          {required === true ? <span className="hint"> (required)</span> : null}
+        </label>
+      )}
+      {children}
+      {rawDescription === undefined || schema.type === 'boolean' ? null : <div className="hint">{rawDescription}</div>}
+      {rawErrors?.map((error) => (
+        <div key={error} className="field-error" role="alert">
+          {label} {error}
+        </div>
+      ))}
+    </div>
+  );
+}
+
+function ObjectFieldTemplate({ properties }: ObjectFieldTemplateProps): ReactElement {
+  return <fieldset>{properties.map(({ content }) => content)}</fieldset>;
+}

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { formValidator } from './form-validator.ts';
+import { changedSettings, settingsForm } from './settings-schema.ts';
+
+const kind = {
+  settings: [
+    { key: 'note', type: 'Alert', label: 'Read this first' },
+    { key: 'url', type: 'Text', label: 'Address', placeholder: 'https://…', required: true },
+    { key: 'token', type: 'Secret', label: 'Token', placeholder: '', required: true },
+    { key: 'method', type: 'Select', label: 'Method', options: [{ label: 'Post', value: 'POST' }] },
+  ],
+} as const;
+
+test('settings form: a stored secret is neither shown nor asked for again', () => {
+  const { schema, initial } = settingsForm(kind, { url: 'https://a.example', token: '********' });
+  expect(schema.required).toEqual(['url']);
+  expect(initial).toEqual({ url: 'https://a.example' });
+});
+
+test('settings form: what was emptied is cleared, a secret is sent where it was typed, and nothing else', () => {
+  const stored = { url: 'https://a.example', token: '********', method: 'POST' };
+  expect(changedSettings(kind, stored, { url: 'https://a.example', method: 'POST' })).toEqual({});
+  expect(changedSettings(kind, stored, { url: '', token: 'new' })).toEqual({ url: null, token: 'new', method: null });
+});
+
+test('settings form: a problem names its field', () => {
+  const { schema } = settingsForm(kind, {});
+  const { errors } = formValidator.validateFormData({ token: 'x', method: 'GET' }, schema);
+  expect(errors).toContainEqual(expect.objectContaining({ property: '.url', message: 'is required' }));
+  expect(errors.some(({ property }) => property === '.method')).toBe(true);
+  expect(formValidator.isValid(schema, { url: 'a', token: 'x', method: 'POST' }, schema)).toBe(true);
+});

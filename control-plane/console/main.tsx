@@ -1,0 +1,29 @@
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { BrowserRouter } from 'react-router';
+import { RequestError } from './api/request.ts';
+import { Console } from './console.tsx';
+import './design/design.css';
+
+const client = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 5_000,
+      // What was refused is refused again; what did not answer may do so the next time.
+      retry: (failures, error) => failures < 2 && (!(error instanceof RequestError) || error.status >= 500),
+    },
+  },
+});
+
+const root = document.getElementById('root');
+if (root === null) throw new Error('the page has no place for the console');
+createRoot(root).render(
+  <StrictMode>
+    <QueryClientProvider client={client}>
+      <BrowserRouter>
+        <Console />
+      </BrowserRouter>
+    </QueryClientProvider>
+  </StrictMode>,
+);

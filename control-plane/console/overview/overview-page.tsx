@@ -1,0 +1,227 @@
+import type { ReactElement } from 'react';
+import { Link, useSearchParams } from 'react-router';
+import { useLive } from '../api/use-live.ts';
+import type { Activity, ActivityDestination, ActivityRange, ActivitySource, Problem } from '../api/types.ts';
+import { Bars } from '../design/bars.tsx';
+import { ErrorNote, Loading, State } from '../design/feedback.tsx';
+import { HealthState } from '../design/health-state.tsx';
+import { countOf, showCount, showMs, showShare } from '../design/numbers.ts';
+import { Card, Empty, Page } from '../design/page.tsx';
+import { Table } from '../design/table.tsx';
+import { Ago } from '../design/time.tsx';
+
+const ranges: Readonly<Record<ActivityRange, string>> = { '15m': '15 minutes', '24h': '24 hours' };
+
+/** What comes in, what goes out, and what is not well; problems first. */
+export function OverviewPage(): ReactElement {
+  const [search] = useSearchParams();
+  const range: ActivityRange = search.get('range') === '24h' ? '24h' : '15m';
+  const { value: activity, isConnected, error } = useLive<Activity>(`/activity/stream?range=${range}`);
+  return (
+    <Page
+      title="Overview"
+      lead={`The last ${ranges[range]}, as it happens.`}
+      actions={
+        <>
+          <span className="live-dot" role="status">
+            {isConnected ? <State tone="good">Live</State> : <State tone="off">Connecting …</State>}
+          </span>
+          <nav className="row" aria-label="How far back">
+            {Object.entries(ranges).map(([id, label]) => (
+              <Link
+                key={id}
+                className={id === range ? 'button primary' : 'button'}
+                aria-current={id === range ? 'true' : undefined}
+                to={`/?range=${id}`}
+              >
+                {label}
+              </Link>
+            ))}
+          </nav>
+        </>
+      }
+    >
+      <ErrorNote error={error} />
+      {activity === undefined ? error === undefined ? <Loading /> : null : <Shown activity={activity} />}
+    </Page>
+  );
+}
+
+function Shown({ activity }: { readonly activity: Activity }): ReactElement {
+  const { problems, sources, destinations } = activity;
+  const events = sources.reduce((sum, { total }) => sum + total, 0);
+  const delivered = destinations.reduce((sum, { inRange }) => sum + inRange.succeeded, 0);
+  const failed = destinations.reduce((sum, { inRange }) => sum + inRange.failed, 0);
+  return (
+    <>
+      <Problems problems={problems} />
+      <dl className="figures">
+        <div>
+          <dt>Events in</dt>
+          <dd>{showCount(events)}</dd>
+          <dd>from {countOf(sources.filter(({ total }) => total > 0).length, 'source')}</dd>
+        </div>
+        <div>
+          <dt>Delivered</dt>
+          <dd>{showCount(delivered)}</dd>
+          <dd>to {countOf(destinations.filter(({ isLive }) => isLive).length, 'live destination')}</dd>
+        </div>
+        <div>
+          <dt>Failed attempts</dt>
+          <dd>{showCount(failed)}</dd>
+          <dd>{delivered + failed === 0 ? 'none made' : `${showShare(failed / (delivered + failed))} of all`}</dd>
+        </div>
+        <div>
+          <dt>Wait to be resolved</dt>
+          <dd>{showCount(activity.unresolvedFrames)}</dd>
+          <dd>
+            {activity.oldestUnresolvedMs === null
+              ? 'nothing waits'
+              : `the oldest for ${showMs(activity.oldestUnresolvedMs)}`}
+          </dd>
+        </div>
+        <div>
+          <dt>Live version</dt>
+          <dd>{activity.live === null ? 'none' : activity.live.versionNumber}</dd>
+          <dd>
+            {activity.live === null ? (
+              <Link to="/draft">Publish the draft</Link>
+            ) : (
+              <>
+                published <Ago at={activity.live.publishedAt} />
+              </>
+            )}
+          </dd>
+        </div>
+        <div>
+          <dt>Draft</dt>
+          <dd>{activity.draftChanges}</dd>
+          <dd>
+            {activity.draftChanges === 0 ? 'no change waits' : <Link to="/draft">look at what would change</Link>}
+          </dd>
+        </div>
+      </dl>
+      <Card title="Destinations" isFlush aside={<Link to="/destinations">All destinations</Link>}>
+        {destinations.length === 0 ? (
+          <Empty title="There is no destination yet.">
+            <p>Events are stored, and go nowhere.</p>
+            <Link className="button primary" to="/destinations/new">
+              Add a destination
+            </Link>
+          </Empty>
+        ) : (
+          <Table
+            label="Destinations"
+            rows={destinations.toSorted((a, b) => b.inRange.failed - a.inRange.failed).slice(0, shownMax)}
+            keyOf={({ id }) => id}
+            columns={destinationColumns}
+          />
+        )}
+      </Card>
+      <Card title="Sources" isFlush aside={<Link to="/sources">All sources</Link>}>
+        {sources.length === 0 ? (
+          <Empty title="There is no source yet.">
+            <p>A source has the key events are sent with.</p>
+            <Link className="button primary" to="/sources">
+              Add a source
+            </Link>
+          </Empty>
+        ) : (
+          <Table
+            label="Sources"
+            rows={sources.toSorted((a, b) => b.total - a.total).slice(0, shownMax)}
+            keyOf={({ id }) => id}
+            columns={sourceColumns}
+          />
+        )}
+      </Card>
+    </>
+  );
+}
+
+/** The page stays an overview: the rest is a click away. */
+const shownMax = 12;
+
+const destinationColumns = [
+  {
+    title: 'Destination',
+    cell: ({ id, name, type }: ActivityDestination) => (
+      <div className="stack tight">
+        <Link className="clip" dir="auto" to={`/destinations/${id}`}>
+          {name}
+        </Link>
+        <span className="hint">{type}</span>
+      </div>
+    ),
+  },
+  {
+    title: '24 hours',
+    cell: ({ health, isLive }: ActivityDestination) =>
+      isLive ? <HealthState health={health} /> : <State tone="off">Not live</State>,
+  },
+  { title: 'Attempts', cell: ({ succeeded, failed }: ActivityDestination) => <Bars good={succeeded} bad={failed} /> },
+  { title: 'Delivered', isNumber: true, cell: ({ inRange }: ActivityDestination) => showCount(inRange.succeeded) },
+  { title: 'Failed', isNumber: true, cell: ({ inRange }: ActivityDestination) => showCount(inRange.failed) },
+  { title: 'Waiting', isNumber: true, cell: ({ backlog }: ActivityDestination) => showCount(backlog.waitingFrames) },
+  { title: 'Given up', isNumber: true, cell: ({ backlog }: ActivityDestination) => showCount(backlog.deadLetters) },
+];
+
+const sourceColumns = [
+  {
+    title: 'Source',
+    cell: ({ id, name, type }: ActivitySource) => (
+      <div className="stack tight">
+        <Link className="clip" dir="auto" to={`/sources/${id}`}>
+          {name}
+        </Link>
+        <span className="hint">{type}</span>
+      </div>
+    ),
+  },
+  {
+    title: 'State',
+    cell: ({ isLive }: ActivitySource) =>
+      isLive ? <State tone="good">Live</State> : <State tone="off">Not live</State>,
+  },
+  { title: 'Events in', cell: ({ events }: ActivitySource) => <Bars good={events} /> },
+  { title: 'Events', isNumber: true, cell: ({ total }: ActivitySource) => showCount(total) },
+  { title: 'With the test key', isNumber: true, cell: ({ testTotal }: ActivitySource) => showCount(testTotal) },
+  { title: 'Last request', cell: ({ lastTriggeredAt }: ActivitySource) => <Ago at={lastTriggeredAt} /> },
+];
+
+function Problems({ problems }: { readonly problems: readonly Problem[] }): ReactElement {
+  if (problems.length === 0) {
+    return (
+      <div className="note good" role="status">
+        <State tone="good">All is well: nothing fails, and nothing waits too long.</State>
+      </div>
+    );
+  }
+  const isBad = problems.some(({ level }) => level === 'bad');
+  return (
+    <section className={isBad ? 'note bad' : 'note warn'} aria-label="Problems">
+      <h2>{countOf(problems.length, 'problem')}</h2>
+      <ul className="problems">
+        {problems.map((problem) => (
+          <li key={`${problem.kind} ${problem.id ?? ''} ${problem.text}`}>
+            <State tone={problem.level}>
+              <ProblemName problem={problem} />
+            </State>
+            <span>{problem.text}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function ProblemName({ problem: { kind, id, name } }: { readonly problem: Problem }): ReactElement {
+  if (kind === 'destination' && id !== null) {
+    return (
+      <Link className="clip" dir="auto" to={`/destinations/${id}`}>
+        {name}
+      </Link>
+    );
+  }
+  return kind === 'source' ? <span dir="auto">{name}</span> : <Link to="/system">{name}</Link>;
+}

@@ -1,0 +1,138 @@
+import { useEffect, useState } from 'react';
+import type { ReactElement, ReactNode } from 'react';
+import { NavLink, useLocation } from 'react-router';
+import { chooseAccount, useAccounts } from '../api/accounts.ts';
+import { useRead } from '../api/queries.ts';
+import { signOut } from '../api/session.ts';
+import type { Change } from '../api/types.ts';
+import { Field } from '../design/field.tsx';
+import { Logo } from './logo.tsx';
+import { SignInForm } from './sign-in-page.tsx';
+
+type Place = { readonly to: string; readonly label: string; readonly scope: string };
+
+const places: readonly { readonly title: string; readonly places: readonly Place[] }[] = [
+  {
+    title: 'Watch',
+    places: [
+      { to: '/', label: 'Overview', scope: 'activity:find' },
+      { to: '/events', label: 'Events', scope: 'event:list' },
+      { to: '/visitors', label: 'Visitors', scope: 'visitor:find' },
+    ],
+  },
+  {
+    title: 'Configure',
+    places: [
+      { to: '/sources', label: 'Sources', scope: 'source:list' },
+      { to: '/destinations', label: 'Destinations', scope: 'destination:list' },
+      { to: '/draft', label: 'Draft', scope: 'version:find' },
+      { to: '/versions', label: 'Versions', scope: 'version:list' },
+    ],
+  },
+  {
+    title: 'Run',
+    places: [
+      { to: '/keys', label: 'API keys', scope: 'key:list' },
+      { to: '/system', label: 'System', scope: 'system:find' },
+    ],
+  },
+];
+
+/** The frame of every page: where one can go, and as whom. */
+export function Shell({ children }: { readonly children: ReactNode }): ReactElement {
+  const { current } = useAccounts();
+  const [isOpen, setOpen] = useState(false);
+  const { pathname } = useLocation();
+  useEffect(() => setOpen(false), [pathname]);
+  const may = (scope: string): boolean => current?.scopes.some((one) => one === 'all' || one === scope) === true;
+  const draft = useRead<{ readonly changes: readonly Change[] }>('/versions/draft/changes', {
+    everyMs: 15_000,
+    enabled: may('version:find'),
+  });
+  const changes = draft.data?.changes.length ?? 0;
+  return (
+    <div className="shell">
+      <header className={isOpen ? 'side open' : 'side'}>
+        <div className="side-top">
+          <Logo />
+          <button
+            type="button"
+            className="menu-button"
+            aria-expanded={isOpen}
+            aria-controls="places"
+            onClick={() => setOpen(!isOpen)}
+          >
+            Menu
+          </button>
+        </div>
+        <nav className="places" id="places" aria-label="Pages">
+          {places.map((group) => {
+            const shown = group.places.filter(({ scope }) => may(scope));
+            if (shown.length === 0) return null;
+            return (
+              <div key={group.title}>
+                <h2>{group.title}</h2>
+                <ul>
+                  {shown.map(({ to, label }) => (
+                    <li key={to}>
+                      <NavLink to={to} end={to === '/'}>
+                        {label}
+                        {to === '/draft' && changes > 0 ? (
+                          <span className="count">
+                            {changes}
+                            <span className="hidden-text"> changes</span>
+                          </span>
+                        ) : null}
+                      </NavLink>
+                    </li>
+                  ))}
+                </ul>
+              </div>
+            );
+          })}
+        </nav>
+        <Who />
+      </header>
+      <main>{children}</main>
+    </div>
+  );
+}
+
+function Who(): ReactElement | null {
+  const { all = [], current } = useAccounts();
+  const [isAdding, setAdding] = useState(false);
+  if (current === undefined) return null;
+  return (
+    <div className="who">
+      {all.length > 1 ? (
+        <Field label="Account">
+          {(ids) => (
+            <select {...ids} value={current.accountId} onChange={(event) => chooseAccount(event.target.value)}>
+              {all.map(({ accountId, accountName }) => (
+                <option key={accountId} value={accountId}>
+                  {accountName}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+      ) : (
+        <p>
+          <strong dir="auto">{current.accountName}</strong>
+        </p>
+      )}
+      <p className="soft">
+        Key <span dir="auto">{current.keyName}</span>
+      </p>
+      {isAdding ? <SignInForm onDone={() => setAdding(false)} /> : null}
+      <div className="row">
+        <button type="button" className="plain" onClick={() => void signOut(current)}>
+          Sign out
+        </button>
+        <button type="button" className="plain" aria-expanded={isAdding} onClick={() => setAdding(!isAdding)}>
+          {isAdding ? 'Not now' : 'Other account'}
+        </button>
+      </div>
+    </div>
+  );
+}

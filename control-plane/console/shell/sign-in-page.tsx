@@ -1,0 +1,80 @@
+import { useEffect, useState } from 'react';
+import type { FormEvent, ReactElement } from 'react';
+import { signIn } from '../api/session.ts';
+import { ErrorNote } from '../design/feedback.tsx';
+import { Check, Field } from '../design/field.tsx';
+import { Logo } from './logo.tsx';
+
+export type SignInProps = {
+  /** Why a link did not sign in. */
+  readonly failed?: unknown;
+  readonly onDone?: () => void;
+};
+
+/** Signs in with an API key. */
+export function SignInPage({ failed }: SignInProps): ReactElement {
+  useEffect(() => {
+    document.title = 'Sign in · Sluice';
+  }, []);
+  return (
+    <div className="sign-in">
+      <main className="card">
+        <div className="body">
+          <Logo />
+          <h1>Sign in</h1>
+          <ErrorNote error={failed} />
+          <SignInForm />
+          <p className="hint">
+            <code>npm start</code> prints a link that signs in. Elsewhere, <code>npm run keys -- create</code> makes a
+            key.
+          </p>
+        </div>
+      </main>
+    </div>
+  );
+}
+
+export function SignInForm({ onDone }: SignInProps): ReactElement {
+  const [key, setKey] = useState('');
+  const [isKept, setKept] = useState(false);
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>();
+  const submit = async (event: FormEvent): Promise<void> => {
+    event.preventDefault();
+    setBusy(true);
+    setError(undefined);
+    try {
+      await signIn(key.trim(), isKept);
+      onDone?.();
+    } catch (failure) {
+      setError(failure);
+      setBusy(false);
+    }
+  };
+  return (
+    <form onSubmit={(event) => void submit(event)}>
+      <Field label="API key" hint="It decides what you see: each page needs a scope of its own.">
+        {(ids) => (
+          <input
+            {...ids}
+            className="mono"
+            type="password"
+            required
+            autoComplete="off"
+            spellCheck={false}
+            placeholder="slk_…"
+            value={key}
+            onChange={(event) => setKey(event.target.value)}
+          />
+        )}
+      </Field>
+      <Check label="Stay signed in on this browser" checked={isKept} onChange={setKept} />
+      <ErrorNote error={error} />
+      <div className="row">
+        <button className="primary" type="submit" disabled={isBusy || key.trim() === ''}>
+          {isBusy ? 'Signing in …' : 'Sign in'}
+        </button>
+      </div>
+    </form>
+  );
+}

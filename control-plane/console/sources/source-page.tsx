@@ -1,0 +1,145 @@
+import { useState } from 'react';
+import type { ReactElement } from 'react';
+import { Link, useParams } from 'react-router';
+import { useScope } from '../api/accounts.ts';
+import { useChange, useRead } from '../api/queries.ts';
+import { request } from '../api/request.ts';
+import type { Source, Tokens } from '../api/types.ts';
+import { Code } from '../design/code.tsx';
+import { Confirm } from '../design/confirm.tsx';
+import { ErrorNote, Waiting } from '../design/feedback.tsx';
+import { Field } from '../design/field.tsx';
+import { Card, Page } from '../design/page.tsx';
+import { Ago, At } from '../design/time.tsx';
+import { SourceState } from './sources-page.tsx';
+
+/** One source: its keys, and what to send with them. */
+export function SourcePage(): ReactElement {
+  const { id = '' } = useParams();
+  const path = `/sources/${id}`;
+  const query = useRead<Source>(path, { everyMs: 5_000 });
+  const tokens = useRead<Tokens>(`${path}/tokens`);
+  const mayUpdate = useScope('source:update');
+  const [isRotating, setRotating] = useState(false);
+  const rotate = useChange(() => request('POST', `${path}/tokens/rotate`));
+  const turn = useChange((status: string) => request('PATCH', path, { status }));
+  const source = query.data;
+  return (
+    <Page
+      title={source?.name ?? source?.type ?? 'Source'}
+      lead={source?.type}
+      back={{ to: '/sources', label: 'Sources' }}
+      actions={
+        source === undefined || !mayUpdate ? null : (
+          <>
+            <button
+              type="button"
+              disabled={turn.isPending}
+              onClick={() => turn.mutate(source.status === 'Enabled' ? 'Disabled' : 'Enabled')}
+            >
+              {source.status === 'Enabled' ? 'Turn off' : 'Turn on'}
+            </button>
+            <button type="button" className="danger" onClick={() => setRotating(true)}>
+              Give it new keys
+            </button>
+          </>
+        )
+      }
+    >
+      <Waiting query={query} />
+      <ErrorNote error={turn.error} />
+      {source === undefined ? null : (
+        <>
+          {source.isPublished === true ? null : (
+            <p className="note warn">
+              It takes no events yet: it is not in the live version. <Link to="/draft">Publish the draft</Link>
+            </p>
+          )}
+          <div className="columns">
+            <Card title="How it is">
+              <dl className="facts">
+                <dt>State</dt>
+                <dd>
+                  <SourceState source={source} />
+                </dd>
+                <dt>Last request</dt>
+                <dd>
+                  <Ago at={source.lastTriggeredAt} />
+                </dd>
+                <dt>Last delivered</dt>
+                <dd>
+                  <Ago at={source.lastDispatchedAt} />
+                </dd>
+                <dt>Made</dt>
+                <dd>
+                  <At at={source.createdAt} />
+                </dd>
+              </dl>
+              <p>
+                <Link to={`/events?sourceId=${source.id}`}>Its newest events</Link>
+              </p>
+            </Card>
+            <Card title="Send an event">
+              <Waiting query={tokens} />
+              {tokens.data === undefined ? null : <Install tokens={tokens.data} />}
+            </Card>
+          </div>
+        </>
+      )}
+      {isRotating ? (
+        <Confirm
+          title="Give this source new keys?"
+          action="Make new keys"
+          isDanger
+          onDone={() => setRotating(false)}
+          onConfirm={() => rotate.mutateAsync(undefined)}
+        >
+          <p>The present keys end at once: what still sends with them is refused until it has the new ones.</p>
+        </Confirm>
+      ) : null}
+    </Page>
+  );
+}
+
+function Install({ tokens }: { readonly tokens: Tokens }): ReactElement {
+  const [which, setWhich] = useState<keyof Tokens>('testToken');
+  const event = {
+    token: tokens[which],
+    event: 'Order Completed',
+    externalId: 'customer-42',
+    properties: { total: 42.5 },
+  };
+  return (
+    <>
+      <Field
+        label="Key"
+        hint={
+          which === 'testToken'
+            ? 'With the test key events are checked and shown here, and sent to no destination.'
+            : 'With this key events go to every destination that may have them.'
+        }
+      >
+        {(ids) => (
+          <select
+            {...ids}
+            value={which}
+            onChange={(input) => setWhich(input.target.value === 'token' ? 'token' : 'testToken')}
+          >
+            <option value="testToken">test key</option>
+            <option value="token">key</option>
+          </select>
+        )}
+      </Field>
+      <Code label="The key" text={tokens[which]} />
+      <Code
+        label="With curl"
+        text={`curl "$GATEWAY/api/v1/track" -H 'content-type: application/json' \\\n  -d '${JSON.stringify(event)}'`}
+      />
+      <Code
+        label="With JavaScript"
+        text={`await fetch(\`\${gateway}/api/v1/track\`, {\n  method: 'POST',\n  headers: { 'content-type': 'application/json' },\n  body: JSON.stringify(${JSON.stringify(event, undefined, 4).replaceAll('\n', '\n  ')}),\n});`}
+      />
+      <p className="hint">GATEWAY is the address of your gateway; of a local stack http://127.0.0.1:8080.</p>
+    </>
+  );
+}

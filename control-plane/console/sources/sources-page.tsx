@@ -1,0 +1,125 @@
+import { useState } from 'react';
+import type { FormEvent, ReactElement } from 'react';
+import { Link, useNavigate } from 'react-router';
+import { useScope } from '../api/accounts.ts';
+import { useChange, useList } from '../api/queries.ts';
+import { request } from '../api/request.ts';
+import type { Source } from '../api/types.ts';
+import { ErrorNote, State, Waiting } from '../design/feedback.tsx';
+import { Field } from '../design/field.tsx';
+import { Card, Empty, Page } from '../design/page.tsx';
+import { More, Table } from '../design/table.tsx';
+import { Ago } from '../design/time.tsx';
+
+const kinds: Readonly<Record<string, string>> = {
+  WebSource: 'A web site',
+  NodejsApi: 'A Node.js server',
+  PythonApi: 'A Python server',
+  GoLangApi: 'A Go server',
+  RubyApi: 'A Ruby server',
+  PHPApi: 'A PHP server',
+  CSharpApi: 'A C# server',
+  KotlinApi: 'A Kotlin server',
+  HTTPApiSource: 'Anything that speaks HTTP',
+  AndroidNativeApi: 'An Android app',
+  iOSNativeApi: 'An iOS app',
+  ReactNativeApi: 'A React Native app',
+  PixelImage: 'A pixel',
+  Webhook: 'A webhook',
+};
+
+/** Where events come from. */
+export function SourcesPage(): ReactElement {
+  const query = useList<Source>('/sources?limit=100', { everyMs: 10_000 });
+  const mayCreate = useScope('source:create');
+  const [isAdding, setAdding] = useState(false);
+  return (
+    <Page
+      title="Sources"
+      lead="Where events come from. Each has a key they are sent with."
+      actions={
+        mayCreate ? (
+          <button type="button" className="primary" aria-expanded={isAdding} onClick={() => setAdding(!isAdding)}>
+            Add a source
+          </button>
+        ) : null
+      }
+    >
+      {isAdding ? <NewSource /> : null}
+      <Waiting query={query} />
+      <Card isFlush>
+        {query.isSuccess && query.entities.length === 0 ? (
+          <Empty title="There is no source yet.">
+            <p>Add one, publish the draft, and send events with its key.</p>
+          </Empty>
+        ) : null}
+        {query.entities.length === 0 ? null : (
+          <Table
+            label="Sources"
+            rows={query.entities}
+            keyOf={({ id }) => id}
+            columns={[
+              {
+                title: 'Source',
+                cell: ({ id, name, type }) => (
+                  <Link className="clip" dir="auto" to={`/sources/${id}`}>
+                    {name ?? type}
+                  </Link>
+                ),
+              },
+              { title: 'Kind', cell: ({ type }) => kinds[type] ?? type },
+              { title: 'State', cell: (source) => <SourceState source={source} /> },
+              { title: 'Last request', cell: ({ lastTriggeredAt }) => <Ago at={lastTriggeredAt} /> },
+              { title: 'Last delivered', cell: ({ lastDispatchedAt }) => <Ago at={lastDispatchedAt} /> },
+            ]}
+          />
+        )}
+        <More query={query} />
+      </Card>
+    </Page>
+  );
+}
+
+export function SourceState({ source: { status, isPublished } }: { readonly source: Source }): ReactElement {
+  if (isPublished !== true) return <State tone="warn">Not published: takes no events</State>;
+  return status === 'Enabled' ? <State tone="good">Takes events</State> : <State tone="off">Off in the draft</State>;
+}
+
+function NewSource(): ReactElement {
+  const navigate = useNavigate();
+  const [name, setName] = useState('');
+  const [type, setType] = useState('WebSource');
+  const create = useChange((body: object) => request<Source>('POST', '/sources', body));
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    create.mutate({ name, type }, { onSuccess: ({ id }) => void navigate(`/sources/${id}`) });
+  };
+  return (
+    <Card title="Add a source">
+      <form onSubmit={submit}>
+        <Field label="Name">
+          {(ids) => (
+            <input {...ids} required maxLength={250} value={name} onChange={(event) => setName(event.target.value)} />
+          )}
+        </Field>
+        <Field label="Events come from">
+          {(ids) => (
+            <select {...ids} value={type} onChange={(event) => setType(event.target.value)}>
+              {Object.entries(kinds).map(([id, label]) => (
+                <option key={id} value={id}>
+                  {label}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+        <ErrorNote error={create.error} />
+        <div className="row">
+          <button className="primary" type="submit" disabled={create.isPending}>
+            Add it to the draft
+          </button>
+        </div>
+      </form>
+    </Card>
+  );
+}

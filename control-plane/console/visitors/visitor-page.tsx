@@ -1,0 +1,93 @@
+import { useState } from 'react';
+import type { ReactElement } from 'react';
+import { useNavigate, useParams } from 'react-router';
+import { useScope } from '../api/accounts.ts';
+import { useChange, useList, useRead } from '../api/queries.ts';
+import { request } from '../api/request.ts';
+import type { RecentEvent, Visitor } from '../api/types.ts';
+import { Code, showJson } from '../design/code.tsx';
+import { Confirm } from '../design/confirm.tsx';
+import { Waiting } from '../design/feedback.tsx';
+import { Card, Page } from '../design/page.tsx';
+import { More } from '../design/table.tsx';
+import { At } from '../design/time.tsx';
+import { EventTable } from '../events/events-page.tsx';
+
+/** All that is kept of a visitor, and its erasure. */
+export function VisitorPage(): ReactElement {
+  const { id = '' } = useParams();
+  const navigate = useNavigate();
+  const path = `/visitors/${encodeURIComponent(id)}`;
+  const query = useRead<Visitor>(path);
+  const events = useList<RecentEvent>(`/events?limit=25&visitorId=${encodeURIComponent(id)}`);
+  const mayErase = useScope('visitor:delete');
+  const [isErasing, setErasing] = useState(false);
+  const erase = useChange(() => request('DELETE', path));
+  const visitor = query.data;
+  return (
+    <Page
+      title={visitor?.emails[0] ?? visitor?.externalIds[0] ?? 'Visitor'}
+      lead={<span className="mono">{id}</span>}
+      back={{ to: '/visitors', label: 'Visitors' }}
+      actions={
+        mayErase && visitor !== undefined ? (
+          <button type="button" className="danger" onClick={() => setErasing(true)}>
+            Erase
+          </button>
+        ) : null
+      }
+    >
+      <Waiting query={query} />
+      {visitor === undefined ? null : (
+        <div className="columns">
+          <Card title="Identities">
+            <dl className="facts">
+              <dt>Id</dt>
+              <dd>{visitor.id}</dd>
+              <dt>Customer ids</dt>
+              <dd>{visitor.externalIds.length === 0 ? 'none' : visitor.externalIds.join(', ')}</dd>
+              <dt>E-mail</dt>
+              <dd>{visitor.emails.length === 0 ? 'none' : visitor.emails.join(', ')}</dd>
+              <dt>Merged from</dt>
+              <dd>{visitor.aliases.length === 0 ? 'nobody else' : visitor.aliases.join(', ')}</dd>
+              <dt>First seen</dt>
+              <dd>
+                <At at={visitor.createdAt} />
+              </dd>
+              <dt>Last change</dt>
+              <dd>
+                <At at={visitor.updatedAt} />
+              </dd>
+            </dl>
+          </Card>
+          <Card title="Profile">
+            <Code label="Properties" text={showJson(visitor.properties)} />
+          </Card>
+        </div>
+      )}
+      <Card title="Recent events" isFlush>
+        <Waiting query={events} />
+        {events.isSuccess ? <EventTable events={events.entities} nameOf={(sourceId) => sourceId} /> : null}
+        <More query={events} />
+      </Card>
+      {isErasing && visitor !== undefined ? (
+        <Confirm
+          title="Erase this visitor?"
+          action="Erase for good"
+          isDanger
+          typed="erase"
+          onDone={() => setErasing(false)}
+          onConfirm={async () => {
+            await erase.mutateAsync(undefined);
+            await navigate('/visitors');
+          }}
+        >
+          <p>
+            Its properties, what identifies it, its recent events and its places in experiments go, and cannot be
+            brought back. Events in the log leave with it in 7 days; what destinations were sent is theirs to erase.
+          </p>
+        </Confirm>
+      ) : null}
+    </Page>
+  );
+}

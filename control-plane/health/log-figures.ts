@@ -1,0 +1,90 @@
+import { resolverConsumer } from '../../shared/contracts/subjects.ts';
+import {
+  deadLetterSubject,
+  dispatcherConsumer,
+  ingestSubject,
+  retriesOfDestination,
+} from '../../shared/contracts/subjects.ts';
+import type { LogConnection } from '../../shared/nats/connection/connection.ts';
+import { countBySubject, readNext } from '../../shared/nats/messages/subject-log.ts';
+import { listConsumerProgress } from '../../shared/nats/streams/stream-progress.ts';
+import type { ConsumerProgress } from '../../shared/nats/streams/stream-progress.ts';
+import { streams } from '../../shared/nats/streams/topology.ts';
+
+/** What waits before one destination. A frame is a message of the log: one event or many. */
+export type DestinationBacklog = {
+  readonly waitingFrames: number;
+  readonly retryingFrames: number;
+  readonly deadLetters: number;
+};
+
+/** What waits in one partition of accepted events. */
+export type PartitionBacklog = {
+  readonly partition: number;
+  readonly waitingFrames: number;
+  /** How long the oldest of them has waited, in ms; null where none does. */
+  readonly oldestMs: number | null;
+};
+
+/** What waits in the log, as it was last looked at. */
+export type LogFigures = {
+  backlogOf(destinationId: string): DestinationBacklog;
+  readonly partitions: readonly PartitionBacklog[];
+};
+
+/** Looks at the log, at most once in `freshMs` whoever asks: a look costs the server something for each consumer. */
+export function createLogFigures(
+  { connection, partitions, now }: { readonly connection: LogConnection; partitions(): number; now(): Date },
+  freshMs = 2_000,
+): { read(): Promise<LogFigures> } {
+  let newest: { readonly atMs: number; readonly figures: Promise<LogFigures> } | undefined;
+  return {
+    read() {
+      const atMs = performance.now();
+      if (newest !== undefined && atMs - newest.atMs < freshMs) return newest.figures;
+      const figures = look(connection, partitions(), now().getTime());
+      newest = { atMs, figures };
+      return figures;
+    },
+  };
+}
+
+async function look(connection: LogConnection, partitions: number, nowMs: number): Promise<LogFigures> {
+  const [dispatchers, resolvers, retries, deadLetters] = await Promise.all([
+    listConsumerProgress(connection, streams.events),
+    listConsumerProgress(connection, streams.ingest),
+    countBySubject(connection, streams.retry, 'retry.*.*'),
+    countBySubject(connection, streams.deadLetters, 'dead.*'),
+  ]);
+  const byName = new Map(dispatchers.map((one) => [one.name, one]));
+  const retryCounts = new Map<string, number>();
+  for (const [subject, count] of retries) {
+    const ofDestination = retriesOfDestination(subject.split('.')[1] ?? '');
+    retryCounts.set(ofDestination, (retryCounts.get(ofDestination) ?? 0) + count);
+  }
+  const oldest = Array.from({ length: partitions }, (_, partition) => lookAt(connection, partition, resolvers, nowMs));
+  return {
+    partitions: await Promise.all(oldest),
+    backlogOf: (id) => ({
+      waitingFrames: framesOf(byName.get(dispatcherConsumer(id))),
+      retryingFrames: retryCounts.get(retriesOfDestination(id)) ?? 0,
+      deadLetters: deadLetters.get(deadLetterSubject(id)) ?? 0,
+    }),
+  };
+}
+
+async function lookAt(
+  connection: LogConnection,
+  partition: number,
+  resolvers: readonly ConsumerProgress[],
+  nowMs: number,
+): Promise<PartitionBacklog> {
+  const resolver = resolvers.find(({ name }) => name === resolverConsumer(partition));
+  const waitingFrames = framesOf(resolver);
+  if (resolver === undefined || waitingFrames === 0) return { partition, waitingFrames, oldestMs: null };
+  const first = await readNext(connection, streams.ingest, ingestSubject(partition), resolver.ackedSeq + 1);
+  return { partition, waitingFrames, oldestMs: first === undefined ? null : Math.max(0, nowMs - first.storedAtMs) };
+}
+
+const framesOf = (consumer: ConsumerProgress | undefined): number =>
+  consumer === undefined ? 0 : consumer.waiting + consumer.unacknowledged;

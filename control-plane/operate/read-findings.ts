@@ -1,0 +1,57 @@
+import { fail } from '../../shared/doctor/finding.ts';
+import type { Finding } from '../../shared/doctor/finding.ts';
+import { judgeDurability, judgeLog, judgeLogServer } from '../../shared/doctor/judge-log.ts';
+import type { LogConnection } from '../../shared/nats/connection/connection.ts';
+import { inspectLog } from '../../shared/nats/monitor/inspect-log.ts';
+import { readDurability } from '../../shared/nats/monitor/read-durability.ts';
+import { readLogServers } from '../../shared/nats/monitor/read-log-servers.ts';
+import type { TopologySettings } from '../../shared/nats/streams/topology-settings.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
+
+export type FindingsReader = { read(): Promise<JsonObject> };
+
+export type FindingsOptions = {
+  readonly connection: LogConnection;
+  readonly topology: TopologySettings;
+  readonly monitorUrls: string | undefined;
+  now(): Date;
+};
+
+const timeoutMs = 3_000;
+const order = { fail: 0, warn: 1, ok: 2 } as const;
+
+/** The part of the doctor's look that a control plane can take; at most once in `freshMs`, whoever asks. */
+export function createFindingsReader(options: FindingsOptions, freshMs = 15_000): FindingsReader {
+  let newest: { readonly atMs: number; readonly findings: Promise<JsonObject> } | undefined;
+  return {
+    read() {
+      const atMs = performance.now();
+      if (newest === undefined || atMs - newest.atMs >= freshMs) newest = { atMs, findings: look(options) };
+      return newest.findings;
+    },
+  };
+}
+
+async function look({ connection, topology, monitorUrls, now }: FindingsOptions): Promise<JsonObject> {
+  const [log, servers] = await Promise.all([
+    orFinding('log', async () => judgeLog(await inspectLog(connection, topology))),
+    orFinding('log servers', async () => [
+      judgeDurability(await readDurability(monitorUrls, timeoutMs)),
+      ...(await readLogServers(monitorUrls, timeoutMs)).flatMap(judgeLogServer),
+    ]),
+  ]);
+  const findings = [...log, ...servers].toSorted((a, b) => order[a.level] - order[b.level]);
+  return {
+    lookedAt: now().toISOString(),
+    entities: findings.map(({ level, about, detail, advice }) => ({ level, about, detail, advice: advice ?? null })),
+  };
+}
+
+async function orFinding(about: string, findings: () => Promise<readonly Finding[]>): Promise<readonly Finding[]> {
+  try {
+    return await findings();
+  } catch (error) {
+    const detail = error instanceof Error ? error.message : String(error);
+    return [fail(about, detail, 'look whether nats-server and its monitor can be reached from the control plane')];
+  }
+}

@@ -1,0 +1,67 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { parse, serialize } from 'cookie';
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import { Compile } from 'typebox/compile';
+import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
+
+const session = Type.Object({
+  v: Type.Literal(1),
+  untilMs: Type.Integer(),
+  keys: Type.Array(Type.Object({ accountId: Type.String(), key: Type.String() })),
+});
+
+/**
+ * What a browser that stays signed in brings along: its API keys, an account each. The cookie is all there is of it, so
+ * any control plane reads it, and a key that is revoked ends it there and then.
+ */
+export type Session = Static<typeof session>;
+
+export const sessionCookie = 'sluice_session';
+
+/**
+ * Names the account a request with a cookie is for. It is also what another site cannot send: a header of one's own
+ * needs leave from here (CORS), which nobody gets. A cookie without it counts for nothing.
+ */
+export const accountHeader = 'x-sluice-account';
+
+/** Accounts of one session: their keys have to fit into a cookie, 4,096 bytes (RFC 6265, section 6.1). */
+export const sessionAccountsMax = 8;
+
+const isSession = Compile(session);
+const context = 'console session';
+
+/** The session a request brings; undefined without one, when it is over, or when somebody else made it. */
+export function readSession(headers: IncomingHttpHeaders, secretBox: SecretBox, nowMs: number): Session | undefined {
+  const sealed = parse(headers.cookie ?? '')[sessionCookie];
+  if (sealed === undefined) return undefined;
+  try {
+    const opened: unknown = JSON.parse(secretBox.open(sealed, context));
+    return isSession.Check(opened) && opened.untilMs > nowMs ? opened : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What the request may be authenticated by: its own header or, for the account it names, its session's key. */
+export function authorizationOf(headers: IncomingHttpHeaders, secretBox: SecretBox, nowMs: number): string | undefined {
+  const accountId = headers[accountHeader];
+  if (headers.authorization !== undefined || accountId === undefined) return headers.authorization;
+  const key = readSession(headers, secretBox, nowMs)?.keys.find((one) => one.accountId === accountId)?.key;
+  return key === undefined ? undefined : `Bearer ${key}`;
+}
+
+/** The header that gives a browser a session, which scripts cannot read and other sites cannot use. */
+export function writeSession(given: Session, secretBox: SecretBox, nowMs: number, isSecure: boolean): string {
+  const maxAge = Math.max(0, Math.floor((given.untilMs - nowMs) / 1_000));
+  return serialize(sessionCookie, secretBox.seal(JSON.stringify(given), context), { ...attributes(isSecure), maxAge });
+}
+
+/** The header that takes it away. */
+export function clearSession(isSecure: boolean): string {
+  return serialize(sessionCookie, '', { ...attributes(isSecure), maxAge: 0 });
+}
+
+function attributes(secure: boolean) {
+  return { httpOnly: true, sameSite: 'strict' as const, path: '/rest/v1', secure };
+}

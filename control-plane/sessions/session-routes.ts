@@ -1,0 +1,159 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import type { Static, TSchema } from 'typebox';
+import type { JsonObject } from '../../shared/runtime/json.ts';
+import { ApiError, badRequest, unauthorized } from '../api/api-error.ts';
+import type { PublicOperations } from '../api/build-openapi.ts';
+import { compileCheck } from '../api/prepare-input.ts';
+import type { CoreServices, Principal } from '../api/define-endpoint.ts';
+import { recordAudit } from '../audit/record-audit.ts';
+import { authenticate } from '../keys/authenticate.ts';
+import { clearSession, readSession, sessionAccountsMax, writeSession } from './session-cookie.ts';
+import type { Session } from './session-cookie.ts';
+import { sessionReply, viewSignedIn } from './session-view.ts';
+import { redeemSignInLink } from './sign-in-links.ts';
+
+export type SessionRoutesOptions = Pick<CoreServices, 'storage' | 'secretBox' | 'now'> & {
+  /** How long a browser stays signed in, in ms. */
+  readonly sessionMs: number;
+  /** Whether browsers reach this service over TLS and nothing else. */
+  readonly isTls: boolean;
+};
+
+/** What another site cannot send without leave, so that none can sign a browser in or out. */
+const consoleHeader = 'x-sluice-console';
+
+const path = '/rest/v1/session';
+const keyBody = Type.Object(
+  { key: Type.String({ minLength: 1, maxLength: 200, description: 'An API key: slk_…' }) },
+  { additionalProperties: false },
+);
+const codeBody = Type.Object(
+  { code: Type.String({ minLength: 1, maxLength: 200, description: 'What stands behind # in a sign-in link.' }) },
+  { additionalProperties: false },
+);
+
+/** The session of a browser: a cookie, made of API keys here and opened here. */
+export function addSessionRoutes(app: FastifyInstance, options: SessionRoutesOptions): void {
+  const { storage, secretBox, now } = options;
+  const checkKey = compileCheck(keyBody);
+  const checkCode = compileCheck(codeBody);
+  const answer = async (
+    reply: FastifyReply,
+    em: EntityManager,
+    session: Session | undefined,
+  ): Promise<FastifyReply> => {
+    const found: JsonObject[] = [];
+    for (const { key } of session?.keys ?? []) {
+      const principal = await authenticate(em, `Bearer ${key}`, now());
+      if (principal !== undefined) found.push(await viewSignedIn(em, principal));
+    }
+    return reply.type('application/json; charset=utf-8').send(JSON.stringify({ accounts: found }));
+  };
+  const signIn = async (request: FastifyRequest, reply: FastifyReply, key: string): Promise<FastifyReply> => {
+    const em = storage.fork();
+    const at = now();
+    const principal = await authenticate(em, `Bearer ${key}`, at);
+    if (principal === undefined) throw unauthorized();
+    const session = withKey(readSession(request.headers, secretBox, at.getTime()), principal, key);
+    if (session.keys.length > sessionAccountsMax) {
+      throw badRequest(`a browser is signed in to ${sessionAccountsMax} accounts at most: sign out of one`);
+    }
+    recordAudit(em, principal, { action: 'session.create' }, at);
+    await em.flush();
+    const lasting = { ...session, untilMs: at.getTime() + options.sessionMs };
+    void reply.header('set-cookie', writeSession(lasting, secretBox, at.getTime(), isSecure(request, options)));
+    return answer(reply, em, lasting);
+  };
+  app.get(path, (request, reply) => {
+    fromConsole(request);
+    return answer(reply, storage.fork(), readSession(request.headers, secretBox, now().getTime()));
+  });
+  app.post(path, (request, reply) => {
+    fromConsole(request);
+    checkKey(request.body);
+    return signIn(request, reply, (request.body as Static<typeof keyBody>).key);
+  });
+  app.post(`${path}/redeem`, async (request, reply) => {
+    fromConsole(request);
+    checkCode(request.body);
+    const { code } = request.body as Static<typeof codeBody>;
+    const key = await redeemSignInLink(storage.fork(), secretBox, code, now());
+    if (key === undefined) throw new ApiError(401, 'link_over', 'this sign-in link was used already, or is over');
+    return signIn(request, reply, key);
+  });
+  app.delete<{ Params: { accountId: string } }>(`${path}/:accountId`, (request, reply) => {
+    fromConsole(request);
+    const nowMs = now().getTime();
+    const session = readSession(request.headers, secretBox, nowMs);
+    const keys = session?.keys.filter(({ accountId }) => accountId !== request.params.accountId) ?? [];
+    const rest = session === undefined || keys.length === 0 ? undefined : { ...session, keys };
+    const secure = isSecure(request, options);
+    void reply.header(
+      'set-cookie',
+      rest === undefined ? clearSession(secure) : writeSession(rest, secretBox, nowMs, secure),
+    );
+    return answer(reply, storage.fork(), rest);
+  });
+}
+
+function withKey(session: Session | undefined, { accountId }: Principal, key: string): Session {
+  const others = session?.keys.filter((one) => one.accountId !== accountId) ?? [];
+  return { v: 1, untilMs: 0, keys: [...others, { accountId, key }] };
+}
+
+function fromConsole(request: FastifyRequest): void {
+  if (request.headers[consoleHeader] === undefined) {
+    throw new ApiError(403, 'forbidden', `the header ${consoleHeader}: 1 is required, which other sites cannot send`);
+  }
+}
+
+// A page that came over TLS says so in its Origin, also where something in front of this service ends the TLS.
+function isSecure(request: FastifyRequest, { isTls }: SessionRoutesOptions): boolean {
+  return isTls || request.headers.origin?.startsWith('https:') === true;
+}
+
+const failure = (description: string): JsonObject => ({
+  description,
+  content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+});
+
+function operation(id: string, summary: string, body: TSchema | undefined): JsonObject {
+  return {
+    operationId: id,
+    tags: ['Sessions'],
+    summary,
+    security: [],
+    parameters: [
+      { name: consoleHeader, in: 'header', required: true, schema: { type: 'string' } },
+      ...(id === 'deleteSession'
+        ? [{ name: 'accountId', in: 'path', required: true, schema: { type: 'string' } }]
+        : []),
+    ],
+    ...(body === undefined
+      ? {}
+      : { requestBody: { required: true, content: { 'application/json': { schema: body } } } }),
+    responses: {
+      200: { description: 'Done.', content: { 'application/json': { schema: sessionReply } } },
+      400: failure('The body does not fit.'),
+      401: failure('The key is unknown, revoked or expired; the link was used already, or is over.'),
+      403: failure('The header is missing.'),
+      500: failure('Internal error; the answer carries x-request-id.'),
+      503: failure('The database cannot be reached; try again.'),
+    },
+  };
+}
+
+/** The routes above, as the OpenAPI document shows them. */
+export const sessionOperations: PublicOperations = {
+  tag: 'Sessions',
+  paths: {
+    [path]: {
+      get: operation('getSession', 'List the accounts this browser is signed in to', undefined),
+      post: operation('createSession', 'Stay signed in with a key, in an HttpOnly cookie', keyBody),
+    },
+    [`${path}/redeem`]: { post: operation('redeemSignInLink', 'Sign in with the code of a link, once', codeBody) },
+    [`${path}/{accountId}`]: { delete: operation('deleteSession', 'Sign out of an account', undefined) },
+  },
+};

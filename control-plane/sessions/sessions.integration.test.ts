@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Client } from '../testing/client.ts';
+import { startTestControlPlane } from '../testing/test-control-plane.ts';
+import type { TestControlPlane } from '../testing/test-control-plane.ts';
+
+let plane: TestControlPlane;
+let client: Client;
+
+beforeAll(async () => {
+  plane = await startTestControlPlane();
+  client = await plane.newAccount();
+});
+afterAll(() => plane.stop());
+
+type Sent = { readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> };
+type Session = { readonly accounts: readonly { readonly accountId: string; readonly scopes: readonly string[] }[] };
+
+const fromConsole = { 'x-sluice-console': '1' };
+
+function send(method: string, path: string, { body, headers }: Sent = {}): Promise<Response> {
+  return fetch(`${plane.baseUrl}/rest/v1${path}`, {
+    method,
+    headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+}
+
+const signIn = (key: string, headers = {}): Promise<Response> =>
+  send('POST', '/session', { body: { key }, headers: { ...fromConsole, ...headers } });
+
+const cookieOf = (answer: Response): string => (answer.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+
+test('session: a cookie no script reads and no other site sends stands for the key, which is not in it', async () => {
+  const answer = await signIn(client.key);
+  expect(answer.status).toBe(200);
+  const header = answer.headers.get('set-cookie') ?? '';
+  expect(header).toMatch(/^sluice_session=/);
+  expect(header.split('; ')).toEqual(expect.arrayContaining(['HttpOnly', 'SameSite=Strict', 'Path=/rest/v1']));
+  expect(header).not.toContain(client.key);
+  expect(header).not.toContain('Secure');
+  const { accounts } = (await answer.json()) as Session;
+  expect(accounts).toMatchObject([{ accountId: client.accountId, scopes: ['all'] }]);
+});
+
+test('session: a page that came over TLS gets a cookie that goes over nothing else', async () => {
+  const answer = await signIn(client.key, { origin: 'https://console.example.com' });
+  expect(answer.headers.get('set-cookie')).toContain('Secure');
+});
+
+test('session: its cookie counts only with the header that names the account', async () => {
+  const cookie = cookieOf(await signIn(client.key));
+  const withCookie = (headers: Readonly<Record<string, string>>): Promise<Response> =>
+    send('GET', '/destinations', { headers: { cookie, ...headers } });
+  expect((await withCookie({})).status).toBe(401);
+  expect((await withCookie({ 'x-sluice-account': client.accountId })).status).toBe(200);
+  expect((await withCookie({ 'x-sluice-account': (await plane.newAccount()).accountId })).status).toBe(401);
+  const changed = `${cookie.slice(0, -2)}AA`;
+  expect((await withCookie({ cookie: changed, 'x-sluice-account': client.accountId })).status).toBe(401);
+});
+
+test('session: without the header of the console nobody is signed in or out', async () => {
+  const forged = await send('POST', '/session', { body: { key: client.key } });
+  expect(forged.status).toBe(403);
+  expect(forged.headers.get('set-cookie')).toBeNull();
+  expect((await send('DELETE', `/session/${client.accountId}`)).status).toBe(403);
+});
+
+test('session: holds several accounts, loses one that signs out, and one whose key is revoked', async () => {
+  const other = await plane.newAccount(['destination:list']);
+  const third = await plane.newAccount();
+  const first = cookieOf(await signIn(client.key));
+  const second = cookieOf(await signIn(other.key, { cookie: first }));
+  const all = await signIn(third.key, { cookie: second });
+  const cookie = cookieOf(all);
+  expect(((await all.json()) as Session).accounts.map(({ accountId }) => accountId)).toEqual([
+    client.accountId,
+    other.accountId,
+    third.accountId,
+  ]);
+  const asOther = { cookie, 'x-sluice-account': other.accountId };
+  expect((await send('GET', '/destinations', { headers: asOther })).status).toBe(200);
+  expect((await send('GET', '/keys', { headers: asOther })).status).toBe(403);
+  const out = await send('DELETE', `/session/${client.accountId}`, { headers: { ...fromConsole, cookie } });
+  expect(((await out.json()) as Session).accounts).toHaveLength(2);
+  await third.delete(`/keys/${third.keyId}`);
+  const left = await send('GET', '/session', { headers: { ...fromConsole, cookie: cookieOf(out) } });
+  expect(((await left.json()) as Session).accounts).toMatchObject([{ accountId: other.accountId }]);
+});
+
+test('session: a key that is none is refused, and a body that does not fit names its field', async () => {
+  expect((await signIn('slk_nothing')).status).toBe(401);
+  const malformed = await send('POST', '/session', { body: { key: 5 }, headers: fromConsole });
+  expect(malformed.status).toBe(400);
+  expect(((await malformed.json()) as { error: string }).error).toContain('key');
+});
+
+test('sign-in link: signs in once, to the account of its key, and is noted', async () => {
+  const { body, status } = await client.post('/sign-in-links', { key: client.key });
+  expect(status).toBe(200);
+  const redeem = (): Promise<Response> =>
+    send('POST', '/session/redeem', { body: { code: body.code }, headers: fromConsole });
+  const redeemed = await redeem();
+  expect(((await redeemed.json()) as Session).accounts).toMatchObject([{ accountId: client.accountId }]);
+  expect(cookieOf(redeemed)).not.toBe('');
+  const again = await redeem();
+  expect(again.status).toBe(401);
+  expect(again.headers.get('set-cookie')).toBeNull();
+  const { body: audit } = await client.get('/audit');
+  const actions = audit.entities.map(({ action }: { action: string }) => action);
+  expect(actions).toEqual(expect.arrayContaining(['session.link', 'session.create']));
+});
+
+test('sign-in link: only for a key of the account, by who may make keys, and until it is over', async () => {
+  const other = await plane.newAccount();
+  expect((await client.post('/sign-in-links', { key: other.key })).status).toBe(400);
+  const reader = await plane.newKey(client, ['destination:list']);
+  expect((await reader.post('/sign-in-links', { key: client.key })).status).toBe(403);
+  const { body } = await client.post('/sign-in-links', { key: client.key });
+  await plane.storage.fork().execute(`update sign_in_links set expires_at = now() - interval '1 second'`);
+  const late = await send('POST', '/session/redeem', { body: { code: body.code }, headers: fromConsole });
+  expect(late.status).toBe(401);
+});
+
+test('me: any key may ask whose it is', async () => {
+  const nobody = await plane.newKey(client, ['audit:list']);
+  expect((await nobody.get('/me')).body).toMatchObject({ accountId: client.accountId, scopes: ['audit:list'] });
+});

@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto';
+import { mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress, gzip } from 'node:zlib';
+
+const inputsFile = '.inputs';
+const compressed = /\.(js|css|svg)$/;
+
+/**
+ * Bundles the console's pages into `dist/console`: `index.html`, and hashed files with a compressed copy of each. Does
+ * nothing where neither its sources nor the installed packages have changed since. Returns whether it did something.
+ */
+export async function buildConsole(top: string, build: string): Promise<boolean> {
+  const sources = join(top, 'control-plane/console');
+  const target = join(build, 'console');
+  const inputs = await digest(sources, join(top, 'package-lock.json'));
+  if ((await readFile(join(target, inputsFile), 'utf8').catch(() => '')) === inputs) return false;
+  const { build: bundle } = await import('vite');
+  // Whole or not at all: a control plane that starts meanwhile serves the one before.
+  const unfinished = `${target}.unfinished`;
+  await rm(unfinished, { recursive: true, force: true });
+  await bundle({
+    root: sources,
+    configFile: false,
+    logLevel: 'warn',
+    build: {
+      outDir: unfinished,
+      emptyOutDir: true,
+      // Everything is a file of its own: the page's policy allows no data in scripts, and files are kept by browsers.
+      assetsInlineLimit: 0,
+      modulePreload: { polyfill: false },
+      license: { fileName: 'licenses.md' },
+      // Directives for servers that render, which we have none of.
+      rolldownOptions: { checks: { moduleLevelDirective: false } },
+      reportCompressedSize: false,
+    },
+  });
+  await compress(join(unfinished, 'assets'));
+  await writeFile(join(unfinished, inputsFile), inputs);
+  await rm(target, { recursive: true, force: true });
+  await mkdir(build, { recursive: true });
+  await rename(unfinished, target);
+  return true;
+}
+
+async function digest(sources: string, lockFile: string): Promise<string> {
+  const entries = await readdir(sources, { recursive: true, withFileTypes: true });
+  const paths = entries
+    .filter((entry) => entry.isFile() && !entry.name.endsWith('.test.ts'))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .toSorted();
+  const hash = createHash('sha256');
+  for (const path of [...paths, lockFile]) hash.update(path.slice(sources.length)).update(await readFile(path));
+  return hash.digest('hex');
+}
+
+async function compress(folder: string): Promise<void> {
+  const names = (await readdir(folder)).filter((name) => compressed.test(name));
+  await Promise.all(
+    names.map(async (name) => {
+      const bytes = await readFile(join(folder, name));
+      await writeFile(join(folder, `${name}.gz`), await promisify(gzip)(bytes, { level: 9 }));
+      await writeFile(join(folder, `${name}.br`), await promisify(brotliCompress)(bytes));
+    }),
+  );
+}

@@ -1,0 +1,267 @@
+import { rm } from 'node:fs/promises';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { makeStackFolder } from '../local/testing/make-stack-folder.ts';
+import { chooseStackPorts, runStack } from '../local/testing/running-stack.ts';
+import type { RunningStack } from '../local/testing/running-stack.ts';
+import { fillAccount } from './testing/fill-account.ts';
+import type { FilledAccount } from './testing/fill-account.ts';
+import { hostile } from './testing/hostile-texts.ts';
+import { findBarriers, openBrowser, openVisit } from './testing/open-browser.ts';
+import type { Visit } from './testing/open-browser.ts';
+import { showsText, signIn, waitForText } from './testing/use-console.ts';
+
+// A person at a browser, a whole stack behind it. Whatever is done, no page may complain, nor ask anybody else.
+
+let folder: string;
+let stack: RunningStack;
+let browser: Browser;
+let account: FilledAccount;
+let visit: Visit;
+let page: Page;
+
+beforeAll(async () => {
+  folder = await makeStackFolder();
+  stack = await runStack(folder, await chooseStackPorts());
+  browser = await openBrowser();
+  account = await fillAccount(stack.credentials);
+}, 240_000);
+afterAll(async () => {
+  await browser.close();
+  await stack.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+beforeEach(async () => {
+  visit = await openVisit(browser, { baseUrl: stack.credentials.controlPlane });
+  page = visit.page;
+});
+afterEach(async () => {
+  await visit.close();
+  const { found } = visit.complaints;
+  if (found.length > 0) throw new Error(`the page complained:\n${found.join('\n')}`);
+});
+
+const open = async (path: string, until: string): Promise<void> => {
+  await page.goto(path);
+  // The frame is there before the page in it is loaded, and may say the same.
+  await page.locator('h1').waitFor();
+  await waitForText(page, until);
+};
+/** More than the window's where something sticks out of it. */
+const widthPx = (): Promise<number> => page.evaluate<number>('document.documentElement.scrollWidth');
+const press = (name: string): Promise<void> => page.getByRole('button', { name }).first().click();
+
+test('console: the link that a start prints signs in, once', async () => {
+  const link = /http:\S+\/sign-in#\w+/.exec(stack.output())?.[0] ?? '';
+  await open(link, 'Events in');
+  expect(page.url()).not.toContain('#');
+  const another = await openVisit(browser, { baseUrl: stack.credentials.controlPlane });
+  await another.page.goto(link);
+  await waitForText(another.page, 'used already');
+  await another.close();
+});
+
+test('console: a key signs in for as long as the page is open, or until signed out where asked to stay', async () => {
+  await page.goto('/');
+  await page.getByLabel('API key').fill('slk_wrong');
+  await press('Sign in');
+  await waitForText(page, 'not a valid API key');
+  await page.getByLabel('API key').fill(stack.credentials.apiKey);
+  await press('Sign in');
+  await waitForText(page, 'Events in');
+  await page.reload();
+  await waitForText(page, 'API key');
+  await signIn(page, stack.credentials.apiKey);
+  await page.reload();
+  await waitForText(page, 'Events in');
+  await press('Sign out');
+  expect(await showsText(page, 'Stay signed in')).toBe(true);
+});
+
+test('console: what a key may not do is not offered, and a page that needs more says which scope is missing', async () => {
+  const { key } = await account.client.api('POST', 'keys', { name: 'looks only', scopes: ['destination:list'] });
+  await signIn(page, String(key));
+  await open('/events', 'lacks the scope event:list');
+  expect(await page.getByRole('link', { name: 'Visitors' }).count()).toBe(0);
+  expect(await page.getByRole('link', { name: 'Destinations' }).count()).toBe(1);
+});
+
+test('overview: problems come first, and new events show by themselves', async () => {
+  await signIn(page, stack.credentials.apiKey);
+  await open('/', 'Fails now');
+  const events = page.locator('.figures dd').first();
+  const before = Number(await events.textContent());
+  await account.client.track({ event: 'Order Completed', externalId: 'customer-live' });
+  await expect.poll(async () => Number(await events.textContent())).toBeGreaterThan(before);
+});
+
+test('destinations: one is found, added, set, tested, published, turned off and removed', async () => {
+  await signIn(page, stack.credentials.apiKey);
+  await open('/destinations', 'Warehouse loader');
+  await page.getByRole('link', { name: 'Add a destination' }).click();
+  await page.getByLabel('Search').fill('http dest');
+  await page.getByRole('link', { name: /HTTP Destination/ }).click();
+  await page.getByLabel('Name').fill('Added by hand');
+  await press('Add it and go on');
+  await page.getByLabel('URL').fill('not an address');
+  await press('Save in the draft');
+  await waitForText(page, 'httpDestinationUrl');
+  await page.getByLabel('URL').fill(`${stack.credentials.sink}/by-hand`);
+  await page.getByLabel('Signing secret').fill('a-very-long-secret');
+  await press('Save in the draft');
+  await waitForText(page, 'Saved in the draft');
+  await page.reload();
+  await waitForText(page, 'Signing secret');
+  expect(await page.getByLabel('Signing secret').inputValue()).toBe('');
+  await page.getByRole('link', { name: 'Test', exact: true }).click();
+  await press('Send it');
+  await waitForText(page, 'The platform took it');
+  expect(await page.content()).not.toContain('a-very-long-secret');
+  await press('Remove');
+  await press('Remove from the draft');
+  await page.waitForURL('**/destinations');
+});
+
+test('destinations: what was given up is sent again once the platform takes it', async () => {
+  await signIn(page, stack.credentials.apiKey);
+  await open(`/destinations/${account.refusingId}`, 'status 400');
+  await account.client.setSink({ path: '/partner', status: 200 });
+  await page.getByRole('link', { name: 'Given up and replays' }).click();
+  await waitForText(page, 'Order Completed');
+  await press('Send again what was given up');
+  await page.getByRole('button', { name: 'Send again', exact: true }).click();
+  await waitForText(page, 'Nothing was given up');
+  expect(await showsText(page, 'Done')).toBe(true);
+});
+
+test('events: come by themselves, are filtered, and one shows its way and what would be sent', async () => {
+  await signIn(page, stack.credentials.apiKey);
+  await open('/events', 'Live');
+  await account.client.track({ event: 'Seen Live', externalId: 'customer-live' });
+  await waitForText(page, 'Seen Live');
+  await page.getByLabel('Name of the event').fill('Signed Up');
+  await expect.poll(() => page.getByRole('link', { name: 'Seen Live' }).count()).toBe(0);
+  await page.getByRole('link', { name: 'Signed Up' }).first().click();
+  await waitForText(page, 'A mapping stops it.');
+  await press('Show what it would be sent');
+  await waitForText(page, 'idempotency-key');
+});
+
+test('draft: shows what changes field by field, takes one back, publishes, and goes back to what was', async () => {
+  await signIn(page, stack.credentials.apiKey);
+  await open('/draft', 'Warehouse loader, EU');
+  await page.getByLabel('Next quarter').getByRole('button', { name: 'Take back' }).click();
+  await page.getByLabel('Name').fill('Renamed by hand');
+  await page.getByRole('button', { name: /Publish 1 change/ }).click();
+  await waitForText(page, 'is live');
+  await page.getByRole('link', { name: 'Versions', exact: true }).click();
+  await waitForText(page, 'Renamed by hand');
+  await page.getByRole('link', { name: 'Four destinations' }).click();
+  await press('Go back to it');
+  await press('Make it live');
+  expect(await showsText(page, 'Nothing: it is what is live.')).toBe(true);
+});
+
+test('sources: one is added, says that it is not published, and has a key to copy', async () => {
+  await signIn(page, stack.credentials.apiKey);
+  await open('/sources', 'Demo source');
+  await press('Add a source');
+  await page.getByLabel('Name').fill('Shop front');
+  await press('Add it to the draft');
+  await waitForText(page, 'It takes no events yet');
+  expect(await showsText(page, 'curl')).toBe(true);
+});
+
+test('visitors: one is found by e-mail, and is erased only once that was typed', async () => {
+  await signIn(page, stack.credentials.apiKey);
+  await open('/visitors', 'Find');
+  await page.getByLabel('Known is').selectOption('email');
+  await page.getByLabel('Which is').fill('Radia@Example.com');
+  await press('Find');
+  await waitForText(page, 'customer-radia');
+  await press('Erase');
+  const erase = page.getByRole('button', { name: 'Erase for good' });
+  expect(await erase.isDisabled()).toBe(true);
+  await page.getByLabel('Type erase to confirm').fill('erase');
+  await erase.click();
+  await page.waitForURL('**/visitors');
+  await page.getByLabel('Known is').selectOption('email');
+  await page.getByLabel('Which is').fill('radia@example.com');
+  await press('Find');
+  await waitForText(page, 'There is no such visitor');
+});
+
+test('keys: one is made, shown once, and ended', async () => {
+  await signIn(page, stack.credentials.apiKey);
+  await open('/keys', 'bootstrap');
+  await press('Make a key');
+  await page.getByLabel('Name').fill('Night shift');
+  await press('Make it');
+  expect(await showsText(page, 'slk_')).toBe(true);
+  await page
+    .getByRole('row', { name: /Night shift/ })
+    .getByRole('button', { name: 'End' })
+    .click();
+  await press('End it now');
+  await page
+    .getByRole('row', { name: /Night shift/ })
+    .getByText('Ended')
+    .waitFor();
+});
+
+test('hostile texts: markup, 10,000 characters and turned directions are shown as text', async () => {
+  await signIn(page, stack.credentials.apiKey);
+  for (const path of ['/', '/destinations', '/events', '/events/hostile-event']) {
+    await open(path, hostile.markup);
+    expect(await page.title()).not.toBe('taken');
+    expect(await page.locator('img[src="x"]').count()).toBe(0);
+    expect([path, await widthPx()]).toEqual([path, 1280]);
+  }
+});
+
+const everyPage = (): readonly (readonly [path: string, until: string])[] => [
+  ['/', 'Events in'],
+  ['/destinations', 'Warehouse loader'],
+  ['/destinations/new', 'Needs'],
+  [`/destinations/${account.healthyId}`, 'Why recent events'],
+  [`/destinations/${account.healthyId}/settings`, 'Save in the draft'],
+  [`/destinations/${account.healthyId}/test`, 'Send it'],
+  [`/destinations/${account.healthyId}/dead-letters`, 'Replays'],
+  ['/events', 'Order Completed'],
+  [`/events/${account.eventId}`, 'What the rules say'],
+  ['/visitors', 'Find'],
+  ['/sources', 'Demo source'],
+  ['/keys', 'bootstrap'],
+  ['/draft', 'Draft'],
+  ['/versions', 'Four destinations'],
+  ['/system', 'What the doctor finds'],
+  ['/nowhere', 'There is no page here'],
+];
+
+test.each(['light', 'dark'] as const)('every page: axe finds no barrier, %s', async (colorScheme) => {
+  await visit.close();
+  visit = await openVisit(browser, { baseUrl: stack.credentials.controlPlane, colorScheme });
+  page = visit.page;
+  await page.goto('/');
+  await waitForText(page, 'API key');
+  expect(await findBarriers(page)).toEqual([]);
+  await signIn(page, stack.credentials.apiKey);
+  for (const [path, until] of everyPage()) {
+    await open(path, until);
+    expect([path, await findBarriers(page)]).toEqual([path, []]);
+  }
+});
+
+test('every page: fits a screen of 360 px, and its menu opens', async () => {
+  await visit.close();
+  visit = await openVisit(browser, { baseUrl: stack.credentials.controlPlane, widthPx: 360, heightPx: 780 });
+  page = visit.page;
+  await signIn(page, stack.credentials.apiKey);
+  for (const [path, until] of everyPage()) {
+    await open(path, until);
+    expect([path, await widthPx()]).toEqual([path, 360]);
+  }
+  await press('Menu');
+  await page.getByRole('link', { name: 'Events' }).click();
+  await waitForText(page, 'as they come');
+});

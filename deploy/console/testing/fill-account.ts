@@ -1,0 +1,61 @@
+import type { Credentials } from '../../local/credentials.ts';
+import { createStackClient } from '../../local/testing/stack-client.ts';
+import type { StackClient } from '../../local/testing/stack-client.ts';
+import { hostile } from './hostile-texts.ts';
+
+/** What a stack was filled with. */
+export type FilledAccount = {
+  readonly client: StackClient;
+  readonly healthyId: string;
+  readonly failingId: string;
+  readonly refusingId: string;
+  /** The event whose way is looked at: delivered here, given up there. */
+  readonly eventId: string;
+};
+
+const names = ['Page Viewed', 'Product Added', 'Order Completed', 'Signed Up', 'Newsletter Subscribed'];
+const people = ['ada', 'grace', 'edsger', 'barbara', 'tony', 'radia'];
+
+/** Fills a fresh stack with what a week of use leaves: destinations that do well and badly, events, a draft. */
+export async function fillAccount(credentials: Credentials): Promise<FilledAccount> {
+  const client = createStackClient(credentials);
+  const { sink } = credentials;
+  const addHttp = async (name: string, path: string): Promise<string> => {
+    const settings = { httpDestinationUrl: `${sink}${path}`, method: 'POST' };
+    const { id } = await client.api('POST', 'destinations', { name, type: 'HTTPDestination', settings });
+    return String(id);
+  };
+  const healthyId = await addHttp('Warehouse loader', '/warehouse');
+  const failingId = await addHttp('Loyalty programme', '/loyalty');
+  const refusingId = await addHttp('Partner postback', '/partner');
+  await addHttp(hostile.markup, '/hostile');
+  await client.api('POST', 'collections/mappings', {
+    name: 'Partner: no sign-ups',
+    destinationId: refusingId,
+    action: 'stop',
+    logic: { condition: { property: 'event.event', operator: 'Is', value: 'Signed Up' } },
+  });
+  await client.publish('Four destinations');
+  await client.setSink({ path: '/loyalty', status: 503 });
+  await client.setSink({ path: '/partner', status: 400 });
+  for (let index = 0; index < 60; index += 1) {
+    const person = people[index % people.length] ?? '';
+    await client.track({
+      event: names[index % names.length] ?? '',
+      externalId: `customer-${person}`,
+      distinctId: `demo-event-${index}`,
+      eventProperties: { order_id: `A-${1_000 + index}`, total: 10 + index, currency: 'EUR' },
+      userProperties: { email: `${person}@example.com`, first_name: person },
+      defaultProperties: { current_url: 'https://shop.example.com/checkout', utm_source: 'newsletter' },
+    });
+  }
+  await client.track({
+    event: hostile.markup,
+    externalId: hostile.rightToLeft,
+    distinctId: 'hostile-event',
+    eventProperties: { [hostile.markup]: hostile.long, note: hostile.rightToLeft },
+  });
+  await client.api('PATCH', `destinations/${healthyId}`, { name: 'Warehouse loader, EU' });
+  await addHttp('Next quarter', '/next');
+  return { client, healthyId, failingId, refusingId, eventId: 'demo-event-2' };
+}

@@ -1,0 +1,60 @@
+import chromium from '@sparticuz/chromium';
+import axe from 'axe-core';
+import { chromium as playwright } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+
+/** What a person cannot see: what the page complained of while it was used. */
+export type Complaints = {
+  /** Errors of its scripts, of its console, of its policy, and requests to anywhere else. */
+  readonly found: readonly string[];
+};
+
+export type Visit = { readonly page: Page; readonly complaints: Complaints; close(): Promise<void> };
+
+export type VisitOptions = {
+  readonly baseUrl: string;
+  readonly widthPx?: number;
+  readonly heightPx?: number;
+  readonly colorScheme?: 'light' | 'dark';
+};
+
+/** What a browser in a container needs, and nothing that weakens what pages may do. */
+const wanted = ['--no-sandbox', '--no-zygote', '--font-render-hinting=none', '--disable-gpu'];
+
+/** A headless Chromium from the registry: nothing has to be installed on this machine. */
+export async function openBrowser(): Promise<Browser> {
+  return playwright.launch({ executablePath: await chromium.executablePath(), args: wanted, headless: true });
+}
+
+/** A window with a memory of its own, which notes whatever goes wrong. */
+export async function openVisit(browser: Browser, options: VisitOptions): Promise<Visit> {
+  const context: BrowserContext = await browser.newContext({
+    baseURL: options.baseUrl,
+    viewport: { width: options.widthPx ?? 1280, height: options.heightPx ?? 900 },
+    colorScheme: options.colorScheme ?? 'light',
+    locale: 'en-GB',
+    timezoneId: 'Europe/Berlin',
+    permissions: ['clipboard-write'],
+  });
+  const page = await context.newPage();
+  const found: string[] = [];
+  page.on('pageerror', (error) => found.push(`script: ${error.message}`));
+  page.on('console', (message) => {
+    // What the interface refuses is a line of the console, too: pages say it in words, and tests ask for those.
+    const isRefusal = message.text().startsWith('Failed to load resource: the server responded with a status of 4');
+    if (message.type() === 'error' && !isRefusal) found.push(`console: ${message.text()}`);
+  });
+  page.on('request', (request) => {
+    const url = request.url();
+    if (!url.startsWith(options.baseUrl) && !url.startsWith('data:')) found.push(`request to ${url}`);
+  });
+  return { page, complaints: { found }, close: () => context.close() };
+}
+
+/** What axe finds on the page as it is now, in a line each. */
+export async function findBarriers(page: Page): Promise<readonly string[]> {
+  // As a debugger would, past the page's policy, which lets no script in.
+  await page.evaluate(`(() => { ${axe.source} })()`);
+  const { violations } = await page.evaluate<axe.AxeResults>('axe.run()');
+  return violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html).join(' | ')}`);
+}

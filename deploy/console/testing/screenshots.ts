@@ -1,0 +1,73 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { topFolder } from '../../../shared/runtime/compiled-path.ts';
+import { makeStackFolder } from '../../local/testing/make-stack-folder.ts';
+import { chooseStackPorts, runStack } from '../../local/testing/running-stack.ts';
+import { fillAccount } from './fill-account.ts';
+import type { FilledAccount } from './fill-account.ts';
+import { openBrowser, openVisit } from './open-browser.ts';
+import { signIn, waitForText } from './use-console.ts';
+
+// Takes a picture of each page of the console, as a stack with some use shows it: light and dark, wide and narrow.
+
+const shapes = [
+  { name: 'light', widthPx: 1280, heightPx: 860, colorScheme: 'light' },
+  { name: 'dark', widthPx: 1280, heightPx: 860, colorScheme: 'dark' },
+  { name: 'narrow', widthPx: 360, heightPx: 780, colorScheme: 'light' },
+] as const;
+
+type Shot = { readonly name: string; readonly path: string; readonly until: string };
+
+const shots = ({ healthyId, failingId, refusingId, eventId }: FilledAccount): readonly Shot[] => [
+  { name: 'overview', path: '/', until: 'Events in' },
+  { name: 'destinations', path: '/destinations', until: 'Warehouse loader' },
+  { name: 'destination-new', path: '/destinations/new', until: 'Needs' },
+  { name: 'destination', path: `/destinations/${refusingId}`, until: 'status 400' },
+  { name: 'destination-failing', path: `/destinations/${failingId}?step=1`, until: 'status 503' },
+  { name: 'destination-settings', path: `/destinations/${healthyId}/settings`, until: 'Save in the draft' },
+  { name: 'destination-test', path: `/destinations/${healthyId}/test`, until: 'Send it' },
+  { name: 'destination-dead-letters', path: `/destinations/${refusingId}/dead-letters`, until: 'status 400' },
+  { name: 'events', path: '/events', until: 'Order Completed' },
+  { name: 'event', path: `/events/${eventId}`, until: 'No mapping matches' },
+  { name: 'event-hostile', path: '/events/hostile-event', until: 'onerror' },
+  { name: 'visitors', path: '/visitors', until: 'Find' },
+  { name: 'sources', path: '/sources', until: 'Demo source' },
+  { name: 'keys', path: '/keys', until: 'bootstrap' },
+  { name: 'draft', path: '/draft', until: 'Publish 2 changes' },
+  { name: 'versions', path: '/versions', until: 'Four destinations' },
+  { name: 'system', path: '/system', until: 'Finding' },
+];
+
+const target = process.argv[2] ?? fileURLToPath(new URL('deploy/console/', topFolder));
+const folder = await makeStackFolder();
+const stack = await runStack(folder, await chooseStackPorts());
+const browser = await openBrowser();
+try {
+  const account = await fillAccount(stack.credentials);
+  await mkdir(target, { recursive: true });
+  for (const { name: shape, ...window } of shapes) {
+    const visit = await openVisit(browser, { baseUrl: stack.credentials.controlPlane, ...window });
+    const { page } = visit;
+    await page.goto('/');
+    await waitForText(page, 'Sign in');
+    await page.screenshot({ path: `${target}/sign-in-${shape}.png` });
+    await signIn(page, stack.credentials.apiKey);
+    for (const { name, path, until } of shots(account)) {
+      await page.goto(path);
+      try {
+        await waitForText(page, until);
+      } catch (error) {
+        console.error(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+        process.exitCode = 1;
+      }
+      await page.screenshot({ path: `${target}/${name}-${shape}.png`, fullPage: shape === 'narrow' });
+    }
+    for (const complaint of visit.complaints.found) console.error(`${shape}: ${complaint}`);
+    if (visit.complaints.found.length > 0) process.exitCode = 1;
+    await visit.close();
+  }
+} finally {
+  await browser.close();
+  await stack.stop();
+  await rm(folder, { recursive: true, force: true });
+}
