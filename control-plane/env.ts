@@ -14,6 +14,7 @@ import { controlPlaneHttpEnv, controlPlaneHttpRules } from './api/http-settings.
 import { bootstrapEnv } from './bootstrap/bootstrap.ts';
 import { destinationTestsEnv } from './destinations/destination-tests.ts';
 import { publishingEnv } from './publishing/publishing-service.ts';
+import { ingestUrlEnv } from './sources/ingest-url.ts';
 import { sessionEnv } from './sessions/session-settings.ts';
 
 const storageEnv = {
@@ -40,6 +41,7 @@ export const controlPlaneEnv = {
   ...destinationTestsEnv,
   ...storageEnv,
   ...publishingEnv,
+  ...ingestUrlEnv,
   ...eventStreamsEnv,
   ...sessionEnv,
   ...bootstrapEnv,

@@ -201,6 +201,7 @@ export async function startControlPlane(
     sourceSecrets,
     paginator: createPaginator(env.SECRETS_KEY),
     liveValues,
+    ingestUrl: env.INGEST_URL,
     publishing: createPublishingService({ storage, logBuckets, leases, documentBytesMax: env.CONFIG_BYTES_MAX, wake }),
     replays: createReplayService(logBuckets),
     destinationTests,

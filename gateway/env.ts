@@ -9,6 +9,8 @@ import { commitEnv } from './commit/commit-settings.ts';
 import { gatewayHttpEnv, gatewayHttpRules } from './http/http-settings.ts';
 import { admissionEnv } from './ingest/admission.ts';
 import { experimentsEnv } from './routes/experiments/control-plane.ts';
+import { rememberedRequestsEnv } from './ingest/remembered-requests.ts';
+import { compatEnv } from './routes/compat/compat-settings.ts';
 import { routesEnv } from './routes/routes-settings.ts';
 import { webhookEnv } from './webhook/webhook-settings.ts';
 import { gatewayStatusEnv } from './status/status-settings.ts';
@@ -24,6 +26,8 @@ export const gatewayEnv = {
   ...trustedProxiesEnv,
   ...experimentsEnv,
   ...routesEnv,
+  ...compatEnv,
+  ...rememberedRequestsEnv,
   ...admissionEnv,
   ...sourceSecretsEnv,
   ...webhookEnv,

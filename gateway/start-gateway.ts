@@ -24,6 +24,7 @@ import { compileAddressRanges } from '../shared/admission/address-ranges.ts';
 import { Admission } from './ingest/admission.ts';
 import { createClientAddress } from '../shared/admission/client-address.ts';
 import { followSources } from './ingest/follow-sources.ts';
+import { readRememberedRequestsSettings } from './ingest/remembered-requests.ts';
 import { PublishedSources } from './ingest/published-sources.ts';
 import { createSecretOpener } from './ingest/source-secrets.ts';
 import { createRoutes } from './routes/registry.ts';
@@ -136,11 +137,14 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
   const admission = new Admission(sources, clientAddress);
   const controlPlane = openControlPlane(env, logger);
   endsAs('control plane', () => withDeadline(controlPlane?.close() ?? Promise.resolve(), stepMs));
-  const routes = createRoutes({
+  const tls = readTlsFiles(env);
+  const { routes, compatCounts } = createRoutes({
     admission,
     sources,
     commit,
     experiments: { controlPlane, clientAddress },
+    isSecure: tls !== undefined,
+    remembering: readRememberedRequestsSettings(env),
     ...readRoutesSettings(env, partitions, messageBytesMax),
   });
   const requests = new RequestCounts(routes.length);
@@ -149,7 +153,7 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
     host: env.GATEWAY_HOST,
     port: env.GATEWAY_PORT,
     sharePort: env.GATEWAY_REUSE_PORT,
-    tls: readTlsFiles(env),
+    tls,
     routes,
     budget,
     onEnded: (route, code, tookMs) => requests.count(route, code, tookMs),
@@ -170,7 +174,17 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
   showProcess(page, { component: 'gateway', clock, configRevision });
   showLog(page, { connection, logServers });
   showUnreadable(page, unreadable);
-  const counted = { routes, requests, sources, commit, commitSettings: committing, publishTimes, gate, budget };
+  const counted = {
+    routes,
+    requests,
+    compatCounts,
+    sources,
+    commit,
+    commitSettings: committing,
+    publishTimes,
+    gate,
+    budget,
+  };
   showMetrics(page, { ...counted, uws, server });
   const statusServer = await serveStatus({
     port: env.GATEWAY_METRICS_PORT,

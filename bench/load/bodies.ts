@@ -1,7 +1,7 @@
 import { slots } from './slots.ts';
 
 /** What an event of the bench carries, about 390 bytes as a track: what a shop's server sends. */
-function eventFields(): object {
+function eventFields() {
   return {
     event: 'Product Viewed',
     externalId: `customer-${slots.visitor}`,
@@ -26,4 +26,33 @@ export function trackBody(token: string): string {
 export function batchBody(token: string, rows: number): string {
   const row = { distinctId: `row-${slots.sequence}`, ...eventFields() };
   return JSON.stringify({ token, events: Array.from({ length: rows }, () => row) });
+}
+
+/** The same events as the server libraries of Segment and RudderStack write them. */
+export function specBody(token: string, rows: number): string {
+  const { event, externalId, properties, defaultProperties } = eventFields();
+  const { current_url: url, referrer } = defaultProperties;
+  const row = {
+    type: 'track',
+    messageId: `row-${slots.sequence}`,
+    event,
+    userId: externalId,
+    properties,
+    context: { page: { url, referrer }, library: { name: 'bench', version: '1.0.0' } },
+    integrations: {},
+  };
+  return JSON.stringify({ writeKey: token, batch: Array.from({ length: rows }, () => row) });
+}
+
+/** The same events as PostHog's server libraries write them. */
+export function posthogBody(token: string, rows: number): string {
+  const { event, externalId, properties, defaultProperties } = eventFields();
+  const context = { $current_url: defaultProperties.current_url, $referrer: defaultProperties.referrer, $lib: 'bench' };
+  const row = {
+    event,
+    distinct_id: externalId,
+    uuid: `row-${slots.sequence}`,
+    properties: { ...properties, ...context },
+  };
+  return JSON.stringify({ api_key: token, batch: Array.from({ length: rows }, () => row) });
 }

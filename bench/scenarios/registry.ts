@@ -1,6 +1,7 @@
 import type { Scenario } from '../system/scenario.ts';
 import { actors } from './actors.ts';
 import { batch } from './batch.ts';
+import { compat } from './compat.ts';
 import { cost } from './cost.ts';
 import { dedupeMemory } from './dedupe-memory.ts';
 import { dispatch } from './dispatch.ts';
@@ -22,6 +23,7 @@ import { tune } from './tune.ts';
 export const scenarios: readonly Scenario[] = [
   track,
   batch,
+  compat,
   latency,
   dispatch,
   endToEnd,

@@ -64,11 +64,16 @@ test('bootstrap: an empty database gets an account, keys, a source and a destina
   expect(principal?.scopes).toEqual(['all']);
   const document = await live();
   expect(document.versionNumber).toBe(1);
-  expect(document.collections.sources).toMatchObject([{ id: made.sourceId, type: 'NodejsApi', status: 'Enabled' }]);
+  expect(document.collections.sources).toMatchObject([
+    { id: made.sourceId, type: 'NodejsApi', status: 'Enabled' },
+    { type: 'WebSource', status: 'Enabled' },
+  ]);
   expect(document.collections.destinations).toMatchObject([{ id: made.destinationId, type: 'HTTPDestination' }]);
   expect(await liveUrl()).toBe('http://127.0.0.1:8090/demo');
-  const hashes = [made.sourceToken, made.testToken].map((token) => hashSourceKey(token ?? ''));
-  expect(document.sourceKeys.map(({ keyHash }) => keyHash).sort()).toEqual(hashes.sort());
+  const hashes = [made.sourceToken, made.testToken, made.webToken].map((token) => hashSourceKey(token ?? ''));
+  const published = document.sourceKeys.map(({ keyHash }) => keyHash);
+  expect(published).toHaveLength(4);
+  expect(published).toEqual(expect.arrayContaining(hashes));
 });
 
 test('bootstrap: a second start changes nothing, and leaves what others added to the file', async () => {
@@ -89,6 +94,7 @@ test('bootstrap: a crash before the file was written is made good, with the same
   expect(after).toEqual({
     sourceToken: before.sourceToken,
     testToken: before.testToken,
+    webToken: before.webToken,
     sourceId: before.sourceId,
     destinationId: before.destinationId,
   });

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { uuidv7 } from 'uuidv7';
 import type { CollectionName } from '../../shared/collections/registry.ts';
+import type { SourceBody } from '../../shared/collections/sources.ts';
 import { Account, ConfigEntity } from '../../shared/postgres/entities.ts';
 import type { ConfigEntityRow } from '../../shared/postgres/entities.ts';
 import type { Storage } from '../../shared/postgres/open-storage.ts';
@@ -10,6 +11,7 @@ import { createDestination } from '../destinations/edit-destinations.ts';
 import type { Editing } from '../draft/edit-entities.ts';
 import { addApiKey } from '../keys/key-store.ts';
 import { createSource, readSourceTokens } from '../sources/create-source.ts';
+import type { SourceTokens } from '../sources/create-source.ts';
 import { createVersion } from '../versions/create-version.ts';
 import { publishVersion } from '../versions/publish-version.ts';
 import { readCredentials, writeCredentials } from './credentials-file.ts';
@@ -35,7 +37,7 @@ export type BootstrapOptions = {
 const bootstrapLock = 7_305_213;
 
 /**
- * Makes an empty database usable: an account, a key with every scope, a source and a destination, published as
+ * Makes an empty database usable: an account, a key with every scope, two sources and a destination, published as
  * version 1, and a file with the credentials. On a database in use it only writes the file again if that is missing,
  * and follows the demo sink to another address. Returns what it did.
  */
@@ -74,11 +76,13 @@ async function createAccount(em: EntityManager, options: BootstrapOptions): Prom
           name: 'Demo sink',
           settings: { httpDestinationUrl: demoUrl(sinkUrl), method: 'POST' },
         });
+  const site = await createSource(editing, secretBox, { type: 'WebSource', name: 'Demo website' });
   await em.flush();
   const version = await createVersion(editing, { name: 'First version' }, { secretBox, toPublish: false });
   await publishVersion(editing, version.id, Number.POSITIVE_INFINITY);
   const tokens = await readSourceTokens(em, secretBox, source);
-  return { apiKey: key, ...credentialsOf(source.id, tokens, destination?.id) };
+  const siteTokens = await readSourceTokens(em, secretBox, site);
+  return { apiKey: key, ...credentialsOf(source.id, tokens, destination?.id), ...siteCredentials(siteTokens) };
 }
 
 async function reissueCredentials(
@@ -91,25 +95,31 @@ async function reissueCredentials(
   const source = await oldestEntity(em, accountId, 'sources');
   const destination = await oldestEntity(em, accountId, 'destinations');
   const tokens = source === undefined ? undefined : await readSourceTokens(em, options.secretBox, source);
-  return { apiKey: key, ...credentialsOf(source?.id, tokens, destination?.id) };
+  const site = (await entitiesOf(em, accountId, 'sources')).find(
+    ({ body }) => (body as SourceBody).type === 'WebSource',
+  );
+  const siteTokens = site === undefined ? undefined : await readSourceTokens(em, options.secretBox, site);
+  return { apiKey: key, ...credentialsOf(source?.id, tokens, destination?.id), ...siteCredentials(siteTokens) };
 }
+
+const siteCredentials = (tokens: SourceTokens | undefined): Pick<Credentials, 'webToken'> =>
+  tokens === undefined ? {} : { webToken: tokens.token };
 
 async function oldestEntity(
   em: EntityManager,
   accountId: string,
   collection: CollectionName,
 ): Promise<ConfigEntityRow | undefined> {
-  const [row] = await em.find(
-    ConfigEntity,
-    { accountId, collection },
-    { orderBy: { createdAt: 'asc', id: 'asc' }, limit: 1 },
-  );
-  return row;
+  return (await entitiesOf(em, accountId, collection))[0];
 }
+
+/** Oldest first. */
+const entitiesOf = (em: EntityManager, accountId: string, collection: CollectionName): Promise<ConfigEntityRow[]> =>
+  em.find(ConfigEntity, { accountId, collection }, { orderBy: { createdAt: 'asc', id: 'asc' }, limit: 100 });
 
 function credentialsOf(
   sourceId: string | undefined,
-  tokens: { readonly token: string; readonly testToken: string } | undefined,
+  tokens: SourceTokens | undefined,
   destinationId: string | undefined,
 ): Omit<Credentials, 'apiKey'> {
   return {

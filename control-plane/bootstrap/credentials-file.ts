@@ -8,6 +8,8 @@ export type Credentials = {
   readonly apiKey: string;
   readonly sourceToken?: string;
   readonly testToken?: string;
+  /** Key of a source for pages. */
+  readonly webToken?: string;
   readonly sourceId?: string;
   readonly destinationId?: string;
 };

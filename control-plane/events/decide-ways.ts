@@ -59,6 +59,7 @@ const skipReasons = {
   not_allowed: 'Its name is not among the allowed events of this destination.',
   disabled: 'The destination is off.',
   source: 'The destination takes events of other sources only.',
+  integrations: 'Its sender keeps it from this destination.',
 } as const;
 
 /**
@@ -129,6 +130,7 @@ function explainStop(
 }
 
 function headOf(record: RecentEventRecord): EventHead {
+  const { integrations } = record.body;
   return {
     id: record.id,
     name: record.name,
@@ -137,6 +139,7 @@ function headOf(record: RecentEventRecord): EventHead {
     receivedAtMs: record.receivedAt.getTime(),
     isTest: record.test,
     trace: undefined,
+    integrations: isJsonObject(integrations) ? JSON.stringify(integrations) : undefined,
   };
 }
 

@@ -28,7 +28,7 @@ export async function createSource(
 }
 
 /** A source's two keys, in the clear. */
-type SourceTokens = { readonly token: string; readonly testToken: string };
+export type SourceTokens = { readonly token: string; readonly testToken: string };
 
 /** Gives a source a new pair of keys; the pair it had ends. */
 export async function issueSourceKeys(

@@ -17,7 +17,7 @@ import type { PublishingService } from '../publishing/publishing-service.ts';
 import { createSource, issueSourceKeys, readSourceTokens } from './create-source.ts';
 import { publishedSources } from '../draft/live-version.ts';
 import { sealSigningSecret, signingSealer } from './signing-secret.ts';
-import { sourceReply, tokensReply, viewSource } from './source-view.ts';
+import { sourceReply, tokensReply, viewSource, viewTokens } from './source-view.ts';
 
 /** What sources need beside what every endpoint has. */
 export type SourceServices = {
@@ -25,6 +25,8 @@ export type SourceServices = {
   readonly publishing: PublishingService;
   /** For what gateways open; undefined where there is no key for it. */
   readonly sourceSecrets: SecretBox | undefined;
+  /** Address of the gateways as clients reach it. */
+  readonly ingestUrl: string;
 };
 
 export const sourceEndpoints = [
@@ -130,12 +132,12 @@ export const sourceEndpoints = [
     tag: 'Sources',
     summary: 'The keys events are sent with',
     reply: tokensReply,
-    async handle({ params, principal }, { storage, secretBox }) {
+    async handle({ params, principal }, { storage, secretBox, ingestUrl }: CoreServices & SourceServices) {
       const em = storage.fork();
       const row = await findEntity(em, principal.accountId, 'sources', params['id'] ?? '');
       const tokens = row === undefined ? undefined : await readSourceTokens(em, secretBox, row);
-      if (tokens === undefined) throw notFound('source');
-      return tokens;
+      if (row === undefined || tokens === undefined) throw notFound('source');
+      return viewTokens(row, tokens, ingestUrl);
     },
   }),
   defineEndpoint({
@@ -155,7 +157,8 @@ export const sourceEndpoints = [
         const rotated = { action: 'source.rotate-tokens', collection: 'sources', entityId: row.id };
         recordAudit(em, principal, rotated, now);
         const isLive = (await publishedSources(em, accountId)).has(row.id);
-        return { tokens: issued, outboxId: isLive ? await addToOutbox(em, accountId, now) : undefined };
+        const tokens = viewTokens(row, issued, services.ingestUrl);
+        return { tokens, outboxId: isLive ? await addToOutbox(em, accountId, now) : undefined };
       });
       if (outboxId !== undefined) await services.publishing.whenApplied(outboxId);
       return tokens;

@@ -1,10 +1,13 @@
 import { Type } from 'typebox';
 import { nullable } from '../../shared/contracts/config/define-collection.ts';
 import { sources } from '../../shared/collections/sources.ts';
+import type { SourceBody } from '../../shared/collections/sources.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import type { ConfigEntityRow } from '../../shared/postgres/entities.ts';
 import { replySchema, viewEntity } from '../collections/entity-schemas.ts';
 import type { LiveValues } from '../health/live-values.ts';
+import { installScript } from '../../shared/web-snippet/web-snippet.ts';
+import type { SourceTokens } from './create-source.ts';
 
 import { maskSigningSecret } from './signing-secret.ts';
 
@@ -41,4 +44,17 @@ function isoOrNull(ms: number | null): string | null {
 export const tokensReply = Type.Object({
   token: Type.String(),
   testToken: Type.String({ description: 'Events sent with it are validated and never dispatched.' }),
+  installScript: nullable(Type.String({ description: 'To be pasted into the pages of a WebSource; null for others.' })),
+  testInstallScript: nullable(Type.String({ description: 'The same with the testToken.' })),
 });
+
+/** A source's keys with what its owner does with them. */
+export function viewTokens(row: ConfigEntityRow, { token, testToken }: SourceTokens, ingestUrl: string) {
+  const isWeb = (row.body as SourceBody).type === 'WebSource';
+  return {
+    token,
+    testToken,
+    installScript: isWeb ? installScript(ingestUrl, token) : null,
+    testInstallScript: isWeb ? installScript(ingestUrl, testToken) : null,
+  };
+}

@@ -88,12 +88,22 @@ test('patch source: takes its controls, ignores what is read-only, clears with n
   expect(cleared.body).toMatchObject({ whitelistIps: null, botControlMode: null, status: 'Disabled' });
 });
 
+test('tokens: those of a source for pages come with what is to be pasted into them', async () => {
+  const { body: created } = await client.post('/sources', { type: 'WebSource' });
+  const { body: tokens } = await client.get(`/sources/${created.id}/tokens`);
+  expect(tokens.installScript).toMatch(/src="https:\/\/ingest\.example\.com\/sluice\.js\?v=[0-9a-f]{16}"/);
+  expect(tokens.installScript).toContain(`data-key="${tokens.token}"`);
+  expect(tokens.testInstallScript).toContain(`data-key="${tokens.testToken}"`);
+});
+
 test('tokens: every source has a live and a test key, and only its owner reads them', async () => {
   const { body: created } = await client.post('/sources', { type: 'NodejsApi' });
   const { body: tokens } = await client.get(`/sources/${created.id}/tokens`);
   expect(tokens).toEqual({
     token: expect.stringMatching(/^src_live_[A-Za-z0-9]{32}$/),
     testToken: expect.stringMatching(/^src_test_[A-Za-z0-9]{32}$/),
+    installScript: null,
+    testInstallScript: null,
   });
   const rows = await plane.storage.fork().execute('select * from source_keys where source_id = ?', [created.id]);
   expect(JSON.stringify(rows)).not.toContain(tokens.token);

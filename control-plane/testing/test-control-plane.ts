@@ -116,6 +116,7 @@ function testEnv(): ControlPlaneEnv {
     MIGRATE_ON_START: true,
     CONFIG_BYTES_MAX: 8 * mebibyte,
     EGRESS_ALLOW: '127.0.0.0/8',
+    INGEST_URL: 'https://ingest.example.com',
     DESTINATION_TEST_TIMEOUT_MS: 10_000,
     DESTINATION_TESTS_MAX: 8,
     EVENT_STREAMS_MAX: 200,

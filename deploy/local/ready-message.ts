@@ -18,6 +18,7 @@ export function readyMessage(folder: string, credentials: Credentials, signInCod
     `  console        ${controlPlane}/${signInCode === undefined ? '' : `sign-in#${signInCode}`}`,
     `  control plane  ${controlPlane}`,
     `  demo sink      ${sink}`,
+    `  demo site      ${sink}/site`,
     `  credentials    ${credentialsFile(folder)}`,
     `  logs           ${folder}/logs`,
     '',

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { join } from 'node:path';
 import type { StackEnv } from './env.ts';
 import type { ServiceUrls } from './credentials.ts';
-import { bootstrapFile } from './credentials.ts';
+import { bootstrapFile, credentialsFile } from './credentials.ts';
 import type { ServiceSpec } from './service-process.ts';
 
 export type ServiceName = 'sink' | 'control-plane' | 'gateway' | 'pipeline';
@@ -61,7 +61,10 @@ export function stackServices(
   // The demo sink is on this machine, which a destination may otherwise not reach.
   const egress = { EGRESS_ALLOW: inherited['EGRESS_ALLOW'] ?? '127.0.0.0/8,::1/128' };
   return {
-    sink: service('sink', 'deploy/local/sink/main', undefined, { SINK_PORT: String(env.SINK_PORT) }),
+    sink: service('sink', 'deploy/local/sink/main', undefined, {
+      SINK_PORT: String(env.SINK_PORT),
+      SINK_CREDENTIALS_FILE: credentialsFile(at.folder),
+    }),
     'control-plane': service('control-plane', 'control-plane/main', env.CONTROL_PLANE_METRICS_PORT, {
       DATABASE_URL: at.databaseUrl,
       SECRETS_KEY: at.secretsKey,
@@ -72,6 +75,7 @@ export function stackServices(
       CONTROL_PLANE_METRICS_PORT: String(env.CONTROL_PLANE_METRICS_PORT),
       BOOTSTRAP_FILE: bootstrapFile(at.folder),
       BOOTSTRAP_SINK_URL: at.sinkUrl,
+      INGEST_URL: inherited['INGEST_URL'] ?? stackUrls(env, inherited).gateway,
       ...egress,
     }),
     gateway: service('gateway', 'gateway/main', env.GATEWAY_METRICS_PORT, {

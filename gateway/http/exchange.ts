@@ -34,8 +34,13 @@ export class Exchange implements FrameWaiter {
   #shared: boolean;
   #tally: StoredTally | undefined;
   #answers: StoredAnswers = usualAnswers;
+  #note: { stored: boolean } | undefined;
+  #rewrite: ((reply: Reply) => Reply) | undefined;
   readonly #owner: ExchangeOwner;
   #response: HttpResponse | undefined;
+
+  /** Whether only the answer's head is asked for. */
+  headOnly = false;
 
   constructor(owner: ExchangeOwner, response: HttpResponse, head: RequestHead, route: number) {
     this.#owner = owner;
@@ -60,18 +65,26 @@ export class Exchange implements FrameWaiter {
     this.#shared = false;
   }
 
-  /** From now on it waits for the log to take its one event: `tally` is told, then the client. */
-  answerWhenStored(tally: StoredTally, answers: StoredAnswers = usualAnswers): void {
+  /** Every answer from now on is what `rewrite` makes of it. */
+  rewriteAnswers(rewrite: (reply: Reply) => Reply): void {
+    this.#rewrite = rewrite;
+  }
+
+  /** From now on it waits for the log to take its one event: `note`, if there is one, and `tally` are told, then the client. */
+  answerWhenStored(tally: StoredTally, answers: StoredAnswers = usualAnswers, note?: { stored: boolean }): void {
+    this.#note = note;
     this.#tally = tally;
     this.#answers = answers;
   }
 
   /** Answers, unless that was done or the client is gone. */
-  send(reply: Reply): void {
+  send(given: Reply): void {
     const response = this.#response;
     if (response === undefined) return;
     this.#response = undefined;
-    sending = { response, reply, shared: this.#shared, close: reply.close || this.#owner.closing };
+    const reply = this.#rewrite === undefined ? given : this.#rewrite(given);
+    const { headOnly } = this;
+    sending = { response, reply, shared: this.#shared, headOnly, close: reply.close || this.#owner.closing };
     try {
       response.cork(writeAnswer);
     } catch (error) {
@@ -105,6 +118,7 @@ export class Exchange implements FrameWaiter {
 
   frameDecided(outcome: FrameOutcome): void {
     const stored = outcome === 'stored';
+    if (stored && this.#note !== undefined) this.#note.stored = true;
     if (this.#tally !== undefined) {
       if (stored) this.#tally.stored += 1;
       else this.#tally.lost += 1;
@@ -119,15 +133,19 @@ const noAddress = new ArrayBuffer(0);
 export const clientGone = 499;
 
 // One function for every answer: the engine wants a callback, and a closure a request would be garbage.
-let sending: { response: HttpResponse; reply: Reply; shared: boolean; close: boolean };
+let sending: { response: HttpResponse; reply: Reply; shared: boolean; headOnly: boolean; close: boolean };
 const writeAnswer = (): void => {
-  const { response, reply, shared, close } = sending;
+  const { response, reply, shared, headOnly, close } = sending;
   // The engine ends a connection only behind a length, which a 204 must not have: a 200 without content says the same.
   const bare = reply.code === 204 && !close;
   if (reply.code !== 200 && (reply.code !== 204 || bare)) response.writeStatus(reply.status);
   for (const [name, value] of reply.headers) response.writeHeader(name, value);
-  if (shared) response.writeHeader('access-control-allow-origin', '*');
+  if (shared) {
+    response.writeHeader('access-control-allow-origin', '*');
+    if (reply.code === 429 || reply.code === 503) response.writeHeader('access-control-expose-headers', 'retry-after');
+  }
   if (bare) response.endWithoutBody();
+  else if (headOnly) response.endWithoutBody(reply.body.length, close);
   else response.end(reply.body, close);
 };
 

@@ -72,7 +72,8 @@ export const holdsNull = failure(400, 'the body holds a null character');
 export const unsupportedType = failure(415, 'the body must be JSON: content-type application/json or text/plain');
 export const unsupportedEncoding = failure(415, 'this content-encoding is not read here');
 export const hostileFraming = failure(400, 'content-length or transfer-encoding is not acceptable', { close: true });
-export const notFound = failure(404, 'not found');
+// With `code` and `message`, as some libraries that come to a wrong address resend what is refused without.
+export const notFound = jsonReply(404, { success: false, error: 'not found', code: 'not_found', message: 'not found' });
 export const busy = failure(503, 'too many large bodies at once; try again', { headers: retryAfter });
 export const internalError = failure(500, 'internal error');
 

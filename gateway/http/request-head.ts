@@ -14,6 +14,11 @@ export class RequestHead {
   cookie = '';
   /** The other headers that the route asked for, and where they were sent to. */
   more: AskedHead | undefined = undefined;
+  authorization = '';
+  host = '';
+  forwardedProto = '';
+  /** How often the client's library has tried before; '' where it does not say. */
+  retryCount = '';
   /** Whether the client waits for `100 Continue` before it sends the body. */
   expects = false;
   /** Whether two readers of this request could differ on where it ends. */
@@ -55,6 +60,18 @@ export class RequestHead {
         break;
       case 'cookie':
         this.cookie = this.cookie === '' ? value : `${this.cookie}; ${value}`;
+        break;
+      case 'authorization':
+        this.authorization = value;
+        break;
+      case 'x-forwarded-proto':
+        this.forwardedProto = value;
+        break;
+      case 'host':
+        this.host = value;
+        break;
+      case 'x-stainless-retry-count':
+        this.retryCount = value;
         break;
       case 'expect':
         this.expects = true;

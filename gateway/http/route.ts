@@ -17,10 +17,14 @@ type RouteBase = {
   readonly paths: readonly string[];
   /** What the description of the ingest interface says of it. */
   readonly openapi: OpenApiPart;
+  /** The document that describes it where that is not the one of the service's own interface. */
+  readonly document?: string;
 };
 
 export type PostRoute = RouteBase & {
   readonly method: 'post';
+  /** Whether the query is handed over also where the path has no parameter. */
+  readonly readsQuery?: true;
   readonly bodyBytesMax: number;
   /** Lower-case names of headers it reads beside those every route gets: see RequestHead.more. */
   readonly headers?: ReadonlySet<string>;
@@ -32,5 +36,7 @@ export type PostRoute = RouteBase & {
 
 export type GetRoute = RouteBase & {
   readonly method: 'get';
+  /** Whether HEAD is answered too, as GET is but for the body. */
+  readonly head?: true;
   accept(exchange: Exchange, parameter: string, query: string): void;
 };

@@ -57,13 +57,19 @@ export async function startServer(uws: UwsModule, options: ServerOptions): Promi
           app.post(pattern, (response, request) => state.post(response, request, route, index, named));
         } else {
           app.get(pattern, (response, request) => state.get(response, request, route, index, named));
+          if (route.head) app.head(pattern, (response, request) => state.head(response, request, route, index, named));
         }
         app.options(pattern, (response, request) => state.plain(response, request, index, preflight));
         app.any(pattern, (response, request) => state.plain(response, request, index, wrongMethod(route)));
       }
     }
   });
-  app.any('/*', (response, request) => state.plain(response, request, noRoute, notFound));
+  const byPath = pathsOf(options.routes);
+  app.any('/*', (response, request) => {
+    const doubled = request.getUrl().includes('//') ? byPath.get(singleSlashes(request.getUrl())) : undefined;
+    if (doubled === undefined) return state.plain(response, request, noRoute, notFound);
+    state.doubled(response, request, doubled.route, doubled.index);
+  });
   app.filter((_response, change) => state.connectionChanged(Number(change)));
   const socket = await listen(uws, app, options);
   const drainable: Drainable = {
@@ -90,6 +96,20 @@ export async function startServer(uws: UwsModule, options: ServerOptions): Promi
     close: () => void app.close(),
   };
 }
+
+type FoundRoute = { readonly route: Route; readonly index: number };
+
+/** Routes by their paths, those with a parameter left out. */
+function pathsOf(routes: readonly Route[]): ReadonlyMap<string, FoundRoute> {
+  return new Map(
+    routes.flatMap((route, index) =>
+      route.paths.filter((path) => !path.includes(':')).map((path) => [path, { route, index }] as const),
+    ),
+  );
+}
+
+/** A path with one slash where several follow each other, and none at its end. */
+const singleSlashes = (path: string): string => path.replaceAll(/\/{2,}/g, '/').replace(/\/$/, '');
 
 function createEngine(uws: UwsModule, tls: TlsFiles | undefined): TemplatedApp {
   if (tls === undefined) return uws.App();
@@ -125,7 +145,7 @@ class ServerState implements ExchangeOwner {
     const exchange = this.#begin(response, request, index, route.headers);
     if (exchange.head.hostile) return refuseHostile(response, exchange);
     const parameter = named ? (request.getParameter(0) ?? '') : '';
-    const query = named ? request.getQuery() : '';
+    const query = named || route.readsQuery ? request.getQuery() : '';
     const body = new IncomingBody(exchange, route, this.#options.budget, parameter, query);
     // Without this the engine ends the process when the client goes away.
     response.onAborted(() => {
@@ -137,7 +157,27 @@ class ServerState implements ExchangeOwner {
   }
 
   get(response: HttpResponse, request: HttpRequest, route: GetRoute, index: number, named: boolean): void {
+    this.#get(this.#begin(response, request, index), response, request, route, named);
+  }
+
+  head(response: HttpResponse, request: HttpRequest, route: GetRoute, index: number, named: boolean): void {
     const exchange = this.#begin(response, request, index);
+    exchange.headOnly = true;
+    this.#get(exchange, response, request, route, named);
+  }
+
+  /** A request whose path is a route's but for slashes that came twice: libraries put paths behind addresses that end in one. */
+  doubled(response: HttpResponse, request: HttpRequest, route: Route, index: number): void {
+    const method = request.getMethod();
+    if (method === 'options') this.plain(response, request, index, preflight);
+    else if (method === 'post' && route.method === 'post') this.post(response, request, route, index, false);
+    else if (method === 'get' && route.method === 'get') this.get(response, request, route, index, false);
+    else if (method === 'head' && route.method === 'get' && route.head)
+      this.head(response, request, route, index, false);
+    else this.plain(response, request, index, wrongMethod(route));
+  }
+
+  #get(exchange: Exchange, response: HttpResponse, request: HttpRequest, route: GetRoute, named: boolean): void {
     if (exchange.head.hostile) return refuseHostile(response, exchange);
     const parameter = named ? (request.getParameter(0) ?? '') : '';
     const query = request.getQuery();
@@ -170,16 +210,41 @@ function refuseHostile(response: HttpResponse, exchange: Exchange): void {
   setImmediate(() => exchange.send(hostileFraming));
 }
 
+/** What a page may send: a wildcard would leave out authorization. */
+const allowedHeaders: readonly string[] = [
+  'authorization',
+  'content-type',
+  'content-encoding',
+  'traceparent',
+  'tracestate',
+  'x-requested-with',
+  // Libraries that are generated from an OpenAPI document say of themselves:
+  ...['arch', 'lang', 'os', 'package-version', 'retry-count', 'runtime', 'runtime-version', 'timeout'].map(
+    (name) => `x-stainless-${name}`,
+  ),
+  // Segment's browser library:
+  'x-retry-count',
+  // RudderStack's:
+  'anonymousid',
+  'sentat',
+  ...['recovered', 'retry-attempt', 'retry-reason', 'since-first-attempt', 'since-last-attempt'].map(
+    (name) => `rsa-${name}`,
+  ),
+];
+
 const preflight = createReply(204, Buffer.alloc(0), {
   headers: [
-    ['access-control-allow-methods', 'GET, POST, OPTIONS'],
-    ['access-control-allow-headers', 'content-type, content-encoding, traceparent, tracestate, x-requested-with'],
+    ['access-control-allow-methods', 'GET, HEAD, POST, OPTIONS'],
+    ['access-control-allow-headers', allowedHeaders.join(', ')],
     ['access-control-max-age', '86400'],
   ],
 });
 
 const wrongMethod = (route: Route): Reply =>
-  failure(405, 'method not allowed', { headers: [['allow', `${route.method.toUpperCase()}, OPTIONS`]] });
+  failure(405, 'method not allowed', { headers: [['allow', allowed(route).join(', ')]] });
+
+const allowed = (route: Route): readonly string[] =>
+  route.method === 'get' && route.head ? ['GET', 'HEAD', 'OPTIONS'] : [route.method.toUpperCase(), 'OPTIONS'];
 
 async function listen(
   uws: UwsModule,

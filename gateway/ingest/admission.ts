@@ -36,10 +36,10 @@ export class Admission {
     return typeof token === 'string' ? this.#sources.byToken(token) : undefined;
   }
 
-  /** Lets in a request of one event by its token, or says why not. */
-  admitToken(exchange: Exchange, token: unknown): Admitted | Refusal {
+  /** Lets in a request of one event, or of so many, by its token, or says why not. */
+  admitToken(exchange: Exchange, token: unknown, events = 1): Admitted | Refusal {
     const source = this.sourceOf(token);
-    return source === undefined ? unauthorized : this.admit(exchange, source, 1);
+    return source === undefined ? unauthorized : this.admit(exchange, source, events);
   }
 
   /** Lets in a request of `events` events, or says why not. A source whose provider signs takes nothing unsigned. */

@@ -40,7 +40,7 @@ export async function followSources(
   const follow = (from: Bucket): Promise<ConfigFeed> => {
     let newest = 0;
     return followConfig(from, {
-      read: (config) => readLiveCollections(config, ['sources']),
+      read: (config) => readLiveCollections(config, ['sources', 'consentSettings']),
       apply(change) {
         sources.apply(change);
         unreadable.note(change);

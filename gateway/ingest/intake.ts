@@ -1,6 +1,7 @@
 import { startHead } from '../../shared/contracts/events/envelope.ts';
 import type { EnvelopeEnd } from '../../shared/contracts/events/envelope.ts';
 import { normalizeEmail, partitionOfText, seededPartitionOf } from '../../shared/contracts/events/partition.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
 import { botScore } from '../../shared/admission/bot-score.ts';
 import type { PlainRow } from '../json/scan-body.ts';
 import type { Admission, Admitted } from './admission.ts';
@@ -83,9 +84,10 @@ export class Intake {
   ): number | undefined {
     if (!source.scoresBots) return undefined;
     const event = JSON.parse(body.toString('utf8', start, end)) as ContextFields;
-    const own = event.identityContext?.userAgent ?? defaults?.identityContext?.userAgent;
-    const properties = event.defaultProperties ?? defaults?.defaultProperties ?? {};
-    return botScore(properties, own ?? exchange.head.userAgent);
+    const properties: JsonObject = { ...(event.defaultProperties ?? defaults?.defaultProperties) };
+    const said = event.identityContext?.userAgent ?? defaults?.identityContext?.userAgent ?? properties['user_agent'];
+    const own = source.isFromVisitors ? exchange.head.userAgent : undefined;
+    return botScore(properties, typeof said === 'string' && said !== '' ? said : own);
   }
 }
 

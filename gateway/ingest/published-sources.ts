@@ -10,6 +10,7 @@ import { envelopePrefix } from '../../shared/contracts/events/envelope.ts';
 import { partitionSeed } from '../../shared/contracts/events/partition.ts';
 import type { AddressRanges } from '../../shared/admission/address-ranges.ts';
 import { compileWhitelistIps } from '../../shared/admission/address-ranges.ts';
+import { visitorSourceTypes } from '../../shared/collections/source-types.ts';
 import { compileDomains } from '../../shared/admission/allowed-origins.ts';
 
 export type RateLimit = { readonly eventsPerS: number; readonly burstS: number };
@@ -60,7 +61,7 @@ export class PublishedSources {
   }
 
   /** Takes an account's new configuration; what it says holds from the next request on. */
-  apply(change: Omit<ConfigChange<LiveConfig<'sources'>>, 'bytes'>): void {
+  apply(change: Omit<ConfigChange<LiveConfig<'sources' | 'consentSettings'>>, 'bytes'>): void {
     // Worked out before anything is touched: a document that cannot be read leaves what is in force as it is.
     const compiled = change.config === undefined ? [] : this.#compile(change.config);
     for (const hash of this.#hashesOfAccount.get(change.accountId) ?? []) this.#remove(hash);
@@ -77,8 +78,9 @@ export class PublishedSources {
     this.#unknownTokens.clear();
   }
 
-  #compile(config: LiveConfig<'sources'>): [hash: string, source: PublishedSource][] {
+  #compile(config: LiveConfig<'sources' | 'consentSettings'>): [hash: string, source: PublishedSource][] {
     const published = new Map(config.collections.sources.map((entity) => [entity.id, entity]));
+    const consent = readConsentPurposes(config.collections.consentSettings);
     return config.sourceKeys.flatMap((key) => {
       // One that cannot be read is not there: what cannot be read may be what was to keep requests out.
       const settings = published.get(key.sourceId);
@@ -87,6 +89,7 @@ export class PublishedSources {
         bucket: this.#bucketOf(key.keyHash),
         activity: this.#activityOf(settings.id),
         tally: this.#tallyOf(settings.type),
+        consent,
       };
       return [[key.keyHash, compileSource(config.accountId, key, settings, state, this.#openSecret)]];
     });
@@ -149,6 +152,16 @@ export type SourceActivity = {
   lastTriggeredAtMs: number;
 };
 
+/** A purpose a visitor agrees to or not, and what holds for one who has not decided. */
+export type ConsentPurpose = { readonly name: string; readonly granted: boolean };
+
+/** The purposes of an account's live version. */
+function readConsentPurposes(settings: LiveCollections['consentSettings']): readonly ConsentPurpose[] {
+  return settings.flatMap(({ name, isEnabled, defaultState }) =>
+    isEnabled ? [{ name, granted: defaultState === 'Granted' }] : [],
+  );
+}
+
 /** Events of one type of source, counted as they are decided. */
 export type EventTally = { stored: number; lost: number; invalid: number; limited: number };
 
@@ -171,11 +184,15 @@ export type PublishedSource = {
   /** Whether its events carry a bot score. */
   readonly scoresBots: boolean;
   readonly isWeb: boolean;
+  /** Whether the visitor is at the other end of its connections. */
+  readonly isFromVisitors: boolean;
   readonly redirectUrl: string | undefined;
   /** What its provider's requests look like, where it has one. */
   readonly kind: SourceKind | undefined;
   /** Who may send beside who knows the key. */
   readonly signing: Signing;
+  /** For what purposes pages ask their visitors. */
+  readonly consent: readonly ConsentPurpose[];
   readonly bucket: TokenBucket;
   readonly activity: SourceActivity;
   readonly tally: EventTally;
@@ -189,7 +206,7 @@ type Signing =
 
 const unsigned: Signing = { kind: 'none' };
 
-type SourceState = Pick<PublishedSource, 'bucket' | 'activity' | 'tally'>;
+type SourceState = Pick<PublishedSource, 'bucket' | 'activity' | 'tally' | 'consent'>;
 
 /** Works out all that requests with this key need. */
 function compileSource(
@@ -213,6 +230,7 @@ function compileSource(
     excludesContext: settings.excludeRequestContext === true,
     scoresBots: settings.botControlMode === 'Block' || settings.botControlMode === 'Threshold',
     isWeb: settings.type === 'WebSource',
+    isFromVisitors: visitorSourceTypes.has(settings.type),
     redirectUrl: settings.type === 'RedirectSource' ? readRedirectUrl(settings.redirectUrl) : undefined,
     kind: findSourceKind(settings.type),
     signing: readSigning(accountId, settings, openSecret),

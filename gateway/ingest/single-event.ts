@@ -19,6 +19,8 @@ import type { Admission } from './admission.ts';
 import { blankToken } from './blank-token.ts';
 import type { Identity, Intake } from './intake.ts';
 import type { PublishedSource } from './published-sources.ts';
+import { RememberedRequests } from './remembered-requests.ts';
+import type { RememberedRequest, RememberedRequestsSettings } from './remembered-requests.ts';
 
 export type EventLimits = JsonLimits & { readonly timeWindow: TimeWindow };
 
@@ -29,11 +31,13 @@ export class SingleEvent {
   readonly #admission: Admission;
   readonly #intake: Intake;
   readonly #limits: EventLimits;
+  readonly #requests: RememberedRequests;
   // One request is handled at a time, so one scan serves all.
   readonly #scan = new BodyScan();
   readonly #plain = new PlainEvent();
 
-  constructor(admission: Admission, intake: Intake, limits: EventLimits) {
+  constructor(admission: Admission, intake: Intake, limits: EventLimits, remembering: RememberedRequestsSettings) {
+    this.#requests = new RememberedRequests(remembering);
     this.#admission = admission;
     this.#intake = intake;
     this.#limits = limits;
@@ -59,8 +63,10 @@ export class SingleEvent {
     const { source, atMs } = admitted;
     if (!identifyPayload.Check(payload)) return refuse(exchange, source, describeProblem(identifyPayload, payload));
     blankToken(body, this.#scan.tokenStart, this.#scan.tokenEnd, payload.token);
-    exchange.answerWhenStored(source.tally);
-    this.#store(exchange, admitted, new OneEvent('identify', this.#intake.newEventId(atMs), payload), body);
+    const request = this.#remembered(exchange, admitted, 'identify', body);
+    exchange.answerWhenStored(source.tally, undefined, request);
+    const id = request?.id ?? this.#intake.newEventId(atMs);
+    this.#store(exchange, admitted, new OneEvent('identify', id, payload), body);
   }
 
   /**
@@ -116,9 +122,23 @@ export class SingleEvent {
     body: Buffer,
     answers?: StoredAnswers,
   ): void {
-    const id = payload.distinctId ?? this.#intake.newEventId(admitted.atMs);
-    exchange.answerWhenStored(admitted.source.tally, answers);
+    const own = payload.distinctId ?? undefined;
+    const request = own === undefined ? this.#remembered(exchange, admitted, 'track', body) : undefined;
+    const id = own ?? request?.id ?? this.#intake.newEventId(admitted.atMs);
+    exchange.answerWhenStored(admitted.source.tally, answers, request);
     this.#store(exchange, admitted, new OneEvent('track', id, payload), body);
+  }
+
+  /** A request of a library that counts its tries; undefined for all others, which are nearly all. */
+  #remembered(
+    { head: { retryCount } }: Exchange,
+    { source, atMs }: Admitted,
+    kind: EnvelopeKind,
+    body: Buffer,
+  ): RememberedRequest | undefined {
+    if (retryCount === '') return undefined;
+    const newId = (): string => this.#intake.newEventId(atMs);
+    return this.#requests.eventOf(`${kind} ${source.sourceId}`, body, retryCount, { ms: atMs, newId });
   }
 
   #store(exchange: Exchange, admitted: Admitted, event: OneEvent, body: Buffer): void {

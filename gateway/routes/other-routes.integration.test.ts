@@ -165,6 +165,8 @@ test('openapi: describes every route, for everyone', async () => {
     '/webhook/{token}',
     '/api/v1/experiments/assignments/{experiment_key}',
     '/api/v1/experiments/personalization',
+    '/sluice.js',
+    '/sluice/settings/{key}',
     '/api/v1/openapi',
   ]);
 });

@@ -4,15 +4,23 @@ import type { GroupCommit } from '../commit/group-commit.ts';
 import { createBatchRoute } from './batch/batch.ts';
 import type { BatchSettings } from './batch/batch.ts';
 import type { Route } from '../http/route.ts';
+import { CompatIntake } from './compat/compat-intake.ts';
+import type { CompatCounts } from './compat/compat-intake.ts';
+import type { CompatSettings } from './compat/compat-settings.ts';
+import { createPostHogRoutes } from './compat/posthog.ts';
+import { createRudderStackRoutes } from './compat/rudderstack.ts';
+import { createSegmentRoutes } from './compat/segment.ts';
 import { createExperimentsRoutes } from './experiments/experiments-proxy.ts';
 import type { ExperimentsProxyOptions } from './experiments/experiments-proxy.ts';
 import { createIdentifyRoute } from './identify.ts';
 import { Intake } from '../ingest/intake.ts';
-import { createOpenApiRoute } from './openapi/openapi.ts';
+import { createOpenApiRoutes } from './openapi/openapi.ts';
 import { createPixelRoute } from './pixel.ts';
 import { createRedirectRoute } from './redirect.ts';
+import type { RememberedRequestsSettings } from '../ingest/remembered-requests.ts';
 import { SingleEvent } from '../ingest/single-event.ts';
 import type { EventLimits } from '../ingest/single-event.ts';
+import { createSnippetRoute, createSnippetSettingsRoute } from './snippet/snippet.ts';
 import { createTrackRoute } from './track.ts';
 import { MadeEvents } from '../ingest/made-events.ts';
 import type { WebhookSettings } from '../webhook/webhook-settings.ts';
@@ -29,14 +37,21 @@ export type RoutesOptions = {
   readonly batch: BatchSettings;
   readonly webhook: WebhookSettings;
   readonly experiments: ExperimentsProxyOptions;
+  readonly remembering: RememberedRequestsSettings;
+  readonly compat: CompatSettings;
+  /** Whether the gateway itself speaks TLS. */
+  readonly isSecure: boolean;
 };
 
+export type GatewayRoutes = { readonly routes: readonly Route[]; readonly compatCounts: CompatCounts };
+
 /** All routes. Each is a file here, or in a folder of its own here, and one line in this list. */
-export function createRoutes(options: RoutesOptions): readonly Route[] {
+export function createRoutes(options: RoutesOptions): GatewayRoutes {
   const { admission, sources, commit, limits, bodyBytesMax, batch } = options;
   const intake = new Intake(admission, commit, options.partitions);
-  const events = new SingleEvent(admission, intake, limits);
+  const events = new SingleEvent(admission, intake, limits, options.remembering);
   const made = new MadeEvents(intake, { timeWindow: limits.timeWindow, bytesMax: bodyBytesMax });
+  const compat = new CompatIntake(admission, intake, options.compat);
   const routes: readonly Route[] = [
     createTrackRoute(events, bodyBytesMax),
     createIdentifyRoute(events, bodyBytesMax),
@@ -46,6 +61,11 @@ export function createRoutes(options: RoutesOptions): readonly Route[] {
     createWebhookRoute({ admission, events, made, limits, bodyBytesMax, settings: options.webhook }),
     createWebhookChallengeRoute(admission),
     ...createExperimentsRoutes(options.experiments),
+    createSnippetRoute(),
+    createSnippetSettingsRoute(admission),
+    ...createSegmentRoutes(compat, admission, options.isSecure),
+    ...createRudderStackRoutes(compat, admission),
+    ...createPostHogRoutes(compat),
   ];
-  return [...routes, createOpenApiRoute(routes)];
+  return { routes: [...routes, ...createOpenApiRoutes(routes)], compatCounts: compat.counts };
 }

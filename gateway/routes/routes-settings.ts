@@ -3,6 +3,7 @@ import { jsonDepthCeiling } from '../../shared/runtime/json-depth.ts';
 import { count } from '../../shared/runtime/variables.ts';
 import type { admissionEnv } from '../ingest/admission.ts';
 import type { webhookEnv } from '../webhook/webhook-settings.ts';
+import type { CompatVariables } from './compat/compat-settings.ts';
 import type { RoutesOptions } from './registry.ts';
 
 const kibibyte = 1024;
@@ -37,8 +38,8 @@ export const routesEnv = {
   BATCH_KEYS_MAX: count('Object keys of one batch, or of a webhook with several events', 100_000),
 };
 
-type RoutesVariables = Static<TObject<typeof routesEnv & typeof admissionEnv & typeof webhookEnv>>;
-type RoutesSettings = Pick<RoutesOptions, 'partitions' | 'limits' | 'bodyBytesMax' | 'batch' | 'webhook'>;
+type RoutesVariables = Static<TObject<typeof routesEnv & typeof admissionEnv & typeof webhookEnv>> & CompatVariables;
+type RoutesSettings = Pick<RoutesOptions, 'partitions' | 'limits' | 'bodyBytesMax' | 'batch' | 'webhook' | 'compat'>;
 
 /** The largest body of one event that a message of the log can carry. */
 export const readEventBytesMax = (env: RoutesVariables, messageBytesMax: number): number =>
@@ -67,6 +68,20 @@ export function readRoutesSettings(env: RoutesVariables, partitions: number, mes
       signatureAgeMsMax: env.WEBHOOK_SIGNATURE_AGE_MS_MAX,
       multipartInFlightMax: env.WEBHOOK_MULTIPART_IN_FLIGHT_MAX,
       gzip: { ratioMax: env.GZIP_RATIO_MAX, inFlightMax: env.GZIP_IN_FLIGHT_MAX },
+    },
+    compat: {
+      bodyBytesMax: env.BATCH_BODY_BYTES_MAX,
+      rowsMax: env.COMPAT_BATCH_ROWS_MAX,
+      eventBytesMax: Math.min(env.ROW_BYTES_MAX, bodyBytesMax),
+      // Two levels stand around each message of a batch.
+      limits: { depthMax: env.JSON_DEPTH_MAX + 2, keysMax: env.BATCH_KEYS_MAX },
+      timeWindow,
+      inflate: {
+        bytesMax: env.BATCH_BODY_BYTES_MAX,
+        // What their libraries send may be a four-hundredth: the size alone bounds it.
+        ratioMax: Number.POSITIVE_INFINITY,
+        inFlightMax: env.GZIP_IN_FLIGHT_MAX,
+      },
     },
   };
 }

@@ -25,6 +25,10 @@ export const gatewayMetrics = {
     'Events by type of source and result: stored, lost (the log did not take it: 503), invalid, limited (429)',
     ['source_type', 'result'],
   ),
+  mendedBodies: counter(
+    'sluice_gateway_mended_bodies_total',
+    'Bodies of libraries of other services that held NaN or Infinity, which are no JSON and were read as null',
+  ),
   sourceKeys: gauge('sluice_gateway_source_keys', 'Source keys that are accepted'),
   frames: counter(
     'sluice_gateway_frames_total',

@@ -32,6 +32,7 @@ function rig() {
   showMetrics(page, {
     routes: [{ name: 'track' }, { name: 'batch' }],
     requests,
+    compatCounts: { mended: 2 },
     sources: new PublishedSources({ eventsPerS: 1, burstS: 1 }, () => undefined),
     commit,
     commitSettings,
@@ -52,6 +53,7 @@ test('gateway metrics: what may happen is there with zero before it has', async 
     'sluice_gateway_frame_failures_total{reason="full"} 0',
     'sluice_gateway_frames_total{closed_by="linger"} 0',
     'sluice_gateway_publish_duration_seconds_count 0',
+    'sluice_gateway_mended_bodies_total 2',
   ]) {
     expect(text).toContain(`${series}\n`);
   }

@@ -2,6 +2,7 @@ import { sourceTypes } from '../../shared/collections/source-types.ts';
 import type { BucketCounts } from '../../shared/runtime/metrics/bucket-counts.ts';
 import type { MetricsPage } from '../../shared/runtime/metrics/metrics-page.ts';
 import type { EventTally, PublishedSources } from '../ingest/published-sources.ts';
+import type { CompatCounts } from '../routes/compat/compat-intake.ts';
 import type { Route } from '../http/route.ts';
 import type { FrameOutcome } from '../commit/frame.ts';
 import type { GroupCommit, GroupCommitSettings } from '../commit/group-commit.ts';
@@ -16,6 +17,7 @@ import type { RequestCounts } from './request-counts.ts';
 export type MetricsSources = {
   readonly routes: readonly Pick<Route, 'name'>[];
   readonly requests: RequestCounts;
+  readonly compatCounts: CompatCounts;
   readonly sources: PublishedSources;
   readonly commit: GroupCommit;
   readonly commitSettings: GroupCommitSettings;
@@ -62,7 +64,7 @@ function showRequests(page: MetricsPage, { routes, requests, budget, server }: M
   page.show(gatewayMetrics.bodyBytesLimit, (add) => add(budget.bytesMax));
 }
 
-function showEvents(page: MetricsPage, { sources }: MetricsSources): void {
+function showEvents(page: MetricsPage, { sources, compatCounts }: MetricsSources): void {
   page.show(gatewayMetrics.events, (add) => {
     for (const type of new Set([...sourceTypes, ...sources.tallies.keys()])) {
       for (const [result, events] of Object.entries(sources.tallies.get(type) ?? noEvents)) {
@@ -70,6 +72,7 @@ function showEvents(page: MetricsPage, { sources }: MetricsSources): void {
       }
     }
   });
+  page.show(gatewayMetrics.mendedBodies, (add) => add(compatCounts.mended));
   page.show(gatewayMetrics.sourceKeys, (add) => add(sources.keyCount));
 }
 

@@ -9,15 +9,17 @@ const noUserAgentScore = 50;
 
 /**
  * How likely a bot sent an event, 0 to 100: what the client itself says (`bot_score` or `is_bot` of its
- * defaultProperties), else from the User-Agent by the patterns of the isbot library.
+ * defaultProperties), else from the visitor's User-Agent by the patterns of the isbot library. Undefined where neither is
+ * known, as of a server that does not pass them on: its own User-Agent is that of a library, all of which look like bots.
  */
-export function botScore(defaultProperties: object, userAgent: string): number {
+export function botScore(defaultProperties: object, userAgent: string | undefined): number | undefined {
   const { bot_score: said, is_bot: isBot } = defaultProperties as JsonObject;
   if (typeof said === 'number' && Number.isFinite(said)) return Math.round(Math.min(Math.max(said, 0), 100));
   // Some libraries send it as text.
   const saysBot = typeof isBot === 'string' ? isBot.trim().toLowerCase() : isBot;
   if (saysBot === true || saysBot === 'true') return 100;
   if (saysBot === false || saysBot === 'false') return 0;
+  if (userAgent === undefined) return undefined;
   if (userAgent === '') return noUserAgentScore;
   return isbot(userAgent) ? 100 : 0;
 }

@@ -3,6 +3,7 @@ import type { EventHead } from '../contracts/events/resolved-event.ts';
 import type { JsonObject } from '../runtime/json.ts';
 import type { AllowedEvent } from './allowed-events.ts';
 import { compileAllowedEvents } from './allowed-events.ts';
+import { compileIntegrations } from './integrations.ts';
 import type { MappingRule } from './mapping/apply-mapping.ts';
 import { compileMappings } from './mapping/apply-mapping.ts';
 import type { Subject } from './values/property-path.ts';
@@ -21,7 +22,7 @@ export type Decision =
   | { readonly kind: 'global-stop'; readonly category: string }
   | { readonly kind: 'send'; readonly mapped?: { readonly eventName: string; readonly properties: JsonObject } };
 
-export type SkipRule = 'test' | 'not_allowed' | 'disabled' | 'source';
+export type SkipRule = 'test' | 'not_allowed' | 'disabled' | 'source' | 'integrations';
 
 /** What a dispatcher needs of its account's live version, compiled once a revision. */
 export type DispatchPlan = {
@@ -56,6 +57,7 @@ const skips: Readonly<Record<SkipRule, Decision>> = {
   not_allowed: { kind: 'skip', rule: 'not_allowed' },
   disabled: { kind: 'skip', rule: 'disabled' },
   source: { kind: 'skip', rule: 'source' },
+  integrations: { kind: 'skip', rule: 'integrations' },
 };
 
 /**
@@ -70,6 +72,7 @@ export function compileDispatchPlan(config: DispatchRules, destination: Publishe
   const findGlobalStop = compileGlobalDispatch(globalDispatchCenters, id);
   const own = mappings.filter(({ destinationId }) => destinationId === id);
   const applyMappings = compileMappings(own, hashingSalt);
+  const isWanted = compileIntegrations(destination);
   return {
     destination,
     decide(head, subject) {
@@ -77,6 +80,7 @@ export function compileDispatchPlan(config: DispatchRules, destination: Publishe
       if (!isAllowed(head.name)) return skips.not_allowed;
       if (!isEnabled) return skips.disabled;
       if (limitedToSourceIds !== undefined && !limitedToSourceIds.has(head.sourceId)) return skips.source;
+      if (head.integrations !== undefined && !isWanted(head.integrations)) return skips.integrations;
       const category = findGlobalStop(subject);
       if (category !== undefined) return { kind: 'global-stop', category };
       const outcome = applyMappings(subject);

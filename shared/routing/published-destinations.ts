@@ -6,6 +6,8 @@ export type PublishedDestination = {
   readonly id: string;
   readonly accountId: string;
   readonly type: string;
+  /** As its operator calls it; '' where nobody does. */
+  readonly name: string;
   readonly isEnabled: boolean;
   readonly settings: JsonObject;
   /** Undefined: every source. */
@@ -18,6 +20,7 @@ export type PublishedDestination = {
 type Destination = {
   readonly id: string;
   readonly type: string;
+  readonly name: string | null;
   readonly status: string;
   readonly settings: JsonObject | null;
   readonly limitedToSourceIds: readonly string[] | null;
@@ -52,6 +55,7 @@ function lostDestinations({ accountId, unreadable }: DestinationsConfig): Publis
 
 const unknownDestination = {
   type: '',
+  name: '',
   isEnabled: true,
   settings: {},
   limitedToSourceIds: undefined,
@@ -59,11 +63,12 @@ const unknownDestination = {
 } as const;
 
 function readDestination(accountId: string, entity: Destination): PublishedDestination {
-  const { id, type, status, settings, limitedToSourceIds, hashingSalt } = entity;
+  const { id, type, name, status, settings, limitedToSourceIds, hashingSalt } = entity;
   return {
     id,
     accountId,
     type,
+    name: name ?? '',
     isEnabled: status === 'Enabled',
     settings: settings ?? {},
     // An empty list limits nothing, as the field's description promises.

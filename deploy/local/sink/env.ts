@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { readEnv, serviceEnv } from '../../../shared/runtime/env.ts';
-import { count, port, text } from '../../../shared/runtime/variables.ts';
+import { count, optionalText, port, text } from '../../../shared/runtime/variables.ts';
 
 const mebibyte = 1024 ** 2;
 
@@ -16,6 +16,9 @@ export const sinkEnv = {
     minimum: 1024,
   }),
   SINK_BODY_BYTES_MAX: count('Size of one body', 16 * mebibyte, { unit: 'bytes', minimum: 1024 }),
+  SINK_CREDENTIALS_FILE: optionalText(
+    '`credentials.json` of the local stack: where the demo site sends to, and with which key',
+  ),
   LOG_LEVEL: serviceEnv.LOG_LEVEL,
   SHUTDOWN_DEADLINE_MS: serviceEnv.SHUTDOWN_DEADLINE_MS,
 };

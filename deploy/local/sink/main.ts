@@ -11,6 +11,7 @@ await runService(
       requestsMax: env.SINK_REQUESTS_MAX,
       bytesMax: env.SINK_BYTES_MAX,
       bodyBytesMax: env.SINK_BODY_BYTES_MAX,
+      credentialsFile: env.SINK_CREDENTIALS_FILE,
     });
     const port = await listen(server, env.SINK_PORT, env.SINK_HOST, 'SINK_PORT');
     shutdown.add('http', () => {

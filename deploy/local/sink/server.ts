@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { isSitePath, serveDemoSite } from '../demo-site/serve-demo-site.ts';
 import { createBehaviours } from './behaviour.ts';
 import type { Behaviours } from './behaviour.ts';
 import { createRecorder } from './recorder.ts';
@@ -9,6 +10,8 @@ export type SinkOptions = {
   readonly requestsMax: number;
   readonly bytesMax: number;
   readonly bodyBytesMax: number;
+  /** Undefined: the demo site has no gateway to send to. */
+  readonly credentialsFile?: string | undefined;
 };
 
 /** A destination to try things on: keeps what it receives, and misbehaves as told. */
@@ -16,13 +19,17 @@ export function createSink(options: SinkOptions): Server {
   const recorder = createRecorder(options.requestsMax, options.bytesMax);
   const behaviours = createBehaviours();
   const server = createServer((request, response) => {
-    void handle(request, response, { recorder, behaviours, bodyBytesMax: options.bodyBytesMax });
+    const { bodyBytesMax, credentialsFile } = options;
+    void handle(request, response, { recorder, behaviours, bodyBytesMax, credentialsFile });
   });
   server.keepAliveTimeout = 60_000;
   return server;
 }
 
-type Context = { readonly recorder: Recorder; readonly behaviours: Behaviours; readonly bodyBytesMax: number };
+type Context = Pick<SinkOptions, 'bodyBytesMax' | 'credentialsFile'> & {
+  readonly recorder: Recorder;
+  readonly behaviours: Behaviours;
+};
 
 async function handle(request: IncomingMessage, response: ServerResponse, context: Context): Promise<void> {
   const url = new URL(request.url ?? '/', 'http://sink');
@@ -30,6 +37,9 @@ async function handle(request: IncomingMessage, response: ServerResponse, contex
   if (body === undefined) {
     reply(response, 413, { error: `the body is larger than ${context.bodyBytesMax} bytes` });
     return;
+  }
+  if (request.method === 'GET' && isSitePath(url.pathname)) {
+    return serveDemoSite(response, url.pathname, context.credentialsFile);
   }
   switch (`${request.method} ${url.pathname}`) {
     case 'GET /events':

@@ -1,4 +1,6 @@
-import { jsonReply } from '../../http/reply.ts';
+import type { Exchange } from '../../http/exchange.ts';
+import { jsonReply, notFound } from '../../http/reply.ts';
+import type { Reply } from '../../http/reply.ts';
 import type { GetRoute, Route } from '../../http/route.ts';
 import { commonSchemas } from './parts.ts';
 
@@ -8,41 +10,88 @@ const ownPaths = {
   },
 };
 
-/** `GET /api/v1/openapi`: the description of these routes and itself, for everyone. */
-export function createOpenApiRoute(routes: readonly Route[]): GetRoute {
-  const reply = jsonReply(200, describeRoutes(routes), {
+/** `GET /api/v1/openapi`, and below it a document for each family of other libraries: for everyone. */
+export function createOpenApiRoutes(routes: readonly Route[]): readonly GetRoute[] {
+  const families = [...new Set(routes.flatMap(({ document }) => document ?? []))];
+  const own = reply(describeRoutes(routes.filter(({ document }) => document === undefined)));
+  const documents = new Map(
+    families.map((family) => [
+      family,
+      reply(
+        describeFamily(
+          family,
+          routes.filter(({ document }) => document === family),
+        ),
+      ),
+    ]),
+  );
+  return [
+    {
+      name: 'openapi',
+      method: 'get',
+      paths: ['/api/v1/openapi'],
+      openapi: { paths: ownPaths },
+      accept: (exchange) => answer(exchange, own),
+    },
+    {
+      name: 'openapi-compat',
+      method: 'get',
+      paths: ['/api/v1/openapi/:family'],
+      openapi: { paths: {} },
+      accept: (exchange, family) => answer(exchange, documents.get(family) ?? notFound),
+    },
+  ];
+}
+
+const reply = (document: object): Reply =>
+  jsonReply(200, document, {
     headers: [
       ['cache-control', 'public, max-age=300'],
       ['access-control-allow-origin', '*'],
     ],
   });
-  return {
-    name: 'openapi',
-    method: 'get',
-    paths: ['/api/v1/openapi'],
-    openapi: { paths: ownPaths },
-    accept(exchange) {
-      // The answer itself lets every origin read it.
-      exchange.keepFromPages();
-      exchange.send(reply);
-    },
-  };
+
+function answer(exchange: Exchange, document: Reply): void {
+  // The answer itself lets every origin read it.
+  exchange.keepFromPages();
+  exchange.send(document);
 }
 
 /** The OpenAPI 3.1 document of the ingest interface: what the routes say of themselves, in their order. */
 function describeRoutes(routes: readonly Route[]): object {
+  return describe(routes, ownPaths, {
+    title: 'Sluice ingest',
+    description:
+      'A 200 means that the event is stored in the log and survives the loss of every process; it may not have been ' +
+      'dispatched yet. An event sent again with the same distinctId is accepted and processed once. ' +
+      'Clients retry on 408, 409, 429 and 5xx and honour Retry-After.',
+  });
+}
+
+/** The same of the addresses that libraries of one other family know. */
+function describeFamily(family: string, routes: readonly Route[]): object {
+  return describe(
+    routes,
+    {},
+    {
+      title: `Sluice ingest for libraries of ${family}`,
+      description:
+        'A 200 means that every event is stored in the log. A message sent again with the same id is accepted and ' +
+        'processed once. Errors say `error` as everywhere, and the same as `message` with a `code`.',
+    },
+  );
+}
+
+function describe(
+  routes: readonly Route[],
+  morePaths: object,
+  info: { readonly title: string; readonly description: string },
+): object {
   const parts = routes.map(({ openapi }) => openapi);
   return {
     openapi: '3.1.0',
-    info: {
-      title: 'Sluice ingest',
-      version: '1.0.0',
-      description:
-        'A 200 means that the event is stored in the log and survives the loss of every process; it may not have been ' +
-        'dispatched yet. An event sent again with the same distinctId is accepted and processed once. ' +
-        'Clients retry on 408, 409, 429 and 5xx and honour Retry-After.',
-    },
-    paths: Object.assign({}, ...parts.map(({ paths }) => paths), ownPaths) as object,
+    info: { version: '1.0.0', ...info },
+    paths: Object.assign({}, ...parts.map(({ paths }) => paths), morePaths) as object,
     components: { schemas: Object.assign({}, ...parts.map(({ schemas }) => schemas), commonSchemas) as object },
   };
 }

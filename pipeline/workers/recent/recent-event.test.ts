@@ -9,7 +9,12 @@ const read = (event: ResolvedEvent, bytesMax = 16_384) =>
 const bodyOf = (event: ResolvedEvent, bytesMax?: number): unknown => JSON.parse(read(event, bytesMax)?.body ?? '');
 
 test('recent event: holds what the event and its visitor say', () => {
-  const event = resolvedEvent('account-1', { id: 'e1', trace: '00-a-b-01', version_number: 7 });
+  const event = resolvedEvent('account-1', {
+    id: 'e1',
+    trace: '00-a-b-01',
+    version_number: 7,
+    integrations: { Mixpanel: false },
+  });
   expect(read(event)).toMatchObject({
     id: 'e1',
     name: 'Signup',
@@ -22,6 +27,7 @@ test('recent event: holds what the event and its visitor say', () => {
     context: { ip: '198.51.100.7' },
     visitor: { id: 'visitor-1', custom_properties: {} },
     trace: '00-a-b-01',
+    integrations: { Mixpanel: false },
   });
 });
 

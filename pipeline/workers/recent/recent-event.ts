@@ -18,7 +18,7 @@ export type RecentEvent = {
   readonly test: boolean;
   readonly versionNumber: number | undefined;
   readonly sampleOf: number;
-  /** JSON: `event_properties`, `context`, `visitor`; `trace` when there is one; `truncated` when something was left out. */
+  /** JSON: `event_properties`, `context`, `visitor`; `trace` and `integrations` when there are any; `truncated` when something was left out. */
   readonly body: string;
 };
 
@@ -70,8 +70,8 @@ function isTime(timeMs: unknown): timeMs is number {
 }
 
 function encodeBody({ event, visitor }: ResolvedEvent, bytesMax: number): string {
-  const trace = event.trace === undefined ? {} : { trace: event.trace };
-  const { event_properties, context } = event;
+  const { event_properties, context, trace, integrations } = event;
+  const small = { ...(trace === undefined ? {} : { trace }), ...(integrations === undefined ? {} : { integrations }) };
   const { id, external_id, email } = visitor;
   const identity = {
     id,
@@ -79,9 +79,9 @@ function encodeBody({ event, visitor }: ResolvedEvent, bytesMax: number): string
     ...(email === undefined ? {} : { email }),
   };
   const candidates: readonly JsonObject[] = [
-    { event_properties, context, visitor, ...trace },
-    { event_properties, context, visitor: identity, ...trace, truncated: true },
-    { event_properties: {}, context: {}, visitor: identity, ...trace, truncated: true },
+    { event_properties, context, visitor, ...small },
+    { event_properties, context, visitor: identity, ...small, truncated: true },
+    { event_properties: {}, context: {}, visitor: identity, ...small, truncated: true },
   ];
   for (const candidate of candidates) {
     const text = JSON.stringify(cleanJson(candidate));

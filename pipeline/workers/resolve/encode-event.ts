@@ -15,6 +15,7 @@ export function encodeEvent(envelope: Envelope, event: IngestEvent, versionNumbe
     account_id: envelope.account,
     test: envelope.test === true,
     trace: envelope.trace,
+    integrations: event.integrations,
     event_properties: event.properties,
     context: event.context,
     version_number: versionNumber,

@@ -1,5 +1,6 @@
 import type { Envelope } from '../../../shared/contracts/events/envelope.ts';
 import { senderKey } from '../../../shared/contracts/events/resolved-event.ts';
+import type { Integrations } from '../../../shared/contracts/events/resolved-event.ts';
 import { isJsonObject } from '../../../shared/runtime/json.ts';
 import type { JsonObject } from '../../../shared/runtime/json.ts';
 import { cleanJson } from '../../../shared/visitors/clean-json.ts';
@@ -14,6 +15,8 @@ export type IngestEvent = {
   readonly timeMs: number;
   readonly properties: JsonObject;
   readonly context: JsonObject;
+  /** Undefined: every destination. */
+  readonly integrations?: Integrations | undefined;
 };
 
 export function readEvent(envelope: Envelope, rules: SourceRules): IngestEvent {
@@ -24,6 +27,7 @@ export function readEvent(envelope: Envelope, rules: SourceRules): IngestEvent {
     timeMs: typeof body['time'] === 'number' ? body['time'] : envelope.at,
     properties: identify ? objectOf(body['userProperties']) : eventProperties(body),
     context: readContext(envelope, rules),
+    integrations: body['integrations'] === undefined ? undefined : readIntegrations(body['integrations']),
   };
 }
 
@@ -50,6 +54,25 @@ export function readTouch({ account, id, body, ctx }: Envelope): VisitorTouch {
   }
   return { accountId: account, claim, given };
 }
+
+/**
+ * Which destinations the sender would have the event go to. Options of a destination count as a yes; what says nothing,
+ * as `{}` and `{"All": true}` do, is nothing.
+ */
+function readIntegrations(given: unknown): Integrations | undefined {
+  if (!isJsonObject(given)) return undefined;
+  const said = Object.entries(given)
+    .slice(0, integrationsMax)
+    .filter(([name]) => name !== '__proto__')
+    .map(([name, value]) => [name, value !== false] as const);
+  const { All: all } = given;
+  // Yes to some keeps the event from nobody where all others may have it too.
+  const keeps = all === false || said.some(([, wanted]) => !wanted);
+  return keeps ? Object.fromEntries(said) : undefined;
+}
+
+/** Destinations an event may name; more are not looked at. */
+const integrationsMax = 100;
 
 /** Properties that follow from the fields that identify, unless userProperties say it in their own spelling. */
 function identifying(fields: IdentifyingFields, userProperties: JsonObject | undefined): JsonObject {

@@ -30,6 +30,7 @@ const event: fc.Arbitrary<ResolvedEvent> = fc
     receivedAt: fc.nat(),
     test: fc.boolean(),
     trace: fc.option(text, { nil: undefined }),
+    integrations: fc.option(fc.dictionary(text, fc.boolean(), { noNullPrototype: true }), { nil: undefined }),
     properties: fc.dictionary(text, fc.jsonValue(), { noNullPrototype: true }),
   })
   .map((made) => {
@@ -46,6 +47,7 @@ const event: fc.Arbitrary<ResolvedEvent> = fc
         source_id: made.source,
         test: made.test,
         ...(made.trace === undefined ? {} : { trace: made.trace }),
+        ...(made.integrations === undefined ? {} : { integrations: made.integrations }),
         event_properties: made.properties,
         context,
       },
@@ -121,6 +123,7 @@ test('event head: read: is read without parsing wherever its texts need no escap
       const head = headOf(resolved);
       const texts = [head.id, head.name, head.visitorId, head.sourceId, head.trace ?? ''];
       fc.pre(texts.every((one) => JSON.stringify(one) === `"${one}"`));
+      fc.pre(!/[{}]/.test(head.integrations?.slice(1, -1) ?? ''));
       expect(readEventHead(encodeResolved(resolved))).toEqual(head);
     }),
   );
@@ -130,6 +133,7 @@ test.each([
   ['an event', sampleEvent()],
   ['a test', sampleEvent({ test: true })],
   ['a name beyond ASCII', sampleEvent({ event: 'größe 😀' })],
+  ['one that is not for all destinations', sampleEvent({ integrations: { All: false, 'Customer.io': true } })],
   ['a time with a fraction', sampleEvent({ time: -1.5e-7 })],
 ])('event head: read: %s is read without parsing', (_, resolved) => {
   expect(readEventHead(encodeResolved(resolved))).toEqual(headOf(resolved));

@@ -19,6 +19,8 @@ export type ResolvedEvent = {
     /** Sent with a test-mode key: seen in recent events, never dispatched. */
     readonly test: boolean;
     readonly trace?: string;
+    /** Which destinations its sender would have it go to, by their names or kinds; `All` stands for those not named. */
+    readonly integrations?: Integrations;
     readonly event_properties: Json;
     /**
      * defaultProperties of the payload, with `ip` and `user_agent` of the visitor. Those of a server that sent the event
@@ -33,6 +35,9 @@ export type ResolvedEvent = {
 
 /** The member of an event's context that holds the address and the User-Agent of a calling server. */
 export const senderKey = 'sender';
+
+/** What an event's sender says of destinations: false keeps it from one. */
+export type Integrations = Readonly<Record<string, boolean>>;
 
 /** The visitor as it was after this event: well-known and own properties side by side. */
 export type ResolvedVisitor = {
@@ -53,6 +58,8 @@ export type EventHead = {
   readonly receivedAtMs: number;
   readonly isTest: boolean;
   readonly trace: string | undefined;
+  /** Integrations as JSON; nearly no event has any. */
+  readonly integrations: string | undefined;
 };
 
 // The bytes of a line. What is written here is what the readers of heads and the searches below look for, which never
@@ -62,11 +69,12 @@ const beforeVisitorId = '{"v":1,"visitor_id":';
 const nameKey = '"event":';
 const testMark = Buffer.from('"test":true');
 const layout =
-  /^\{"v":1,"visitor_id":"([^"\\]*)","event":\{"id":"([^"\\]*)","event":"([^"\\]*)","time":[^,"]+,"received_at":(\d+),"source_id":"([^"\\]*)","account_id":"[^"\\]*","test":(true|false),(?:"trace":"([^"\\]*)",)?"event_properties":/;
+  /^\{"v":1,"visitor_id":"([^"\\]*)","event":\{"id":"([^"\\]*)","event":"([^"\\]*)","time":[^,"]+,"received_at":(\d+),"source_id":"([^"\\]*)","account_id":"[^"\\]*","test":(true|false),(?:"trace":"([^"\\]*)",)?(?:"integrations":(\{[^{}]*\}),)?"event_properties":/;
 
 /** An event's own part, with undefined for what it does not have. */
-export type EventParts = Omit<ResolvedEvent['event'], 'trace' | 'version_number'> & {
+export type EventParts = Omit<ResolvedEvent['event'], 'trace' | 'integrations' | 'version_number'> & {
   readonly trace?: string | undefined;
+  readonly integrations?: Integrations | undefined;
   readonly version_number?: number | undefined;
 };
 
@@ -82,6 +90,7 @@ export function encodeEventParts(event: EventParts): string {
     account_id: event.account_id,
     test: event.test,
     trace: event.trace,
+    integrations: event.integrations,
     event_properties: event.event_properties,
     context: event.context,
     version_number: event.version_number,
@@ -103,9 +112,10 @@ export function encodeResolved({ event, visitor }: ResolvedEvent): string {
  * counts the lines that had to be, since a head that is written in another way than this looks for costs that much.
  */
 export function readEventHead(line: string): EventHead | undefined {
-  const [, visitorId, id, name, receivedAt, sourceId, test, trace] = layout.exec(line) ?? [];
+  const [, visitorId, id, name, receivedAt, sourceId, test, trace, integrations] = layout.exec(line) ?? [];
   if (visitorId === undefined || id === undefined || name === undefined || sourceId === undefined) return undefined;
-  return { id, name, visitorId, sourceId, receivedAtMs: Number(receivedAt), isTest: test === 'true', trace };
+  const isTest = test === 'true';
+  return { id, name, visitorId, sourceId, receivedAtMs: Number(receivedAt), isTest, trace, integrations };
 }
 
 /** `{"event": …, "visitor": …}` of a line whose head could be read: the line without what stands before the event. */
@@ -123,6 +133,7 @@ export function headOf({ event, visitor }: ResolvedEvent): EventHead {
     receivedAtMs: event.received_at,
     isTest: event.test,
     trace: event.trace,
+    integrations: event.integrations === undefined ? undefined : JSON.stringify(event.integrations),
   };
 }
 

@@ -1,0 +1,48 @@
+import { randomBytes } from 'node:crypto';
+import { benchAccountId } from '../config/ids.ts';
+import { publishAccounts } from '../config/account-document.ts';
+import { peakMemoryBytes } from '../machine/process-use.ts';
+import type { ScenarioContext } from '../system/scenario.ts';
+import { startGateway } from '../system/services.ts';
+import { runLoad } from './load-process.ts';
+import { assertAllAccepted } from './load-result.ts';
+import type { LoadResult } from './load-result.ts';
+
+/** A way to send batches to a gateway. */
+export type BatchWay = {
+  /** In the words of a person who waits. */
+  readonly name: string;
+  readonly path: string;
+  readonly rows: number;
+  readonly connections: number;
+  /** The body, with places that change. */
+  body(token: string): string;
+};
+
+export type MeasuredBatches = { readonly load: LoadResult; readonly memoryBytes: number };
+
+/** One round of batches to a gateway and a log of their own, as fast as they are answered. */
+export function measureBatches(
+  { stage, progress, seconds, warmUpSeconds }: ScenarioContext,
+  { name, path, rows, connections, body }: BatchWay,
+  round: number,
+): Promise<MeasuredBatches> {
+  return stage.scoped(async (own) => {
+    const log = await own.startLog();
+    const token = `src_live_${randomBytes(16).toString('hex')}`;
+    await publishAccounts(log.url, [{ accountId: benchAccountId, token }]);
+    const gateway = await startGateway(own, log.url);
+    progress.step(`${name}, round ${round}`, seconds + warmUpSeconds);
+    const order = {
+      url: `${gateway.url}${path}`,
+      bodies: [body(token)],
+      connections,
+      warmUpMs: warmUpSeconds * 1000,
+      measureMs: seconds * 1000,
+    };
+    const onWindow = (perSecond: number): void => progress.note(`${Math.round(perSecond * rows)} rows/s`);
+    const load = await runLoad(own, order, (window) => onWindow(window.perSecond));
+    assertAllAccepted(name, load);
+    return { load, memoryBytes: await peakMemoryBytes(gateway.pid) };
+  });
+}

@@ -1,0 +1,175 @@
+import { rm } from 'node:fs/promises';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeStackFolder } from '../testing/make-stack-folder.ts';
+import { chooseStackPorts, runStack } from '../testing/running-stack.ts';
+import type { RunningStack } from '../testing/running-stack.ts';
+import { createStackClient } from '../testing/stack-client.ts';
+import type { StackClient } from '../testing/stack-client.ts';
+import { startBrowser } from './testing/browser.ts';
+import { awaitEvents } from './testing/delivered-events.ts';
+import type { DeliveredEvent } from './testing/delivered-events.ts';
+
+const settle = { timeout: 45_000, interval: 100 };
+
+let folder: string;
+let stack: RunningStack;
+let client: StackClient;
+let browser: Browser;
+
+beforeAll(async () => {
+  folder = await makeStackFolder();
+  const [started, opened] = await Promise.all([
+    chooseStackPorts().then((ports) => runStack(folder, ports)),
+    startBrowser(),
+  ]);
+  [stack, browser] = [started, opened];
+  client = createStackClient(stack.credentials);
+}, 240_000);
+
+afterAll(async () => {
+  await browser.close();
+  await stack.stop();
+  await rm(folder, { recursive: true, force: true });
+}, 60_000);
+
+/** The demo site as one visitor has it, who is told apart by the address of the page. */
+async function visit(library: string, visitor: string, more = ''): Promise<{ page: Page; problems: string[] }> {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  // It goes on by itself, and can be turned.
+  await page.clock.install();
+  const problems: string[] = [];
+  page.on('pageerror', (error) => problems.push(error.message));
+  page.on('console', (message) => {
+    if (message.type() === 'error') problems.push(message.text());
+  });
+  await page.goto(`${stack.credentials.sink}/site?library=${library}&visitor=${visitor}${more}`);
+  await page.getByText(`Ready: ${library}`).waitFor();
+  return { page, problems };
+}
+
+const of = (visitor: string) => (event: DeliveredEvent) =>
+  String(event.event.context['current_url']).includes(`visitor=${visitor}`);
+
+const namesOf = (events: readonly DeliveredEvent[]): readonly string[] =>
+  events.map(({ event }) => event.event).toSorted();
+
+const press = (page: Page, call: string): Promise<void> => page.locator(`button[data-call=${call}]`).click();
+
+const all = ['$identify', 'Order Completed', 'Page Viewed'];
+
+test.each(['sluice', 'segment', 'rudderstack'])('browser: the calls of %s arrive as one visitor', async (library) => {
+  const visitor = `calls-${library}`;
+  const { page, problems } = await visit(library, visitor, '&utm_source=news');
+  for (const call of ['track', 'identify', 'group', 'track']) await press(page, call);
+  const names = library === 'sluice' ? all : [...all, '$group'];
+  await awaitEvents(client, names, of(visitor));
+  const orders = async (): Promise<number> =>
+    (await awaitEvents(client, names, of(visitor))).filter(({ event }) => event.event === 'Order Completed').length;
+  await expect.poll(orders, settle).toBe(2);
+  const events = await awaitEvents(client, names, of(visitor));
+  expect(problems).toEqual([]);
+  expect(new Set(events.map((event) => event.visitor.id)).size).toBe(1);
+  const last = events.findLast(({ event }) => event.event === 'Order Completed');
+  expect(last?.visitor).toMatchObject({ email: 'ada@example.com', first_name: 'Ada', external_id: 'ada' });
+  expect(last?.event.event_properties).toMatchObject({ order_id: 'A-1001', total: 42.5, currency: 'EUR' });
+  expect(last?.event.context).toMatchObject({ pathname: '/site', utm_source: 'news', title: 'Sluice demo shop' });
+  expect(last?.event.context['user_agent']).toMatch(/^Mozilla\/5\.0 .*Chrom/);
+  // The next visitor of this account is another one, whatever this one signed in as.
+  await client.api('DELETE', `visitors/${String(last?.visitor.id)}`);
+  await page.context().close();
+});
+
+test.each([
+  ['sluice', ''],
+  ['segment', '&batch'],
+  ['rudderstack', '&beacon'],
+])('browser: what %s was told just before its page went arrives', async (library, more) => {
+  const visitor = `leaving-${library}`;
+  const { page } = await visit(library, visitor, more);
+  // Not awaited: the page that would answer goes.
+  await page.evaluate('void Promise.resolve(calls.track()).then(() => { location.href = "about:blank" })');
+  expect(namesOf(await awaitEvents(client, ['Order Completed'], of(visitor)))).toContain('Order Completed');
+  await page.context().close();
+});
+
+test.each([
+  ['sluice', '**/api/v1/batch'],
+  ['segment', '**/v1/t'],
+  ['rudderstack', '**/v1/track'],
+])('browser: %s tries again what met a 429 or no answer', async (library, address) => {
+  const visitor = `retried-${library}`;
+  const { page } = await visit(library, visitor);
+  await awaitEvents(client, ['Page Viewed'], of(visitor));
+  const answers = [429, 0];
+  const seen: number[] = [];
+  await page.route(address, async (route) => {
+    const status = answers[seen.length];
+    seen.push(status ?? 200);
+    if (status === undefined) return route.continue();
+    if (status === 0) return route.abort('connectionreset');
+    const headers = { 'access-control-allow-origin': '*', 'retry-after': '1' };
+    return route.fulfill({ status, headers, body: '{}' });
+  });
+  await press(page, 'track');
+  const events = await awaitEvents(client, ['Order Completed'], of(visitor));
+  expect(namesOf(events).filter((name) => name === 'Order Completed')).toHaveLength(1);
+  expect(seen).toEqual([...answers, 200]);
+  await page.context().close();
+});
+
+test.each(['segment', 'rudderstack'])('browser: %s sends batches', async (library) => {
+  const visitor = `batched-${library}`;
+  const { page, problems } = await visit(library, visitor, '&batch');
+  for (const call of ['track', 'track']) await press(page, call);
+  await awaitEvents(client, ['Order Completed', 'Page Viewed'], of(visitor));
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+test('browser: our own script counts marked elements and each page of an application', async () => {
+  const { page, problems } = await visit('sluice', 'marked');
+  await page.locator('button[data-sluice]').click();
+  await page.evaluate('history.pushState({}, "", location.href + "&next")');
+  const events = async (): Promise<readonly string[]> =>
+    namesOf(await awaitEvents(client, ['Page Viewed', 'Brochure Opened'], of('marked')));
+  await expect.poll(events, settle).toEqual(['Brochure Opened', 'Page Viewed', 'Page Viewed']);
+  const found = await awaitEvents(client, ['Brochure Opened'], of('marked'));
+  const brochure = found.find(({ event }) => event.event === 'Brochure Opened');
+  expect(brochure?.event.event_properties).toEqual({ title: 'Spring' });
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+test('browser: without consent our own script sends nothing and leaves no id; with it all that waited arrives', async () => {
+  const { id } = await client.api('POST', 'collections/consentSettings', { name: 'analytics', defaultState: 'Denied' });
+  await client.publish('asks for consent');
+  const asked = async (): Promise<unknown> =>
+    (await fetch(`${stack.credentials.gateway}/sluice/settings/${stack.credentials.webToken ?? ''}`)).json();
+  await expect.poll(asked, settle).toEqual({ consent: [{ name: 'analytics', granted: false }] });
+  const { page } = await visit('sluice', 'consenting');
+  const sent: string[] = [];
+  page.on('request', (request) => {
+    if (request.method() === 'POST') sent.push(request.url());
+  });
+  await press(page, 'track');
+  await page.clock.runFor(10_000);
+  expect(sent).toEqual([]);
+  expect((await page.context().cookies()).map(({ name }) => name)).toEqual([]);
+  await page.evaluate('sluice("consent", {analytics: true})');
+  const events = await awaitEvents(client, ['Order Completed', 'Page Viewed'], of('consenting'));
+  expect(events.at(-1)?.visitor).toMatchObject({ consent: { analytics: true } });
+  await page.evaluate('sluice("consent", {analytics: false})');
+  const withdrawn = async (): Promise<unknown> =>
+    (await awaitEvents(client, ['$identify'], of('consenting'))).at(-1)?.visitor['consent'];
+  await expect.poll(withdrawn, settle).toEqual({ analytics: false });
+  const before = sent.length;
+  await press(page, 'track');
+  await page.clock.runFor(10_000);
+  expect(sent).toHaveLength(before);
+  expect((await page.context().cookies()).map(({ name }) => name)).toEqual(['sluice_consent']);
+  await page.context().close();
+  await client.api('DELETE', `collections/consentSettings/${String(id)}`);
+  await client.publish('asks no more');
+});

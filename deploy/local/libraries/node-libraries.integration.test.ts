@@ -1,0 +1,211 @@
+import { rm } from 'node:fs/promises';
+import RudderAnalytics from '@rudderstack/rudder-sdk-node';
+import { Analytics } from '@segment/analytics-node';
+import { PostHog } from 'posthog-node';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { makeStackFolder } from '../testing/make-stack-folder.ts';
+import { chooseStackPorts, runStack } from '../testing/running-stack.ts';
+import type { RunningStack } from '../testing/running-stack.ts';
+import { createStackClient } from '../testing/stack-client.ts';
+import type { StackClient } from '../testing/stack-client.ts';
+import { awaitEvents, deliveredEvents } from './testing/delivered-events.ts';
+import type { DeliveredEvent } from './testing/delivered-events.ts';
+import { startFaultyWay } from './testing/faulty-way.ts';
+import type { Fault, FaultyWay } from './testing/faulty-way.ts';
+
+const settle = { timeout: 45_000, interval: 100 };
+
+let folder: string;
+let stack: RunningStack;
+let client: StackClient;
+let way: FaultyWay;
+
+beforeAll(async () => {
+  folder = await makeStackFolder();
+  stack = await runStack(folder, await chooseStackPorts(), { SINK_REQUESTS_MAX: '200000' });
+  client = createStackClient(stack.credentials);
+  way = await startFaultyWay(stack.credentials.gateway);
+}, 240_000);
+
+afterAll(async () => {
+  await way.stop();
+  await stack.stop();
+  await rm(folder, { recursive: true, force: true });
+}, 60_000);
+
+beforeEach(() => {
+  way.seen.length = 0;
+});
+
+/** Every fault a library has to live with, one after the other. */
+const everyFault: readonly Fault[] = [
+  { kind: 'answer', status: 503 },
+  { kind: 'cut-before' },
+  { kind: 'answer', status: 429, retryAfterS: 1 },
+  { kind: 'cut-after' },
+];
+
+const of = (visitor: string) => (event: DeliveredEvent) =>
+  event.visitor['external_id'] === visitor || event.visitor.id.startsWith(visitor);
+
+const named = (events: readonly DeliveredEvent[], name: string): DeliveredEvent => {
+  const found = events.filter(({ event }) => event.event === name);
+  // An event that came twice is one too many.
+  expect(found.map(({ event }) => event.event)).toEqual([name]);
+  return found[0] as DeliveredEvent;
+};
+
+const specNames = ['$identify', 'Order Completed', 'Page Viewed', 'Screen Viewed', '$group', '$alias'];
+
+function expectSpecEvents(events: readonly DeliveredEvent[]): void {
+  const order = named(events, 'Order Completed');
+  expect(order.event.event_properties).toEqual({ total: 42.5, currency: 'EUR' });
+  expect(order.event.context).toMatchObject({ user_agent: 'Mozilla/5.0 (of the visitor)', utm_campaign: 'spring' });
+  expect(named(events, 'Page Viewed').event.event_properties).toMatchObject({ name: 'Home', category: 'Docs' });
+  expect(named(events, 'Screen Viewed').event.event_properties).toMatchObject({ name: 'Main', score: 7 });
+  expect(named(events, '$group').event.event_properties).toEqual({ group_id: 'acme', employees: 12 });
+  const identify = named(events, '$identify');
+  expect(identify.visitor).toMatchObject({ first_name: 'Ada', city: 'London', custom_properties: { plan: 'pro' } });
+  // All of it happened to one visitor, once its ids were known to be one.
+  const alias = named(events, '$alias');
+  expect(alias.visitor).toMatchObject({ first_name: 'Ada', custom_properties: { group_id: 'acme' } });
+}
+
+const traits = { email: 'ada@example.com', firstName: 'Ada', address: { city: 'London' }, plan: 'pro' };
+const context = {
+  userAgent: 'Mozilla/5.0 (of the visitor)',
+  campaign: { name: 'spring', source: 'news', medium: 'email' },
+};
+
+test("libraries: every call of Segment's Node library arrives, through refusals and cut connections", async () => {
+  const analytics = new Analytics({ writeKey: stack.credentials.sourceToken, host: way.url, maxRetries: 10 });
+  const failures: unknown[] = [];
+  analytics.on('error', (error) => failures.push(error));
+  way.faults.push(...everyFault);
+  const ids = { userId: 'segment-ada', anonymousId: 'segment-ada-anonymous' };
+  analytics.identify({ ...ids, traits });
+  analytics.track({ ...ids, event: 'Order Completed', properties: { total: 42.5, currency: 'EUR' }, context });
+  analytics.page({ ...ids, name: 'Home', category: 'Docs', properties: { url: 'https://example.com/docs' } });
+  analytics.screen({ ...ids, name: 'Main', properties: { score: 7 } });
+  analytics.group({ ...ids, groupId: 'acme', traits: { employees: 12 } });
+  analytics.alias({ userId: 'segment-ada', previousId: 'segment-ada-anonymous' });
+  await analytics.closeAndFlush({ timeout: 60_000 });
+  expect(failures).toEqual([]);
+  expect(way.seen).toEqual([503, 0, 429, 0, 200]);
+  expectSpecEvents(await awaitEvents(client, specNames, of('segment-ada')));
+});
+
+test("libraries: every call of RudderStack's Node library arrives, through refusals and cut connections", async () => {
+  const failures: unknown[] = [];
+  const analytics = new RudderAnalytics(stack.credentials.sourceToken, {
+    dataPlaneUrl: way.url,
+    flushInterval: 100,
+    retryCount: 10,
+    logLevel: 'error',
+    errorHandler: (error) => failures.push(error),
+  });
+  way.faults.push(...everyFault);
+  const ids = { userId: 'rudder-ada', anonymousId: 'rudder-ada-anonymous' };
+  analytics.identify({ ...ids, traits });
+  analytics.track({ ...ids, event: 'Order Completed', properties: { total: 42.5, currency: 'EUR' }, context });
+  analytics.page({ ...ids, name: 'Home', category: 'Docs', properties: { url: 'https://example.com/docs' } });
+  analytics.screen({ ...ids, name: 'Main', properties: { score: 7 } });
+  analytics.group({ ...ids, groupId: 'acme', traits: { employees: 12 } });
+  analytics.alias({ userId: 'rudder-ada', previousId: 'rudder-ada-anonymous' });
+  await analytics.flush();
+  expectSpecEvents(await awaitEvents(client, specNames, of('rudder-ada')));
+  expect(failures).toEqual([]);
+  expect(way.faults).toEqual([]);
+});
+
+test("libraries: what PostHog's Node library captures arrives, through refusals and cut connections", async () => {
+  const posthog = new PostHog(stack.credentials.sourceToken, {
+    host: way.url,
+    fetchRetryCount: 10,
+    fetchRetryDelay: 50,
+    disableGeoip: true,
+  });
+  way.faults.push({ kind: 'answer', status: 503 }, { kind: 'cut-before' }, { kind: 'cut-after' });
+  posthog.identify({ distinctId: 'posthog-ada', properties: { email: 'ada.p@example.com', firstName: 'Ada' } });
+  posthog.capture({ distinctId: 'posthog-ada', event: 'Order Completed', properties: { total: 42.5 } });
+  posthog.capture({
+    distinctId: 'posthog-ada',
+    event: '$pageview',
+    properties: { $current_url: 'https://a.test/x?gclid=g1' },
+  });
+  posthog.alias({ distinctId: 'posthog-ada', alias: 'posthog-ada-anonymous' });
+  await posthog.shutdown(60_000);
+  const events = await awaitEvents(
+    client,
+    ['$identify', 'Order Completed', 'Page Viewed', '$alias'],
+    of('posthog-ada'),
+  );
+  expect(named(events, 'Order Completed').event.event_properties).toMatchObject({ total: 42.5 });
+  expect(named(events, 'Page Viewed').event.context).toMatchObject({ host: 'a.test', pathname: '/x', gclid: 'g1' });
+  expect(named(events, '$identify').visitor).toMatchObject({ first_name: 'Ada', email: 'ada.p@example.com' });
+});
+
+test('libraries: integrations keep an event from destinations by their kind and name', async () => {
+  const { id } = await client.api('POST', 'destinations', {
+    name: 'Warehouse',
+    type: 'HTTPDestination',
+    settings: { httpDestinationUrl: `${stack.credentials.sink}/warehouse` },
+  });
+  await client.publish('adds a warehouse');
+  const analytics = new Analytics({ writeKey: stack.credentials.sourceToken, host: way.url });
+  const send = (event: string, integrations: Record<string, boolean>): void =>
+    analytics.track({ userId: 'integrations-ada', event, integrations });
+  send('To nobody', { All: false });
+  send('To the warehouse', { All: false, Warehouse: true });
+  send('Not to web hooks', { Webhooks: false });
+  send('To all', { All: true });
+  await analytics.closeAndFlush();
+  const warehouse = await awaitEvents(client, ['To all'], of('integrations-ada'), '/warehouse');
+  const demo = await awaitEvents(client, ['To all'], of('integrations-ada'));
+  const names = (events: readonly DeliveredEvent[]): string[] => events.map(({ event }) => event.event);
+  expect(names(warehouse)).toEqual(['To the warehouse', 'To all']);
+  expect(names(demo)).toEqual(['To all']);
+  await client.api('DELETE', `destinations/${String(id)}`);
+  await client.publish('removes it');
+});
+
+test('libraries: a thousand events of a sender whose clock is off and whose way is bad are delivered once each', async () => {
+  const hourMs = 3_600_000;
+  const analytics = new Analytics({
+    writeKey: stack.credentials.sourceToken,
+    host: way.url,
+    maxRetries: 10,
+    flushAt: 50,
+    flushInterval: 50,
+  });
+  for (let cut = 0; cut < 6; cut += 1) way.faults.push({ kind: 'cut-after' }, { kind: 'answer', status: 503 });
+  const sent = Array.from({ length: 1_000 }, (_, index) => `ledger-${index}`);
+  const startedMs = Date.now();
+  const realNow = Date.now;
+  // The library stamps events and requests by this clock; the stack has its own.
+  const RealDate = Date;
+  class SlowDate extends RealDate {
+    constructor(...given: [] | [number | string]) {
+      if (given.length === 0) super(realNow() - hourMs);
+      else super(given[0]);
+    }
+  }
+  globalThis.Date = SlowDate as DateConstructor;
+  try {
+    for (const messageId of sent) {
+      analytics.track({ userId: 'ledger-ada', event: 'Ledger', messageId, properties: { messageId } });
+    }
+    await analytics.closeAndFlush({ timeout: 60_000 });
+  } finally {
+    globalThis.Date = RealDate;
+  }
+  const ledger = async (): Promise<readonly DeliveredEvent[]> =>
+    (await deliveredEvents(client, '/demo')).filter(of('ledger-ada'));
+  await expect.poll(async () => new Set((await ledger()).map(({ event }) => event.id)).size, settle).toBe(1_000);
+  const arrived = await ledger();
+  expect(arrived).toHaveLength(1_000);
+  expect(new Set(arrived.map(({ event }) => event.event_properties['messageId']))).toEqual(new Set(sent));
+  // An hour off by the sender's clock, right by the gateway's.
+  for (const { event } of arrived) expect(event.time).toBeGreaterThan(startedMs - hourMs / 2);
+  expect(way.faults).toEqual([]);
+});

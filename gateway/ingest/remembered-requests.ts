@@ -1,0 +1,96 @@
+import { hash } from 'node:crypto';
+import type { Static, TObject } from 'typebox';
+import { count } from '../../shared/runtime/variables.ts';
+
+export const rememberedRequestsEnv = {
+  REMEMBERED_REQUESTS_MAX: count(
+    'Requests without an id that a library counts its tries of, remembered so that a repeated one is the same event; 0 remembers none',
+    10_000,
+    { minimum: 0 },
+  ),
+  REMEMBERED_REQUESTS_MS: count('How long such a request is remembered', 120_000, { unit: 'ms' }),
+};
+
+export type RememberedRequestsSettings = { readonly requestsMax: number; readonly ageMsMax: number };
+
+export function readRememberedRequestsSettings(
+  env: Static<TObject<typeof rememberedRequestsEnv>>,
+): RememberedRequestsSettings {
+  return { requestsMax: env.REMEMBERED_REQUESTS_MAX, ageMsMax: env.REMEMBERED_REQUESTS_MS };
+}
+
+/** One event and the tries at sending it. */
+export type RememberedRequest = {
+  readonly id: string;
+  readonly key: string;
+  readonly atMs: number;
+  /** How often its client had tried before, when it came last. */
+  tries: number;
+  /** Whether the log has it. */
+  stored: boolean;
+};
+
+/**
+ * Gives the events of requests without an id theirs. Libraries that are generated from an OpenAPI document say how often
+ * they have tried a request before; one that says so, and is the same as one that came with fewer tries, is the same
+ * event and gets its id, so that deduplication finds it. It is known here only: a retry that comes to another process, or
+ * later than requests are remembered, is an event of its own.
+ */
+export class RememberedRequests {
+  readonly #settings: RememberedRequestsSettings;
+  /** Oldest first. */
+  readonly #requests = new Set<RememberedRequest>();
+  readonly #byKey = new Map<string, RememberedRequest[]>();
+
+  constructor(settings: RememberedRequestsSettings) {
+    this.#settings = settings;
+  }
+
+  get size(): number {
+    return this.#requests.size;
+  }
+
+  /** The event of a request by this source, with this body. `retryCount` is the header's; undefined when that says nothing. */
+  eventOf(
+    sender: string,
+    body: Uint8Array,
+    retryCount: string,
+    at: { readonly ms: number; readonly newId: () => string },
+  ): RememberedRequest | undefined {
+    const tries = readCount(retryCount);
+    if (tries === undefined || this.#settings.requestsMax === 0) return undefined;
+    this.#forget(at.ms);
+    const key = `${sender} ${hash('sha1', body, 'base64')}`;
+    const earlier = tries === 0 ? undefined : latestOf(this.#byKey.get(key) ?? [], tries);
+    if (earlier !== undefined) {
+      earlier.tries = tries;
+      return earlier;
+    }
+    const request: RememberedRequest = { id: at.newId(), key, atMs: at.ms, tries, stored: false };
+    this.#requests.add(request);
+    const same = this.#byKey.get(key);
+    if (same === undefined) this.#byKey.set(key, [request]);
+    else same.push(request);
+    return request;
+  }
+
+  #forget(nowMs: number): void {
+    for (const request of this.#requests) {
+      if (this.#requests.size < this.#settings.requestsMax && request.atMs + this.#settings.ageMsMax > nowMs) return;
+      this.#requests.delete(request);
+      const left = this.#byKey.get(request.key)?.filter((other) => other !== request) ?? [];
+      if (left.length === 0) this.#byKey.delete(request.key);
+      else this.#byKey.set(request.key, left);
+    }
+  }
+}
+
+/** The request a retry repeats: of those with fewer tries one that was not stored, as far as is known, else the latest. */
+function latestOf(same: readonly RememberedRequest[], tries: number): RememberedRequest | undefined {
+  const candidates = same.filter((request) => request.tries < tries);
+  return candidates.findLast(({ stored }) => !stored) ?? candidates.at(-1);
+}
+
+function readCount(header: string): number | undefined {
+  return /^\d{1,3}$/.test(header) ? Number(header) : undefined;
+}

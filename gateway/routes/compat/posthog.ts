@@ -1,0 +1,160 @@
+import { isJsonObject } from '../../../shared/runtime/json.ts';
+import type { JsonObject } from '../../../shared/runtime/json.ts';
+import type { PostRoute, Route } from '../../http/route.ts';
+import { textCharactersMax } from '../../payload/payload-fields.ts';
+import type { CompatIntake } from './compat-intake.ts';
+import { describeCompat } from './describe-compat.ts';
+import { clampedFromKey, messageTime } from './message-time.ts';
+import { completePage } from './spec-context.ts';
+import { specEventNames } from './spec-message.ts';
+import { userPropertiesOf } from './spec-traits.ts';
+import { idProblem, readId } from './translation.ts';
+import type { Arrival, Dialect, Translated, Translation } from './translation.ts';
+
+/**
+ * What PostHog's libraries capture (posthog.com/docs/api/capture), measured with `posthog-node` 5.70: `/batch/` with many
+ * events, `/capture/`, `/e/` and `/i/v0/e/` with one or many. Feature flags, decisions and recordings are not answered.
+ */
+const document = 'posthog';
+const paths = ['/batch', '/capture', '/e', '/i/v0/e'];
+
+export function createPostHogRoutes(compat: CompatIntake): readonly Route[] {
+  const route: PostRoute = {
+    name: 'posthog-capture',
+    method: 'post',
+    paths,
+    document,
+    openapi: describeCompat('posthog-capture', paths, 'One event, or many in `batch`', compat.bodyBytesMax),
+    readsQuery: true,
+    bodyBytesMax: compat.bodyBytesMax,
+    refuse: (exchange) => compat.refuse(exchange),
+    accept: (exchange, body, _parameter, query) => compat.accept(exchange, body, query, posthogCapture),
+  };
+  return [route];
+}
+
+/** A request with one event, or with many. */
+export const posthogCapture: Dialect = {
+  keyOf: ({ api_key: apiKey, token }) => apiKey ?? token,
+  messagesOf: (body) => {
+    if (Array.isArray(body['batch'])) return body['batch'];
+    return body['batch'] === undefined ? [body] : undefined;
+  },
+  translate: translateCapture,
+};
+
+/** Properties of PostHog's that say where an event happened, under our names. */
+const contextNames: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    $current_url: 'current_url',
+    $host: 'host',
+    $pathname: 'pathname',
+    $referrer: 'referrer',
+    $browser: 'browser_name',
+    $browser_version: 'browser_version',
+    $os: 'os_name',
+    $os_version: 'os_version',
+    $device_type: 'device_type',
+    $device_model: 'device_model',
+    $device_manufacturer: 'device_manufacturer',
+    $screen_width: 'screen_width',
+    $screen_height: 'screen_height',
+    $session_id: 'sid',
+    $timezone: 'timezone',
+    $app_name: 'app_name',
+    $app_version: 'app_version',
+    $lib: 'library_name',
+    $lib_version: 'library_version',
+  }),
+);
+
+/**
+ * An event of PostHog's as one of ours. Its distinct_id is our externalId, unless it is the id of the device, which is
+ * how browsers say that nobody is identified: then it is our userId. `$identify` and `$create_alias` tie two ids together.
+ */
+function translateCapture(message: JsonObject, body: JsonObject, arrival: Arrival): Translation {
+  const properties = isJsonObject(message['properties']) ? message['properties'] : {};
+  const distinctId = readId(message['distinct_id'] ?? properties['distinct_id']);
+  const anonymousId = readId(properties['$anon_distinct_id'] ?? properties['$device_id']);
+  const aliasId = readId(properties['alias']);
+  const problem = idProblem({ distinct_id: distinctId, $anon_distinct_id: anonymousId, alias: aliasId });
+  if (problem !== undefined) return { problem };
+  const { event } = message;
+  if (typeof event !== 'string' || event === '' || event.length > textCharactersMax.event) {
+    return { problem: `event must be a string of 1 to ${textCharactersMax.event} characters` };
+  }
+  const { defaultProperties, eventProperties, identityContext } = divide(properties);
+  const time = messageTime(message['timestamp'], body['sent_at'] ?? message['sent_at'], arrival);
+  if (time.clampedFromMs !== undefined) defaultProperties[clampedFromKey] = time.clampedFromMs;
+  const isAnonymous = distinctId !== undefined && distinctId === readId(properties['$device_id']);
+  const given = properties['$set'] ?? message['$set'];
+  const set = isJsonObject(given) ? userPropertiesOf(given) : undefined;
+  const ids = isAnonymous
+    ? { userId: distinctId, externalId: undefined }
+    : { userId: anonymousId, externalId: distinctId };
+  // One shape for all: putting it together from parts would cost more than all the rest.
+  const made = (kind: Translated['kind'], own: OwnFields, identity = ids): Translated => ({
+    kind,
+    id: readId(message['uuid'] ?? properties['$insert_id']),
+    identity,
+    body: {
+      event: own.event,
+      userId: identity.userId,
+      externalId: identity.externalId,
+      time: time.timeMs,
+      eventProperties: own.eventProperties,
+      userProperties: own.userProperties ?? set,
+      defaultProperties,
+      identityContext,
+    },
+  });
+  switch (event) {
+    case '$identify':
+      return made('identify', { userProperties: set ?? {} });
+    case '$create_alias':
+    case '$merge_dangerously': {
+      if (aliasId === undefined || distinctId === undefined) return { problem: 'alias and distinct_id are required' };
+      const eventProperties = { previous_id: aliasId, id: distinctId };
+      const alias = { event: specEventNames.alias, eventProperties, userProperties: { external_id: distinctId } };
+      return made('track', alias, { userId: aliasId, externalId: aliasId });
+    }
+    default:
+      return made('track', { event: eventNames.get(event) ?? event, eventProperties });
+  }
+}
+
+/** What an event says for itself. */
+type OwnFields = {
+  readonly event?: string;
+  readonly eventProperties?: JsonObject;
+  readonly userProperties?: JsonObject;
+};
+
+const eventNames: ReadonlyMap<string, string> = new Map([
+  ['$pageview', specEventNames.page],
+  ['$screen', specEventNames.screen],
+  ['$groupidentify', specEventNames.group],
+]);
+
+/** Where an event happened, and what happened. */
+function divide(properties: JsonObject) {
+  const defaultProperties: Record<string, unknown> = {};
+  const eventProperties: Record<string, unknown> = {};
+  for (const name in properties) {
+    // Nearly all that is not the event's own begins so.
+    const own = name.startsWith('$') ? contextNames.get(name) : undefined;
+    if (own !== undefined) defaultProperties[own] = properties[name];
+    else if (!isElsewhere.has(name)) eventProperties[name] = properties[name];
+  }
+  completePage(defaultProperties);
+  const { $ip: ip, $raw_user_agent: userAgent } = properties;
+  const network = {
+    ip: typeof ip === 'string' && ip !== '' ? ip : undefined,
+    userAgent: typeof userAgent === 'string' && userAgent !== '' ? userAgent : undefined,
+  };
+  const identityContext = network.ip === undefined && network.userAgent === undefined ? undefined : network;
+  return { defaultProperties, eventProperties, identityContext };
+}
+
+/** Properties that are read into something else. */
+const isElsewhere: ReadonlySet<string> = new Set(['$set', '$ip', '$raw_user_agent', 'token', 'distinct_id']);

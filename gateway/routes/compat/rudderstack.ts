@@ -1,0 +1,81 @@
+import { jsonReply } from '../../http/reply.ts';
+import type { GetRoute, PostRoute, Route } from '../../http/route.ts';
+import { Admitted } from '../../ingest/admission.ts';
+import type { Admission } from '../../ingest/admission.ts';
+import type { PublishedSource } from '../../ingest/published-sources.ts';
+import { queryParameter } from '../openapi/parts.ts';
+import type { CompatIntake } from './compat-intake.ts';
+import { describeCompat } from './describe-compat.ts';
+import { requestKey } from './source-key.ts';
+import { specBatch } from './spec-message.ts';
+
+/**
+ * What RudderStack's libraries send beside the paths under `/v1` that they share with Segment's
+ * (rudderstack.com/docs/api/http-api), measured with `@rudderstack/analytics-js` 3.34.1, `@rudderstack/rudder-sdk-node`
+ * 3.0.13 and those for Python, Java and Rust: beacons of pages that close, whose key stands in the query, and the
+ * configuration that a browser library asks for before it sends.
+ */
+const document = 'rudderstack';
+
+export function createRudderStackRoutes(compat: CompatIntake, admission: Admission): readonly Route[] {
+  return [beaconRoute(compat), configRoute(admission)];
+}
+
+function beaconRoute(compat: CompatIntake): PostRoute {
+  const paths = ['/beacon/v1/batch'];
+  return {
+    name: 'rudderstack-beacon',
+    method: 'post',
+    paths,
+    document,
+    openapi: describeCompat('rudderstack-beacon', paths, 'Many calls of a page that closes', compat.bodyBytesMax),
+    readsQuery: true,
+    bodyBytesMax: compat.bodyBytesMax,
+    refuse: (exchange) => compat.refuse(exchange),
+    accept: (exchange, body, _parameter, query) => compat.accept(exchange, body, query, specBatch),
+  };
+}
+
+function configRoute(admission: Admission): GetRoute {
+  return {
+    name: 'rudderstack-config',
+    method: 'get',
+    // It also asks for the head alone, to learn whether something on the page blocks the way here.
+    head: true,
+    paths: ['/sourceConfig'],
+    document,
+    openapi: {
+      paths: {
+        '/sourceConfig': {
+          get: {
+            operationId: 'rudderstackConfig',
+            summary: 'Configuration of the browser library: it sends to its data plane, and to nobody else',
+            parameters: [queryParameter('writeKey')],
+            responses: { 200: { description: 'The configuration' }, 401: { description: 'No such key' } },
+          },
+        },
+      },
+    },
+    accept(exchange, _parameter, query) {
+      const key = requestKey(exchange.head.authorization, undefined, query);
+      const admitted = admission.admitToken(exchange, key, 0);
+      if (!(admitted instanceof Admitted)) return exchange.send(admitted);
+      exchange.send(jsonReply(200, configOf(admitted.source), { headers: briefly }));
+    },
+  };
+}
+
+/** A key that is taken away is asked for again soon. */
+const briefly = [['cache-control', 'private, max-age=60']] as const;
+
+function configOf({ sourceId, name }: PublishedSource): object {
+  return {
+    source: {
+      id: sourceId,
+      name,
+      enabled: true,
+      config: { statsCollection: { errors: { enabled: false }, metrics: { enabled: false } } },
+      destinations: [],
+    },
+  };
+}

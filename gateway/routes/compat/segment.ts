@@ -1,0 +1,135 @@
+import { decodeSegment } from '../../http/request-head.ts';
+import { accepted, jsonReply } from '../../http/reply.ts';
+import type { GetRoute, PostRoute, Route } from '../../http/route.ts';
+import { Admitted } from '../../ingest/admission.ts';
+import type { Admission } from '../../ingest/admission.ts';
+import type { PublishedSource } from '../../ingest/published-sources.ts';
+import { pathParameter } from '../openapi/parts.ts';
+import type { CompatIntake } from './compat-intake.ts';
+import { describeCompat } from './describe-compat.ts';
+import { specBatch, specCall, specCalls } from './spec-message.ts';
+import type { SpecCall } from './spec-message.ts';
+import type { Dialect } from './translation.ts';
+
+/**
+ * What Segment's libraries send (segment.com/docs/connections/sources/catalog/libraries/server/http-api), measured with
+ * `@segment/analytics-node` 3.1.0, `@segment/analytics-next` 1.84.3 and those for Python, Java and Rust: a call a path, by
+ * its name or, in browsers, its first letter; `batch` and, of mobile and Java libraries, `import` with many. RudderStack's
+ * libraries use the same paths under `/v1`. A browser library first asks for its settings, and sends figures about
+ * itself to `m`, which the settings tell it not to.
+ */
+const document = 'segment';
+
+const pathsOfCall = (call: SpecCall): readonly string[] => [`/v1/${call}`, `/v1/${call.charAt(0)}`];
+
+/** `isSecure`: the gateway itself speaks TLS. */
+export function createSegmentRoutes(compat: CompatIntake, admission: Admission, isSecure: boolean): readonly Route[] {
+  const calls = specCalls.map((call) =>
+    postRoute(compat, `spec-${call}`, pathsOfCall(call), specCall(call), `A ${call} call`),
+  );
+  const batch = postRoute(compat, 'spec-batch', ['/v1/batch', '/v1/import', '/v1/b'], specBatch, 'Many calls');
+  return [...calls, batch, metricsRoute(), settingsRoute(admission, isSecure)];
+}
+
+function postRoute(
+  compat: CompatIntake,
+  name: string,
+  paths: readonly string[],
+  dialect: Dialect,
+  summary: string,
+): PostRoute {
+  return {
+    name,
+    method: 'post',
+    paths,
+    document,
+    openapi: describeCompat(name, paths, summary, compat.bodyBytesMax),
+    readsQuery: true,
+    bodyBytesMax: compat.bodyBytesMax,
+    refuse: (exchange) => compat.refuse(exchange),
+    accept: (exchange, body, _parameter, query) => compat.accept(exchange, body, query, dialect),
+  };
+}
+
+/** Bytes of a report of a library about itself. */
+const reportBytesMax = 64 * 1024;
+
+/** Figures of the browser library about itself: nobody asked for them, and without an answer it would retry. */
+function metricsRoute(): PostRoute {
+  const summary = 'Figures of the browser library about itself; they are not kept';
+  return {
+    name: 'spec-metrics',
+    method: 'post',
+    paths: ['/v1/m'],
+    document,
+    openapi: describeCompat('spec-metrics', ['/v1/m'], summary, reportBytesMax),
+    bodyBytesMax: reportBytesMax,
+    refuse: () => undefined,
+    accept: (exchange) => exchange.send(accepted),
+  };
+}
+
+function settingsRoute(admission: Admission, isSecure: boolean): GetRoute {
+  return {
+    name: 'segment-settings',
+    method: 'get',
+    paths: ['/v1/projects/:key/settings'],
+    document,
+    openapi: {
+      paths: {
+        '/v1/projects/{key}/settings': {
+          get: {
+            operationId: 'segmentSettings',
+            summary: 'Settings of the browser library: it sends to this gateway, and to nobody else',
+            parameters: [pathParameter('key', 'Source key')],
+            responses: { 200: { description: 'The settings' }, 401: { description: 'No such key' } },
+          },
+        },
+      },
+    },
+    accept(exchange, segment) {
+      const key = decodeSegment(segment);
+      const admitted = admission.admitToken(exchange, key, 0);
+      if (!(admitted instanceof Admitted)) return exchange.send(admitted);
+      const { head } = exchange;
+      // A page that was loaded securely may send securely only.
+      const secure = isSecure || head.forwardedProto === 'https' || head.origin.startsWith('https:');
+      const origin = { host: head.host, protocol: secure ? 'https' : 'http' } as const;
+      exchange.send(jsonReply(200, settingsOf(origin, key, admitted.source), { headers: briefly }));
+    },
+  };
+}
+
+/** A key that is taken away is asked for again soon. */
+const briefly = [['cache-control', 'private, max-age=60']] as const;
+
+/**
+ * The settings `analytics-next` asks for before it sends: without `Segment.io` among the integrations it does not
+ * send, and without `apiHost` it sends to Segment.
+ */
+function settingsOf(
+  { host, protocol }: { readonly host: string; readonly protocol: 'http' | 'https' },
+  key: string,
+  source: PublishedSource,
+): object {
+  const segment = {
+    apiKey: key,
+    apiHost: `${host}/v1`,
+    protocol,
+    unbundledIntegrations: [],
+    addBundledMetadata: false,
+    versionSettings: { version: '4.4.7', componentTypes: ['browser'] },
+  };
+  return {
+    integrations: { 'Segment.io': segment },
+    plan: { track: { __default: { enabled: true, integrations: {} } } },
+    edgeFunction: {},
+    analyticsNextEnabled: true,
+    middlewareSettings: {},
+    enabledMiddleware: {},
+    legacyVideoPluginsEnabled: false,
+    remotePlugins: [],
+    metrics: { sampleRate: 0 },
+    sourceId: source.sourceId,
+  };
+}

@@ -1,0 +1,16 @@
+/** The user of HTTP Basic authentication, which is where most libraries put the source key; '' when there is none. */
+export function basicUser(authorization: string): string {
+  const [scheme, credentials] = authorization.split(' ', 2);
+  if (scheme?.toLowerCase() !== 'basic' || credentials === undefined) return '';
+  const text = Buffer.from(credentials, 'base64').toString('utf8');
+  const colon = text.indexOf(':');
+  return colon < 0 ? text : text.slice(0, colon);
+}
+
+/** The source key of a request: of its Authorization header, else of its body, else `writeKey` of its query. */
+export function requestKey(authorization: string, inBody: unknown, query: string): string | undefined {
+  const user = authorization === '' ? '' : basicUser(authorization);
+  if (user !== '') return user;
+  if (typeof inBody === 'string' && inBody !== '') return inBody;
+  return query === '' ? undefined : (new URLSearchParams(query).get('writeKey') ?? undefined);
+}

@@ -1,0 +1,143 @@
+import { isJsonObject } from '../../../shared/runtime/json.ts';
+import type { JsonObject } from '../../../shared/runtime/json.ts';
+import { readId } from './translation.ts';
+
+/** What surrounds an event, in our fields. */
+export type TranslatedContext = {
+  readonly defaultProperties: Record<string, unknown>;
+  readonly identityContext: { readonly ip?: string; readonly userAgent?: string } | undefined;
+  /** What the visitor agrees to, by category; undefined where the sender does not say. */
+  readonly consent: JsonObject | undefined;
+};
+
+const textCharactersMax = 2_000;
+
+/** Objects of a context whose members become `<prefix>_<name>`. */
+const prefixes: Readonly<Record<string, string>> = {
+  app: 'app',
+  campaign: 'utm',
+  device: 'device',
+  library: 'library',
+  location: 'location',
+  network: 'network',
+  os: 'os',
+  screen: 'screen',
+};
+
+const pageNames: ReadonlyMap<string, string> = new Map([
+  ['url', 'current_url'],
+  ['path', 'pathname'],
+]);
+
+/**
+ * The context of a message (segment.com/docs/connections/spec/common#context,
+ * rudderstack.com/docs/event-spec/standard-events/common-fields#contextual-fields) as context of an event: page,
+ * campaign, device and the like under our names, the end user's address and User-Agent as such, and what has no name
+ * here under the one it came with. Traits are the caller's to read.
+ */
+export function translateContext(context: JsonObject): TranslatedContext {
+  const defaultProperties: Record<string, unknown> = {};
+  const network: { ip?: string; userAgent?: string } = {};
+  let consent: JsonObject | undefined;
+  for (const name in context) {
+    const value = context[name];
+    if (value === null || value === undefined) continue;
+    const prefix = Object.hasOwn(prefixes, name) ? prefixes[name] : undefined;
+    if (prefix !== undefined && isJsonObject(value)) addPrefixed(prefix, value, defaultProperties);
+    else if (name === 'page' && isJsonObject(value)) addPage(value, defaultProperties);
+    else if (name === 'ip' && isShort(value)) network.ip = value;
+    else if (name === 'userAgent' && isShort(value)) network.userAgent = value;
+    else if (name === 'sessionId') defaultProperties['sid'] = readId(value);
+    else if (name === 'consent' || name === 'consentManagement') consent = readConsent(value) ?? consent;
+    else if (name !== 'traits') defaultProperties[name] = value;
+  }
+  const known = network.ip !== undefined || network.userAgent !== undefined;
+  return { defaultProperties, identityContext: known ? network : undefined, consent };
+}
+
+/** What is known of the page, from a context or from the properties of a page call; what is there already stays. */
+export function addPage(page: JsonObject, to: Record<string, unknown>): void {
+  for (const name in page) {
+    const value = page[name];
+    if (value !== null && value !== undefined) to[pageNames.get(name) ?? name] ??= value;
+  }
+  completePage(to);
+}
+
+/** What follows from the address of a page. */
+export function completePage(to: Record<string, unknown>): void {
+  const { current_url: url, search } = to;
+  if (typeof url !== 'string') return;
+  const [, host, path] = address.exec(url) ?? [];
+  if (host !== undefined) {
+    to['host'] ??= host.toLowerCase();
+    to['pathname'] ??= path === '' ? '/' : path;
+  }
+  const query = typeof search === 'string' && search !== '' ? search : url;
+  if (mayTellOrigin.test(query)) addOrigin(query, to);
+}
+
+const pageProperties = ['url', 'path', 'referrer', 'title', 'search'] as const;
+
+/** The properties of a page call that say which page it is. */
+export const pageOf = (properties: JsonObject): JsonObject =>
+  Object.fromEntries(pageProperties.map((name) => [name, properties[name]]));
+
+/** Host and path of an absolute address. */
+const address = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?([^/?#]+)([^?#]*)/i;
+
+const mayTellOrigin = /clid=|utm_/;
+const originNames = /^(utm_[a-z_]{1,32}|fbclid|gclid|gbraid|wbraid|ttclid|msclkid|twclid|li_fat_id)$/;
+
+/** Campaign and click ids of an address. */
+function addOrigin(query: string, to: Record<string, unknown>): void {
+  const start = query.indexOf('?');
+  const end = query.indexOf('#', start + 1);
+  for (const [name, value] of new URLSearchParams(query.slice(start + 1, end < 0 ? undefined : end))) {
+    if (originNames.test(name) && value !== '') to[name] ??= value.slice(0, textCharactersMax);
+  }
+}
+
+function addPrefixed(prefix: string, members: JsonObject, to: Record<string, unknown>): void {
+  for (const name in members) {
+    const value = members[name];
+    if (value === null || value === undefined) continue;
+    to[prefixed(prefix, name)] = value;
+  }
+}
+
+/** Segment's `categoryPreferences`, RudderStack's lists of what was allowed and denied. */
+function readConsent(value: unknown): JsonObject | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { categoryPreferences, allowedConsentIds, deniedConsentIds } = value;
+  if (isJsonObject(categoryPreferences)) return categoryPreferences;
+  const said = [...idsOf(allowedConsentIds, true), ...idsOf(deniedConsentIds, false)];
+  return said.length === 0 ? undefined : Object.fromEntries(said);
+}
+
+const idsOf = (ids: unknown, agreed: boolean): [string, boolean][] =>
+  Array.isArray(ids) ? ids.filter((id) => typeof id === 'string').map((id) => [id, agreed]) : [];
+
+const isShort = (value: unknown): value is string =>
+  typeof value === 'string' && value !== '' && value.length <= textCharactersMax;
+
+/** Names come from libraries, so there are few of them; one that is put together anew costs more to use than to find. */
+const prefixedNames = new Map<string, Map<string, string>>();
+const rememberedMax = 1_000;
+
+/** `device` and `advertisingId` are `device_advertising_id`. */
+function prefixed(prefix: string, name: string): string {
+  let names = prefixedNames.get(prefix);
+  if (names === undefined) {
+    names = new Map();
+    prefixedNames.set(prefix, names);
+  }
+  const known = names.get(name);
+  if (known !== undefined) return known;
+  const own = prefix === 'utm' && name === 'name' ? 'campaign' : snakeCase(name);
+  const made = `${prefix}_${own}`;
+  if (names.size < rememberedMax) names.set(name, made);
+  return made;
+}
+
+const snakeCase = (name: string): string => name.replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase();

@@ -1,0 +1,169 @@
+import { isJsonObject } from '../../../shared/runtime/json.ts';
+import type { JsonObject } from '../../../shared/runtime/json.ts';
+import { textCharactersMax } from '../../payload/payload-fields.ts';
+import { clampedFromKey, messageTime } from './message-time.ts';
+import { addPage, pageOf, translateContext } from './spec-context.ts';
+import { userPropertiesOf } from './spec-traits.ts';
+import { idProblem, readId } from './translation.ts';
+import type { Arrival, Dialect, Translated, Translation } from './translation.ts';
+
+/** The calls of the event specification that Segment wrote and RudderStack took over. */
+export const specCalls = ['track', 'identify', 'page', 'screen', 'group', 'alias'] as const;
+export type SpecCall = (typeof specCalls)[number];
+
+/** The events that calls become which have no name of their own. */
+export const specEventNames = {
+  page: 'Page Viewed',
+  screen: 'Screen Viewed',
+  group: '$group',
+  alias: '$alias',
+} as const;
+
+/** A request that holds one message; the path says of which call. */
+export function specCall(call: SpecCall): Dialect {
+  return {
+    keyOf: ({ writeKey }) => writeKey,
+    messagesOf: (body) => [body],
+    translate: (message, _body, arrival) => translate(message, call, {}, arrival),
+  };
+}
+
+/** A request with many messages; what it says beside them stands in where a message does not. */
+export const specBatch: Dialect = {
+  keyOf: ({ writeKey }) => writeKey,
+  messagesOf: ({ batch }) => (Array.isArray(batch) ? batch : undefined),
+  translate(message, body, arrival) {
+    const { type } = message;
+    const call = specCalls.find((name) => name === type);
+    if (call === undefined) return { problem: `type must be one of ${specCalls.join(', ')}` };
+    return translate(message, call, body, arrival);
+  },
+};
+
+/**
+ * A message of the event specification (segment.com/docs/connections/spec, rudderstack.com/docs/event-spec) as an event.
+ * Their userId is our externalId, their anonymousId our userId, messageId the id that finds repetitions.
+ */
+function translate(message: JsonObject, call: SpecCall, batch: JsonObject, arrival: Arrival): Translation {
+  const externalId = readId(message['userId']);
+  const userId = readId(message['anonymousId']);
+  const problem = idProblem({ userId: externalId, anonymousId: userId });
+  if (problem !== undefined) return { problem };
+  const context = contextOf(message, batch);
+  const surroundings = translateContext(context);
+  const { defaultProperties, consent } = surroundings;
+  const time = messageTime(
+    message['originalTimestamp'] ?? message['timestamp'] ?? batch['originalTimestamp'],
+    message['sentAt'] ?? batch['sentAt'],
+    arrival,
+  );
+  if (time.clampedFromMs !== undefined) defaultProperties[clampedFromKey] = time.clampedFromMs;
+  if (message['channel'] !== undefined) defaultProperties['channel'] ??= message['channel'];
+  const properties = objectOf(message['properties']);
+  // One shape for all: putting it together from parts would cost more than all the rest.
+  const made = ({ event, eventProperties, userProperties, ids }: OwnFields): Translated => {
+    const identity = ids ?? { userId, externalId };
+    return {
+      kind: 'track',
+      id: eventId(message['messageId']),
+      identity,
+      body: {
+        event,
+        userId: identity.userId,
+        externalId: identity.externalId,
+        time: time.timeMs,
+        eventProperties,
+        userProperties: userProperties ?? (consent === undefined ? undefined : { consent }),
+        defaultProperties,
+        identityContext: surroundings.identityContext,
+        integrations: message['integrations'] ?? batch['integrations'] ?? undefined,
+      },
+    };
+  };
+  switch (call) {
+    case 'track': {
+      const { event } = message;
+      if (typeof event !== 'string' || event === '' || event.length > textCharactersMax.event) {
+        return { problem: `event must be a string of 1 to ${textCharactersMax.event} characters` };
+      }
+      return made({ event, eventProperties: properties });
+    }
+    case 'page':
+    case 'screen': {
+      const { name, category } = message;
+      if (call === 'page') addPage(pageOf(properties), defaultProperties);
+      const named = { ...present('name', name), ...present('category', category) };
+      return made({ event: specEventNames[call], eventProperties: { ...properties, ...named } });
+    }
+    case 'identify': {
+      // RudderStack's browser and Python libraries have them in the context alone.
+      const traits = { ...objectOf(context['traits']), ...objectOf(message['traits']) };
+      const userProperties = { ...(consent === undefined ? {} : { consent }), ...userPropertiesOf(traits) };
+      return { ...made({ userProperties }), kind: 'identify' };
+    }
+    case 'group':
+      return group(message, made, consent);
+    case 'alias':
+      return alias(message, externalId, made);
+  }
+}
+
+/** What a call says for itself. */
+type OwnFields = {
+  readonly event?: string;
+  readonly eventProperties?: JsonObject;
+  readonly userProperties?: JsonObject;
+  /** Where they are not the message's. */
+  readonly ids?: { readonly userId: string; readonly externalId: string };
+};
+
+/** A visitor joined a group: an event with the group's traits, and the group's id with the visitor. */
+function group(
+  message: JsonObject,
+  made: (own: OwnFields) => Translated,
+  consent: JsonObject | undefined,
+): Translation {
+  const groupId = readId(message['groupId']);
+  if (groupId === undefined) return { problem: 'groupId is required' };
+  return made({
+    event: specEventNames.group,
+    eventProperties: { ...objectOf(message['traits']), group_id: groupId },
+    userProperties: { ...(consent === undefined ? {} : { consent }), custom_properties: { group_id: groupId } },
+  });
+}
+
+/**
+ * Two ids of one visitor. The previous one may be an anonymousId or a userId: it is claimed as both, so that whoever it
+ * led to and whoever the new one leads to are one from then on.
+ */
+function alias(message: JsonObject, id: string | undefined, made: (own: OwnFields) => Translated): Translation {
+  const previousId = readId(message['previousId']);
+  if (id === undefined) return { problem: 'userId is required' };
+  if (previousId === undefined) return { problem: 'previousId is required' };
+  const problem = idProblem({ previousId });
+  if (problem !== undefined) return { problem };
+  return made({
+    event: specEventNames.alias,
+    ids: { userId: previousId, externalId: previousId },
+    eventProperties: { previous_id: previousId, id },
+    userProperties: { external_id: id },
+  });
+}
+
+/** Context of the batch, each member of which a message may say for itself. */
+function contextOf(message: JsonObject, batch: JsonObject): JsonObject {
+  const own = objectOf(message['context']);
+  return isJsonObject(batch['context']) ? { ...batch['context'], ...own } : own;
+}
+
+function eventId(messageId: unknown): string | undefined {
+  const id = readId(messageId);
+  // What is longer than an id may be ends in what tells ids apart, as a rule.
+  return id === undefined || id.length <= textCharactersMax.distinctId ? id : id.slice(-textCharactersMax.distinctId);
+}
+
+const present = (name: string, value: unknown): JsonObject =>
+  value === null || value === undefined ? {} : { [name]: value };
+
+const noMembers: JsonObject = {};
+const objectOf = (value: unknown): JsonObject => (isJsonObject(value) ? value : noMembers);

@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { topFolder } from '../../../../shared/runtime/compiled-path.ts';
+
+/** A request as a library of another service was seen to make it. */
+export type CapturedRequest = {
+  readonly library: string;
+  readonly call: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** As it goes over the wire. */
+  readonly payload: Uint8Array;
+  /** As text, with the spelling of the library. */
+  readonly text: string;
+};
+
+const libraries = ['segment-python', 'segment-java', 'rudder-python'] as const;
+
+/** Every request that was captured, with `key` where it had the key of its capture. */
+export function capturedRequests(key: string): readonly CapturedRequest[] {
+  return libraries.flatMap((library) => {
+    const url = new URL(`gateway/routes/compat/testing/captures/${library}.jsonl`, topFolder);
+    const lines = readFileSync(url, 'utf8').split('\n');
+    return lines.filter((line) => line !== '').map((line) => readCapture(line, key));
+  });
+}
+
+type Capture = Omit<CapturedRequest, 'payload' | 'text'> & {
+  readonly encoding: string | null;
+  /** Set where the body is no JSON. */
+  readonly bodyText?: string;
+};
+
+const captureKey = 'wk_capture';
+const bodyMark = /"body": ?/;
+
+function readCapture(line: string, key: string): CapturedRequest {
+  const capture = JSON.parse(line) as Capture;
+  // The body is the last member of its line: how its numbers are spelt and a key that comes twice are part of the capture.
+  const start = bodyMark.exec(line);
+  if (start === null) throw new Error(`reading a capture of ${capture.library}: it has no body`);
+  const text = (capture.bodyText ?? line.slice(start.index + start[0].length, line.lastIndexOf('}'))).replaceAll(
+    captureKey,
+    key,
+  );
+  const { authorization } = capture.headers;
+  const basic = authorization === undefined ? {} : { authorization: `Basic ${btoa(`${key}:`)}` };
+  const bytes = Buffer.from(text);
+  return {
+    ...capture,
+    headers: { ...capture.headers, ...basic },
+    payload: capture.encoding === 'gzip' ? gzipSync(bytes) : bytes,
+    text,
+  };
+}

@@ -1,0 +1,251 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { isJsonObject } from '../../../shared/runtime/json.ts';
+import type { JsonObject } from '../../../shared/runtime/json.ts';
+import { identifyPayload } from '../../payload/identify-payload.ts';
+import { trackPayload } from '../../payload/track-payload.ts';
+import { posthogCapture } from './posthog.ts';
+import { specBatch, specCall, specCalls } from './spec-message.ts';
+import type { Dialect, Translated, Translation } from './translation.ts';
+
+const dayMs = 86_400_000;
+const atMs = Date.parse('2026-11-22T12:00:00Z');
+const arrival = { atMs, timeWindow: { pastMsMax: 7 * dayMs, aheadMsMax: 300_000 } };
+
+function translated(translation: Translation): Translated {
+  if ('problem' in translation) throw new Error(translation.problem);
+  return translation;
+}
+
+/** A message of a batch, which says these things beside it. */
+const ofBatch = (message: JsonObject, batch: JsonObject = {}): Translated =>
+  translated(specBatch.translate({ messageId: 'm', ...message }, batch, arrival));
+
+const bodyOf = (message: JsonObject, batch?: JsonObject): JsonObject =>
+  JSON.parse(JSON.stringify(ofBatch(message, batch).body)) as JsonObject;
+
+test('spec: identifiers, event and properties become ours', () => {
+  const message = { type: 'track', event: 'Signed Up', userId: 'u', anonymousId: 'a', properties: { plan: 'pro' } };
+  expect(ofBatch(message)).toMatchObject({ kind: 'track', id: 'm', identity: { userId: 'a', externalId: 'u' } });
+  expect(bodyOf(message)).toEqual({
+    event: 'Signed Up',
+    userId: 'a',
+    externalId: 'u',
+    eventProperties: { plan: 'pro' },
+    defaultProperties: {},
+  });
+});
+
+test.each([
+  ['empty', { userId: '', anonymousId: '' }, {}],
+  ['null', { userId: null, anonymousId: null }, {}],
+  ['numbers', { userId: 42, anonymousId: 7 }, { userId: '7', externalId: '42' }],
+])('spec: identifiers that are %s', (_, ids, expected) => {
+  const { userId, externalId } = bodyOf({ type: 'track', event: 'e', ...ids });
+  expect({ userId, externalId }).toEqual({ userId: undefined, externalId: undefined, ...expected });
+});
+
+test('spec: traits with a name here get it, all others are custom properties', () => {
+  const traits = {
+    email: 'a@b.test',
+    firstName: 'Ada',
+    phone: '+49',
+    title: null,
+    birthday: '1815-12-10',
+    address: { city: 'London', postalCode: 'N1', street: 'Lane 1' },
+    company: { name: 'Acme', id: 7 },
+    plan: 'pro',
+    age: 36,
+  };
+  const message = { type: 'identify', userId: 'u', context: { traits: { plan: 'free', seats: 3 } }, traits };
+  expect(ofBatch(message).kind).toBe('identify');
+  expect(bodyOf(message)['userProperties']).toEqual({
+    email: 'a@b.test',
+    first_name: 'Ada',
+    phone_number: '+49',
+    job_title: null,
+    date_of_birth: '1815-12-10',
+    city: 'London',
+    zip: 'N1',
+    company_name: 'Acme',
+    custom_properties: {
+      plan: 'pro',
+      seats: 3,
+      age: 36,
+      address: { street: 'Lane 1' },
+      company: { name: 'Acme', id: 7 },
+    },
+  });
+});
+
+test('spec: the context is ours, and what has no name here keeps its own', () => {
+  const context = {
+    ip: '203.0.113.7',
+    userAgent: 'Mozilla/5.0',
+    locale: 'fr-FR',
+    page: {
+      url: 'https://Shop.test/a?gclid=g&utm_source=news',
+      referrer: 'https://o.test/',
+      tab_url: 'x',
+      title: null,
+    },
+    campaign: { name: 'spring', medium: 'email' },
+    device: { advertisingId: 'ad', type: 'ios' },
+    os: { name: 'iOS', version: '19' },
+    screen: { width: 390 },
+    sessionId: 12,
+    consent: { categoryPreferences: { Advertising: false } },
+    active: false,
+    traits: { plan: 'pro' },
+  };
+  const body = bodyOf({ type: 'track', event: 'e', context });
+  expect(body['identityContext']).toEqual({ ip: '203.0.113.7', userAgent: 'Mozilla/5.0' });
+  expect(body['userProperties']).toEqual({ consent: { Advertising: false } });
+  expect(body['defaultProperties']).toEqual({
+    locale: 'fr-FR',
+    current_url: 'https://Shop.test/a?gclid=g&utm_source=news',
+    host: 'shop.test',
+    pathname: '/a',
+    referrer: 'https://o.test/',
+    tab_url: 'x',
+    gclid: 'g',
+    utm_source: 'news',
+    utm_campaign: 'spring',
+    utm_medium: 'email',
+    device_advertising_id: 'ad',
+    device_type: 'ios',
+    os_name: 'iOS',
+    os_version: '19',
+    screen_width: 390,
+    sid: '12',
+    active: false,
+  });
+});
+
+test("spec: what a batch says stands in where a message does not, and a message's own wins", () => {
+  const batch = {
+    context: { library: { name: 'java' }, locale: 'de' },
+    integrations: { All: false },
+    sentAt: '2026-11-22T11:00:00Z',
+  };
+  const message = { type: 'track', event: 'e', timestamp: '2026-11-22T10:59:00Z', context: { locale: 'fr' } };
+  const { defaultProperties, integrations, time } = bodyOf(message, batch);
+  expect(defaultProperties).toEqual({ library_name: 'java', locale: 'fr' });
+  expect(integrations).toEqual({ All: false });
+  // The sender's clock is an hour behind.
+  expect(time).toBe(atMs - 60_000);
+});
+
+test.each([
+  ['no time', {}, undefined, undefined],
+  ['nanoseconds', { timestamp: '2026-11-22T11:59:59.970445146Z' }, atMs - 30, undefined],
+  ['an offset', { timestamp: '2026-11-22T13:59:00.000+02:00' }, atMs - 60_000, undefined],
+  ['no zone', { timestamp: '2026-11-22T11:59:00' }, atMs - 60_000, undefined],
+  ['a number', { timestamp: atMs - 1 }, atMs - 1, undefined],
+  ['what is no time', { timestamp: 'yesterday' }, undefined, undefined],
+  [
+    'the original before the corrected',
+    { originalTimestamp: '2026-11-22T11:58:00Z', timestamp: 0 },
+    atMs - 120_000,
+    undefined,
+  ],
+  ['years ago', { timestamp: '2024-02-29T12:00:00Z' }, atMs - 7 * dayMs, Date.parse('2024-02-29T12:00:00Z')],
+  ['in an hour', { timestamp: '2026-11-22T13:00:00Z' }, atMs, atMs + 3_600_000],
+])('spec: a time with %s', (_, fields, time, clampedFrom) => {
+  const body = bodyOf({ type: 'track', event: 'e', ...fields });
+  expect(body['time']).toBe(time);
+  expect((body['defaultProperties'] as JsonObject)['time_clamped_from']).toBe(clampedFrom);
+});
+
+test('spec: a single call has no type of its own, and the page of a page call is its context too', () => {
+  const message = { name: 'Home', category: null, properties: { url: 'https://a.test/x', title: 'X' } };
+  const { body } = translated(specCall('page').translate(message, message, arrival));
+  expect(body).toMatchObject({
+    event: 'Page Viewed',
+    eventProperties: { name: 'Home', url: 'https://a.test/x' },
+    defaultProperties: { current_url: 'https://a.test/x', host: 'a.test', pathname: '/x', title: 'X' },
+  });
+});
+
+test.each([
+  ['a type nobody knows', { type: 'video' }, /^type must be one of/],
+  ['a track without a name', { type: 'track' }, /^event must be/],
+  ['a track with a long name', { type: 'track', event: 'e'.repeat(1_001) }, /^event must be/],
+  ['a long id', { type: 'track', event: 'e', userId: 'u'.repeat(401) }, /^userId must be/],
+  ['a group without an id', { type: 'group' }, /^groupId is required/],
+  ['an alias of nobody', { type: 'alias', previousId: 'a' }, /^userId is required/],
+  ['an alias from nobody', { type: 'alias', userId: 'u' }, /^previousId is required/],
+])('spec: %s is no event, and says why', (_, message, problem) => {
+  expect(specBatch.translate(message, {}, arrival)).toEqual({ problem: expect.stringMatching(problem) as unknown });
+});
+
+test('posthog: a distinct_id is a customer, unless it is the id of the device', () => {
+  const capture = (fields: JsonObject): Translated => translated(posthogCapture.translate(fields, {}, arrival));
+  expect(capture({ event: 'e', distinct_id: 'u', uuid: 'i' })).toMatchObject({
+    id: 'i',
+    identity: { externalId: 'u' },
+  });
+  const anonymous = capture({ event: 'e', distinct_id: 'd', properties: { $device_id: 'd' } });
+  expect(anonymous.identity).toEqual({ userId: 'd' });
+  const identified = capture({
+    event: '$identify',
+    distinct_id: 'u',
+    properties: { $anon_distinct_id: 'd', $set: { plan: 'pro' } },
+  });
+  expect(identified).toMatchObject({
+    kind: 'identify',
+    identity: { userId: 'd', externalId: 'u' },
+    body: { userProperties: { custom_properties: { plan: 'pro' } } },
+  });
+});
+
+const messageNames = `
+  type event userId anonymousId messageId timestamp sentAt properties traits
+  context previousId groupId name category integrations channel distinct_id uuid $set
+`
+  .trim()
+  .split(/\s+/);
+const memberNames = `
+  page url traits email address company ip userAgent campaign name
+  consent city categoryPreferences sessionId device $set $current_url $device_id alias __proto__ toString
+`
+  .trim()
+  .split(/\s+/);
+
+// Names that mean something, with any values: what comes of them is what the payloads of this gateway may be.
+const names = fc.constantFrom(...messageNames);
+const inner = fc.dictionary(
+  fc.constantFrom(...memberNames),
+  fc.oneof(
+    fc.jsonValue(),
+    fc.string({ minLength: 2_001, maxLength: 2_100 }),
+    fc.dictionary(fc.string(), fc.jsonValue()),
+  ),
+);
+const value = fc.oneof(
+  fc.constantFrom(...specCalls, '$identify', '$create_alias', '2026-11-22T11:59:00Z'),
+  fc.jsonValue(),
+  inner,
+);
+const message = fc.dictionary(names, value, { noNullPrototype: true });
+
+test.each<readonly [string, Dialect]>([
+  ['a batch', specBatch],
+  ...specCalls.map((call) => [call, specCall(call)] as const),
+  ['a capture', posthogCapture],
+])('translation of %s: whatever comes, it is a payload of ours or has a problem', (_, dialect) => {
+  fc.assert(
+    fc.property(message, message, (one, batch) => {
+      const translation = dialect.translate(one, batch, arrival);
+      if ('problem' in translation) {
+        expect(translation.problem).not.toBe('');
+        return;
+      }
+      const body: unknown = JSON.parse(JSON.stringify({ ...translation.body, token: '*' }));
+      const check = translation.kind === 'identify' ? identifyPayload : trackPayload;
+      expect([...check.Errors(body)].map(({ instancePath, message: text }) => `${instancePath} ${text}`)).toEqual([]);
+      expect(isJsonObject(body)).toBe(true);
+    }),
+    { numRuns: 150 },
+  );
+});

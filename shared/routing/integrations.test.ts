@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { compileIntegrations } from './integrations.ts';
+
+const wanted = (type: string, name: string, integrations: Readonly<Record<string, boolean>>): boolean =>
+  compileIntegrations({ type, name })(JSON.stringify(integrations));
+
+test.each([
+  ['named with a no', { Mixpanel: false }, false],
+  ['another one named with a no', { Amplitude: false }, true],
+  ['all refused', { All: false }, false],
+  ['all refused but this one', { All: false, Mixpanel: true }, true],
+  ['all refused but another one', { All: false, Amplitude: true }, false],
+  ['named in another spelling', { 'mix panel (Actions)': false }, false],
+  ['named by what its operator calls it', { 'Product analytics': false }, false],
+  ['named twice, once with a no', { Mixpanel: true, 'Product analytics': false }, false],
+  ['nothing said', {}, true],
+] as const)('integrations: %s', (_, integrations, expected) => {
+  expect(wanted('Mixpanel', 'Product analytics', integrations)).toBe(expected);
+});
+
+test('integrations: a platform is known by the name it has elsewhere', () => {
+  expect(wanted('Facebook', '', { All: false, 'Facebook Conversions API (Actions)': true })).toBe(true);
+  expect(wanted('GA4MeasurementProtocol', '', { 'Google Analytics 4': false })).toBe(false);
+  expect(wanted('Customerio', '', { 'Customer.io': false })).toBe(false);
+});
+
+test('integrations: a destination without a name is not meant by an empty one', () => {
+  expect(wanted('Mixpanel', '', { '': false })).toBe(true);
+});
+
+test('integrations: answers are the same when they are remembered, and once they are forgotten', () => {
+  const isWanted = compileIntegrations({ type: 'Mixpanel', name: '' });
+  const ask = (index: number): boolean =>
+    isWanted(JSON.stringify({ [`Other ${index}`]: true, Mixpanel: index % 2 === 0 }));
+  const asked = Array.from({ length: 1_500 }, (_, index) => index);
+  expect(asked.map(ask)).toEqual(asked.map((index) => index % 2 === 0));
+  expect(asked.map(ask)).toEqual(asked.map((index) => index % 2 === 0));
+});

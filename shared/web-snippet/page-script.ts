@@ -1,0 +1,272 @@
+/*
+ * What `/sluice.js` is: the script of a page that tracks. It is minified on its own by the build, so it imports nothing, and
+ * what it uses of a browser is declared here. Loaded as
+ *
+ *   <script>window.sluice=window.sluice||function(){(sluice.q=sluice.q||[]).push(arguments)}</script>
+ *   <script async src="https://…/sluice.js?v=…" data-key="src_live_…"></script>
+ *
+ * it offers sluice('track', name, properties), sluice('page', properties), sluice('identify', externalId, properties),
+ * sluice('consent', {purpose: true}) and sluice('reset'); calls made before it was loaded are made up for.
+ */
+
+type Fields = Record<string, unknown>;
+type Command = readonly [name: string, ...given: unknown[]];
+type Element = {
+  readonly src: string;
+  readonly dataset: Readonly<Record<string, string | undefined>>;
+  /** Not of a document. */
+  closest?(selector: string): Element | null;
+};
+type Page = {
+  sluice?: ((...command: Command) => void) & { q?: ArrayLike<unknown>[] };
+  readonly document: {
+    readonly currentScript: Element | null;
+    readonly referrer: string;
+    readonly title: string;
+    readonly visibilityState: string;
+    cookie: string;
+    addEventListener(type: string, listen: (event: { readonly target: Element }) => void, capture?: boolean): void;
+  };
+  readonly location: {
+    readonly href: string;
+    readonly host: string;
+    readonly pathname: string;
+    readonly protocol: string;
+  };
+  readonly navigator: { readonly language: string; sendBeacon(url: string, body: string): boolean };
+  readonly screen: { readonly width: number; readonly height: number };
+  readonly history: Record<'pushState' | 'replaceState', (...given: unknown[]) => void>;
+  addEventListener(type: string, listen: () => void): void;
+};
+type Purpose = { readonly name: string; readonly granted: boolean };
+
+const page = globalThis as unknown as Page;
+const { document, location, navigator, screen, history } = page;
+
+const heldMax = 500;
+const batchMax = 50;
+const lingerMs = 250;
+const triesMax = 6;
+/** A browser takes 64 KiB of beacons of a page at a time. */
+const beaconCharactersMax = 50_000;
+const yearS = 31_536_000;
+const idCookie = 'sluice_visitor_id';
+
+function start(script: Element): void {
+  const base = script.src.replace(/\/sluice\.js.*$/, '');
+  const token = script.dataset['key'];
+  /** Undefined until the gateway has said for what purposes visitors are asked. */
+  let purposes: readonly Purpose[] | undefined;
+  /** What the visitor decided on this page or an earlier one. */
+  let decided = JSON.parse(readCookie('sluice_consent') ?? '{}') as Record<string, boolean>;
+  let consentToSend = true;
+  let externalId: string | undefined;
+  let viewed: string | undefined;
+  /** Rows of a batch, oldest first; they wait for consent, or for a moment. */
+  let rows: Fields[] = [];
+  let sending: Fields[] = [];
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let tries = 0;
+
+  const consent = (): Record<string, boolean> =>
+    Object.fromEntries((purposes ?? []).map(({ name, granted }) => [name, decided[name] ?? granted]));
+  const isAgreed = (): boolean =>
+    purposes !== undefined && (purposes.length === 0 || Object.values(consent()).some((granted) => granted));
+  /** Set while it is still to be said that the visitor no longer agrees to anything. */
+  let withdrawing = false;
+  const maySend = (): boolean => withdrawing || isAgreed();
+
+  /** The visitor's id. None is kept before the visitor may be tracked. */
+  const visitorId = (): string => {
+    const id = readCookie(idCookie) ?? newId();
+    writeCookie(idCookie, id, yearS);
+    return id;
+  };
+
+  const add = (event: string, eventProperties: unknown, userProperties?: Fields): void => {
+    rows.push({
+      event,
+      distinctId: newId(),
+      time: Date.now(),
+      eventProperties: eventProperties ?? {},
+      defaultProperties: surroundings(),
+      ...(externalId === undefined ? {} : { externalId }),
+      ...(userProperties === undefined ? {} : { userProperties }),
+    });
+    if (rows.length > heldMax) rows.shift();
+    sendSoon(lingerMs);
+  };
+
+  const sendSoon = (ms: number): void => {
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      void send();
+    }, ms);
+  };
+
+  /** The next rows as they are sent: who they are of is known by now. */
+  const take = (): Fields[] => {
+    const userId = visitorId();
+    const taken = rows.splice(0, batchMax).map((row) => Object.assign(row, { userId }));
+    const [first] = taken;
+    if (first !== undefined && consentToSend && (purposes ?? []).length > 0) {
+      first['userProperties'] = { ...(first['userProperties'] as Fields | undefined), consent: consent() };
+      consentToSend = false;
+    }
+    if (withdrawing && rows.length === 0) {
+      withdrawing = false;
+      writeCookie(idCookie, '', 0);
+    }
+    return taken;
+  };
+
+  const bodyOf = (events: readonly Fields[]): string => JSON.stringify({ token, events });
+
+  const send = async (): Promise<void> => {
+    if (!maySend() || sending.length > 0 || rows.length === 0) return;
+    sending = take();
+    const answer = await post(`${base}/api/v1/batch`, bodyOf(sending));
+    const again = answer === undefined || answer.status === 429 || answer.status >= 500;
+    if (again && tries < triesMax) {
+      tries += 1;
+      rows = [...sending, ...rows];
+      sending = [];
+      const waitS = Number(answer?.headers.get('retry-after')) || Math.random() * 2 ** tries;
+      return sendSoon(waitS * 1_000);
+    }
+    // What is refused for good, and what was tried often enough, holds up nothing behind it.
+    tries = 0;
+    sending = [];
+    if (rows.length > 0) sendSoon(0);
+  };
+
+  /** The page goes: what is left goes as beacons. Events have their ids, so what is sent twice counts once. */
+  const sendLast = (): void => {
+    while (maySend() && rows.length > 0) {
+      const taken = take();
+      for (let body = bodyOf(taken); body.length > beaconCharactersMax && taken.length > 1; body = bodyOf(taken)) {
+        rows.unshift(...taken.splice(Math.ceil(taken.length / 2)));
+      }
+      if (navigator.sendBeacon(`${base}/api/v1/batch`, bodyOf(taken))) continue;
+      rows.unshift(...taken);
+      return;
+    }
+  };
+
+  const viewPage = (): void => {
+    const { href } = location;
+    if (viewed === href) return;
+    viewed = href;
+    add('Page Viewed', {});
+  };
+
+  const commands: Readonly<Record<string, (...given: unknown[]) => void>> = {
+    track: (name, properties) => add(String(name), properties),
+    page: (properties) => add('Page Viewed', properties),
+    identify: (id, properties) => {
+      externalId = typeof id === 'string' && id !== '' ? id : externalId;
+      add('$identify', {}, { ...(properties as Fields | undefined) });
+    },
+    consent: (choices) => {
+      const before = isAgreed();
+      decided = { ...decided, ...(choices as Record<string, boolean> | undefined) };
+      writeCookie('sluice_consent', JSON.stringify(decided), yearS);
+      withdrawing = before && !isAgreed();
+      consentToSend = true;
+      // It stands in the first of what is sent: whatever waits was agreed to before, or is now.
+      add('$identify', {}, {});
+    },
+    reset: () => {
+      externalId = undefined;
+      writeCookie(idCookie, '', 0);
+    },
+  };
+  const run = ([name, ...given]: Command): void => commands[name]?.(...given);
+
+  const waiting = page.sluice?.q ?? [];
+  page.sluice = (...command) => run(command);
+  if (script.dataset['pages'] !== 'off') {
+    viewPage();
+    for (const name of ['pushState', 'replaceState'] as const) {
+      const original = history[name].bind(history);
+      history[name] = (...given) => {
+        original(...given);
+        viewPage();
+      };
+    }
+    page.addEventListener('popstate', viewPage);
+  }
+  for (const command of waiting) run(Array.from(command) as unknown as Command);
+  document.addEventListener(
+    'click',
+    ({ target }) => {
+      const marked = target.closest?.('[data-sluice]');
+      if (marked !== null && marked !== undefined) add(marked.dataset['sluice'] ?? '', propertiesOf(marked.dataset));
+    },
+    true,
+  );
+  page.addEventListener('pagehide', sendLast);
+  document.addEventListener('visibilitychange', () => {
+    if (document.visibilityState === 'hidden') sendLast();
+  });
+
+  const askSettings = async (): Promise<void> => {
+    const answer = await fetch(`${base}/sluice/settings/${token}`).catch(() => undefined);
+    if (answer?.ok !== true) {
+      tries += 1;
+      if (tries < triesMax) setTimeout(() => void askSettings(), 1_000 * 2 ** tries);
+      return;
+    }
+    tries = 0;
+    purposes = ((await answer.json()) as { readonly consent: readonly Purpose[] }).consent;
+    sendSoon(0);
+  };
+  void askSettings();
+}
+
+/** Attributes `data-sluice-…` of a marked element: its event's properties. */
+function propertiesOf(dataset: Readonly<Record<string, string | undefined>>): Fields {
+  const marks = Object.entries(dataset).filter(([name]) => name.startsWith('sluice') && name !== 'sluice');
+  return Object.fromEntries(marks.map(([name, value]) => [name.charAt(6).toLowerCase() + name.slice(7), value]));
+}
+
+function surroundings(): Fields {
+  const { href, host, pathname } = location;
+  const fields: Fields = {
+    current_url: href,
+    host,
+    pathname,
+    title: document.title,
+    referrer: document.referrer,
+    screen_width: screen.width,
+    screen_height: screen.height,
+    browser_language: navigator.language,
+  };
+  new URL(href).searchParams.forEach((value, name) => {
+    if (/^utm_|^([a-z]*clid|[gw]braid|li_fat_id)$/.test(name)) fields[name] = value;
+  });
+  return fields;
+}
+
+const post = (url: string, body: string): Promise<Response | undefined> =>
+  // A text is sent without asking for leave first, and goes on when the page does.
+  fetch(url, { method: 'POST', body, keepalive: body.length < beaconCharactersMax }).catch(() => undefined);
+
+function readCookie(name: string): string | undefined {
+  const found = new RegExp(`(?:^|; )${name}=([^;]+)`).exec(document.cookie)?.[1];
+  return found === undefined ? undefined : decodeURIComponent(found);
+}
+
+function writeCookie(name: string, value: string, ageS: number): void {
+  const secure = location.protocol === 'https:' ? '; Secure' : '';
+  document.cookie = `${name}=${encodeURIComponent(value)}; Path=/; Max-Age=${ageS}; SameSite=Lax${secure}`;
+}
+
+/** A random UUID; the browser's own is there on secure pages only. */
+const newId = (): string =>
+  '10000000-1000-4000-8000-100000000000'.replace(/[018]/g, (digit) =>
+    (Number(digit) ^ ((crypto.getRandomValues(new Uint8Array(1))[0] ?? 0) & (15 >> (Number(digit) / 4)))).toString(16),
+  );
+
+const { currentScript } = document;
+if (currentScript !== null) start(currentScript);
