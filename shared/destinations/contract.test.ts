@@ -4,6 +4,7 @@ import { destinationKinds, findDestinationKind } from './registry.ts';
 import { UnfitEventError } from './sdk/destination.ts';
 import { SettingError } from './sdk/settings.ts';
 import type { DestinationKind, OutboundEvent, OutboundRequest, PreparedDestination } from './sdk/destination.ts';
+import type { JsonObject } from '../runtime/json.ts';
 import { isHeaderValue } from './sdk/header-rules.ts';
 import { sampleEventFor } from './sdk/sample-event.ts';
 import type { ResolvedEvent } from '../contracts/events/resolved-event.ts';
@@ -169,6 +170,29 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
       if (url !== undefined) expect(url.startsWith('https://proxy.example.net:8443/to/')).toBe(true);
     }
     expect(() => kind.prepare({ ...kind.exampleSettings, baseUrl: 'file:///etc/passwd' })).toThrow('baseUrl');
+  });
+
+  it('addresses: whatever setting makes requests go elsewhere is declared to', () => {
+    const places = ['https://elsewhere.example.net', 'http://elsewhere.example.net:81', 'elsewhere.example.net'];
+    const originOf = (settings: JsonObject): string | undefined => {
+      const made = attempt(() => kind.prepare(settings), SettingError);
+      const url = made === undefined ? undefined : urlOf(made, { resolved: sampleEvent() });
+      return url === undefined ? undefined : new URL(url).origin;
+    };
+    const origin = originOf(kind.exampleSettings);
+    let moved = 0;
+    for (const setting of kind.descriptor.settings) {
+      if (setting.type !== 'Text' && setting.type !== 'Select') continue;
+      const values = setting.type === 'Select' ? setting.options.map(({ value }) => value) : [...places, 'us-west-2'];
+      for (const value of [...values, null]) {
+        const changed = { ...kind.exampleSettings, [setting.key]: value };
+        const next = originOf(changed);
+        if (next === undefined || next === origin) continue;
+        moved += 1;
+        expect(kind.addresses(changed)[setting.key]).not.toBe(kind.addresses(kind.exampleSettings)[setting.key]);
+      }
+    }
+    expect(moved).toBeGreaterThan(0);
   });
 
   it.each(['$identify', '$experiment_impression', '$anything'])(
