@@ -23,7 +23,7 @@ import { databaseAccess } from '../shared/postgres/database-access.ts';
 import { readDeploymentId } from '../shared/postgres/deployment-id.ts';
 import { migrate } from '../shared/postgres/migrate.ts';
 import { openStorage } from '../shared/postgres/open-storage.ts';
-import { createSecretBox } from '../shared/contracts/config/secrets.ts';
+import { createSecretBox, readSecretKeys } from '../shared/contracts/config/secrets.ts';
 import { createVisitorPool } from '../shared/visitors/visitor-pool.ts';
 import type { ActivityKey } from './activity/endpoints.ts';
 import { readActivity } from './activity/read-activity.ts';
@@ -86,7 +86,8 @@ export async function startControlPlane(
   shutdown: Shutdown,
 ): Promise<ControlPlane> {
   const now = (): Date => new Date();
-  const secretBox = createSecretBox(env.SECRETS_KEY);
+  const secretKeys = readSecretKeys(env);
+  const secretBox = createSecretBox(...secretKeys);
   const sourceSecrets = env.SOURCE_SECRETS_KEY === undefined ? undefined : createSecretBox(env.SOURCE_SECRETS_KEY);
   const access = databaseAccess(env);
   if (env.MIGRATE_ON_START) await migrate(access.databaseUrl, access.databaseTls);
@@ -180,7 +181,7 @@ export async function startControlPlane(
     signInLinkMs: env.CONSOLE_SIGN_IN_LINK_MS,
     secretBox,
     sourceSecrets,
-    paginator: createPaginator(env.SECRETS_KEY),
+    paginator: createPaginator(...secretKeys),
     liveValues,
     ingestUrl: env.INGEST_URL,
     publishing: createPublishingService({ storage, logBuckets, leases, documentBytesMax: env.CONFIG_BYTES_MAX, wake }),

@@ -65,7 +65,7 @@ async function createAccount(em: EntityManager, options: BootstrapOptions): Prom
   const account = em.create(Account, { id: uuidv7(), name: 'Default', liveVersionId: null, createdAt: now });
   await em.persist(account).flush();
   const { key, row } = await addApiKey(em, account.id, { name: 'bootstrap', scopes: ['all'], expiresAt: null }, now);
-  const principal = { accountId: account.id, keyId: row.id, keyName: row.name, scopes: row.scopes };
+  const principal = { accountId: account.id, keyId: row.id, keyName: row.name, scopes: row.scopes, expiresAt: null };
   const editing: Editing = { em, principal, now };
   const source = await createSource(editing, secretBox, { type: 'NodejsApi', name: 'Demo source' });
   const destination =

@@ -33,7 +33,13 @@ export async function moveDemoDestination(
   const [row] = await em.find(ConfigEntity, { accountId, collection: 'destinations' }, oldest);
   const wanted = demoUrl(sinkUrl);
   if (row === undefined || !isMovedDemo((row.body as DestinationBody).settings, wanted)) return;
-  const principal: Principal = { accountId, keyId: 'bootstrap', keyName: 'bootstrap', scopes: ['all'] };
+  const principal: Principal = {
+    accountId,
+    keyId: 'bootstrap',
+    keyName: 'bootstrap',
+    scopes: ['all'],
+    expiresAt: null,
+  };
   await patchDestination({ em, principal, now }, secretBox, row.id, { settings: { httpDestinationUrl: wanted } });
   await em.flush();
   const live = await liveContent(em, accountId);

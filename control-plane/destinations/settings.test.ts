@@ -39,7 +39,10 @@ const kind: DestinationKind = {
     sources: ['https://x'],
     checked: '',
   },
-  addresses: ({ url, region }) => ({ url: String(url).replace(/(?<=\w)\/.*/, ''), region: String(region ?? 'eu') }),
+  addresses: ({ url, region }) => ({
+    url: String(url).replace(/(?<=\w)\/.*/, ''),
+    region: JSON.stringify(region ?? 'eu'),
+  }),
   prepare({ url, region, account }) {
     if (url === 'nowhere') throw new SettingError('url', 'must be a URL');
     if (region === 'us' && account === undefined) throw new SettingError('account', 'is required in the US');

@@ -23,7 +23,13 @@ export async function authenticate(
   if (now.getTime() - (row.lastUsedAt?.getTime() ?? 0) > lastUsedEveryMs) {
     await em.nativeUpdate(ApiKey, { id: row.id }, { lastUsedAt: now });
   }
-  return { accountId: row.accountId, keyId: row.id, keyName: row.name, scopes: row.scopes };
+  return {
+    accountId: row.accountId,
+    keyId: row.id,
+    keyName: row.name,
+    scopes: row.scopes,
+    expiresAt: row.expiresAt ?? null,
+  };
 }
 
 /** Whether a key is neither revoked nor expired. */
