@@ -50,6 +50,7 @@ import { monitorDatabase, storagePoolFigures } from './health/database-monitor.t
 import { createLiveValues } from './health/live-values.ts';
 import { createLogFigures } from './health/log-figures.ts';
 import { authenticate } from './keys/authenticate.ts';
+import { createRefusedLogins } from './keys/refused-logins.ts';
 import { hasScope } from './keys/scopes.ts';
 import { controlPlaneMetrics } from './metrics.ts';
 import { createFindingsReader } from './operate/read-findings.ts';
@@ -194,6 +195,8 @@ export async function startControlPlane(
   const clientAddress = createClientAddress(compileAddressRanges(proxies), proxies.length > 0);
   const assigner = createAssigner({ pool: assignmentPool, impressions, now });
   const experiments = createExperimentService(experimentPlans, assigner);
+  const refusedLogins = createRefusedLogins({ storage, logger, now });
+  shutdown.add('note refused keys', () => refusedLogins.stop());
   const http = createHttpCounts(controlPlaneMetrics.requestDuration.bounds);
   const eventStreams = createEventStreams(readEventStreamSettings(env));
   const addConsole = await loadConsole();
@@ -201,7 +204,8 @@ export async function startControlPlane(
   const app = createApp({
     authenticate(headers) {
       const at = now();
-      return authenticate(storage.fork(), authorizationOf(headers, secretBox, at.getTime()), at);
+      const authorization = authorizationOf(headers, secretBox, at.getTime());
+      return authenticate(storage.fork(), authorization, at, (reason, key) => refusedLogins.note(reason, key));
     },
     hasScope,
     eventStreams,
@@ -252,7 +256,7 @@ export async function startControlPlane(
     visitors: () => poolFigures(pool),
     assignments: () => poolFigures(assignmentPool),
   };
-  showMetrics(page, { http, publisher, destinationTests, pools, leading: () => lock.leading });
+  showMetrics(page, { http, refusedLogins, publisher, destinationTests, pools, leading: () => lock.leading });
   const log: ReadyCheck = {
     name: 'log',
     check: () => (connection.problem === undefined ? { ok: true } : { ok: false, detail: connection.problem }),
