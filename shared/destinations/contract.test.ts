@@ -172,24 +172,34 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     expect(() => kind.prepare({ ...kind.exampleSettings, baseUrl: 'file:///etc/passwd' })).toThrow('baseUrl');
   });
 
-  it('addresses: whatever setting makes requests go elsewhere is declared to', () => {
+  it('addresses: whatever setting makes requests go elsewhere, or those for tokens, is declared to', () => {
     const places = ['https://elsewhere.example.net', 'http://elsewhere.example.net:81', 'elsewhere.example.net'];
-    const originOf = (settings: JsonObject): string | undefined => {
+    /** Of an event that is not sent there is none. */
+    const originsOf = (settings: JsonObject): readonly (string | undefined)[] => {
       const made = attempt(() => kind.prepare(settings), SettingError);
-      const url = made === undefined ? undefined : urlOf(made, { resolved: sampleEvent() });
-      return url === undefined ? undefined : new URL(url).origin;
+      return [sampleEvent(), sampleEvent({ event: '$identify' })].flatMap((resolved) => {
+        if (made === undefined || made.accepts?.({ resolved }) === false) return [undefined, undefined];
+        const request = attempt(() => made.buildRequest([{ resolved }], nowMs), UnfitEventError);
+        return [request?.url, request?.oauth?.grant.tokenUrl].map((url) =>
+          url === undefined ? undefined : new URL(url).origin,
+        );
+      });
     };
-    const origin = originOf(kind.exampleSettings);
+    const origins = originsOf(kind.exampleSettings);
     let moved = 0;
     for (const setting of kind.descriptor.settings) {
       if (setting.type !== 'Text' && setting.type !== 'Select') continue;
-      const values = setting.type === 'Select' ? setting.options.map(({ value }) => value) : [...places, 'us-west-2'];
+      const elsewhere = String(kind.exampleSettings[setting.key]).replace(/^https?:\/\/[^/?]+/, places[0] ?? '');
+      const texts = [...places, elsewhere, 'us-west-2'];
+      const values = setting.type === 'Select' ? setting.options.map(({ value }) => value) : texts;
       for (const value of [...values, null]) {
         const changed = { ...kind.exampleSettings, [setting.key]: value };
-        const next = originOf(changed);
-        if (next === undefined || next === origin) continue;
+        const next = originsOf(changed);
+        const isMoved = next.some((one, at) => one !== undefined && origins[at] !== undefined && one !== origins[at]);
+        if (!isMoved) continue;
         moved += 1;
-        expect(kind.addresses(changed)[setting.key]).not.toBe(kind.addresses(kind.exampleSettings)[setting.key]);
+        const [before, after] = [kind.exampleSettings, changed].map((given) => kind.addresses(given)[setting.key]);
+        expect([setting.key, value, after]).not.toEqual([setting.key, value, before]);
       }
     }
     expect(moved).toBeGreaterThan(0);
