@@ -216,7 +216,7 @@ export async function startControlPlane(
     counts: http,
     addPublicRoutes: (instance) => {
       addDescriptionRoutes(instance, endpoints, publicOperations);
-      addSessionRoutes(instance, { storage, secretBox, now, isTls, sessionMs: env.CONSOLE_SESSION_MS });
+      addSessionRoutes(instance, { storage, secretBox, now, refusedLogins, isTls, sessionMs: env.CONSOLE_SESSION_MS });
       addConsole(instance);
       serveExperiments(instance, { experiments, clientAddress, counts: http, logger });
     },

@@ -98,6 +98,12 @@ test('audit: refused keys are told once a minute a key and reason, without the k
   }
   const unknown = { authorization: `Bearer slk_AAAAAAAAAAAA_${'B'.repeat(43)}` };
   expect((await client.call('GET', '/destinations', { headers: unknown })).status).toBe(401);
+  // Who signs in to the console with it is refused just so.
+  const signedIn = await client.call('POST', '/session', {
+    body: { key: wrong },
+    headers: { 'x-sluice-console': '1' },
+  });
+  expect(signedIn.status).toBe(401);
   await expect.poll(() => actionsOf(client, '?action=key.refused')).toHaveLength(2);
   const entries = await actionsOf(client, '?action=key.refused');
   expect(entries.map(({ entityId, details }) => [entityId, details])).toEqual(
@@ -110,6 +116,7 @@ test('audit: refused keys are told once a minute a key and reason, without the k
   const metrics = await plane.metrics();
   expect(metrics).toContain('sluice_control_plane_refused_keys_total{reason="unknown"} 1');
   expect(metrics).toContain('sluice_control_plane_refused_keys_total{reason="revoked"} 5');
+  expect(metrics).toContain('sluice_control_plane_refused_keys_total{reason="wrong-secret"} 6');
 });
 
 test('audit: what cannot be audited is not done, and shows nothing', async () => {
