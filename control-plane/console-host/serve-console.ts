@@ -45,7 +45,7 @@ export async function loadConsole(): Promise<(app: FastifyInstance) => void> {
       preCompressed: true,
       decorateReply: false,
       cacheControl: false,
-      setHeaders: (reply) => void reply.header('cache-control', `public, max-age=${yearS}, immutable`),
+      setHeaders: (reply) => void reply.setHeader('cache-control', `public, max-age=${yearS}, immutable`),
     });
     // Anything a browser opens that is no address of an API is a page of the console, which says so where it has none.
     app.get('/*', (request, reply) => {
