@@ -57,6 +57,7 @@ const skipReasons = {
   not_allowed: 'Its name is not among the allowed events of this destination.',
   disabled: 'The destination is off.',
   source: 'The destination takes events of other sources only.',
+  integrations: 'Its sender leaves this destination out, in `integrations`.',
 } as const;
 
 /**
@@ -135,6 +136,8 @@ function headOf(record: RecentEventRecord): EventHead {
     receivedAtMs: record.receivedAt.getTime(),
     isTest: record.test,
     trace: undefined,
+    // Recent events do not keep what a sender says of destinations.
+    integrations: undefined,
   };
 }
 
