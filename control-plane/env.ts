@@ -65,6 +65,15 @@ export function readControlPlaneEnv(
   return env;
 }
 
+const secretsCommandSchema = Type.Object({ ...databaseEnv, ...secretsEnv });
+
+/** The environment of a command that works on the database and on what is sealed there. */
+export function readSecretsCommandEnv(
+  source: Readonly<Record<string, string | undefined>> = process.env,
+): Static<typeof secretsCommandSchema> {
+  return readEnv(secretsCommandSchema, source, readFile, databaseRules);
+}
+
 const commandSchema = Type.Object(databaseEnv);
 
 /** The environment of a command that only works on the database. */

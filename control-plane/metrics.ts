@@ -13,6 +13,11 @@ export const controlPlaneMetrics = {
     [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
     ['route', 'method'],
   ),
+  refusedLogins: counter(
+    'sluice_control_plane_refused_keys_total',
+    'Requests whose API key was refused: malformed, unknown, wrong-secret, revoked or expired',
+    ['reason'],
+  ),
   isLeader: gauge('sluice_config_leader', '1 in the control plane that moves published versions to the log, else 0'),
   outboxPending: gauge(
     'sluice_outbox_pending_rows',

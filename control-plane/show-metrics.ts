@@ -3,11 +3,13 @@ import { showPools } from '../shared/postgres/database-metrics.ts';
 import type { MetricsPage } from '../shared/runtime/metrics/metrics-page.ts';
 import type { HttpCounts } from './api/http-counts.ts';
 import { controlPlaneMetrics } from './metrics.ts';
+import type { RefusedLogins } from './keys/refused-logins.ts';
 import type { ConfigPublisher } from './publishing/config-publisher.ts';
 import type { DestinationTests } from './destinations/destination-tests.ts';
 
 export type MetricsSources = {
   readonly http: HttpCounts;
+  readonly refusedLogins: Pick<RefusedLogins, 'counts'>;
   readonly publisher: Pick<ConfigPublisher, 'waiting' | 'failures'>;
   readonly destinationTests: Pick<DestinationTests, 'running' | 'counts'>;
   readonly pools: Readonly<Record<string, () => PoolFigures>>;
@@ -17,7 +19,7 @@ export type MetricsSources = {
 /** Shows everything the control plane tells of itself. */
 export function showMetrics(
   page: MetricsPage,
-  { http, publisher, destinationTests, pools, leading }: MetricsSources,
+  { http, refusedLogins, publisher, destinationTests, pools, leading }: MetricsSources,
 ): void {
   page.show(controlPlaneMetrics.requests, (add) => {
     for (const { route, method, byCode } of http.routes) {
@@ -26,6 +28,9 @@ export function showMetrics(
   });
   page.showHistogram(controlPlaneMetrics.requestDuration, (add) => {
     for (const { route, method, times } of http.routes) add(times, { route, method });
+  });
+  page.show(controlPlaneMetrics.refusedLogins, (add) => {
+    for (const [reason, count] of Object.entries(refusedLogins.counts)) add(count, { reason });
   });
   page.show(controlPlaneMetrics.isLeader, (add) => add(leading() ? 1 : 0));
   page.show(controlPlaneMetrics.outboxPending, (add) => add(publisher.waiting));

@@ -24,7 +24,7 @@ import { databaseAccess } from '../shared/postgres/database-access.ts';
 import { readDeploymentId } from '../shared/postgres/deployment-id.ts';
 import { migrate } from '../shared/postgres/migrate.ts';
 import { openStorage } from '../shared/postgres/open-storage.ts';
-import { createSecretBox } from '../shared/contracts/config/secrets.ts';
+import { createSecretBox, readSecretKeys } from '../shared/contracts/config/secrets.ts';
 import { createVisitorPool } from '../shared/visitors/visitor-pool.ts';
 import type { ActivityKey } from './activity/endpoints.ts';
 import { readActivity } from './activity/read-activity.ts';
@@ -51,6 +51,7 @@ import { monitorDatabase, storagePoolFigures } from './health/database-monitor.t
 import { createLiveValues } from './health/live-values.ts';
 import { createLogFigures } from './health/log-figures.ts';
 import { authenticate } from './keys/authenticate.ts';
+import { createRefusedLogins } from './keys/refused-logins.ts';
 import { hasScope } from './keys/scopes.ts';
 import { controlPlaneMetrics } from './metrics.ts';
 import { createFindingsReader } from './operate/read-findings.ts';
@@ -104,7 +105,8 @@ export async function startControlPlane(
 ): Promise<ControlPlane> {
   const endsAs = shutdown.inOrder(stopOrder);
   const now = (): Date => new Date();
-  const secretBox = createSecretBox(env.SECRETS_KEY);
+  const secretKeys = readSecretKeys(env);
+  const secretBox = createSecretBox(...secretKeys);
   const sourceSecrets = env.SOURCE_SECRETS_KEY === undefined ? undefined : createSecretBox(env.SOURCE_SECRETS_KEY);
   const access = databaseAccess(env);
   if (env.MIGRATE_ON_START) await migrate(access.databaseUrl, access.databaseTls);
@@ -199,7 +201,7 @@ export async function startControlPlane(
     signInLinkMs: env.CONSOLE_SIGN_IN_LINK_MS,
     secretBox,
     sourceSecrets,
-    paginator: createPaginator(env.SECRETS_KEY),
+    paginator: createPaginator(...secretKeys),
     liveValues,
     ingestUrl: env.INGEST_URL,
     publishing: createPublishingService({ storage, logBuckets, leases, documentBytesMax: env.CONFIG_BYTES_MAX, wake }),
@@ -212,6 +214,8 @@ export async function startControlPlane(
   const clientAddress = createClientAddress(compileAddressRanges(proxies), proxies.length > 0);
   const assigner = createAssigner({ pool: assignmentPool, impressions, now });
   const experiments = createExperimentService(experimentPlans, assigner);
+  const refusedLogins = createRefusedLogins({ storage, logger, now });
+  shutdown.add('note refused keys', () => refusedLogins.stop());
   const http = createHttpCounts(controlPlaneMetrics.requestDuration.bounds);
   const eventStreams = createEventStreams(readEventStreamSettings(env));
   const addConsole = await loadConsole();
@@ -219,7 +223,8 @@ export async function startControlPlane(
   const app = createApp({
     authenticate(headers) {
       const at = now();
-      return authenticate(storage.fork(), authorizationOf(headers, secretBox, at.getTime()), at);
+      const authorization = authorizationOf(headers, secretBox, at.getTime());
+      return authenticate(storage.fork(), authorization, at, (reason, key) => refusedLogins.note(reason, key));
     },
     hasScope,
     eventStreams,
@@ -230,7 +235,7 @@ export async function startControlPlane(
     counts: http,
     addPublicRoutes: (instance) => {
       addDescriptionRoutes(instance, endpoints, publicOperations);
-      addSessionRoutes(instance, { storage, secretBox, now, isTls, sessionMs: env.CONSOLE_SESSION_MS });
+      addSessionRoutes(instance, { storage, secretBox, now, refusedLogins, isTls, sessionMs: env.CONSOLE_SESSION_MS });
       addConsole(instance);
       serveExperiments(instance, { experiments, clientAddress, counts: http, logger });
     },
@@ -271,7 +276,7 @@ export async function startControlPlane(
     visitors: () => poolFigures(pool),
     assignments: () => poolFigures(assignmentPool),
   };
-  showMetrics(page, { http, publisher, destinationTests, pools, leading: () => lock.leading });
+  showMetrics(page, { http, refusedLogins, publisher, destinationTests, pools, leading: () => lock.leading });
   const log: ReadyCheck = {
     name: 'log',
     check: () => (connection.problem === undefined ? { ok: true } : { ok: false, detail: connection.problem }),

@@ -78,4 +78,6 @@ export type Principal = {
   readonly keyId: string;
   readonly keyName: string;
   readonly scopes: readonly string[];
+  /** When the key ends; null: when it is revoked. */
+  readonly expiresAt: Date | null;
 };

@@ -28,6 +28,13 @@ test('cursors: give back the position they were made for, in every process with 
   );
 });
 
+test('cursors: those of the key before are read while keys are rotated, and no longer', () => {
+  const next = randomBytes(32).toString('base64');
+  const cursor = cursorAt([7, 'id']);
+  expect(createPaginator(next, key).read({ cursor }, list).after).toEqual([7, 'id']);
+  expect(() => createPaginator(next).read({ cursor }, list)).toThrow(/cursor must be/);
+});
+
 test('cursors: any changed character is refused', () => {
   const cursor = cursorAt([1_700_000_000_000, 'some-id']);
   fc.assert(

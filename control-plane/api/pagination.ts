@@ -60,13 +60,15 @@ export type Paginator = {
   pageUpTo<Entity>(list: ListIdentity, entities: readonly Entity[], next: Position | undefined): Page<Entity>;
 };
 
-/** Cursors are signed with a key derived from `secretsKey`, so every control plane reads those of the others. */
-export function createPaginator(secretsKey: string): Paginator {
-  const key = Buffer.from(hkdfSync('sha256', Buffer.from(secretsKey, 'base64'), '', 'sluice list cursors', 32));
-  const sign = (list: ListIdentity, position: string): string => {
-    const bound = JSON.stringify([list.list, list.accountId, canonical(list.filters), position]);
-    return createHmac('sha256', key).update(bound).digest('base64url');
-  };
+type Sign = (list: ListIdentity, position: string) => string;
+
+/**
+ * Cursors are signed with a key derived from `secretsKey`, so every control plane reads those of the others. Those signed
+ * with one of `others` are read too, so that a list goes on while keys are rotated.
+ */
+export function createPaginator(secretsKey: string, ...others: readonly string[]): Paginator {
+  const sign = signWith(secretsKey);
+  const signs = [sign, ...others.map(signWith)];
   const pageUpTo: Paginator['pageUpTo'] = (list, entities, next) => {
     const text = JSON.stringify(next);
     const nextCursor = next === undefined ? null : `${Buffer.from(text).toString('base64url')}.${sign(list, text)}`;
@@ -75,7 +77,7 @@ export function createPaginator(secretsKey: string): Paginator {
   return {
     read({ limit, cursor }, list) {
       const clamped = Math.min(Math.max(limit ?? pageLimits.default, 1), pageLimits.max);
-      return { limit: clamped, after: cursor === undefined ? undefined : open(cursor, (text) => sign(list, text)) };
+      return { limit: clamped, after: cursor === undefined ? undefined : open(cursor, list, signs) };
     },
     page(list, limit, rows, position, view) {
       const shown = rows.slice(0, limit);
@@ -86,11 +88,19 @@ export function createPaginator(secretsKey: string): Paginator {
   };
 }
 
-function open(cursor: string, sign: (text: string) => string): Position {
+function signWith(secretsKey: string): Sign {
+  const key = Buffer.from(hkdfSync('sha256', Buffer.from(secretsKey, 'base64'), '', 'sluice list cursors', 32));
+  return (list, position) => {
+    const bound = JSON.stringify([list.list, list.accountId, canonical(list.filters), position]);
+    return createHmac('sha256', key).update(bound).digest('base64url');
+  };
+}
+
+function open(cursor: string, list: ListIdentity, signs: readonly Sign[]): Position {
   const [encoded = '', signature = ''] = cursor.split('.', 2);
   const text = Buffer.from(encoded, 'base64url').toString('utf8');
-  const wanted = `${Buffer.from(text).toString('base64url')}.${sign(text)}`;
-  if (signature === '' || !sameText(cursor, wanted)) {
+  const wanted = signs.map((sign) => `${Buffer.from(text).toString('base64url')}.${sign(list, text)}`);
+  if (signature === '' || !wanted.some((one) => sameText(cursor, one))) {
     throw badRequest('cursor must be the nextCursor of this list, with the same filters, unchanged');
   }
   return JSON.parse(text) as Position;

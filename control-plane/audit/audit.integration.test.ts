@@ -1,13 +1,22 @@
+import { createHash } from 'node:crypto';
+import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createVisitorStore } from '../../shared/visitors/postgres-visitor-store.ts';
+import type { Client } from '../testing/client.ts';
 import { startTestControlPlane } from '../testing/test-control-plane.ts';
 import type { TestControlPlane } from '../testing/test-control-plane.ts';
 
 let plane: TestControlPlane;
+let pool: pg.Pool;
 
 beforeAll(async () => {
   plane = await startTestControlPlane();
+  pool = new pg.Pool({ connectionString: plane.env.DATABASE_URL, max: 2 });
 });
-afterAll(() => plane.stop());
+afterAll(async () => {
+  await pool.end();
+  await plane.stop();
+});
 
 type Entry = {
   readonly action: string;
@@ -51,6 +60,109 @@ test('audit: says who changed and published what, without any value', async () =
   const publish = entries.find(({ action }) => action === 'version.publish');
   expect(publish).toMatchObject({ actorId: client.keyId, entityId: version.id, details: { versionNumber: 1 } });
   expect(JSON.stringify(body)).not.toContain('canary');
+});
+
+const actionsOf = async (client: Client, query = ''): Promise<Entry[]> =>
+  (await client.get(`/audit${query}`)).body.entities as Entry[];
+
+test('audit: reads of source keys and of visitors are told, of a visitor without its id', async () => {
+  const client = await plane.newAccount();
+  const { body: source } = await client.post('/sources', { type: 'NodejsApi' });
+  const visitors = createVisitorStore(pool);
+  const claim = { userId: 'canary', externalIds: [], emails: ['canary@example.com'], anonymousId: undefined };
+  await visitors.resolve([{ accountId: client.accountId, claim, given: [{ city: 'Bern' }] }]);
+  await client.get(`/sources/${source.id}/tokens`);
+  await client.get('/visitors?email=canary@example.com');
+  await client.get('/visitors?userId=canary-nobody');
+  await client.get('/visitors/canary');
+  const entries = await actionsOf(client);
+  const entityId = createHash('sha256').update('canary').digest('hex');
+  expect(entries.slice(0, 4)).toMatchObject([
+    { action: 'visitor.read', entityId, details: { by: 'id', isFound: true } },
+    { action: 'visitor.read', entityId: null, details: { by: 'id', isFound: false } },
+    { action: 'visitor.read', entityId, details: { by: 'email', isFound: true } },
+    { action: 'source.read-tokens', entityId: source.id, actorId: client.keyId },
+  ]);
+  expect(JSON.stringify(entries)).not.toContain('canary');
+});
+
+test('audit: refused keys are told once a minute a key and reason, without the key; those of nobody are counted', async () => {
+  const client = await plane.newAccount();
+  const ended = await plane.newKey(client, ['all']);
+  await client.delete(`/keys/${ended.keyId}`);
+  const wrong = `${client.key.slice(0, -1)}${client.key.endsWith('a') ? 'b' : 'a'}`;
+  for (let attempt = 0; attempt < 5; attempt += 1) {
+    expect((await ended.get('/destinations')).status).toBe(401);
+    const headers = { authorization: `Bearer ${wrong}` };
+    expect((await client.call('GET', '/destinations', { headers })).status).toBe(401);
+  }
+  const unknown = { authorization: `Bearer slk_AAAAAAAAAAAA_${'B'.repeat(43)}` };
+  expect((await client.call('GET', '/destinations', { headers: unknown })).status).toBe(401);
+  // Who signs in to the console with it is refused just so.
+  const signedIn = await client.call('POST', '/session', {
+    body: { key: wrong },
+    headers: { 'x-sluice-console': '1' },
+  });
+  expect(signedIn.status).toBe(401);
+  await expect.poll(() => actionsOf(client, '?action=key.refused')).toHaveLength(2);
+  const entries = await actionsOf(client, '?action=key.refused');
+  expect(entries.map(({ entityId, details }) => [entityId, details])).toEqual(
+    expect.arrayContaining([
+      [ended.keyId, { reason: 'revoked', attempts: 1 }],
+      [client.keyId, { reason: 'wrong-secret', attempts: 1 }],
+    ]),
+  );
+  expect(JSON.stringify(entries)).not.toContain(wrong.slice(-20));
+  const metrics = await plane.metrics();
+  expect(metrics).toContain('sluice_control_plane_refused_keys_total{reason="unknown"} 1');
+  expect(metrics).toContain('sluice_control_plane_refused_keys_total{reason="revoked"} 5');
+  expect(metrics).toContain('sluice_control_plane_refused_keys_total{reason="wrong-secret"} 6');
+});
+
+test('audit: what cannot be audited is not done, and shows nothing', async () => {
+  const client = await plane.newAccount();
+  const settings = { httpDestinationUrl: 'https://example.com/' };
+  const { body: destination } = await client.post('/destinations', { type: 'HTTPDestination', settings });
+  const { body: source } = await client.post('/sources', { type: 'NodejsApi' });
+  await client.publish();
+  const replays = `/destinations/${destination.id}/replay`;
+  const { body: running } = await client.post(replays, { what: 'dead-letters' });
+  const claim = { userId: 'kept', externalIds: [], emails: [], anonymousId: undefined };
+  await createVisitorStore(pool).resolve([{ accountId: client.accountId, claim, given: [{ city: 'Bern' }] }]);
+  // Refuses at the last moment: everything before the commit has gone well.
+  await pool.query(`create function refuse_audit() returns trigger as $$
+    begin raise exception 'no room for the audit'; end $$ language plpgsql`);
+  await pool.query(`create constraint trigger refuse_audit after insert on audit_entries deferrable initially deferred
+    for each row when (new.account_id = '${client.accountId}') execute function refuse_audit()`);
+  const answers = [
+    await client.post(replays, { what: 'dead-letters', reason: 'status 400' }),
+    await client.post(`${replays}s/${running.id}/cancel`),
+    await client.delete('/visitors/kept'),
+    await client.get('/visitors/kept'),
+    await client.get(`/sources/${source.id}/tokens`),
+    await client.post('/keys', { name: 'x', scopes: ['all'] }),
+  ];
+  expect(answers.map(({ status }) => status >= 500)).toEqual(answers.map(() => true));
+  await pool.query('drop trigger refuse_audit on audit_entries');
+  expect((await client.get(`${replays}s`)).body.entities).toEqual([running]);
+  expect((await client.get('/visitors/kept')).body).toMatchObject({ id: 'kept', properties: { city: 'Bern' } });
+  expect((await client.get('/keys')).body.entities).toHaveLength(1);
+});
+
+test('audit: an effect that fails after it was noted is noted as failed', async () => {
+  const client = await plane.newAccount();
+  const settings = { httpDestinationUrl: 'https://example.com/' };
+  const { body: destination } = await client.post('/destinations', { type: 'HTTPDestination', settings });
+  await client.publish();
+  const path = `/destinations/${destination.id}/replay`;
+  const statuses: number[] = [];
+  for (let minute = 10; minute <= 20; minute += 1) {
+    const range = { from: `2026-01-01T00:${minute}:00.000Z`, to: `2026-01-01T00:${minute}:30.000Z` };
+    statuses.push((await client.post(path, { what: 'log', ...range })).status);
+  }
+  expect(statuses.slice(-2)).toEqual([200, 429]);
+  const [failed, asked] = await actionsOf(client, `?entityId=${destination.id}`);
+  expect([failed?.action, asked?.action]).toEqual(['destination.replay-failed', 'destination.replay']);
 });
 
 test('audit: pages and filters', async () => {

@@ -1,3 +1,4 @@
+import type { ClientBase } from 'pg';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import { AuditEntry } from '../../shared/postgres/entities.ts';
@@ -27,6 +28,22 @@ export function recordAudit(em: EntityManager, principal: Principal, audited: Au
       entityId: audited.entityId ?? null,
       details: audited.details ?? {},
     }),
+  );
+}
+
+/** The same in a transaction of a connection of its own, past the ORM. */
+export async function insertAudit(
+  client: ClientBase,
+  principal: Principal,
+  audited: AuditedAction,
+  now: Date,
+): Promise<void> {
+  const { accountId, keyId, keyName } = principal;
+  const { action, collection = null, entityId = null, details = {} } = audited;
+  await client.query(
+    `insert into audit_entries (account_id, at, actor_id, actor_name, action, collection, entity_id, details)
+     values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    [accountId, now, keyId, keyName, action, collection, entityId, JSON.stringify(details)],
   );
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { AccountConfig } from '../../shared/contracts/config/account-config.ts';
 import { hashSourceKey } from '../../shared/contracts/config/account-config.ts';
-import { Account } from '../../shared/postgres/entities.ts';
+import { Account, AuditEntry } from '../../shared/postgres/entities.ts';
 import { migrate } from '../../shared/postgres/migrate.ts';
 import { openStorage } from '../../shared/postgres/open-storage.ts';
 import type { Storage } from '../../shared/postgres/open-storage.ts';
@@ -99,6 +99,12 @@ test('bootstrap: a crash before the file was written is made good, with the same
     destinationId: before.destinationId,
   });
   expect(await authenticate(storage.fork(), `Bearer ${apiKey}`, new Date())).toBeDefined();
+  // Both keys were made by nobody who could be asked, so at least the audit says that they were.
+  const made = await storage.fork().find(AuditEntry, { action: 'key.create' }, { orderBy: { id: 'asc' } });
+  expect(made.map(({ actorName, details }) => [actorName, details])).toEqual([
+    ['bootstrap', { scopes: ['all'] }],
+    ['bootstrap (reissued)', { scopes: ['all'] }],
+  ]);
 });
 
 test('bootstrap: starts at once make one account', async () => {
@@ -112,7 +118,7 @@ test('bootstrap: a sink on another port is followed, without publishing anything
   await run();
   const { destinationId = '' } = await credentials();
   const [account] = await storage.fork().find(Account, {});
-  const principal = { accountId: account?.id ?? '', keyId: 'k', keyName: 'k', scopes: ['all'] };
+  const principal = { accountId: account?.id ?? '', keyId: 'k', keyName: 'k', scopes: ['all'], expiresAt: null };
   await storage.fork().transactional(async (em) => {
     await patchDestination({ em, principal, now: new Date() }, secretBox, destinationId, { name: 'draft only' });
   });
@@ -127,7 +133,7 @@ test('bootstrap: a demo destination that was pointed elsewhere stays there', asy
   await run();
   const { destinationId = '' } = await credentials();
   const [account] = await storage.fork().find(Account, {});
-  const principal = { accountId: account?.id ?? '', keyId: 'k', keyName: 'k', scopes: ['all'] };
+  const principal = { accountId: account?.id ?? '', keyId: 'k', keyName: 'k', scopes: ['all'], expiresAt: null };
   const settings = { httpDestinationUrl: 'https://example.com/events' };
   await storage.fork().transactional(async (em) => {
     await patchDestination({ em, principal, now: new Date() }, secretBox, destinationId, { settings });

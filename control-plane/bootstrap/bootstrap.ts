@@ -7,6 +7,8 @@ import type { ConfigEntityRow } from '../../shared/postgres/entities.ts';
 import type { Storage } from '../../shared/postgres/open-storage.ts';
 import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
 import { optionalText } from '../../shared/runtime/variables.ts';
+import type { Principal } from '../api/define-endpoint.ts';
+import { recordAudit } from '../audit/record-audit.ts';
 import { createDestination } from '../destinations/edit-destinations.ts';
 import type { Editing } from '../draft/edit-entities.ts';
 import { addApiKey } from '../keys/key-store.ts';
@@ -65,7 +67,8 @@ async function createAccount(em: EntityManager, options: BootstrapOptions): Prom
   const account = em.create(Account, { id: uuidv7(), name: 'Default', liveVersionId: null, createdAt: now });
   await em.persist(account).flush();
   const { key, row } = await addApiKey(em, account.id, { name: 'bootstrap', scopes: ['all'], expiresAt: null }, now);
-  const principal = { accountId: account.id, keyId: row.id, keyName: row.name, scopes: row.scopes };
+  const principal = { accountId: account.id, keyId: row.id, keyName: row.name, scopes: row.scopes, expiresAt: null };
+  recordKey(em, principal, now);
   const editing: Editing = { em, principal, now };
   const source = await createSource(editing, secretBox, { type: 'NodejsApi', name: 'Demo source' });
   const destination =
@@ -91,7 +94,9 @@ async function reissueCredentials(
   options: BootstrapOptions,
 ): Promise<Credentials> {
   const issued = { name: 'bootstrap (reissued)', scopes: ['all'], expiresAt: null };
-  const { key } = await addApiKey(em, accountId, issued, options.now());
+  const now = options.now();
+  const { key, row } = await addApiKey(em, accountId, issued, now);
+  recordKey(em, { accountId, keyId: row.id, keyName: row.name, scopes: row.scopes, expiresAt: null }, now);
   const source = await oldestEntity(em, accountId, 'sources');
   const destination = await oldestEntity(em, accountId, 'destinations');
   const tokens = source === undefined ? undefined : await readSourceTokens(em, options.secretBox, source);
@@ -104,6 +109,12 @@ async function reissueCredentials(
 
 const siteCredentials = (tokens: SourceTokens | undefined): Pick<Credentials, 'webToken'> =>
   tokens === undefined ? {} : { webToken: tokens.token };
+
+/** A key that nobody asked for by another one is its own maker. */
+function recordKey(em: EntityManager, principal: Principal, now: Date): void {
+  const { keyId: entityId, scopes } = principal;
+  recordAudit(em, principal, { action: 'key.create', entityId, details: { scopes } }, now);
+}
 
 async function oldestEntity(
   em: EntityManager,

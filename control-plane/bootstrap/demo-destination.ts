@@ -2,7 +2,9 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { DestinationBody } from '../../shared/collections/destinations.ts';
 import type { SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
 import { isJsonObject } from '../../shared/runtime/json.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
 import { ConfigEntity } from '../../shared/postgres/entities.ts';
+import { isSealed } from '../../shared/contracts/config/secrets.ts';
 import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
 import { patchDestination } from '../destinations/edit-destinations.ts';
 import { lockAccount } from '../draft/edit-entities.ts';
@@ -17,7 +19,7 @@ export function demoUrl(sinkUrl: string): string {
 
 /**
  * Points the demo destination at a sink that has moved to another port, and publishes that and nothing else of the
- * draft. A destination that somebody has pointed elsewhere is left alone.
+ * draft. A destination that somebody has pointed elsewhere, or given a secret for where it points, is left alone.
  */
 export async function moveDemoDestination(
   em: EntityManager,
@@ -31,7 +33,13 @@ export async function moveDemoDestination(
   const [row] = await em.find(ConfigEntity, { accountId, collection: 'destinations' }, oldest);
   const wanted = demoUrl(sinkUrl);
   if (row === undefined || !isMovedDemo((row.body as DestinationBody).settings, wanted)) return;
-  const principal: Principal = { accountId, keyId: 'bootstrap', keyName: 'bootstrap', scopes: ['all'] };
+  const principal: Principal = {
+    accountId,
+    keyId: 'bootstrap',
+    keyName: 'bootstrap',
+    scopes: ['all'],
+    expiresAt: null,
+  };
   await patchDestination({ em, principal, now }, secretBox, row.id, { settings: { httpDestinationUrl: wanted } });
   await em.flush();
   const live = await liveContent(em, accountId);
@@ -45,13 +53,17 @@ export async function moveDemoDestination(
 
 function withUrl(entity: SnapshotEntity, id: string, url: string): SnapshotEntity {
   const settings = entity['settings'];
-  if (entity.id !== id || !isJsonObject(settings)) return entity;
+  if (entity.id !== id || !isJsonObject(settings) || holdsSecret(settings)) return entity;
   return { ...entity, settings: { ...settings, httpDestinationUrl: url } };
+}
+
+function holdsSecret(settings: JsonObject): boolean {
+  return Object.values(settings).some(isSealed);
 }
 
 function isMovedDemo(settings: DestinationBody['settings'], wanted: string): boolean {
   const url = settings?.['httpDestinationUrl'];
-  if (typeof url !== 'string' || url === wanted || !URL.canParse(url)) return false;
+  if (typeof url !== 'string' || url === wanted || !URL.canParse(url) || holdsSecret(settings ?? {})) return false;
   const { hostname, pathname } = new URL(url);
   return pathname === '/demo' && ['127.0.0.1', 'localhost', '[::1]'].includes(hostname);
 }

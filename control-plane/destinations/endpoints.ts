@@ -136,7 +136,9 @@ export const destinationEndpoints = [
     scope: 'destination:update',
     id: 'updateDestination',
     tag: 'Destinations',
-    summary: 'Change fields of a destination; settings are merged key by key',
+    summary:
+      'Change fields of a destination; settings are merged key by key. With another scheme, host or port to send to, its ' +
+      'secrets have to be sent again',
     body: patchSchema(destinations, { status: Type.Optional(nullable(enabledStatus)) }),
     reply: destinationReply,
     async handle({ params, body, principal }, services) {

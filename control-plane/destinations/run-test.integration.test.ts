@@ -223,3 +223,42 @@ test('sandbox: what cannot be is a 400 that says why', async () => {
   });
   expect((await client.post(path, { sandbox: true, scenario: 'nonsense' })).status).toBe(400);
 });
+
+test('destination test: a stored secret goes to no address it was not given for, by no way through the draft', async () => {
+  const elsewhere = await startScriptedDestination();
+  try {
+    const secrets = { headers: '{"X-Canary":"stored-canary"}', signingSecret: 'stored-canary' };
+    const id = await createDestination(secrets);
+    await client.publish();
+    const path = `/destinations/${id}`;
+    const moved = { httpDestinationUrl: `${elsewhere.url}/taken` };
+    const masked = { headers: '********', signingSecret: '********' };
+    for (const settings of [moved, { ...moved, ...masked }, { ...moved, headers: '{}' }]) {
+      const refused = await client.patch(path, { settings });
+      expect([refused.status, refused.body.error]).toEqual([
+        400,
+        expect.stringMatching(/settings\.signingSecret must be sent again/),
+      ]);
+    }
+    // Not in two steps either.
+    expect((await client.patch(path, { status: 'Disabled', settings: { httpDestinationUrl: null } })).status).toBe(400);
+    // With secrets of its own it may go there, and back to what is published comes all of that.
+    const own = { ...moved, headers: '{"X-Canary":"own"}', signingSecret: null };
+    expect((await client.patch(path, { settings: own })).status).toBe(200);
+    expect((await client.patch(path, { settings: { ...masked, signingSecret: null } })).status).toBe(200);
+    await client.post(`${path}/test`);
+    const reverted = { entities: [{ collection: 'destinations', id }] };
+    expect((await client.post('/versions/draft/revert', reverted)).body.revertedCount).toBe(1);
+    expect((await client.patch(path, { settings: moved })).status).toBe(400);
+    await client.delete(path);
+    expect((await client.post('/versions/draft/abandon')).status).toBe(200);
+    expect((await client.patch(path, { settings: moved })).status).toBe(400);
+    await client.post(`${path}/test`);
+    await client.post(`${path}/test`, { settings: 'published' });
+    expect(elsewhere.requests.map(({ headers }) => headers['x-canary'])).toEqual(['own']);
+    expect(JSON.stringify(elsewhere.requests)).not.toContain('stored-canary');
+    expect(platform.requests.at(-1)?.headers['x-canary']).toBe('stored-canary');
+  } finally {
+    await elsewhere.close();
+  }
+});

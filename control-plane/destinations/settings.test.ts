@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { DestinationKind } from '../../shared/destinations/sdk/destination.ts';
 import { SettingError } from '../../shared/destinations/sdk/settings.ts';
 import type { SettingDescriptor } from '../../shared/destinations/sdk/settings.ts';
+import type { ApiError } from '../api/api-error.ts';
 import { secretMask } from '../draft/mask-settings.ts';
 import { mergeSettings, missingSettings, openSettings } from './settings.ts';
 
@@ -38,6 +39,10 @@ const kind: DestinationKind = {
     sources: ['https://x'],
     checked: '',
   },
+  addresses: ({ url, region }) => ({
+    url: String(url).replace(/(?<=\w)\/.*/, ''),
+    region: JSON.stringify(region ?? 'eu'),
+  }),
   prepare({ url, region, account }) {
     if (url === 'nowhere') throw new SettingError('url', 'must be a URL');
     if (region === 'us' && account === undefined) throw new SettingError('account', 'is required in the US');
@@ -57,17 +62,51 @@ const merge = (stored: Record<string, unknown> | null, sent: Record<string, unkn
 test('settings: defaults are applied, secrets sealed, and what is not sent stays', () => {
   const first = merge(null, { url: 'https://a.test', token: 'one', isTest: true });
   expect(first).toEqual({ url: 'https://a.test', token: 'enc:v1:token:one', isTest: true, region: 'eu' });
-  const second = merge(first, { region: 'us', account: 'mine', token: secretMask });
-  expect(second).toEqual({ ...first, region: 'us', account: 'enc:v1:account:mine' });
+  const second = merge(first, { isTest: false, account: 'mine', token: secretMask });
+  expect(second).toEqual({ ...first, isTest: false, account: 'enc:v1:account:mine' });
   expect(openSettings(second ?? {}, sealer)).toMatchObject({ token: 'one', account: 'mine' });
   // A null clears a key, to its default where it has one; null for all clears all.
-  expect(merge(second, { url: null, region: null, isTest: null })).toEqual({
+  expect(merge(second, { account: null, region: null, isTest: null })).toEqual({
+    url: 'https://a.test',
     token: 'enc:v1:token:one',
-    account: 'enc:v1:account:mine',
     region: 'eu',
     isTest: false,
   });
   expect(merge(second, null)).toEqual({ region: 'eu', isTest: false });
+});
+
+function refusal(work: () => unknown): readonly unknown[] | undefined {
+  try {
+    work();
+    return undefined;
+  } catch (error) {
+    const { status, message, details } = error as ApiError;
+    return [status, message, details];
+  }
+}
+
+test('settings: another address takes none of the stored secrets along', () => {
+  const stored = merge(null, { url: 'https://a.test/in', token: 'one', account: 'mine' });
+  const moves = [{ url: 'https://b.test/in' }, { url: 'http://a.test/in' }, { url: null }, { region: 'us' }];
+  for (const move of moves) {
+    const [moved] = Object.keys(move);
+    const both = 'settings.token, settings.account must be sent again, or cleared by null';
+    expect(refusal(() => merge(stored, move))).toEqual([
+      400,
+      both,
+      `settings.${moved} would send what is stored to another address`,
+    ]);
+    const masked = { ...move, token: secretMask, account: secretMask };
+    expect(refusal(() => merge(stored, masked))?.slice(0, 2)).toEqual([400, both]);
+    expect(() => merge(stored, { ...move, token: 'two' })).toThrow(/^settings\.account must be sent again/);
+    // Who knows a secret may send it anywhere.
+    expect(merge(stored, { ...move, token: 'one', account: null })).toMatchObject({ token: 'enc:v1:token:one' });
+  }
+  expect(merge(stored, { url: 'https://a.test/out' })).toMatchObject({ token: 'enc:v1:token:one' });
+  expect(merge(stored, null)).toEqual({ region: 'eu', isTest: false });
+  // A secret that came first goes nowhere yet, and to no address that comes later.
+  const early = merge(null, { token: 'one' });
+  expect(() => merge(early, { url: 'https://b.test' })).toThrow(/^settings\.token must be sent again/);
 });
 
 test.each([

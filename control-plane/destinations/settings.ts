@@ -14,6 +14,8 @@ const textCharsMax = 16_384;
 /**
  * Merges settings from a client into the stored ones, key by key; null clears a key. Defaults are applied, secrets
  * sealed. Throws a 400 that names the key. Null when nothing is set; whether all is there, `missingSettings` says.
+ * Where the merged settings send to another scheme, host or port, each secret has to be sent along or cleared: who may
+ * change an address must not learn by that what is stored.
  */
 export function mergeSettings(
   kind: DestinationKind,
@@ -37,6 +39,7 @@ export function mergeSettings(
     const fallback = 'defaultValue' in descriptor ? descriptor.defaultValue : null;
     if (merged[descriptor.key] === undefined && fallback !== null) merged[descriptor.key] = fallback;
   }
+  refuseMovedSecrets(kind, stored ?? {}, sent ?? {}, merged);
   return Object.keys(merged).length === 0 ? null : merged;
 }
 
@@ -57,6 +60,27 @@ export function missingSettings(kind: DestinationKind, settings: JsonObject, sea
     if (settings[error.key] === undefined) return [error.key];
     throw badRequest(error.message);
   }
+}
+
+/** Throws a 400 where secrets that are stored would go elsewhere than they were given for. */
+function refuseMovedSecrets(
+  kind: DestinationKind,
+  stored: JsonObject,
+  sent: JsonObject,
+  merged: Readonly<Record<string, unknown>>,
+): void {
+  const [before, after] = [kind.addresses(stored), kind.addresses(merged)];
+  const moved = Object.keys({ ...before, ...after }).filter((key) => before[key] !== after[key]);
+  if (moved.length === 0) return;
+  const kept = Object.keys(stored).filter(
+    (key) =>
+      isSealed(stored[key]) && merged[key] !== undefined && (sent[key] === undefined || sent[key] === secretMask),
+  );
+  if (kept.length === 0) return;
+  throw badRequest(
+    `${namedSettings(kept)} must be sent again, or cleared by null`,
+    `${namedSettings(moved)} would send what is stored to another address`,
+  );
 }
 
 /** Settings in the clear. */
@@ -92,6 +116,10 @@ function takeValue(
       if (!isText(value)) throw badRequest(`settings.${key} must be a string of at most ${textCharsMax} characters`);
       return takeSecret(key, value, stored, sealer);
   }
+}
+
+function namedSettings(keys: readonly string[]): string {
+  return keys.map((key) => `settings.${key}`).join(', ');
 }
 
 function takeSecret(key: string, value: string, stored: unknown, sealer: SettingSealer): string {

@@ -59,7 +59,7 @@ const skipReasons = {
   not_allowed: 'Its name is not among the allowed events of this destination.',
   disabled: 'The destination is off.',
   source: 'The destination takes events of other sources only.',
-  integrations: 'Its sender keeps it from this destination.',
+  integrations: 'Its sender leaves this destination out, in `integrations`.',
 } as const;
 
 /**

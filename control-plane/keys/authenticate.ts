@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { ApiKey } from '../../shared/postgres/entities.ts';
 import type { Principal } from '../api/define-endpoint.ts';
+import type { RefusalReason, RefusedKey } from './refused-logins.ts';
 import { hashApiKey, readKid, sameHash } from './api-key.ts';
 
 const bearer = /^Bearer +([\x21-\x7e]+)$/i;
@@ -13,17 +14,35 @@ export async function authenticate(
   em: EntityManager,
   authorization: string | undefined,
   now: Date,
+  onRefused: (reason: RefusalReason, key: RefusedKey | undefined) => void = () => undefined,
 ): Promise<Principal | undefined> {
   const key = bearer.exec(authorization ?? '')?.[1] ?? '';
   const kid = readKid(key);
-  if (kid === undefined) return undefined;
+  if (kid === undefined) {
+    // A request without any key is somebody who looks, not one who fails to get in.
+    if (authorization !== undefined) onRefused('malformed', undefined);
+    return undefined;
+  }
   const row = await em.findOne(ApiKey, { kid });
   const matches = sameHash(hashApiKey(key), row?.secretHash ?? noHash);
-  if (row === null || !matches || !isValidAt(row, now)) return undefined;
+  if (row === null) {
+    onRefused('unknown', undefined);
+    return undefined;
+  }
+  if (!matches || !isValidAt(row, now)) {
+    onRefused(!matches ? 'wrong-secret' : isRevokedAt(row, now) ? 'revoked' : 'expired', row);
+    return undefined;
+  }
   if (now.getTime() - (row.lastUsedAt?.getTime() ?? 0) > lastUsedEveryMs) {
     await em.nativeUpdate(ApiKey, { id: row.id }, { lastUsedAt: now });
   }
-  return { accountId: row.accountId, keyId: row.id, keyName: row.name, scopes: row.scopes };
+  return {
+    accountId: row.accountId,
+    keyId: row.id,
+    keyName: row.name,
+    scopes: row.scopes,
+    expiresAt: row.expiresAt ?? null,
+  };
 }
 
 /** Whether a key is neither revoked nor expired. */
@@ -31,7 +50,10 @@ export function isValidAt(
   key: { readonly revokedAt?: Date | null | undefined; readonly expiresAt?: Date | null | undefined },
   now: Date,
 ): boolean {
-  const revoked = key.revokedAt !== null && key.revokedAt !== undefined && key.revokedAt <= now;
   const expired = key.expiresAt !== null && key.expiresAt !== undefined && key.expiresAt <= now;
-  return !revoked && !expired;
+  return !isRevokedAt(key, now) && !expired;
+}
+
+function isRevokedAt({ revokedAt }: { readonly revokedAt?: Date | null | undefined }, now: Date): boolean {
+  return revokedAt !== null && revokedAt !== undefined && revokedAt <= now;
 }

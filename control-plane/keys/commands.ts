@@ -31,6 +31,7 @@ const actorOf = (accountId: string): Principal => ({
   keyId: 'command-line',
   keyName: 'command line',
   scopes: ['all'],
+  expiresAt: null,
 });
 
 /** Makes a key and returns it. */

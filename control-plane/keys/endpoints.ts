@@ -76,7 +76,13 @@ export const keyEndpoints = [
       const { name, scopes } = body;
       const expiresAt = body.expiresAt === undefined || body.expiresAt === null ? null : new Date(body.expiresAt);
       if (expiresAt !== null && expiresAt <= services.now()) throw badRequest('expiresAt must be in the future');
-      // A key must not be a way to more than its maker may do.
+      // A key must not be a way to more than its maker may do, nor for longer.
+      const ends = principal.expiresAt;
+      if (ends !== null && (expiresAt === null || expiresAt > ends)) {
+        throw badRequest(
+          `expiresAt must be given, and not after ${ends.toISOString()}, when the key that makes this one ends`,
+        );
+      }
       const beyond = scopes.find((one) => !hasScope(principal.scopes, one));
       if (beyond !== undefined) throw forbidden(beyond);
       return edit(services, principal, async ({ em, now }) => {

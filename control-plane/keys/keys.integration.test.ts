@@ -50,6 +50,21 @@ test('keys: nobody makes a key that may do more than the own', async () => {
   }
 });
 
+test('keys: nobody makes a key that lives longer than the own', async () => {
+  const ends = new Date(Date.now() + 3_600_000);
+  const limited = await plane.newKey(client, ['key:create', 'source:list'], ends);
+  const make = (expiresAt?: string | null) =>
+    limited.post('/keys', { name: 'x', scopes: ['source:list'], ...(expiresAt === undefined ? {} : { expiresAt }) });
+  for (const beyond of [undefined, null, new Date(ends.getTime() + 1).toISOString()]) {
+    const answer = await make(beyond);
+    expect([answer.status, answer.body.error]).toEqual([
+      400,
+      `expiresAt must be given, and not after ${ends.toISOString()}, when the key that makes this one ends`,
+    ]);
+  }
+  expect((await make(ends.toISOString())).body).toMatchObject({ expiresAt: ends.toISOString() });
+});
+
 test('command line: creates, lists and revokes', async () => {
   const context = { storage: plane.storage, now: new Date() };
   const options = { name: 'cli', scopes: 'destination:list, version:publish', expires: '90d', newAccount: 'Cli' };

@@ -3,9 +3,9 @@ import { badRequest, notFound } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import type { CoreServices } from '../api/define-endpoint.ts';
 import { pageOf, pageQuery } from '../api/pagination.ts';
-import { recordAudit } from '../audit/record-audit.ts';
 import { findLiveDestination } from '../draft/live-version.ts';
-import { edit } from '../draft/edit-entities.ts';
+import type { Editing } from '../draft/edit-entities.ts';
+import { withAudit } from '../draft/audited-effect.ts';
 import { findEntity } from '../draft/entity-store.ts';
 import { isUuid } from '../store/text.ts';
 import {
@@ -77,19 +77,25 @@ export const replayEndpoints = [
     async handle({ params, body, principal }, services: CoreServices & ReplayServices) {
       const { accountId } = principal;
       const request = readReplayRequest(body);
-      const job = await edit(services, principal, async ({ em, now }) => {
-        const row = await findEntity(em, accountId, 'destinations', params['id'] ?? '');
+      const id = params['id'] ?? '';
+      const check = async ({ em }: Editing): Promise<void> => {
+        const row = await findEntity(em, accountId, 'destinations', id);
         if (row === undefined) throw notFound('destination');
         const live = await findLiveDestination(em, accountId, row.id);
         if (live === undefined) throw badRequest('the destination is not in the live version: publish it first');
         if (live['status'] !== 'Enabled') {
           throw badRequest('the destination is Disabled in the live version: enable and publish it first');
         }
-        // Written before it is asked for: what cannot be audited is not done.
-        const asked = { action: 'destination.replay', collection: 'destinations', entityId: row.id };
-        recordAudit(em, principal, { ...asked, details: { what: request.what } }, now);
-        await em.flush();
-        return services.replays.start(accountId, row.id, request);
+      };
+      const job = await withAudit(services, principal, {
+        audited: {
+          action: 'destination.replay',
+          collection: 'destinations',
+          entityId: id,
+          details: { what: request.what },
+        },
+        check,
+        effect: () => services.replays.start(accountId, id, request),
       });
       return viewReplay(job);
     },
@@ -142,17 +148,17 @@ export const replayEndpoints = [
     summary: 'End a replay; what it has put before the destination already is sent, one that is over stays as it is',
     reply: replayReply,
     async handle({ params, principal }, services: CoreServices & ReplayServices) {
-      const job = await edit(services, principal, async ({ em, now }) => {
-        const row = await findEntity(em, principal.accountId, 'destinations', params['id'] ?? '');
-        if (row === undefined) throw notFound('destination');
-        const cancelled = { action: 'destination.cancel-replay', collection: 'destinations', entityId: row.id };
-        recordAudit(em, principal, cancelled, now);
-        await em.flush();
-        const replayId = params['replayId'] ?? '';
-        const found = isUuid(replayId) ? await services.replays.cancel(row.id, replayId) : undefined;
-        if (found === undefined) throw notFound('replay');
-        return found;
+      const { id = '', replayId = '' } = params;
+      const row = await findEntity(services.storage.fork(), principal.accountId, 'destinations', id);
+      if (row === undefined) throw notFound('destination');
+      const known = isUuid(replayId) ? await services.replays.find(id, replayId) : undefined;
+      if (known === undefined) throw notFound('replay');
+      const job = await withAudit(services, principal, {
+        audited: { action: 'destination.cancel-replay', collection: 'destinations', entityId: id },
+        check: () => Promise.resolve(),
+        effect: () => services.replays.cancel(id, replayId),
       });
+      if (job === undefined) throw notFound('replay');
       return viewReplay(job);
     },
   }),

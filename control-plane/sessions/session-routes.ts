@@ -9,6 +9,7 @@ import { compileCheck } from '../api/prepare-input.ts';
 import type { CoreServices, Principal } from '../api/define-endpoint.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { authenticate } from '../keys/authenticate.ts';
+import type { RefusedLogins } from '../keys/refused-logins.ts';
 import { clearSession, readSession, sessionAccountsMax, writeSession } from './session-cookie.ts';
 import type { Session } from './session-cookie.ts';
 import { sessionReply, viewSignedIn } from './session-view.ts';
@@ -17,6 +18,7 @@ import { redeemSignInLink } from './sign-in-links.ts';
 export type SessionRoutesOptions = Pick<CoreServices, 'storage' | 'secretBox' | 'now'> & {
   /** How long a browser stays signed in, in ms. */
   readonly sessionMs: number;
+  readonly refusedLogins: Pick<RefusedLogins, 'note'>;
   /** Whether browsers reach this service over TLS and nothing else. */
   readonly isTls: boolean;
 };
@@ -54,7 +56,9 @@ export function addSessionRoutes(app: FastifyInstance, options: SessionRoutesOpt
   const signIn = async (request: FastifyRequest, reply: FastifyReply, key: string): Promise<FastifyReply> => {
     const em = storage.fork();
     const at = now();
-    const principal = await authenticate(em, `Bearer ${key}`, at);
+    const principal = await authenticate(em, `Bearer ${key}`, at, (reason, row) =>
+      options.refusedLogins.note(reason, row),
+    );
     if (principal === undefined) throw unauthorized();
     const session = withKey(readSession(request.headers, secretBox, at.getTime()), principal, key);
     if (session.keys.length > sessionAccountsMax) {

@@ -132,11 +132,14 @@ export const sourceEndpoints = [
     tag: 'Sources',
     summary: 'The keys events are sent with',
     reply: tokensReply,
-    async handle({ params, principal }, { storage, secretBox, ingestUrl }: CoreServices & SourceServices) {
+    async handle({ params, principal }, { storage, secretBox, ingestUrl, now }: CoreServices & SourceServices) {
       const em = storage.fork();
       const row = await findEntity(em, principal.accountId, 'sources', params['id'] ?? '');
       const tokens = row === undefined ? undefined : await readSourceTokens(em, secretBox, row);
       if (row === undefined || tokens === undefined) throw notFound('source');
+      // What cannot be audited is not shown.
+      recordAudit(em, principal, { action: 'source.read-tokens', collection: 'sources', entityId: row.id }, now());
+      await em.flush();
       return viewTokens(row, tokens, ingestUrl);
     },
   }),

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { Type } from 'typebox';
 import { badRequest, notFound } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
+import type { CoreServices, Principal } from '../api/define-endpoint.ts';
 import { pageOf, pageQuery } from '../api/pagination.ts';
-import { recordAudit } from '../audit/record-audit.ts';
-import { edit } from '../draft/edit-entities.ts';
+import { insertAudit, recordAudit } from '../audit/record-audit.ts';
 import { eraseVisitor } from './erase-visitor.ts';
 import { exportVisitor, visitorReply } from './visitor-view.ts';
 
@@ -25,7 +25,8 @@ export const visitorEndpoints = [
       email: text('In any spelling.'),
     }),
     reply: pageOf(visitorReply),
-    async handle({ query, principal }, { pool, paginator }) {
+    async handle({ query, principal }, services) {
+      const { pool, paginator } = services;
       const { accountId } = principal;
       const { userId, externalId, email } = query;
       const keys = [
@@ -39,6 +40,8 @@ export const visitorEndpoints = [
       const list = { list: 'visitors', accountId, filters: { userId, externalId, email } };
       const { limit } = paginator.read(query, list);
       const visitor = await exportVisitor(pool, accountId, key);
+      const [by = ''] = Object.keys(key);
+      await recordRead(services, principal, visitor?.id, { by, isFound: visitor !== undefined });
       return paginator.page(
         list,
         limit,
@@ -56,9 +59,10 @@ export const visitorEndpoints = [
     tag: 'Visitors',
     summary: 'Read all that is kept of a visitor; an alias leads to the visitor it became',
     reply: visitorReply,
-    async handle({ params, principal }, { pool }) {
-      const visitor = await exportVisitor(pool, principal.accountId, { id: params['id'] ?? '' });
+    async handle({ params, principal }, services) {
+      const visitor = await exportVisitor(services.pool, principal.accountId, { id: params['id'] ?? '' });
       if (visitor === undefined) throw notFound('visitor');
+      await recordRead(services, principal, visitor.id, { by: 'id', isFound: true });
       return visitor;
     },
   }),
@@ -79,16 +83,29 @@ export const visitorEndpoints = [
     }),
     async handle({ params, principal }, services) {
       const id = params['id'] ?? '';
-      return edit(services, principal, async ({ em, now }) => {
-        // Written before the erasure, which has a transaction of its own: what cannot be audited is not done. The hash
-        // lets an auditor who has the id find the entry, and nobody else the visitor.
-        const entityId = createHash('sha256').update(id).digest('hex');
-        recordAudit(em, principal, { action: 'visitor.erase', entityId }, now);
-        await em.flush();
-        const { ids, recentEventCount } = await eraseVisitor(services.pool, principal.accountId, id);
-        if (ids.length === 0) throw notFound('visitor');
-        return { deleted: true, ids, recentEventCount };
-      });
+      const { ids, recentEventCount } = await eraseVisitor(services.pool, principal.accountId, id, (client) =>
+        insertAudit(client, principal, { action: 'visitor.erase', entityId: hashedId(id) }, services.now()),
+      );
+      if (ids.length === 0) throw notFound('visitor');
+      return { deleted: true, ids, recentEventCount };
     },
   }),
 ];
+
+/** Notes who looked at whom, before it is shown: what cannot be audited is not. */
+async function recordRead(
+  { storage, now }: CoreServices,
+  principal: Principal,
+  id: unknown,
+  details: { readonly by: string; readonly isFound: boolean },
+): Promise<void> {
+  const em = storage.fork();
+  const whom = typeof id === 'string' ? { entityId: hashedId(id) } : {};
+  recordAudit(em, principal, { action: 'visitor.read', ...whom, details }, now());
+  await em.flush();
+}
+
+/** Lets an auditor who has the id of a visitor find the entry, and nobody else the visitor. */
+function hashedId(id: string): string {
+  return createHash('sha256').update(id).digest('hex');
+}

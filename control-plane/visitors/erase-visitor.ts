@@ -1,4 +1,4 @@
-import type { Pool } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import { inTransaction } from '../../shared/postgres/in-transaction.ts';
 import { holdForErasure } from '../../shared/visitors/erasure-lock.ts';
 import { eraseVisitorRows } from '../../shared/visitors/find-visitor.ts';
@@ -15,13 +15,19 @@ const visitorTables = ['recent_events', 'experiment_assignments', 'experiment_vi
 
 /**
  * Erases the visitor an id or alias leads to: its properties, what identifies it, its recent events, its
- * assignments to experiments and its part in their results, all or nothing. A tombstone stays, so that an event that is still on its way does not bring it back.
+ * assignments to experiments and its part in their results, all or nothing, and with it what `audit` notes where there
+ * was such a visitor. A tombstone stays, so that an event that is still on its way does not bring it back.
  *
  * Events in the log are not rewritten: many share one message, and JetStream removes whole messages only. They leave
  * it with retention, seven days by default; until then a replay delivers them again. Dead letters stay until they are
  * replayed or purged, and what a destination was sent is that destination's to erase.
  */
-export function eraseVisitor(pool: Pool, accountId: string, id: string): Promise<Erased> {
+export function eraseVisitor(
+  pool: Pool,
+  accountId: string,
+  id: string,
+  audit: (client: PoolClient) => Promise<void>,
+): Promise<Erased> {
   return inTransaction(pool, async (client) => {
     await holdForErasure(client, accountId);
     const known = await eraseVisitorRows(client, accountId, id);
@@ -37,7 +43,9 @@ export function eraseVisitor(pool: Pool, accountId: string, id: string): Promise
       deletedCount += rowCount ?? 0;
       if (table === 'recent_events') recentEventCount = rowCount ?? 0;
     }
-    return { ids: known.length > 0 || deletedCount > 0 ? ids : [], recentEventCount };
+    const isErased = known.length > 0 || deletedCount > 0;
+    if (isErased) await audit(client);
+    return { ids: isErased ? ids : [], recentEventCount };
   });
 }
 

@@ -117,7 +117,7 @@ describe('sluice', () => {
     return stdout.trimEnd().split('\n');
   };
 
-  test.each(['gateway', 'pipeline', 'control-plane', 'sink', 'migrate', 'keys', 'doctor', 'healthcheck'])(
+  test.each(['gateway', 'pipeline', 'control-plane', 'sink', 'migrate', 'reseal', 'keys', 'doctor', 'healthcheck'])(
     '%s is a file that the build makes, and gets its arguments',
     async (name) => {
       const [file = '', ...words] = await sluice(name, 'one word', 'another');

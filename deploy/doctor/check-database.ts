@@ -5,15 +5,18 @@ import { judgeClock } from '../../shared/doctor/judge-machine.ts';
 import { judgePostgres } from '../../shared/doctor/judge-versions.ts';
 import { connectFailure, databaseAccess, sslOptions } from '../../shared/postgres/database-access.ts';
 import type { DatabaseVariables } from '../../shared/postgres/database-access.ts';
+import type { SecretBox, SecretVariables } from '../../shared/contracts/config/secrets.ts';
+import { countSealedOtherwise } from '../../control-plane/rotation/sealed-otherwise.ts';
+import type { SealedOtherwise } from '../../control-plane/rotation/sealed-otherwise.ts';
 import { migrationList } from '../../shared/postgres/migrations/migration-list.ts';
-import { createSecretBox, sourceKeyContext } from '../../shared/contracts/config/secrets.ts';
+import { createSecretBox, readSecretKeys, sourceKeyContext } from '../../shared/contracts/config/secrets.ts';
 
 const undefinedTable = '42P01';
 
 /** Connects to PostgreSQL as a service does: version, clock, schema, and whether the key opens what is sealed there. */
 export async function checkDatabase(
   env: DatabaseVariables,
-  secretsKey: string | undefined,
+  secrets: Partial<SecretVariables>,
   timeoutMs: number,
 ): Promise<Finding[]> {
   const { databaseUrl, databaseTls } = databaseAccess(env);
@@ -33,7 +36,7 @@ export async function checkDatabase(
       ok('database', `connected to ${client.host}:${client.port} ${how}`),
       ...(await checkServer(client)),
       await checkSchema(client),
-      await checkSecretsKey(client, secretsKey),
+      ...(await checkSecrets(client, secrets)),
     ];
   } catch (error) {
     throw connectFailure(error) ?? error;
@@ -85,23 +88,54 @@ async function checkSchema(client: pg.Client): Promise<Finding> {
   return warn(about, `newer than this code: ${unknown.join(', ')}`, 'run the version of Sluice that the others run');
 }
 
-async function checkSecretsKey(client: pg.Client, secretsKey: string | undefined): Promise<Finding> {
+async function checkSecrets(client: pg.Client, secrets: Partial<SecretVariables>): Promise<Finding[]> {
   const about = 'secrets key';
-  if (secretsKey === undefined) {
-    return warn(about, 'SECRETS_KEY is not set', 'the control plane and the pipeline need it; a gateway does not');
+  const { SECRETS_KEY, SECRETS_KEY_PREVIOUS } = secrets;
+  if (SECRETS_KEY === undefined) {
+    return [warn(about, 'SECRETS_KEY is not set', 'the control plane and the pipeline need it; a gateway does not')];
   }
   try {
-    const box = createSecretBox(secretsKey);
-    const { rows } = await client.query<{ account_id: string; source_id: string; test: boolean; sealed_key: string }>(
-      'select account_id, source_id, test, sealed_key from source_keys order by created_at desc limit 1',
-    );
-    const [sealed] = rows;
-    if (sealed === undefined) return ok(about, 'is 32 bytes long; nothing is sealed with it yet');
-    box.open(sealed.sealed_key, sourceKeyContext(sealed.account_id, sealed.source_id, sealed.test));
-    return ok(about, 'opens what is sealed in the database');
+    const box = createSecretBox(...readSecretKeys({ SECRETS_KEY, SECRETS_KEY_PREVIOUS }));
+    return [
+      await checkSecretsKey(client, box),
+      ...(await checkRotation(client, box, SECRETS_KEY_PREVIOUS !== undefined)),
+    ];
   } catch (error) {
-    if (error instanceof pg.DatabaseError) return warn(about, 'nothing there to try it on', 'migrate first');
+    if (error instanceof pg.DatabaseError) return [warn(about, 'nothing there to try it on', 'migrate first')];
     const detail = error instanceof Error ? error.message : String(error);
-    return fail(about, detail, 'use the key this database was filled with: without it destinations cannot be read');
+    return [fail(about, detail, 'use the key this database was filled with: without it destinations cannot be read')];
   }
+}
+
+async function checkSecretsKey(client: pg.Client, box: SecretBox): Promise<Finding> {
+  const { rows } = await client.query<{ account_id: string; source_id: string; test: boolean; sealed_key: string }>(
+    'select account_id, source_id, test, sealed_key from source_keys order by created_at desc limit 1',
+  );
+  const [sealed] = rows;
+  if (sealed === undefined) return ok('secrets key', 'is 32 bytes long; nothing is sealed with it yet');
+  box.open(sealed.sealed_key, sourceKeyContext(sealed.account_id, sealed.source_id, sealed.test));
+  return ok('secrets key', 'opens what is sealed in the database');
+}
+
+/** What is left of a rotation. Without a previous key only that counts which names another one: older values name none. */
+async function checkRotation(client: pg.Client, box: SecretBox, hasPrevious: boolean): Promise<Finding[]> {
+  const about = 'key rotation';
+  const count = countSealedOtherwise(box.keyId, hasPrevious ? 'any' : 'named');
+  const { rows } = await client.query<SealedOtherwise>(count);
+  const { destinations = 0, versions = 0, sourceKeys = 0 } = rows[0] ?? {};
+  const isLeft = destinations + versions + sourceKeys > 0;
+  const left = `not sealed with SECRETS_KEY: ${destinations} destinations, ${versions} versions, ${sourceKeys} source keys`;
+  if (!hasPrevious) {
+    return isLeft
+      ? [fail(about, left, 'set SECRETS_KEY_PREVIOUS to the key that sealed them, then npm run reseal')]
+      : [];
+  }
+  if (isLeft) return [warn(about, left, 'npm run reseal; SECRETS_KEY_PREVIOUS has to stay until then')];
+  const waiting = await client.query('select from outbox where pushed_at is null limit 1');
+  if (waiting.rowCount !== 0) {
+    return [
+      warn(about, 'what was sealed anew is not all published yet', 'keep a control plane running, and look again'),
+    ];
+  }
+  return [warn(about, 'all is sealed with SECRETS_KEY', 'take SECRETS_KEY_PREVIOUS out, of every service')];
 }

@@ -155,6 +155,23 @@ test('doctor: what no resolver could read is counted, and how to read it is said
   });
 });
 
+test('doctor: what another key sealed is found while it is there, and what is to do with the key before', async () => {
+  const next = randomBytes(32).toString('base64');
+  const found = async (keys: Record<string, string>): Promise<Finding | undefined> =>
+    (await examine({ ...source, ...keys }, deadlineMs)).find((finding) => finding.about === 'key rotation');
+  const left = 'not sealed with SECRETS_KEY: 0 destinations, 0 versions, 1 source keys';
+  expect(await found({})).toBeUndefined();
+  expect(await found({ SECRETS_KEY: next, SECRETS_KEY_PREVIOUS: secretsKey })).toMatchObject({
+    level: 'warn',
+    detail: left,
+    advice: expect.stringContaining('npm run reseal') as string,
+  });
+  expect(await found({ SECRETS_KEY_PREVIOUS: next })).toMatchObject({
+    level: 'warn',
+    advice: expect.stringContaining('take SECRETS_KEY_PREVIOUS out') as string,
+  });
+});
+
 test('doctor: a stream with other settings, one that is gone, a schema that is behind and a wrong key are found', async () => {
   await onLog(async ({ [client]: { jsm, nc } }) => {
     const { config } = await jsm.streams.info(streams.events);

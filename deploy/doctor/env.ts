@@ -18,6 +18,7 @@ export const doctorEnv = {
   ...otherDatabaseEnv,
   // Without it the database is not looked at: a gateway's machine has none.
   DATABASE_URL: Type.Optional(DATABASE_URL),
+  ...secretsEnv,
   SECRETS_KEY: Type.Optional(secretsEnv.SECRETS_KEY),
   ...stackFolderEnv,
 };

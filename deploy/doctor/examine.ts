@@ -57,5 +57,5 @@ async function checkDatabaseOrSkip({ DATABASE_URL, ...env }: DoctorEnv, timeoutM
   if (DATABASE_URL === undefined) {
     return [warn('database', 'DATABASE_URL is not set', 'fine on a machine that runs gateways only; else set it')];
   }
-  return checkDatabase({ ...env, DATABASE_URL }, env.SECRETS_KEY, timeoutMs);
+  return checkDatabase({ ...env, DATABASE_URL }, env, timeoutMs);
 }

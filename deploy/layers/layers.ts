@@ -94,6 +94,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'sessions',
     'sources',
     'versions',
+    'rotation',
     'events',
     'visitors',
     'replays',

@@ -55,7 +55,7 @@ export async function openHostResources(settings: HostSettings, logger: Logger):
   });
   const rules = createEgressRules(settings.egressRanges);
   const lookupFor = createGuardedLookup(rules);
-  const secrets = createSecretBox(settings.secretsKey);
+  const secrets = createSecretBox(...settings.secretKeys);
   const tokenSource = createTokenSource({ store: createBucketTokenStore(() => tokens, secrets) });
   const sourceActivity = createSourceActivity(health, instanceId, (error) =>
     logger.warn({ err: error }, 'writing source activity failed'),

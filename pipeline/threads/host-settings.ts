@@ -1,4 +1,5 @@
 import type { Static, TObject } from 'typebox';
+import { readSecretKeys } from '../../shared/contracts/config/secrets.ts';
 import type { secretsEnv } from '../../shared/contracts/config/secrets.ts';
 import { logAccess } from '../../shared/nats/connection/log-access.ts';
 import type { LogAccess, logEnv } from '../../shared/nats/connection/log-access.ts';
@@ -29,7 +30,8 @@ export type HostSettings = {
   readonly database: DatabaseAccess;
   readonly databaseConnectionsMax: number;
   readonly visitorCacheBytesMax: number;
-  readonly secretsKey: string;
+  /** What opens secrets: see createSecretBox. */
+  readonly secretKeys: readonly [string, ...string[]];
   /** CIDR ranges open to destinations on top of public addresses. */
   readonly egressRanges: readonly string[];
   readonly resolver: ResolverSettings;
@@ -68,7 +70,7 @@ export function readHostSettings(env: HostVariables, instanceId: string): Omit<H
     database: databaseAccess(env),
     databaseConnectionsMax: env.PIPELINE_DATABASE_CONNECTIONS_MAX,
     visitorCacheBytesMax: env.PIPELINE_VISITOR_CACHE_BYTES_MAX,
-    secretsKey: env.SECRETS_KEY,
+    secretKeys: readSecretKeys(env),
     egressRanges: env.EGRESS_ALLOW,
     resolver: readResolverSettings(env),
     recent: readRecentSettings(env),

@@ -37,6 +37,7 @@ export function withCommonSettings(kind: DestinationKind): OfferedKind {
     ...(exampleProperties === undefined ? {} : { exampleProperties }),
     facts,
     ...(loadPlatform === undefined ? {} : { loadPlatform }),
+    addresses: (settings) => kind.addresses(settings),
     prepare: (settings) => ({ ...kind.prepare(settings), order: orderSetting.read(settings['order'], 'order') }),
   };
 }

@@ -4,6 +4,7 @@ import { destinationKinds, findDestinationKind } from './registry.ts';
 import { UnfitEventError } from './sdk/destination.ts';
 import { SettingError } from './sdk/settings.ts';
 import type { DestinationKind, OutboundEvent, OutboundRequest, PreparedDestination } from './sdk/destination.ts';
+import type { JsonObject } from '../runtime/json.ts';
 import { isHeaderValue } from './sdk/header-rules.ts';
 import { sampleEventFor } from './sdk/sample-event.ts';
 import type { ResolvedEvent } from '../contracts/events/resolved-event.ts';
@@ -169,6 +170,39 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
       if (url !== undefined) expect(url.startsWith('https://proxy.example.net:8443/to/')).toBe(true);
     }
     expect(() => kind.prepare({ ...kind.exampleSettings, baseUrl: 'file:///etc/passwd' })).toThrow('baseUrl');
+  });
+
+  it('addresses: whatever setting makes requests go elsewhere, or those for tokens, is declared to', () => {
+    const places = ['https://elsewhere.example.net', 'http://elsewhere.example.net:81', 'elsewhere.example.net'];
+    /** Of an event that is not sent there is none. */
+    const originsOf = (settings: JsonObject): readonly (string | undefined)[] => {
+      const made = attempt(() => kind.prepare(settings), SettingError);
+      return [sampleEvent(), sampleEvent({ event: '$identify' })].flatMap((resolved) => {
+        if (made === undefined || made.accepts?.({ resolved }) === false) return [undefined, undefined];
+        const request = attempt(() => made.buildRequest([{ resolved }], nowMs), UnfitEventError);
+        return [request?.url, request?.oauth?.grant.tokenUrl].map((url) =>
+          url === undefined ? undefined : new URL(url).origin,
+        );
+      });
+    };
+    const origins = originsOf(kind.exampleSettings);
+    let moved = 0;
+    for (const setting of kind.descriptor.settings) {
+      if (setting.type !== 'Text' && setting.type !== 'Select') continue;
+      const elsewhere = String(kind.exampleSettings[setting.key]).replace(/^https?:\/\/[^/?]+/, places[0] ?? '');
+      const texts = [...places, elsewhere, 'us-west-2'];
+      const values = setting.type === 'Select' ? setting.options.map(({ value }) => value) : texts;
+      for (const value of [...values, null]) {
+        const changed = { ...kind.exampleSettings, [setting.key]: value };
+        const next = originsOf(changed);
+        const isMoved = next.some((one, at) => one !== undefined && origins[at] !== undefined && one !== origins[at]);
+        if (!isMoved) continue;
+        moved += 1;
+        const [before, after] = [kind.exampleSettings, changed].map((given) => kind.addresses(given)[setting.key]);
+        expect([setting.key, value, after]).not.toEqual([setting.key, value, before]);
+      }
+    }
+    expect(moved).toBeGreaterThan(0);
   });
 
   it.each(['$identify', '$experiment_impression', '$anything'])(

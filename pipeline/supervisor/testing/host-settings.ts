@@ -14,7 +14,7 @@ export const hostSettingsForTests: Omit<HostSettings, 'thread'> = {
   database: { databaseUrl: '' },
   databaseConnectionsMax: 1,
   visitorCacheBytesMax: 0,
-  secretsKey: '',
+  secretKeys: [''],
   egressRanges: [],
   resolver: readResolverSettings(defaultsOf(resolverEnv)),
   recent: readRecentSettings(defaultsOf(recentEnv)),

@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto';
+import { createCipheriv, randomBytes } from 'node:crypto';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { SecretError, createSecretBox, isSealed, settingContext } from './secrets.ts';
+import { SecretError, createSecretBox, isSealed, sealedBy, settingContext } from './secrets.ts';
 
 const box = createSecretBox(randomBytes(32).toString('base64'));
 const place = settingContext('account-a', 'destination-b', 'headers');
@@ -26,6 +26,42 @@ test('secrets: a cipher text moved to another place, changed or opened with anot
   expect(() => other.open(sealed, place)).toThrow(SecretError);
 });
 
+test('secrets: what another key sealed opens beside it, and what is sealed anew names its key', () => {
+  const [older, newer] = [randomBytes(32).toString('base64'), randomBytes(32).toString('base64')];
+  const before = createSecretBox(older);
+  const rotated = createSecretBox(newer, older);
+  const sealed = before.seal('very secret', place);
+  expect(sealed.startsWith(sealedBy(before.keyId))).toBe(true);
+  expect(rotated.open(sealed, place)).toBe('very secret');
+  const again = rotated.seal('very secret', place);
+  expect(again.startsWith(sealedBy(rotated.keyId))).toBe(true);
+  expect(createSecretBox(newer).open(again, place)).toBe('very secret');
+  expect(() => createSecretBox(newer).open(sealed, place)).toThrow(`sealed with the key ${before.keyId}`);
+  expect(() => before.open(again, place)).toThrow(SecretError);
+});
+
+test('secrets: what was sealed before keys had ids opens with either key', () => {
+  const [older, newer] = [randomBytes(32), randomBytes(32)];
+  const nonce = randomBytes(12);
+  const cipher = createCipheriv('aes-256-gcm', older, nonce).setAAD(Buffer.from(place));
+  const body = Buffer.concat([cipher.update('very secret', 'utf8'), cipher.final()]);
+  const sealed = `enc:v1:${Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64url')}`;
+  const [first, second] = [older.toString('base64'), newer.toString('base64')];
+  expect(createSecretBox(first).open(sealed, place)).toBe('very secret');
+  expect(createSecretBox(second, first).open(sealed, place)).toBe('very secret');
+  expect(() => createSecretBox(second).open(sealed, place)).toThrow(SecretError);
+});
+
+test('secrets: a tag that is cut short opens nothing', () => {
+  const sealed = box.seal('', place);
+  const bytes = Buffer.from(sealed.slice(sealedBy(box.keyId).length), 'base64url');
+  for (const tagBytes of [0, 4, 8, 15]) {
+    const cut = sealedBy(box.keyId) + bytes.subarray(0, 12 + tagBytes).toString('base64url');
+    expect(() => box.open(cut, place)).toThrow(SecretError);
+  }
+});
+
 test('secrets: a key that is not 32 bytes is refused by the name of its variable', () => {
-  expect(() => createSecretBox('c2hvcnQ=')).toThrow(/SECRETS_KEY/);
+  expect(() => createSecretBox('c2hvcnQ=')).toThrow(/SECRETS_KEY:/);
+  expect(() => createSecretBox(randomBytes(32).toString('base64'), 'c2hvcnQ=')).toThrow(/SECRETS_KEY_PREVIOUS:/);
 });

@@ -1,10 +1,17 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { optionalSecret, secret } from '../../runtime/variables.ts';
 
-/** Text sealed with AES-256-GCM: `enc:v1:` and base64url of nonce, tag and cipher text. */
+/**
+ * Text sealed with AES-256-GCM: `enc:v1:`, the id of the key, a dot, and base64url of nonce, tag and cipher text. What
+ * was sealed before keys had ids has neither id nor dot.
+ */
 export type SecretBox = {
+  /** Id of the key that seals: it tells nothing of the key. */
+  readonly keyId: string;
+
   /** `context` binds the cipher text to its place (account, entity, key): moved elsewhere it does not open. */
   seal(plain: string, context: string): string;
+  /** Whichever of the keys it was sealed with. Throws SecretError where it was none of them, or for another place. */
   open(sealed: string, context: string): string;
 };
 
@@ -16,39 +23,67 @@ const prefix = 'enc:v1:';
 const nonceBytes = 12;
 const tagBytes = 16;
 const keyBytes = 32;
+const keyIdBytes = 6;
+const algorithm = 'aes-256-gcm';
+const options = { authTagLength: tagBytes };
 
 export function isSealed(value: unknown): value is string {
   return typeof value === 'string' && value.startsWith(prefix);
 }
 
-/** `keyBase64`: 32 bytes, base64 or base64url. Throws SecretError when it is not. */
-export function createSecretBox(keyBase64: string): SecretBox {
-  const key = Buffer.from(keyBase64, 'base64');
-  if (key.length !== keyBytes) throw new SecretError('reading SECRETS_KEY: it must be 32 bytes in base64');
+/** How a text begins that the key with this id sealed. */
+export function sealedBy(keyId: string): string {
+  return `${prefix}${keyId}.`;
+}
+
+/**
+ * `current` seals and opens, `others` only open: the key before it, while what that one sealed is sealed anew. Each is 32
+ * bytes, base64 or base64url. Throws SecretError for one that is not.
+ */
+export function createSecretBox(current: string, ...others: readonly string[]): SecretBox {
+  const sealing = readKey(current, 'SECRETS_KEY');
+  const keys = [sealing, ...others.map((other) => readKey(other, 'SECRETS_KEY_PREVIOUS'))];
+  const open = (key: Buffer, bytes: Buffer, context: string): string => {
+    const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, nonceBytes), options);
+    decipher.setAAD(Buffer.from(context)).setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));
+    return Buffer.concat([decipher.update(bytes.subarray(nonceBytes + tagBytes)), decipher.final()]).toString('utf8');
+  };
   return {
+    keyId: sealing.id,
     seal(plain, context) {
       const nonce = randomBytes(nonceBytes);
-      const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(context));
+      const cipher = createCipheriv(algorithm, sealing.key, nonce, options).setAAD(Buffer.from(context));
       const body = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);
-      return prefix + Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64url');
+      return sealedBy(sealing.id) + Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64url');
     },
     open(sealed, context) {
       if (!isSealed(sealed)) throw new SecretError('opening a secret: the value is not sealed');
-      const bytes = Buffer.from(sealed.slice(prefix.length), 'base64url');
-      try {
-        const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, nonceBytes)).setAAD(
-          Buffer.from(context),
-        );
-        decipher.setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));
-        const body = bytes.subarray(nonceBytes + tagBytes);
-        return Buffer.concat([decipher.update(body), decipher.final()]).toString('utf8');
-      } catch (error) {
-        throw new SecretError('opening a secret: the key or its place is not the one it was sealed for', {
-          cause: error,
-        });
+      const [text = '', keyId] = sealed.slice(prefix.length).split('.', 2).toReversed();
+      const bytes = Buffer.from(text, 'base64url');
+      const candidates = keys.filter(({ id }) => keyId === undefined || id === keyId);
+      if (candidates.length === 0) {
+        throw new SecretError(`opening a secret: it was sealed with the key ${keyId}, which is none of those given`);
       }
+      let failure: unknown;
+      for (const { key } of candidates) {
+        try {
+          return open(key, bytes, context);
+        } catch (error) {
+          failure = error;
+        }
+      }
+      throw new SecretError('opening a secret: the key or its place is not the one it was sealed for', {
+        cause: failure,
+      });
     },
   };
+}
+
+function readKey(base64: string, variable: string): { readonly id: string; readonly key: Buffer } {
+  const key = Buffer.from(base64, 'base64');
+  if (key.length !== keyBytes) throw new SecretError(`reading ${variable}: it must be 32 bytes in base64`);
+  const id = Buffer.from(hkdfSync('sha256', key, '', 'sluice secrets key id', keyIdBytes)).toString('base64url');
+  return { id, key };
 }
 
 /** The context of a destination's setting: see SecretBox.seal. */
@@ -66,11 +101,17 @@ export function sourceKeyContext(accountId: string, sourceId: string, test: bool
   return `${accountId}/${sourceId}/source-key.${test ? 'test' : 'live'}`;
 }
 
-/** The key of SecretBox. */
+const keyRules = { pattern: '^[A-Za-z0-9+/_-]{43}=?$', mustBe: '32 bytes in base64' };
+
+/** The keys of SecretBox. */
 export const secretsEnv = {
   SECRETS_KEY: secret(
     'Seals and opens the secrets of destinations and source keys, and signs list cursors. The same for the control plane and the pipeline',
-    { pattern: '^[A-Za-z0-9+/_-]{43}=?$', mustBe: '32 bytes in base64' },
+    keyRules,
+  ),
+  SECRETS_KEY_PREVIOUS: optionalSecret(
+    'Opens what it sealed, and seals nothing: the key before SECRETS_KEY, or the one to come, while keys are rotated',
+    keyRules,
   ),
 };
 
@@ -78,6 +119,14 @@ export const secretsEnv = {
 export const sourceSecretsEnv = {
   SOURCE_SECRETS_KEY: optionalSecret(
     'Seals and opens the signing secrets of sources. The same for the control plane and the gateway, and not SECRETS_KEY: a gateway opens nothing else. Without it no source can have one',
-    { pattern: '^[A-Za-z0-9+/_-]{43}=?$', mustBe: '32 bytes in base64' },
+    keyRules,
   ),
 };
+
+export type SecretVariables = { readonly SECRETS_KEY: string; readonly SECRETS_KEY_PREVIOUS?: string | undefined };
+
+/** The key that seals, then the one that only opens where there is one. */
+export function readSecretKeys(env: SecretVariables): readonly [string, ...string[]] {
+  const { SECRETS_KEY: current, SECRETS_KEY_PREVIOUS: previous } = env;
+  return previous === undefined ? [current] : [current, previous];
+}

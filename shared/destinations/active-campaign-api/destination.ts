@@ -13,6 +13,7 @@ import { postForm, postJson } from '../sdk/http.ts';
 import { present } from '../sdk/json.ts';
 import { contactIds } from '../sdk/person.ts';
 import {
+  address,
   optionalBaseUrl,
   optionalText,
   readBaseUrl,
@@ -29,14 +30,16 @@ const dataCharactersMax = 4_000;
 const fieldsMax = 200;
 
 const settings = {
-  apiUrl: requiredText(
-    {
-      label: 'API URL',
-      placeholder: 'https://example.api-us1.com',
-      sublabel: 'Settings, Developer.',
-      example: 'https://example.api-us1.com',
-    },
-    readBaseUrl,
+  apiUrl: address(
+    requiredText(
+      {
+        label: 'API URL',
+        placeholder: 'https://example.api-us1.com',
+        sublabel: 'Settings, Developer.',
+        example: 'https://example.api-us1.com',
+      },
+      readBaseUrl,
+    ),
   ),
   apiKey: token({ label: 'API key', sublabel: 'Beside the URL.', example: 'example-api-key' }),
   accountId: requiredText({

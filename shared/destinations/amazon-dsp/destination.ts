@@ -14,7 +14,16 @@ import type { OAuthNeed } from '../sdk/oauth.ts';
 import { hashDatum, hashPerson, knownPerson } from '../sdk/person.ts';
 import type { KnownPerson } from '../sdk/person.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
-import { choice, matching, optionalBaseUrl, optionalText, readWebUrl, requiredText, token } from '../sdk/settings.ts';
+import {
+  address,
+  choice,
+  matching,
+  optionalBaseUrl,
+  optionalText,
+  readWebUrl,
+  requiredText,
+  token,
+} from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 
 const regions = {
@@ -32,16 +41,18 @@ const settings = {
     sublabel: 'Of the advertiser.',
     example: 'amzn1.ads-account.g.example',
   }),
-  region: choice({
-    label: 'Region',
-    options: [
-      { label: 'North America', value: 'NA' },
-      { label: 'Europe', value: 'EU' },
-      { label: 'Far East', value: 'FE' },
-    ],
-    fallback: 'NA',
-    example: 'NA',
-  }),
+  region: address(
+    choice<keyof typeof regions>({
+      label: 'Region',
+      options: [
+        { label: 'North America', value: 'NA' },
+        { label: 'Europe', value: 'EU' },
+        { label: 'Far East', value: 'FE' },
+      ],
+      fallback: 'NA',
+      example: 'NA',
+    }),
+  ),
   dataSetName: optionalText(
     { label: 'Data set', placeholder: 'SluiceEvents', sublabel: 'That events are grouped in.' },
     matching(/^[A-Za-z][\w-]{0,99}$/, 'must begin with a letter, and have letters, digits, _ and -'),
@@ -70,7 +81,7 @@ const settings = {
   clientSecret: token({ label: 'Client secret', example: 'example-secret' }),
   refreshToken: token({ label: 'Refresh token', sublabel: 'Of a user of the account.', example: 'Atzr-example' }),
   baseUrl: optionalBaseUrl(regions.NA.url),
-  tokenUrl: optionalText({ label: 'Token URL', placeholder: regions.NA.tokenUrl }, readWebUrl),
+  tokenUrl: address(optionalText({ label: 'Token URL', placeholder: regions.NA.tokenUrl }, readWebUrl)),
 };
 
 /**

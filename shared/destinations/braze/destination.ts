@@ -4,21 +4,23 @@ import { defineDestination } from '../sdk/destination.ts';
 import type { OutboundAnswer, OutboundEvent, Outcome, PreparedDestination } from '../sdk/destination.ts';
 import { isIdentify } from '../sdk/event.ts';
 import { postJson } from '../sdk/http.ts';
-import { batchSize, readBaseUrl, requiredText, token } from '../sdk/settings.ts';
+import { address, batchSize, readBaseUrl, requiredText, token } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 import { brazeAttributes, brazeEvent } from './payload.ts';
 
 const batch = { max: 75, fallback: 75 };
 
 const settings = {
-  baseUrl: requiredText(
-    {
-      label: 'REST endpoint',
-      placeholder: 'https://rest.iad-01.braze.com',
-      sublabel: 'Of the instance your dashboard runs on.',
-      example: 'https://rest.iad-01.braze.com',
-    },
-    readBaseUrl,
+  baseUrl: address(
+    requiredText(
+      {
+        label: 'REST endpoint',
+        placeholder: 'https://rest.iad-01.braze.com',
+        sublabel: 'Of the instance your dashboard runs on.',
+        example: 'https://rest.iad-01.braze.com',
+      },
+      readBaseUrl,
+    ),
   ),
   apiKey: token({ label: 'REST API key', sublabel: 'With the permission users.track.', example: 'example-key' }),
   batchSize: batchSize(batch),

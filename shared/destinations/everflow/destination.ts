@@ -1,18 +1,20 @@
 import { defineClickPostback } from '../sdk/click-postback.ts';
 import { conversionEvents } from '../sdk/conversion-events.ts';
-import { readWebUrl, requiredText, SettingError } from '../sdk/settings.ts';
+import { address, readWebUrl, requiredText, SettingError } from '../sdk/settings.ts';
 import { textOf } from '../sdk/event.ts';
 
 const settings = {
-  url: requiredText(
-    {
-      label: 'Postback URL',
-      placeholder: 'https://www.example-tracking.com/?nid=123',
-      sublabel:
-        'As Everflow shows it for the offer, server postback. What it names beside nid (event_id, oid …) is kept.',
-      example: 'https://www.example-tracking.com/?nid=123&event_id=7',
-    },
-    readPostback,
+  url: address(
+    requiredText(
+      {
+        label: 'Postback URL',
+        placeholder: 'https://www.example-tracking.com/?nid=123',
+        sublabel:
+          'As Everflow shows it for the offer, server postback. What it names beside nid (event_id, oid …) is kept.',
+        example: 'https://www.example-tracking.com/?nid=123&event_id=7',
+      },
+      readPostback,
+    ),
   ),
   conversionEvents: conversionEvents(),
 };

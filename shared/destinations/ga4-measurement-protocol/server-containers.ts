@@ -1,17 +1,19 @@
 import { defineDestination } from '../sdk/destination.ts';
 import type { DestinationKind } from '../sdk/destination.ts';
-import { matching, readBaseUrl, requiredSecret, requiredText } from '../sdk/settings.ts';
+import { address, matching, readBaseUrl, requiredSecret, requiredText } from '../sdk/settings.ts';
 import { prepareMeasurementProtocol } from './destination.ts';
 
 const settings = {
-  baseUrl: requiredText(
-    {
-      label: 'Server container URL',
-      placeholder: 'https://metrics.example.com',
-      sublabel: 'Of your Google Tag Manager server container, with a client for the Measurement Protocol (GA4).',
-      example: 'https://metrics.example.com',
-    },
-    readBaseUrl,
+  baseUrl: address(
+    requiredText(
+      {
+        label: 'Server container URL',
+        placeholder: 'https://metrics.example.com',
+        sublabel: 'Of your Google Tag Manager server container, with a client for the Measurement Protocol (GA4).',
+        example: 'https://metrics.example.com',
+      },
+      readBaseUrl,
+    ),
   ),
   measurementId: requiredText(
     {

@@ -3,7 +3,7 @@ import { defineDestination, UnfitEventError } from '../sdk/destination.ts';
 import type { OutboundRequest, PreparedDestination } from '../sdk/destination.ts';
 import { isHeaderValue } from '../sdk/header-rules.ts';
 import { identifyingHeaders } from '../sdk/http.ts';
-import { headerSetting, optionalText, requiredText, SettingError } from '../sdk/settings.ts';
+import { address, headerSetting, optionalText, requiredText, SettingError } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 import { compileBodyTemplate, compileUrlTemplate, templateSetting, templateSubject } from '../sdk/templates.ts';
 
@@ -11,14 +11,16 @@ const methods = ['POST', 'PUT', 'PATCH', 'GET'] as const;
 const standardContentType = 'application/json';
 
 const settings = {
-  url: requiredText(
-    {
-      label: 'URL',
-      placeholder: 'https://example.com/users/{{visitor.id}}',
-      sublabel: 'Placeholders may stand after the host. Redirects are not followed.',
-      example: 'https://example.com/users/{{visitor.id}}?event={{event.event}}',
-    },
-    compileUrlTemplate,
+  url: address(
+    requiredText(
+      {
+        label: 'URL',
+        placeholder: 'https://example.com/users/{{visitor.id}}',
+        sublabel: 'Placeholders may stand after the host. Redirects are not followed.',
+        example: 'https://example.com/users/{{visitor.id}}?event={{event.event}}',
+      },
+      compileUrlTemplate,
+    ),
   ),
   method: optionalText(
     {

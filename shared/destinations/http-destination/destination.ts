@@ -3,21 +3,31 @@ import { defineDestination } from '../sdk/destination.ts';
 import type { OutboundEvent, OutboundRequest, PreparedDestination } from '../sdk/destination.ts';
 import { eventJson } from '../sdk/event.ts';
 import { identifyingHeaders } from '../sdk/http.ts';
-import { batchSize, choice, headerSetting, optionalSecret, readWebUrl, requiredText } from '../sdk/settings.ts';
+import {
+  address,
+  batchSize,
+  choice,
+  headerSetting,
+  optionalSecret,
+  readWebUrl,
+  requiredText,
+} from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 
 const methods = ['POST', 'PUT', 'PATCH', 'GET'] as const;
 const batchEventsMax = 1_000;
 
 const settings = {
-  httpDestinationUrl: requiredText(
-    {
-      label: 'URL',
-      placeholder: 'https://example.com/events',
-      sublabel: 'Where events are sent. Redirects are not followed.',
-      example: 'https://example.com/events',
-    },
-    readWebUrl,
+  httpDestinationUrl: address(
+    requiredText(
+      {
+        label: 'URL',
+        placeholder: 'https://example.com/events',
+        sublabel: 'Where events are sent. Redirects are not followed.',
+        example: 'https://example.com/events',
+      },
+      readWebUrl,
+    ),
   ),
   method: choice({ label: 'Method', options: methods, fallback: 'POST', example: 'POST' }),
   headers: headerSetting({

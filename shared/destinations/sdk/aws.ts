@@ -1,7 +1,7 @@
 import aws4 from 'aws4';
 import type { OutboundAnswer, OutboundEvent, OutboundRequest, Outcome } from './destination.ts';
 import { deliveryHeaders } from './http.ts';
-import { matching, optionalBaseUrl, optionalSecret, requiredSecret, requiredText } from './settings.ts';
+import { address, matching, optionalBaseUrl, optionalSecret, requiredSecret, requiredText } from './settings.ts';
 import type { SettingsOf } from './settings.ts';
 
 const plainText = matching(/^[\x21-\x7e]+$/, 'must be text without spaces and line breaks');
@@ -9,9 +9,11 @@ const plainText = matching(/^[\x21-\x7e]+$/, 'must be text without spaces and li
 /** The settings every service of AWS asks for. */
 export function awsSettings(service: string) {
   return {
-    region: requiredText(
-      { label: 'Region', placeholder: 'eu-central-1', example: 'eu-central-1' },
-      matching(/^[a-z]{2,4}(-[a-z]+)+-\d{1,2}$/, 'must be one such as eu-central-1'),
+    region: address(
+      requiredText(
+        { label: 'Region', placeholder: 'eu-central-1', example: 'eu-central-1' },
+        matching(/^[a-z]{2,4}(-[a-z]+)+-\d{1,2}$/, 'must be one such as eu-central-1'),
+      ),
     ),
     accessKeyId: requiredText({ label: 'Access key id', placeholder: 'AKIA…', example: 'AKIDEXAMPLE' }, plainText),
     secretAccessKey: requiredSecret({ label: 'Secret access key', example: 'example-secret-access-key' }),

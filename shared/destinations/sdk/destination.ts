@@ -4,7 +4,7 @@ import type { JsonObject } from '../../runtime/json.ts';
 import type { KindFacts } from './facts.ts';
 import type { OutboundAnswer, OutboundRequest } from './outbound.ts';
 import type { Platform } from './platform.ts';
-import { describeSettings, exampleOf, readSettings } from './settings.ts';
+import { describeSettings, exampleOf, readAddresses, readSettings } from './settings.ts';
 import type { SettingDeclarations, SettingDescriptor, SettingsOf } from './settings.ts';
 
 export type { OutboundAnswer, OutboundRequest } from './outbound.ts';
@@ -96,6 +96,8 @@ export type DestinationKind = {
   readonly facts: KindFacts;
   /** The platform as it documents itself, to try the kind against. Loaded when it is asked for: deliveries need none. */
   readonly loadPlatform?: () => Promise<Platform>;
+  /** Where settings say that requests go, by the key of each that has a say in it: compared to see whether that changes. */
+  addresses(settings: JsonObject): Readonly<Record<string, string>>;
   /** Checks and reads the settings, and prepares. Throws SettingError naming the key. */
   prepare(settings: JsonObject): PreparedDestination;
 };
@@ -143,6 +145,7 @@ export function defineDestination<Declarations extends SettingDeclarations>(
     ...(exampleProperties === undefined ? {} : { exampleProperties }),
     facts,
     ...(loadPlatform === undefined ? {} : { loadPlatform }),
+    addresses: (settings) => readAddresses(declarations, settings),
     prepare: (settings) => prepare(readSettings(declarations, settings)),
   };
 }

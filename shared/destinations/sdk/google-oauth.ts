@@ -1,6 +1,6 @@
 import type { OAuthGrant } from './oauth.ts';
 import { exampleServiceAccount, readServiceAccountKey } from './google-service-account.ts';
-import { optionalSecret, optionalText, readWebUrl, SettingError } from './settings.ts';
+import { address, optionalSecret, optionalText, readWebUrl, SettingError } from './settings.ts';
 import type { SettingsOf } from './settings.ts';
 
 const standardTokenUrl = 'https://oauth2.googleapis.com/token';
@@ -20,7 +20,7 @@ export function googleOAuthSettings(role: string) {
     clientId: optionalText({ label: 'OAuth client ID', placeholder: '….apps.googleusercontent.com' }),
     clientSecret: optionalSecret({ label: 'OAuth client secret' }),
     refreshToken: optionalSecret({ label: 'Refresh token', sublabel: `Of a user. ${role}` }),
-    tokenUrl: optionalText({ label: 'Token URL', placeholder: standardTokenUrl }, readWebUrl),
+    tokenUrl: address(optionalText({ label: 'Token URL', placeholder: standardTokenUrl }, readWebUrl)),
   };
 }
 

@@ -1,6 +1,6 @@
 import { UnfitEventError } from './destination.ts';
 import type { ClickConversion } from './click-postback.ts';
-import { readWebUrl, requiredText, SettingError } from './settings.ts';
+import { address, readWebUrl, requiredText, SettingError } from './settings.ts';
 import type { Setting } from './settings.ts';
 
 /** What a postback's address may have placeholders for. */
@@ -30,7 +30,7 @@ export function postbackUrl(declared: {
   readonly sublabel: string;
   readonly example: string;
 }): Setting<PostbackUrl> {
-  return requiredText({ ...declared, placeholder: declared.example }, compilePostbackUrl);
+  return address(requiredText({ ...declared, placeholder: declared.example }, compilePostbackUrl));
 }
 
 function compilePostbackUrl(text: string, key: string): PostbackUrl {

@@ -54,6 +54,11 @@ export type Setting<Value> = {
   example(): unknown;
   /** Throws SettingError naming the key. A setting that is missing, null or empty counts as not given. */
   read(given: unknown, key: string): Value;
+  /**
+   * Of a setting that decides where requests go: scheme, host and port of the value, or what stands for them. Where that
+   * changes, the secrets of a destination have to be given again. It takes any value, also one that `read` refuses.
+   */
+  addressOf?(given: unknown): string;
 };
 
 /** The settings of a kind, by key, in the order they are shown in. */
@@ -80,6 +85,26 @@ export function readSettings<Declarations extends SettingDeclarations>(
 ): SettingsOf<Declarations> {
   const values = Object.entries(declarations).map(([key, setting]) => [key, setting.read(given[key], key)] as const);
   return Object.fromEntries(values) as SettingsOf<Declarations>;
+}
+
+/** Where the settings say that requests go, by key: of each one declared as an address. */
+export function readAddresses(declarations: SettingDeclarations, given: JsonObject): Readonly<Record<string, string>> {
+  const addresses = Object.entries(declarations).map(
+    ([key, setting]) => [key, setting.addressOf?.(given[key])] as const,
+  );
+  return Object.fromEntries(addresses.filter((entry): entry is readonly [string, string] => entry[1] !== undefined));
+}
+
+/** Declares that a setting decides where requests go; `standard` is the address that one not given means. */
+export function address<Value>(setting: Setting<Value>, standard = ''): Setting<Value> {
+  return { ...setting, addressOf: (given) => placeOf(typeof given === 'string' && given !== '' ? given : standard) };
+}
+
+/** Scheme, host and port of a URL; of what is none, such as the name of a region, all of it. */
+function placeOf(text: string): string {
+  if (!URL.canParse(text)) return text;
+  const { protocol, host } = new URL(text);
+  return host === '' ? text : `${protocol}//${host}`;
 }
 
 type Parse<Value> = (text: string, key: string) => Value;
@@ -203,12 +228,12 @@ export function optionalBaseUrl(standard: string): Setting<string | undefined> {
     placeholder: standard,
     sublabel: `Only where requests must go elsewhere than to ${standard}.`,
   };
-  return optionalText(declared, readBaseUrl);
+  return address(optionalText(declared, readBaseUrl));
 }
 
 /** The same, with the platform's own address where none is given. */
 export function baseUrl(standard: string): Setting<string> {
-  const setting = optionalBaseUrl(standard);
+  const setting = address(optionalBaseUrl(standard), standard);
   return { ...setting, read: (given, key) => setting.read(given, key) ?? standard };
 }
 
@@ -239,6 +264,7 @@ export function region(regions: Regions): Setting<Region> {
       const value = chosen.read(given, key);
       return regions.find((candidate) => candidate.value === value) ?? regions[0];
     },
+    addressOf: (given) => placeOf((regions.find(({ value }) => value === given) ?? regions[0]).url),
   };
 }
 

@@ -5,21 +5,23 @@ import { defineDestination } from '../sdk/destination.ts';
 import type { OutboundEvent, PreparedDestination } from '../sdk/destination.ts';
 import { postJson } from '../sdk/http.ts';
 import { isSchemaName, syntheticValue } from './payload.ts';
-import { batchSize, headerSetting, readWebUrl, requiredText } from '../sdk/settings.ts';
+import { address, batchSize, headerSetting, readWebUrl, requiredText } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 
 const batchEventsMax = 1_000;
 const minuteMs = 60_000;
 
 const settings = {
-  url: requiredText(
-    {
-      label: 'URL',
-      placeholder: 'https://example.com/events',
-      sublabel: 'Where made-up events are sent. Redirects are not followed.',
-      example: 'https://example.com/events',
-    },
-    readWebUrl,
+  url: address(
+    requiredText(
+      {
+        label: 'URL',
+        placeholder: 'https://example.com/events',
+        sublabel: 'Where made-up events are sent. Redirects are not followed.',
+        example: 'https://example.com/events',
+      },
+      readWebUrl,
+    ),
   ),
   headers: headerSetting({
     label: 'Headers',

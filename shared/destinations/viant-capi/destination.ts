@@ -10,7 +10,7 @@ import { isLimited } from '../sdk/limited-data-use.ts';
 import type { OAuthNeed } from '../sdk/oauth.ts';
 import { e164Of, hashDatum, hashPerson, knownPerson } from '../sdk/person.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
-import { baseUrl, matching, optionalText, readWebUrl, requiredText, token } from '../sdk/settings.ts';
+import { address, baseUrl, matching, optionalText, readWebUrl, requiredText, token } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 
 const standardUrl = 'https://vdp-connect-api.viantinc.com';
@@ -24,7 +24,9 @@ const settings = {
   clientId: requiredText({ label: 'Client ID', sublabel: 'For the Viant API.', example: 'example-client' }),
   clientSecret: token({ label: 'Client secret', example: 'example-secret' }),
   baseUrl: baseUrl(standardUrl),
-  tokenUrl: optionalText({ label: 'Token URL', placeholder: `${standardUrl}/v1/oauth2/authenticate` }, readWebUrl),
+  tokenUrl: address(
+    optionalText({ label: 'Token URL', placeholder: `${standardUrl}/v1/oauth2/authenticate` }, readWebUrl),
+  ),
 };
 
 /**

@@ -6,7 +6,7 @@ import { basicAuthorization, postJson } from '../sdk/http.ts';
 import { present } from '../sdk/json.ts';
 import { contactIds } from '../sdk/person.ts';
 import type { ContactIds } from '../sdk/person.ts';
-import { matching, optionalBaseUrl, optionalText, requiredText, token } from '../sdk/settings.ts';
+import { address, matching, optionalBaseUrl, optionalText, requiredText, token } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 
 const typeCharactersMax = 40;
@@ -14,14 +14,16 @@ const profileTypeFallback = 'customer';
 const sourceFallback = 'sluice';
 
 const settings = {
-  subdomain: requiredText(
-    {
-      label: 'Subdomain',
-      placeholder: 'example',
-      sublabel: 'Of example.zendesk.com.',
-      example: 'example',
-    },
-    matching(/^[a-z0-9][a-z0-9-]{0,62}$/i, 'must be a subdomain'),
+  subdomain: address(
+    requiredText(
+      {
+        label: 'Subdomain',
+        placeholder: 'example',
+        sublabel: 'Of example.zendesk.com.',
+        example: 'example',
+      },
+      matching(/^[a-z0-9][a-z0-9-]{0,62}$/i, 'must be a subdomain'),
+    ),
   ),
   email: requiredText({
     label: 'E-mail address of an agent',

@@ -8,6 +8,7 @@ import { postJson } from '../sdk/http.ts';
 import type { OAuthNeed } from '../sdk/oauth.ts';
 import { contactIds } from '../sdk/person.ts';
 import {
+  address,
   choice,
   matching,
   optionalBaseUrl,
@@ -30,20 +31,22 @@ const dataCentres = {
 const batchEventsMax = 100;
 
 const settings = {
-  dataCentre: choice({
-    label: 'Data centre',
-    options: [
-      { label: 'United States', value: 'com' },
-      { label: 'Europe', value: 'eu' },
-      { label: 'India', value: 'in' },
-      { label: 'Australia', value: 'com.au' },
-      { label: 'Japan', value: 'jp' },
-      { label: 'China', value: 'com.cn' },
-    ],
-    sublabel: 'Where your organisation lives.',
-    fallback: 'com',
-    example: 'eu',
-  }),
+  dataCentre: address(
+    choice<keyof typeof dataCentres>({
+      label: 'Data centre',
+      options: [
+        { label: 'United States', value: 'com' },
+        { label: 'Europe', value: 'eu' },
+        { label: 'India', value: 'in' },
+        { label: 'Australia', value: 'com.au' },
+        { label: 'Japan', value: 'jp' },
+        { label: 'China', value: 'com.cn' },
+      ],
+      sublabel: 'Where your organisation lives.',
+      fallback: 'com',
+      example: 'eu',
+    }),
+  ),
   module: choice({
     label: 'Module',
     options: ['Leads', 'Contacts'],
@@ -75,7 +78,9 @@ const settings = {
   ),
   runWorkflows: toggle({ label: 'Run workflows', sublabel: 'What Zoho CRM does by itself when a record changes.' }),
   baseUrl: optionalBaseUrl(dataCentres.com.url),
-  tokenUrl: optionalText({ label: 'Token URL', placeholder: `${dataCentres.com.accounts}/oauth/v2/token` }, readWebUrl),
+  tokenUrl: address(
+    optionalText({ label: 'Token URL', placeholder: `${dataCentres.com.accounts}/oauth/v2/token` }, readWebUrl),
+  ),
 };
 
 /**

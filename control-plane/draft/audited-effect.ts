@@ -1,0 +1,39 @@
+import type { CoreServices, Principal } from '../api/define-endpoint.ts';
+import { recordAudit } from '../audit/record-audit.ts';
+import type { AuditedAction } from '../audit/record-audit.ts';
+import { edit } from './edit-entities.ts';
+import type { Editing } from './edit-entities.ts';
+
+export type AuditedEffect<Checked, Result> = {
+  readonly audited: AuditedAction;
+  /** Throws where the effect may not be had. */
+  check(editing: Editing): Promise<Checked>;
+  /** What is done outside the database, alone among the edits and effects of the account. */
+  effect(checked: Checked): Promise<Result>;
+};
+
+/**
+ * Does what no transaction takes back. It is noted, and that committed, before it is done: what cannot be audited is not
+ * done. Where it fails, a second entry says so: `<action>-failed`.
+ */
+export async function withAudit<Checked, Result>(
+  services: CoreServices,
+  principal: Principal,
+  { audited, check, effect }: AuditedEffect<Checked, Result>,
+): Promise<Result> {
+  const checked = await edit(services, principal, async (editing) => {
+    const passed = await check(editing);
+    recordAudit(editing.em, principal, audited, editing.now);
+    return passed;
+  });
+  try {
+    return await edit(services, principal, () => effect(checked));
+  } catch (error) {
+    const failed = { ...audited, action: `${audited.action}-failed` };
+    // What went wrong is told by the first failure, also where the database is what is away.
+    await edit(services, principal, async ({ em, now }) => recordAudit(em, principal, failed, now)).catch(
+      () => undefined,
+    );
+    throw error;
+  }
+}

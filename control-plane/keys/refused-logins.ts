@@ -1,0 +1,73 @@
+import { LRUCache } from 'lru-cache';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import type { Storage } from '../../shared/postgres/open-storage.ts';
+import { recordAudit } from '../audit/record-audit.ts';
+
+/** Why a key was refused. Of the first two nobody knows whose key it was meant to be. */
+export const refusalReasons = ['malformed', 'unknown', 'wrong-secret', 'revoked', 'expired'] as const;
+export type RefusalReason = (typeof refusalReasons)[number];
+
+/** The key whose public part a refused one had. */
+export type RefusedKey = { readonly accountId: string; readonly id: string; readonly name: string };
+
+/** Requests whose key was refused: counted, and, where the account is known, audited without the key. */
+export type RefusedLogins = {
+  readonly counts: Readonly<Record<RefusalReason, number>>;
+  /** Does not wait until it is written: a refusal takes no longer for a key that is known. */
+  note(reason: RefusalReason, key: RefusedKey | undefined): void;
+  /** Waits for what is being written. */
+  stop(): Promise<void>;
+};
+
+export type RefusedLoginsOptions = { readonly storage: Storage; readonly logger: Logger; now(): Date };
+
+/** An entry a key and reason, and a line of the log a reason, at most once in this time: the rest is counted in the next. */
+const tellEveryMs = 60_000;
+const keysRemembered = 1_000;
+const writesMax = 4;
+
+type Told = { atMs: number; untold: number };
+
+export function createRefusedLogins({ storage, logger, now }: RefusedLoginsOptions): RefusedLogins {
+  const counts = { malformed: 0, unknown: 0, 'wrong-secret': 0, revoked: 0, expired: 0 };
+  const told = new LRUCache<string, Told>({ max: keysRemembered });
+  const writing = new Set<Promise<void>>();
+  const write = async (reason: RefusalReason, key: RefusedKey, attempts: number): Promise<void> => {
+    const em = storage.fork();
+    const principal = { accountId: key.accountId, keyId: key.id, keyName: key.name, scopes: [], expiresAt: null };
+    recordAudit(em, principal, { action: 'key.refused', entityId: key.id, details: { reason, attempts } }, now());
+    await em.flush();
+  };
+  /** How many to tell of now, this one included; 0: none yet. */
+  const dueNow = (subject: string): number => {
+    const nowMs = now().getTime();
+    const last = told.get(subject);
+    if (last !== undefined && nowMs - last.atMs < tellEveryMs) {
+      last.untold += 1;
+      return 0;
+    }
+    told.set(subject, { atMs: nowMs, untold: 0 });
+    return (last?.untold ?? 0) + 1;
+  };
+  return {
+    counts,
+    note(reason, key) {
+      counts[reason] += 1;
+      if (key === undefined) {
+        const attempts = dueNow(reason);
+        if (attempts > 0) logger.warn({ reason, attempts }, 'API keys were refused');
+        return;
+      }
+      if (writing.size >= writesMax) return;
+      const attempts = dueNow(`${key.id} ${reason}`);
+      if (attempts === 0) return;
+      const written = write(reason, key, attempts)
+        .catch((error: unknown) => logger.warn({ err: error, reason }, 'a refused API key could not be audited'))
+        .finally(() => writing.delete(written));
+      writing.add(written);
+    },
+    async stop() {
+      await Promise.all(writing);
+    },
+  };
+}

@@ -1,0 +1,172 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
+import {
+  SecretError,
+  isSealed,
+  sealedBy,
+  settingContext,
+  sourceKeyContext,
+} from '../../shared/contracts/config/secrets.ts';
+import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
+import type { Storage } from '../../shared/postgres/open-storage.ts';
+import { isJsonObject } from '../../shared/runtime/json.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
+import { recordAudit } from '../audit/record-audit.ts';
+import { lockAccount } from '../draft/edit-entities.ts';
+import { liveVersionId } from '../draft/live-version.ts';
+import { addToOutbox } from '../publishing/outbox.ts';
+import { holdsSealedOtherwise, isSealedOtherwise, versionHoldsSealedOtherwise } from './sealed-otherwise.ts';
+import type { SealedOtherwise } from './sealed-otherwise.ts';
+
+/** Rows sealed anew, and values that none of the keys opens, which stay as they are. */
+export type Resealed = SealedOtherwise & { readonly unopened: number };
+
+export type ResealOptions = {
+  readonly storage: Storage;
+  /** Seals with the key that is to stay, and opens with the one that is to go. */
+  readonly secretBox: SecretBox;
+  now(): Date;
+  /** After each account of which something was sealed anew, or could not be opened. */
+  onAccount(accountId: string, resealed: Resealed): void;
+};
+
+/**
+ * Seals anew what another key than the current one has sealed: secrets of destinations in drafts and versions, and source
+ * keys. An account is done in one transaction, alone among its edits, so that no draft differs from its version for
+ * that; a run that was broken off goes on where it was. What the account runs is published again.
+ */
+export async function resealSecrets(options: ResealOptions): Promise<Resealed> {
+  const { storage, secretBox, now, onAccount } = options;
+  const total = { destinations: 0, versions: 0, sourceKeys: 0, unopened: 0 };
+  const accounts = await storage.fork().execute<{ id: string }[]>('select id from accounts order by created_at, id');
+  for (const { id } of accounts) {
+    const resealed = await storage.fork().transactional((em) => resealAccount(em, secretBox, id, now));
+    if (Object.values(resealed).every((count) => count === 0)) continue;
+    for (const what of ['destinations', 'versions', 'sourceKeys', 'unopened'] as const) total[what] += resealed[what];
+    onAccount(id, resealed);
+  }
+  return total;
+}
+
+async function resealAccount(
+  em: EntityManager,
+  secretBox: SecretBox,
+  accountId: string,
+  now: () => Date,
+): Promise<Resealed> {
+  await lockAccount(em, accountId);
+  const sealing = createResealing(secretBox, accountId);
+  const sourceKeys = await resealSourceKeys(em, sealing, accountId);
+  const destinations = await resealDrafts(em, sealing, accountId);
+  const versions = await resealVersions(em, sealing, accountId);
+  const resealed = { destinations, versions: versions.length, sourceKeys, unopened: sealing.unopened.size };
+  if (destinations + versions.length + sourceKeys === 0) return resealed;
+  const liveId = await liveVersionId(em, accountId);
+  if (liveId !== undefined && versions.includes(liveId)) await addToOutbox(em, accountId, now());
+  const principal = { accountId, keyId: 'command-line', keyName: 'command line', scopes: ['all'], expiresAt: null };
+  recordAudit(em, principal, { action: 'secrets.reseal', details: resealed }, now());
+  return resealed;
+}
+
+/** Seals the values of one account anew: the same value to the same, wherever it stands, or a version would look changed. */
+type Resealing = {
+  readonly keyId: string;
+  readonly unopened: ReadonlySet<string>;
+  value(sealed: string, context: string): string;
+  /** The same object where nothing in it had to be sealed anew. */
+  settings(settings: JsonObject, destinationId: string): JsonObject;
+};
+
+function createResealing(secretBox: SecretBox, accountId: string): Resealing {
+  const { keyId } = secretBox;
+  const anew = new Map<string, string>();
+  const unopened = new Set<string>();
+  const value = (sealed: string, context: string): string => {
+    if (sealed.startsWith(sealedBy(keyId))) return sealed;
+    const place = `${context} ${sealed}`;
+    const known = anew.get(place);
+    if (known !== undefined || unopened.has(place)) return known ?? sealed;
+    try {
+      const resealed = secretBox.seal(secretBox.open(sealed, context), context);
+      anew.set(place, resealed);
+      return resealed;
+    } catch (error) {
+      if (!(error instanceof SecretError)) throw error;
+      unopened.add(place);
+      return sealed;
+    }
+  };
+  const settings = (given: JsonObject, destinationId: string): JsonObject => {
+    const entries = Object.entries(given).map(([key, text]) => {
+      const next = isSealed(text) ? value(text, settingContext(accountId, destinationId, key)) : text;
+      return [key, next] as const;
+    });
+    return entries.every(([key, next]) => next === given[key]) ? given : Object.fromEntries(entries);
+  };
+  return { keyId, unopened, value, settings };
+}
+
+async function resealSourceKeys(em: EntityManager, sealing: Resealing, accountId: string): Promise<number> {
+  const rows = await em.execute<{ id: string; source_id: string; test: boolean; sealed_key: string }[]>(
+    `select id, source_id, test, sealed_key from source_keys
+     where account_id = ? and ${isSealedOtherwise('sealed_key', sealing.keyId, 'any')}`,
+    [accountId],
+  );
+  let count = 0;
+  for (const { id, source_id: sourceId, test, sealed_key: sealed } of rows) {
+    const anew = sealing.value(sealed, sourceKeyContext(accountId, sourceId, test));
+    if (anew === sealed) continue;
+    await em.execute('update source_keys set sealed_key = ? where id = ?', [anew, id]);
+    count += 1;
+  }
+  return count;
+}
+
+async function resealDrafts(em: EntityManager, sealing: Resealing, accountId: string): Promise<number> {
+  const rows = await em.execute<{ id: string; settings: JsonObject }[]>(
+    `select id, body -> 'settings' as settings from entities where account_id = ? and collection = 'destinations'
+     and ${holdsSealedOtherwise("body -> 'settings'", sealing.keyId, 'any')}`,
+    [accountId],
+  );
+  let count = 0;
+  for (const { id, settings } of rows) {
+    const anew = sealing.settings(settings, id);
+    if (anew === settings) continue;
+    await em.execute(
+      `update entities set body = jsonb_set(body, '{settings}', ?::jsonb)
+       where account_id = ? and collection = 'destinations' and id = ?`,
+      [JSON.stringify(anew), accountId, id],
+    );
+    count += 1;
+  }
+  return count;
+}
+
+/** Ids of the versions that were sealed anew. One is read at a time: together they can be large. */
+async function resealVersions(em: EntityManager, sealing: Resealing, accountId: string): Promise<string[]> {
+  const ids = await em.execute<{ id: string }[]>(
+    `select id from versions where account_id = ? and ${versionHoldsSealedOtherwise(sealing.keyId, 'any')}`,
+    [accountId],
+  );
+  const resealed: string[] = [];
+  for (const { id } of ids) {
+    const [row] = await em.execute<{ destinations: SnapshotEntity[] }[]>(
+      `select content -> 'destinations' as destinations from versions where id = ?`,
+      [id],
+    );
+    const destinations = row?.destinations ?? [];
+    const anew = destinations.map((destination) => {
+      const settings = destination['settings'];
+      if (!isJsonObject(settings)) return destination;
+      const sealed = sealing.settings(settings, destination.id);
+      return sealed === settings ? destination : { ...destination, settings: sealed };
+    });
+    if (anew.every((destination, index) => destination === destinations[index])) continue;
+    await em.execute(`update versions set content = jsonb_set(content, '{destinations}', ?::jsonb) where id = ?`, [
+      JSON.stringify(anew),
+      id,
+    ]);
+    resealed.push(id);
+  }
+  return resealed;
+}

@@ -1,0 +1,145 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createSecretBox, isSealed, sealedBy, settingContext } from '../../shared/contracts/config/secrets.ts';
+import { startScriptedDestination } from '../../shared/testing/scripted-destination.ts';
+import type { ScriptedDestination } from '../../shared/testing/scripted-destination.ts';
+import { openBuckets } from '../../shared/nats/buckets/open-buckets.ts';
+import { accountKey } from '../../shared/contracts/subjects.ts';
+import type { Client } from '../testing/client.ts';
+import { startTestControlPlane } from '../testing/test-control-plane.ts';
+import type { TestControlPlane } from '../testing/test-control-plane.ts';
+import { resealSecrets } from './reseal-secrets.ts';
+import type { Resealed } from './reseal-secrets.ts';
+import { countSealedOtherwise } from './sealed-otherwise.ts';
+
+const next = randomBytes(32).toString('base64');
+const headers = '{"X-Canary":"kept"}';
+
+let plane: TestControlPlane;
+let platform: ScriptedDestination;
+
+beforeAll(async () => {
+  plane = await startTestControlPlane();
+  platform = await startScriptedDestination();
+});
+afterAll(async () => {
+  await plane.stop();
+  await platform.close();
+});
+
+const nothing = { destinations: 0, versions: 0, sourceKeys: 0 };
+
+async function reseal(current: string, ...others: readonly string[]): Promise<[Resealed, string[]]> {
+  const accounts: string[] = [];
+  const total = await resealSecrets({
+    storage: plane.storage,
+    secretBox: createSecretBox(current, ...others),
+    now: () => new Date(),
+    onAccount: (accountId) => void accounts.push(accountId),
+  });
+  return [total, accounts];
+}
+
+async function left(keyId: string): Promise<unknown> {
+  return (await plane.storage.fork().execute<unknown[]>(countSealedOtherwise(keyId, 'any')))[0];
+}
+
+async function filled(): Promise<{ readonly client: Client; readonly id: string; readonly sourceId: string }> {
+  const client = await plane.newAccount();
+  const settings = { httpDestinationUrl: `${platform.url}/in`, headers };
+  const { body } = await client.post('/destinations', { type: 'HTTPDestination', settings });
+  const { body: source } = await client.post('/sources', { type: 'NodejsApi' });
+  await client.publish();
+  // A second version has the same secret; the third another one; the draft yet another.
+  await client.patch(`/destinations/${body.id}`, { name: 'renamed' });
+  await client.publish();
+  await client.patch(`/destinations/${body.id}`, { settings: { signingSecret: 'third' } });
+  await client.post('/versions');
+  await client.patch(`/destinations/${body.id}`, { settings: { signingSecret: 'draft' } });
+  return { client, id: body.id, sourceId: source.id };
+}
+
+test('reseal: all is sealed with the new key, reads as before, and is published', async () => {
+  const { client, id, sourceId } = await filled();
+  const { body: tokens } = await client.get(`/sources/${sourceId}/tokens`);
+  const { body: before } = await client.get('/versions/draft/diff');
+  const { keyId } = createSecretBox(next);
+  expect(await left(keyId)).toEqual({ destinations: 1, versions: 3, sourceKeys: 2 });
+  const [resealed, accounts] = await reseal(next, plane.env.SECRETS_KEY);
+  expect(resealed).toEqual({ destinations: 1, versions: 3, sourceKeys: 2, unopened: 0 });
+  expect(accounts).toEqual([client.accountId]);
+  expect(await left(keyId)).toEqual(nothing);
+  // Once more finds nothing to do.
+  expect(await reseal(next, plane.env.SECRETS_KEY)).toEqual([{ ...nothing, unopened: 0 }, []]);
+  // The draft differs from what is live in just what it did.
+  expect((await client.get('/versions/draft/diff')).body).toEqual(before);
+  const { body: audit } = await client.get('/audit?action=secrets.reseal');
+  expect(audit.entities).toMatchObject([{ actorId: 'command-line', details: { versions: 3 } }]);
+
+  const rotated = await plane.startAnother({ SECRETS_KEY: next });
+  const ask = async (method: string, path: string): Promise<{ status: number; body: unknown }> => {
+    const answer = await fetch(`${rotated.baseUrl}/rest/v1${path}`, {
+      method,
+      headers: { authorization: `Bearer ${client.key}` },
+    });
+    return { status: answer.status, body: await answer.json() };
+  };
+  expect(await ask('GET', `/sources/${sourceId}/tokens`)).toEqual({ status: 200, body: tokens });
+  expect(await ask('POST', `/destinations/${id}/test`)).toMatchObject({ body: { outcome: 'delivered' } });
+  expect(platform.requests.at(-1)?.headers['x-canary']).toBe('kept');
+  const { config } = await openBuckets(plane.log, 1);
+  const context = settingContext(client.accountId, id, 'headers');
+  await expect
+    .poll(async () => {
+      const entry = await config.get(accountKey(client.accountId));
+      const { collections } = JSON.parse(Buffer.from(entry?.value ?? []).toString('utf8')) as {
+        collections: { destinations: { settings: { headers: string } }[] };
+      };
+      const sealed = collections.destinations[0]?.settings.headers ?? '';
+      return sealed.startsWith(sealedBy(keyId)) ? createSecretBox(next).open(sealed, context) : sealed;
+    })
+    .toBe(headers);
+  await rotated.stop();
+  // The others on to the key they know.
+  await reseal(plane.env.SECRETS_KEY, next);
+});
+
+test('reseal: a run that is broken off leaves whole accounts, and the next one goes on', async () => {
+  await filled();
+  await filled();
+  const { keyId } = createSecretBox(next);
+  const interrupted = resealSecrets({
+    storage: plane.storage,
+    secretBox: createSecretBox(next, plane.env.SECRETS_KEY),
+    now: () => new Date(),
+    onAccount: () => {
+      throw new Error('broken off');
+    },
+  });
+  await expect(interrupted).rejects.toThrow('broken off');
+  const [rest] = await reseal(next, plane.env.SECRETS_KEY);
+  expect(rest.destinations).toBeGreaterThanOrEqual(1);
+  expect(await left(keyId)).toEqual(nothing);
+  await reseal(plane.env.SECRETS_KEY, next);
+});
+
+test('reseal: what neither key opens is counted and stays', async () => {
+  const { client, id } = await filled();
+  const lost = createSecretBox(randomBytes(32).toString('base64'));
+  const sealed = lost.seal('lost', settingContext(client.accountId, id, 'headers'));
+  expect(isSealed(sealed)).toBe(true);
+  await plane.storage
+    .fork()
+    .execute(`update entities set body = jsonb_set(body, '{settings,headers}', to_jsonb(?::text)) where id = ?`, [
+      sealed,
+      id,
+    ]);
+  const [total] = await reseal(next, plane.env.SECRETS_KEY);
+  expect(total.unopened).toBe(1);
+  const rows = await plane.storage
+    .fork()
+    .execute<{ headers: string }[]>(`select body -> 'settings' ->> 'headers' as headers from entities where id = ?`, [
+      id,
+    ]);
+  expect(rows).toEqual([{ headers: sealed }]);
+});
