@@ -5,7 +5,8 @@ import type { Snapshot } from '../../shared/collections/registry.ts';
 import { nullable, textOf } from '../../shared/contracts/config/define-collection.ts';
 import { SecretError } from '../../shared/contracts/config/secrets.ts';
 import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
-import type { EventHead, ResolvedEvent } from '../../shared/contracts/events/resolved-event.ts';
+import { headOf } from '../../shared/contracts/events/resolved-event.ts';
+import type { ResolvedEvent } from '../../shared/contracts/events/resolved-event.ts';
 import { compileDispatchPlan } from '../../shared/routing/dispatch-plan.ts';
 import type { Decision } from '../../shared/routing/dispatch-plan.ts';
 import { publishedDestinations } from '../../shared/routing/published-destinations.ts';
@@ -92,7 +93,7 @@ const nothing = { ruleId: null, eventName: null, properties: null, request: null
 function decideWay(config: LiveConfig, destination: PublishedDestination, asked: WaysAsked): Way {
   const resolved = resolvedOf(asked.accountId, asked.record);
   try {
-    const decision = compileDispatchPlan(config, destination).decide(headOf(asked.record), resolved);
+    const decision = compileDispatchPlan(config, destination).decide(headOf(resolved), resolved);
     if (decision.kind !== 'send') return { ...nothing, ...explainStop(decision) };
     const { mapped } = decision;
     const sent = {
@@ -129,25 +130,13 @@ function explainStop(
   }
 }
 
-function headOf(record: RecentEventRecord): EventHead {
-  const { integrations } = record.body;
-  return {
-    id: record.id,
-    name: record.name,
-    visitorId: record.visitorId,
-    sourceId: record.sourceId,
-    receivedAtMs: record.receivedAt.getTime(),
-    isTest: record.test,
-    trace: undefined,
-    integrations: isJsonObject(integrations) ? JSON.stringify(integrations) : undefined,
-  };
-}
-
 function resolvedOf(accountId: string, record: RecentEventRecord): ResolvedEvent {
   const member = (name: string): JsonObject => {
     const value = record.body[name];
     return isJsonObject(value) ? value : {};
   };
+  const { integrations } = record.body;
+  const wanted = isJsonObject(integrations) ? Object.entries(integrations) : undefined;
   return {
     v: 1,
     event: {
@@ -158,6 +147,7 @@ function resolvedOf(accountId: string, record: RecentEventRecord): ResolvedEvent
       source_id: record.sourceId,
       account_id: accountId,
       test: record.test,
+      ...(wanted && { integrations: Object.fromEntries(wanted.map(([name, value]) => [name, value !== false])) }),
       event_properties: member('event_properties'),
       context: member('context'),
       ...(record.versionNumber === null ? {} : { version_number: record.versionNumber }),

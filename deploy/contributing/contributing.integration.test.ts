@@ -86,7 +86,7 @@ test('contributing: one of each thing is added as the table says', { timeout: ti
   const head = 'shared/contracts/events/resolved-event.ts';
   await copy.insertBefore(head, '  readonly isTest: boolean;', '  readonly accountId: string;\n');
   await copy.replace(head, String.raw`"account_id":"[^"\\]*"`, String.raw`"account_id":"([^"\\]*)"`);
-  await copy.replace(head, 'sourceId, test, trace] =', 'sourceId, accountId, test, trace] =');
+  await copy.replace(head, 'sourceId, test, trace, ', 'sourceId, accountId, test, trace, ');
   await copy.replace(head, 'sourceId === undefined)', 'sourceId === undefined || accountId === undefined)');
   await copy.insertBefore(head, 'receivedAtMs: Number(receivedAt)', 'accountId, ');
   await copy.insertBefore(head, '    receivedAtMs: event.received_at,', '    accountId: event.account_id,\n');
@@ -113,7 +113,6 @@ test('contributing: what was added keeps every contract', { timeout: timeoutMs }
     'gateway/env.test.ts',
     'gateway/status/show-metrics.test.ts',
     'pipeline/status/show-metrics.test.ts',
-
     'deploy/environment',
     'deploy/generated-files.test.ts',
     'deploy/helm/values.test.ts',

@@ -158,7 +158,7 @@ test('shared: of several processes one asks, and what it got is sealed', async (
     keys.map(async (key) => Buffer.from((await bucket.get(key))?.value ?? []).toString()),
   );
   expect(values.length).toBeGreaterThan(0);
-  for (const value of values) expect(value).toMatch(/^enc:v1:[\w-]+$/);
+  for (const value of values) expect(value).toMatch(/^enc:v1:[\w-]+\.[\w-]+$/);
 });
 
 test('ends: a token is replaced before it does, and nobody waits for that', async () => {
@@ -247,6 +247,12 @@ test('sender: without a token nothing is sent, and it is worth another try', asy
   platform.answer(() => ({ status: 400, body: '{"error":"invalid_grant"}' }));
   const before = platform.requests.length;
   const result = await withOAuth(plain, newSource()).send(requestOf(refreshGrant()));
-  expect(result).toEqual({ kind: 'failed', reason: 'oauth: invalid_grant', permanent: false, refusesAccess: true });
+  expect(result).toEqual({
+    kind: 'failed',
+    failure: 'connection',
+    reason: 'oauth: invalid_grant',
+    permanent: false,
+    refusesAccess: true,
+  });
   expect(platform.requests.slice(before).map(({ path }) => path)).toEqual(['/token']);
 });
