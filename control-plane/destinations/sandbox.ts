@@ -7,7 +7,6 @@ import type { PlatformProblem, PlatformScenario } from '../../shared/destination
 import { authorized } from '../../shared/egress/oauth/authorized.ts';
 import type { Sender } from '../../shared/egress/sender.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
-import { badRequest } from '../api/api-error.ts';
 import { prepareKind } from './prepare-destination.ts';
 import type { ReadyDestination } from './prepare-destination.ts';
 import { missingSettings } from './settings.ts';
@@ -52,15 +51,13 @@ export type Sandbox = {
 };
 
 /**
- * Makes a kind ready to be tried in the sandbox, with settings in the clear. Throws a 400 where the kind has no scripted
- * platform, or does not take the settings.
+ * Makes a kind ready to be tried in the sandbox, with settings in the clear. Throws a 400 where the kind does not take them.
  */
 export async function prepareSandboxTest(
   kind: DestinationKind,
   given: JsonObject,
   scenario: PlatformScenario,
 ): Promise<ReadyDestination & { readonly sandbox: Sandbox }> {
-  if (kind.loadPlatform === undefined) throw badRequest(`sandbox: ${kind.descriptor.id} has no scripted platform`);
   const platform = await kind.loadPlatform();
   const { settings, madeUp } = completeSettings(kind, given);
   const problems: PlatformProblem[] = [];

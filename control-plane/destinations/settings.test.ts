@@ -39,6 +39,7 @@ const kind: DestinationKind = {
     sources: ['https://x'],
     checked: '',
   },
+  loadPlatform: () => Promise.reject(new Error('it has none')),
   addresses: ({ url, region }) => ({
     url: String(url).replace(/(?<=\w)\/.*/, ''),
     region: JSON.stringify(region ?? 'eu'),

@@ -6,8 +6,8 @@ const introduction = `# Destination kinds
 
 Made from the code by \`npm run generate\`: each kind declares these facts beside its code, and its contract test holds it
 to them. Limits are those the platform publishes; what a request holds here may be less. _Recognises_ is the field by which
-the platform knows an event it has, so that a repetition is counted once. Kinds with a sandbox can be tried without an
-account by \`POST /rest/v1/destinations/{id}/test\` with \`{"sandbox": true}\`. _Checked_ is when the kind was last
+the platform knows an event it has, so that a repetition is counted once. Every kind can be tried without an account by
+\`POST /rest/v1/destinations/{id}/test\` with \`{"sandbox": true}\`. _Checked_ is when the kind was last
 compared with its sources; nothing was sent to a platform for that.
 `;
 
@@ -16,21 +16,20 @@ export function destinationsPage(): string {
   const kinds = destinationKinds.toSorted((a, b) => a.descriptor.id.localeCompare(b.descriptor.id));
   return [
     introduction,
-    '| Kind | Sends | Limits of a request | Recognises | Says what it did not take | Sandbox | Sources | Checked |',
-    '| --- | --- | --- | --- | --- | --- | --- | --- |',
+    '| Kind | Sends | Limits of a request | Recognises | Says what it did not take | Sources | Checked |',
+    '| --- | --- | --- | --- | --- | --- | --- |',
     ...kinds.map(row),
     '',
   ].join('\n');
 }
 
-function row({ descriptor, facts, loadPlatform }: OfferedKind): string {
+function row({ descriptor, facts }: OfferedKind): string {
   const cells = [
     `${descriptor.label} (\`${descriptor.id}\`)`,
     facts.sends,
     limitsOf(facts.limits),
     facts.deduplicatesBy === undefined ? '–' : `\`${facts.deduplicatesBy}\``,
     facts.errors,
-    loadPlatform === undefined ? 'no' : 'yes',
     facts.sources.map((source, index) => `[${index + 1}](${source})`).join(', '),
     facts.checked,
   ];

@@ -1,5 +1,4 @@
-import { findDestinationKind } from '../destinations/registry.ts';
-import { creatableDestinationTypes, readOnlyDestinationTypes } from './destination-types.ts';
+import { readOnlyDestinationTypes } from './destination-types.ts';
 
 /** A kind that is known by name and cannot be created. */
 export type UnavailableDestinationType = {
@@ -11,7 +10,6 @@ export type UnavailableDestinationType = {
 const browserTag = 'It is a tag that runs in the browser: there is nothing that a server could send.';
 const readOnly =
   'It can be read where it exists, and not be created: it is a store or an audience, not a receiver of events.';
-const notBuilt = 'This build does not send to it yet.';
 
 /** Why a kind is not to be expected. Looked for on the platform's own pages and in open implementations, 2026-11-22. */
 const reasons: Readonly<Record<string, string>> = {
@@ -30,9 +28,7 @@ const reasons: Readonly<Record<string, string>> = {
 
 /** Every kind that is known by name and not offered by this build, in order, with the reason. */
 export const unavailableDestinationTypes: readonly UnavailableDestinationType[] = [
-  ...creatableDestinationTypes
-    .filter((id) => findDestinationKind(id) === undefined)
-    .map((id) => ({ id, reason: reasons[id] ?? notBuilt })),
+  ...Object.entries(reasons).map(([id, reason]) => ({ id, reason })),
   ...readOnlyDestinationTypes.map((id) => ({ id, reason: readOnly })),
 ].toSorted((one, other) => (one.id < other.id ? -1 : 1));
 

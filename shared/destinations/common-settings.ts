@@ -36,7 +36,7 @@ export function withCommonSettings(kind: DestinationKind): OfferedKind {
     ...(exampleSuccess === undefined ? {} : { exampleSuccess }),
     ...(exampleProperties === undefined ? {} : { exampleProperties }),
     facts,
-    ...(loadPlatform === undefined ? {} : { loadPlatform }),
+    loadPlatform,
     addresses: (settings) => kind.addresses(settings),
     prepare: (settings) => ({ ...kind.prepare(settings), order: orderSetting.read(settings['order'], 'order') }),
   };

@@ -48,10 +48,11 @@ function requestOf(id: string, event: string) {
   const kind = findDestinationKind(id);
   if (kind === undefined) throw new Error(`there is no kind ${id}`);
   const visit = sampleShopper({ event, properties: { ...kind.exampleProperties, ...properties } });
-  const { body, url } = kind.prepare(kind.exampleSettings).buildRequest([visit], nowMs);
+  const { body, url, headers } = kind.prepare(kind.exampleSettings).buildRequest([visit], nowMs);
   // A GET says all in its address.
-  const query = Object.fromEntries(new URL(url).searchParams);
-  return { url, body: body === undefined ? query : (JSON.parse(body) as unknown) };
+  if (body === undefined) return { url, body: Object.fromEntries(new URL(url).searchParams) };
+  const isForm = headers['content-type']?.includes('form') === true;
+  return { url, body: isForm ? Object.fromEntries(new URLSearchParams(body)) : (JSON.parse(body) as unknown) };
 }
 
 const vocabularies = Object.entries(platformEvents) as [PlatformWithEvents, PlatformVocabulary][];

@@ -1,5 +1,6 @@
 import { activeCampaignApi } from './active-campaign-api/destination.ts';
 import { admitad } from './admitad/destination.ts';
+import { adobeAnalytics } from './adobe-analytics/destination.ts';
 import { amazonDsp } from './amazon-dsp/destination.ts';
 import { amplitude } from './amplitude/destination.ts';
 import { appLovin } from './applovin/destination.ts';
@@ -70,6 +71,7 @@ import type { OfferedKind } from './common-settings.ts';
 const defined: readonly DestinationKind[] = [
   activeCampaignApi,
   admitad,
+  adobeAnalytics,
   amazonDsp,
   amplitude,
   appLovin,

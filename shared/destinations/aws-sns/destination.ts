@@ -40,6 +40,7 @@ export const awsSns = defineDestination({
     sources: ['https://docs.aws.amazon.com/sns/latest/api/API_PublishBatch.html'],
     checked: '2026-11-22',
   },
+  loadPlatform: async () => (await import('./platform.ts')).snsPlatform,
   prepare,
 });
 

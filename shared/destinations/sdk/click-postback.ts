@@ -49,7 +49,7 @@ export function defineClickPostback<Declarations extends SettingDeclarations>(
     label,
     settings,
     facts,
-    ...(loadPlatform === undefined ? {} : { loadPlatform }),
+    loadPlatform,
     exampleProperties: { [clickNames[0]]: 'example-click-1', ...exampleProperties },
     prepare(given) {
       const accepts = definition.accepts?.bind(definition, given);

@@ -95,7 +95,7 @@ export type DestinationKind = {
   readonly exampleProperties?: JsonObject;
   readonly facts: KindFacts;
   /** The platform as it documents itself, to try the kind against. Loaded when it is asked for: deliveries need none. */
-  readonly loadPlatform?: () => Promise<Platform>;
+  readonly loadPlatform: () => Promise<Platform>;
   /** Where settings say that requests go, by the key of each that has a say in it: compared to see whether that changes. */
   addresses(settings: JsonObject): Readonly<Record<string, string>>;
   /** Checks and reads the settings, and prepares. Throws SettingError naming the key. */
@@ -144,7 +144,7 @@ export function defineDestination<Declarations extends SettingDeclarations>(
     ...(exampleSuccess === undefined ? {} : { exampleSuccess }),
     ...(exampleProperties === undefined ? {} : { exampleProperties }),
     facts,
-    ...(loadPlatform === undefined ? {} : { loadPlatform }),
+    loadPlatform,
     addresses: (settings) => readAddresses(declarations, settings),
     prepare: (settings) => prepare(readSettings(declarations, settings)),
   };

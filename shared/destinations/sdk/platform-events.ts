@@ -9,6 +9,21 @@ const onlyItsOwn = 'passed over: the platform takes no others';
  * page `deploy/STANDARD-EVENTS.md` is made of it, and a test looks for every name and parameter in the kind's requests.
  */
 export const platformEvents = {
+  AdobeAnalytics: {
+    names: {
+      viewContent: 'prodView',
+      addToCart: 'scAdd',
+      removeFromCart: 'scRemove',
+      viewCart: 'scView',
+      startCheckout: 'scCheckout',
+      purchase: 'purchase',
+    },
+    others: ['scOpen'],
+    unnamed: 'a page view, or a link of its own name, that counts none of the events of shops',
+    parameters: { currency: 'cc', orderId: 'purchaseID' },
+    source:
+      'https://experienceleague.adobe.com/docs/analytics/implementation/vars/page-vars/events/events-overview.html',
+  },
   AmazonDSP: {
     names: {
       pageView: 'PAGE_VIEW',

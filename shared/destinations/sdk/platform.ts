@@ -77,8 +77,10 @@ export type PlatformEndpoint = {
   readonly headers?: Readonly<Record<string, RegExp>>;
   /** Of the query, whose values are texts. */
   readonly query?: TSchema;
-  /** How the body is written; `text` is not looked into. A form's values are texts. */
+  /** How the body is written; `text` is not looked into but by `parse`. A form's values are texts. */
   readonly content: 'json' | 'form' | 'text' | 'none';
+  /** What a form says whose names are paths, or a text that is neither JSON nor a form; undefined where it cannot be read. */
+  parse?(body: string): unknown;
   /** Of the body. Rows in lists are checked one by one, by `rows`. */
   readonly body?: TSchema;
   /** Without any, the request as a whole is its one row: its body, or its query. */
@@ -185,7 +187,7 @@ function compileJudge(endpoint: PlatformEndpoint, answers: PlatformAnswers): Jud
     if (scenario === 'throttled') return refused(answers.throttled, trouble(scenario));
     const parameters = Object.fromEntries(new URL(request.url).searchParams);
     const sent = scenario === 'malformed' ? half(request.body) : request.body;
-    const said = read(content, sent);
+    const said = read(endpoint, sent);
     const stranger = strangerIn(endpoint.credentials, request, parameters, said);
     if (scenario === 'ended-token' || stranger !== undefined) {
       return refused(answers.endedToken, stranger ?? trouble(scenario));
@@ -251,10 +253,11 @@ function written({ status, headers = {}, body }: ScriptedAnswer): OutboundAnswer
 const unreadable = Symbol('unreadable');
 
 /** What a body says; `unreadable` where it is not what it should be. */
-function read(content: PlatformEndpoint['content'], body: string | undefined): unknown {
-  if (content === 'text') return body === undefined || body === '' ? unreadable : body;
+function read({ content, parse }: PlatformEndpoint, body: string | undefined): unknown {
   if (content === 'none') return {};
-  if (body === undefined) return unreadable;
+  if (body === undefined || (content === 'text' && body === '')) return unreadable;
+  if (parse !== undefined) return parse(body) ?? unreadable;
+  if (content === 'text') return body;
   if (content === 'form') return Object.fromEntries(new URLSearchParams(body));
   try {
     return JSON.parse(body);

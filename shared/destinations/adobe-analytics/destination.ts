@@ -1,0 +1,114 @@
+import { defineDestination, onlyEvent } from '../sdk/destination.ts';
+import type { PreparedDestination } from '../sdk/destination.ts';
+import { acceptsCustomerEvents, sentEvent } from '../sdk/event.ts';
+import { deliveryHeaders } from '../sdk/http.ts';
+import { address, matching, optionalText, readBaseUrl, requiredText, toggle } from '../sdk/settings.ts';
+import type { SettingsOf } from '../sdk/settings.ts';
+import { visitorHeaders } from '../sdk/visitor-headers.ts';
+import { adobeHit, hitBody } from './payload.ts';
+
+const settings = {
+  baseUrl: address(
+    requiredText(
+      {
+        label: 'Data collection server',
+        placeholder: 'https://example.data.adobedc.net',
+        sublabel: 'What your implementation has as trackingServerSecure, with https:// before it.',
+        example: 'https://example.data.adobedc.net',
+      },
+      readBaseUrl,
+    ),
+  ),
+  reportSuiteIds: requiredText(
+    {
+      label: 'Report suite IDs',
+      placeholder: 'examplersid',
+      sublabel: 'Several are separated by commas.',
+      example: 'examplersid',
+    },
+    matching(/^[\w.-]{1,40}(,[\w.-]{1,40}){0,19}$/, 'must be ids of report suites, separated by commas'),
+  ),
+  organizationId: optionalText(
+    {
+      label: 'Organization ID',
+      placeholder: '0123456789ABCDEF01234567@AdobeOrg',
+      sublabel: 'Only where visitors are known by their Experience Cloud ID.',
+    },
+    matching(/^\w{1,64}@AdobeOrg$/, 'must end in @AdobeOrg'),
+  ),
+  withoutTimestamps: toggle({
+    label: 'Without timestamps',
+    sublabel:
+      'For report suites that take none: what has one is lost there without a word. Events then count when they arrive.',
+  }),
+};
+
+/**
+ * Adobe Analytics, Data Insertion API: a hit a request, `POST /b/ss/{report suites}/2/…` as a query string in the body,
+ * https://developer.adobe.com/analytics-collection-apis/methods/data-insertion. Of the two public ways in for servers this
+ * is the one for events as they come: the Bulk Data Insertion API takes a file a second and visitor group, whose rows must
+ * stand in the order of their times, over all files. Response type 2 says in the header `Status` whether the hit is one.
+ *
+ * Page views are page views, everything else is a custom link of the event's name. Properties that go by the name of a
+ * variable (`eVar5`, `prop3`, `list1`, `events`, `campaign` …) are that variable, as a mapping sets them; all others are
+ * context data, which the processing rules of the report suite put where they belong. A visitor is known by what Adobe gave
+ * the browser (`ecid`, `s_vi`, `s_fid`), else by ours as the visitor ID.
+ */
+export const adobeAnalytics = defineDestination({
+  id: 'AdobeAnalytics',
+  label: 'Adobe Analytics',
+  settings,
+  exampleSuccess: { status: 204, body: '' },
+  facts: {
+    sends: "Every event but the service's own, as a page view or a custom link",
+    limits: { events: 1 },
+    deduplicatesBy: 'purchaseID',
+    errors: 'by the headers Status and Reason, under a status of 2xx',
+    sources: [
+      'https://developer.adobe.com/analytics-collection-apis/methods/data-insertion/request',
+      'https://developer.adobe.com/analytics-collection-apis/methods/data-insertion/response-types',
+      'https://developer.adobe.com/analytics-collection-apis/methods/data-insertion/variable-reference',
+      'https://experienceleague.adobe.com/docs/analytics/implementation/vars/page-vars/timestamp.html',
+    ],
+    checked: '2026-11-22',
+  },
+  loadPlatform: async () => (await import('./platform.ts')).adobeAnalyticsPlatform,
+  prepare,
+});
+
+function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
+  const { organizationId, withoutTimestamps } = given;
+  const url = `${given.baseUrl}/b/ss/${given.reportSuiteIds}/2`;
+  return {
+    batchEventsMax: 1,
+    accepts: acceptsCustomerEvents,
+    buildRequest(events) {
+      const outbound = onlyEvent(events);
+      const event = sentEvent(outbound);
+      return {
+        method: 'POST',
+        // The last part keeps caches away, which a POST does anyway; the path is as documented with it.
+        url: `${url}/s${Math.floor(event.timeMs)}`,
+        headers: {
+          'content-type': 'application/x-www-form-urlencoded',
+          ...deliveryHeaders(events),
+          ...visitorHeaders(event),
+        },
+        body: hitBody(adobeHit(outbound, { organizationId, withoutTimestamps })),
+      };
+    },
+    readAnswer({ headers }, events) {
+      if (headers['status'] !== 'FAILURE') return undefined;
+      const reason = failures.get(headers['reason'] ?? '') ?? 'the hit is none';
+      return events.map(() => ({ kind: 'reject', reason }));
+    },
+  };
+}
+
+/** The reasons Adobe documents. */
+const failures: ReadonlyMap<string, string> = new Map(
+  ['NO account', 'NO pagename OR pageurl', 'NO visitorid OR ipaddress', 'Syntax error'].map((reason) => [
+    reason,
+    `the hit is none: ${reason}`,
+  ]),
+);

@@ -1,0 +1,196 @@
+import { hash } from 'node:crypto';
+import { textForm } from '../../routing/values/value-forms.ts';
+import { isJsonObject } from '../../runtime/json.ts';
+import type { JsonObject } from '../../runtime/json.ts';
+import { browserContext, browserId } from '../sdk/browser-context.ts';
+import { commerceOf } from '../sdk/commerce.ts';
+import type { CommerceItem } from '../sdk/commerce.ts';
+import type { OutboundEvent } from '../sdk/destination.ts';
+import { propertiesOf, secondsOf, sentEvent, textOf } from '../sdk/event.ts';
+import type { SentEvent } from '../sdk/event.ts';
+import { platformEventNames } from '../sdk/platform-events.ts';
+import { standardEventOf } from '../sdk/standard-events.ts';
+
+export type HitOptions = {
+  readonly organizationId: string | undefined;
+  readonly withoutTimestamps: boolean;
+};
+
+/** A hit: its variables by their names in a query string, and its context data. */
+export type AdobeHit = {
+  readonly variables: Readonly<Record<string, string | number | undefined>>;
+  readonly contextData: Readonly<Record<string, string>>;
+};
+
+const contextDataMax = 100;
+const valueCharactersMax = 1_000;
+const productsMax = 100;
+
+const eventName = platformEventNames('AdobeAnalytics');
+
+/** An event as a hit: https://developer.adobe.com/analytics-collection-apis/methods/data-insertion/variable-reference. */
+export function adobeHit(outbound: OutboundEvent, { organizationId, withoutTimestamps }: HitOptions): AdobeHit {
+  const event = sentEvent(outbound);
+  const { currency, orderId, items } = commerceOf(event.properties);
+  const { variables, others } = splitProperties(propertiesOf(outbound));
+  const name = eventName(event) ?? (counted.test(event.name) ? event.name : undefined);
+  return {
+    variables: {
+      ...(withoutTimestamps ? {} : { ts: secondsOf(event) }),
+      ...visitorOf(event, organizationId),
+      ...placeOf(event),
+      r: browserContext(event).referrer,
+      cc: currency,
+      events: name,
+      products: name === undefined || items.length === 0 ? undefined : productsOf(items),
+      ...(name === 'purchase' ? { purchaseID: purchaseId(orderId), xact: orderId?.slice(0, 100) } : {}),
+      ...variables,
+    },
+    contextData: contextDataOf(others),
+  };
+}
+
+/** The hit between its marks, as a body: context data stand between marks of their own, all else before them. */
+export function hitBody({ variables, contextData }: AdobeHit): string {
+  const pairs = [
+    ['AQB', '1'],
+    ...Object.entries(variables),
+    ...(Object.keys(contextData).length === 0 ? [] : [['c.', ''], ...Object.entries(contextData), ['.c', '']]),
+    ['AQE', '1'],
+  ] as const;
+  return pairs
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}=${encodeURIComponent(String(value).toWellFormed())}`)
+    .join('&');
+}
+
+/** Events that count something: those of the report suite's own have numbers. */
+const counted = /^event\d{1,4}$/;
+
+/** Names by which properties are variables, and what a query string calls these. */
+const named: ReadonlyMap<string, string> = new Map([
+  ['events', 'events'],
+  ['products', 'products'],
+  ['campaign', 'v0'],
+  ['channel', 'ch'],
+  ['server', 'server'],
+  ['pageName', 'pageName'],
+  ['pageType', 'pageType'],
+  ['purchaseID', 'purchaseID'],
+  ['transactionID', 'xact'],
+  ['zip', 'zip'],
+]);
+const numbered = /^(eVar|prop|list|hier)(\d{1,3})$/;
+const numberedNames: Readonly<Record<string, { readonly short: string; readonly max: number }>> = {
+  eVar: { short: 'v', max: 250 },
+  prop: { short: 'c', max: 75 },
+  list: { short: 'l', max: 3 },
+  hier: { short: 'h', max: 5 },
+};
+
+function variableOf(name: string): string | undefined {
+  const [, kind = '', digits = ''] = numbered.exec(name) ?? [];
+  const family = numberedNames[kind];
+  if (family === undefined) return named.get(name);
+  const place = Number(digits);
+  return place >= 1 && place <= family.max ? `${family.short}${place}` : undefined;
+}
+
+function splitProperties(properties: JsonObject): {
+  readonly variables: Record<string, string>;
+  readonly others: JsonObject;
+} {
+  const variables: Record<string, string> = {};
+  const others: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(properties)) {
+    const variable = variableOf(name);
+    const text = textForm(value);
+    // A shop's own `products` is a list, and told of in Adobe's way.
+    if (variable !== undefined && text !== undefined && !isJsonObject(value) && !Array.isArray(value)) {
+      variables[variable] = text.slice(0, valueCharactersMax);
+    } else {
+      others[name] = value;
+    }
+  }
+  return { variables, others };
+}
+
+const browserNames = {
+  mid: ['ecid', 'mid', 'marketing_cloud_visitor_id'],
+  aid: ['s_vi', 'aid'],
+  fid: ['s_fid', 'fid'],
+} as const;
+
+/** By what Adobe knows the browser; the visitor ID would be taken before these, so it goes where there is none of them. */
+function visitorOf(event: SentEvent, organizationId: string | undefined): Readonly<Record<string, string | undefined>> {
+  const mid = browserId(event, browserNames.mid);
+  const aid = browserId(event, browserNames.aid);
+  const fid = browserId(event, browserNames.fid);
+  const isKnown = (mid ?? aid ?? fid) !== undefined;
+  return {
+    mid,
+    mcorgid: mid === undefined ? undefined : organizationId,
+    aid,
+    fid,
+    vid: isKnown ? undefined : visitorId(event),
+  };
+}
+
+/** A visitor ID may have 100 letters and digits, and nothing else. */
+function visitorId({ visitor: { id } }: SentEvent): string {
+  return /^[A-Za-z0-9-]{1,100}$/.test(id) ? id.replaceAll('-', '') : hash('sha256', id, 'hex');
+}
+
+/** A page view is a page; what happens there is a link of its name, for which Adobe counts no page. */
+function placeOf(event: SentEvent): Readonly<Record<string, string | undefined>> {
+  const { url } = browserContext(event);
+  const title = textOf(event.context['title']);
+  const isPage = standardEventOf(event.name) === 'pageView' && (url ?? title) !== undefined;
+  return isPage ? { g: url, pageName: title } : { g: url, pe: 'lnk_o', pev1: url, pev2: event.name.slice(0, 255) };
+}
+
+/** `category;product;quantity;price`, of several with commas between them; the price is that of all pieces. */
+function productsOf(items: readonly CommerceItem[]): string {
+  const told = items.slice(0, productsMax).map(({ category, id, name, price, quantity }) => {
+    const total = price === undefined ? '' : String(Math.round(price * quantity * 100) / 100);
+    return [separate(category), separate(id ?? name), String(quantity), total].join(';');
+  });
+  return told.join(',');
+}
+
+/** Without the marks that separate. */
+const separate = (text = ''): string => text.replaceAll(/[;,|]/g, ' ').slice(0, 100);
+
+/** At most 20 bytes; a longer one would be cut, and others like it taken for the same. */
+function purchaseId(orderId: string | undefined): string | undefined {
+  if (orderId === undefined || Buffer.byteLength(orderId, 'utf8') <= 20) return orderId;
+  return hash('sha256', orderId, 'hex').slice(0, 20);
+}
+
+/** Flat, under names of letters, digits and underscores. */
+function contextDataOf(properties: JsonObject): Readonly<Record<string, string>> {
+  const told: Record<string, string> = {};
+  const tell = (name: string, value: unknown, depth: number): void => {
+    if (Object.keys(told).length >= contextDataMax) return;
+    if (isJsonObject(value)) {
+      if (depth < 3) for (const [key, member] of Object.entries(value)) tell(joined(name, key), member, depth + 1);
+      return;
+    }
+    const text = Array.isArray(value) ? listText(value) : textForm(value);
+    if (name !== '' && text !== undefined && text !== '') told[name] = text.slice(0, valueCharactersMax);
+  };
+  for (const [key, value] of Object.entries(properties)) tell(joined('', key), value, 0);
+  return told;
+}
+
+function joined(prefix: string, key: string): string {
+  const plain = key.replaceAll(/[^A-Za-z0-9_]+/g, '_').slice(0, 100);
+  return prefix === '' ? plain : `${prefix}_${plain}`;
+}
+
+/** Lists of texts and numbers; goods have a variable of their own. */
+function listText(values: readonly unknown[]): string {
+  return values
+    .flatMap((value) => (isJsonObject(value) || Array.isArray(value) ? [] : (textForm(value) ?? [])))
+    .join(',');
+}

@@ -1,0 +1,74 @@
+import { Type } from 'typebox';
+import { definePlatform, noCredentials } from '../sdk/platform.ts';
+import { currencyCode, someText, webAddress } from '../sdk/platform-schemas.ts';
+
+const visitor = Type.Union([
+  Type.Object({ vid: Type.String({ pattern: '^[A-Za-z0-9]{1,100}$' }) }),
+  Type.Object({ aid: someText }),
+  Type.Object({ mid: someText }),
+  Type.Object({ fid: someText }),
+]);
+
+const place = Type.Union([
+  Type.Object({ pageName: someText }),
+  Type.Object({ g: webAddress }),
+  Type.Object({ pe: Type.Enum(['lnk_d', 'lnk_e', 'lnk_o']), pev2: someText }),
+]);
+
+const hit = Type.Object({
+  AQB: Type.Literal('1'),
+  AQE: Type.Literal('1'),
+  ts: Type.Optional(Type.String({ pattern: String.raw`^\d{10}$` })),
+  cc: Type.Optional(currencyCode),
+  events: Type.Optional(
+    Type.String({ pattern: '^(prodView|sc(Open|View|Add|Remove|Checkout)|purchase|event[0-9]{1,4})(,[^,]+)*$' }),
+  ),
+  products: Type.Optional(Type.String({ pattern: '^[^;,]*;[^;,]*;[0-9]+;[0-9.]*(,[^;,]*;[^;,]*;[0-9]+;[0-9.]*)*$' })),
+  purchaseID: Type.Optional(Type.String({ maxLength: 20 })),
+  pe: Type.Optional(Type.Enum(['lnk_d', 'lnk_e', 'lnk_o'])),
+});
+
+const failure = (reason: string) => ({ status: 204, headers: { status: 'FAILURE', reason } });
+
+/**
+ * Data Insertion API, with a query string as the body and answers without one. It knows nobody: a report suite is anybody's
+ * who knows its id. https://developer.adobe.com/analytics-collection-apis/methods/data-insertion/response-types
+ */
+export const adobeAnalyticsPlatform = definePlatform({
+  endpoints: [
+    {
+      method: 'POST',
+      path: '/b/ss/{reportSuites}/2/{number}',
+      credentials: noCredentials,
+      headers: { 'content-type': /^application\/x-www-form-urlencoded$/ },
+      content: 'form',
+      parse: readHit,
+      body: Type.Intersect([hit, visitor, place]),
+    },
+  ],
+  answers: {
+    success: () => ({ status: 204, headers: { status: 'SUCCESS' } }),
+    refusal: ({ field }) => failure(reasons[field] ?? 'Syntax error'),
+    throttled: { status: 429 },
+    endedToken: { status: 403 },
+  },
+});
+
+const reasons: Readonly<Record<string, string>> = {
+  vid: 'NO visitorid OR ipaddress',
+  pageName: 'NO pagename OR pageurl',
+};
+
+/** Variables by their names, and context data, which stand between `c.` and `.c`, under `c.`; undefined without both marks. */
+function readHit(body: string): unknown {
+  const variables: Record<string, unknown> = {};
+  let contextData: Record<string, string> | undefined;
+  for (const [name, value] of new URLSearchParams(body)) {
+    if (name === 'c.') contextData = {};
+    else if (name === '.c') {
+      variables['c.'] = contextData;
+      contextData = undefined;
+    } else (contextData ?? variables)[name] = value;
+  }
+  return variables['AQB'] === '1' && variables['AQE'] === '1' ? variables : undefined;
+}
