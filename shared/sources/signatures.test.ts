@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { findSourceKind, sourceKinds } from './registry.ts';
 import type { SignatureVerdict } from './sdk/signature.ts';
@@ -75,3 +76,21 @@ test('signatures: Formstack, a delivery that was captured', () => {
   const signature = 'sha256=30dff7f180b6d69eab397a5d51719474df490b730514c253e8b5832d3b51b970';
   expect(judge('Formstack', { 'x-fs-signature': signature }, { body: captured, secret: 'test1' })).toBe('valid');
 });
+
+test('signatures: Healthie signs a digest, which has to be that of the body, in hex or base64', () => {
+  const headers = signers['Healthie']?.({ secret, body, url, nowMs }) ?? {};
+  const other = signers['Healthie']?.({ secret, body: '{"a":"x"}', url, nowMs }) ?? {};
+  // Both are of the provider, and are not of one request.
+  expect(judge('Healthie', { ...headers, 'content-digest': other['content-digest'] ?? '' })).toBe('wrong');
+  expect(judge('Healthie', other)).toBe('wrong');
+  expect(judge('Healthie', headers, { url: url.replace('src_live_1', 'src_live_2') })).toBe('wrong');
+  expect(judge('Healthie', headers, { url: 'https://[/webhook' })).toBe('wrong');
+  const { 'content-digest': digest = '', signature = '' } = headers;
+  expect(judge('Healthie', { signature })).toBe('missing');
+  const base64 = Buffer.from(digest.slice('SHA-256='.length), 'hex').toString('base64');
+  const signed = `post /webhook/src_live_1 event=a%3Ab ${base64.slice(0, -1)} application/json ${Buffer.byteLength(body)}`;
+  const inBase64 = { 'content-digest': `sha-256=${base64}`, signature: `sig1=${hmacHex(signed)}` };
+  expect(judge('Healthie', inBase64)).toBe('valid');
+});
+
+const hmacHex = (text: string): string => createHmac('sha256', secret).update(text).digest('hex');

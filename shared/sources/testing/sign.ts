@@ -40,6 +40,16 @@ export const signers: Readonly<Record<string, Signer>> = {
   FacebookLeadAds: ({ secret, body }) => ({
     'x-hub-signature-256': `sha256=${hmac('sha256', secret, body).digest('hex')}`,
   }),
+  Healthie({ secret, body, url }) {
+    const [, path = '', query = ''] = /^https:\/\/[^/]+([^?]*)\??(.*)$/.exec(url) ?? [];
+    const digest = createHash('sha256').update(body).digest('hex');
+    const signed = `post ${path} ${query} ${digest} application/json ${Buffer.byteLength(body)}`;
+    return {
+      'content-digest': `SHA-256=${digest}`,
+      'signature-input': 'sig1=("@method" "@path" "@query" "content-digest" "content-type" "content-length")',
+      signature: `sig1=${hmac('sha256', secret, signed).digest('hex')}`,
+    };
+  },
   SegmentWebPlugin: ({ secret, body }) => ({ 'x-signature': hmac('sha1', secret, body).digest('hex') }),
 };
 
