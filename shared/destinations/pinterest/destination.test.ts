@@ -100,6 +100,16 @@ describe('Pinterest', () => {
     expect(() => pinterest.prepare({ ...settings, ownEvents: 'Level Completed' })).toThrow('settings.ownEvents ');
   });
 
+  it('person: a third gender, and codes of digits only', () => {
+    const told = (visitor: Readonly<Record<string, unknown>>): unknown =>
+      sent(sampleShopper({ visitor })).body.data[0]?.['user_data'];
+    expect(told({ gender: 'non-binary', zip: '10001-1234' })).toMatchObject({
+      ge: [sha256('n')],
+      zp: [expect.stringMatching(/^[0-9a-f]{64}$/)],
+    });
+    expect(told({ gender: 'F', zip: 'SW1A 1AA' })).not.toHaveProperty('zp');
+  });
+
   it('settings: test mode and action source', () => {
     const { request, body } = sent(sampleShopper(), { testMode: true, actionSource: 'offline' });
     expect(request.url).toMatch(/\/events\?test=true$/);

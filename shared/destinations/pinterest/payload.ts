@@ -1,4 +1,4 @@
-import { normaliseGender, normaliseText } from '../../routing/modifications/personal-data.ts';
+import { normaliseGender, normaliseText, normaliseZip } from '../../routing/modifications/personal-data.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import { browserContext, browserId } from '../sdk/browser-context.ts';
 import { commerceOf } from '../sdk/commerce.ts';
@@ -53,7 +53,7 @@ function userData(event: SentEvent): JsonObject {
       fn: listOf(hashDatum(person.firstName, normaliseText)),
       ct: listOf(hashed.city),
       st: listOf(hashed.state),
-      zp: listOf(hashed.zip),
+      zp: listOf(hashDatum(person.zip, pinterestZip)),
       country: listOf(hashed.country),
       external_id: listOf(hashed.externalId),
       click_id: browserId(event, ['epik', '_epik']),
@@ -66,6 +66,12 @@ function userData(event: SentEvent): JsonObject {
 /** Besides `f` and `m` Pinterest matches `n`, for neither. */
 function pinterestGender(text: string): string | undefined {
   return /^\s*(n|non[\s_-]?binary)\s*$/i.test(text) ? 'n' : normaliseGender(text);
+}
+
+/** Pinterest knows codes of digits; one with letters, as in the United Kingdom and Canada, would match nobody. */
+function pinterestZip(text: string): string | undefined {
+  const zip = normaliseZip(text);
+  return /^\d+$/.test(zip) ? zip : undefined;
 }
 
 /** Amounts are text: Pinterest reads them as numbers. LDP is its limited data processing. */
