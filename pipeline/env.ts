@@ -14,6 +14,7 @@ import { pipelineStatusEnv } from './status/status-settings.ts';
 import { poolEnv } from './supervisor/pool-settings.ts';
 import { hostEnv } from './threads/host-settings.ts';
 import { dispatcherEnv } from './workers/dispatch/dispatcher-settings.ts';
+import { fetchEnv } from './workers/dispatch/fetch-settings.ts';
 import { recentEnv } from './workers/recent/recent-settings.ts';
 import { resolverEnv } from './workers/resolve/resolver-settings.ts';
 import { resultsEnv } from './workers/results/results-settings.ts';
@@ -31,6 +32,7 @@ export const pipelineEnv = {
   ...membershipEnv,
   ...resolverEnv,
   ...dispatcherEnv,
+  ...fetchEnv,
   ...egressEnv,
   ...recentEnv,
   ...resultsEnv,

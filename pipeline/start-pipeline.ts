@@ -119,7 +119,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
 
   const stats = createStatsLedger();
   const threads = env.PIPELINE_THREADS;
-  const settings = readHostSettings(env, instanceId);
+  const settings = readHostSettings(env, { instanceId, partitions });
   const supervisor = new Supervisor({
     pool,
     threads,

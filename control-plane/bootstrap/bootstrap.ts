@@ -70,7 +70,8 @@ async function createAccount(em: EntityManager, options: BootstrapOptions): Prom
   const principal = { accountId: account.id, keyId: row.id, keyName: row.name, scopes: row.scopes, expiresAt: null };
   recordKey(em, principal, now);
   const editing: Editing = { em, principal, now };
-  const source = await createSource(editing, secretBox, { type: 'NodejsApi', name: 'Demo source' });
+  const boxes = { secretBox, sourceSecrets: undefined };
+  const source = await createSource(editing, boxes, { type: 'NodejsApi', name: 'Demo source' });
   const destination =
     sinkUrl === undefined
       ? undefined
@@ -79,7 +80,7 @@ async function createAccount(em: EntityManager, options: BootstrapOptions): Prom
           name: 'Demo sink',
           settings: { httpDestinationUrl: demoUrl(sinkUrl), method: 'POST' },
         });
-  const site = await createSource(editing, secretBox, { type: 'WebSource', name: 'Demo website' });
+  const site = await createSource(editing, boxes, { type: 'WebSource', name: 'Demo website' });
   await em.flush();
   const version = await createVersion(editing, { name: 'First version' }, { secretBox, toPublish: false });
   await publishVersion(editing, version.id, Number.POSITIVE_INFINITY);

@@ -9,20 +9,34 @@ export async function liveVersionId(em: EntityManager, accountId: string): Promi
 }
 
 /** A destination as the version the account runs has it; undefined where that has none. */
-export async function findLiveDestination(
+export function findLiveDestination(
   em: EntityManager,
   accountId: string,
+  id: string,
+): Promise<SnapshotEntity | undefined> {
+  return findLive(em, accountId, 'destinations', id);
+}
+
+/** A source of the version the account runs; undefined where there is none. */
+export function findLiveSource(em: EntityManager, accountId: string, id: string): Promise<SnapshotEntity | undefined> {
+  return findLive(em, accountId, 'sources', id);
+}
+
+async function findLive(
+  em: EntityManager,
+  accountId: string,
+  collection: 'destinations' | 'sources',
   id: string,
 ): Promise<SnapshotEntity | undefined> {
   const versionId = await liveVersionId(em, accountId);
   if (versionId === undefined) return undefined;
   // Only the one leaves the database: a snapshot can be large.
-  const [row] = await em.execute<{ destination: SnapshotEntity }[]>(
-    `select destination from versions, jsonb_array_elements(content -> 'destinations') as destination
-     where versions.id = ? and destination ->> 'id' = ?`,
+  const [row] = await em.execute<{ entity: SnapshotEntity }[]>(
+    `select entity from versions, jsonb_array_elements(content -> '${collection}') as entity
+     where versions.id = ? and entity ->> 'id' = ?`,
     [versionId, id],
   );
-  return row?.destination;
+  return row?.entity;
 }
 
 /** Ids of the sources in the version the account runs. */

@@ -3,11 +3,10 @@ import { badRequest, notFound } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import type { CoreServices } from '../api/define-endpoint.ts';
 import { pageOf, pageQuery } from '../api/pagination.ts';
-import { findLiveDestination } from '../draft/live-version.ts';
 import type { Editing } from '../draft/edit-entities.ts';
 import { withAudit } from '../draft/audited-effect.ts';
-import { findEntity } from '../draft/entity-store.ts';
 import { isUuid } from '../store/text.ts';
+import { findDispatched, findLiveDispatched } from './find-dispatched.ts';
 import {
   deadLetterReply,
   readReplayRequest,
@@ -51,7 +50,7 @@ export const replayEndpoints = [
       const list = { list: 'dead-letters', accountId, filters: { id, reason, from, to } };
       const { limit, after } = paginator.read(query, list);
       const filter = { reason, ...readTimeRange(query) };
-      const row = await findEntity(storage.fork(), accountId, 'destinations', id);
+      const row = await findDispatched(storage.fork(), accountId, id);
       if (row === undefined) throw notFound('destination');
       const beforeSeq = after === undefined ? undefined : Number(after[0]);
       const { letters, nextBeforeSeq } = await replays.deadLetters(row.id, { limit, beforeSeq, filter });
@@ -79,9 +78,9 @@ export const replayEndpoints = [
       const request = readReplayRequest(body);
       const id = params['id'] ?? '';
       const check = async ({ em }: Editing): Promise<void> => {
-        const row = await findEntity(em, accountId, 'destinations', id);
+        const row = await findDispatched(em, accountId, id);
         if (row === undefined) throw notFound('destination');
-        const live = await findLiveDestination(em, accountId, row.id);
+        const live = await findLiveDispatched(em, row);
         if (live === undefined) throw badRequest('the destination is not in the live version: publish it first');
         if (live['status'] !== 'Enabled') {
           throw badRequest('the destination is Disabled in the live version: enable and publish it first');
@@ -114,7 +113,7 @@ export const replayEndpoints = [
       const id = params['id'] ?? '';
       const list = { list: 'replays', accountId, filters: { id } };
       const { limit, after } = paginator.read(query, list);
-      const row = await findEntity(storage.fork(), accountId, 'destinations', id);
+      const row = await findDispatched(storage.fork(), accountId, id);
       if (row === undefined) throw notFound('destination');
       const jobs = await replays.list(row.id);
       // Ids are made in the order of time.
@@ -131,7 +130,7 @@ export const replayEndpoints = [
     summary: 'Read how far a replay is',
     reply: replayReply,
     async handle({ params, principal }, { storage, replays }: CoreServices & ReplayServices) {
-      const row = await findEntity(storage.fork(), principal.accountId, 'destinations', params['id'] ?? '');
+      const row = await findDispatched(storage.fork(), principal.accountId, params['id'] ?? '');
       if (row === undefined) throw notFound('destination');
       const replayId = params['replayId'] ?? '';
       const job = isUuid(replayId) ? await replays.find(row.id, replayId) : undefined;
@@ -149,7 +148,7 @@ export const replayEndpoints = [
     reply: replayReply,
     async handle({ params, principal }, services: CoreServices & ReplayServices) {
       const { id = '', replayId = '' } = params;
-      const row = await findEntity(services.storage.fork(), principal.accountId, 'destinations', id);
+      const row = await findDispatched(services.storage.fork(), principal.accountId, id);
       if (row === undefined) throw notFound('destination');
       const known = isUuid(replayId) ? await services.replays.find(id, replayId) : undefined;
       if (known === undefined) throw notFound('replay');

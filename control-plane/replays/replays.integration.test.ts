@@ -175,3 +175,17 @@ test('replay: one that is not there, or of another account, is 404', async () =>
   expect((await stranger.get(`${path}/dead-letters`)).status).toBe(404);
   expect((await stranger.post(`${path}/replay`, { what: 'dead-letters' })).status).toBe(404);
 });
+
+test('dead letters and replays: of a source that fetches, too, once it has a token to fetch with', async () => {
+  const { body: source } = await client.post('/sources', { type: 'FacebookLeadAds' });
+  const { body: other } = await client.post('/sources', { type: 'TypeformWebhooks' });
+  const ofSource = `/destinations/${source.id}`;
+  expect(await client.get(`${ofSource}/dead-letters`)).toMatchObject({ status: 200, body: { entities: [] } });
+  expect((await client.get(`/destinations/${other.id}/dead-letters`)).status).toBe(404);
+  await client.publish();
+  expect((await client.post(`${ofSource}/replay`, { what: 'dead-letters' })).status).toBe(400);
+  await client.patch(`/sources/${source.id}`, { accessToken: 'page-token' });
+  await client.publish();
+  expect(await client.post(`${ofSource}/replay`, { what: 'dead-letters' })).toMatchObject({ status: 200 });
+  expect((await client.get(`${ofSource}/replays`)).body.entities).toHaveLength(1);
+});

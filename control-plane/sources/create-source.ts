@@ -10,20 +10,16 @@ import { createEntity } from '../draft/edit-entities.ts';
 import { hashSourceKey } from '../../shared/contracts/config/account-config.ts';
 import { SourceKey } from '../../shared/postgres/entities.ts';
 import { randomText } from '../store/text.ts';
-import { sealSigningSecret, signingSealer } from './signing-secret.ts';
+import { sealSourceSecrets, sourceSealers } from './source-secrets.ts';
+import type { SourceBoxes } from './source-secrets.ts';
 
 /** Adds a source to the draft, with its live and its test key. */
-export async function createSource(
-  editing: Editing,
-  secretBox: SecretBox,
-  fields: JsonObject,
-  sourceSecrets?: SecretBox,
-): Promise<ConfigEntityRow> {
+export async function createSource(editing: Editing, boxes: SourceBoxes, fields: JsonObject): Promise<ConfigEntityRow> {
   const { accountId } = editing.principal;
   const row = await createEntity(editing, sources, fields, (id, body) =>
-    sealSigningSecret(body, null, signingSealer(sourceSecrets, accountId, id)),
+    sealSourceSecrets(body, {}, sourceSealers(boxes, accountId, id)),
   );
-  await issueSourceKeys(editing.em, secretBox, row, editing.now);
+  await issueSourceKeys(editing.em, boxes.secretBox, row, editing.now);
   return row;
 }
 

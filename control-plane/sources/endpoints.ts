@@ -16,7 +16,7 @@ import { addToOutbox } from '../publishing/outbox.ts';
 import type { PublishingService } from '../publishing/publishing-service.ts';
 import { createSource, issueSourceKeys, readSourceTokens } from './create-source.ts';
 import { publishedSources } from '../draft/live-version.ts';
-import { sealSigningSecret, signingSealer } from './signing-secret.ts';
+import { sealSourceSecrets, sourceSealers } from './source-secrets.ts';
 import { sourceReply, tokensReply, viewSource, viewTokens } from './source-view.ts';
 
 /** What sources need beside what every endpoint has. */
@@ -67,9 +67,7 @@ export const sourceEndpoints = [
     reply: sourceReply,
     async handle({ body, principal }, services: CoreServices & SourceServices) {
       const fields = body as Record<string, unknown>;
-      const row = await edit(services, principal, (editing) =>
-        createSource(editing, services.secretBox, fields, services.sourceSecrets),
-      );
+      const row = await edit(services, principal, (editing) => createSource(editing, services, fields));
       return viewSource(row, new Set(), services.liveValues);
     },
   }),
@@ -103,9 +101,9 @@ export const sourceEndpoints = [
       const fields = status === null || status === undefined ? others : { ...others, status };
       return edit(services, principal, async (editing) => {
         const id = params['id'] ?? '';
-        const sealer = signingSealer(services.sourceSecrets, principal.accountId, id);
+        const sealers = sourceSealers(services, principal.accountId, id);
         const row = await patchEntity(editing, sources, id, fields, (next, before) =>
-          sealSigningSecret(next, before['signingSecret'], sealer),
+          sealSourceSecrets(next, before, sealers),
         );
         return viewSource(row, await publishedSources(editing.em, principal.accountId), services.liveValues);
       });

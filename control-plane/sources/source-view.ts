@@ -8,8 +8,7 @@ import { replySchema, viewEntity } from '../collections/entity-schemas.ts';
 import type { LiveValues } from '../health/live-values.ts';
 import { installScript } from '../../shared/web-snippet/web-snippet.ts';
 import type { SourceTokens } from './create-source.ts';
-
-import { maskSigningSecret } from './signing-secret.ts';
+import { maskSourceSecrets } from './source-secrets.ts';
 
 const instant = Type.String({ format: 'date-time' });
 
@@ -28,7 +27,7 @@ export function viewSource(
   live: Pick<LiveValues, 'lastTriggeredAt' | 'lastDispatchedAt'>,
 ): JsonObject {
   return {
-    ...maskSigningSecret(viewEntity(sources, row)),
+    ...maskSourceSecrets(viewEntity(sources, row)),
     accountId: row.accountId,
     isPublished: published.has(row.id),
     lastTriggeredAt: isoOrNull(live.lastTriggeredAt(row.id)),

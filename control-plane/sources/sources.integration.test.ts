@@ -38,6 +38,7 @@ test('create source: answers the whole source, not published yet', async () => {
     projectAPIKey: null,
     probabilisticIdentity: null,
     signingSecret: null,
+    accessToken: null,
   });
   expect((await client.get(`/sources/${body.id}`)).body).toEqual(body);
 });
@@ -63,6 +64,7 @@ test.each([
   [{ type: 'WebSource', isPublished: true }, /isPublished is not a known field/],
   [{ type: 'WebSource', signingSecret: 's' }, /signingSecret has no use in a WebSource; it has in a CalComWebhooks/],
   [{ type: 'Heyflow', signingSecret: 's' }, /signingSecret has no use in a Heyflow/],
+  [{ type: 'Heyflow', accessToken: 't' }, /accessToken has no use in a Heyflow; it has in a FacebookLeadAds/],
   [{ type: 'CallRail', signingSecret: '********' }, /signingSecret is the mask of a secret, but none is stored/],
   [{ type: 'CallRail', signingSecret: 'enc:v1:AAAA' }, /signingSecret must not begin like a sealed secret/],
 ])('create source: refuses %j', async (body, message) => {

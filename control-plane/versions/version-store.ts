@@ -11,7 +11,7 @@ import { containsFolded, foldText, isUuid } from '../store/text.ts';
 import { isJsonObject } from '../../shared/runtime/json.ts';
 import { notFound } from '../api/api-error.ts';
 import { loadDraft } from '../draft/entity-store.ts';
-import { maskSigningSecret } from '../sources/signing-secret.ts';
+import { maskSourceSecrets } from '../sources/source-secrets.ts';
 import { maskSettings } from '../draft/mask-settings.ts';
 
 /** The version without its content, or undefined where the account has none of that id. */
@@ -141,5 +141,5 @@ export function maskSnapshot(snapshot: Snapshot): Snapshot {
     const settings = destination['settings'];
     return isJsonObject(settings) ? { ...destination, settings: maskSettings(settings) } : destination;
   });
-  return { ...snapshot, destinations, sources: snapshot.sources.map(maskSigningSecret) };
+  return { ...snapshot, destinations, sources: snapshot.sources.map(maskSourceSecrets) };
 }

@@ -25,12 +25,15 @@ properties, as all of the body does. The first path that leads to a value counts
   takes nothing at other addresses. A scheme with a time refuses one that lies more than
   \`WEBHOOK_SIGNATURE_AGE_MS_MAX\` from now. The secret can only be set for the types that have a scheme here, and needs
   \`SOURCE_SECRETS_KEY\`, the same in the control plane and the gateway.
+- **Fetched**: some providers only tell that something is there. With \`accessToken\` set on the source what a notice points to
+  is fetched by the pipeline after the request was answered, and is an event of its own. The token is sealed with
+  \`SECRETS_KEY\`: no gateway can open it.
 - **What a provider cannot mend** is no 4xx: unknown events, odd types, null characters and texts that are too long are taken
   (a text that is too long for a visitor's property stays in the event's). Refused are bodies that are not what they say
   (400), too large or of too many events (413), of another media type (415), or not signed (401).`;
 
 function describeKind(kind: SourceKind): string {
-  const { label, type, setUp, notes, signature, follows } = kind;
+  const { label, type, setUp, notes, signature, fetch, follows } = kind;
   const proof = signature === undefined ? 'not checked' : `${signature.label}; secret: ${signature.secretName}`;
   return [
     `## ${label}`,
@@ -42,6 +45,7 @@ function describeKind(kind: SourceKind): string {
       ['Set up', setUp],
       ...readRows(kind),
       ['Signature', proof],
+      ...(fetch === undefined ? [] : [['Fetched with', fetch.tokenName]]),
       ...(notes === undefined ? [] : [['Note', notes]]),
       ['Follows', follows.join(' ')],
     ].map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`),

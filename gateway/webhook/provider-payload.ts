@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ProviderEvent } from '../../shared/sources/sdk/source-kind.ts';
+import type { ProviderEvent } from '../../shared/sources/sdk/provider-event.ts';
 import type { MadeEvent } from '../ingest/made-events.ts';
 import { isWithinWindow, textCharactersMax } from '../payload/payload-fields.ts';
 import type { TimeWindow } from '../payload/payload-fields.ts';

@@ -6,9 +6,9 @@ import { followConfig } from '../../shared/nats/buckets/config-feed.ts';
 import { afterReconnect } from '../../shared/nats/connection/after-reconnect.ts';
 import type { Bucket } from '../../shared/nats/buckets/bucket.ts';
 import type { LogConnection } from '../../shared/nats/connection/connection.ts';
-import { publishedDestinations } from '../../shared/routing/published-destinations.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { AccountActor } from '../workers/registry.ts';
+import { dispatchedTo } from '../workers/dispatch/notice-sources.ts';
 import { accountActors, actorIdOf, idOfSpec } from '../workers/registry.ts';
 import type { Placement } from './placement.ts';
 import type { Supervisor } from '../supervisor/supervisor.ts';
@@ -31,9 +31,9 @@ export type FollowedAccounts = ConfigFeed & {
   readonly applied: number;
   /** Ids of the actors that are wanted now, by account; only accounts whose configuration is there. */
   wanted(): ReadonlyMap<string, ReadonlySet<string>>;
-  /** Destinations that are published now. */
+  /** What dispatchers are for now: published destinations, and sources whose notices are followed. */
   destinations(): readonly { readonly id: string; readonly type: string }[];
-  /** Whether a destination is published now. */
+  /** Whether one of them is. */
   delivers(accountId: string, destinationId: string): boolean;
 };
 
@@ -51,7 +51,7 @@ export async function followAccounts(options: FollowAccountsOptions): Promise<Fo
     const now = new Map(specs.map((spec) => [idOfSpec(spec), spec]));
     if (config === undefined) wanted.delete(accountId);
     else wanted.set(accountId, now);
-    const published = config === undefined ? [] : publishedDestinations(config);
+    const published = config === undefined ? [] : dispatchedTo(config);
     // Without their settings, which would stay in memory with them.
     destinations.set(
       accountId,

@@ -3,8 +3,11 @@ import { readLiveConfig } from '../../shared/collections/live-config.ts';
 import type { LiveConfig } from '../../shared/collections/live-config.ts';
 import { findPublished } from '../../shared/routing/published-destinations.ts';
 import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
+import { compileFetch } from '../workers/dispatch/compile-fetch.ts';
 import { compileTarget } from '../workers/dispatch/compile-target.ts';
 import type { DispatchTarget } from '../workers/dispatch/dispatcher-context.ts';
+import type { FetchUrls } from '../workers/dispatch/fetch-settings.ts';
+import { noticeSources } from '../workers/dispatch/notice-sources.ts';
 import { compileResolvePlan } from '../workers/resolve/resolve-plan.ts';
 import type { ResolvePlan } from '../workers/resolve/resolve-plan.ts';
 import { compileResultsPlan } from '../workers/results/results-plan.ts';
@@ -28,8 +31,14 @@ type Account = {
   results: { readonly plan: ResultsPlan | undefined } | undefined;
 };
 
-export function createAccountPlans(secrets: SecretBox): AccountPlans {
+export function createAccountPlans(secrets: SecretBox, fetchUrls: FetchUrls): AccountPlans {
   const accounts = new Map<string, Account>();
+  const compile = (config: LiveConfig, id: string): DispatchTarget | undefined => {
+    const destination = findPublished(config, id);
+    if (destination !== undefined) return compileTarget(config, destination, secrets);
+    const source = noticeSources(config).find((one) => one.id === id);
+    return source === undefined ? undefined : compileFetch(config, source, secrets, fetchUrls);
+  };
   return {
     configure(accountId, document) {
       if (document === undefined) {
@@ -55,9 +64,7 @@ export function createAccountPlans(secrets: SecretBox): AccountPlans {
       const account = accounts.get(accountId);
       if (account === undefined) return undefined;
       if (!account.targets.has(destinationId)) {
-        const destination = findPublished(account.config, destinationId);
-        const target = destination === undefined ? undefined : compileTarget(account.config, destination, secrets);
-        account.targets.set(destinationId, target);
+        account.targets.set(destinationId, compile(account.config, destinationId));
       }
       return account.targets.get(destinationId);
     },

@@ -67,7 +67,7 @@ export async function openHostResources(settings: HostSettings, logger: Logger):
     outcomes,
     health,
     visitors: createVisitorStore(pool, { cacheBytesMax: settings.visitorCacheBytesMax }),
-    plans: createAccountPlans(secrets),
+    plans: createAccountPlans(secrets, settings.fetchUrls),
     sourceActivity,
     timings: createDeliveryTimings(),
     createSender: (connectionsMax) =>

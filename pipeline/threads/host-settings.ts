@@ -10,6 +10,8 @@ import type { serviceEnv } from '../../shared/runtime/env.ts';
 import { count } from '../../shared/runtime/variables.ts';
 import { readDispatcherSettings } from '../workers/dispatch/dispatcher-settings.ts';
 import type { DispatcherSettings, dispatcherEnv } from '../workers/dispatch/dispatcher-settings.ts';
+import { readFetchUrls } from '../workers/dispatch/fetch-settings.ts';
+import type { FetchUrls, fetchEnv } from '../workers/dispatch/fetch-settings.ts';
 import { readRecentSettings } from '../workers/recent/recent-settings.ts';
 import type { RecentSettings, recentEnv } from '../workers/recent/recent-settings.ts';
 import { readResolverSettings } from '../workers/resolve/resolver-settings.ts';
@@ -27,6 +29,8 @@ export type HostSettings = {
   readonly logLevel: string;
   readonly log: LogAccess;
   readonly replicas: number;
+  /** Partitions of the ingest stream, as it was made. */
+  readonly partitions: number;
   readonly database: DatabaseAccess;
   readonly databaseConnectionsMax: number;
   readonly visitorCacheBytesMax: number;
@@ -38,6 +42,7 @@ export type HostSettings = {
   readonly recent: RecentSettings;
   readonly results: ResultsSettings;
   readonly dispatcher: DispatcherSettings;
+  readonly fetchUrls: FetchUrls;
 };
 
 /** What every thread has of its own. */
@@ -58,15 +63,20 @@ type HostSlices = typeof hostEnv &
   typeof resolverEnv &
   typeof recentEnv &
   typeof resultsEnv &
-  typeof dispatcherEnv;
+  typeof dispatcherEnv &
+  typeof fetchEnv;
 type HostVariables = Static<TObject<HostSlices>> & { readonly EGRESS_ALLOW: readonly string[] };
 
-export function readHostSettings(env: HostVariables, instanceId: string): Omit<HostSettings, 'thread'> {
+export function readHostSettings(
+  env: HostVariables,
+  { instanceId, partitions }: Pick<HostSettings, 'instanceId' | 'partitions'>,
+): Omit<HostSettings, 'thread'> {
   return {
     instanceId,
     logLevel: env.LOG_LEVEL,
     log: logAccess(env),
     replicas: env.LOG_REPLICAS,
+    partitions,
     database: databaseAccess(env),
     databaseConnectionsMax: env.PIPELINE_DATABASE_CONNECTIONS_MAX,
     visitorCacheBytesMax: env.PIPELINE_VISITOR_CACHE_BYTES_MAX,
@@ -76,5 +86,6 @@ export function readHostSettings(env: HostVariables, instanceId: string): Omit<H
     recent: readRecentSettings(env),
     results: readResultsSettings(env),
     dispatcher: readDispatcherSettings(env),
+    fetchUrls: readFetchUrls(env),
   };
 }

@@ -10,6 +10,9 @@ import { sourceTypes } from './source-types.ts';
 
 const listItemsMax = 1_000;
 
+/** Characters of a source's secrets, as they are given and as they are sealed, which makes them longer by a third. */
+export const secretCharactersMax = { signingSecret: 1_000, accessToken: 2_000 } as const;
+
 const body = Type.Object({
   name: nullable(Type.String({ maxLength: 250 })),
   type: Type.Enum([...sourceTypes]),
@@ -26,9 +29,18 @@ const body = Type.Object({
   signingSecret: nullable(
     Type.String({
       minLength: 1,
-      maxLength: 1_000,
+      maxLength: secretCharactersMax.signingSecret,
       description:
         'The secret a provider signs its requests with: set, requests without its signature are refused. Only for types whose provider signs. Read back masked; the mask sent back leaves it.',
+    }),
+  ),
+  accessToken: nullable(
+    Type.String({
+      minLength: 1,
+      maxLength: secretCharactersMax.accessToken,
+      pattern: String.raw`^[\x21-\x7e]+$`,
+      description:
+        'The token with which the provider is asked for what its notices only point to. Only for types whose provider sends such notices. Read back masked; the mask sent back leaves it.',
     }),
   ),
 });
@@ -52,6 +64,7 @@ export const sources = defineCollection({
     projectAPIKey: null,
     probabilisticIdentity: null,
     signingSecret: null,
+    accessToken: null,
   },
   harmless: ['name', 'selectedAccountId', 'botScoreThreshold', 'projectAPIKey', 'probabilisticIdentity'],
   fixed: ['type'],
@@ -60,15 +73,16 @@ export const sources = defineCollection({
   describe: ({ type, status }) => ({ type: textOf(type), summary: textOf(status) }),
 });
 
+/** What of a kind each secret of a source is for. */
+const secretUses = { signingSecret: 'signature', accessToken: 'fetch' } as const;
+
 function checkSource(source: JsonObject): FieldProblem[] {
   const problems: FieldProblem[] = [];
-  const { type, redirectUrl, whitelistIps, whitelistDomains, probabilisticIdentity, signingSecret } = source;
-  if (typeof signingSecret === 'string' && findSourceKind(textOf(type))?.signature === undefined) {
-    const signing = sourceKinds.flatMap((kind) => (kind.signature === undefined ? [] : [kind.type]));
-    problems.push({
-      field: 'signingSecret',
-      problem: `has no use in a ${textOf(type)}; it has in a ${signing.toSorted().join(', ')}`,
-    });
+  const { type, redirectUrl, whitelistIps, whitelistDomains, probabilisticIdentity } = source;
+  for (const [field, use] of Object.entries(secretUses)) {
+    if (typeof source[field] !== 'string' || findSourceKind(textOf(type))?.[use] !== undefined) continue;
+    const useful = sourceKinds.flatMap((kind) => (kind[use] === undefined ? [] : [kind.type]));
+    problems.push({ field, problem: `has no use in a ${textOf(type)}; it has in a ${useful.toSorted().join(', ')}` });
   }
   if (typeof redirectUrl === 'string' && !isWebUrl(redirectUrl)) {
     problems.push({ field: 'redirectUrl', problem: 'must be an absolute http or https URL' });

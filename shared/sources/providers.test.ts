@@ -43,6 +43,22 @@ test('source kinds: a secret that travels in a body is not kept', () => {
   expect(JSON.stringify(event)).not.toContain('secret');
 });
 
+test('source kinds: what a notice points to is asked for, of each notice of a request', () => {
+  const following = sourceKinds.filter(({ fetch }) => fetch !== undefined);
+  for (const { type, fetch, readEvents } of following) {
+    const { body = '{}' } = examples.find((example) => example.type === type) ?? {};
+    const requests = readEvents(JSON.parse(body)).map(({ properties }) =>
+      fetch?.request(properties, { url: 'https://proxy.example.net/to', token: 'a-token' }),
+    );
+    expect(new Set(requests.map((request) => request?.url)).size).toBe(requests.length);
+    for (const request of requests) {
+      expect(request?.url).toMatch(/^https:\/\/proxy\.example\.net\/to\/[^?]+$/);
+      expect(JSON.stringify(request?.headers)).toContain('a-token');
+    }
+  }
+  expect(following.map(({ type }) => type)).toEqual(['FacebookLeadAds']);
+});
+
 const odd: unknown[] = [
   {},
   [],

@@ -11,6 +11,7 @@ export const hostSettingsForTests: Omit<HostSettings, 'thread'> = {
   logLevel: 'silent',
   log: { url: '' },
   replicas: 1,
+  partitions: 1,
   database: { databaseUrl: '' },
   databaseConnectionsMax: 1,
   visitorCacheBytesMax: 0,
@@ -20,4 +21,5 @@ export const hostSettingsForTests: Omit<HostSettings, 'thread'> = {
   recent: readRecentSettings(defaultsOf(recentEnv)),
   results: readResultsSettings(defaultsOf(resultsEnv)),
   dispatcher: readDispatcherSettings(defaultsOf(dispatcherEnv)),
+  fetchUrls: {},
 };

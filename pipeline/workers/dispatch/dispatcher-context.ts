@@ -5,6 +5,7 @@ import type { LogConnection } from '../../../shared/nats/connection/connection.t
 import type { DispatchPlan } from '../../../shared/routing/dispatch-plan.ts';
 import type { PublishedDestination } from '../../../shared/routing/published-destinations.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
+import type { NoticeFetch } from '../../../shared/sources/sdk/notice-fetch.ts';
 import type { DispatcherSettings } from './dispatcher-settings.ts';
 import type { DeliveryTimings } from './sending/delivery-timings.ts';
 import type { SourceActivity } from './health/source-activity.ts';
@@ -12,7 +13,11 @@ import type { OutcomeNote } from './outbox/outcome-observer.ts';
 import type { RetryPolicy } from './retry/retry-policy.ts';
 
 /** A destination as it is published now: its rules and how to send to it, or why neither can be used. */
-export type DispatchTarget = { readonly destination: PublishedDestination } & (
+export type DispatchTarget = {
+  readonly destination: PublishedDestination;
+  /** Of a source whose notices are followed: what is sent asks for what they point to. */
+  readonly fetch?: NoticeFetch | undefined;
+} & (
   | { readonly plan: DispatchPlan; readonly prepared: OfferedDestination; readonly problem: undefined }
   /** `problem` never holds a value of a setting. */
   | { readonly plan: undefined; readonly prepared: undefined; readonly problem: string }

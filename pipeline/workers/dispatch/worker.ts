@@ -1,6 +1,6 @@
 import { dispatcherConsumer, retriesOfDestination } from '../../../shared/contracts/subjects.ts';
+import type { Sender } from '../../../shared/egress/sender.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
-import { publishedDestinations } from '../../../shared/routing/published-destinations.ts';
 import { consumersByKey, defineWorker } from '../worker/define-worker.ts';
 import type { DispatcherOptions, DispatchTarget } from './dispatcher-context.ts';
 import type { DispatcherSettings } from './dispatcher-settings.ts';
@@ -10,8 +10,10 @@ import type { OutcomeNote } from './outbox/outcome-observer.ts';
 import { createRetryPolicy } from './retry/retry-policy.ts';
 import { attemptOutcomes } from './sending/attempt-outcome.ts';
 import { startDispatcher } from './dispatcher.ts';
+import { dispatchedTo } from './notice-sources.ts';
+import { storeFetched } from './store-fetched.ts';
 
-/** Delivers the events of an account to one of its destinations. */
+/** Delivers the events of an account to one of its destinations, or follows the notices of one of its sources. */
 export type DispatcherSpec = {
   readonly kind: 'dispatcher';
   readonly accountId: string;
@@ -25,7 +27,11 @@ type Shared = 'connection' | 'health' | 'createSender' | 'sourceActivity' | 'tim
 type DispatcherHost = Pick<DispatcherOptions, Shared> & {
   readonly plans: { target(accountId: string, destinationId: string): DispatchTarget | undefined };
   readonly outcomes: { record(note: OutcomeNote): void };
-  readonly settings: { readonly instanceId: string; readonly dispatcher: DispatcherSettings };
+  readonly settings: {
+    readonly instanceId: string;
+    readonly partitions: number;
+    readonly dispatcher: DispatcherSettings;
+  };
 };
 
 export const dispatcherWorker = defineWorker({
@@ -36,7 +42,7 @@ export const dispatcherWorker = defineWorker({
     by: 'account',
     specs(config): readonly DispatcherSpec[] {
       const publishedAtMs = Date.parse(config.publishedAt);
-      return publishedDestinations(config).map(({ id, accountId }) => ({
+      return dispatchedTo(config).map(({ id, accountId }) => ({
         kind: 'dispatcher',
         accountId,
         destinationId: id,
@@ -73,14 +79,22 @@ export const dispatcherWorker = defineWorker({
     { accountId, destinationId, publishedAtMs }: DispatcherSpec,
     { plans, outcomes, settings, ...host }: DispatcherHost,
   ) {
+    const { connection } = host;
+    const { partitions } = settings;
+    const fetch = plans.target(accountId, destinationId)?.fetch;
+    const createSender = (connectionsMax: number): Sender => {
+      const sender = host.createSender(connectionsMax);
+      if (fetch === undefined) return sender;
+      return storeFetched(sender, { fetch, accountId, sourceId: destinationId, partitions, connection });
+    };
     return startDispatcher({
       accountId,
       destinationId,
       publishedAtMs,
       instanceId: settings.instanceId,
-      connection: host.connection,
+      connection,
       health: host.health,
-      createSender: (connectionsMax) => host.createSender(connectionsMax),
+      createSender,
       sourceActivity: host.sourceActivity,
       timings: host.timings,
       logger: host.logger,

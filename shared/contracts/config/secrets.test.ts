@@ -1,7 +1,15 @@
 import { createCipheriv, randomBytes } from 'node:crypto';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { SecretError, createSecretBox, isSealed, sealedBy, settingContext } from './secrets.ts';
+import {
+  SecretError,
+  createSecretBox,
+  createSourceSecretBox,
+  isSealed,
+  sealedBy,
+  settingContext,
+  signingSecretContext,
+} from './secrets.ts';
 
 const box = createSecretBox(randomBytes(32).toString('base64'));
 const place = settingContext('account-a', 'destination-b', 'headers');
@@ -64,4 +72,19 @@ test('secrets: a tag that is cut short opens nothing', () => {
 test('secrets: a key that is not 32 bytes is refused by the name of its variable', () => {
   expect(() => createSecretBox('c2hvcnQ=')).toThrow(/SECRETS_KEY:/);
   expect(() => createSecretBox(randomBytes(32).toString('base64'), 'c2hvcnQ=')).toThrow(/SECRETS_KEY_PREVIOUS:/);
+});
+
+test('source secrets: have a box of their own, which opens what the key before it sealed, and none without a key', () => {
+  const [older = '', newer = ''] = [1, 2].map(() => randomBytes(32).toString('base64'));
+  const place = signingSecretContext('account', 'source');
+  const sealed = createSourceSecretBox({ SOURCE_SECRETS_KEY: older })?.seal('very secret', place) ?? '';
+  const rotated = createSourceSecretBox({ SOURCE_SECRETS_KEY: newer, SOURCE_SECRETS_KEY_PREVIOUS: older });
+  expect(rotated?.open(sealed, place)).toBe('very secret');
+  const again = rotated?.seal('very secret', place) ?? '';
+  expect(createSourceSecretBox({ SOURCE_SECRETS_KEY: newer })?.open(again, place)).toBe('very secret');
+  expect(() => createSourceSecretBox({ SOURCE_SECRETS_KEY: newer })?.open(sealed, place)).toThrow(SecretError);
+  expect(createSourceSecretBox({})).toBeUndefined();
+  expect(() => createSourceSecretBox({ SOURCE_SECRETS_KEY: 'c2hvcnQ=' })).toThrow(/SOURCE_SECRETS_KEY:/);
+  const bad = { SOURCE_SECRETS_KEY: newer, SOURCE_SECRETS_KEY_PREVIOUS: 'c2hvcnQ=' };
+  expect(() => createSourceSecretBox(bad)).toThrow(/SOURCE_SECRETS_KEY_PREVIOUS:/);
 });

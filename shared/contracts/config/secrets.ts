@@ -1,4 +1,6 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { needs } from '../../runtime/env.ts';
+import type { EnvRule } from '../../runtime/env.ts';
 import { optionalSecret, secret } from '../../runtime/variables.ts';
 
 /**
@@ -41,8 +43,24 @@ export function sealedBy(keyId: string): string {
  * bytes, base64 or base64url. Throws SecretError for one that is not.
  */
 export function createSecretBox(current: string, ...others: readonly string[]): SecretBox {
-  const sealing = readKey(current, 'SECRETS_KEY');
-  const keys = [sealing, ...others.map((other) => readKey(other, 'SECRETS_KEY_PREVIOUS'))];
+  return boxOf(
+    readKey(current, 'SECRETS_KEY'),
+    others.map((other) => readKey(other, 'SECRETS_KEY_PREVIOUS')),
+  );
+}
+
+/** The box of what gateways open; undefined without a key for it. Throws SecretError for a key that is none. */
+export function createSourceSecretBox(env: SourceSecretVariables): SecretBox | undefined {
+  const { SOURCE_SECRETS_KEY: current, SOURCE_SECRETS_KEY_PREVIOUS: previous } = env;
+  if (current === undefined) return undefined;
+  const sealing = readKey(current, 'SOURCE_SECRETS_KEY');
+  return boxOf(sealing, previous === undefined ? [] : [readKey(previous, 'SOURCE_SECRETS_KEY_PREVIOUS')]);
+}
+
+type SecretKey = { readonly id: string; readonly key: Buffer };
+
+function boxOf(sealing: SecretKey, others: readonly SecretKey[]): SecretBox {
+  const keys = [sealing, ...others];
   const open = (key: Buffer, bytes: Buffer, context: string): string => {
     const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, nonceBytes), options);
     decipher.setAAD(Buffer.from(context)).setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));
@@ -79,7 +97,7 @@ export function createSecretBox(current: string, ...others: readonly string[]): 
   };
 }
 
-function readKey(base64: string, variable: string): { readonly id: string; readonly key: Buffer } {
+function readKey(base64: string, variable: string): SecretKey {
   const key = Buffer.from(base64, 'base64');
   if (key.length !== keyBytes) throw new SecretError(`reading ${variable}: it must be 32 bytes in base64`);
   const id = Buffer.from(hkdfSync('sha256', key, '', 'sluice secrets key id', keyIdBytes)).toString('base64url');
@@ -96,6 +114,11 @@ export function signingSecretContext(accountId: string, sourceId: string): strin
   return `${accountId}/${sourceId}/signing-secret`;
 }
 
+/** The context of the token with which a source's provider is asked for what its notices point to: see SecretBox.seal. */
+export function accessTokenContext(accountId: string, sourceId: string): string {
+  return `${accountId}/${sourceId}/access-token`;
+}
+
 /** The context of a source's key: see SecretBox.seal. */
 export function sourceKeyContext(accountId: string, sourceId: string, test: boolean): string {
   return `${accountId}/${sourceId}/source-key.${test ? 'test' : 'live'}`;
@@ -106,7 +129,7 @@ const keyRules = { pattern: '^[A-Za-z0-9+/_-]{43}=?$', mustBe: '32 bytes in base
 /** The keys of SecretBox. */
 export const secretsEnv = {
   SECRETS_KEY: secret(
-    'Seals and opens the secrets of destinations and source keys, and signs list cursors. The same for the control plane and the pipeline',
+    'Seals and opens the secrets of destinations, the access tokens of sources and source keys, and signs list cursors. The same for the control plane and the pipeline',
     keyRules,
   ),
   SECRETS_KEY_PREVIOUS: optionalSecret(
@@ -115,12 +138,24 @@ export const secretsEnv = {
   ),
 };
 
-/** The key of the SecretBox for what gateways have to open. */
+/** The keys of the SecretBox for what gateways have to open. */
 export const sourceSecretsEnv = {
   SOURCE_SECRETS_KEY: optionalSecret(
     'Seals and opens the signing secrets of sources. The same for the control plane and the gateway, and not SECRETS_KEY: a gateway opens nothing else. Without it no source can have one',
     keyRules,
   ),
+  SOURCE_SECRETS_KEY_PREVIOUS: optionalSecret(
+    'Opens what it sealed, and seals nothing: the key before SOURCE_SECRETS_KEY, or the one to come, while keys are rotated',
+    keyRules,
+  ),
+};
+
+/** What holds between them. */
+export const sourceSecretsRules: readonly EnvRule[] = [needs('SOURCE_SECRETS_KEY_PREVIOUS', 'SOURCE_SECRETS_KEY')];
+
+export type SourceSecretVariables = {
+  readonly SOURCE_SECRETS_KEY?: string | undefined;
+  readonly SOURCE_SECRETS_KEY_PREVIOUS?: string | undefined;
 };
 
 export type SecretVariables = { readonly SECRETS_KEY: string; readonly SECRETS_KEY_PREVIOUS?: string | undefined };

@@ -5,10 +5,9 @@ import { postJson } from '../sdk/http.ts';
 import { baseUrl, choice, matching, optionalText, requiredText, token } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 import { facebookOutcome } from './errors.ts';
+import { graphApi } from './graph-api.ts';
 import { facebookActionSources, facebookEvent } from './payload.ts';
 
-const standardUrl = 'https://graph.facebook.com';
-const standardVersion = 'v25.0';
 const batchEventsMax = 1_000;
 
 const settings = {
@@ -37,10 +36,10 @@ const settings = {
     sublabel: 'While it is set events appear in the Test Events tool.',
   }),
   apiVersion: optionalText(
-    { label: 'API version', placeholder: standardVersion, example: 'v25.0' },
-    matching(/^v\d{1,3}\.\d$/, `must be a version like ${standardVersion}`),
+    { label: 'API version', placeholder: graphApi.version, example: 'v25.0' },
+    matching(/^v\d{1,3}\.\d$/, `must be a version like ${graphApi.version}`),
   ),
-  baseUrl: baseUrl(standardUrl),
+  baseUrl: baseUrl(graphApi.url),
 };
 
 /**
@@ -70,7 +69,7 @@ export const facebook = defineDestination({
 });
 
 function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
-  const { apiVersion = standardVersion, actionSource, testEventCode } = given;
+  const { apiVersion = graphApi.version, actionSource, testEventCode } = given;
   const pixelId = encodeURIComponent(given.pixelId.trim());
   const url = `${given.baseUrl}/${apiVersion}/${pixelId}/events`;
   const headers = { authorization: `Bearer ${given.accessToken}` };

@@ -1,23 +1,40 @@
+import { facebookOutcome } from '../../destinations/facebook/errors.ts';
+import { graphApi } from '../../destinations/facebook/graph-api.ts';
+import { jsonAnswer } from '../../destinations/sdk/answers.ts';
+import { standardEvents } from '../../destinations/sdk/standard-events.ts';
 import { isJsonObject } from '../../runtime/json.ts';
 import type { JsonObject } from '../../runtime/json.ts';
-import { membersAsFields } from '../sdk/form-fields.ts';
+import type { FormField } from '../sdk/form-fields.ts';
+import { textOf } from '../sdk/path.ts';
 import { bodySignature } from '../sdk/signature.ts';
-import { defineSourceKind } from '../sdk/source-kind.ts';
+import { createEventReader, defineSourceKind } from '../sdk/source-kind.ts';
+
+/** The Graph API says of a lead that is not there, or not yet, what it says of one that the token may not see. */
+const notThere = 100;
+
+/** A lead as the Graph API tells of it: `GET /{lead}`, with the answers by the names of the form's fields. */
+const readLead = createEventReader({
+  type: 'FacebookLeadAds',
+  table: { name: () => standardEvents.lead.label, id: ({ id }) => leadId(id), time: ['created_time'] },
+  fields: ({ field_data: answers }) => answersOf(answers),
+  properties: ({ id, field_data: answers, ...others }) => ({ ...others, leadgen_id: id, ...byName(answers) }),
+});
 
 /**
  * Facebook Lead Ads: notices that a lead is there, several in one request. A notice holds the lead's ids only; who it is
- * has to be asked of the Graph API.
+ * the Graph API tells, to who asks with a token of the page that may read its leads (`leads_retrieval`).
  */
 export const facebookLeadAds = defineSourceKind({
   type: 'FacebookLeadAds',
   label: 'Facebook Lead Ads',
   setUp:
-    'The app, Webhooks, Page: Callback URL, with the source key as Verify Token; subscribe to `leadgen`, and the page to the app',
+    'The app, Webhooks, Page: Callback URL, with the source key as Verify Token; subscribe to `leadgen`, and the page to the app. `accessToken` of the source: a long-lived token of the page',
   notes:
-    'The events are notices, called `leadgen`, with the lead’s id. The lead itself is not fetched: its fields are read where something posts them with the notice as `field_data`.',
+    'The events are notices, called `leadgen`, with the lead’s id. With an `accessToken` each lead is fetched, and is an event of its own, called `Lead`: with the ids and the answers as properties, and e-mail address, phone and name as its visitor’s. A lead that is not there yet, and a Graph API that is away, are tried again as destinations are; a token that is refused holds the source until there is another one. What cannot be fetched is a dead letter under the source’s id, listed and replayed as those of a destination: `/rest/v1/destinations/{source id}/dead-letters`. Without a token the fields are only read where something posts them with the notice as `field_data`.',
   follows: [
     'https://developers.facebook.com/docs/graph-api/webhooks/getting-started',
     'https://developers.facebook.com/docs/graph-api/webhooks/getting-started/webhooks-for-leadgen',
+    'https://developers.facebook.com/docs/marketing-api/guides/lead-ads/retrieving',
   ],
   signature: bodySignature({
     header: 'X-Hub-Signature-256',
@@ -34,7 +51,36 @@ export const facebookLeadAds = defineSourceKind({
     time: ['value.created_time', 'time'],
   },
   fields: ({ value }) => (isJsonObject(value) ? answersOf(value['field_data']) : []),
+  fetch: {
+    tokenName: 'a page access token with `leads_retrieval`',
+    url: graphApi.url,
+    request({ field, value }, { url, token }) {
+      const id = field === 'leadgen' && isJsonObject(value) ? textOf(value['leadgen_id']) : undefined;
+      if (id === undefined || !/^\d{1,40}$/.test(id)) return undefined;
+      // It came with what would be fetched.
+      if (isJsonObject(value) && Array.isArray(value['field_data'])) return undefined;
+      const headers = { authorization: `Bearer ${token}` };
+      return { method: 'GET', url: `${url}/${graphApi.version}/${id}`, headers };
+    },
+    readFailure(answer) {
+      const error = jsonAnswer(answer)?.['error'];
+      const isNotThere = isJsonObject(error) && error['code'] === notThere;
+      return isNotThere
+        ? { kind: 'retry', reason: `status ${answer.status}, code ${notThere}` }
+        : facebookOutcome(answer);
+    },
+    readEvent(answer) {
+      return leadId(answer['id']) !== undefined && Array.isArray(answer['field_data'])
+        ? readLead(answer)[0]
+        : undefined;
+    },
+  },
 });
+
+function leadId(id: unknown): string | undefined {
+  const text = textOf(id);
+  return text === undefined ? undefined : `lead:${text}`;
+}
 
 /** Each change of each entry, with the page's id and the time of its entry. */
 function changesOf(body: unknown): readonly unknown[] {
@@ -46,10 +92,23 @@ function changesOf(body: unknown): readonly unknown[] {
 }
 
 /** A lead's answers: `[{name, values}]`. */
-function answersOf(fieldData: unknown) {
-  return objectsOf(fieldData).flatMap(({ name, values }) =>
-    membersAsFields({ [String(name)]: Array.isArray(values) ? (values as readonly unknown[])[0] : values }),
+function answersOf(fieldData: unknown): FormField[] {
+  return objectsOf(fieldData).map(({ name, values }) => ({ label: String(name), value: firstOf(values) }));
+}
+
+/** The same by their names: a text, or a list where several were chosen. */
+function byName(fieldData: unknown): JsonObject {
+  const answers = objectsOf(fieldData).slice(0, answersMax);
+  return Object.fromEntries(
+    answers.map(({ name, values }) => [
+      String(name),
+      Array.isArray(values) && values.length > 1 ? (values as readonly unknown[]) : firstOf(values),
+    ]),
   );
 }
+
+const answersMax = 200;
+
+const firstOf = (values: unknown): unknown => (Array.isArray(values) ? (values as readonly unknown[])[0] : values);
 
 const objectsOf = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isJsonObject) : []);

@@ -5,33 +5,10 @@ import { isEmail, readFormPerson, splitName } from './form-fields.ts';
 import type { FormField } from './form-fields.ts';
 import { compilePath, textOf, valueAt } from './path.ts';
 import type { Path } from './path.ts';
+import type { ProviderEvent } from './provider-event.ts';
 import { readTime } from './read-time.ts';
+import type { NoticeFetch } from './notice-fetch.ts';
 import type { SignatureScheme } from './signature.ts';
-
-/** What a provider's body says about one event, as far as it does. */
-export type ProviderEvent = {
-  /** `identify` says something of a visitor, and that nothing happened. */
-  readonly kind: 'track' | 'identify';
-  readonly name: string | undefined;
-  /** The same for a repeat of the request, and for nothing else of this account. */
-  readonly id: string | undefined;
-  /** In ms since the epoch. */
-  readonly timeMs: number | undefined;
-  readonly userId: string | undefined;
-  readonly externalId: string | undefined;
-  readonly email: string | undefined;
-  /** Well-known visitor properties by name. */
-  readonly traits: Readonly<Record<string, string>>;
-  /** The visitor's other properties. */
-  readonly custom: JsonObject | undefined;
-  /** Where it happened: current_url, referrer, utm_* and click ids. */
-  readonly context: Readonly<Record<string, string>>;
-  /** The end user's, never the provider's. */
-  readonly ip: string | undefined;
-  readonly userAgent: string | undefined;
-  /** All of the event as it came. */
-  readonly properties: JsonObject;
-};
 
 /** Paths of a value; the first that leads to one counts. See compilePath. */
 type Paths = readonly string[];
@@ -84,6 +61,8 @@ export type SourceKindDeclaration = {
   properties?(event: JsonObject): unknown;
   /** The provider asks for the address with a GET before it uses it: what to look for in that query, and the answer. */
   readonly challenge?: { readonly token: string; readonly answer: string };
+  /** Its events only point to what happened, which is fetched where the source has a token for that. */
+  readonly fetch?: NoticeFetch;
 };
 
 export type SourceKind = Omit<SourceKindDeclaration, 'table' | 'split' | 'prepare' | 'fields'> & {
@@ -100,21 +79,28 @@ const traitCharactersMax = 2_000;
 
 /** Declares a kind of source whose bodies we understand: a file, and a line in the registry. */
 export function defineSourceKind(declaration: SourceKindDeclaration): SourceKind {
-  const { split, prepare, fields, table, ...rest } = declaration;
+  const { split: _split, prepare: _prepare, fields, ...rest } = declaration;
+  return { ...rest, readsFields: fields !== undefined, readEvents: createEventReader(declaration) };
+}
+
+/** What says how the events of a body are read. */
+type ReaderDeclaration = Pick<
+  SourceKindDeclaration,
+  'type' | 'table' | 'split' | 'prepare' | 'fields' | 'isIdentify' | 'custom' | 'properties'
+>;
+
+/** Reads the events of a body: see `SourceKind.readEvents`. For what a provider tells otherwise than by its webhook, too. */
+export function createEventReader(declaration: ReaderDeclaration): (body: unknown) => ProviderEvent[] {
+  const { split, prepare, fields, table } = declaration;
   const read = compileTable(table);
   const prefix = declaration.type.replace(/Webhooks?$/, '').toLowerCase();
-  return {
-    ...rest,
-    table,
-    readsFields: fields !== undefined,
-    readEvents(body) {
-      const parts = split?.(body) ?? (Array.isArray(body) ? (body as readonly unknown[]) : [body]);
-      return parts.map((part) => {
-        const whole = isJsonObject(part) ? part : { value: part };
-        const event = prepare?.(whole) ?? whole;
-        return readOne(declaration, read, prefix, event, fields?.(event) ?? []);
-      });
-    },
+  return (body) => {
+    const parts = split?.(body) ?? (Array.isArray(body) ? (body as readonly unknown[]) : [body]);
+    return parts.map((part) => {
+      const whole = isJsonObject(part) ? part : { value: part };
+      const event = prepare?.(whole) ?? whole;
+      return readOne(declaration, read, prefix, event, fields?.(event) ?? []);
+    });
   };
 }
 
@@ -180,7 +166,7 @@ function firstOf<Value>(paths: readonly Path[], read: (path: Path) => Value | un
 }
 
 function readOne(
-  declaration: SourceKindDeclaration,
+  declaration: ReaderDeclaration,
   table: CompiledTable,
   prefix: string,
   event: JsonObject,

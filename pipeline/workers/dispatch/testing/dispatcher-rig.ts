@@ -58,7 +58,7 @@ export async function createDispatcherRig(natsUrl: string) {
   const destinationId = randomUUID();
   const publishedAtMs = Date.now();
   let isBroken = false;
-  const plans = createAccountPlans(createSecretBox(randomBytes(32).toString('base64')));
+  const plans = createAccountPlans(createSecretBox(randomBytes(32).toString('base64')), {});
   const rules = createEgressRules(['127.0.0.0/8']);
   const lookupFor = createGuardedLookup(rules);
   const sourceActivity = createSourceActivity(health, 'test', () => undefined);

@@ -1,0 +1,31 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
+import type { ConfigEntityRow } from '../../shared/postgres/entities.ts';
+import { findSourceKind } from '../../shared/sources/registry.ts';
+import { findEntity } from '../draft/entity-store.ts';
+import { findLiveDestination, findLiveSource } from '../draft/live-version.ts';
+
+/**
+ * What has dead letters, by its id: a destination, or a source whose notices are followed, which stands in for one. Undefined
+ * where the account has neither.
+ */
+export async function findDispatched(
+  em: EntityManager,
+  accountId: string,
+  id: string,
+): Promise<ConfigEntityRow | undefined> {
+  const destination = await findEntity(em, accountId, 'destinations', id);
+  if (destination !== undefined) return destination;
+  const source = await findEntity(em, accountId, 'sources', id);
+  return findSourceKind(String(source?.body['type']))?.fetch === undefined ? undefined : source;
+}
+
+/** The same as the account runs it; undefined where its live version does not have it, or nothing to fetch with. */
+export async function findLiveDispatched(
+  em: EntityManager,
+  { collection, accountId, id }: ConfigEntityRow,
+): Promise<SnapshotEntity | undefined> {
+  if (collection !== 'sources') return findLiveDestination(em, accountId, id);
+  const source = await findLiveSource(em, accountId, id);
+  return typeof source?.['accessToken'] === 'string' ? source : undefined;
+}

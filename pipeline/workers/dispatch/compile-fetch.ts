@@ -1,0 +1,88 @@
+import type { LiveConfig } from '../../../shared/collections/live-config.ts';
+import { accessTokenContext, SecretError } from '../../../shared/contracts/config/secrets.ts';
+import type { SecretBox } from '../../../shared/contracts/config/secrets.ts';
+import type { OfferedDestination } from '../../../shared/destinations/common-settings.ts';
+import { jsonAnswer } from '../../../shared/destinations/sdk/answers.ts';
+import { onlyEvent, UnfitEventError } from '../../../shared/destinations/sdk/destination.ts';
+import type { OutboundAnswer, Outcome } from '../../../shared/destinations/sdk/destination.ts';
+import { deliveryHeaders } from '../../../shared/destinations/sdk/http.ts';
+import type { DispatchPlan } from '../../../shared/routing/dispatch-plan.ts';
+import type { PublishedDestination } from '../../../shared/routing/published-destinations.ts';
+import type { FetchAccess, NoticeFetch } from '../../../shared/sources/sdk/notice-fetch.ts';
+import { findSourceKind } from '../../../shared/sources/registry.ts';
+import type { ProviderEvent } from '../../../shared/sources/sdk/provider-event.ts';
+import type { DispatchTarget } from './dispatcher-context.ts';
+import type { FetchUrls } from './fetch-settings.ts';
+
+/** Compiles a source whose notices are followed: which events are for it, and what is asked for each. */
+export function compileFetch(
+  config: LiveConfig,
+  destination: PublishedDestination,
+  secrets: SecretBox,
+  urls: FetchUrls,
+): DispatchTarget {
+  const { id, accountId, type, unreadable } = destination;
+  const fetch = findSourceKind(type)?.fetch;
+  const sealed = config.collections.sources.find((source) => source.id === id)?.accessToken;
+  if (fetch === undefined || unreadable !== undefined || typeof sealed !== 'string') {
+    const problem = `source ${unreadable ?? 'accessToken'}: cannot be read by this build`;
+    return { destination, fetch, plan: undefined, prepared: undefined, problem };
+  }
+  try {
+    const token = secrets.open(sealed, accessTokenContext(accountId, id));
+    const access = { url: urls[type] ?? fetch.url, token };
+    return {
+      destination,
+      fetch,
+      plan: planOf(destination),
+      prepared: prepareFetch(fetch, access),
+      problem: undefined,
+    };
+  } catch (error) {
+    if (!(error instanceof SecretError)) throw error;
+    return { destination, fetch, plan: undefined, prepared: undefined, problem: error.message };
+  }
+}
+
+/** Nothing of what an account decides of dispatches holds here: to read one's own event is none. */
+function planOf(destination: PublishedDestination): DispatchPlan {
+  return {
+    destination,
+    decide({ isTest, sourceId }) {
+      if (isTest) return { kind: 'skip', rule: 'test' };
+      if (!destination.isEnabled) return { kind: 'skip', rule: 'disabled' };
+      return sourceId === destination.id ? { kind: 'send' } : { kind: 'skip', rule: 'source' };
+    },
+  };
+}
+
+function prepareFetch(fetch: NoticeFetch, access: FetchAccess): OfferedDestination {
+  return {
+    order: 'none',
+    batchEventsMax: 1,
+    accepts: ({ resolved }) => fetch.request(resolved.event.event_properties, access) !== undefined,
+    buildRequest(events) {
+      const { resolved } = onlyEvent(events);
+      const request = fetch.request(resolved.event.event_properties, access);
+      if (request === undefined) throw new UnfitEventError('the event is no notice');
+      return { ...request, headers: { ...deliveryHeaders(events), ...request.headers }, body: undefined };
+    },
+    readAnswer(answer, events) {
+      const outcome = outcomeOf(fetch, answer);
+      return outcome === undefined ? undefined : events.map(() => outcome);
+    },
+  };
+}
+
+function outcomeOf(fetch: NoticeFetch, answer: OutboundAnswer): Outcome | undefined {
+  if (answer.status >= 300) return fetch.readFailure(answer);
+  return fetchedEvent(fetch, answer) === undefined
+    ? { kind: 'reject', reason: 'the answer is not what the notice is about' }
+    : undefined;
+}
+
+/** The event that an answer holds; undefined where it holds none. */
+export function fetchedEvent(fetch: NoticeFetch, answer: OutboundAnswer): ProviderEvent | undefined {
+  const said = answer.status < 300 ? jsonAnswer(answer) : undefined;
+  return said === undefined ? undefined : fetch.readEvent(said);
+}

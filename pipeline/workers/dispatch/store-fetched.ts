@@ -1,0 +1,78 @@
+import { envelopeHead, envelopeLine, envelopePrefix } from '../../../shared/contracts/events/envelope.ts';
+import { FrameWriter } from '../../../shared/contracts/events/frame.ts';
+import { partitionOf } from '../../../shared/contracts/events/partition.ts';
+import { ingestSubject } from '../../../shared/contracts/subjects.ts';
+import type { Sender } from '../../../shared/egress/sender.ts';
+import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
+import { publishWithRetry, PublishError } from '../../../shared/nats/publish/publisher.ts';
+import type { NoticeFetch } from '../../../shared/sources/sdk/notice-fetch.ts';
+import type { ProviderEvent } from '../../../shared/sources/sdk/provider-event.ts';
+import { fetchedEvent } from './compile-fetch.ts';
+
+export type StoreFetchedOptions = {
+  readonly fetch: NoticeFetch;
+  readonly accountId: string;
+  readonly sourceId: string;
+  /** Partitions of the ingest stream. */
+  readonly partitions: number;
+  readonly connection: LogConnection;
+};
+
+/** How often the log is asked to take an event before the notice is followed anew, later. */
+const publishesMax = 3;
+
+/**
+ * A sender that puts what it fetched into the ingest log before it tells of the answer: an event of the source like any
+ * other, which is resolved and dispatched. Where the log does not take it, the answer counts as none, and it is fetched
+ * again. The event's id is made of the provider's, so one that was stored twice is known as one.
+ */
+export function storeFetched(sender: Sender, options: StoreFetchedOptions): Sender {
+  return {
+    async send(request) {
+      const result = await sender.send(request);
+      const event = result.kind === 'answered' ? fetchedEvent(options.fetch, result.answer) : undefined;
+      if (event === undefined) return result;
+      try {
+        await publishEvent(options, event);
+        return result;
+      } catch (error) {
+        if (!(error instanceof PublishError)) throw error;
+        const reason = `the log did not take what was fetched: ${error.reason}`;
+        return { kind: 'failed', failure: 'connection', reason, permanent: false };
+      }
+    },
+    close: () => sender.close(),
+  };
+}
+
+async function publishEvent(options: StoreFetchedOptions, event: ProviderEvent): Promise<void> {
+  const { accountId, sourceId, partitions, connection } = options;
+  const { id = '', userId, externalId, email, timeMs, traits, custom, context, kind } = event;
+  const userProperties = { ...traits, ...(custom === undefined ? {} : { custom_properties: custom }) };
+  const body = {
+    distinctId: id,
+    event: kind === 'identify' ? undefined : event.name,
+    time: timeMs,
+    userId,
+    externalId,
+    email,
+    userProperties,
+    eventProperties: event.properties,
+    defaultProperties: context,
+  };
+  const head = envelopeHead(envelopePrefix({ account: accountId, source: sourceId, test: false }), {
+    at: Date.now(),
+    kind,
+    id,
+  });
+  const frame = new FrameWriter();
+  frame.appendLine(envelopeLine(head, JSON.stringify(body, withoutNulls)));
+  const subject = ingestSubject(partitionOf(accountId, { userId, externalId, email, distinctId: id }, partitions));
+  const message = { subject, payload: frame.bytes(), msgId: `fetched.${sourceId}.${id}` };
+  await publishWithRetry(connection, message, { attemptsMax: publishesMax });
+}
+
+/** No store takes a null character, and nobody can mend what a visitor typed into a form. */
+function withoutNulls(_key: string, value: unknown): unknown {
+  return typeof value === 'string' ? value.replaceAll('\0', '\ufffd') : value;
+}
