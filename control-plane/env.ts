@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { proxyProblems, trustedProxiesEnv } from '../shared/admission/client-address.ts';
-import { secretsEnv, sourceSecretsEnv } from '../shared/contracts/config/secrets.ts';
+import { secretsEnv, sourceSecretsEnv, sourceSecretsRules } from '../shared/contracts/config/secrets.ts';
 import { egressEnv, rangeProblems } from '../shared/egress/egress-rules.ts';
 import { logEnv, logEnvRules } from '../shared/nats/connection/log-access.ts';
 import { topologyEnv } from '../shared/nats/streams/topology-settings.ts';
@@ -53,7 +53,7 @@ export type ControlPlaneEnv = Static<typeof schema>;
 
 const readFile = (path: string): string => readFileSync(path, 'utf8');
 
-const rules = [...logEnvRules, ...databaseRules, ...controlPlaneHttpRules];
+const rules = [...logEnvRules, ...databaseRules, ...controlPlaneHttpRules, ...sourceSecretsRules];
 
 /** The environment of the service. Throws EnvError with every problem. */
 export function readControlPlaneEnv(
@@ -65,13 +65,13 @@ export function readControlPlaneEnv(
   return env;
 }
 
-const secretsCommandSchema = Type.Object({ ...databaseEnv, ...secretsEnv });
+const secretsCommandSchema = Type.Object({ ...databaseEnv, ...secretsEnv, ...sourceSecretsEnv });
 
 /** The environment of a command that works on the database and on what is sealed there. */
 export function readSecretsCommandEnv(
   source: Readonly<Record<string, string | undefined>> = process.env,
 ): Static<typeof secretsCommandSchema> {
-  return readEnv(secretsCommandSchema, source, readFile, databaseRules);
+  return readEnv(secretsCommandSchema, source, readFile, [...databaseRules, ...sourceSecretsRules]);
 }
 
 const commandSchema = Type.Object(databaseEnv);

@@ -1,4 +1,4 @@
-import { createSecretBox, readSecretKeys } from '../shared/contracts/config/secrets.ts';
+import { createSecretBox, createSourceSecretBox, readSecretKeys } from '../shared/contracts/config/secrets.ts';
 import { databaseAccess } from '../shared/postgres/database-access.ts';
 import { openStorage } from '../shared/postgres/open-storage.ts';
 import { EnvError } from '../shared/runtime/env.ts';
@@ -6,14 +6,22 @@ import { readSecretsCommandEnv } from './env.ts';
 import { resealSecrets } from './rotation/reseal-secrets.ts';
 import type { Resealed } from './rotation/reseal-secrets.ts';
 
-// Seals anew with SECRETS_KEY what another key sealed, and ends: the third step of deploy/runbook/rotate-secrets-key.md.
+// Seals anew with SECRETS_KEY and SOURCE_SECRETS_KEY what other keys sealed, and ends: the third step of
+// deploy/runbook/rotate-secrets-key.md.
 try {
   const env = readSecretsCommandEnv();
   const secretBox = createSecretBox(...readSecretKeys(env));
   const storage = await openStorage({ ...databaseAccess(env), connectionsMax: 2 });
   try {
     const onAccount = (accountId: string, resealed: Resealed): void => say(`account ${accountId}: ${told(resealed)}`);
-    const total = await resealSecrets({ storage, secretBox, now: () => new Date(), onAccount });
+    const now = (): Date => new Date();
+    const total = await resealSecrets({
+      storage,
+      secretBox,
+      sourceSecrets: createSourceSecretBox(env),
+      now,
+      onAccount,
+    });
     say(`in all: ${told(total)}`);
     if (total.unopened > 0) process.exitCode = 1;
   } finally {
@@ -25,9 +33,9 @@ try {
   process.exitCode = 1;
 }
 
-function told({ destinations, versions, sourceKeys, unopened }: Resealed): string {
+function told({ destinations, sources, versions, sourceKeys, unopened }: Resealed): string {
   const left = unopened === 0 ? '' : `; ${unopened} secrets that neither key opens are left as they are`;
-  return `${destinations} destinations, ${versions} versions, ${sourceKeys} source keys sealed anew${left}`;
+  return `${destinations} destinations, ${sources} sources, ${versions} versions, ${sourceKeys} source keys sealed anew${left}`;
 }
 
 function say(line: string): void {

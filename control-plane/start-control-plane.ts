@@ -24,7 +24,7 @@ import { databaseAccess } from '../shared/postgres/database-access.ts';
 import { readDeploymentId } from '../shared/postgres/deployment-id.ts';
 import { migrate } from '../shared/postgres/migrate.ts';
 import { openStorage } from '../shared/postgres/open-storage.ts';
-import { createSecretBox, readSecretKeys } from '../shared/contracts/config/secrets.ts';
+import { createSecretBox, createSourceSecretBox, readSecretKeys } from '../shared/contracts/config/secrets.ts';
 import { createVisitorPool } from '../shared/visitors/visitor-pool.ts';
 import type { ActivityKey } from './activity/endpoints.ts';
 import { readActivity } from './activity/read-activity.ts';
@@ -107,7 +107,7 @@ export async function startControlPlane(
   const now = (): Date => new Date();
   const secretKeys = readSecretKeys(env);
   const secretBox = createSecretBox(...secretKeys);
-  const sourceSecrets = env.SOURCE_SECRETS_KEY === undefined ? undefined : createSecretBox(env.SOURCE_SECRETS_KEY);
+  const sourceSecrets = createSourceSecretBox(env);
   const access = databaseAccess(env);
   if (env.MIGRATE_ON_START) await migrate(access.databaseUrl, access.databaseTls);
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
 import { proxyProblems, splitProxies, trustedProxiesEnv } from '../shared/admission/client-address.ts';
 import { logEnv, logEnvRules } from '../shared/nats/connection/log-access.ts';
-import { sourceSecretsEnv } from '../shared/contracts/config/secrets.ts';
+import { sourceSecretsEnv, sourceSecretsRules } from '../shared/contracts/config/secrets.ts';
 import { topologyEnv } from '../shared/nats/streams/topology-settings.ts';
 import { EnvError, readEnv, serviceEnv, servingEnv } from '../shared/runtime/env.ts';
 import { commitEnv } from './commit/commit-settings.ts';
@@ -35,7 +35,7 @@ export const gatewayEnv = {
 };
 
 const schema = Type.Object(gatewayEnv);
-const rules = [...logEnvRules, ...gatewayHttpRules];
+const rules = [...logEnvRules, ...gatewayHttpRules, ...sourceSecretsRules];
 
 /** The gateway's environment. Throws EnvError with every problem. */
 export function readGatewayEnv(source: Readonly<Record<string, string | undefined>> = process.env) {

@@ -21,6 +21,7 @@ import { serveStatus } from '../shared/runtime/status/serve-status.ts';
 import type { Shutdown } from '../shared/runtime/shutdown.ts';
 import { logJump, watchClock } from '../shared/runtime/watch-clock.ts';
 import { compileAddressRanges } from '../shared/admission/address-ranges.ts';
+import { createSourceSecretBox } from '../shared/contracts/config/secrets.ts';
 import { Admission } from './ingest/admission.ts';
 import { createClientAddress } from '../shared/admission/client-address.ts';
 import { followSources } from './ingest/follow-sources.ts';
@@ -104,7 +105,7 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
 
   const sources = new PublishedSources(
     { eventsPerS: env.RATE_LIMIT_EVENTS_PER_S, burstS: env.RATE_LIMIT_BURST_S },
-    createSecretOpener(env.SOURCE_SECRETS_KEY, logger),
+    createSecretOpener(createSourceSecretBox(env), logger),
   );
   const activity = reportActivity(buckets.health, instanceId, sources, (error) =>
     logger.warn({ err: error }, 'writing source activity failed'),

@@ -2,9 +2,11 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
 import {
   SecretError,
+  accessTokenContext,
   isSealed,
   sealedBy,
   settingContext,
+  signingSecretContext,
   sourceKeyContext,
 } from '../../shared/contracts/config/secrets.ts';
 import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
@@ -15,8 +17,13 @@ import { recordAudit } from '../audit/record-audit.ts';
 import { lockAccount } from '../draft/edit-entities.ts';
 import { liveVersionId } from '../draft/live-version.ts';
 import { addToOutbox } from '../publishing/outbox.ts';
-import { holdsSealedOtherwise, isSealedOtherwise, versionHoldsSealedOtherwise } from './sealed-otherwise.ts';
-import type { SealedOtherwise } from './sealed-otherwise.ts';
+import {
+  holdsSealedOtherwise,
+  isSealedOtherwise,
+  sourceHoldsSealedOtherwise,
+  versionHoldsSealedOtherwise,
+} from './sealed-otherwise.ts';
+import type { SealedOtherwise, SealingKeys } from './sealed-otherwise.ts';
 
 /** Rows sealed anew, and values that none of the keys opens, which stay as they are. */
 export type Resealed = SealedOtherwise & { readonly unopened: number };
@@ -25,42 +32,43 @@ export type ResealOptions = {
   readonly storage: Storage;
   /** Seals with the key that is to stay, and opens with the one that is to go. */
   readonly secretBox: SecretBox;
+  /** The same for what gateways open; undefined leaves that as it is. */
+  readonly sourceSecrets: SecretBox | undefined;
   now(): Date;
   /** After each account of which something was sealed anew, or could not be opened. */
   onAccount(accountId: string, resealed: Resealed): void;
 };
 
 /**
- * Seals anew what another key than the current one has sealed: secrets of destinations in drafts and versions, and source
- * keys. An account is done in one transaction, alone among its edits, so that no draft differs from its version for
+ * Seals anew what another key than the current one has sealed: secrets of destinations and sources in drafts and versions,
+ * and source keys. An account is done in one transaction, alone among its edits, so that no draft differs from its version for
  * that; a run that was broken off goes on where it was. What the account runs is published again.
  */
 export async function resealSecrets(options: ResealOptions): Promise<Resealed> {
-  const { storage, secretBox, now, onAccount } = options;
-  const total = { destinations: 0, versions: 0, sourceKeys: 0, unopened: 0 };
+  const { storage, onAccount } = options;
+  const total = { destinations: 0, sources: 0, versions: 0, sourceKeys: 0, unopened: 0 };
   const accounts = await storage.fork().execute<{ id: string }[]>('select id from accounts order by created_at, id');
   for (const { id } of accounts) {
-    const resealed = await storage.fork().transactional((em) => resealAccount(em, secretBox, id, now));
+    const resealed = await storage.fork().transactional((em) => resealAccount(em, options, id));
     if (Object.values(resealed).every((count) => count === 0)) continue;
-    for (const what of ['destinations', 'versions', 'sourceKeys', 'unopened'] as const) total[what] += resealed[what];
+    for (const what of ['destinations', 'sources', 'versions', 'sourceKeys', 'unopened'] as const) {
+      total[what] += resealed[what];
+    }
     onAccount(id, resealed);
   }
   return total;
 }
 
-async function resealAccount(
-  em: EntityManager,
-  secretBox: SecretBox,
-  accountId: string,
-  now: () => Date,
-): Promise<Resealed> {
+async function resealAccount(em: EntityManager, options: ResealOptions, accountId: string): Promise<Resealed> {
+  const { now } = options;
   await lockAccount(em, accountId);
-  const sealing = createResealing(secretBox, accountId);
+  const sealing = createResealing(options, accountId);
   const sourceKeys = await resealSourceKeys(em, sealing, accountId);
-  const destinations = await resealDrafts(em, sealing, accountId);
+  const destinations = await resealDestinations(em, sealing, accountId);
+  const sources = await resealSources(em, sealing, accountId);
   const versions = await resealVersions(em, sealing, accountId);
-  const resealed = { destinations, versions: versions.length, sourceKeys, unopened: sealing.unopened.size };
-  if (destinations + versions.length + sourceKeys === 0) return resealed;
+  const resealed = { destinations, sources, versions: versions.length, sourceKeys, unopened: sealing.unopened.size };
+  if (destinations + sources + versions.length + sourceKeys === 0) return resealed;
   const liveId = await liveVersionId(em, accountId);
   if (liveId !== undefined && versions.includes(liveId)) await addToOutbox(em, accountId, now());
   const principal = { accountId, keyId: 'command-line', keyName: 'command line', scopes: ['all'], expiresAt: null };
@@ -70,24 +78,27 @@ async function resealAccount(
 
 /** Seals the values of one account anew: the same value to the same, wherever it stands, or a version would look changed. */
 type Resealing = {
-  readonly keyId: string;
+  readonly keys: SealingKeys;
   readonly unopened: ReadonlySet<string>;
-  value(sealed: string, context: string): string;
-  /** The same object where nothing in it had to be sealed anew. */
+  sourceKey(sealed: string, context: string): string;
+  /** The same object where nothing in it had to be sealed anew; so are the others. */
   settings(settings: JsonObject, destinationId: string): JsonObject;
+  source<Source extends JsonObject>(source: Source, sourceId: string): Source;
 };
 
-function createResealing(secretBox: SecretBox, accountId: string): Resealing {
-  const { keyId } = secretBox;
+function createResealing(
+  { secretBox, sourceSecrets }: Pick<ResealOptions, 'secretBox' | 'sourceSecrets'>,
+  accountId: string,
+): Resealing {
   const anew = new Map<string, string>();
   const unopened = new Set<string>();
-  const value = (sealed: string, context: string): string => {
-    if (sealed.startsWith(sealedBy(keyId))) return sealed;
+  const value = (box: SecretBox, sealed: string, context: string): string => {
+    if (sealed.startsWith(sealedBy(box.keyId))) return sealed;
     const place = `${context} ${sealed}`;
     const known = anew.get(place);
     if (known !== undefined || unopened.has(place)) return known ?? sealed;
     try {
-      const resealed = secretBox.seal(secretBox.open(sealed, context), context);
+      const resealed = box.seal(box.open(sealed, context), context);
       anew.set(place, resealed);
       return resealed;
     } catch (error) {
@@ -98,23 +109,45 @@ function createResealing(secretBox: SecretBox, accountId: string): Resealing {
   };
   const settings = (given: JsonObject, destinationId: string): JsonObject => {
     const entries = Object.entries(given).map(([key, text]) => {
-      const next = isSealed(text) ? value(text, settingContext(accountId, destinationId, key)) : text;
+      const next = isSealed(text) ? value(secretBox, text, settingContext(accountId, destinationId, key)) : text;
       return [key, next] as const;
     });
     return entries.every(([key, next]) => next === given[key]) ? given : Object.fromEntries(entries);
   };
-  return { keyId, unopened, value, settings };
+  const field = (box: SecretBox | undefined, sealed: unknown, context: string): unknown =>
+    box !== undefined && isSealed(sealed) ? value(box, sealed, context) : sealed;
+  const source = <Source extends JsonObject>(given: Source, sourceId: string): Source => {
+    const { accessToken, signingSecret } = given;
+    const token = field(secretBox, accessToken, accessTokenContext(accountId, sourceId));
+    const signing = field(sourceSecrets, signingSecret, signingSecretContext(accountId, sourceId));
+    if (token === accessToken && signing === signingSecret) return given;
+    return {
+      ...given,
+      ...(token === accessToken ? {} : { accessToken: token }),
+      ...(signing === signingSecret ? {} : { signingSecret: signing }),
+    };
+  };
+  return {
+    keys: {
+      secrets: { keyId: secretBox.keyId, which: 'any' },
+      signing: sourceSecrets && { keyId: sourceSecrets.keyId, which: 'any' },
+    },
+    unopened,
+    sourceKey: (sealed, context) => value(secretBox, sealed, context),
+    settings,
+    source,
+  };
 }
 
 async function resealSourceKeys(em: EntityManager, sealing: Resealing, accountId: string): Promise<number> {
   const rows = await em.execute<{ id: string; source_id: string; test: boolean; sealed_key: string }[]>(
     `select id, source_id, test, sealed_key from source_keys
-     where account_id = ? and ${isSealedOtherwise('sealed_key', sealing.keyId, 'any')}`,
+     where account_id = ? and ${isSealedOtherwise('sealed_key', sealing.keys.secrets)}`,
     [accountId],
   );
   let count = 0;
   for (const { id, source_id: sourceId, test, sealed_key: sealed } of rows) {
-    const anew = sealing.value(sealed, sourceKeyContext(accountId, sourceId, test));
+    const anew = sealing.sourceKey(sealed, sourceKeyContext(accountId, sourceId, test));
     if (anew === sealed) continue;
     await em.execute('update source_keys set sealed_key = ? where id = ?', [anew, id]);
     count += 1;
@@ -122,10 +155,10 @@ async function resealSourceKeys(em: EntityManager, sealing: Resealing, accountId
   return count;
 }
 
-async function resealDrafts(em: EntityManager, sealing: Resealing, accountId: string): Promise<number> {
+async function resealDestinations(em: EntityManager, sealing: Resealing, accountId: string): Promise<number> {
   const rows = await em.execute<{ id: string; settings: JsonObject }[]>(
     `select id, body -> 'settings' as settings from entities where account_id = ? and collection = 'destinations'
-     and ${holdsSealedOtherwise("body -> 'settings'", sealing.keyId, 'any')}`,
+     and ${holdsSealedOtherwise("body -> 'settings'", sealing.keys.secrets)}`,
     [accountId],
   );
   let count = 0;
@@ -142,30 +175,54 @@ async function resealDrafts(em: EntityManager, sealing: Resealing, accountId: st
   return count;
 }
 
+async function resealSources(em: EntityManager, sealing: Resealing, accountId: string): Promise<number> {
+  const rows = await em.execute<{ id: string; body: JsonObject }[]>(
+    `select id, body from entities where account_id = ? and collection = 'sources'
+     and ${sourceHoldsSealedOtherwise('body', sealing.keys)}`,
+    [accountId],
+  );
+  let count = 0;
+  for (const { id, body } of rows) {
+    const anew = sealing.source(body, id);
+    if (anew === body) continue;
+    await em.execute(`update entities set body = ?::jsonb where account_id = ? and collection = 'sources' and id = ?`, [
+      JSON.stringify(anew),
+      accountId,
+      id,
+    ]);
+    count += 1;
+  }
+  return count;
+}
+
 /** Ids of the versions that were sealed anew. One is read at a time: together they can be large. */
 async function resealVersions(em: EntityManager, sealing: Resealing, accountId: string): Promise<string[]> {
   const ids = await em.execute<{ id: string }[]>(
-    `select id from versions where account_id = ? and ${versionHoldsSealedOtherwise(sealing.keyId, 'any')}`,
+    `select id from versions where account_id = ? and ${versionHoldsSealedOtherwise(sealing.keys)}`,
     [accountId],
   );
   const resealed: string[] = [];
   for (const { id } of ids) {
-    const [row] = await em.execute<{ destinations: SnapshotEntity[] }[]>(
-      `select content -> 'destinations' as destinations from versions where id = ?`,
+    const [row] = await em.execute<{ destinations: SnapshotEntity[] | null; sources: SnapshotEntity[] | null }[]>(
+      `select content -> 'destinations' as destinations, content -> 'sources' as sources from versions where id = ?`,
       [id],
     );
     const destinations = row?.destinations ?? [];
+    const sources = row?.sources ?? [];
     const anew = destinations.map((destination) => {
       const settings = destination['settings'];
       if (!isJsonObject(settings)) return destination;
       const sealed = sealing.settings(settings, destination.id);
       return sealed === settings ? destination : { ...destination, settings: sealed };
     });
-    if (anew.every((destination, index) => destination === destinations[index])) continue;
-    await em.execute(`update versions set content = jsonb_set(content, '{destinations}', ?::jsonb) where id = ?`, [
-      JSON.stringify(anew),
-      id,
-    ]);
+    const anewSources = sources.map((source) => sealing.source(source, source.id));
+    const before = [...destinations, ...sources];
+    if ([...anew, ...anewSources].every((entity, index) => entity === before[index])) continue;
+    const changed = {
+      ...(row?.destinations ? { destinations: anew } : {}),
+      ...(row?.sources ? { sources: anewSources } : {}),
+    };
+    await em.execute(`update versions set content = content || ?::jsonb where id = ?`, [JSON.stringify(changed), id]);
     resealed.push(id);
   }
   return resealed;

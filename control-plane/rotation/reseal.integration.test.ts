@@ -1,6 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createSecretBox, isSealed, sealedBy, settingContext } from '../../shared/contracts/config/secrets.ts';
+import {
+  SecretError,
+  accessTokenContext,
+  createSecretBox,
+  createSourceSecretBox,
+  isSealed,
+  sealedBy,
+  settingContext,
+  signingSecretContext,
+} from '../../shared/contracts/config/secrets.ts';
 import { startScriptedDestination } from '../../shared/testing/scripted-destination.ts';
 import type { ScriptedDestination } from '../../shared/testing/scripted-destination.ts';
 import { openBuckets } from '../../shared/nats/buckets/open-buckets.ts';
@@ -27,13 +36,14 @@ afterAll(async () => {
   await platform.close();
 });
 
-const nothing = { destinations: 0, versions: 0, sourceKeys: 0 };
+const nothing = { destinations: 0, sources: 0, versions: 0, sourceKeys: 0 };
 
 async function reseal(current: string, ...others: readonly string[]): Promise<[Resealed, string[]]> {
   const accounts: string[] = [];
   const total = await resealSecrets({
     storage: plane.storage,
     secretBox: createSecretBox(current, ...others),
+    sourceSecrets: undefined,
     now: () => new Date(),
     onAccount: (accountId) => void accounts.push(accountId),
   });
@@ -41,7 +51,8 @@ async function reseal(current: string, ...others: readonly string[]): Promise<[R
 }
 
 async function left(keyId: string): Promise<unknown> {
-  return (await plane.storage.fork().execute<unknown[]>(countSealedOtherwise(keyId, 'any')))[0];
+  const keys = { secrets: { keyId, which: 'any' } } as const;
+  return (await plane.storage.fork().execute<unknown[]>(countSealedOtherwise(keys)))[0];
 }
 
 async function filled(): Promise<{ readonly client: Client; readonly id: string; readonly sourceId: string }> {
@@ -64,9 +75,9 @@ test('reseal: all is sealed with the new key, reads as before, and is published'
   const { body: tokens } = await client.get(`/sources/${sourceId}/tokens`);
   const { body: before } = await client.get('/versions/draft/diff');
   const { keyId } = createSecretBox(next);
-  expect(await left(keyId)).toEqual({ destinations: 1, versions: 3, sourceKeys: 2 });
+  expect(await left(keyId)).toEqual({ destinations: 1, sources: 0, versions: 3, sourceKeys: 2 });
   const [resealed, accounts] = await reseal(next, plane.env.SECRETS_KEY);
-  expect(resealed).toEqual({ destinations: 1, versions: 3, sourceKeys: 2, unopened: 0 });
+  expect(resealed).toEqual({ destinations: 1, sources: 0, versions: 3, sourceKeys: 2, unopened: 0 });
   expect(accounts).toEqual([client.accountId]);
   expect(await left(keyId)).toEqual(nothing);
   // Once more finds nothing to do.
@@ -111,6 +122,7 @@ test('reseal: a run that is broken off leaves whole accounts, and the next one g
   const interrupted = resealSecrets({
     storage: plane.storage,
     secretBox: createSecretBox(next, plane.env.SECRETS_KEY),
+    sourceSecrets: undefined,
     now: () => new Date(),
     onAccount: () => {
       throw new Error('broken off');
@@ -142,4 +154,43 @@ test('reseal: what neither key opens is counted and stays', async () => {
       id,
     ]);
   expect(rows).toEqual([{ headers: sealed }]);
+});
+
+test('reseal: secrets of sources, each with the key that is for it', async () => {
+  const client = await plane.newAccount();
+  const before = createSourceSecretBox(plane.env);
+  const newest = randomBytes(32).toString('base64');
+  const sourceSecrets = createSourceSecretBox({
+    SOURCE_SECRETS_KEY: newest,
+    SOURCE_SECRETS_KEY_PREVIOUS: plane.env.SOURCE_SECRETS_KEY,
+  });
+  const given = { type: 'FacebookLeadAds', signingSecret: 'app secret', accessToken: 'page-token' };
+  const { body: source } = await client.post('/sources', given);
+  await client.publish();
+  const run = async (): Promise<Resealed | undefined> => {
+    const byAccount = new Map<string, Resealed>();
+    await resealSecrets({
+      storage: plane.storage,
+      secretBox: createSecretBox(plane.env.SECRETS_KEY),
+      sourceSecrets,
+      now: () => new Date(),
+      onAccount: (accountId, resealed) => void byAccount.set(accountId, resealed),
+    });
+    return byAccount.get(client.accountId);
+  };
+  expect(await run()).toEqual({ ...nothing, sources: 1, versions: 1, unopened: 0 });
+  // Once more finds nothing to do.
+  expect(await run()).toBeUndefined();
+  expect((await client.get('/versions/draft/diff')).body.count).toBe(0);
+  const [row] = await plane.storage
+    .fork()
+    .execute<{ body: Record<string, string> }[]>('select body from entities where id = ?', [source.id]);
+  const { signingSecret = '', accessToken = '' } = row?.body ?? {};
+  const context = signingSecretContext(client.accountId, source.id);
+  expect(createSourceSecretBox({ SOURCE_SECRETS_KEY: newest })?.open(signingSecret, context)).toBe('app secret');
+  expect(() => before?.open(signingSecret, context)).toThrow(SecretError);
+  const tokenContext = accessTokenContext(client.accountId, source.id);
+  expect(createSecretBox(plane.env.SECRETS_KEY).open(accessToken, tokenContext)).toBe('page-token');
+  // What gateways open is not sealed with the key that opens this.
+  expect(() => sourceSecrets?.open(accessToken, tokenContext)).toThrow(SecretError);
 });

@@ -1,36 +1,60 @@
 import { sealedBy } from '../../shared/contracts/config/secrets.ts';
 
 /** How many rows hold something that another key has sealed. */
-export type SealedOtherwise = { readonly destinations: number; readonly versions: number; readonly sourceKeys: number };
+export type SealedOtherwise = {
+  readonly destinations: number;
+  readonly sources: number;
+  readonly versions: number;
+  readonly sourceKeys: number;
+};
 
 /** Which sealed values are meant: of any other key, or only where the key is named and another one. */
 export type OtherKeys = 'any' | 'named';
 
-/** SQL: whether the text sealed by another key than the one with this id. */
-export function isSealedOtherwise(text: string, keyId: string, which: OtherKeys): string {
-  const sealed = `(starts_with(${text}, 'enc:v1:') and not starts_with(${text}, '${sealedBy(keyId)}'))`;
-  return which === 'any' ? sealed : `(${sealed} and position('.' in ${text}) > 0)`;
+/** A key that seals, by its id, and which of the values that others sealed are meant. */
+export type SealingKey = { readonly keyId: string; readonly which: OtherKeys };
+
+/** SECRETS_KEY and SOURCE_SECRETS_KEY; what belongs to one that is not given is not looked at. */
+export type SealingKeys = { readonly secrets?: SealingKey | undefined; readonly signing?: SealingKey | undefined };
+
+/** SQL: whether the text was sealed by another key. */
+export function isSealedOtherwise(text: string, key: SealingKey | undefined): string {
+  if (key === undefined) return 'false';
+  const sealed = `(starts_with(${text}, 'enc:v1:') and not starts_with(${text}, '${sealedBy(key.keyId)}'))`;
+  return key.which === 'any' ? sealed : `(${sealed} and position('.' in ${text}) > 0)`;
 }
 
 /** SQL: whether the settings of a destination, JSON, hold such a text. */
-export function holdsSealedOtherwise(settings: string, keyId: string, which: OtherKeys): string {
+export function holdsSealedOtherwise(settings: string, key: SealingKey | undefined): string {
   return `exists (
     select from jsonb_each_text(case when jsonb_typeof(${settings}) = 'object' then ${settings} else '{}' end) as setting
-    where ${isSealedOtherwise('setting.value', keyId, which)})`;
+    where ${isSealedOtherwise('setting.value', key)})`;
+}
+
+/** SQL: whether a source, JSON, holds such a text. */
+export function sourceHoldsSealedOtherwise(source: string, { secrets, signing }: SealingKeys): string {
+  const held = (field: string, key: SealingKey | undefined): string =>
+    isSealedOtherwise(`coalesce(${source} ->> '${field}', '')`, key);
+  return `(${held('accessToken', secrets)} or ${held('signingSecret', signing)})`;
 }
 
 /** SQL that counts the rows of the database that hold something another key has sealed: one row, a SealedOtherwise. */
-export function countSealedOtherwise(keyId: string, which: OtherKeys): string {
+export function countSealedOtherwise(keys: SealingKeys): string {
+  const held = holdsSealedOtherwise("body -> 'settings'", keys.secrets);
   return `select
+    (select count(*) from entities where collection = 'destinations' and ${held})::int as "destinations",
     (select count(*) from entities
-      where collection = 'destinations' and ${holdsSealedOtherwise("body -> 'settings'", keyId, which)})::int as "destinations",
-    (select count(*) from versions where ${versionHoldsSealedOtherwise(keyId, which)})::int as "versions",
-    (select count(*) from source_keys where ${isSealedOtherwise('sealed_key', keyId, which)})::int as "sourceKeys"`;
+      where collection = 'sources' and ${sourceHoldsSealedOtherwise('body', keys)})::int as "sources",
+    (select count(*) from versions where ${versionHoldsSealedOtherwise(keys)})::int as "versions",
+    (select count(*) from source_keys where ${isSealedOtherwise('sealed_key', keys.secrets)})::int as "sourceKeys"`;
 }
 
 /** SQL: whether a version holds such a text. */
-export function versionHoldsSealedOtherwise(keyId: string, which: OtherKeys): string {
-  return `exists (
+export function versionHoldsSealedOtherwise(keys: SealingKeys): string {
+  return `(exists (
     select from jsonb_array_elements(content -> 'destinations') as destination
-    where ${holdsSealedOtherwise("destination -> 'settings'", keyId, which)})`;
+    where ${holdsSealedOtherwise("destination -> 'settings'", keys.secrets)})
+  or exists (
+    select from jsonb_array_elements(content -> 'sources') as source
+    where ${sourceHoldsSealedOtherwise('source', keys)}))`;
 }

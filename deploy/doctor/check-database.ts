@@ -5,18 +5,24 @@ import { judgeClock } from '../../shared/doctor/judge-machine.ts';
 import { judgePostgres } from '../../shared/doctor/judge-versions.ts';
 import { connectFailure, databaseAccess, sslOptions } from '../../shared/postgres/database-access.ts';
 import type { DatabaseVariables } from '../../shared/postgres/database-access.ts';
-import type { SecretBox, SecretVariables } from '../../shared/contracts/config/secrets.ts';
+import type { SecretBox, SecretVariables, SourceSecretVariables } from '../../shared/contracts/config/secrets.ts';
 import { countSealedOtherwise } from '../../control-plane/rotation/sealed-otherwise.ts';
-import type { SealedOtherwise } from '../../control-plane/rotation/sealed-otherwise.ts';
+import type { SealedOtherwise, SealingKeys } from '../../control-plane/rotation/sealed-otherwise.ts';
 import { migrationList } from '../../shared/postgres/migrations/migration-list.ts';
-import { createSecretBox, readSecretKeys, sourceKeyContext } from '../../shared/contracts/config/secrets.ts';
+import {
+  createSecretBox,
+  createSourceSecretBox,
+  readSecretKeys,
+  signingSecretContext,
+  sourceKeyContext,
+} from '../../shared/contracts/config/secrets.ts';
 
 const undefinedTable = '42P01';
 
-/** Connects to PostgreSQL as a service does: version, clock, schema, and whether the key opens what is sealed there. */
+/** Connects to PostgreSQL as a service does: version, clock, schema, and whether the keys open what is sealed there. */
 export async function checkDatabase(
   env: DatabaseVariables,
-  secrets: Partial<SecretVariables>,
+  secrets: Partial<SecretVariables> & SourceSecretVariables,
   timeoutMs: number,
 ): Promise<Finding[]> {
   const { databaseUrl, databaseTls } = databaseAccess(env);
@@ -37,6 +43,7 @@ export async function checkDatabase(
       ...(await checkServer(client)),
       await checkSchema(client),
       ...(await checkSecrets(client, secrets)),
+      ...(await checkSourceSecrets(client, secrets)),
     ];
   } catch (error) {
     throw connectFailure(error) ?? error;
@@ -98,7 +105,12 @@ async function checkSecrets(client: pg.Client, secrets: Partial<SecretVariables>
     const box = createSecretBox(...readSecretKeys({ SECRETS_KEY, SECRETS_KEY_PREVIOUS }));
     return [
       await checkSecretsKey(client, box),
-      ...(await checkRotation(client, box, SECRETS_KEY_PREVIOUS !== undefined)),
+      ...(await checkRotation(client, {
+        about: 'key rotation',
+        variable: 'SECRETS_KEY',
+        keys: { secrets: { keyId: box.keyId, which: SECRETS_KEY_PREVIOUS === undefined ? 'named' : 'any' } },
+        hasPrevious: SECRETS_KEY_PREVIOUS !== undefined,
+      })),
     ];
   } catch (error) {
     if (error instanceof pg.DatabaseError) return [warn(about, 'nothing there to try it on', 'migrate first')];
@@ -117,25 +129,66 @@ async function checkSecretsKey(client: pg.Client, box: SecretBox): Promise<Findi
   return ok('secrets key', 'opens what is sealed in the database');
 }
 
-/** What is left of a rotation. Without a previous key only that counts which names another one: older values name none. */
-async function checkRotation(client: pg.Client, box: SecretBox, hasPrevious: boolean): Promise<Finding[]> {
-  const about = 'key rotation';
-  const count = countSealedOtherwise(box.keyId, hasPrevious ? 'any' : 'named');
-  const { rows } = await client.query<SealedOtherwise>(count);
-  const { destinations = 0, versions = 0, sourceKeys = 0 } = rows[0] ?? {};
-  const isLeft = destinations + versions + sourceKeys > 0;
-  const left = `not sealed with SECRETS_KEY: ${destinations} destinations, ${versions} versions, ${sourceKeys} source keys`;
-  if (!hasPrevious) {
-    return isLeft
-      ? [fail(about, left, 'set SECRETS_KEY_PREVIOUS to the key that sealed them, then npm run reseal')]
-      : [];
+/** The key that gateways have too. A machine without it has nothing to do with the secrets it seals. */
+async function checkSourceSecrets(client: pg.Client, env: SourceSecretVariables): Promise<Finding[]> {
+  const about = 'source secrets key';
+  try {
+    const box = createSourceSecretBox(env);
+    if (box === undefined) return [];
+    const { rows } = await client.query<{ account_id: string; id: string; secret: string }>(
+      `select account_id, id, body ->> 'signingSecret' as secret from entities
+       where collection = 'sources' and starts_with(body ->> 'signingSecret', 'enc:v1:') order by updated_at desc limit 1`,
+    );
+    const [sealed] = rows;
+    if (sealed !== undefined) box.open(sealed.secret, signingSecretContext(sealed.account_id, sealed.id));
+    const hasPrevious = env.SOURCE_SECRETS_KEY_PREVIOUS !== undefined;
+    const found =
+      sealed === undefined ? 'is 32 bytes long; nothing is sealed with it yet' : 'opens what is sealed in the database';
+    return [
+      ok(about, found),
+      ...(await checkRotation(client, {
+        about: 'source key rotation',
+        variable: 'SOURCE_SECRETS_KEY',
+        keys: { signing: { keyId: box.keyId, which: hasPrevious ? 'any' : 'named' } },
+        hasPrevious,
+      })),
+    ];
+  } catch (error) {
+    if (error instanceof pg.DatabaseError) return [warn(about, 'nothing there to try it on', 'migrate first')];
+    const detail = error instanceof Error ? error.message : String(error);
+    return [
+      fail(about, detail, 'use the key this database was filled with: without it requests of providers are put off'),
+    ];
   }
-  if (isLeft) return [warn(about, left, 'npm run reseal; SECRETS_KEY_PREVIOUS has to stay until then')];
+}
+
+type Rotation = {
+  readonly about: string;
+  /** The variable of the key; the one before it has its name with _PREVIOUS. */
+  readonly variable: string;
+  /** Without a previous key only what names another one counts: older values name none. */
+  readonly keys: SealingKeys;
+  readonly hasPrevious: boolean;
+};
+
+/** What is left of a rotation. */
+async function checkRotation(client: pg.Client, { about, variable, keys, hasPrevious }: Rotation): Promise<Finding[]> {
+  const previous = `${variable}_PREVIOUS`;
+  const { rows } = await client.query<SealedOtherwise>(countSealedOtherwise(keys));
+  const { destinations = 0, sources = 0, versions = 0, sourceKeys = 0 } = rows[0] ?? {};
+  const isLeft = destinations + sources + versions + sourceKeys > 0;
+  const left =
+    `not sealed with ${variable}: ${destinations} destinations, ${sources} sources, ` +
+    `${versions} versions, ${sourceKeys} source keys`;
+  if (!hasPrevious) {
+    return isLeft ? [fail(about, left, `set ${previous} to the key that sealed them, then npm run reseal`)] : [];
+  }
+  if (isLeft) return [warn(about, left, `npm run reseal; ${previous} has to stay until then`)];
   const waiting = await client.query('select from outbox where pushed_at is null limit 1');
   if (waiting.rowCount !== 0) {
     return [
       warn(about, 'what was sealed anew is not all published yet', 'keep a control plane running, and look again'),
     ];
   }
-  return [warn(about, 'all is sealed with SECRETS_KEY', 'take SECRETS_KEY_PREVIOUS out, of every service')];
+  return [warn(about, `all is sealed with ${variable}`, `take ${previous} out, of every service`)];
 }

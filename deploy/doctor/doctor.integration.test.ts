@@ -11,7 +11,12 @@ import { publishWithRetry } from '../../shared/nats/publish/publisher.ts';
 import { deadLetterSubject } from '../../shared/contracts/subjects.ts';
 import { ensureTopology, streams } from '../../shared/nats/streams/topology.ts';
 import { migrate } from '../../shared/postgres/migrate.ts';
-import { createSecretBox, sourceKeyContext } from '../../shared/contracts/config/secrets.ts';
+import {
+  createSecretBox,
+  createSourceSecretBox,
+  signingSecretContext,
+  sourceKeyContext,
+} from '../../shared/contracts/config/secrets.ts';
 import { createTestDatabase, startTestNats } from '../../shared/testing/servers.ts';
 import type { TestDatabase } from '../../shared/testing/servers.ts';
 import { testTopology } from '../../shared/testing/test-topology.ts';
@@ -159,7 +164,7 @@ test('doctor: what another key sealed is found while it is there, and what is to
   const next = randomBytes(32).toString('base64');
   const found = async (keys: Record<string, string>): Promise<Finding | undefined> =>
     (await examine({ ...source, ...keys }, deadlineMs)).find((finding) => finding.about === 'key rotation');
-  const left = 'not sealed with SECRETS_KEY: 0 destinations, 0 versions, 1 source keys';
+  const left = 'not sealed with SECRETS_KEY: 0 destinations, 0 sources, 0 versions, 1 source keys';
   expect(await found({})).toBeUndefined();
   expect(await found({ SECRETS_KEY: next, SECRETS_KEY_PREVIOUS: secretsKey })).toMatchObject({
     level: 'warn',
@@ -170,6 +175,27 @@ test('doctor: what another key sealed is found while it is there, and what is to
     level: 'warn',
     advice: expect.stringContaining('take SECRETS_KEY_PREVIOUS out') as string,
   });
+});
+
+test('doctor: so is what another SOURCE_SECRETS_KEY sealed', async () => {
+  const [before, next] = [randomBytes(32).toString('base64'), randomBytes(32).toString('base64')];
+  const id = randomUUID();
+  const sealed = createSourceSecretBox({ SOURCE_SECRETS_KEY: before })?.seal('s', signingSecretContext(accountId, id));
+  await query(`insert into entities (id, account_id, collection, body) values ($1, $2, 'sources', $3)`, [
+    id,
+    accountId,
+    JSON.stringify({ type: 'CallRail', signingSecret: sealed }),
+  ]);
+  const found = async (about: string, keys: Record<string, string>): Promise<Finding | undefined> =>
+    (await examine({ ...source, ...keys }, deadlineMs)).find((finding) => finding.about === about);
+  const rotating = { SOURCE_SECRETS_KEY: next, SOURCE_SECRETS_KEY_PREVIOUS: before };
+  expect(await found('source key rotation', rotating)).toMatchObject({
+    level: 'warn',
+    detail: 'not sealed with SOURCE_SECRETS_KEY: 0 destinations, 1 sources, 0 versions, 0 source keys',
+  });
+  expect(await found('source secrets key', { SOURCE_SECRETS_KEY: next })).toMatchObject({ level: 'fail' });
+  expect(await found('source secrets key', { SOURCE_SECRETS_KEY: before })).toMatchObject({ level: 'ok' });
+  await query('delete from entities where id = $1', [id]);
 });
 
 test('doctor: a stream with other settings, one that is gone, a schema that is behind and a wrong key are found', async () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { secretsEnv } from '../../shared/contracts/config/secrets.ts';
+import { secretsEnv, sourceSecretsEnv, sourceSecretsRules } from '../../shared/contracts/config/secrets.ts';
 import { logEnv, logEnvRules } from '../../shared/nats/connection/log-access.ts';
 import { topologyEnv } from '../../shared/nats/streams/topology-settings.ts';
 import { readEnv, serviceEnv } from '../../shared/runtime/env.ts';
@@ -20,6 +20,7 @@ export const doctorEnv = {
   DATABASE_URL: Type.Optional(DATABASE_URL),
   ...secretsEnv,
   SECRETS_KEY: Type.Optional(secretsEnv.SECRETS_KEY),
+  ...sourceSecretsEnv,
   ...stackFolderEnv,
 };
 
@@ -29,5 +30,6 @@ export type DoctorEnv = Static<typeof schema>;
 
 /** What the services of this machine are told. Throws EnvError with every problem. */
 export function readDoctorEnv(source: Readonly<Record<string, string | undefined>> = process.env): DoctorEnv {
-  return readEnv(schema, source, (path) => readFileSync(path, 'utf8'), [...logEnvRules, ...databaseRules]);
+  const rules = [...logEnvRules, ...databaseRules, ...sourceSecretsRules];
+  return readEnv(schema, source, (path) => readFileSync(path, 'utf8'), rules);
 }

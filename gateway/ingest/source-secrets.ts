@@ -1,12 +1,12 @@
-import { createSecretBox, SecretError, signingSecretContext } from '../../shared/contracts/config/secrets.ts';
+import { SecretError, signingSecretContext } from '../../shared/contracts/config/secrets.ts';
+import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 
 /** Opens the signing secret of a source; undefined where that cannot be done here. */
 export type OpenSecret = (sealed: string, accountId: string, sourceId: string) => string | undefined;
 
-/** `keyBase64` is SOURCE_SECRETS_KEY; without it nothing opens. What does not is said once a configuration. */
-export function createSecretOpener(keyBase64: string | undefined, logger: Logger): OpenSecret {
-  const box = keyBase64 === undefined ? undefined : createSecretBox(keyBase64);
+/** `box` is that of SOURCE_SECRETS_KEY; without it nothing opens. What does not is said once a configuration. */
+export function createSecretOpener(box: SecretBox | undefined, logger: Logger): OpenSecret {
   return (sealed, accountId, sourceId) => {
     try {
       if (box !== undefined) return box.open(sealed, signingSecretContext(accountId, sourceId));
