@@ -28,6 +28,10 @@ export function batchBody(token: string, rows: number): string {
   return JSON.stringify({ token, events: Array.from({ length: rows }, () => row) });
 }
 
+/** What these libraries say of every message and request; times are corrected by each other, so they do not grow old. */
+const happened = '2026-11-22T12:00:00.000Z';
+const sent = '2026-11-22T12:00:00.250Z';
+
 /** The same events as the server libraries of Segment and RudderStack write them. */
 export function specBody(token: string, rows: number): string {
   const { event, externalId, properties, defaultProperties } = eventFields();
@@ -37,11 +41,12 @@ export function specBody(token: string, rows: number): string {
     messageId: `row-${slots.sequence}`,
     event,
     userId: externalId,
+    timestamp: happened,
     properties,
     context: { page: { url, referrer }, library: { name: 'bench', version: '1.0.0' } },
     integrations: {},
   };
-  return JSON.stringify({ writeKey: token, batch: Array.from({ length: rows }, () => row) });
+  return JSON.stringify({ writeKey: token, batch: Array.from({ length: rows }, () => row), sentAt: sent });
 }
 
 /** The same events as PostHog's server libraries write them. */
@@ -52,7 +57,8 @@ export function posthogBody(token: string, rows: number): string {
     event,
     distinct_id: externalId,
     uuid: `row-${slots.sequence}`,
+    timestamp: happened,
     properties: { ...properties, ...context },
   };
-  return JSON.stringify({ api_key: token, batch: Array.from({ length: rows }, () => row) });
+  return JSON.stringify({ api_key: token, batch: Array.from({ length: rows }, () => row), sent_at: sent });
 }

@@ -1,7 +1,8 @@
 import { textCharactersMax } from '../payload/payload-fields.ts';
+import { NameTable } from './name-table.ts';
 import {
-  standsAt,
   digitsEnd,
+  isPrototypeKey,
   numberEnd,
   plainStringEnd,
   skipJsonSpace,
@@ -10,6 +11,7 @@ import {
   noteKey,
   scanString,
   scanValue,
+  wordEnd,
 } from './scan-json.ts';
 
 const { lineFeed, space, quote, comma, colon, openBracket, closeBracket, openBrace, closeBrace } = ascii;
@@ -21,7 +23,7 @@ const textFieldCount = Object.keys(textField).length;
 
 /** A field of an event with a rule of its own. */
 type PlainField = {
-  readonly name: Uint8Array;
+  readonly name: string;
   /** Below 32; that of a text is its place. */
   readonly index: number;
   /** What it may hold beside null. Of what has rules for its own fields only null is plain. */
@@ -36,7 +38,7 @@ const objects = ['properties', 'eventProperties', 'custom_properties', 'defaultP
 const structured = ['userProperties', 'identityContext'];
 
 const field = (name: string, index: number, takes: PlainField['takes'], bytesMax = 0): PlainField => ({
-  name: Buffer.from(name),
+  name,
   index,
   takes,
   nullable: !notNull.includes(name),
@@ -52,31 +54,7 @@ const fields: readonly PlainField[] = [
   ...structured.map((name, index) => field(name, textFieldCount + 1 + objects.length + index, 'nothing')),
 ];
 
-const lengthMax = Math.max(...fields.map(({ name }) => name.length));
-const byLength = Array.from({ length: lengthMax + 1 }, (_, length) =>
-  fields.filter(({ name }) => name.length === length),
-);
-
-/** The field of this name, if it has a rule. */
-function plainField(bytes: Uint8Array, start: number, end: number): PlainField | undefined {
-  const candidates = byLength[end - start];
-  if (candidates === undefined) return undefined;
-  for (let i = 0; i < candidates.length; i += 1) {
-    const candidate = candidates[i];
-    if (candidate !== undefined && standsAt(bytes, start, candidate.name)) return candidate;
-  }
-  return undefined;
-}
-
-const proto = Buffer.from('__proto__');
-const constructorKey = Buffer.from('constructor');
-
-/** Whether a key could reach a prototype. */
-function isPrototypeKey(bytes: Uint8Array, start: number, end: number): boolean {
-  const length = end - start;
-  if (length === proto.length) return standsAt(bytes, start, proto);
-  return length === constructorKey.length && standsAt(bytes, start, constructorKey);
-}
+const fieldsByName = new NameTable(fields.map((one) => [one.name, one] as const));
 
 /** What is read of a plain event. Reused: look at it before the next one is read. */
 export class PlainEvent {
@@ -136,9 +114,9 @@ const firstNonAscii = 0x80;
 /** One bit a level has to fit into a whole number. */
 const depthMax = 30;
 const timeDigitsMax = 15;
-const nullWord = Buffer.from('null');
-const trueWord = Buffer.from('true');
-const falseWord = Buffer.from('false');
+const firstOfNull = 0x6e;
+const firstOfTrue = 0x74;
+const firstOfFalse = 0x66;
 
 /**
  * Reads the event whose JSON begins at `start` in one pass, and builds nothing: half the cost of parsing it.
@@ -199,7 +177,7 @@ function memberValue(event: PlainEvent, facts: JsonFacts, bytes: Uint8Array, sta
   if (end < 0 || facts.stringEscaped || isPrototypeKey(bytes, start + 1, end)) return -1;
   facts.keys += 1;
   if (depth === 1) {
-    const field = plainField(bytes, start + 1, end);
+    const field = fieldsByName.find(bytes, start + 1, end);
     event.field = field;
     if (field !== undefined) {
       const bit = 1 << field.index;
@@ -228,21 +206,17 @@ function leafEnd(event: PlainEvent, facts: JsonFacts, bytes: Uint8Array, start: 
     return end + 1;
   }
   switch (bytes[start]) {
-    case nullWord[0]:
-      return field === undefined || field.nullable ? wordEnd(bytes, start, nullWord) : -1;
-    case trueWord[0]:
-      return field === undefined ? wordEnd(bytes, start, trueWord) : -1;
-    case falseWord[0]:
-      return field === undefined ? wordEnd(bytes, start, falseWord) : -1;
+    case firstOfNull:
+      return field === undefined || field.nullable ? wordEnd(bytes, start) : -1;
+    case firstOfTrue:
+    case firstOfFalse:
+      return field === undefined ? wordEnd(bytes, start) : -1;
     default: {
       const end = numberEnd(bytes, start);
       return end >= 0 && (field === undefined || keepTime(event, field, bytes, start, end)) ? end : -1;
     }
   }
 }
-
-const wordEnd = (bytes: Uint8Array, start: number, word: Uint8Array): number =>
-  standsAt(bytes, start, word) ? start + word.length : -1;
 
 function keepText(event: PlainEvent, field: PlainField, facts: JsonFacts, start: number, end: number): boolean {
   if (field.takes !== 'text' || facts.stringEscaped || end === start || end - start > field.bytesMax) return false;

@@ -220,3 +220,23 @@ export function standsAt(bytes: Uint8Array, start: number, word: Uint8Array): bo
   for (let i = 0; i < word.length; i += 1) if (bytes[start + i] !== word[i]) return false;
   return true;
 }
+
+const proto = Buffer.from('__proto__');
+const constructorKey = Buffer.from('constructor');
+
+/** Whether a key without escapes could reach a prototype. */
+export function isPrototypeKey(bytes: Uint8Array, start: number, end: number): boolean {
+  const length = end - start;
+  if (length === proto.length) return standsAt(bytes, start, proto);
+  return length === constructorKey.length && standsAt(bytes, start, constructorKey);
+}
+
+const nullWord = Buffer.from('null');
+const trueWord = Buffer.from('true');
+const falseWord = Buffer.from('false');
+
+/** The index behind the `null`, `true` or `false` at `start`; -1 when none of them stands there. */
+export function wordEnd(bytes: Uint8Array, start: number): number {
+  const word = bytes[start] === nullWord[0] ? nullWord : bytes[start] === trueWord[0] ? trueWord : falseWord;
+  return standsAt(bytes, start, word) ? start + word.length : -1;
+}

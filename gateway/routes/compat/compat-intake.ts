@@ -1,5 +1,5 @@
 import { EventSlice } from '../../commit/frame.ts';
-import { endHead } from '../../../shared/contracts/events/envelope.ts';
+import { TrackHeads, endHead } from '../../../shared/contracts/events/envelope.ts';
 import { isJsonObject } from '../../../shared/runtime/json.ts';
 import type { JsonObject } from '../../../shared/runtime/json.ts';
 import type { Exchange } from '../../http/exchange.ts';
@@ -10,11 +10,15 @@ import type { Admission } from '../../ingest/admission.ts';
 import { blankRepeats } from '../../ingest/blank-token.ts';
 import type { AcceptedEvent, Intake } from '../../ingest/intake.ts';
 import { Inflater } from '../../http/inflate.ts';
+import { JsonWriter } from '../../json/json-writer.ts';
+import { textCharactersMax } from '../../payload/payload-fields.ts';
 import { CompatAnswer, explainRefusal } from './compat-answers.ts';
 import type { CompatSettings } from './compat-settings.ts';
+import { PlainBatchReader, PlainMessage } from './plain-batch.ts';
+import { writtenBytesMax } from './plain-writing.ts';
 import { readLenientJson } from './read-lenient-json.ts';
 import { requestKey } from './source-key.ts';
-import type { Dialect, Translation } from './translation.ts';
+import type { Dialect, PlainSource, Untranslatable } from './translation.ts';
 
 /** What was done to requests beyond reading them, in plain numbers. */
 export type CompatCounts = {
@@ -22,17 +26,32 @@ export type CompatCounts = {
   mended: number;
 };
 
+/** What a request holds, however it was read. */
+type ReadMessages = {
+  readonly body: JsonObject;
+  /** Values, and plain messages; undefined where none can be found. */
+  readonly messages: readonly unknown[] | undefined;
+};
+
 /** What a request holds whose sender was let in. */
 type AdmittedMessages = {
   readonly key: string;
   readonly messages: readonly unknown[];
   readonly body: JsonObject;
+  readonly bytes: Buffer;
   readonly dialect: Dialect;
 };
 
-/** An event that waits for the others of its request. */
-type Ready = { readonly event: AcceptedEvent; readonly bytes: Buffer };
+/** An event that was written and waits for the others of its request. */
+type Written = {
+  /** A plain message says of itself where its event goes. */
+  readonly of: PlainMessage | Omit<AcceptedEvent, 'bot'>;
+  readonly start: number;
+  readonly end: number;
+};
 
+/** To begin with; a large request makes it grow. */
+const outBytes = 64 * 1024;
 const malformedGzip = invalid('the body is not valid gzip');
 const noMessages = invalid('batch must be an array');
 
@@ -43,12 +62,16 @@ export class CompatIntake {
   readonly #intake: Intake;
   readonly #settings: CompatSettings;
   readonly #inflater: Inflater;
+  readonly #plain: PlainBatchReader;
+  // One request is handled at a time.
+  readonly #out = new JsonWriter(outBytes);
 
   constructor(admission: Admission, intake: Intake, settings: CompatSettings) {
     this.#admission = admission;
     this.#intake = intake;
     this.#settings = settings;
     this.#inflater = new Inflater(settings.inflate);
+    this.#plain = new PlainBatchReader({ ...settings.limits, rowsMax: settings.rowsMax });
   }
 
   get bodyBytesMax(): number {
@@ -74,61 +97,117 @@ export class CompatIntake {
   }
 
   #accept(exchange: Exchange, bytes: Buffer, query: string, dialect: Dialect): void {
-    const { limits, rowsMax } = this.#settings;
-    const read = readLenientJson(bytes, limits);
-    if (read.refusal !== undefined) return exchange.send(read.refusal);
-    if (read.mended) this.counts.mended += 1;
-    const body = read.value;
+    const { rowsMax } = this.#settings;
+    const read = this.#read(exchange, bytes, dialect);
+    if (read === undefined) return;
+    const { body, messages } = read;
     const key = requestKey(exchange.head.authorization, dialect.keyOf(body), query);
     const source = this.#admission.sourceOf(key);
     if (key === undefined || source === undefined) return exchange.send(unauthorized);
-    const messages = dialect.messagesOf(body);
     if (messages === undefined) return exchange.send(noMessages);
     if (messages.length > rowsMax) return exchange.send(tooManyMessages(rowsMax));
     const admitted = this.#admission.admit(exchange, source, messages.length);
     if (!(admitted instanceof Admitted)) return exchange.send(admitted);
     if (messages.length === 0) return exchange.send(accepted);
-    this.#store(exchange, admitted, { key, messages, body, dialect });
+    this.#store(exchange, admitted, { key, messages, body, bytes, dialect });
   }
 
-  #store(exchange: Exchange, admitted: Admitted, { key, messages, body, dialect }: AdmittedMessages): void {
-    const { source, atMs } = admitted;
-    const { timeWindow, eventBytesMax } = this.#settings;
+  /** What a body holds; undefined where that was answered. */
+  #read(exchange: Exchange, bytes: Buffer, dialect: Dialect): ReadMessages | undefined {
+    const plain = dialect.writePlain === undefined ? undefined : this.#plain.read(bytes);
+    if (plain !== undefined) return { body: plain.top, messages: plain.messages };
+    const read = readLenientJson(bytes, this.#settings.limits);
+    if (read.refusal !== undefined) {
+      exchange.send(read.refusal);
+      return undefined;
+    }
+    if (read.mended) this.counts.mended += 1;
+    return { body: read.value, messages: dialect.messagesOf(read.value) };
+  }
+
+  #store(exchange: Exchange, admitted: Admitted, request: AdmittedMessages): void {
+    const { source } = admitted;
     const answer = new CompatAnswer(exchange, source.tally);
-    const ready: Ready[] = [];
-    let size = 0;
-    for (const message of messages) {
-      const translation: Translation = isJsonObject(message)
-        ? dialect.translate(message, body, { atMs, timeWindow })
-        : notAnObject;
-      if ('problem' in translation) {
-        answer.invalid(translation.problem);
-        continue;
-      }
-      const bytes = Buffer.from(JSON.stringify(translation.body));
-      if (bytes.length > eventBytesMax) {
-        answer.invalid(`a message is larger than ${eventBytesMax} bytes`);
-        continue;
-      }
-      // No key rests in the log.
-      blankRepeats(bytes, key);
-      size += bytes.length;
-      const { kind, identity } = translation;
-      const id = translation.id ?? this.#intake.newEventId(atMs);
-      const bot = this.#intake.botScoreOf(exchange, source, new EventSlice(bytes));
-      ready.push({ event: { kind, id, identity, bot }, bytes });
+    const written = this.#write(admitted, request, answer);
+    const out = this.#out;
+    if (written.length > 0 && !this.#intake.hasRoom(written.length, out.length)) {
+      return answer.unavailable(written.length);
     }
-    if (ready.length > 0 && !this.#intake.hasRoom(ready.length, size)) return answer.unavailable(ready.length);
-    answer.expect(ready.length);
-    if (ready.length === 0) return;
+    answer.expect(written.length);
+    if (written.length === 0) return;
     const start = this.#intake.startOf(exchange, admitted);
-    for (const { event, bytes } of ready) {
-      const partition = this.#intake.partitionOf(source, event);
-      this.#intake.append(partition, endHead(start, event), new EventSlice(bytes), answer, 0);
+    const heads = new TrackHeads(start, textCharactersMax.distinctId);
+    const slice = new EventSlice(out.bytes);
+    for (const { of, start: eventStart, end } of written) {
+      slice.start = eventStart;
+      slice.end = end;
+      const bot = this.#intake.botScoreOf(exchange, source, slice);
+      if (of instanceof PlainMessage) {
+        const partition = this.#intake.partitionOfRow(source, of.row, request.bytes);
+        this.#intake.append(partition, heads.of(of.row, request.bytes, bot), slice, answer, 0);
+      } else {
+        const event = { ...of, bot };
+        this.#intake.append(this.#intake.partitionOf(source, event), endHead(start, event), slice, answer, 0);
+      }
     }
+  }
+
+  /** Writes the events of a request behind each other; what is none is told to the answer. */
+  #write({ atMs }: Admitted, request: AdmittedMessages, answer: CompatAnswer): readonly Written[] {
+    const { key, messages, body, bytes, dialect } = request;
+    const out = this.#out;
+    out.reset();
+    const source: PlainSource = {
+      bytes,
+      index: this.#plain.index,
+      body,
+      arrival: { atMs, timeWindow: this.#settings.timeWindow },
+      context: { member: nothingWritten, start: 0, end: 0 },
+    };
+    const written: Written[] = [];
+    for (const message of messages) {
+      const event = this.#writePlain(dialect, message, source) ?? this.#writeParsed(dialect, message, source);
+      if ('problem' in event) answer.invalid(event.problem);
+      else written.push(event);
+    }
+    // No key rests in the log.
+    blankRepeats(out.bytes.subarray(0, out.length), key);
+    return written;
+  }
+
+  /** Writes a message from its bytes; undefined where it has to be parsed. */
+  #writePlain(dialect: Dialect, message: unknown, source: PlainSource): Written | undefined {
+    if (!(message instanceof PlainMessage)) return undefined;
+    const out = this.#out;
+    const start = out.length;
+    out.reserve(writtenBytesMax(message.end - message.start));
+    const isWritten = dialect.writePlain?.(message, source, out) === true;
+    if (isWritten && out.length - start <= this.#settings.eventBytesMax) return { of: message, start, end: out.length };
+    out.reset(start);
+    // It may be what was taken back.
+    source.context.member = nothingWritten;
+    return undefined;
+  }
+
+  #writeParsed(dialect: Dialect, message: unknown, source: PlainSource): Written | Untranslatable {
+    const { bytes, body, arrival } = source;
+    const value: unknown =
+      message instanceof PlainMessage ? JSON.parse(bytes.toString('utf8', message.start, message.end)) : message;
+    const translation = isJsonObject(value) ? dialect.translate(value, body, arrival) : notAnObject;
+    if ('problem' in translation) return translation;
+    const { kind, identity, id = this.#intake.newEventId(arrival.atMs) } = translation;
+    const event = Buffer.from(JSON.stringify(translation.body));
+    const { eventBytesMax } = this.#settings;
+    if (event.length > eventBytesMax) return { problem: `a message is larger than ${eventBytesMax} bytes` };
+    const out = this.#out;
+    const start = out.length;
+    out.reserve(event.length);
+    out.copy(event, 0, event.length);
+    return { of: { kind, id, identity }, start, end: out.length };
   }
 }
 
+const nothingWritten = -1;
 const notAnObject = { problem: 'a message must be an object' } as const;
 
 /** The first two bytes of every gzip stream (RFC 1952), with which no JSON begins. */

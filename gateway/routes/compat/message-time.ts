@@ -1,4 +1,3 @@
-import type { JsonObject } from '../../../shared/runtime/json.ts';
 import type { Arrival } from './translation.ts';
 
 /** What an event that was moved into the window says of when it claims to have happened, in ms since the epoch. */
@@ -18,19 +17,21 @@ const arrivalTime: MessageTime = { timeMs: undefined, clampedFromMs: undefined }
  * may be off, the way here is short. A time outside the window is moved to its edge, or to now if it lies ahead, since
  * these senders count a refused event as delivered.
  */
-export function messageTime(original: unknown, sentAt: unknown, { atMs, timeWindow }: Arrival): MessageTime {
-  const happenedMs = readTime(original);
+export function messageTime(original: unknown, sentAt: unknown, arrival: Arrival): MessageTime {
+  return messageTimeOf(readTime(original), readTime(sentAt), arrival);
+}
+
+/** The same of times that were read. */
+export function messageTimeOf(
+  happenedMs: number | undefined,
+  sentMs: number | undefined,
+  { atMs, timeWindow }: Arrival,
+): MessageTime {
   if (happenedMs === undefined) return arrivalTime;
-  const sentMs = readTime(sentAt);
   const timeMs = sentMs === undefined ? happenedMs : happenedMs + (atMs - sentMs);
   if (timeMs < atMs - timeWindow.pastMsMax) return { timeMs: atMs - timeWindow.pastMsMax, clampedFromMs: timeMs };
   if (timeMs > atMs + timeWindow.aheadMsMax) return { timeMs: atMs, clampedFromMs: timeMs };
   return { timeMs, clampedFromMs: undefined };
-}
-
-/** What the context of an event that was moved says of it. */
-export function clampedContext({ clampedFromMs }: MessageTime): JsonObject | undefined {
-  return clampedFromMs === undefined ? undefined : { [clampedFromKey]: clampedFromMs };
 }
 
 const withoutZone = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/;
@@ -39,7 +40,13 @@ const withoutZone = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/;
 export function readTime(value: unknown): number | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? Math.round(value) : undefined;
   if (typeof value !== 'string' || value === '') return undefined;
-  // The parser reads a time without a zone as one of this machine's.
-  const timeMs = Date.parse(withoutZone.test(value) ? `${value}Z` : value);
-  return Number.isNaN(timeMs) ? undefined : timeMs;
+  if (value !== last.text) {
+    // The parser reads a time without a zone as one of this machine's.
+    const timeMs = Date.parse(withoutZone.test(value) ? `${value}Z` : value);
+    last = { text: value, timeMs: Number.isNaN(timeMs) ? undefined : timeMs };
+  }
+  return last.timeMs;
 }
+
+/** The text read last: when a request was sent is asked again for each of its messages. */
+let last: { readonly text: string; readonly timeMs: number | undefined } = { text: '', timeMs: undefined };

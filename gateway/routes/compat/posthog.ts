@@ -6,6 +6,8 @@ import type { CompatIntake } from './compat-intake.ts';
 import { describeCompat } from './describe-compat.ts';
 import { clampedFromKey, messageTime } from './message-time.ts';
 import { completePage } from './spec-context.ts';
+import { writePlainCapture } from './plain-capture.ts';
+import { contextNames } from './posthog-names.ts';
 import { specEventNames } from './spec-message.ts';
 import { userPropertiesOf } from './spec-traits.ts';
 import { idProblem, readId } from './translation.ts';
@@ -41,32 +43,8 @@ export const posthogCapture: Dialect = {
     return body['batch'] === undefined ? [body] : undefined;
   },
   translate: translateCapture,
+  writePlain: writePlainCapture,
 };
-
-/** Properties of PostHog's that say where an event happened, under our names. */
-const contextNames: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    $current_url: 'current_url',
-    $host: 'host',
-    $pathname: 'pathname',
-    $referrer: 'referrer',
-    $browser: 'browser_name',
-    $browser_version: 'browser_version',
-    $os: 'os_name',
-    $os_version: 'os_version',
-    $device_type: 'device_type',
-    $device_model: 'device_model',
-    $device_manufacturer: 'device_manufacturer',
-    $screen_width: 'screen_width',
-    $screen_height: 'screen_height',
-    $session_id: 'sid',
-    $timezone: 'timezone',
-    $app_name: 'app_name',
-    $app_version: 'app_version',
-    $lib: 'library_name',
-    $lib_version: 'library_version',
-  }),
-);
 
 /**
  * An event of PostHog's as one of ours. Its distinct_id is our externalId, unless it is the id of the device, which is

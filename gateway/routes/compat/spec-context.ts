@@ -10,10 +10,11 @@ export type TranslatedContext = {
   readonly consent: JsonObject | undefined;
 };
 
-const textCharactersMax = 2_000;
+/** Longest texts of a context that are taken for an address or a User-Agent. */
+export const contextTextCharactersMax = 2_000;
 
 /** Objects of a context whose members become `<prefix>_<name>`. */
-const prefixes: Readonly<Record<string, string>> = {
+export const contextPrefixes: Readonly<Record<string, string>> = {
   app: 'app',
   campaign: 'utm',
   device: 'device',
@@ -42,7 +43,7 @@ export function translateContext(context: JsonObject): TranslatedContext {
   for (const name in context) {
     const value = context[name];
     if (value === null || value === undefined) continue;
-    const prefix = Object.hasOwn(prefixes, name) ? prefixes[name] : undefined;
+    const prefix = Object.hasOwn(contextPrefixes, name) ? contextPrefixes[name] : undefined;
     if (prefix !== undefined && isJsonObject(value)) addPrefixed(prefix, value, defaultProperties);
     else if (name === 'page' && isJsonObject(value)) addPage(value, defaultProperties);
     else if (name === 'ip' && isShort(value)) network.ip = value;
@@ -94,7 +95,7 @@ function addOrigin(query: string, to: Record<string, unknown>): void {
   const start = query.indexOf('?');
   const end = query.indexOf('#', start + 1);
   for (const [name, value] of new URLSearchParams(query.slice(start + 1, end < 0 ? undefined : end))) {
-    if (originNames.test(name) && value !== '') to[name] ??= value.slice(0, textCharactersMax);
+    if (originNames.test(name) && value !== '') to[name] ??= value.slice(0, contextTextCharactersMax);
   }
 }
 
@@ -119,14 +120,14 @@ const idsOf = (ids: unknown, agreed: boolean): [string, boolean][] =>
   Array.isArray(ids) ? ids.filter((id) => typeof id === 'string').map((id) => [id, agreed]) : [];
 
 const isShort = (value: unknown): value is string =>
-  typeof value === 'string' && value !== '' && value.length <= textCharactersMax;
+  typeof value === 'string' && value !== '' && value.length <= contextTextCharactersMax;
 
 /** Names come from libraries, so there are few of them; one that is put together anew costs more to use than to find. */
 const prefixedNames = new Map<string, Map<string, string>>();
 const rememberedMax = 1_000;
 
 /** `device` and `advertisingId` are `device_advertising_id`. */
-function prefixed(prefix: string, name: string): string {
+export function prefixed(prefix: string, name: string): string {
   let names = prefixedNames.get(prefix);
   if (names === undefined) {
     names = new Map();

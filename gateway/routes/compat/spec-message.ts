@@ -2,6 +2,7 @@ import { isJsonObject } from '../../../shared/runtime/json.ts';
 import type { JsonObject } from '../../../shared/runtime/json.ts';
 import { textCharactersMax } from '../../payload/payload-fields.ts';
 import { clampedFromKey, messageTime } from './message-time.ts';
+import { writePlainTrack } from './plain-track.ts';
 import { addPage, pageOf, translateContext } from './spec-context.ts';
 import { userPropertiesOf } from './spec-traits.ts';
 import { idProblem, readId } from './translation.ts';
@@ -38,6 +39,7 @@ export const specBatch: Dialect = {
     if (call === undefined) return { problem: `type must be one of ${specCalls.join(', ')}` };
     return translate(message, call, body, arrival);
   },
+  writePlain: writePlainTrack,
 };
 
 /**

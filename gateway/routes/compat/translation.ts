@@ -1,8 +1,11 @@
 import type { EnvelopeKind } from '../../../shared/contracts/events/envelope.ts';
 import type { JsonObject } from '../../../shared/runtime/json.ts';
-import { textCharactersMax } from '../../payload/payload-fields.ts';
 import type { Identity } from '../../ingest/intake.ts';
+import type { JsonWriter } from '../../json/json-writer.ts';
+import type { MemberIndex } from '../../json/member-index.ts';
+import { textCharactersMax } from '../../payload/payload-fields.ts';
 import type { TimeWindow } from '../../payload/payload-fields.ts';
+import type { PlainMessage } from './plain-batch.ts';
 
 /** When and by what rules a request came in. */
 export type Arrival = {
@@ -34,7 +37,29 @@ export type Dialect = {
   messagesOf(body: JsonObject): readonly unknown[] | undefined;
   /** Says what to do about one of them; `body` is what it came in. */
   translate(message: JsonObject, body: JsonObject, arrival: Arrival): Translation;
+  /** Writes most messages of a batch without parsing them. Where there is none all are parsed. */
+  readonly writePlain?: WritePlain;
 };
+
+/** What plain messages are written from. */
+export type PlainSource = {
+  readonly bytes: Buffer;
+  readonly index: MemberIndex;
+  /** What the request says beside its messages. */
+  readonly body: JsonObject;
+  readonly arrival: Arrival;
+  /** The context that was written last, for messages with the same. */
+  readonly context: WrittenContext;
+};
+
+/** What a context became: out[start, end), or nothing yet. */
+export type WrittenContext = { member: number; start: number; end: number };
+
+/**
+ * Writes a message as the event that `translate` makes of it, from its bytes, and puts what decides where it goes into its
+ * row; false, whatever it wrote, where a closer look is needed: then it is to be parsed.
+ */
+export type WritePlain = (message: PlainMessage, source: PlainSource, out: JsonWriter) => boolean;
 
 /** An identifier of an event: text as it is, a number as text; what is empty or something else is none. */
 export function readId(value: unknown): string | undefined {

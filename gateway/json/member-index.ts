@@ -1,0 +1,290 @@
+import { ascii, isPrototypeKey, numberEnd, plainStringEnd, skipJsonSpace, standsAt, wordEnd } from './scan-json.ts';
+import type { JsonFacts } from './scan-json.ts';
+
+const { quote, comma, colon, openBracket, closeBracket, openBrace, closeBrace } = ascii;
+
+/** Objects within objects whose members are indexed, the outermost included. */
+const levelsMax = 3;
+/** One bit a level has to fit into a whole number. */
+const depthMax = 30;
+/** A number of more bytes may be none that JavaScript has. */
+const numberBytesMax = 300;
+const minus = 0x2d;
+const letterE = 0x65;
+
+const keyStart = 0;
+const keyEnd = 1;
+const valueStart = 2;
+const valueEnd = 3;
+const next = 4;
+const escaped = 5;
+const sameAs = 6;
+const cellsAMember = 7;
+const none = -1;
+const membersAtFirst = 256;
+/** Room for so many stays for the next text. */
+const membersKept = 32_768;
+
+/**
+ * Where the members of objects stand in some bytes, and of the objects in them, three levels deep; members of objects in
+ * arrays are not indexed. A member is a number that rises in the order of the text, so the members of an object follow
+ * the member whose value it is: the first is the next number, and `next` leads from one to the one after it.
+ */
+export class MemberIndex {
+  readonly #membersMax: number;
+  #cells = new Int32Array(membersAtFirst * cellsAMember);
+  #count = 0;
+
+  constructor(membersMax: number) {
+    this.#membersMax = membersMax;
+  }
+
+  get isFull(): boolean {
+    return this.#count >= this.#membersMax;
+  }
+
+  /** Members so far, which is the number that the next one gets. */
+  get count(): number {
+    return this.#count;
+  }
+
+  reset(): void {
+    this.#count = 0;
+    if (this.#cells.length > membersKept * cellsAMember) this.#cells = new Int32Array(membersAtFirst * cellsAMember);
+  }
+
+  /** Begins a member; its key stands between its quotes. */
+  begin(start: number, end: number, value: number): number {
+    const cell = this.#count * cellsAMember;
+    if (cell === this.#cells.length) {
+      const grown = new Int32Array(cell * 2);
+      grown.set(this.#cells);
+      this.#cells = grown;
+    }
+    const cells = this.#cells;
+    cells[cell + keyStart] = start;
+    cells[cell + keyEnd] = end;
+    cells[cell + valueStart] = value;
+    cells[cell + sameAs] = none;
+    this.#count += 1;
+    return this.#count - 1;
+  }
+
+  /** Ends the member, whose own members were begun meanwhile. */
+  end(member: number, end: number, hasEscape: boolean): void {
+    const cell = member * cellsAMember;
+    this.#cells[cell + valueEnd] = end;
+    this.#cells[cell + next] = this.#count;
+    this.#cells[cell + escaped] = hasEscape ? 1 : 0;
+  }
+
+  /** Ends the member whose value says what that of an earlier member says, byte for byte; its own members are not indexed. */
+  endAs(member: number, end: number, earlier: number): void {
+    this.end(member, end, false);
+    this.#cells[member * cellsAMember + sameAs] = earlier;
+  }
+
+  keyStart(member: number): number {
+    return this.#cells[member * cellsAMember + keyStart] as number;
+  }
+
+  keyEnd(member: number): number {
+    return this.#cells[member * cellsAMember + keyEnd] as number;
+  }
+
+  /** The first byte of the value; a string's is its quote. */
+  valueStart(member: number): number {
+    return this.#cells[member * cellsAMember + valueStart] as number;
+  }
+
+  /** Behind the last byte of the value. */
+  valueEnd(member: number): number {
+    return this.#cells[member * cellsAMember + valueEnd] as number;
+  }
+
+  /** The member behind this one and all within it. */
+  next(member: number): number {
+    return this.#cells[member * cellsAMember + next] as number;
+  }
+
+  /** The earlier member whose value is the same; the member itself where there is none. */
+  original(member: number): number {
+    const earlier = this.#cells[member * cellsAMember + sameAs] as number;
+    return earlier === none ? member : earlier;
+  }
+
+  /** Whether the value is a string with an escape in it. */
+  isEscaped(member: number): boolean {
+    return this.#cells[member * cellsAMember + escaped] === 1;
+  }
+}
+
+/** An object by this name that texts behind each other repeat, byte for byte: it is read once, and then only compared. */
+export class RepeatedObject {
+  readonly #name: Uint8Array;
+  #member = none;
+  #start = 0;
+  #end = 0;
+  #keys = 0;
+  /** Of the one that is being read. */
+  #opened = none;
+  #keysBefore = 0;
+
+  constructor(name: string) {
+    this.#name = Buffer.from(name);
+  }
+
+  /** To be called for other bytes. */
+  forget(): void {
+    this.#member = none;
+  }
+
+  /** Ends a member that says what the last one of the name said, and returns the index behind it; -1 where it is to be read. */
+  repeat(index: MemberIndex, facts: JsonFacts, bytes: Buffer, member: number): number {
+    const nameStart = index.keyStart(member);
+    const isNamed = index.keyEnd(member) - nameStart === this.#name.length && standsAt(bytes, nameStart, this.#name);
+    if (!isNamed) return -1;
+    const start = index.valueStart(member);
+    const end = start + this.#end - this.#start;
+    const isSame =
+      this.#member !== none && end <= bytes.length && bytes.compare(bytes, this.#start, this.#end, start, end) === 0;
+    if (isSame) {
+      facts.keys += this.#keys;
+      index.endAs(member, end, this.#member);
+      return end;
+    }
+    this.#opened = member;
+    this.#keysBefore = facts.keys;
+    return -1;
+  }
+
+  /** To be called with every member that ends. */
+  close(index: MemberIndex, facts: JsonFacts, member: number): void {
+    if (member !== this.#opened) return;
+    this.#member = member;
+    this.#start = index.valueStart(member);
+    this.#end = index.valueEnd(member);
+    this.#keys = facts.keys - this.#keysBefore;
+  }
+}
+
+// What is read at a time: the member of each open object or array, none where it is not indexed.
+const memberOfLevel = new Int32Array(depthMax + 1);
+
+/**
+ * Adds the members of the object that begins at `start` to an index, in one pass, and returns the index behind it; -1 where
+ * a closer look is needed: it is no object, no JSON, or has a key with an escape, a key that could reach a prototype, a
+ * character escaped by number, a number with an exponent, or more members than the index takes. Raw line breaks become spaces. `repeated` is an object among its own members. `facts` learn depth, keys and
+ * bits of it; whether it is UTF-8 where it is not ASCII is left to the caller.
+ */
+export function indexMembers(
+  index: MemberIndex,
+  facts: JsonFacts,
+  bytes: Buffer,
+  start: number,
+  repeated: RepeatedObject,
+): number {
+  if (bytes[start] !== openBrace) return -1;
+  let at = start;
+  let depth = 0;
+  // How many of the open objects are indexed.
+  let indexed = 0;
+  // One bit a level, the innermost lowest: set for an object.
+  let objects = 0;
+  let member = none;
+  for (;;) {
+    const byte = bytes[at];
+    const opensObject = byte === openBrace;
+    const repeatEnd = opensObject && depth === 1 ? repeated.repeat(index, facts, bytes, member) : -1;
+    if (repeatEnd >= 0) {
+      at = repeatEnd;
+      member = none;
+    } else if (opensObject || byte === openBracket) {
+      if (depth === depthMax) return -1;
+      if (opensObject && indexed === depth && indexed < levelsMax) indexed += 1;
+      depth += 1;
+      memberOfLevel[depth] = member;
+      member = none;
+      objects = (objects << 1) | (opensObject ? 1 : 0);
+      if (depth > facts.depth) facts.depth = depth;
+      at = skipJsonSpace(bytes, at + 1);
+      if (bytes[at] !== (opensObject ? closeBrace : closeBracket)) {
+        if (!opensObject) continue;
+        const end = keyEndAt(facts, bytes, at);
+        if (end < 0) return -1;
+        const value = valueBehind(bytes, end);
+        if (value < 0) return -1;
+        if (indexed === depth) {
+          if (index.isFull) return -1;
+          member = index.begin(at + 1, end, value);
+        }
+        at = value;
+        continue;
+      }
+    } else {
+      at = leafEnd(facts, bytes, at);
+      if (at < 0) return -1;
+      if (member !== none) index.end(member, at, facts.stringEscaped);
+      member = none;
+    }
+    at = skipJsonSpace(bytes, at);
+    while (bytes[at] !== comma) {
+      if (bytes[at] !== ((objects & 1) === 1 ? closeBrace : closeBracket)) return -1;
+      at += 1;
+      const own = memberOfLevel[depth] as number;
+      if (own !== none) {
+        index.end(own, at, false);
+        repeated.close(index, facts, own);
+      }
+      if (indexed === depth) indexed -= 1;
+      depth -= 1;
+      objects >>= 1;
+      if (depth === 0) return at;
+      at = skipJsonSpace(bytes, at);
+    }
+    at = skipJsonSpace(bytes, at + 1);
+    if ((objects & 1) === 0) continue;
+    const end = keyEndAt(facts, bytes, at);
+    if (end < 0) return -1;
+    const value = valueBehind(bytes, end);
+    if (value < 0) return -1;
+    if (indexed === depth) {
+      if (index.isFull) return -1;
+      member = index.begin(at + 1, end, value);
+    }
+    at = value;
+  }
+}
+
+/** The closing quote of the key whose opening quote is at `start`; -1 when it is not plain. */
+function keyEndAt(facts: JsonFacts, bytes: Uint8Array, start: number): number {
+  if (bytes[start] !== quote) return -1;
+  const end = plainStringEnd(facts, bytes, start + 1);
+  if (end < 0 || facts.stringEscaped || isPrototypeKey(bytes, start + 1, end)) return -1;
+  facts.keys += 1;
+  return end;
+}
+
+/** Where the value behind the key begins whose closing quote is at `end`; -1 without a colon. */
+function valueBehind(bytes: Uint8Array, end: number): number {
+  const colonAt = skipJsonSpace(bytes, end + 1);
+  return bytes[colonAt] === colon ? skipJsonSpace(bytes, colonAt + 1) : -1;
+}
+
+/** The index behind the string, number or word at `start`; -1 when it is not plain. */
+function leafEnd(facts: JsonFacts, bytes: Uint8Array, start: number): number {
+  const byte = bytes[start] as number;
+  if (byte === quote) {
+    const end = plainStringEnd(facts, bytes, start + 1);
+    return end < 0 ? -1 : end + 1;
+  }
+  facts.stringEscaped = false;
+  return byte === minus || byte < 0x3a ? plainNumberEnd(bytes, start) : wordEnd(bytes, start);
+}
+
+function plainNumberEnd(bytes: Uint8Array, start: number): number {
+  const end = numberEnd(bytes, start);
+  if (end - start > numberBytesMax) return -1;
+  for (let at = start; at < end; at += 1) if (((bytes[at] as number) | 0x20) === letterE) return -1;
+  return end;
+}

@@ -1,0 +1,164 @@
+import { isUtf8 } from 'node:buffer';
+import { isJsonObject } from '../../../shared/runtime/json.ts';
+import type { JsonObject } from '../../../shared/runtime/json.ts';
+import { MemberIndex, RepeatedObject, indexMembers } from '../../json/member-index.ts';
+import type { JsonLimits } from '../../json/read-json.ts';
+import { JsonFacts, ascii, noteKey, scanString, scanValue, skipJsonSpace, standsAt } from '../../json/scan-json.ts';
+import { PlainRow } from '../../json/scan-body.ts';
+
+const { quote, comma, colon, openBracket, closeBracket, openBrace, closeBrace } = ascii;
+const firstNonAscii = 0x80;
+const batchKey = Buffer.from('batch');
+
+/** A message that needs no parsing to be known as JSON, and where it stands. Reused: look at it before the next body is read. */
+export class PlainMessage {
+  /** Range of its bytes in the body. */
+  start = 0;
+  end = 0;
+  /** Its own members in the index begin here, unless they end here. */
+  first = 0;
+  last = 0;
+  /** What decides where its event goes, once it is written. */
+  readonly row = new PlainRow();
+}
+
+/** A body with many messages of which most need no parsing. */
+export type PlainBatch = {
+  /** The body with an empty array for its messages. */
+  readonly top: JsonObject;
+  /** Plain messages, and of all others their values. */
+  readonly messages: readonly unknown[];
+};
+
+/** Takes bodies with many messages in `batch` apart without parsing messages that need none. */
+export class PlainBatchReader {
+  /** Of the messages of the body read last. */
+  readonly index: MemberIndex;
+  readonly #limits: JsonLimits & { readonly rowsMax: number };
+  readonly #facts = new JsonFacts();
+  readonly #pool: PlainMessage[] = [];
+  /** What surrounds the events of a server is mostly the same. */
+  readonly #context = new RepeatedObject('context');
+
+  constructor(limits: JsonLimits & { readonly rowsMax: number }) {
+    this.#limits = limits;
+    this.index = new MemberIndex(limits.keysMax);
+  }
+
+  /** Undefined says nothing about a body: it is to be parsed as a whole, and may be wrong. */
+  read(body: Buffer): PlainBatch | undefined {
+    const facts = this.#facts;
+    facts.reset();
+    this.index.reset();
+    this.#context.forget();
+    const messages: unknown[] = [];
+    const places = this.#findMessages(body, messages);
+    if (places === undefined) return undefined;
+    if (!this.#isWithinLimits()) return undefined;
+    if (facts.bits >= firstNonAscii && !isUtf8(body)) return undefined;
+    const encoding = facts.bits < firstNonAscii ? 'latin1' : 'utf8';
+    const top = parse(body.toString(encoding, 0, places.start) + body.toString(encoding, places.end));
+    return isJsonObject(top) ? { top, messages } : undefined;
+  }
+
+  /** Where the elements of `batch` stand, from behind its `[` to its `]`; undefined where it is not found once. */
+  #findMessages(body: Buffer, messages: unknown[]): Places | undefined {
+    const facts = this.#facts;
+    let places: Places | undefined;
+    let at = skipJsonSpace(body, 0);
+    if (body[at] !== openBrace) return undefined;
+    at = skipJsonSpace(body, at + 1);
+    while (body[at] !== closeBrace) {
+      if (body[at] !== quote) return undefined;
+      const keyEnd = scanString(facts, body, at);
+      const { stringStart: keyStart, stringEscaped } = facts;
+      const colonAt = skipJsonSpace(body, keyEnd + 1);
+      if (body[colonAt] !== colon || stringEscaped) return undefined;
+      noteKey(facts, body, colonAt);
+      at = skipJsonSpace(body, colonAt + 1);
+      const isBatch = keyEnd - keyStart === batchKey.length && standsAt(body, keyStart, batchKey);
+      if (isBatch) {
+        if (places !== undefined || body[at] !== openBracket) return undefined;
+        const end = this.#readMessages(body, at + 1, messages);
+        if (end < 0) return undefined;
+        places = { start: at + 1, end };
+        at = end + 1;
+      } else {
+        at = scanValue(facts, body, at);
+      }
+      at = skipJsonSpace(body, at);
+      if (body[at] === comma) at = skipJsonSpace(body, at + 1);
+      else if (body[at] !== closeBrace) return undefined;
+    }
+    return skipJsonSpace(body, at + 1) < body.length ? undefined : places;
+  }
+
+  /** Reads the elements of an array from behind its `[` and returns where its `]` stands; -1 where that is not all there is. */
+  #readMessages(body: Buffer, start: number, messages: unknown[]): number {
+    let at = skipJsonSpace(body, start);
+    if (body[at] === closeBracket) return at;
+    for (;;) {
+      if (messages.length === this.#limits.rowsMax) return -1;
+      at = this.#readMessage(body, at, messages);
+      if (at < 0) return -1;
+      at = skipJsonSpace(body, at);
+      if (body[at] === closeBracket) return at;
+      if (body[at] !== comma) return -1;
+      at = skipJsonSpace(body, at + 1);
+    }
+  }
+
+  #readMessage(body: Buffer, start: number, messages: unknown[]): number {
+    const { index } = this;
+    const plain = (this.#pool[messages.length] ??= new PlainMessage());
+    plain.first = index.count;
+    const facts = rowFacts;
+    facts.reset();
+    const end = indexMembers(index, facts, body, start, this.#context);
+    if (end >= 0) {
+      plain.start = start;
+      plain.end = end;
+      plain.last = index.count;
+      messages.push(plain);
+      this.#note(facts);
+      return end;
+    }
+    facts.reset();
+    const valueEnd = scanValue(facts, body, start);
+    this.#note(facts);
+    const value = this.#isWithinLimits() ? parse(body.toString('utf8', start, valueEnd)) : undefined;
+    if (value === undefined) return -1;
+    messages.push(value);
+    return valueEnd;
+  }
+
+  #note({ keys, bits, depth, nulls, suspicious }: JsonFacts): void {
+    const facts = this.#facts;
+    facts.keys += keys;
+    facts.bits |= bits;
+    facts.nulls ||= nulls;
+    facts.suspicious ||= suspicious;
+    // Around a message stand the array and the body.
+    facts.depth = Math.max(facts.depth, depth + 1);
+  }
+
+  /** Also that there is nothing in it that has to be mended. */
+  #isWithinLimits(): boolean {
+    const { keys, depth, nulls, suspicious } = this.#facts;
+    return !nulls && !suspicious && keys <= this.#limits.keysMax && depth + 1 <= this.#limits.depthMax;
+  }
+}
+
+type Places = { readonly start: number; readonly end: number };
+
+// One body is read at a time.
+const rowFacts = new JsonFacts();
+
+/** The value of a JSON text; undefined where it is none. */
+export function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,280 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { isJsonObject } from '../../../shared/runtime/json.ts';
+import type { JsonObject } from '../../../shared/runtime/json.ts';
+import { JsonWriter } from '../../json/json-writer.ts';
+import { PlainBatchReader, PlainMessage } from './plain-batch.ts';
+import { writtenBytesMax } from './plain-writing.ts';
+import { posthogCapture } from './posthog.ts';
+import { specBatch } from './spec-message.ts';
+import type { Dialect } from './translation.ts';
+
+const atMs = Date.parse('2026-11-22T12:00:00Z');
+const arrival = { atMs, timeWindow: { pastMsMax: 604_800_000, aheadMsMax: 300_000 } };
+const limits = { depthMax: 64, keysMax: 5_000, rowsMax: 50 };
+const reader = new PlainBatchReader(limits);
+const out = new JsonWriter(1_024);
+
+type Event = { readonly id: string; readonly own: string; readonly body: unknown };
+
+/** What is written of the messages of a body without parsing them; undefined for those that need it. */
+function writePlain(dialect: Dialect, body: Buffer): readonly (Event | undefined)[] | undefined {
+  const read = reader.read(body);
+  const context = { member: -1, start: 0, end: 0 };
+  out.reset();
+  return read?.messages.map((message) => {
+    if (!(message instanceof PlainMessage)) return undefined;
+    const start = out.length;
+    out.reserve(writtenBytesMax(message.end - message.start));
+    const room = out.bytes.length;
+    const source = { bytes: body, index: reader.index, body: read.top, arrival, context };
+    if (dialect.writePlain?.(message, source, out) !== true) {
+      out.reset(start);
+      context.member = -1;
+      return undefined;
+    }
+    expect(out.length).toBeLessThanOrEqual(room);
+    const { idStart, idEnd, ownStart, ownEnd } = message.row;
+    return {
+      id: body.toString('utf8', idStart, idEnd),
+      own: body.toString('utf8', ownStart, ownEnd),
+      body: JSON.parse(out.bytes.toString('utf8', start, out.length)) as unknown,
+    };
+  });
+}
+
+/** The same by way of parsing. */
+function translate(dialect: Dialect, message: JsonObject, body: JsonObject): Event | undefined {
+  const translation = dialect.translate(message, body, arrival);
+  if ('problem' in translation) return undefined;
+  const { id = '', identity } = translation;
+  const own = identity.userId ?? identity.externalId ?? id;
+  return { id, own, body: JSON.parse(JSON.stringify(translation.body)) as unknown };
+}
+
+const usual = {
+  spec: {
+    type: 'track',
+    messageId: 'm-1',
+    event: 'Order "Completed"',
+    userId: 'ada',
+    anonymousId: null,
+    timestamp: '2026-11-22T11:59:00.250Z',
+    properties: { total: 42.5, note: 'größer', items: [{ sku: 'a', nested: { deep: [1, {}] } }], empty: {} },
+    context: {
+      ip: '203.0.113.7',
+      userAgent: 'Mozilla/5.0',
+      library: { name: 'analytics-node', version: '3.1.0' },
+      page: { url: 'https://shop.test:8080/a/b?c=d#e', referrer: 'https://o.test/', title: null },
+      campaign: { name: 'spring' },
+      device: { advertisingId: 'x', type: 'ios' },
+      locale: 'de-DE',
+      traits: { plan: 'pro' },
+    },
+    integrations: { All: false },
+    channel: 'server',
+  },
+  posthog: {
+    event: 'Order Completed',
+    distinct_id: 'ada',
+    uuid: 'u-1',
+    type: 'capture',
+    timestamp: '2026-11-22T11:59:00.250Z',
+    properties: {
+      total: 42.5,
+      $current_url: 'https://shop.test',
+      $lib: 'posthog-node',
+      $groups: { company: 'acme' },
+      token: 'k',
+      last: [true, false, null],
+    },
+  },
+};
+
+test.each([
+  ['spec', specBatch, usual.spec, { sentAt: '2026-11-22T11:59:59.000Z' }],
+  ['posthog', posthogCapture, usual.posthog, { sent_at: '2026-11-22T11:59:59.000Z' }],
+])(
+  'plain messages: what a library of %s usually sends is written without parsing it',
+  (_, dialect, message, beside) => {
+    const body = { batch: [message, { ...message, properties: null }], ...beside };
+    const written = writePlain(dialect, Buffer.from(JSON.stringify(body, undefined, 2)));
+    expect(written).toEqual(body.batch.map((one) => translate(dialect, one, body)));
+    expect(written).not.toContain(undefined);
+  },
+);
+
+const text = fc.constantFrom(
+  'track',
+  'page',
+  'a',
+  '',
+  'x'.repeat(401),
+  'https://A.test/p?utm_source=x',
+  'http://u@h/',
+  'https://é.test/ü',
+  'https://b.test',
+  '/p\\',
+  '\u0001',
+  '2026-11-22T11:59:00.000Z',
+  '2026-02-29T11:59:00.000Z',
+  '2025-01-01T00:00:00.000Z',
+  '$identify',
+);
+const nested = fc.constantFrom(
+  {},
+  [],
+  [{ a: null }],
+  { url: 'u', a: [1, { b: true }] },
+  'a\n"b"',
+  'größe',
+  0.25,
+  false,
+);
+const leaf = fc.oneof(
+  { weight: 8, arbitrary: fc.oneof(nested, fc.integer(), fc.constant(null)) },
+  { weight: 1, arbitrary: text },
+  { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 1 }) },
+);
+
+/** A value of its kind nineteen times in twenty, else any: most messages have at most one thing about them. */
+const mostly = (...values: readonly unknown[]): fc.Arbitrary<unknown> =>
+  fc.oneof({ weight: 19, arbitrary: fc.constantFrom(...values) }, { weight: 1, arbitrary: leaf });
+const some = (members: Readonly<Record<string, fc.Arbitrary<unknown>>>): fc.Arbitrary<JsonObject> =>
+  fc.record(members, { requiredKeys: [] });
+
+const id = mostly('ada', 'größe', null);
+const time = mostly('2026-11-22T11:59:00.000Z', '2026-11-22T12:59:00+01:00', 1_795_348_740_000, null);
+const page = some({
+  url: mostly('https://B.test/a?b#c', 'http://h', 'HTTP://H:80?q'),
+  path: mostly('/a', null),
+  title: leaf,
+  referrer: leaf,
+  search: mostly('?b'),
+});
+const context = some({
+  page,
+  ip: mostly('203.0.113.7', null),
+  userAgent: mostly('Mozilla/5.0'),
+  library: some({ name: leaf, version: leaf, camelCase: leaf }),
+  device: mostly({ advertisingId: 'x', type: null }),
+  sessionId: mostly('s'),
+  locale: leaf,
+  traits: leaf,
+  ...Object.fromEntries(['consent', 'other', 'current_url'].map((name) => [name, mostly(null)])),
+});
+const specMessage = some({
+  userId: id,
+  anonymousId: id,
+  timestamp: time,
+  originalTimestamp: time,
+  sentAt: time,
+  channel: mostly('web', null),
+  integrations: leaf,
+  properties: fc.dictionary(fc.string(), leaf, { maxKeys: 2 }),
+  context,
+}).chain((fields) =>
+  fc
+    .record({ type: mostly('track'), event: mostly('E'), messageId: mostly('m') })
+    .map((own) => ({ ...own, ...fields })),
+);
+const capture = fc.record({
+  event: mostly('E'),
+  uuid: mostly('u'),
+  distinct_id: mostly('d'),
+  timestamp: time,
+  properties: some({
+    $current_url: mostly('https://B.test/a?b#c', 'http://h'),
+    $host: mostly('b.test'),
+    $pathname: mostly('/a'),
+    $lib: leaf,
+    token: leaf,
+    plan: leaf,
+    after: leaf,
+    ...Object.fromEntries(['$ip', '$device_id', 'alias', '$set'].map((name) => [name, mostly(null)])),
+  }).map((properties) => withoutNulls(properties)),
+});
+const withoutNulls = (members: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null));
+
+/** Every member twice, as an encoder would that does not look. */
+const twice = (json: string): string => json.replace('"event":"E"', '"event":"E","event":"F"');
+
+test.each<readonly [string, Dialect, fc.Arbitrary<JsonObject>, fc.Arbitrary<object>]>([
+  ['spec', specBatch, specMessage, some({ sentAt: time, context: mostly(null), integrations: mostly(null) })],
+  ['posthog', posthogCapture, capture, some({ sent_at: time })],
+])('plain messages: whatever is written of %s is what would be translated', (_, dialect, message, beside) => {
+  let plain = 0;
+  fc.assert(
+    fc.property(message, beside, fc.nat(9), (one, more, chance) => {
+      const batch = [one, { ...one, channel: 'same' }, { ...one, context: {} }, one];
+      const json = JSON.stringify({ ...more, batch });
+      const bytes = Buffer.from(chance === 0 ? twice(json) : json);
+      const body = JSON.parse(bytes.toString()) as JsonObject;
+      const parsed = body['batch'] as readonly JsonObject[];
+      const written = writePlain(dialect, bytes) ?? [];
+      for (const [index, event] of written.entries()) {
+        if (event === undefined) continue;
+        plain += 1;
+        expect(event).toEqual(translate(dialect, parsed[index] ?? {}, body));
+      }
+    }),
+    { numRuns: 1_000 },
+  );
+  // Enough of them to tell.
+  expect(plain).toBeGreaterThan(400);
+});
+
+test.each([
+  ['is empty', {}],
+  ['names an address alone', { ip: '203.0.113.7' }],
+  ['has a page', { page: { url: 'https://a.test/b' }, ip: '203.0.113.7' }],
+])('plain messages: a context that %s is the same for every message that has it', (_, context) => {
+  const one = { type: 'track', event: 'E', messageId: 'm', context };
+  const batch = [
+    one,
+    { ...one, channel: 'web' },
+    one,
+    { ...one, context: { locale: 'de' } },
+    { ...one, channel: 'web' },
+  ];
+  const written = writePlain(specBatch, Buffer.from(JSON.stringify({ batch })));
+  expect(written).toEqual(batch.map((message) => translate(specBatch, message, {})));
+});
+
+test('plain messages: a body is taken apart only where it is JSON, into what parsing it would give', () => {
+  const piece = fc.constantFrom('', ' ', '\n', '"', ',', ']', '[', '}', '{', '1', '\\u0000', 'NaN', '"__proto__":1,');
+  const body = fc.record({ batch: fc.array(fc.oneof(specMessage, leaf), { maxLength: 3 }), more: fc.jsonValue() });
+  fc.assert(
+    fc.property(body, fc.nat(), fc.nat(2), piece, (value, at, removed, put) => {
+      const json = JSON.stringify(value);
+      const index = at % (json.length + 1);
+      const changed = json.slice(0, index) + put + json.slice(index + removed);
+      const bytes = Buffer.from(changed);
+      const read = reader.read(bytes);
+      if (read === undefined) return;
+      const expected = JSON.parse(changed) as JsonObject;
+      expect(isJsonObject(expected)).toBe(true);
+      expect(read.top).toEqual({ ...expected, batch: [] });
+      const messages = read.messages.map((message) =>
+        message instanceof PlainMessage
+          ? (JSON.parse(bytes.toString('utf8', message.start, message.end)) as unknown)
+          : message,
+      );
+      expect(messages).toEqual(expected['batch']);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test.each([
+  ['more messages than are taken', { batch: Array.from({ length: 51 }, () => ({})) }],
+  [
+    'more keys than are taken',
+    { batch: [Object.fromEntries(Array.from({ length: 5_001 }, (_, key) => [`k${key}`, 1]))] },
+  ],
+  ['too many levels', { batch: [JSON.parse('[{"a":'.repeat(33) + '1' + '}]'.repeat(33))] }],
+  ['no batch', { messages: [] }],
+])('plain messages: a body with %s is left to be parsed', (_, body) => {
+  expect(reader.read(Buffer.from(JSON.stringify(body)))).toBeUndefined();
+});

@@ -1,0 +1,83 @@
+import { keyOf } from '../../json/json-writer.ts';
+import type { JsonWriter } from '../../json/json-writer.ts';
+
+const colon = 0x3a;
+const slash = 0x2f;
+const question = 0x3f;
+const hash = 0x23;
+const at = 0x40;
+const letterA = 0x41;
+const letterZ = 0x5a;
+const quote = 0x22;
+const hostKey = keyOf('host');
+const pathKey = keyOf('pathname');
+const rootPath = Buffer.from('/');
+const comma = 0x2c;
+const firstNonAscii = 0x80;
+const campaign = Buffer.from('utm_');
+const clickId = Buffer.from('clid=');
+
+/**
+ * Writes what follows from the address of a page at bytes[start, end), which is text without escapes, as `completePage`
+ * says it; false where a closer look is needed. `known` has what the sender said itself.
+ */
+export function writePage(
+  out: JsonWriter,
+  bytes: Buffer,
+  { start, end }: { readonly start: number; readonly end: number },
+  known: { readonly host: boolean; readonly path: boolean },
+): boolean {
+  const hostStart = hostStartOf(bytes, start, end);
+  if (hostStart < 0) return false;
+  let hostEnd = hostStart;
+  let isLowerCase = true;
+  for (; hostEnd < end; hostEnd += 1) {
+    const byte = bytes[hostEnd] as number;
+    if (byte === slash || byte === question || byte === hash) break;
+    if (byte === at || byte >= firstNonAscii) return false;
+    if (byte >= letterA && byte <= letterZ) isLowerCase = false;
+  }
+  if (hostEnd === hostStart || !isLowerCase) return false;
+  let pathEnd = hostEnd;
+  for (; pathEnd < end; pathEnd += 1) if (bytes[pathEnd] === question || bytes[pathEnd] === hash) break;
+  if (mayTellOrigin(bytes, hostStart, end)) return false;
+  if (!known.host) addText(out, hostKey, bytes, hostStart, hostEnd);
+  if (known.path) return true;
+  if (pathEnd > hostEnd) addText(out, pathKey, bytes, hostEnd, pathEnd);
+  else addText(out, pathKey, rootPath, 0, rootPath.length);
+  return true;
+}
+
+/** Writes a member whose value is the text from[start, end). */
+function addText(out: JsonWriter, key: Uint8Array, from: Buffer, start: number, end: number): void {
+  out.add(key);
+  out.byte(quote);
+  out.copy(from, start, end);
+  out.byte(quote);
+  out.byte(comma);
+}
+
+/** Whether an address may name a campaign or a click. */
+export function mayTellOrigin(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let i = start; i < end; i += 1) {
+    if (bytes[i] === campaign[0] && standsIn(bytes, i, end, campaign)) return true;
+    if (bytes[i] === clickId[0] && standsIn(bytes, i, end, clickId)) return true;
+  }
+  return false;
+}
+
+function standsIn(bytes: Uint8Array, start: number, end: number, word: Uint8Array): boolean {
+  if (start + word.length > end) return false;
+  for (let i = 1; i < word.length; i += 1) if (bytes[start + i] !== word[i]) return false;
+  return true;
+}
+
+/** Where the host begins of an absolute address whose scheme has letters only, which those of pages have; -1 otherwise. */
+function hostStartOf(bytes: Uint8Array, start: number, end: number): number {
+  let i = start;
+  while (i < end && isLetter(bytes[i] as number)) i += 1;
+  const found = i > start && i + 3 < end && bytes[i] === colon && bytes[i + 1] === slash && bytes[i + 2] === slash;
+  return found ? i + 3 : -1;
+}
+
+const isLetter = (byte: number): boolean => (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a;

@@ -1,0 +1,94 @@
+import { keyOf } from '../../json/json-writer.ts';
+import type { JsonWriter } from '../../json/json-writer.ts';
+import type { NameTable } from '../../json/name-table.ts';
+import { textCharactersMax } from '../../payload/payload-fields.ts';
+import { messageTimeOf } from './message-time.ts';
+import type { PlainMessage } from './plain-batch.ts';
+import { isNullAt, readTimeAt } from './plain-time.ts';
+import type { PlainSource } from './translation.ts';
+
+/** The most bytes that an event has of a message of so many: an address is written twice, names of its context get longer. */
+export const writtenBytesMax = (messageBytes: number): number => messageBytes * 3 + 1_024;
+
+export const none = -1;
+const quote = 0x22;
+const comma = 0x2c;
+const openBrace = 0x7b;
+
+/**
+ * The members of an object that a table knows, by their places there, `none` where it has none; undefined when one comes
+ * twice, of which the last one would count. All others are the caller's to ignore.
+ */
+export function findMembers(
+  { bytes, index }: PlainSource,
+  { first, last }: { readonly first: number; readonly last: number },
+  table: NameTable<number>,
+  found: Int32Array,
+): Int32Array | undefined {
+  for (let place = 0; place < found.length; place += 1) found[place] = none;
+  for (let member = first; member < last; member = index.next(member)) {
+    const place = table.find(bytes, index.keyStart(member), index.keyEnd(member));
+    if (place === undefined) continue;
+    if (found[place] !== none) return undefined;
+    found[place] = member;
+  }
+  return found;
+}
+
+/** Whether a member is there and not null. */
+export const isGiven = ({ bytes, index }: PlainSource, member: number): boolean =>
+  member !== none && !isNullAt(bytes, index, member);
+
+export const isObjectAt = ({ bytes, index }: PlainSource, member: number): boolean =>
+  member !== none && bytes[index.valueStart(member)] === openBrace;
+
+/** Whether a member is text that is not empty, has no escape and at most so many bytes, and so characters. */
+export function isPlainText({ bytes, index }: PlainSource, member: number, bytesMax: number): boolean {
+  const length = index.valueEnd(member) - index.valueStart(member) - 2;
+  return bytes[index.valueStart(member)] === quote && !index.isEscaped(member) && length > 0 && length <= bytesMax;
+}
+
+/** Whether a member is an identifier as it stands there, or none at all. */
+export const isPlainId = (source: PlainSource, member: number): boolean =>
+  !isGiven(source, member) || isPlainText(source, member, textCharactersMax.userId);
+
+/** Writes a member's value behind `key`, and a comma. */
+export function addValue({ bytes, index }: PlainSource, member: number, key: Uint8Array, out: JsonWriter): void {
+  out.member(key, bytes, index.valueStart(member), index.valueEnd(member));
+}
+
+/** Writes a member as it stands there, and a comma. */
+export function addMember({ bytes, index }: PlainSource, member: number, out: JsonWriter): void {
+  out.copy(bytes, index.keyStart(member) - 1, index.valueEnd(member));
+  out.byte(comma);
+}
+
+const timeKey = keyOf('time');
+
+/** Writes when a message happened; false where that has to be moved into the window. `sentAtMs` is the request's. */
+export function addTime(
+  source: PlainSource,
+  original: number,
+  sentAt: number,
+  sentAtMs: number | undefined,
+  out: JsonWriter,
+): boolean {
+  if (!isGiven(source, original)) return true;
+  const { bytes, index, arrival } = source;
+  const sentMs = isGiven(source, sentAt) ? readTimeAt(bytes, index, sentAt) : sentAtMs;
+  const { timeMs, clampedFromMs } = messageTimeOf(readTimeAt(bytes, index, original), sentMs, arrival);
+  if (clampedFromMs !== undefined || (timeMs ?? 0) < 0) return false;
+  if (timeMs === undefined) return true;
+  out.add(timeKey);
+  out.whole(timeMs);
+  out.byte(comma);
+  return true;
+}
+
+/** Puts into a message's row where its id stands, and the text that decides its partition. */
+export function placeRow({ index }: PlainSource, { row }: PlainMessage, id: number, own: number): void {
+  row.idStart = index.valueStart(id) + 1;
+  row.idEnd = index.valueEnd(id) - 1;
+  row.ownStart = index.valueStart(own) + 1;
+  row.ownEnd = index.valueEnd(own) - 1;
+}
