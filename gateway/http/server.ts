@@ -217,6 +217,8 @@ const allowedHeaders: readonly string[] = [
   'content-encoding',
   'traceparent',
   'tracestate',
+  // Firefox lets a script name itself, and asks.
+  'user-agent',
   'x-requested-with',
   // Libraries that are generated from an OpenAPI document say of themselves:
   ...['arch', 'lang', 'os', 'package-version', 'retry-count', 'runtime', 'runtime-version', 'timeout'].map(

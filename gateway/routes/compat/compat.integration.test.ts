@@ -199,6 +199,7 @@ test('compat: a page is given leave for every header of the libraries', async ()
     'x-retry-count',
     'rsa-retry-attempt',
     'x-stainless-os',
+    'user-agent',
   ]) {
     expect(allowed).toContain(name);
   }
