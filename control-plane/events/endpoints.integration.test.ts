@@ -115,6 +115,33 @@ test('list events: filters by source, name, visitor and test, and by all of them
   expect(await list('?test=true&sourceId=s2&event=Order&visitorId=v2')).toEqual(['d']);
 });
 
+test('count events: by name and day in UTC, each for as many as it stands for, of the days asked for', async () => {
+  const day = (text: string): number => Date.parse(text);
+  await addEvent('a', { timeMs: day('2023-11-13T23:59:59.999Z') });
+  await addEvent('b', { timeMs: day('2023-11-14T00:00:00Z') });
+  await addEvent('c', { timeMs: day('2023-11-14T23:59:59Z'), sourceId: 's2' });
+  await addEvent('d', { timeMs: day('2023-11-14T12:00:00Z'), name: 'Order', test: true });
+  await pool.query("update recent_events set sample_of = 7 where account_id = $1 and id = 'c'", [client.accountId]);
+  const counts = async (query: string): Promise<string[]> => {
+    const { status, body } = await client.get(`/events/counts${query}`);
+    expect([status, body.isComplete]).toEqual([200, true]);
+    return body.counts.map((one: { day: string; event: string; events: number; isSampled: boolean }) =>
+      [one.day, one.event, one.events, one.isSampled ? 'sampled' : 'all'].join(' '),
+    );
+  };
+  const signups = ['2023-11-14 Signup 8 sampled'];
+  expect(await counts('')).toEqual(['2023-11-13 Signup 1 all', '2023-11-14 Order 1 all', ...signups]);
+  expect(await counts('?firstDay=2023-11-14&test=false')).toEqual(signups);
+  expect(await counts('?lastDay=2023-11-13')).toEqual(['2023-11-13 Signup 1 all']);
+  expect(await counts('?sourceId=s1&firstDay=2023-11-14&lastDay=2023-11-14&test=false')).toEqual([
+    '2023-11-14 Signup 1 all',
+  ]);
+  expect((await client.get('/events/counts')).body).toMatchObject({ since: new Date(nowMs + 1).toISOString() });
+  expect((await client.get('/events/counts?firstDay=2023-02-30')).status).toBe(400);
+  const nobody = await plane.newAccount(['event:list']);
+  expect((await nobody.get('/events/counts')).body).toMatchObject({ counts: [], since: null });
+});
+
 test('list events: a visitor has the events of those merged into it', async () => {
   const { accountId } = client;
   const visitors = createVisitorStore(pool);

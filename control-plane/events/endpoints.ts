@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { nullable } from '../../shared/contracts/config/define-collection.ts';
 import { findVisitor } from '../../shared/visitors/find-visitor.ts';
 import type { Queryable } from '../../shared/visitors/visitor-statements.ts';
 import { notFound } from '../api/api-error.ts';
@@ -7,11 +8,32 @@ import type { CoreServices } from '../api/define-endpoint.ts';
 import { pageOf, pageQuery } from '../api/pagination.ts';
 import type { PolledFeeds } from '../api/polled-feeds.ts';
 import { liveContent, resolveSnapshot } from '../versions/version-store.ts';
+import { countByDay } from './count-by-day.ts';
 import { decideWays, wayReply } from './decide-ways.ts';
 import { eventPosition, eventReply, outcomeNames, viewEvent } from './event-view.ts';
 import { findRecentEvent, listRecentEvents } from './recent-events.ts';
 
 const text = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 1_000, description }));
+
+const day = (description: string) => Type.Optional(Type.String({ format: 'date', description }));
+
+/** Names and days in one answer. */
+const countsMax = 10_000;
+
+const countsReply = Type.Object({
+  counts: Type.Array(
+    Type.Object({
+      event: Type.String(),
+      day: Type.String({ format: 'date' }),
+      events: Type.Integer({ minimum: 0 }),
+      isSampled: Type.Boolean({ description: 'Whether some of them stand for others that the view left out.' }),
+    }),
+    { description: `By day and name, at most ${countsMax}.` },
+  ),
+  isComplete: Type.Boolean({ description: 'Whether that is all of them.' }),
+  since: nullable(Type.String({ format: 'date-time', description: 'Nothing received before this is in the view.' })),
+  until: Type.String({ format: 'date-time', description: 'When it was counted.' }),
+});
 
 /** What events need beside what every endpoint has. */
 export type EventServices = {
@@ -60,6 +82,32 @@ export const eventEndpoints = [
     streams: true,
     reply: Type.Object({ events: Type.Array(eventReply) }),
     handle: async ({ principal }, { eventFeeds }: CoreServices & EventServices) => eventFeeds.of(principal.accountId),
+  }),
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/events/counts',
+    scope: 'event:list',
+    id: 'countEvents',
+    tag: 'Events',
+    summary: 'How many recent events of each name happened on each day (UTC)',
+    query: Type.Object({
+      firstDay: day('The first day that counts.'),
+      lastDay: day('The last day that counts.'),
+      sourceId: text('Events of this source only.'),
+      test: Type.Optional(Type.Boolean({ description: 'Only events sent with a test-mode key, or only the others.' })),
+    }),
+    reply: countsReply,
+    async handle({ query, principal }, { pool, now }) {
+      const { firstDay, lastDay, sourceId, test } = query;
+      const filters = { firstDay, lastDay, sourceId, test };
+      const { counts, since } = await countByDay(pool, principal.accountId, filters, countsMax + 1);
+      return {
+        counts: counts.slice(0, countsMax),
+        isComplete: counts.length <= countsMax,
+        since: since?.toISOString() ?? null,
+        until: now().toISOString(),
+      };
+    },
   }),
   defineEndpoint({
     method: 'GET',
