@@ -6,6 +6,7 @@ import { gatewayEnv } from '../../gateway/env.ts';
 import { pipelineEnv } from '../../pipeline/env.ts';
 import { embeddedEnv } from '../../shared/embedded/machine/env.ts';
 import { databaseEnv } from '../../shared/postgres/database-access.ts';
+import { compareCountsEnv } from '../compare-counts/env.ts';
 import { doctorEnv } from '../doctor/env.ts';
 import { stackEnv } from '../local/env.ts';
 import { sinkEnv } from '../local/sink/env.ts';
@@ -172,5 +173,6 @@ export const tools: readonly Program[] = [
   { name: 'local stack', variables: { ...stackEnv, ...embeddedEnv } },
   { name: 'demo sink', variables: sinkEnv },
   { name: 'doctor', variables: doctorEnv },
+  { name: 'compare-counts', variables: compareCountsEnv },
   { name: 'migrate and keys', variables: databaseEnv },
 ];

@@ -132,6 +132,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'local',
     'local/libraries',
     'doctor',
+    'compare-counts',
     'environment',
     'sources',
     'console',

@@ -1,0 +1,84 @@
+import type { Compared, Remark } from './compare-counts.ts';
+
+/** What both sides have, a line each, and in words what differs and why that may be. */
+export function showComparison(compared: readonly Compared[], remarks: readonly Remark[]): string {
+  const width = Math.max(5, ...compared.map(({ event }) => event.length));
+  const rows = compared.map((one) =>
+    [one.day, one.event.padEnd(width), number(one.theirs), number(one.ours), describeVerdict(one)].join('  '),
+  );
+  const header = ['day       ', 'event'.padEnd(width), 'there'.padStart(digits), 'here'.padStart(digits)].join('  ');
+  const hints = [...new Set(compared.flatMap(hintsOf))];
+  return [
+    header,
+    ...rows,
+    '',
+    ...remarks.map(describeRemark),
+    ...hints,
+    ...(remarks.length + hints.length === 0 ? [] : ['']),
+    describeTotal(compared),
+    '',
+  ].join('\n');
+}
+
+const digits = 9;
+const number = (value: number): string => String(value).padStart(digits);
+
+function describeVerdict({ verdict, theirs, ours, isSampled }: Compared): string {
+  const about = isSampled ? 'about ' : '';
+  switch (verdict) {
+    case 'same':
+      return isSampled ? 'agrees, as far as a sample can tell' : 'agrees';
+    case 'fewer':
+      return `${about}${theirs - ours} fewer here (${percent(theirs - ours, theirs)})`;
+    case 'more':
+      return `${about}${ours - theirs} more here (${percent(ours - theirs, theirs)})`;
+    case 'only-there':
+      return 'none here';
+    case 'only-here':
+      return 'none there';
+    case 'partial':
+      return 'not compared: our side has not all of this day';
+  }
+}
+
+const percent = (part: number, whole: number): string => `${((part / whole) * 100).toFixed(1)} %`;
+
+/** What a difference of this kind may come from; nothing where there is none. */
+function hintsOf({ verdict, isSampled }: Compared): readonly string[] {
+  const sampled = isSampled
+    ? ['Our side kept a sample of busy seconds: set RECENT_EVENTS_PER_S_MAX higher to count them all.']
+    : [];
+  return [...sampled, ...hints[verdict]];
+}
+
+const hints: Readonly<Record<Compared['verdict'], readonly string[]>> = {
+  same: [],
+  fewer: [
+    'Fewer here: events without a name or with an id that is too long are left out (result="invalid" of ' +
+      'sluice_gateway_events_total), and an id that comes twice counts once.',
+  ],
+  more: ['More here: events without an id that are sent again count again; or the other side left some out.'],
+  'only-there': [
+    'None here: a name that is not in allowedEvents is dropped once any is published; or what sends it still has the other address.',
+  ],
+  'only-here': ['None there: what sends it has this address only, or the export leaves the name out.'],
+  partial: [
+    'Days not compared: our side counts what is in the view of recent events. RECENT_EVENTS_AGE_MS and RECENT_EVENTS_MAX say how far back that is.',
+  ],
+};
+
+function describeRemark(remark: Remark): string {
+  switch (remark.kind) {
+    case 'other-days':
+      return `${remark.event}: all days together agree. The two sides cut days at another hour, or by another of an event's times.`;
+    case 'other-spelling':
+      return `"${remark.theirs}" there looks like "${remark.ours}" here: names are told apart as they are written.`;
+  }
+}
+
+function describeTotal(compared: readonly Compared[]): string {
+  const whole = compared.filter(({ verdict }) => verdict !== 'partial');
+  const same = whole.filter(({ verdict }) => verdict === 'same').length;
+  if (whole.length === 0) return 'Nothing could be compared.';
+  return same === whole.length ? `All ${same} agree.` : `${same} of ${whole.length} agree.`;
+}
