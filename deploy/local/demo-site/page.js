@@ -73,30 +73,59 @@ const callsOf = (analytics) => ({
   alias: () => analytics.alias('ada-new', 'ada'),
 });
 
+/** Requests the sink had when it was asked last, by their ids. */
+let known;
+
 async function showArrived() {
-  const list = document.getElementById('arrived');
   try {
     const { events } = await (await fetch('/events?limit=20')).json();
-    const items = events.map(({ body }) => {
-      const item = document.createElement('li');
-      const { event, visitor } = body ?? {};
-      item.append(event?.event ?? 'A request');
-      const code = document.createElement('code');
-      code.textContent = JSON.stringify({ visitor: visitor?.id, ...event?.event_properties });
-      item.append(code);
-      return item;
-    });
-    list.replaceChildren(...items);
+    const ids = events.map(idOf);
+    if (ids.length > 0 && ids[0] !== known?.[0]) {
+      const items = events.map((request, index) => itemOf(request, known !== undefined && !known.includes(ids[index])));
+      document.getElementById('arrived').replaceChildren(...items);
+      known = ids;
+    }
+    known ??= [];
   } catch {
     // The next look may find it again.
   }
   setTimeout(showArrived, 1_000);
 }
 
+const idOf = ({ time, body }) => `${time} ${body?.event?.id}`;
+
+/** A request as it is listed: whose event it was, and what it says. */
+function itemOf({ time, body }, isNew) {
+  const { event, visitor } = body ?? {};
+  const item = element('li', isNew ? 'new' : '');
+  const head = element('div', 'head');
+  head.append(
+    element('strong', '', event?.event ?? 'A request'),
+    element('time', '', new Date(time).toLocaleTimeString()),
+  );
+  const facts = element('dl');
+  const who = [visitor?.first_name, visitor?.email].filter(Boolean).join(', ');
+  for (const [name, value] of [['visitor', who || visitor?.id], ...Object.entries(event?.event_properties ?? {})]) {
+    if (value === undefined || value === '') continue;
+    facts.append(element('dt', '', name), element('dd', '', typeof value === 'string' ? value : JSON.stringify(value)));
+  }
+  item.append(head, facts);
+  return item;
+}
+
+function element(name, className = '', text = '') {
+  const made = document.createElement(name);
+  made.className = className;
+  made.textContent = text;
+  return made;
+}
+
 async function start() {
   for (const link of document.querySelectorAll('nav a')) {
     if (new URL(link.href).searchParams.get('library') === library) link.setAttribute('aria-current', 'page');
   }
+  // Only our own script looks for marked elements.
+  document.querySelector('button[data-sluice]').hidden = library !== 'sluice';
   void showArrived();
   const settings = await (await fetch('/site/settings')).json();
   if (settings.error !== undefined) throw new Error(settings.error);

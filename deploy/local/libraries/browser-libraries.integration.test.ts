@@ -9,6 +9,7 @@ import type { StackClient } from '../testing/stack-client.ts';
 import { startBrowser } from './testing/browser.ts';
 import { awaitEvents } from './testing/delivered-events.ts';
 import type { DeliveredEvent } from './testing/delivered-events.ts';
+import { callAsLibrary } from './testing/specified-library.ts';
 
 const settle = { timeout: 45_000, interval: 100 };
 
@@ -98,11 +99,11 @@ test.each([
   ['sluice', '**/api/v1/batch'],
   ['segment', '**/v1/t'],
   ['rudderstack', '**/v1/track'],
-])('browser: %s tries again what met a 429 or no answer', async (library, address) => {
+])('browser: %s tries again what met a 429, a 503 or no answer', async (library, address) => {
   const visitor = `retried-${library}`;
   const { page } = await visit(library, visitor);
   await awaitEvents(client, ['Page Viewed'], of(visitor));
-  const answers = [429, 0];
+  const answers = [429, 503, 0];
   const seen: number[] = [];
   await page.route(address, async (route) => {
     const status = answers[seen.length];
@@ -125,6 +126,41 @@ test.each(['segment', 'rudderstack'])('browser: %s sends batches', async (librar
   for (const call of ['track', 'track']) await press(page, call);
   await awaitEvents(client, ['Order Completed', 'Page Viewed'], of(visitor));
   expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+test('browser: a page may make the calls of the library of the service specified, and reads how long to wait', async () => {
+  const { page, problems } = await visit('sluice', 'specified');
+  const call = {
+    baseUrl: `${stack.credentials.gateway}/api/v1`,
+    path: '/track',
+    body: {
+      token: stack.credentials.webToken,
+      event: 'From The Library',
+      distinctId: null,
+      defaultProperties: { current_url: 'http://shop.test/?visitor=specified' },
+    },
+    retriesMax: 2,
+    runtime: 'browser:chrome',
+  };
+  expect(await page.evaluate(callAsLibrary, call)).toMatchObject({ status: 200, tries: 1 });
+  await awaitEvents(client, ['From The Library'], of('specified'));
+  expect(problems).toEqual([]);
+  const source = await client.api('POST', 'sources', { type: 'WebSource', name: 'Of a loud page' });
+  const { token } = await client.api('GET', `sources/${String(source['id'])}/tokens`);
+  await client.publish('adds a source of its own');
+  // Rows count before anybody looks whether they are events.
+  const rows = {
+    ...call,
+    path: '/batch',
+    body: { token, events: Array.from({ length: 1_000 }, () => ({})) },
+    retriesMax: 0,
+  };
+  const many = async (): Promise<readonly (string | null)[]> => {
+    const answers = await Promise.all(Array.from({ length: 40 }, () => page.evaluate(callAsLibrary, rows)));
+    return answers.filter(({ status }) => status === 429).map(({ retryAfter }) => retryAfter);
+  };
+  await expect.poll(many, settle).toContain('1');
   await page.context().close();
 });
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import RudderAnalytics from '@rudderstack/rudder-sdk-node';
 import { Analytics } from '@segment/analytics-node';
@@ -12,6 +13,8 @@ import { awaitEvents, deliveredEvents } from './testing/delivered-events.ts';
 import type { DeliveredEvent } from './testing/delivered-events.ts';
 import { startFaultyWay } from './testing/faulty-way.ts';
 import type { Fault, FaultyWay } from './testing/faulty-way.ts';
+import { callAsLibrary } from './testing/specified-library.ts';
+import type { LibraryAnswer } from './testing/specified-library.ts';
 
 const settle = { timeout: 45_000, interval: 100 };
 
@@ -145,6 +148,38 @@ test("libraries: what PostHog's Node library captures arrives, through refusals 
   expect(named(events, '$identify').visitor).toMatchObject({ first_name: 'Ada', email: 'ada.p@example.com' });
 });
 
+test('libraries: what the library of the service specified sends arrives once, and servers are no bots', async () => {
+  const source = await client.api('POST', 'sources', { type: 'NodejsApi', name: 'Guarded', botControlMode: 'Block' });
+  const { token } = await client.api('GET', `sources/${String(source['id'])}/tokens`);
+  await client.publish('adds a source that lets no bots in');
+  const call = (path: string, body: object): Promise<LibraryAnswer> =>
+    callAsLibrary({ baseUrl: `${way.url}/api/v1`, path, body: { token, ...body }, retriesMax: 4, runtime: 'node' });
+  const track = (event: string, more: object = {}): Promise<LibraryAnswer> =>
+    call('/track', { event, externalId: 'specified-ada', distinctId: null, ...more });
+  const published = async (): Promise<number> => (await call('/track', { event: '' })).status;
+  await expect.poll(published, settle).toBe(400);
+  way.faults.push(...everyFault);
+  expect(await track('Without An Id')).toMatchObject({ status: 200, body: { success: true }, tries: 5 });
+  expect(way.faults).toEqual([]);
+  await track('Said To Be A Bot', { defaultProperties: { is_bot: 'true' } });
+  await track('Said To Be None', { defaultProperties: { is_bot: 'false' } });
+  const rows = [1, 2].map((row) => ({
+    event: `Row ${row}`,
+    externalId: 'specified-ada',
+    distinctId: `specified-${row}`,
+  }));
+  expect(await call('/batch', { events: rows })).toMatchObject({ status: 200, body: { success: true, accepted: 2 } });
+  await call('/identify', { externalId: 'specified-ada', userProperties: { first_name: 'Ada', phone_number: null } });
+  const personalization = await call('/experiments/personalization', { visitor_id: 'specified-ada' });
+  expect(personalization.body).toEqual({ success: true, properties: {}, personalizations: [] });
+  expect(await call('/track', { event: 5 })).toMatchObject({ status: 400, tries: 1 });
+  const names = ['Without An Id', 'Said To Be None', 'Row 1', 'Row 2', '$identify'];
+  const events = await awaitEvents(client, names, of('specified-ada'));
+  // The one whose answer was cut off was sent twice, without an id: it counts once. The bot is not among them.
+  expect(events.map(({ event }) => event.event).toSorted()).toEqual(names.toSorted());
+  expect(named(events, '$identify').visitor).toMatchObject({ first_name: 'Ada' });
+});
+
 test('libraries: integrations keep an event from destinations by their kind and name', async () => {
   const { id } = await client.api('POST', 'destinations', {
     name: 'Warehouse',
@@ -169,43 +204,83 @@ test('libraries: integrations keep an event from destinations by their kind and 
   await client.publish('removes it');
 });
 
-test('libraries: a thousand events of a sender whose clock is off and whose way is bad are delivered once each', async () => {
-  const hourMs = 3_600_000;
-  const analytics = new Analytics({
-    writeKey: stack.credentials.sourceToken,
-    host: way.url,
-    maxRetries: 10,
-    flushAt: 50,
-    flushInterval: 50,
-  });
-  for (let cut = 0; cut < 6; cut += 1) way.faults.push({ kind: 'cut-after' }, { kind: 'answer', status: 503 });
-  const sent = Array.from({ length: 1_000 }, (_, index) => `ledger-${index}`);
-  const startedMs = Date.now();
-  const realNow = Date.now;
-  // The library stamps events and requests by this clock; the stack has its own.
-  const RealDate = Date;
-  class SlowDate extends RealDate {
-    constructor(...given: [] | [number | string]) {
-      if (given.length === 0) super(realNow() - hourMs);
-      else super(given[0]);
+/** A library as a thousand events are sent by it; `send` ends when it has nothing left. */
+type Sender = (ids: readonly string[], user: string) => Promise<unknown>;
+
+const senders: readonly (readonly [library: string, rounds: number, Sender])[] = [
+  [
+    'Segment',
+    4,
+    async (ids, userId) => {
+      const options = { writeKey: stack.credentials.sourceToken, host: way.url, maxRetries: 10 };
+      const analytics = new Analytics({ ...options, flushAt: 50, flushInterval: 50 });
+      for (const messageId of ids) analytics.track({ userId, event: 'Ledger', messageId, properties: { messageId } });
+      await analytics.closeAndFlush({ timeout: 60_000 });
+    },
+  ],
+  [
+    'RudderStack',
+    // Each one makes it wait longer.
+    1,
+    async (ids, userId) => {
+      const options = {
+        dataPlaneUrl: way.url,
+        flushAt: 100,
+        flushInterval: 100,
+        retryCount: 10,
+        maxInternalQueueSize: 2_000,
+      };
+      const analytics = new RudderAnalytics(stack.credentials.sourceToken, { ...options, logLevel: 'error' });
+      for (const messageId of ids) analytics.track({ userId, event: 'Ledger', properties: { messageId } });
+      await analytics.flush();
+    },
+  ],
+  [
+    'PostHog',
+    4,
+    async (ids, distinctId) => {
+      const options = { host: way.url, flushAt: 100, fetchRetryCount: 10, fetchRetryDelay: 50, disableGeoip: true };
+      const posthog = new PostHog(stack.credentials.sourceToken, options);
+      for (const messageId of ids) {
+        posthog.capture({ distinctId, event: 'Ledger', uuid: messageId, properties: { messageId } });
+      }
+      await posthog.shutdown(60_000);
+    },
+  ],
+];
+
+test.each(senders)(
+  'libraries: a thousand events of a sender by %s whose clock is off and whose way is bad are delivered once each',
+  async (library, rounds, send) => {
+    const hourMs = 3_600_000;
+    for (let round = 0; round < rounds; round += 1)
+      way.faults.push({ kind: 'cut-after' }, { kind: 'answer', status: 503 });
+    const user = `ledger-${library}`;
+    const sent = Array.from({ length: 1_000 }, () => randomUUID());
+    const startedMs = Date.now();
+    const realNow = Date.now;
+    // The library stamps events and requests by this clock; the stack has its own.
+    const RealDate = Date;
+    class SlowDate extends RealDate {
+      constructor(...given: [] | [number | string]) {
+        if (given.length === 0) super(realNow() - hourMs);
+        else super(given[0]);
+      }
     }
-  }
-  globalThis.Date = SlowDate as DateConstructor;
-  try {
-    for (const messageId of sent) {
-      analytics.track({ userId: 'ledger-ada', event: 'Ledger', messageId, properties: { messageId } });
+    globalThis.Date = SlowDate as DateConstructor;
+    try {
+      await send(sent, user);
+    } finally {
+      globalThis.Date = RealDate;
     }
-    await analytics.closeAndFlush({ timeout: 60_000 });
-  } finally {
-    globalThis.Date = RealDate;
-  }
-  const ledger = async (): Promise<readonly DeliveredEvent[]> =>
-    (await deliveredEvents(client, '/demo')).filter(of('ledger-ada'));
-  await expect.poll(async () => new Set((await ledger()).map(({ event }) => event.id)).size, settle).toBe(1_000);
-  const arrived = await ledger();
-  expect(arrived).toHaveLength(1_000);
-  expect(new Set(arrived.map(({ event }) => event.event_properties['messageId']))).toEqual(new Set(sent));
-  // An hour off by the sender's clock, right by the gateway's.
-  for (const { event } of arrived) expect(event.time).toBeGreaterThan(startedMs - hourMs / 2);
-  expect(way.faults).toEqual([]);
-});
+    const ledger = async (): Promise<readonly DeliveredEvent[]> =>
+      (await deliveredEvents(client, '/demo')).filter(of(user));
+    await expect.poll(async () => new Set((await ledger()).map(({ event }) => event.id)).size, settle).toBe(1_000);
+    const arrived = await ledger();
+    expect(arrived).toHaveLength(1_000);
+    expect(new Set(arrived.map(({ event }) => event.event_properties['messageId']))).toEqual(new Set(sent));
+    // An hour off by the sender's clock, right by the gateway's.
+    for (const { event } of arrived) expect(event.time).toBeGreaterThan(startedMs - hourMs / 2);
+    expect(way.faults).toEqual([]);
+  },
+);

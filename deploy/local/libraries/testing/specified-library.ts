@@ -1,0 +1,61 @@
+/** One call of the library. */
+export type LibraryCall = {
+  /** With the path of the interface, as `http://…/api/v1`. */
+  readonly baseUrl: string;
+  readonly path: string;
+  readonly body: object;
+  /** Tries after the first one. */
+  readonly retriesMax: number;
+  /** What it calls the place it runs in: `node` or `browser:chrome`. */
+  readonly runtime: string;
+};
+
+export type LibraryAnswer = {
+  readonly status: number;
+  readonly body: Readonly<Record<string, unknown>>;
+  /** As the library can read it; null where there is none, or a page may not see it. */
+  readonly retryAfter: string | null;
+  /** Tries in all. */
+  readonly tries: number;
+};
+
+/**
+ * Makes a request as the ingest library of the specified service does (1.17.2, which is not in the package registry): with
+ * all its headers, trying again after 408, 409, 429, any 5xx and cut connections, as late as `Retry-After` says. It stands on
+ * its own, so that a page can run it too.
+ */
+export async function callAsLibrary(call: LibraryCall): Promise<LibraryAnswer> {
+  const { baseUrl, path, body, retriesMax, runtime } = call;
+  const send = (retry: number): Promise<Response> =>
+    fetch(`${baseUrl}${path}`, {
+      method: 'POST',
+      headers: {
+        accept: 'application/json',
+        'content-type': 'application/json',
+        'user-agent': 'OursPrivacy/JS 1.17.2',
+        'x-stainless-retry-count': String(retry),
+        'x-stainless-timeout': '60',
+        'x-stainless-lang': 'js',
+        'x-stainless-package-version': '1.17.2',
+        'x-stainless-os': 'Linux',
+        'x-stainless-arch': 'x64',
+        'x-stainless-runtime': runtime,
+        'x-stainless-runtime-version': '24.0.0',
+      },
+      body: JSON.stringify(body),
+    });
+  const isWorthTrying = (status: number): boolean => [408, 409, 429].includes(status) || status >= 500;
+  for (let retry = 0; ; retry += 1) {
+    const answer = await send(retry).catch((error: unknown) =>
+      retry < retriesMax ? undefined : Promise.reject(error),
+    );
+    const isLast = retry >= retriesMax || (answer !== undefined && !isWorthTrying(answer.status));
+    const retryAfter = answer?.headers.get('retry-after') ?? null;
+    if (answer !== undefined && isLast) {
+      const said = (await answer.json()) as LibraryAnswer['body'];
+      return { status: answer.status, body: said, retryAfter, tries: retry + 1 };
+    }
+    const waitMs = retryAfter === null ? 500 * 2 ** retry : Number(retryAfter) * 1_000;
+    await new Promise((resolve) => setTimeout(resolve, waitMs));
+  }
+}
