@@ -15,6 +15,7 @@ import { readExperimentResults } from './experiments/read-results.ts';
 import { keyEndpoints } from './keys/endpoints.ts';
 import type { ReplayServices } from './replays/endpoints.ts';
 import { replayEndpoints } from './replays/endpoints.ts';
+import { ruleEndpoints } from './rules/endpoints.ts';
 import type { SourceServices } from './sources/endpoints.ts';
 import { operateEndpoints } from './operate/endpoints.ts';
 import type { OperateServices } from './operate/endpoints.ts';
@@ -39,6 +40,7 @@ export const endpoints: readonly Endpoint<Services>[] = [
   ...lifecycleEndpoints,
   readExperimentResults,
   ...eventEndpoints,
+  ...ruleEndpoints,
   ...visitorEndpoints,
   ...keyEndpoints,
   ...auditEndpoints,

@@ -126,6 +126,47 @@ test('ways: what the rules of the draft and of the live version say of an event,
   expect((await client.get('/events/d')).body).toMatchObject({ id: 'd', outcomes: [] });
 });
 
+test('rules: what an event would be sent is shown while a rule is written, and nothing of it is kept', async () => {
+  const { body: target } = await client.post('/destinations', {
+    name: 'Tried',
+    type: 'HTTPDestination',
+    settings: { httpDestinationUrl: 'https://example.com/tried', headers: '{"x-api-key": "very-secret"}' },
+  });
+  await addEvent('tried', 's');
+  const path = '/events/tried/ways';
+  const rule = {
+    destinationId: target.id,
+    logic: { condition: { property: 'event.event', operator: 'StartsWith', value: 'Signed' } },
+    eventName: 'Lead',
+    mappings: [{ property: 'what', map: '{{event.event}}', modification: 'UpperCase' }],
+  };
+  const tried = async (given: object) => (await client.post(path, { destinationId: target.id, ...given })).body.ways[0];
+  const sent = await tried({ mappings: { id: 'new', fields: rule } });
+  expect(sent).toMatchObject({ decision: 'send', ruleId: 'new', eventName: 'Lead', properties: { what: 'SIGNED UP' } });
+  expect(sent.request.body).toContain('SIGNED UP');
+  expect(JSON.stringify(sent)).not.toContain('very-secret');
+  const stored = (await client.post('/collections/mappings', { ...rule, name: 'Stored', action: 'stop' })).body;
+  expect(await tried({})).toMatchObject({ decision: 'stop', ruleId: stored.id });
+  expect(await tried({ mappings: { id: stored.id, fields: null } })).toMatchObject({
+    decision: 'send',
+    properties: null,
+  });
+  const category = { name: 'No sign-ups', priority: 0, destinationIds: [target.id], logic: rule.logic };
+  expect(await tried({ globalDispatchCenters: { id: 'new', fields: { categories: [category] } } })).toMatchObject({
+    decision: 'globalStop',
+  });
+  expect(await tried({ allowedEvents: { id: 'new', fields: { name: 'Other' } } })).toMatchObject({ decision: 'skip' });
+  const wrong = { ...rule, logic: { AND: [{ condition: { ...rule.logic.condition, operator: 'IsGreaterThan' } }] } };
+  expect(await client.post(path, { mappings: { id: 'new', fields: wrong } })).toMatchObject({
+    status: 400,
+    body: { error: 'logic.AND[0].condition.value must be a number' },
+  });
+  expect((await client.post('/events/none/ways', {})).status).toBe(404);
+  expect((await client.get('/collections/mappings')).body.entities).toHaveLength(2);
+  const { body: language } = await client.get('/rules/language');
+  expect(language.operators).toContainEqual(expect.objectContaining({ name: 'IsBetween', takes: 'range' }));
+});
+
 test('failures: why recent events did not arrive, by reason', async () => {
   const { body: one } = await client.post('/destinations', { type: 'HTTPDestination' });
   for (const [id, reason] of [

@@ -95,11 +95,12 @@ function decideWay(config: LiveConfig, destination: PublishedDestination, asked:
   try {
     const decision = compileDispatchPlan(config, destination).decide(headOf(resolved), resolved);
     if (decision.kind !== 'send') return { ...nothing, ...explainStop(decision) };
-    const { mapped } = decision;
+    const { ruleId, mapped } = decision;
     const sent = {
       ...nothing,
       decision: 'send',
       why: mapped === undefined ? 'No mapping matches: it is sent as it is.' : 'A mapping decides what is sent.',
+      ruleId: ruleId ?? null,
       eventName: mapped?.eventName ?? resolved.event.event,
       properties: mapped?.properties ?? null,
     };

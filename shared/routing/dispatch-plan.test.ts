@@ -83,6 +83,7 @@ describe('dispatch plan', () => {
     const rows = [{ property: 'total', map: '{{event.event_properties.value}}', modification: 'None' }];
     expect(decide({ mappings: [mapping({ action: 'send', eventName: 'buy', mappings: rows })] })).toEqual({
       kind: 'send',
+      ruleId: 'm',
       mapped: { eventName: 'buy', properties: { total: 42.5 } },
     });
     expect(decide({ mappings: [mapping({ action: 'stop', destinationId: 'd2' })] })).toEqual({ kind: 'send' });

@@ -20,7 +20,10 @@ export type Decision =
   | { readonly kind: 'stop'; readonly ruleId: string }
   /** An account-wide dispatch rule stopped it. */
   | { readonly kind: 'global-stop'; readonly category: string }
-  | { readonly kind: 'send'; readonly mapped?: { readonly eventName: string; readonly properties: JsonObject } };
+  /** As a mapping rule says or, without one, as it is. */
+  | { readonly kind: 'send'; readonly ruleId?: string; readonly mapped?: MappedEvent };
+
+type MappedEvent = { readonly eventName: string; readonly properties: JsonObject };
 
 export type SkipRule = 'test' | 'not_allowed' | 'disabled' | 'source' | 'integrations';
 
@@ -89,8 +92,10 @@ export function compileDispatchPlan(config: DispatchRules, destination: Publishe
           return send;
         case 'stop':
           return { kind: 'stop', ruleId: outcome.ruleId };
-        case 'send':
-          return { kind: 'send', mapped: { eventName: outcome.eventName, properties: outcome.properties } };
+        case 'send': {
+          const { ruleId, eventName, properties } = outcome;
+          return { kind: 'send', ruleId, mapped: { eventName, properties } };
+        }
       }
     },
   };

@@ -5,6 +5,10 @@ import type { Span } from '../values/value-forms.ts';
 /** One value a condition may compare with. */
 export type Scalar = string | number | boolean | null;
 
+/** What a condition's value is: each is read by the function of its name below, an expression as a regular one. */
+export const operandKinds = ['nothing', 'value', 'text', 'number', 'date', 'list', 'range', 'expression'] as const;
+export type OperandKind = (typeof operandKinds)[number];
+
 /** What IsBetween compares with; both ends belong to it. */
 export type Range =
   | { readonly kind: 'numbers'; readonly low: number; readonly high: number }

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isOperatorName, operatorNames, operators } from './operators.ts';
+import type { OperandKind } from './operands.ts';
 import type { OperatorName } from './operators.ts';
 import { PlanError } from '../values/plan-error.ts';
 import { operatorCases } from './testing/operator-cases.ts';
@@ -17,6 +18,24 @@ test('operators: there are the 31 of the contract, each with a summary', () => {
   expect(isOperatorName('Is')).toBe(true);
   expect(isOperatorName('toString')).toBe(false);
   expect(isOperatorName(5)).toBe(false);
+});
+
+test('operators: each takes a value of the kind it names', () => {
+  const values: Readonly<Record<OperandKind, unknown>> = {
+    nothing: undefined,
+    value: null,
+    text: 'a',
+    number: '1',
+    date: '2026-01-31',
+    list: ['a', 'b'],
+    range: '1,2',
+    expression: '^a',
+  };
+  for (const name of operatorNames) {
+    const { takes, compile } = operators[name];
+    expect([name, compile(values[takes], 'value')(undefined)]).toEqual([name, /^Is(Falsy|Undefined)$/.test(name)]);
+    if (takes !== 'nothing') expect(() => compile(undefined, 'value')).toThrow(PlanError);
+  }
 });
 
 test.each<[OperatorName, unknown]>([

@@ -1,4 +1,4 @@
-import type { Range, Scalar } from './operands.ts';
+import type { OperandKind, Range, Scalar } from './operands.ts';
 import { listOperand, numberOperand, rangeOperand, scalarOperand, spanOperand, textOperand } from './operands.ts';
 import { compileRegex } from '../values/regex.ts';
 import { isFalsyForm, numberForm, spanForm, textForm } from '../values/value-forms.ts';
@@ -7,8 +7,8 @@ import { isFalsyForm, numberForm, spanForm, textForm } from '../values/value-for
 export type Operator = {
   /** One sentence for the documentation. */
   readonly summary: string;
-  /** Whether the condition's `value` is looked at; where it is not, it may be anything or absent. */
-  readonly takesValue: boolean;
+  /** What the condition's `value` is; where it is nothing, it is not looked at: it may be anything or absent. */
+  readonly takes: OperandKind;
   /** Reads the condition's value once. Throws PlanError naming `field` where the value does not fit. */
   compile(value: unknown, field: string): Test;
 };
@@ -22,15 +22,15 @@ export type Operator = {
  * - Text is compared with its case. A condition's value may always be text: `"5"` is 5, `"a,b"` is a list.
  */
 export const operators = {
-  Is: comparing('The property equals the value; a number equals text that is the same number.', is),
-  IsNot: comparing('The property is there and does not equal the value.', negated(is)),
-  Contains: comparing('The text holds the value somewhere; a list has it as one of its items.', contains),
-  DoesNotContain: comparing('The text, or list, is there and does not hold the value.', negated(contains)),
-  StartsWith: comparing('The text begins with the value.', (value, field) => {
+  Is: comparing('value', 'The property equals the value; a number equals text that is the same number.', is),
+  IsNot: comparing('value', 'The property is there and does not equal the value.', negated(is)),
+  Contains: comparing('text', 'The text holds the value somewhere; a list has it as one of its items.', contains),
+  DoesNotContain: comparing('text', 'The text, or list, is there and does not hold the value.', negated(contains)),
+  StartsWith: comparing('text', 'The text begins with the value.', (value, field) => {
     const start = textOperand(value, field);
     return textThat((text) => text.startsWith(start));
   }),
-  EndsWith: comparing('The text ends with the value.', (value, field) => {
+  EndsWith: comparing('text', 'The text ends with the value.', (value, field) => {
     const end = textOperand(value, field);
     return textThat((text) => text.endsWith(end));
   }),
@@ -44,18 +44,19 @@ export const operators = {
   IsGreaterThanOrEqual: numeric('A number that is the value or above.', (number, value) => number >= value),
   IsLessThan: numeric('A number below the value.', (number, value) => number < value),
   IsLessThanOrEqual: numeric('A number that is the value or below.', (number, value) => number <= value),
-  IsIn: comparing('Equals one of the values; of a list, one item does.', isIn),
-  IsNotIn: comparing('There, and equals none of the values; of a list, no item does.', negated(isIn)),
+  IsIn: comparing('list', 'Equals one of the values; of a list, one item does.', isIn),
+  IsNotIn: comparing('list', 'There, and equals none of the values; of a list, no item does.', negated(isIn)),
   IsFoundIn: comparing(
+    'list',
     'Its text occurs within one of the values (Contains, turned round); of a list, one item.',
     isFoundIn,
   ),
-  IsNotFoundIn: comparing('There, and its text occurs within none of the values.', negated(isFoundIn)),
+  IsNotFoundIn: comparing('list', 'There, and its text occurs within none of the values.', negated(isFoundIn)),
   IsTrue: asking('True, or the text "true".', (actual) => isBoolean(actual, 'true')),
   IsFalse: asking('False, or the text "false".', (actual) => isBoolean(actual, 'false')),
   IsBefore: dated('Earlier than the value; a date alone means before that UTC day.', (ms, value) => ms < value.startMs),
   IsAfter: dated('Later than the value; a date alone means after that UTC day.', (ms, value) => ms > value.endMs),
-  IsBetween: comparing('A number or date within two ends, both included.', (value, field) =>
+  IsBetween: comparing('range', 'A number or date within two ends, both included.', (value, field) =>
     isWithin(rangeOperand(value, field)),
   ),
   IsOnOrBefore: dated(
@@ -63,10 +64,14 @@ export const operators = {
     (ms, value) => ms <= value.endMs,
   ),
   IsOnOrAfter: dated('Not earlier than the value; a date alone includes that day.', (ms, value) => ms >= value.startMs),
-  MatchesRegex: comparing('The text matches the regular expression (RE2 syntax).', matches(false)),
-  MatchesRegexIgnoreCase: comparing('As MatchesRegex, whatever the case.', matches(true)),
-  DoesNotMatchRegex: comparing('There, and its text does not match.', negated(matches(false))),
-  DoesNotMatchRegexIgnoreCase: comparing('As DoesNotMatchRegex, whatever the case.', negated(matches(true))),
+  MatchesRegex: comparing('expression', 'The text matches the regular expression (RE2 syntax).', matches(false)),
+  MatchesRegexIgnoreCase: comparing('expression', 'As MatchesRegex, whatever the case.', matches(true)),
+  DoesNotMatchRegex: comparing('expression', 'There, and its text does not match.', negated(matches(false))),
+  DoesNotMatchRegexIgnoreCase: comparing(
+    'expression',
+    'As DoesNotMatchRegex, whatever the case.',
+    negated(matches(true)),
+  ),
 } as const satisfies Readonly<Record<string, Operator>>;
 
 export type OperatorName = keyof typeof operators;
@@ -79,12 +84,12 @@ export function isOperatorName(name: unknown): name is OperatorName {
 
 type CompileTest = Operator['compile'];
 
-function comparing(summary: string, compile: CompileTest): Operator {
-  return { summary, takesValue: true, compile };
+function comparing(takes: Exclude<OperandKind, 'nothing'>, summary: string, compile: CompileTest): Operator {
+  return { summary, takes, compile };
 }
 
 function asking(summary: string, test: Test): Operator {
-  return { summary, takesValue: false, compile: () => test };
+  return { summary, takes: 'nothing', compile: () => test };
 }
 
 function negated(compile: CompileTest): CompileTest {
@@ -92,7 +97,7 @@ function negated(compile: CompileTest): CompileTest {
 }
 
 function numeric(summary: string, holds: (number: number, value: number) => boolean): Operator {
-  return comparing(summary, (value, field) => {
+  return comparing('number', summary, (value, field) => {
     const bound = numberOperand(value, field);
     return numberThat((number) => holds(number, bound));
   });
@@ -101,7 +106,7 @@ function numeric(summary: string, holds: (number: number, value: number) => bool
 type Dated = ReturnType<typeof spanOperand>;
 
 function dated(summary: string, holds: (atMs: number, value: Dated) => boolean): Operator {
-  return comparing(summary, (value, field) => {
+  return comparing('date', summary, (value, field) => {
     const span = spanOperand(value, field);
     return instantThat((atMs) => holds(atMs, span));
   });

@@ -1,0 +1,75 @@
+import { Type } from 'typebox';
+import { modificationNames, modifications } from '../../shared/routing/modifications/modifications.ts';
+import { logicDepthMax, logicNodesMax } from '../../shared/routing/predicate/logic-schema.ts';
+import { operandKinds } from '../../shared/routing/predicate/operands.ts';
+import { operatorNames, operators } from '../../shared/routing/predicate/operators.ts';
+import { notFound } from '../api/api-error.ts';
+import { defineEndpoint } from '../api/define-endpoint.ts';
+import { decideWays, wayReply } from '../events/decide-ways.ts';
+import { findRecentEvent } from '../events/recent-events.ts';
+import { resolveSnapshot } from '../versions/version-store.ts';
+import { standIns, withStandIns } from './stand-in.ts';
+
+const text = Type.String();
+const named = { name: text, summary: Type.String({ description: 'In a sentence.' }) };
+
+const language = {
+  operators: operatorNames.map((name) => ({ name, summary: operators[name].summary, takes: operators[name].takes })),
+  modifications: modificationNames.map((name) => ({ name, summary: modifications[name].summary })),
+  logicDepthMax,
+  logicNodesMax,
+};
+
+/** Writing rules: what they are written in, and what a rule would do before it is kept. */
+export const ruleEndpoints = [
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/rules/language',
+    scope: undefined,
+    id: 'getRuleLanguage',
+    tag: 'Rules',
+    summary: 'What rules are written in: the operators of a logic and the modifications of a mapping',
+    reply: Type.Object({
+      operators: Type.Array(
+        Type.Object({ ...named, takes: Type.Enum([...operandKinds], { description: 'What its value is.' }) }),
+      ),
+      modifications: Type.Array(Type.Object(named)),
+      logicDepthMax: Type.Integer({ description: 'How deep a logic may be nested.' }),
+      logicNodesMax: Type.Integer({ description: 'Conditions and joins it may have in all.' }),
+    }),
+    handle: async () => language,
+  }),
+  defineEndpoint({
+    method: 'POST',
+    path: '/rest/v1/events/:id/ways',
+    scope: 'event:list',
+    id: 'tryRulesOnEvent',
+    tag: 'Rules',
+    summary:
+      'What the rules of the draft would say of an event at each destination, and what it would be sent, secrets masked, ' +
+      'if some of them were others; nothing is stored, nothing is sent',
+    body: Type.Object(
+      {
+        destinationId: Type.Optional(
+          Type.String({
+            minLength: 1,
+            maxLength: 64,
+            description: 'Of this destination only, with the request it would be sent.',
+          }),
+        ),
+        ...standIns,
+      },
+      { additionalProperties: false },
+    ),
+    reply: Type.Object({ ways: Type.Array(wayReply) }),
+    async handle({ params, body, principal }, { storage, pool, secretBox, now }) {
+      const { accountId } = principal;
+      const record = await findRecentEvent(pool, accountId, params['id'] ?? '');
+      if (record === undefined) throw notFound('event');
+      const { destinationId, ...given } = body;
+      const draft = await resolveSnapshot(storage.fork(), accountId, 'draft');
+      const snapshot = withStandIns(draft, given, now());
+      return { ways: decideWays({ accountId, snapshot, record, destinationId, secretBox, nowMs: now().getTime() }) };
+    },
+  }),
+];
