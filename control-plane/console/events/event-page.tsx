@@ -4,14 +4,14 @@ import { Link, useParams } from 'react-router';
 import { useList, useRead } from '../api/queries.ts';
 import type { Destination, RecentEvent, Way } from '../api/types.ts';
 import { Code, showJson } from '../design/code.tsx';
-import { State, Waiting } from '../design/feedback.tsx';
-import type { Tone } from '../design/feedback.tsx';
+import { Waiting } from '../design/feedback.tsx';
 import { Field } from '../design/field.tsx';
 import { countOf } from '../design/numbers.ts';
 import { Card, Empty, Page } from '../design/page.tsx';
 import { RequestView } from '../design/shown-request.tsx';
 import { Ago, At } from '../design/time.tsx';
 import { OutcomeState } from './outcomes.tsx';
+import { WayState } from './way-state.tsx';
 
 /** One event and its way: arrived, resolved, decided about, attempted. */
 export function EventPage(): ReactElement {
@@ -108,14 +108,6 @@ function Arrival({ event }: { readonly event: RecentEvent }): ReactElement {
   );
 }
 
-const words: Readonly<Record<Way['decision'], readonly [Tone, string]>> = {
-  send: ['good', 'Is sent'],
-  skip: ['off', 'Not for it'],
-  stop: ['off', 'Stopped'],
-  globalStop: ['off', 'Stopped'],
-  broken: ['bad', 'Cannot be sent'],
-};
-
 /** What the rules would do with it at each destination, now or once the draft is published. */
 function Ways({ event, path }: { readonly event: RecentEvent; readonly path: string }): ReactElement {
   const [rules, setRules] = useState<'live' | 'draft'>('live');
@@ -142,11 +134,10 @@ function Ways({ event, path }: { readonly event: RecentEvent; readonly path: str
       {query.isSuccess && ways.length === 0 ? <Empty title="There is no destination in it." /> : null}
       <ul className="problems">
         {ways.map((way) => {
-          const [tone, word] = words[way.decision];
           const isOpen = chosen === way.destinationId;
           return (
             <li key={way.destinationId}>
-              <State tone={tone}>{word}</State>
+              <WayState decision={way.decision} />
               <Link to={`/destinations/${way.destinationId}`} dir="auto">
                 {way.name === '' ? way.type : way.name}
               </Link>

@@ -1,0 +1,18 @@
+import type { ReactElement } from 'react';
+import type { Way } from '../api/types.ts';
+import { State } from '../design/feedback.tsx';
+import type { Tone } from '../design/feedback.tsx';
+
+const words: Readonly<Record<Way['decision'], readonly [Tone, string]>> = {
+  send: ['good', 'Is sent'],
+  skip: ['off', 'Not for it'],
+  stop: ['off', 'Stopped'],
+  globalStop: ['off', 'Stopped'],
+  broken: ['bad', 'Cannot be sent'],
+};
+
+/** What the rules say of an event at a destination. */
+export function WayState({ decision }: Pick<Way, 'decision'>): ReactElement {
+  const [tone, word] = words[decision];
+  return <State tone={tone}>{word}</State>;
+}

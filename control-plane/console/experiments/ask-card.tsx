@@ -1,0 +1,52 @@
+import type { ReactElement } from 'react';
+import { Link } from 'react-router';
+import { useScope } from '../api/accounts.ts';
+import { useChange, useList } from '../api/queries.ts';
+import { request } from '../api/request.ts';
+import { Code } from '../design/code.tsx';
+import { ErrorNote, Waiting } from '../design/feedback.tsx';
+import { Card } from '../design/page.tsx';
+import type { ExperimentSettings } from './experiment.ts';
+
+/** How pages ask which variant a visitor has. */
+export function AskCard({ experimentKey }: { readonly experimentKey: string }): ReactElement {
+  const settings = useList<ExperimentSettings>('/collections/experimentSettings?limit=1');
+  const mayCreate = useScope('experimentSettings:create');
+  const create = useChange(() => request('POST', '/collections/experimentSettings', {}));
+  const [own] = settings.entities;
+  return (
+    <Card title="Ask for it">
+      <Waiting query={settings} />
+      {settings.isSuccess && own === undefined ? (
+        <>
+          <p>Pages ask with a token of the account, which is no secret. There is none yet.</p>
+          <ErrorNote error={create.error} />
+          {mayCreate ? (
+            <div className="row">
+              <button type="button" disabled={create.isPending} onClick={() => create.mutate(undefined)}>
+                Make the token
+              </button>
+            </div>
+          ) : null}
+        </>
+      ) : null}
+      {own === undefined ? null : (
+        <>
+          {own.isEnabled ? null : (
+            <p className="note warn">Experiments are turned off for this account: nobody is given a variant.</p>
+          )}
+          <p className="soft">
+            The token works once the draft that has it is live. <Link to="/draft">Look at the draft</Link>
+          </p>
+          <Code
+            label="With JavaScript"
+            text={`const answer = await fetch(\`\${gateway}/api/v1/experiments/assignments/${experimentKey}\`, {\n  method: 'POST',\n  headers: { 'content-type': 'application/json' },\n  body: JSON.stringify({\n    token: '${own.token}',\n    visitor_id: visitorId,\n    track_impression: true,\n    context: { url: location.href },\n  }),\n});\nconst { in_experiment, variant_name } = await answer.json();`}
+          />
+          <p className="hint">
+            visitorId is what your page knows the visitor by; gateway is the address of your gateway.
+          </p>
+        </>
+      )}
+    </Card>
+  );
+}

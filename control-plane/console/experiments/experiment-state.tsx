@@ -1,0 +1,17 @@
+import type { ReactElement } from 'react';
+import { State } from '../design/feedback.tsx';
+import type { Tone } from '../design/feedback.tsx';
+import type { Experiment, ExperimentStatus } from './experiment.ts';
+
+const words: Readonly<Record<ExperimentStatus, readonly [Tone, string]>> = {
+  Draft: ['off', 'Being prepared'],
+  Running: ['good', 'Runs'],
+  Paused: ['warn', 'Paused'],
+  Completed: ['off', 'Ended'],
+};
+
+/** How far an experiment is, as the draft has it. */
+export function ExperimentState({ experiment }: { readonly experiment: Experiment }): ReactElement {
+  const [tone, word] = words[experiment.status];
+  return <State tone={tone}>{experiment.rolloutVariantId === null ? word : 'Ended: one variant for all'}</State>;
+}

@@ -1,0 +1,100 @@
+export type ExperimentStatus = 'Draft' | 'Running' | 'Paused' | 'Completed';
+export type ExperimentType = 'ab' | 'multivariate' | 'personalization';
+
+export type QueryRule = {
+  readonly parameter: string;
+  readonly operator: 'equals' | 'contains' | 'exists' | 'not_exists' | 'not_equals' | 'regex';
+  readonly value?: string | null;
+};
+
+export type Experiment = {
+  readonly id: string;
+  readonly name: string;
+  readonly key: string;
+  readonly description: string | null;
+  readonly type: ExperimentType;
+  readonly status: ExperimentStatus;
+  /** Percent of the visitors that take part. */
+  readonly trafficAllocation: number;
+  readonly urlPatterns: readonly string[];
+  readonly queryRules: readonly QueryRule[];
+  readonly primaryMetric: { readonly event: string } | null;
+  readonly rolloutVariantId: string | null;
+  readonly createdAt: string;
+  readonly updatedAt: string | null;
+};
+
+/** An experiment behind a step of its life. */
+export type StepTaken = Experiment & { readonly takesEffect: 'now' | 'nextVersion' };
+
+export type Variant = {
+  readonly id: string;
+  readonly experimentId: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly isControl: boolean;
+  /** Percent of the visitors that take part; the control gets what the others leave. */
+  readonly weight: number | null;
+  readonly redirect: string | null;
+  readonly properties: Readonly<Record<string, string>>;
+};
+
+export type Interval = { readonly low: number; readonly high: number };
+
+export type VariantResults = {
+  readonly id: string;
+  readonly name: string;
+  readonly isControl: boolean;
+  /** Percent. */
+  readonly expectedShare: number;
+  readonly visitors: number;
+  readonly conversions: number;
+  readonly conversionRate: number | null;
+  readonly confidenceInterval: Interval | null;
+};
+
+export type Results = {
+  readonly status: ExperimentStatus;
+  readonly primaryMetric: { readonly event: string } | null;
+  readonly confidencePercent: number;
+  readonly visitors: number;
+  readonly conversions: number;
+  readonly variants: readonly VariantResults[];
+  readonly sampleRatio: {
+    readonly chiSquare: number;
+    readonly pValue: number;
+    readonly isMismatch: boolean;
+  } | null;
+};
+
+export type ExperimentSettings = {
+  readonly id: string;
+  readonly isEnabled: boolean;
+  readonly token: string;
+  readonly whitelistDomains: readonly string[] | null;
+};
+
+export const typeWords: Readonly<Record<ExperimentType, string>> = {
+  ab: 'A/B test',
+  multivariate: 'Multivariate test',
+  personalization: 'Personalization',
+};
+
+/** Percent the control is left, of weights that may still be too much: then it is below nothing. */
+export function shareOfControl(variants: readonly Pick<Variant, 'isControl' | 'weight'>[]): number {
+  const given = variants.reduce((sum, { isControl, weight }) => sum + (isControl ? 0 : (weight ?? 0)), 0);
+  // In hundredths, as the service counts: sums of fractions are exact so.
+  return Math.round((100 - given) * 100) / 100;
+}
+
+/** How a variant's rate stands to the control's: told apart only where their intervals do not meet. */
+export function compareWithControl(
+  variant: Pick<VariantResults, 'isControl' | 'confidenceInterval'>,
+  all: readonly Pick<VariantResults, 'isControl' | 'confidenceInterval'>[],
+): 'above' | 'below' | 'undecided' {
+  const control = all.find(({ isControl }) => isControl)?.confidenceInterval;
+  const own = variant.confidenceInterval;
+  if (variant.isControl || own === null || control === null || control === undefined) return 'undecided';
+  if (own.low > control.high) return 'above';
+  return own.high < control.low ? 'below' : 'undecided';
+}

@@ -1,0 +1,112 @@
+import { useState } from 'react';
+import type { ReactElement } from 'react';
+import { Link } from 'react-router';
+import { useScope } from '../api/accounts.ts';
+import { useChange } from '../api/queries.ts';
+import { request } from '../api/request.ts';
+import { Confirm } from '../design/confirm.tsx';
+import { ErrorNote } from '../design/feedback.tsx';
+import { Field } from '../design/field.tsx';
+import { Card } from '../design/page.tsx';
+import type { Experiment, ExperimentStatus, StepTaken, Variant } from './experiment.ts';
+
+type Step = 'start' | 'pause' | 'resume' | 'stop' | 'rollout';
+
+const steps: Readonly<Record<ExperimentStatus, readonly Step[]>> = {
+  Draft: ['start'],
+  Running: ['pause', 'rollout', 'stop'],
+  Paused: ['resume', 'rollout', 'stop'],
+  Completed: [],
+};
+
+const labels: Readonly<Record<Step, string>> = {
+  start: 'Start it',
+  pause: 'Pause it',
+  resume: 'Go on with it',
+  rollout: 'End it, one variant for all',
+  stop: 'End it',
+};
+
+const meanings: Readonly<Record<ExperimentStatus, string>> = {
+  Draft: 'Nobody takes part yet. To start, it needs a control and at least one more variant.',
+  Running: 'Visitors are given a variant when pages ask, and keep it.',
+  Paused: 'Nobody new takes part; visitors keep the variant they have.',
+  Completed: 'Nobody takes part any more, and it does not run again.',
+};
+
+export type LifeCardProps = { readonly experiment: Experiment; readonly variants: readonly Variant[] };
+
+/** Where an experiment is in its life, and the steps from there. */
+export function LifeCard({ experiment, variants }: LifeCardProps): ReactElement {
+  const mayChange = useScope('experiments:update');
+  const [ending, setEnding] = useState<'stop' | 'rollout'>();
+  const [variantId, setVariantId] = useState('');
+  const step = useChange(({ kind, body }: { readonly kind: Step; readonly body?: object }) =>
+    request<StepTaken>('POST', `/collections/experiments/${experiment.id}/${kind}`, body),
+  );
+  const chosen = variants.find(({ id }) => id === variantId) ?? variants[0];
+  const rolledOut = variants.find(({ id }) => id === experiment.rolloutVariantId);
+  return (
+    <Card title="Where it is">
+      <p>
+        {rolledOut === undefined ? (
+          meanings[experiment.status]
+        ) : (
+          <>
+            It has ended, and every visitor gets <strong dir="auto">{rolledOut.name}</strong>.
+          </>
+        )}
+      </p>
+      {mayChange && steps[experiment.status].length > 0 ? (
+        <div className="row">
+          {steps[experiment.status].map((kind) => (
+            <button
+              key={kind}
+              type="button"
+              className={kind === 'start' || kind === 'resume' ? 'primary' : kind === 'stop' ? 'danger' : undefined}
+              disabled={step.isPending}
+              onClick={() => (kind === 'stop' || kind === 'rollout' ? setEnding(kind) : step.mutate({ kind }))}
+            >
+              {labels[kind]}
+            </button>
+          ))}
+        </div>
+      ) : null}
+      <ErrorNote error={step.error} />
+      {step.data?.takesEffect === 'nextVersion' ? (
+        <p className="note warn" role="status">
+          <span>
+            This is a change of the draft: visitors see it once it is published.{' '}
+            <Link to="/draft">Publish the draft</Link>
+          </span>
+        </p>
+      ) : null}
+      {ending === undefined ? null : (
+        <Confirm
+          title={ending === 'stop' ? 'End this experiment?' : 'End it and give every visitor one variant?'}
+          action={ending === 'stop' ? 'End it for good' : 'End it so'}
+          isDanger={ending === 'stop'}
+          onDone={() => setEnding(undefined)}
+          onConfirm={() =>
+            step.mutateAsync(ending === 'stop' ? { kind: ending } : { kind: ending, body: { variantId: chosen?.id } })
+          }
+        >
+          {ending === 'rollout' ? (
+            <Field label="Every visitor gets">
+              {(ids) => (
+                <select {...ids} value={chosen?.id ?? ''} onChange={(event) => setVariantId(event.target.value)}>
+                  {variants.map(({ id, name }) => (
+                    <option key={id} value={id}>
+                      {name}
+                    </option>
+                  ))}
+                </select>
+              )}
+            </Field>
+          ) : null}
+          <p>It cannot run again: its visitors would be compared with those of another time.</p>
+        </Confirm>
+      )}
+    </Card>
+  );
+}

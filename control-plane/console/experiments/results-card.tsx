@@ -1,0 +1,108 @@
+import { useState } from 'react';
+import type { ReactElement } from 'react';
+import { useRead } from '../api/queries.ts';
+import { State, Waiting } from '../design/feedback.tsx';
+import { Field } from '../design/field.tsx';
+import { showCount, showShare } from '../design/numbers.ts';
+import { Card, Empty } from '../design/page.tsx';
+import { Table } from '../design/table.tsx';
+import { compareWithControl } from './experiment.ts';
+import type { Results } from './experiment.ts';
+import { IntervalChart } from './interval-chart.tsx';
+import { SampleRatio } from './sample-ratio.tsx';
+
+const confidences = [80, 90, 95, 99];
+
+/** What an experiment has shown so far: each variant's rate with the interval it lies in, and whether that can be trusted. */
+export function ResultsCard({ id }: { readonly id: string }): ReactElement {
+  const [confidence, setConfidence] = useState(95);
+  const query = useRead<Results>(`/experiments/${id}/results?confidencePercent=${confidence}`, { everyMs: 5_000 });
+  const results = query.data;
+  return (
+    <Card title="What it has shown">
+      <Waiting query={query} />
+      {results === undefined ? null : results.visitors === 0 ? (
+        <Empty title="Nobody has seen a variant yet.">
+          <p>
+            Visitors count once a page asks for the experiment with track_impression, and the version with it is live.
+          </p>
+        </Empty>
+      ) : (
+        <>
+          <SampleRatio results={results} />
+          {results.primaryMetric === null ? (
+            <p className="note warn">Nothing is measured: choose the event that counts as a conversion below.</p>
+          ) : (
+            <>
+              <div className="row between">
+                <p>
+                  {showCount(results.conversions)} of {showCount(results.visitors)} visitors sent{' '}
+                  <strong dir="auto">{results.primaryMetric.event}</strong> at or behind their first impression.
+                </p>
+                <Field label="Confidence">
+                  {(ids) => (
+                    <select {...ids} value={confidence} onChange={(event) => setConfidence(Number(event.target.value))}>
+                      {confidences.map((percent) => (
+                        <option key={percent} value={percent}>
+                          {percent} %
+                        </option>
+                      ))}
+                    </select>
+                  )}
+                </Field>
+              </div>
+              <IntervalChart results={results} />
+            </>
+          )}
+          <Figures results={results} />
+        </>
+      )}
+    </Card>
+  );
+}
+
+const verdicts = {
+  above: ['good', 'Above the control'],
+  below: ['bad', 'Below the control'],
+  undecided: ['off', 'Not told apart yet'],
+} as const;
+
+function Figures({ results }: { readonly results: Results }): ReactElement {
+  return (
+    <Table
+      label="Results of each variant"
+      rows={results.variants}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          title: 'Variant',
+          cell: ({ name, isControl }) => (
+            <>
+              <span className="clip" dir="auto">
+                {name}
+              </span>
+              {isControl ? <span className="hint">control</span> : null}
+            </>
+          ),
+        },
+        { title: 'Visitors', isNumber: true, cell: ({ visitors }) => showCount(visitors) },
+        { title: 'Conversions', isNumber: true, cell: ({ conversions }) => showCount(conversions) },
+        { title: 'Rate', isNumber: true, cell: ({ conversionRate }) => showShare(conversionRate) },
+        {
+          title: 'Lies within',
+          isNumber: true,
+          cell: ({ confidenceInterval: interval }) =>
+            interval === null ? '–' : `${showShare(interval.low)} – ${showShare(interval.high)}`,
+        },
+        {
+          title: 'Against the control',
+          cell: (variant) => {
+            if (variant.isControl || results.primaryMetric === null) return '–';
+            const [tone, word] = verdicts[compareWithControl(variant, results.variants)];
+            return <State tone={tone}>{word}</State>;
+          },
+        },
+      ]}
+    />
+  );
+}

@@ -1,0 +1,153 @@
+import { useState } from 'react';
+import type { FormEvent, ReactElement } from 'react';
+import { useScope } from '../api/accounts.ts';
+import { useChange } from '../api/queries.ts';
+import { request } from '../api/request.ts';
+import { ErrorNote, State } from '../design/feedback.tsx';
+import { Field } from '../design/field.tsx';
+import { Card } from '../design/page.tsx';
+import type { Experiment, QueryRule } from './experiment.ts';
+
+const operators: Readonly<Record<QueryRule['operator'], string>> = {
+  equals: 'is',
+  not_equals: 'is not',
+  contains: 'contains',
+  exists: 'is there',
+  not_exists: 'is not there',
+  regex: 'matches',
+};
+
+const takesNone = new Set<string>(['exists', 'not_exists']);
+
+/** Who takes part, where, and by what it is measured. */
+export function SetupCard({ experiment }: { readonly experiment: Experiment }): ReactElement {
+  const mayChange = useScope('experiments:update');
+  const [name, setName] = useState(experiment.name);
+  const [description, setDescription] = useState(experiment.description ?? '');
+  const [traffic, setTraffic] = useState(experiment.trafficAllocation);
+  const [metric, setMetric] = useState(experiment.primaryMetric?.event ?? '');
+  const [patterns, setPatterns] = useState(experiment.urlPatterns.join('\n'));
+  const [rules, setRules] = useState(experiment.queryRules);
+  const save = useChange((body: object) =>
+    request<Experiment>('PATCH', `/collections/experiments/${experiment.id}`, body),
+  );
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    save.mutate({
+      name,
+      description: description === '' ? null : description,
+      trafficAllocation: traffic,
+      primaryMetric: metric === '' ? null : { event: metric },
+      urlPatterns: patterns.split('\n').filter((pattern) => pattern.trim() !== ''),
+      queryRules: rules.map(({ parameter, operator, value }) =>
+        takesNone.has(operator) ? { parameter, operator } : { parameter, operator, value: value ?? '' },
+      ),
+    });
+  };
+  const change = (index: number, changed: Partial<QueryRule>): void =>
+    setRules(rules.map((rule, place) => (place === index ? { ...rule, ...changed } : rule)));
+  return (
+    <Card title="Who takes part, and where">
+      <form className="wide" onSubmit={submit}>
+        <Field label="Name">
+          {(ids) => (
+            <input {...ids} required maxLength={250} value={name} onChange={(event) => setName(event.target.value)} />
+          )}
+        </Field>
+        <Field label="Description">
+          {(ids) => (
+            <textarea
+              {...ids}
+              maxLength={2_000}
+              value={description}
+              onChange={(event) => setDescription(event.target.value)}
+            />
+          )}
+        </Field>
+        <Field label="Percent of visitors that take part" hint="Who takes part already stays in.">
+          {(ids) => (
+            <input
+              {...ids}
+              type="number"
+              min={0}
+              max={100}
+              step={0.01}
+              value={traffic}
+              onChange={(event) => setTraffic(event.target.valueAsNumber || 0)}
+            />
+          )}
+        </Field>
+        <Field label="Measured by the event">
+          {(ids) => (
+            <input {...ids} maxLength={1_000} value={metric} onChange={(event) => setMetric(event.target.value)} />
+          )}
+        </Field>
+        <Field label="Pages" hint="One pattern a line: * within a part of the path, ** across parts. None: every page.">
+          {(ids) => (
+            <textarea
+              {...ids}
+              className="mono"
+              spellCheck={false}
+              placeholder="https://shop.example.com/checkout/**"
+              value={patterns}
+              onChange={(event) => setPatterns(event.target.value)}
+            />
+          )}
+        </Field>
+        <fieldset>
+          <legend>Only where the page’s query says so</legend>
+          {rules.map((rule, index) => (
+            // Rules have no identity but their place.
+            <div className="pair" key={index}>
+              <input
+                aria-label="Parameter"
+                required
+                maxLength={250}
+                placeholder="utm_source"
+                value={rule.parameter}
+                onChange={(event) => change(index, { parameter: event.target.value })}
+              />
+              <select
+                aria-label="Compared by"
+                value={rule.operator}
+                onChange={(event) => change(index, { operator: event.target.value as QueryRule['operator'] })}
+              >
+                {Object.entries(operators).map(([id, label]) => (
+                  <option key={id} value={id}>
+                    {label}
+                  </option>
+                ))}
+              </select>
+              {takesNone.has(rule.operator) ? null : (
+                <input
+                  aria-label="Value"
+                  maxLength={1_000}
+                  value={rule.value ?? ''}
+                  onChange={(event) => change(index, { value: event.target.value })}
+                />
+              )}
+              <button type="button" className="plain" onClick={() => setRules(rules.toSpliced(index, 1))}>
+                Take out
+              </button>
+            </div>
+          ))}
+          <div className="row">
+            <button
+              type="button"
+              onClick={() => setRules([...rules, { parameter: '', operator: 'equals', value: '' }])}
+            >
+              Add a condition
+            </button>
+          </div>
+        </fieldset>
+        <ErrorNote error={save.error} />
+        <div className="row">
+          <button type="submit" disabled={save.isPending || !mayChange}>
+            Save in the draft
+          </button>
+          {save.isSuccess ? <State tone="good">Saved in the draft</State> : null}
+        </div>
+      </form>
+    </Card>
+  );
+}

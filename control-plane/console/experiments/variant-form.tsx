@@ -1,0 +1,132 @@
+import { useState } from 'react';
+import type { FormEvent, ReactElement } from 'react';
+import { useScope } from '../api/accounts.ts';
+import { useChange } from '../api/queries.ts';
+import { request } from '../api/request.ts';
+import { ErrorNote } from '../design/feedback.tsx';
+import { Check, Field } from '../design/field.tsx';
+import { shareOfControl } from './experiment.ts';
+import type { Experiment, Variant } from './experiment.ts';
+
+export type VariantFormProps = {
+  readonly experiment: Experiment;
+  readonly variants: readonly Variant[];
+  /** Undefined: one that is yet to be made. */
+  readonly variant: Variant | undefined;
+  readonly onDone: () => void;
+};
+
+type Property = { readonly name: string; readonly value: string };
+
+/** A variant: what it is called, where it sends a visitor, what it changes. */
+export function VariantForm({ experiment, variants, variant, onDone }: VariantFormProps): ReactElement {
+  const mayDelete = useScope('experimentVariants:delete') && experiment.status === 'Draft';
+  const mayUpdate = useScope('experimentVariants:update') && experiment.status !== 'Completed';
+  const hasControl = variants.some(({ isControl }) => isControl);
+  const [name, setName] = useState(variant?.name ?? (hasControl ? '' : 'Control'));
+  const [isControl, setControl] = useState(variant?.isControl ?? !hasControl);
+  const [weight, setWeight] = useState(() => Math.max(0, Math.min(50, shareOfControl(variants))));
+  const [redirect, setRedirect] = useState(variant?.redirect ?? '');
+  const [properties, setProperties] = useState<readonly Property[]>(() =>
+    Object.entries(variant?.properties ?? {}).map(([own, value]) => ({ name: own, value })),
+  );
+  const path = '/collections/experimentVariants';
+  const save = useChange((body: object) =>
+    variant === undefined
+      ? request('POST', path, { ...body, experimentId: experiment.id, isControl, weight: isControl ? null : weight })
+      : request('PATCH', `${path}/${variant.id}`, body),
+  );
+  const remove = useChange(() => request('DELETE', `${path}/${variant?.id ?? ''}`));
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    const given = properties.filter((property) => property.name !== '');
+    const body = {
+      name,
+      redirect: redirect === '' ? null : redirect,
+      properties: Object.fromEntries(given.map((property) => [property.name, property.value])),
+    };
+    save.mutate(body, { onSuccess: onDone });
+  };
+  return (
+    <form className="wide inset" onSubmit={submit}>
+      <Field label="Name of the variant">
+        {(ids) => (
+          <input {...ids} required maxLength={250} value={name} onChange={(event) => setName(event.target.value)} />
+        )}
+      </Field>
+      {variant !== undefined || hasControl ? null : (
+        <Check label="It is the control: what visitors get today" checked={isControl} onChange={setControl} />
+      )}
+      {variant !== undefined || isControl ? null : (
+        <Field label="Percent of those who take part">
+          {(ids) => (
+            <input
+              {...ids}
+              type="number"
+              min={0}
+              max={100}
+              step={0.01}
+              value={weight}
+              onChange={(event) => setWeight(event.target.valueAsNumber || 0)}
+            />
+          )}
+        </Field>
+      )}
+      <Field label="Sends visitors to" hint="An address, or a path that begins with /. Empty: they stay.">
+        {(ids) => (
+          <input {...ids} maxLength={2_048} value={redirect} onChange={(event) => setRedirect(event.target.value)} />
+        )}
+      </Field>
+      <fieldset>
+        <legend>Properties</legend>
+        <p className="hint">What a page is told to change itself by, as text.</p>
+        {properties.map((property, index) => (
+          // Properties have no identity but their place.
+          <div className="pair" key={index}>
+            <input
+              aria-label="Property"
+              maxLength={250}
+              value={property.name}
+              onChange={(event) => setProperties(properties.with(index, { ...property, name: event.target.value }))}
+            />
+            <input
+              aria-label="Value"
+              maxLength={4_000}
+              value={property.value}
+              onChange={(event) => setProperties(properties.with(index, { ...property, value: event.target.value }))}
+            />
+            <button type="button" className="plain" onClick={() => setProperties(properties.toSpliced(index, 1))}>
+              Take out
+            </button>
+          </div>
+        ))}
+        <div className="row">
+          <button type="button" onClick={() => setProperties([...properties, { name: '', value: '' }])}>
+            Add a property
+          </button>
+        </div>
+      </fieldset>
+      <ErrorNote error={save.error ?? remove.error} />
+      <div className="row">
+        {variant === undefined || mayUpdate ? (
+          <button type="submit" className="primary" disabled={save.isPending}>
+            {variant === undefined ? 'Add it' : 'Save the variant'}
+          </button>
+        ) : null}
+        <button type="button" onClick={onDone}>
+          Close
+        </button>
+        {variant !== undefined && mayDelete ? (
+          <button
+            type="button"
+            className="danger"
+            disabled={remove.isPending}
+            onClick={() => remove.mutate(undefined, { onSuccess: onDone })}
+          >
+            Remove
+          </button>
+        ) : null}
+      </div>
+    </form>
+  );
+}

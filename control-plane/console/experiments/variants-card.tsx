@@ -1,0 +1,159 @@
+import { useState } from 'react';
+import type { FormEvent, ReactElement } from 'react';
+import { useScope } from '../api/accounts.ts';
+import { useChange } from '../api/queries.ts';
+import { request } from '../api/request.ts';
+import { ErrorNote, State } from '../design/feedback.tsx';
+import { Card, Empty } from '../design/page.tsx';
+import { shareOfControl } from './experiment.ts';
+import type { Experiment, Variant } from './experiment.ts';
+import { VariantForm } from './variant-form.tsx';
+
+export type VariantsCardProps = { readonly experiment: Experiment; readonly variants: readonly Variant[] };
+
+/** What visitors may be given, and how many are given which. */
+export function VariantsCard({ experiment, variants }: VariantsCardProps): ReactElement {
+  const mayCreate = useScope('experimentVariants:create');
+  const [open, setOpen] = useState<string>();
+  const isEnded = experiment.status === 'Completed';
+  const edited = variants.find(({ id }) => id === open);
+  return (
+    <Card
+      title="Variants"
+      aside={
+        mayCreate && !isEnded ? (
+          <button
+            type="button"
+            aria-expanded={open === 'new'}
+            onClick={() => setOpen(open === 'new' ? undefined : 'new')}
+          >
+            Add a variant
+          </button>
+        ) : null
+      }
+    >
+      {open === 'new' ? (
+        <VariantForm
+          experiment={experiment}
+          variants={variants}
+          variant={undefined}
+          onDone={() => setOpen(undefined)}
+        />
+      ) : null}
+      {variants.length === 0 ? (
+        <Empty title="There is no variant yet.">
+          <p>Add the control first: what visitors get today. Then what is to be compared with it.</p>
+        </Empty>
+      ) : (
+        <Weights
+          // Begun anew with what is stored now.
+          key={variants.map(({ id, weight }) => `${id} ${weight ?? ''}`).join()}
+          variants={variants}
+          isEnded={isEnded}
+          onEdit={(id) => setOpen(open === id ? undefined : id)}
+        />
+      )}
+      {edited === undefined ? null : (
+        <VariantForm
+          key={edited.id}
+          experiment={experiment}
+          variants={variants}
+          variant={edited}
+          onDone={() => setOpen(undefined)}
+        />
+      )}
+    </Card>
+  );
+}
+
+type WeightsProps = {
+  readonly variants: readonly Variant[];
+  readonly isEnded: boolean;
+  readonly onEdit: (id: string) => void;
+};
+
+function Weights({ variants, isEnded, onEdit }: WeightsProps): ReactElement {
+  const mayChange = useScope('experimentVariants:update') && !isEnded;
+  const [weights, setWeights] = useState(() => new Map(variants.map(({ id, weight }) => [id, weight ?? 0])));
+  const weighed = variants.map((variant) => ({ ...variant, weight: weights.get(variant.id) ?? 0 }));
+  const changed = weighed.filter(
+    ({ isControl, weight }, index) => !isControl && weight !== (variants[index]?.weight ?? 0),
+  );
+  const left = shareOfControl(weighed);
+  const save = useChange(async () => {
+    const before = new Map(variants.map(({ id, weight }) => [id, weight ?? 0]));
+    // Those that become less first: together they are never more than the whole.
+    const growth = ({ id, weight }: { readonly id: string; readonly weight: number }): number =>
+      weight - (before.get(id) ?? 0);
+    for (const { id, weight } of changed.toSorted((a, b) => growth(a) - growth(b))) {
+      await request('PATCH', `/collections/experimentVariants/${id}`, { weight });
+    }
+  });
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    save.mutate(undefined);
+  };
+  return (
+    <form className="wide" onSubmit={submit}>
+      <Shares shares={weighed.map(({ isControl, weight }) => (isControl ? Math.max(0, left) : weight))} />
+      <ul className="variants">
+        {weighed.map(({ id, name, isControl, weight }, index) => (
+          <li key={id}>
+            <span className={`swatch s${index % 6}`} />
+            <span className="clip" dir="auto">
+              {name}
+            </span>
+            {isControl ? (
+              <span>
+                {left} % <span className="hint">control: what the others leave</span>
+              </span>
+            ) : (
+              <label className="percent">
+                <input
+                  type="number"
+                  aria-label={`Weight of ${name}`}
+                  min={0}
+                  max={100}
+                  step={0.01}
+                  disabled={!mayChange}
+                  value={weight}
+                  onChange={(event) => setWeights(new Map(weights).set(id, event.target.valueAsNumber || 0))}
+                />
+                %
+              </label>
+            )}
+            <button type="button" className="plain" onClick={() => onEdit(id)}>
+              Edit
+            </button>
+          </li>
+        ))}
+      </ul>
+      {left < 0 ? <p className="field-error">Together they are {100 - left} %: at most 100 % can be given.</p> : null}
+      <ErrorNote error={save.error} />
+      {mayChange ? (
+        <div className="row">
+          <button type="submit" disabled={save.isPending || changed.length === 0 || left < 0}>
+            Save the weights
+          </button>
+          {save.isSuccess && changed.length === 0 ? <State tone="good">Saved in the draft</State> : null}
+        </div>
+      ) : null}
+    </form>
+  );
+}
+
+/** How the visitors are spread, as a bar. The numbers beside it say the same. */
+function Shares({ shares }: { readonly shares: readonly number[] }): ReactElement {
+  return (
+    <div className="shares" aria-hidden="true">
+      {shares.map((share, index) => (
+        <span
+          // Shares have no identity but their place.
+          key={index}
+          className={`s${index % 6}`}
+          style={{ flexGrow: share }}
+        />
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,167 @@
+import { useState } from 'react';
+import type { ReactElement } from 'react';
+import { useSearchParams } from 'react-router';
+import { useList, useRead } from '../api/queries.ts';
+import { Waiting } from '../design/feedback.tsx';
+import { Check, Field } from '../design/field.tsx';
+import { Card } from '../design/page.tsx';
+import { AccountTrial } from './account-trial.tsx';
+import { DestinationChecks } from './destination-checks.tsx';
+import { useTriedEvent } from './event-choice.tsx';
+import { eventPaths } from './event-paths.ts';
+import { KeptForm } from './kept-form.tsx';
+import { LogicBuilder } from './logic-builder.tsx';
+import { fieldsOf } from './rule.ts';
+import type { Category, ConsentFields, DispatchRulesFields, Kept, RuleLanguage } from './rule.ts';
+import './rules.css';
+import { useKept } from './use-kept.ts';
+import { newRuleId } from './use-trial.ts';
+
+/** The rules that keep events from several destinations at once, tried before any mapping. */
+export function DispatchRulesTab(): ReactElement {
+  const [search] = useSearchParams();
+  const consentId = search.get('consent') ?? '';
+  const query = useList<Kept<DispatchRulesFields>>('/collections/globalDispatchCenters?limit=1');
+  const language = useRead<RuleLanguage>('/rules/language');
+  const consent = useRead<Kept<ConsentFields>>(`/collections/consentSettings/${encodeURIComponent(consentId)}`, {
+    enabled: consentId !== '',
+  });
+  const isReady = query.isSuccess && language.data !== undefined && (consentId === '' || consent.data !== undefined);
+  const [stored] = query.entities;
+  return (
+    <>
+      <Waiting query={query} />
+      <Waiting query={language} />
+      {consentId === '' ? null : <Waiting query={consent} />}
+      {isReady ? (
+        <DispatchRulesForm key={stored?.id} stored={stored} language={language.data} purpose={consent.data} />
+      ) : null}
+    </>
+  );
+}
+
+type DispatchRulesFormProps = {
+  readonly stored: Kept<DispatchRulesFields> | undefined;
+  readonly language: RuleLanguage;
+  /** Of which a rule is to be added: it keeps away events of those who did not agree. */
+  readonly purpose: ConsentFields | undefined;
+};
+
+function DispatchRulesForm({ stored, language, purpose }: DispatchRulesFormProps): ReactElement {
+  const kept = useKept<DispatchRulesFields>('globalDispatchCenters', stored?.id);
+  const tried = useTriedEvent();
+  const [fields, setFields] = useState(() => {
+    const fieldsStored = stored === undefined ? { name: null, isEnabled: true, categories: [] } : fieldsOf(stored);
+    return purpose === undefined ? fieldsStored : withPurpose(fieldsStored, purpose);
+  });
+  const changeCategories = (categories: readonly Category[]): void => setFields({ ...fields, categories });
+  const paths = eventPaths(tried.event);
+  return (
+    <div className="editor">
+      <Card title="Dispatch rules">
+        <KeptForm
+          kept={kept}
+          isNew={stored === undefined}
+          fields={fields}
+          noun="set of rules"
+          listPath="/rules"
+          pathOf={() => '/rules/dispatch'}
+        >
+          <p className="soft">
+            An event to which one of them applies is kept from the destinations of that rule, before any mapping is
+            looked at. The lowest priority is tried first.
+          </p>
+          <Check label="On" checked={fields.isEnabled} onChange={(isEnabled) => setFields({ ...fields, isEnabled })} />
+          {fields.categories.map((category, index) => (
+            // Categories have no identity but their place.
+            <CategoryFields
+              key={index}
+              category={category}
+              language={language}
+              paths={paths}
+              onChange={(next) =>
+                changeCategories(
+                  next === undefined ? fields.categories.toSpliced(index, 1) : fields.categories.with(index, next),
+                )
+              }
+            />
+          ))}
+          <div className="row">
+            <button
+              type="button"
+              onClick={() =>
+                changeCategories([...fields.categories, { name: '', priority: 0, destinationIds: [], logic: null }])
+              }
+            >
+              Add a rule
+            </button>
+          </div>
+        </KeptForm>
+      </Card>
+      <AccountTrial tried={tried} standIns={{ globalDispatchCenters: { id: stored?.id ?? newRuleId, fields } }} />
+    </div>
+  );
+}
+
+function withPurpose(fields: DispatchRulesFields, { name, destinationIds }: ConsentFields): DispatchRulesFields {
+  const logic = { NOT: { condition: { property: `visitor.consent.${name}`, operator: 'IsTrue' } } };
+  const category = { name: `No consent: ${name}`, priority: 0, destinationIds, logic };
+  const isThere = fields.categories.some((one) => one.name === category.name);
+  return isThere ? fields : { ...fields, categories: [...fields.categories, category] };
+}
+
+type CategoryFieldsProps = {
+  readonly category: Category;
+  readonly language: RuleLanguage;
+  readonly paths: readonly string[];
+  /** Undefined takes it out. */
+  readonly onChange: (category: Category | undefined) => void;
+};
+
+function CategoryFields({ category, language, paths, onChange }: CategoryFieldsProps): ReactElement {
+  return (
+    <section className="logic-group" aria-label={category.name === '' ? 'New rule' : category.name}>
+      <div className="two">
+        <Field label="Name of the rule">
+          {(ids) => (
+            <input
+              {...ids}
+              required
+              maxLength={250}
+              value={category.name}
+              onChange={(event) => onChange({ ...category, name: event.target.value })}
+            />
+          )}
+        </Field>
+        <Field label="Priority">
+          {(ids) => (
+            <input
+              {...ids}
+              type="number"
+              step={1}
+              value={category.priority}
+              onChange={(event) => onChange({ ...category, priority: Math.trunc(event.target.valueAsNumber) || 0 })}
+            />
+          )}
+        </Field>
+      </div>
+      <LogicBuilder
+        logic={category.logic}
+        operators={language.operators}
+        paths={paths}
+        without="No event yet: a rule without a condition keeps nothing away."
+        onChange={(logic) => onChange({ ...category, logic })}
+      />
+      <DestinationChecks
+        legend="Kept from"
+        ids={category.destinationIds}
+        onChange={(destinationIds) => onChange({ ...category, destinationIds })}
+      />
+      <div className="row">
+        <button type="button" className="plain" onClick={() => onChange(undefined)}>
+          Take this rule out
+        </button>
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,87 @@
+import { useState } from 'react';
+import type { ReactElement, ReactNode } from 'react';
+import { Link, useLocation, useNavigate } from 'react-router';
+import { Confirm } from '../design/confirm.tsx';
+import { ErrorNote, State } from '../design/feedback.tsx';
+import type { Kept } from './rule.ts';
+import type { KeptRule } from './use-kept.ts';
+
+export type KeptFormProps<Fields> = {
+  readonly kept: KeptRule<Fields>;
+  readonly isNew: boolean;
+  /** What is written in the form now. */
+  readonly fields: Fields;
+  readonly noun: string;
+  /** Where all of them are shown. */
+  readonly listPath: string;
+  /** Where one of them is, by its id. */
+  readonly pathOf: (id: string) => string;
+  readonly children: ReactNode;
+};
+
+/** Goes along to the page of a rule that was new. */
+type SavedState = { readonly isSaved: boolean };
+
+/** The form of a rule: kept in the draft, or taken out of it. */
+export function KeptForm<Fields>(props: KeptFormProps<Fields>): ReactElement {
+  const { kept, isNew, fields, noun, listPath, pathOf, children } = props;
+  const { save, remove, mayChange } = kept;
+  const navigate = useNavigate();
+  const { search, state } = useLocation();
+  const isSaved = save.isSuccess || (state as SavedState | null)?.isSaved === true;
+  const show = ({ id }: Kept<Fields>): void => {
+    if (isNew)
+      void navigate(`${pathOf(id)}${search}`, { replace: true, state: { isSaved: true } satisfies SavedState });
+  };
+  const [isRemoving, setRemoving] = useState(false);
+  return (
+    <form
+      className="wide"
+      onSubmit={(event) => {
+        event.preventDefault();
+        save.mutate(fields, { onSuccess: show });
+      }}
+    >
+      {children}
+      {mayChange ? null : <p className="note warn">This key may read rules of this kind, not change them.</p>}
+      <ErrorNote error={save.error} />
+      <div className="row">
+        <button className="primary" type="submit" disabled={save.isPending || !mayChange}>
+          {save.isPending ? 'Saving …' : 'Save in the draft'}
+        </button>
+        {isNew || !mayChange ? null : (
+          <button type="button" className="danger" onClick={() => setRemoving(true)}>
+            Remove
+          </button>
+        )}
+      </div>
+      {isSaved && !save.isError ? <SavedNote /> : null}
+      {isRemoving ? (
+        <Confirm
+          title={`Remove this ${noun}?`}
+          action="Remove from the draft"
+          isDanger
+          onDone={() => setRemoving(false)}
+          onConfirm={async () => {
+            await remove.mutateAsync(undefined);
+            await navigate(listPath);
+          }}
+        >
+          <p>It holds until the draft is published. Until then the draft can be reverted.</p>
+        </Confirm>
+      ) : null}
+    </form>
+  );
+}
+
+/** Says that what was saved is not live yet. */
+function SavedNote(): ReactElement {
+  return (
+    <p className="note good" role="status">
+      <State tone="good">Saved in the draft.</State>
+      <span>
+        It holds once the draft is published. <Link to="/draft">Look at the draft</Link>
+      </span>
+    </p>
+  );
+}

@@ -1,0 +1,207 @@
+import { useId, useState } from 'react';
+import type { ReactElement } from 'react';
+import type { JsonObject } from '../api/types.ts';
+import { showJson } from '../design/code.tsx';
+import { Field } from '../design/field.tsx';
+import { ConditionRow } from './condition-row.tsx';
+import { readLogic } from './logic.ts';
+import type { Logic, Operator } from './logic.ts';
+
+export type LogicBuilderProps = {
+  readonly logic: JsonObject | null;
+  readonly operators: readonly Operator[];
+  /** Paths to propose. */
+  readonly paths: readonly string[];
+  /** What holds without any: `Every event.` */
+  readonly without: string;
+  readonly onChange: (logic: JsonObject | null) => void;
+};
+
+/** When a rule applies: conditions and how they are joined, or the same as JSON for who prefers that. */
+export function LogicBuilder({ logic, operators, paths, without, onChange }: LogicBuilderProps): ReactElement {
+  const [isJson, setJson] = useState(false);
+  const pathsId = useId();
+  const read = logic === null ? undefined : readLogic(logic);
+  const isBuilt = !isJson && (logic === null || read !== undefined);
+  const first = (): Logic => newCondition(operators);
+  return (
+    <fieldset className="logic">
+      <legend>Applies to</legend>
+      <datalist id={pathsId}>
+        {paths.map((path) => (
+          <option key={path} value={path} />
+        ))}
+      </datalist>
+      {isBuilt && read === undefined ? <p>{without}</p> : null}
+      {isBuilt && read !== undefined ? (
+        <Node logic={read} tools={{ operators, pathsId }} onChange={(next) => onChange(next ?? null)} />
+      ) : null}
+      {isBuilt ? null : <JsonText logic={logic} onChange={onChange} />}
+      <div className="row">
+        {isBuilt ? (
+          <button type="button" onClick={() => onChange(read === undefined ? first() : joined(read, first()))}>
+            {read === undefined ? 'Only those that …' : 'Add a condition'}
+          </button>
+        ) : null}
+        <button type="button" className="plain" aria-pressed={!isBuilt} onClick={() => setJson(!isJson)}>
+          {isBuilt ? 'Write it as JSON' : 'Back to the conditions'}
+        </button>
+      </div>
+    </fieldset>
+  );
+}
+
+function newCondition([operator]: readonly Operator[]): Logic {
+  return { condition: { property: 'event.event', operator: operator?.name ?? 'Is', value: '' } };
+}
+
+/** A logic with one more condition: in the outermost list where that joins all, else in a new one. */
+function joined(logic: Logic, more: Logic): Logic {
+  return { AND: 'AND' in logic ? [...logic.AND, more] : [logic, more] };
+}
+
+type Tools = { readonly operators: readonly Operator[]; readonly pathsId: string };
+
+type NodeProps = {
+  readonly logic: Logic;
+  readonly tools: Tools;
+  /** Undefined takes it out. */
+  readonly onChange: (logic: Logic | undefined) => void;
+};
+
+function Node({ logic, tools, onChange }: NodeProps): ReactElement {
+  const turn = (): void => onChange('NOT' in logic ? logic.NOT : { NOT: logic });
+  const buttons = (
+    <div className="row">
+      <button type="button" className="plain" onClick={turn}>
+        {'NOT' in logic ? 'Without the not' : 'Not'}
+      </button>
+      <button type="button" className="plain" onClick={() => onChange(undefined)}>
+        Take out
+      </button>
+    </div>
+  );
+  if ('condition' in logic) {
+    return (
+      <ConditionRow
+        condition={logic.condition}
+        operators={tools.operators}
+        pathsId={tools.pathsId}
+        buttons={buttons}
+        onChange={(condition) => onChange({ condition })}
+      />
+    );
+  }
+  if ('NOT' in logic) {
+    return (
+      <div className="logic-group" role="group" aria-label="Not">
+        <div className="row between">
+          <strong>Not:</strong>
+          {buttons}
+        </div>
+        <Node
+          logic={logic.NOT}
+          tools={tools}
+          onChange={(next) => onChange(next === undefined ? undefined : { NOT: next })}
+        />
+      </div>
+    );
+  }
+  return <Joined logic={logic} tools={tools} buttons={buttons} onChange={onChange} />;
+}
+
+type JoinedProps = Omit<NodeProps, 'logic'> & {
+  readonly logic: Extract<Logic, { AND: unknown } | { OR: unknown }>;
+  readonly buttons: ReactElement;
+};
+
+function Joined({ logic, tools, buttons, onChange }: JoinedProps): ReactElement {
+  const [joint, parts] = 'AND' in logic ? (['AND', logic.AND] as const) : (['OR', logic.OR] as const);
+  const join = (chosen: string, next: readonly Logic[]): void =>
+    onChange(next.length === 0 ? undefined : chosen === 'OR' ? { OR: next } : { AND: next });
+  const replace = (index: number, next: Logic | undefined): void =>
+    join(joint, next === undefined ? parts.toSpliced(index, 1) : parts.with(index, next));
+  return (
+    <div className="logic-group" role="group" aria-label={joint === 'AND' ? 'All of these' : 'One of these'}>
+      <div className="row between">
+        <select aria-label="Joined by" value={joint} onChange={(event) => join(event.target.value, parts)}>
+          <option value="AND">All of these hold</option>
+          <option value="OR">One of these holds</option>
+        </select>
+        {buttons}
+      </div>
+      {parts.map((part, index) => (
+        // Parts have no identity but their place.
+        <Node key={index} logic={part} tools={tools} onChange={(next) => replace(index, next)} />
+      ))}
+      <div className="row">
+        <button type="button" className="plain" onClick={() => join(joint, [...parts, newCondition(tools.operators)])}>
+          Condition here
+        </button>
+        <button
+          type="button"
+          className="plain"
+          onClick={() => join(joint, [...parts, otherJoin(joint, newCondition(tools.operators))])}
+        >
+          Group here
+        </button>
+      </div>
+    </div>
+  );
+}
+
+/** A group that joins the other way round than the one it stands in: in one that joins alike it would say nothing new. */
+function otherJoin(joint: 'AND' | 'OR', first: Logic): Logic {
+  return joint === 'AND' ? { OR: [first] } : { AND: [first] };
+}
+
+type JsonTextProps = {
+  readonly logic: JsonObject | null;
+  readonly onChange: (logic: JsonObject | null) => void;
+};
+
+/** Text that is not a logic yet stays here; what it last was is kept. */
+function JsonText({ logic, onChange }: JsonTextProps): ReactElement {
+  const [text, setText] = useState(() => showJson(logic));
+  const [problem, setProblem] = useState<string>();
+  const write = (next: string): void => {
+    setText(next);
+    const read = parse(next);
+    if (typeof read === 'string') {
+      setProblem(read);
+      return;
+    }
+    setProblem(undefined);
+    onChange(read);
+  };
+  return (
+    <Field
+      label="As JSON"
+      hint="condition, AND, OR and NOT; null for none. Until it can be read, the rule stays as it was."
+      error={problem}
+    >
+      {(ids) => (
+        <textarea
+          {...ids}
+          className="mono"
+          rows={10}
+          spellCheck={false}
+          value={text}
+          onChange={(event) => write(event.target.value)}
+        />
+      )}
+    </Field>
+  );
+}
+
+/** The logic a text says, or why it says none. */
+function parse(text: string): Logic | null | string {
+  let given: unknown;
+  try {
+    given = JSON.parse(text);
+  } catch (error) {
+    return `This is no JSON: ${error instanceof Error ? error.message : 'it cannot be read'}`;
+  }
+  if (given === null) return null;
+  return readLogic(given) ?? 'Each part has exactly one of condition, AND, OR and NOT; AND and OR have at least one.';
+}

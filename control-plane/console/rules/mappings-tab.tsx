@@ -1,0 +1,110 @@
+import type { ReactElement } from 'react';
+import { Link } from 'react-router';
+import { useScope } from '../api/accounts.ts';
+import { useList } from '../api/queries.ts';
+import type { Destination } from '../api/types.ts';
+import { State, Waiting } from '../design/feedback.tsx';
+import { Card, Empty } from '../design/page.tsx';
+import { More, Table } from '../design/table.tsx';
+import { readLogic, sayLogic } from './logic.ts';
+import type { Kept, MappingFields } from './rule.ts';
+
+type Mapping = Kept<MappingFields>;
+
+/** The mappings of each destination, in the order in which they are tried. */
+export function MappingsTab(): ReactElement {
+  const query = useList<Mapping>('/collections/mappings?limit=100');
+  const destinations = useList<Destination>('/destinations?limit=100');
+  const mayCreate = useScope('mappings:create');
+  const nameOf = (id: string): string => {
+    const found = destinations.entities.find((one) => one.id === id);
+    return found?.name ?? found?.type ?? id;
+  };
+  const rows = query.entities.toSorted(
+    (a, b) =>
+      nameOf(a.destinationId).localeCompare(nameOf(b.destinationId)) ||
+      a.destinationId.localeCompare(b.destinationId) ||
+      a.priority - b.priority ||
+      (a.id < b.id ? -1 : 1),
+  );
+  return (
+    <Card
+      title="Mappings"
+      isFlush
+      aside={
+        mayCreate ? (
+          <Link className="button" to="/rules/new-mapping">
+            Add a mapping
+          </Link>
+        ) : null
+      }
+    >
+      <p className="soft body">
+        Of each destination, the first that matches decides. Where none does, an event is sent as it is.
+      </p>
+      <Waiting query={query} />
+      {query.isSuccess && rows.length === 0 ? (
+        <Empty title="There is no mapping.">
+          <p>Add one to rename events for a destination, to choose what it is told, or to keep events from it.</p>
+        </Empty>
+      ) : null}
+      {rows.length === 0 ? null : (
+        <Table
+          label="Mappings"
+          rows={rows}
+          keyOf={({ id }) => id}
+          columns={[
+            {
+              title: 'Destination',
+              cell: ({ destinationId }) => (
+                <span className="clip short" dir="auto">
+                  {nameOf(destinationId)}
+                </span>
+              ),
+            },
+            { title: 'Priority', isNumber: true, cell: ({ priority }) => priority },
+            {
+              title: 'Mapping',
+              cell: ({ id, name }) => (
+                <Link className="clip" dir="auto" to={`/rules/mappings/${id}`}>
+                  {name ?? id}
+                </Link>
+              ),
+            },
+            { title: 'Does', cell: (mapping) => <Does mapping={mapping} /> },
+            {
+              title: 'Applies to',
+              cell: ({ logic }) => (
+                <span className="clip" dir="auto">
+                  {sayApplies(logic)}
+                </span>
+              ),
+            },
+          ]}
+        />
+      )}
+      <More query={query} />
+    </Card>
+  );
+}
+
+function Does({ mapping: { isEnabled, action, eventName, mappings } }: { readonly mapping: Mapping }): ReactElement {
+  if (!isEnabled) return <State tone="off">Off</State>;
+  if (action === 'stop') return <State tone="warn">Stops</State>;
+  const told = mappings.length === 1 ? '1 property' : `${mappings.length} properties`;
+  return (
+    <div className="stack tight">
+      <State tone="good">Sends</State>
+      <span className="hint" dir="auto">
+        {eventName === null ? '' : `as ${eventName}, `}
+        {mappings.length === 0 ? 'with its own properties' : told}
+      </span>
+    </div>
+  );
+}
+
+/** To which events a rule applies, in words. */
+export function sayApplies(logic: MappingFields['logic']): string {
+  const read = logic === null ? undefined : readLogic(logic);
+  return read === undefined ? 'every event' : sayLogic(read);
+}

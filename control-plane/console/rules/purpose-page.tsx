@@ -1,0 +1,141 @@
+import { useState } from 'react';
+import type { ReactElement } from 'react';
+import { Link, useParams } from 'react-router';
+import { Waiting } from '../design/feedback.tsx';
+import { Check, Field } from '../design/field.tsx';
+import { Card, Page } from '../design/page.tsx';
+import { DestinationChecks } from './destination-checks.tsx';
+import { KeptForm } from './kept-form.tsx';
+import { fieldsOf } from './rule.ts';
+import type { ConsentFields } from './rule.ts';
+import './rules.css';
+import { useKept } from './use-kept.ts';
+import type { KeptRule } from './use-kept.ts';
+
+/** One purpose visitors are asked about, or a new one. */
+export function PurposePage(): ReactElement {
+  const { id } = useParams();
+  const kept = useKept<ConsentFields>('consentSettings', id);
+  const stored = kept.query.data;
+  return (
+    <Page
+      title={id === undefined ? 'New purpose' : (stored?.name ?? id)}
+      lead="What visitors are asked about, and what holds until they decide."
+      back={{ to: '/rules/consent', label: 'Consent' }}
+    >
+      {id === undefined ? null : <Waiting query={kept.query} />}
+      {id === undefined || stored !== undefined ? (
+        <PurposeForm
+          key={id ?? ''}
+          id={id}
+          kept={kept}
+          initial={stored === undefined ? emptyPurpose : fieldsOf(stored)}
+        />
+      ) : null}
+    </Page>
+  );
+}
+
+const emptyPurpose: ConsentFields = {
+  name: '',
+  description: null,
+  isEnabled: true,
+  defaultState: 'Denied',
+  regions: null,
+  destinationIds: [],
+};
+
+type PurposeFormProps = {
+  readonly id: string | undefined;
+  readonly kept: KeptRule<ConsentFields>;
+  readonly initial: ConsentFields;
+};
+
+function PurposeForm({ id, kept, initial }: PurposeFormProps): ReactElement {
+  const [fields, setFields] = useState(initial);
+  const [regions, setRegions] = useState((initial.regions ?? []).join(', '));
+  const change = (changed: Partial<ConsentFields>): void => setFields({ ...fields, ...changed });
+  return (
+    <div className="columns">
+      <Card>
+        <KeptForm
+          kept={kept}
+          isNew={id === undefined}
+          fields={{ ...fields, regions: readRegions(regions) }}
+          noun="purpose"
+          listPath="/rules/consent"
+          pathOf={(one) => `/rules/purposes/${one}`}
+        >
+          <Field label="Name" hint="As pages name it: analytics, advertising.">
+            {(ids) => (
+              <input
+                {...ids}
+                required
+                maxLength={250}
+                value={fields.name}
+                onChange={(event) => change({ name: event.target.value })}
+              />
+            )}
+          </Field>
+          <Field label="Description">
+            {(ids) => (
+              <textarea
+                {...ids}
+                maxLength={2_000}
+                value={fields.description ?? ''}
+                onChange={(event) => change({ description: event.target.value === '' ? null : event.target.value })}
+              />
+            )}
+          </Field>
+          <Check
+            label="Visitors are asked"
+            checked={fields.isEnabled}
+            onChange={(isEnabled) => change({ isEnabled })}
+          />
+          <Field label="Until a visitor decides, it is">
+            {(ids) => (
+              <select
+                {...ids}
+                value={fields.defaultState}
+                onChange={(event) => change({ defaultState: event.target.value === 'Granted' ? 'Granted' : 'Denied' })}
+              >
+                <option value="Denied">denied</option>
+                <option value="Granted">granted</option>
+              </select>
+            )}
+          </Field>
+          <Field label="Regions" hint="Codes such as DE or US-CA, with commas between them. Empty: everywhere.">
+            {(ids) => <input {...ids} value={regions} onChange={(event) => setRegions(event.target.value)} />}
+          </Field>
+          <DestinationChecks
+            legend="Served by"
+            ids={fields.destinationIds}
+            onChange={(destinationIds) => change({ destinationIds })}
+          />
+        </KeptForm>
+      </Card>
+      {id === undefined ? null : (
+        <Card title="Hold it against events">
+          <p>
+            Asking alone keeps nothing away. A dispatch rule does: it keeps the events of visitors who did not agree
+            from the destinations that serve this purpose. You can look at it, and try it on an event, before it is
+            saved.
+          </p>
+          <p>
+            <Link className="button" to={`/rules/dispatch?consent=${encodeURIComponent(id)}`}>
+              Write the dispatch rule
+            </Link>
+          </p>
+        </Card>
+      )}
+    </div>
+  );
+}
+
+function readRegions(text: string): readonly string[] | null {
+  const codes = text
+    .split(',')
+    .map((code) => code.trim())
+    .filter((code) => code !== '');
+  return codes.length === 0 ? null : codes;
+}

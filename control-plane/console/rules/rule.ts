@@ -1,0 +1,62 @@
+import type { JsonObject } from '../api/types.ts';
+import type { Operator } from './logic.ts';
+
+/** What rules are written in. */
+export type RuleLanguage = {
+  readonly operators: readonly Operator[];
+  readonly modifications: readonly { readonly name: string; readonly summary: string }[];
+};
+
+export type MappingRow = { readonly property: string; readonly map: string; readonly modification: string };
+
+export type MappingFields = {
+  readonly name: string | null;
+  readonly destinationId: string;
+  readonly priority: number;
+  readonly isEnabled: boolean;
+  readonly logic: JsonObject | null;
+  readonly action: 'send' | 'stop';
+  readonly eventName: string | null;
+  readonly mappings: readonly MappingRow[];
+};
+
+export type Category = {
+  readonly name: string;
+  readonly priority: number;
+  readonly destinationIds: readonly string[];
+  readonly logic: JsonObject | null;
+};
+
+export type DispatchRulesFields = {
+  readonly name: string | null;
+  readonly isEnabled: boolean;
+  readonly categories: readonly Category[];
+};
+
+export type AllowedEventFields = {
+  readonly name: string;
+  readonly description: string | null;
+  readonly destinationIds: readonly string[];
+};
+
+export type ConsentFields = {
+  readonly name: string;
+  readonly description: string | null;
+  readonly isEnabled: boolean;
+  readonly defaultState: 'Granted' | 'Denied';
+  readonly regions: readonly string[] | null;
+  readonly destinationIds: readonly string[];
+};
+
+/** An entity of the draft: its own fields, beside what every one has. */
+export type Kept<Fields> = Fields & {
+  readonly id: string;
+  readonly createdAt: string;
+  readonly updatedAt: string | null;
+};
+
+/** The fields of an entity alone, as they are sent. */
+export function fieldsOf<Fields extends object>(kept: Kept<Fields>): Fields {
+  const { id: _id, createdAt: _createdAt, updatedAt: _updatedAt, ...fields } = kept;
+  return fields as unknown as Fields;
+}

@@ -1,0 +1,27 @@
+import type { UseMutationResult, UseQueryResult } from '@tanstack/react-query';
+import { useScope } from '../api/accounts.ts';
+import { useChange, useRead } from '../api/queries.ts';
+import { request } from '../api/request.ts';
+import type { Kept } from './rule.ts';
+
+type Collection = 'mappings' | 'globalDispatchCenters' | 'allowedEvents' | 'consentSettings';
+
+export type KeptRule<Fields> = {
+  readonly query: UseQueryResult<Kept<Fields>>;
+  readonly mayChange: boolean;
+  readonly save: UseMutationResult<Kept<Fields>, Error, Fields>;
+  readonly remove: UseMutationResult<unknown, Error, undefined>;
+};
+
+/** A rule of the draft, and how it is changed; without an id, one that is yet to be made. */
+export function useKept<Fields>(collection: Collection, id: string | undefined): KeptRule<Fields> {
+  const path = `/collections/${collection}`;
+  const one = `${path}/${encodeURIComponent(id ?? '')}`;
+  const query = useRead<Kept<Fields>>(one, { enabled: id !== undefined });
+  const mayChange = useScope(`${collection}:${id === undefined ? 'create' : 'update'}`);
+  const save = useChange((fields: Fields) =>
+    id === undefined ? request<Kept<Fields>>('POST', path, fields) : request<Kept<Fields>>('PATCH', one, fields),
+  );
+  const remove = useChange((_none: undefined) => request('DELETE', one));
+  return { query, mayChange, save, remove };
+}

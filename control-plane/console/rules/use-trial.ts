@@ -1,0 +1,43 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import type { UseQueryResult } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { useAccounts } from '../api/accounts.ts';
+import { request } from '../api/request.ts';
+import type { Way } from '../api/types.ts';
+
+/** Rules as they are written in the page, by their collections; nothing of them is stored. */
+export type StandIns = {
+  readonly [collection in 'mappings' | 'globalDispatchCenters' | 'allowedEvents']?: {
+    readonly id: string;
+    readonly fields: object;
+  };
+};
+
+export type Ways = { readonly ways: readonly Way[] };
+
+/** What a rule that is new is called until it is kept: no id that is given has this form. */
+export const newRuleId = '-';
+
+const settledMs = 300;
+
+/** What the draft would do with an event if rules were as they are written now: asked anew once writing pauses. */
+export function useTrial(eventId: string, standIns: StandIns, destinationId?: string): UseQueryResult<Ways> {
+  const { current } = useAccounts();
+  const asked = useSettled(JSON.stringify({ ...standIns, destinationId }));
+  return useQuery<Ways>({
+    queryKey: [current?.accountId, 'trial', eventId, asked],
+    queryFn: () => request<Ways>('POST', `/events/${encodeURIComponent(eventId)}/ways`, JSON.parse(asked)),
+    enabled: eventId !== '',
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** A value once it has not changed for a moment. */
+function useSettled(value: string): string {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), settledMs);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return settled;
+}
