@@ -162,7 +162,7 @@ test('rules: what an event would be sent is shown while a rule is written, and n
     body: { error: 'logic.AND[0].condition.value must be a number' },
   });
   expect((await client.post('/events/none/ways', {})).status).toBe(404);
-  expect((await client.get('/collections/mappings')).body.entities).toHaveLength(2);
+  expect((await client.get('/collections/mappings')).body.entities).toHaveLength(1);
   const { body: language } = await client.get('/rules/language');
   expect(language.operators).toContainEqual(expect.objectContaining({ name: 'IsBetween', takes: 'range' }));
 });

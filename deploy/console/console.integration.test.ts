@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -6,6 +7,7 @@ import { chooseStackPorts, runStack } from '../local/testing/running-stack.ts';
 import type { RunningStack } from '../local/testing/running-stack.ts';
 import { fillAccount } from './testing/fill-account.ts';
 import type { FilledAccount } from './testing/fill-account.ts';
+import { assignVisitors } from './testing/fill-experiments.ts';
 import { hostile } from './testing/hostile-texts.ts';
 import { findBarriers, openBrowser, openVisit } from './testing/open-browser.ts';
 import type { Visit } from './testing/open-browser.ts';
@@ -209,9 +211,111 @@ test('keys: one is made, shown once, and ended', async () => {
     .waitFor();
 });
 
+test('rules: a mapping is tried on an event while it is written, by conditions and as JSON, and kept in the draft', async () => {
+  await signIn(page, stack.credentials.apiKey);
+  await open(`/rules/new-mapping?event=${account.eventId}`, 'What would be sent');
+  const field = (label: string, place = 0) => page.getByLabel(label, { exact: true }).nth(place);
+  await field('Name').fill('Purchases by hand');
+  await field('Destination').selectOption(account.healthyId);
+  await waitForText(page, 'This rule decides.');
+  await press('Only those that');
+  await field('Value').fill('Signed Up');
+  await waitForText(page, 'No mapping matches');
+  await page.getByRole('button', { name: 'Not', exact: true }).click();
+  await waitForText(page, 'This rule decides.');
+  await press('Without the not');
+  await field('Value').fill('Order Completed');
+  await press('Add a condition');
+  await field('Property', 1).fill('event.event_properties.total');
+  await field('Compared by', 1).selectOption('IsGreaterThan');
+  await field('Value', 1).fill('many');
+  await waitForText(page, 'must be a number');
+  await field('Value', 1).fill('5');
+  await field('Sent as').fill('purchase');
+  await press('Add a property');
+  await field('Property there').fill('email');
+  await field('Made of').fill('{{visitor.email}}');
+  await field('Changed by').selectOption('HashedNormalized');
+  await waitForText(page, createHash('sha256').update('edsger@example.com').digest('hex'));
+  await press('Save in the draft');
+  await waitForText(page, 'Saved in the draft.');
+  await press('Write it as JSON');
+  const json = await field('As JSON').inputValue();
+  expect(JSON.parse(json)).toEqual({
+    AND: [
+      { condition: { property: 'event.event', operator: 'Is', value: 'Order Completed' } },
+      { condition: { property: 'event.event_properties.total', operator: 'IsGreaterThan', value: '5' } },
+    ],
+  });
+  await field('As JSON').fill('{"AND": []}');
+  await waitForText(page, 'exactly one of condition');
+  await field('As JSON').fill(json.replace('"Is"', '"IsNot"'));
+  await waitForText(page, 'No mapping matches');
+  await press('Remove');
+  await press('Remove from the draft');
+  await page.waitForURL('**/rules');
+});
+
+test('rules: of a purpose a dispatch rule is made, and it and an allowed event say whom they keep an event from', async () => {
+  await signIn(page, stack.credentials.apiKey);
+  await open('/rules/new-purpose', 'Partner postback');
+  await page.getByLabel('Name', { exact: true }).fill('personalisation');
+  await page.getByLabel('Partner postback').check();
+  await press('Save in the draft');
+  await waitForText(page, 'Saved in the draft.');
+  await page.getByRole('link', { name: 'Write the dispatch rule' }).click();
+  await waitForText(page, 'The dispatch rule No consent: personalisation stops it.');
+  await press('Save in the draft');
+  await waitForText(page, 'Saved in the draft.');
+  await open('/rules/new-event', 'Who would get it');
+  await page.getByLabel('Name of the event', { exact: true }).fill('Nothing Else');
+  expect(await showsText(page, 'Its name is not among the allowed events')).toBe(true);
+});
+
+test('experiments: one is prepared, started, given to visitors, and ended with one variant for all', async () => {
+  await signIn(page, stack.credentials.apiKey);
+  await open('/experiments', 'Banner for free shipping');
+  await press('Add an experiment');
+  await page.getByLabel('Name').fill('By hand');
+  await page.getByLabel('Key').fill('by-hand');
+  await page.getByLabel('Measured by the event').fill('Order Completed');
+  await press('Add it to the draft');
+  await press('Add a variant');
+  await page.getByRole('button', { name: 'Add it', exact: true }).click();
+  await waitForText(page, 'what the others leave');
+  await press('Add a variant');
+  await page.getByLabel('Name of the variant').fill('Green');
+  await page.getByRole('button', { name: 'Add it', exact: true }).click();
+  await page.getByLabel('Weight of Green').fill('30');
+  await press('Save the weights');
+  await waitForText(page, 'Saved in the draft');
+  await press('Start it');
+  await waitForText(page, 'visitors see it once it is published');
+  await account.client.publish('An experiment by hand');
+  expect(await showsText(page, 'Nobody has seen a variant yet')).toBe(true);
+  await assignVisitors(stack.credentials, 'by-hand', 8);
+  await waitForText(page, 'Too few visitors to tell');
+  await press('End it, one variant for all');
+  await page.getByLabel('Every visitor gets').selectOption({ label: 'Green' });
+  await press('End it so');
+  await waitForText(page, 'every visitor gets');
+});
+
+test('experiments: results say what is told apart, and warn where visitors are not spread as meant', async () => {
+  await signIn(page, stack.credentials.apiKey);
+  await open(`/experiments/${account.experiments.measuredId}`, 'Above the control');
+  expect(await showsText(page, 'spread as the weights say')).toBe(true);
+  await open(`/experiments/${account.experiments.mismatchedId}`, 'Do not trust these results');
+});
+
 test('hostile texts: markup, 10,000 characters and turned directions are shown as text', async () => {
   await signIn(page, stack.credentials.apiKey);
-  for (const path of ['/', '/destinations', '/events', '/events/hostile-event']) {
+  const paths = ['/', '/destinations', '/events', '/events/hostile-event', '/rules', '/experiments'];
+  const more = [
+    `/rules/mappings/${account.hostileMappingId}?event=hostile-event`,
+    `/experiments/${account.experiments.preparedId}`,
+  ];
+  for (const path of [...paths, ...more]) {
     await open(path, hostile.markup);
     expect(await page.title()).not.toBe('taken');
     expect(await page.locator('img[src="x"]').count()).toBe(0);
@@ -231,6 +335,15 @@ const everyPage = (): readonly (readonly [path: string, until: string])[] => [
   [`/events/${account.eventId}`, 'What the rules say'],
   ['/visitors', 'Find'],
   ['/sources', 'Demo source'],
+  ['/rules', 'Partner: no sign-ups'],
+  [`/rules/mappings/${account.mappingId}?event=${account.eventId}`, 'This rule decides.'],
+  [`/rules/dispatch?event=${account.eventId}`, 'No mapping matches'],
+  ['/rules/events', 'Every event goes to every destination'],
+  [`/rules/new-event?event=${account.eventId}`, 'No mapping matches'],
+  ['/rules/consent', 'advertising'],
+  ['/rules/purposes/advertising', 'Write the dispatch rule'],
+  ['/experiments', 'Banner for free shipping'],
+  [`/experiments/${account.experiments.measuredId}`, 'Above the control'],
   ['/keys', 'bootstrap'],
   ['/draft', 'Draft'],
   ['/versions', 'Four destinations'],

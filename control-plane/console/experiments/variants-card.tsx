@@ -46,8 +46,8 @@ export function VariantsCard({ experiment, variants }: VariantsCardProps): React
         </Empty>
       ) : (
         <Weights
-          // Begun anew with what is stored now.
-          key={variants.map(({ id, weight }) => `${id} ${weight ?? ''}`).join()}
+          // Begun anew where there are others.
+          key={variants.map(({ id }) => id).join()}
           variants={variants}
           isEnded={isEnded}
           onEdit={(id) => setOpen(open === id ? undefined : id)}

@@ -1,6 +1,8 @@
 import type { Credentials } from '../../local/credentials.ts';
 import { createStackClient } from '../../local/testing/stack-client.ts';
 import type { StackClient } from '../../local/testing/stack-client.ts';
+import { fillExperiments } from './fill-experiments.ts';
+import type { FilledExperiments } from './fill-experiments.ts';
 import { hostile } from './hostile-texts.ts';
 
 /** What a stack was filled with. */
@@ -11,6 +13,11 @@ export type FilledAccount = {
   readonly refusingId: string;
   /** The event whose way is looked at: delivered here, given up there. */
   readonly eventId: string;
+  /** A mapping with conditions within conditions. */
+  readonly mappingId: string;
+  /** One whose name and conditions hold what may be taken for markup; the hostile event is sent by it. */
+  readonly hostileMappingId: string;
+  readonly experiments: FilledExperiments;
 };
 
 const names = ['Page Viewed', 'Product Added', 'Order Completed', 'Signed Up', 'Newsletter Subscribed'];
@@ -25,15 +32,57 @@ export async function fillAccount(credentials: Credentials): Promise<FilledAccou
     const { id } = await client.api('POST', 'destinations', { name, type: 'HTTPDestination', settings });
     return String(id);
   };
+  const experiments = await fillExperiments(credentials, client);
   const healthyId = await addHttp('Warehouse loader', '/warehouse');
   const failingId = await addHttp('Loyalty programme', '/loyalty');
   const refusingId = await addHttp('Partner postback', '/partner');
-  await addHttp(hostile.markup, '/hostile');
+  const hostileId = await addHttp(hostile.markup, '/hostile');
   await client.api('POST', 'collections/mappings', {
     name: 'Partner: no sign-ups',
     destinationId: refusingId,
     action: 'stop',
     logic: { condition: { property: 'event.event', operator: 'Is', value: 'Signed Up' } },
+  });
+  const { id: mappingId } = await client.api('POST', 'collections/mappings', {
+    name: 'Loyalty: points for a cart',
+    destinationId: failingId,
+    logic: {
+      AND: [
+        condition('event.event', 'IsIn', ['Product Added', 'Order Completed']),
+        {
+          OR: [
+            condition('event.event_properties.total', 'IsGreaterThanOrEqual', 12),
+            { NOT: condition('visitor.email', 'EndsWith', '@example.com') },
+          ],
+        },
+      ],
+    },
+    eventName: 'points_earned',
+    mappings: [
+      { property: 'points', map: '{{event.event_properties.total}}', modification: 'None' },
+      { property: 'member.email', map: '{{visitor.email}}', modification: 'HashedNormalized' },
+    ],
+  });
+  const { id: hostileMappingId } = await client.api('POST', 'collections/mappings', {
+    name: hostile.markup,
+    destinationId: hostileId,
+    logic: { OR: [condition('event.event', 'Is', hostile.markup), condition('event.event', 'Is', hostile.long)] },
+    mappings: [{ property: 'note', map: '{{event.event_properties.note}}', modification: 'None' }],
+  });
+  await client.api('POST', 'collections/globalDispatchCenters', {
+    categories: [
+      {
+        name: 'Own staff',
+        priority: 1,
+        destinationIds: [failingId, refusingId],
+        logic: condition('visitor.email', 'EndsWith', '@staff.example'),
+      },
+    ],
+  });
+  await client.api('POST', 'collections/consentSettings', {
+    name: 'advertising',
+    description: 'Whether partners are told of orders.',
+    destinationIds: [refusingId],
   });
   await client.publish('Four destinations');
   await client.setSink({ path: '/loyalty', status: 503 });
@@ -57,5 +106,10 @@ export async function fillAccount(credentials: Credentials): Promise<FilledAccou
   });
   await client.api('PATCH', `destinations/${healthyId}`, { name: 'Warehouse loader, EU' });
   await addHttp('Next quarter', '/next');
-  return { client, healthyId, failingId, refusingId, eventId: 'demo-event-2' };
+  const rules = { mappingId: String(mappingId), hostileMappingId: String(hostileMappingId) };
+  return { client, healthyId, failingId, refusingId, eventId: 'demo-event-2', ...rules, experiments };
+}
+
+function condition(property: string, operator: string, value: unknown): object {
+  return { condition: { property, operator, value } };
 }

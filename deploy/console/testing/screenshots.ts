@@ -18,7 +18,14 @@ const shapes = [
 
 type Shot = { readonly name: string; readonly path: string; readonly until: string };
 
-const shots = ({ healthyId, failingId, refusingId, eventId }: FilledAccount): readonly Shot[] => [
+const shots = ({
+  healthyId,
+  failingId,
+  refusingId,
+  eventId,
+  mappingId,
+  experiments,
+}: FilledAccount): readonly Shot[] => [
   { name: 'overview', path: '/', until: 'Events in' },
   { name: 'destinations', path: '/destinations', until: 'Warehouse loader' },
   { name: 'destination-new', path: '/destinations/new', until: 'Needs' },
@@ -32,6 +39,16 @@ const shots = ({ healthyId, failingId, refusingId, eventId }: FilledAccount): re
   { name: 'event-hostile', path: '/events/hostile-event', until: 'onerror' },
   { name: 'visitors', path: '/visitors', until: 'Find' },
   { name: 'sources', path: '/sources', until: 'Demo source' },
+  { name: 'rules', path: '/rules', until: 'Partner: no sign-ups' },
+  { name: 'mapping', path: `/rules/mappings/${mappingId}?event=${eventId}`, until: 'This rule decides' },
+  { name: 'dispatch-rules', path: `/rules/dispatch?event=${eventId}`, until: 'No mapping matches' },
+  { name: 'allowed-events', path: '/rules/events', until: 'Every event goes to every destination' },
+  { name: 'allowed-event', path: `/rules/new-event?event=${eventId}`, until: 'No mapping matches' },
+  { name: 'consent', path: '/rules/consent', until: 'advertising' },
+  { name: 'purpose', path: '/rules/purposes/advertising', until: 'Write the dispatch rule' },
+  { name: 'experiments', path: '/experiments', until: 'Banner for free shipping' },
+  { name: 'experiment', path: `/experiments/${experiments.measuredId}`, until: 'Above the control' },
+  { name: 'experiment-mismatch', path: `/experiments/${experiments.mismatchedId}`, until: 'Do not trust' },
   { name: 'keys', path: '/keys', until: 'bootstrap' },
   { name: 'draft', path: '/draft', until: 'Publish 2 changes' },
   { name: 'versions', path: '/versions', until: 'Four destinations' },
