@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 import type { ShownRequest } from '../api/types.ts';
-import { Code } from './code.tsx';
+import { Code, showJson } from './code.tsx';
 
 /** A request as it went out, or would: secrets are masked. */
 export function RequestView({ request }: { readonly request: ShownRequest }): ReactElement {
@@ -18,10 +18,10 @@ export function headerLines(headers: Readonly<Record<string, string>>): string {
     .join('\n');
 }
 
-/** JSON in lines; anything else as it is. */
+/** JSON in lines, what turns text made visible; anything else as it is. */
 export function pretty(text: string): string {
   try {
-    return JSON.stringify(JSON.parse(text), undefined, 2);
+    return showJson(JSON.parse(text));
   } catch {
     return text;
   }

@@ -42,13 +42,13 @@ export function ExperimentPage(): ReactElement {
           <LifeCard experiment={experiment} variants={ordered} />
           {experiment.status === 'Draft' ? null : <ResultsCard id={id} />}
           <div className="columns">
-            <div className="stack">
+            <div className="stack parts">
               <Waiting query={variants} />
               {variants.isSuccess ? <VariantsCard experiment={experiment} variants={ordered} /> : null}
+              <AskCard experimentKey={experiment.key} />
             </div>
-            <SetupCard key={experiment.updatedAt ?? experiment.createdAt} experiment={experiment} />
+            <SetupCard key={id} experiment={experiment} />
           </div>
-          <AskCard experimentKey={experiment.key} />
         </>
       )}
     </Page>

@@ -48,7 +48,7 @@ export function ExperimentsPage(): ReactElement {
               {
                 title: 'Experiment',
                 cell: ({ id, name }) => (
-                  <Link className="clip" dir="auto" to={`/experiments/${id}`}>
+                  <Link className="clip short" dir="auto" to={`/experiments/${id}`}>
                     {name}
                   </Link>
                 ),

@@ -10,7 +10,7 @@ export function SampleRatio({
   readonly results: Results;
 }): ReactElement {
   return (
-    <div className={sampleRatio?.isMismatch === true ? 'note bad' : 'stack'}>
+    <div className={sampleRatio?.isMismatch === true ? 'ratio note bad' : 'ratio stack'}>
       <Verdict sampleRatio={sampleRatio} />
       <div className="spread">
         {variants.map(({ id, name, visitors: own, expectedShare }, index) => (

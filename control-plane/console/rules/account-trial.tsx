@@ -39,7 +39,7 @@ export function AccountTrial({ tried, standIns }: AccountTrialProps): ReactEleme
         <EventChoice {...tried} />
       </div>
       {tried.id === '' ? null : (
-        <div aria-live="polite">
+        <div className="stack" aria-live="polite">
           <Waiting query={trial} />
           {trial.isSuccess && rows.length === 0 ? <Empty title="There is no destination in the draft." /> : null}
           {trial.error === null && rows.length > 0 ? (
@@ -51,7 +51,7 @@ export function AccountTrial({ tried, standIns }: AccountTrialProps): ReactEleme
                 {
                   title: 'Destination',
                   cell: ({ way }) => (
-                    <Link className="clip" dir="auto" to={`/destinations/${way.destinationId}`}>
+                    <Link className="clip short" dir="auto" to={`/destinations/${way.destinationId}`}>
                       {way.name === '' ? way.type : way.name}
                     </Link>
                   ),

@@ -33,23 +33,21 @@ export function EventChoice({ id, event }: ReturnType<typeof useTriedEvent>): Re
   const isListed = events.entities.some((one) => one.id === id);
   return (
     <>
-      <div className="two">
-        <Field label="Try it on">
-          {(ids) => (
-            <select {...ids} value={id} onChange={(input) => choose(input.target.value)}>
-              {isListed || id === '' ? null : <option value={id}>{event === undefined ? id : labelOf(event)}</option>}
-              {events.entities.map((one) => (
-                <option key={one.id} value={one.id}>
-                  {labelOf(one)}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
-        <Field label="Only events of this name">
-          {(ids) => <input {...ids} type="search" value={name} onChange={(input) => setName(input.target.value)} />}
-        </Field>
-      </div>
+      <Field label="Try it on">
+        {(ids) => (
+          <select {...ids} value={id} onChange={(input) => choose(input.target.value)}>
+            {isListed || id === '' ? null : <option value={id}>{event === undefined ? id : labelOf(event)}</option>}
+            {events.entities.map((one) => (
+              <option key={one.id} value={one.id}>
+                {labelOf(one)}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      <Field label="Only events of this name">
+        {(ids) => <input {...ids} type="search" value={name} onChange={(input) => setName(input.target.value)} />}
+      </Field>
       <Waiting query={events} />
       {events.isSuccess && events.entities.length === 0 ? (
         <Empty title={name === '' ? 'No event has come yet.' : 'There is no such event among the recent ones.'}>

@@ -35,27 +35,29 @@ export function KeptForm<Fields>(props: KeptFormProps<Fields>): ReactElement {
   };
   const [isRemoving, setRemoving] = useState(false);
   return (
-    <form
-      className="wide"
-      onSubmit={(event) => {
-        event.preventDefault();
-        save.mutate(fields, { onSuccess: show });
-      }}
-    >
-      {children}
-      {mayChange ? null : <p className="note warn">This key may read rules of this kind, not change them.</p>}
-      <ErrorNote error={save.error} />
-      <div className="row">
-        <button className="primary" type="submit" disabled={save.isPending || !mayChange}>
-          {save.isPending ? 'Saving …' : 'Save in the draft'}
-        </button>
-        {isNew || !mayChange ? null : (
-          <button type="button" className="danger" onClick={() => setRemoving(true)}>
-            Remove
+    <>
+      <form
+        className="wide"
+        onSubmit={(event) => {
+          event.preventDefault();
+          save.mutate(fields, { onSuccess: show });
+        }}
+      >
+        {children}
+        {mayChange ? null : <p className="note warn">This key may read rules of this kind, not change them.</p>}
+        <ErrorNote error={save.error} />
+        <div className="row">
+          <button className="primary" type="submit" disabled={save.isPending || !mayChange}>
+            {save.isPending ? 'Saving …' : 'Save in the draft'}
           </button>
-        )}
-      </div>
-      {isSaved && !save.isError ? <SavedNote /> : null}
+          {isNew || !mayChange ? null : (
+            <button type="button" className="danger" onClick={() => setRemoving(true)}>
+              Remove
+            </button>
+          )}
+        </div>
+        {isSaved && !save.isError ? <SavedNote /> : null}
+      </form>
       {isRemoving ? (
         <Confirm
           title={`Remove this ${noun}?`}
@@ -70,7 +72,7 @@ export function KeptForm<Fields>(props: KeptFormProps<Fields>): ReactElement {
           <p>It holds until the draft is published. Until then the draft can be reverted.</p>
         </Confirm>
       ) : null}
-    </form>
+    </>
   );
 }
 

@@ -30,23 +30,13 @@ export function MappingRows({ rows, modifications, paths, onChange }: MappingRow
       {rows.map((row, index) => (
         // Rows have no identity but their place.
         <div className="condition" key={index}>
-          <div className="condition-fields">
+          <div className="condition-fields row-fields">
             <input
               aria-label="Property there"
               placeholder="value"
               maxLength={250}
               value={row.property}
               onChange={(event) => change(index, { property: event.target.value })}
-            />
-            <input
-              aria-label="Made of"
-              className="mono"
-              list={templatesId}
-              spellCheck={false}
-              placeholder="{{event.event_properties.total}}"
-              maxLength={4_000}
-              value={row.map}
-              onChange={(event) => change(index, { map: event.target.value })}
             />
             <select
               aria-label="Changed by"
@@ -59,6 +49,16 @@ export function MappingRows({ rows, modifications, paths, onChange }: MappingRow
                 </option>
               ))}
             </select>
+            <input
+              aria-label="Made of"
+              className="mono"
+              list={templatesId}
+              spellCheck={false}
+              placeholder="{{event.event_properties.total}}"
+              maxLength={4_000}
+              value={row.map}
+              onChange={(event) => change(index, { map: event.target.value })}
+            />
           </div>
           <div className="row between">
             <span className="hint">{modifications.find(({ name }) => name === row.modification)?.summary}</span>

@@ -55,20 +55,16 @@ export function MappingsTab(): ReactElement {
           keyOf={({ id }) => id}
           columns={[
             {
-              title: 'Destination',
-              cell: ({ destinationId }) => (
-                <span className="clip short" dir="auto">
-                  {nameOf(destinationId)}
-                </span>
-              ),
-            },
-            { title: 'Priority', isNumber: true, cell: ({ priority }) => priority },
-            {
               title: 'Mapping',
-              cell: ({ id, name }) => (
-                <Link className="clip" dir="auto" to={`/rules/mappings/${id}`}>
-                  {name ?? id}
-                </Link>
+              cell: ({ id, name, destinationId }) => (
+                <div className="stack tight">
+                  <Link className="clip short" dir="auto" to={`/rules/mappings/${id}`}>
+                    {name ?? id}
+                  </Link>
+                  <span className="clip short hint" dir="auto">
+                    {nameOf(destinationId)}
+                  </span>
+                </div>
               ),
             },
             { title: 'Does', cell: (mapping) => <Does mapping={mapping} /> },
@@ -80,6 +76,7 @@ export function MappingsTab(): ReactElement {
                 </span>
               ),
             },
+            { title: 'Priority', isNumber: true, cell: ({ priority }) => priority },
           ]}
         />
       )}

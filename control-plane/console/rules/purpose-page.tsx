@@ -53,7 +53,6 @@ type PurposeFormProps = {
 
 function PurposeForm({ id, kept, initial }: PurposeFormProps): ReactElement {
   const [fields, setFields] = useState(initial);
-  const [regions, setRegions] = useState((initial.regions ?? []).join(', '));
   const change = (changed: Partial<ConsentFields>): void => setFields({ ...fields, ...changed });
   return (
     <div className="columns">
@@ -61,7 +60,7 @@ function PurposeForm({ id, kept, initial }: PurposeFormProps): ReactElement {
         <KeptForm
           kept={kept}
           isNew={id === undefined}
-          fields={{ ...fields, regions: readRegions(regions) }}
+          fields={fields}
           noun="purpose"
           listPath="/rules/consent"
           pathOf={(one) => `/rules/purposes/${one}`}
@@ -104,9 +103,6 @@ function PurposeForm({ id, kept, initial }: PurposeFormProps): ReactElement {
               </select>
             )}
           </Field>
-          <Field label="Regions" hint="Codes such as DE or US-CA, with commas between them. Empty: everywhere.">
-            {(ids) => <input {...ids} value={regions} onChange={(event) => setRegions(event.target.value)} />}
-          </Field>
           <DestinationChecks
             legend="Served by"
             ids={fields.destinationIds}
@@ -130,12 +126,4 @@ function PurposeForm({ id, kept, initial }: PurposeFormProps): ReactElement {
       )}
     </div>
   );
-}
-
-function readRegions(text: string): readonly string[] | null {
-  const codes = text
-    .split(',')
-    .map((code) => code.trim())
-    .filter((code) => code !== '');
-  return codes.length === 0 ? null : codes;
 }
