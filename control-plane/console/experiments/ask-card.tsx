@@ -13,6 +13,10 @@ export function AskCard({ experimentKey }: { readonly experimentKey: string }): 
   const settings = useList<ExperimentSettings>('/collections/experimentSettings?limit=1');
   const mayCreate = useScope('experimentSettings:create');
   const create = useChange(() => request('POST', '/collections/experimentSettings', {}));
+  const mayUpdate = useScope('experimentSettings:update');
+  const turnOn = useChange((id: string) =>
+    request('PATCH', `/collections/experimentSettings/${id}`, { isEnabled: true }),
+  );
   const [own] = settings.entities;
   return (
     <Card title="Ask for it">
@@ -33,7 +37,17 @@ export function AskCard({ experimentKey }: { readonly experimentKey: string }): 
       {own === undefined ? null : (
         <>
           {own.isEnabled ? null : (
-            <p className="note warn">Experiments are turned off for this account: nobody is given a variant.</p>
+            <div className="note warn">
+              <p>Experiments are turned off for this account: nobody is given a variant.</p>
+              {mayUpdate ? (
+                <div className="row">
+                  <button type="button" disabled={turnOn.isPending} onClick={() => turnOn.mutate(own.id)}>
+                    Turn them on in the draft
+                  </button>
+                </div>
+              ) : null}
+              <ErrorNote error={turnOn.error} />
+            </div>
           )}
           <p className="soft">
             The token works once the draft that has it is live. <Link to="/draft">Look at the draft</Link>

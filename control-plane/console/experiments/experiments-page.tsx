@@ -54,13 +54,13 @@ export function ExperimentsPage(): ReactElement {
                 ),
               },
               { title: 'State', cell: (experiment) => <ExperimentState experiment={experiment} /> },
-              { title: 'Kind', cell: ({ type }) => typeWords[type] },
+              { title: 'Kind', cell: ({ type }) => <span className="nowrap">{typeWords[type]}</span> },
               { title: 'Key', cell: ({ key }) => <span className="mono clip short">{key}</span> },
               { title: 'Takes part', isNumber: true, cell: ({ trafficAllocation }) => `${trafficAllocation} %` },
               {
                 title: 'Measured by',
                 cell: ({ primaryMetric }) => (
-                  <span className="clip" dir="auto">
+                  <span className="clip short" dir="auto">
                     {primaryMetric?.event ?? '–'}
                   </span>
                 ),

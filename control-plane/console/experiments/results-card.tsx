@@ -37,7 +37,7 @@ export function ResultsCard({ id }: { readonly id: string }): ReactElement {
               <div className="row between">
                 <p>
                   {showCount(results.conversions)} of {showCount(results.visitors)} visitors sent{' '}
-                  <strong dir="auto">{results.primaryMetric.event}</strong> at or behind their first impression.
+                  <strong dir="auto">{results.primaryMetric.event}</strong> at or after their first impression.
                 </p>
                 <Field label="Confidence">
                   {(ids) => (

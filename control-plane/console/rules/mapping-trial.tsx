@@ -45,6 +45,8 @@ export function MappingTrial({ tried, id, fields }: MappingTrialProps): ReactEle
             ) : null}
           </details>
         </div>
+      ) : destinationId === '' ? (
+        <p className="soft">Choose a destination to see what it would be sent.</p>
       ) : null}
     </Card>
   );
