@@ -2,8 +2,9 @@ import { useState } from 'react';
 import type { ReactElement } from 'react';
 import { Link } from 'react-router';
 import { useScope } from '../api/accounts.ts';
-import { useChange } from '../api/queries.ts';
+import { useChange, useRead } from '../api/queries.ts';
 import { request } from '../api/request.ts';
+import type { Change } from '../api/types.ts';
 import { Confirm } from '../design/confirm.tsx';
 import { ErrorNote } from '../design/feedback.tsx';
 import { Field } from '../design/field.tsx';
@@ -45,6 +46,15 @@ export function LifeCard({ experiment, variants }: LifeCardProps): ReactElement 
     request<StepTaken>('POST', `/collections/experiments/${experiment.id}/${kind}`, body),
   );
   const chosen = variants.find(({ id }) => id === variantId) ?? variants[0];
+  const draft = useRead<{ readonly changes: readonly Change[] }>('/versions/draft/changes', {
+    everyMs: 15_000,
+    enabled: useScope('version:find'),
+  });
+  const own = new Set([experiment.id, ...variants.map(({ id }) => id)]);
+  const isPending =
+    draft.data === undefined
+      ? step.data?.takesEffect === 'nextVersion'
+      : draft.data.changes.some(({ collection, id }) => collection.startsWith('experiment') && own.has(id));
   const rolledOut = variants.find(({ id }) => id === experiment.rolloutVariantId);
   return (
     <Card title="Where it is">
@@ -73,11 +83,10 @@ export function LifeCard({ experiment, variants }: LifeCardProps): ReactElement 
         </div>
       ) : null}
       <ErrorNote error={step.error} />
-      {step.data?.takesEffect === 'nextVersion' ? (
+      {isPending ? (
         <p className="note warn" role="status">
           <span>
-            This is a change of the draft: visitors see it once it is published.{' '}
-            <Link to="/draft">Publish the draft</Link>
+            It is so in the draft: visitors see it once it is published. <Link to="/draft">Publish the draft</Link>
           </span>
         </p>
       ) : null}

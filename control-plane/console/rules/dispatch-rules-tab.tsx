@@ -56,6 +56,8 @@ function DispatchRulesForm({ stored, language, purpose }: DispatchRulesFormProps
   });
   const changeCategories = (categories: readonly Category[]): void => setFields({ ...fields, categories });
   const paths = eventPaths(tried.event);
+  // A rule without a name could not be kept: it is not tried yet.
+  const named = { ...fields, categories: fields.categories.filter(({ name }) => name !== '') };
   return (
     <div className="editor">
       <Card title="Dispatch rules">
@@ -98,7 +100,10 @@ function DispatchRulesForm({ stored, language, purpose }: DispatchRulesFormProps
           </div>
         </KeptForm>
       </Card>
-      <AccountTrial tried={tried} standIns={{ globalDispatchCenters: { id: stored?.id ?? newRuleId, fields } }} />
+      <AccountTrial
+        tried={tried}
+        standIns={{ globalDispatchCenters: { id: stored?.id ?? newRuleId, fields: named } }}
+      />
     </div>
   );
 }

@@ -25,7 +25,7 @@ type SavedState = { readonly isSaved: boolean };
 /** The form of a rule: kept in the draft, or taken out of it. */
 export function KeptForm<Fields>(props: KeptFormProps<Fields>): ReactElement {
   const { kept, isNew, fields, noun, listPath, pathOf, children } = props;
-  const { save, remove, mayChange } = kept;
+  const { save, remove, mayChange, mayRemove } = kept;
   const navigate = useNavigate();
   const { search, state } = useLocation();
   const isSaved = save.isSuccess || (state as SavedState | null)?.isSaved === true;
@@ -50,11 +50,11 @@ export function KeptForm<Fields>(props: KeptFormProps<Fields>): ReactElement {
           <button className="primary" type="submit" disabled={save.isPending || !mayChange}>
             {save.isPending ? 'Saving …' : 'Save in the draft'}
           </button>
-          {isNew || !mayChange ? null : (
+          {mayRemove ? (
             <button type="button" className="danger" onClick={() => setRemoving(true)}>
               Remove
             </button>
-          )}
+          ) : null}
         </div>
         {isSaved && !save.isError ? <SavedNote /> : null}
       </form>

@@ -22,7 +22,9 @@ export type MappingTrialProps = {
 export function MappingTrial({ tried, id, fields }: MappingTrialProps): ReactElement {
   const { destinationId } = fields;
   const isAsked = tried.id !== '' && destinationId !== '';
-  const trial = useTrial(isAsked ? tried.id : '', { mappings: { id, fields } }, destinationId);
+  // A property without a name could not be kept: it is not tried yet.
+  const named = { ...fields, mappings: fields.mappings.filter(({ property }) => property !== '') };
+  const trial = useTrial(isAsked ? tried.id : '', { mappings: { id, fields: named } }, destinationId);
   const live = useRead<Ways>(
     `/events/${encodeURIComponent(tried.id)}/ways?rules=live&destinationId=${encodeURIComponent(destinationId)}`,
     { enabled: isAsked },

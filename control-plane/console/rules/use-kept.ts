@@ -9,6 +9,7 @@ type Collection = 'mappings' | 'globalDispatchCenters' | 'allowedEvents' | 'cons
 export type KeptRule<Fields> = {
   readonly query: UseQueryResult<Kept<Fields>>;
   readonly mayChange: boolean;
+  readonly mayRemove: boolean;
   readonly save: UseMutationResult<Kept<Fields>, Error, Fields>;
   readonly remove: UseMutationResult<unknown, Error, undefined>;
 };
@@ -19,9 +20,10 @@ export function useKept<Fields>(collection: Collection, id: string | undefined):
   const one = `${path}/${encodeURIComponent(id ?? '')}`;
   const query = useRead<Kept<Fields>>(one, { enabled: id !== undefined });
   const mayChange = useScope(`${collection}:${id === undefined ? 'create' : 'update'}`);
+  const mayRemove = useScope(`${collection}:delete`) && id !== undefined;
   const save = useChange((fields: Fields) =>
     id === undefined ? request<Kept<Fields>>('POST', path, fields) : request<Kept<Fields>>('PATCH', one, fields),
   );
   const remove = useChange((_none: undefined) => request('DELETE', one));
-  return { query, mayChange, save, remove };
+  return { query, mayChange, mayRemove, save, remove };
 }
