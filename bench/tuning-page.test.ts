@@ -2,14 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { gatewayEnv } from '../gateway/env.ts';
 import { pipelineEnv } from '../pipeline/env.ts';
+import { usualValueOf } from '../shared/runtime/variables.ts';
 import { knownVariables } from './system/known-variables.ts';
 import { knobs } from './tune/knobs.ts';
 
 const defaults: Readonly<Record<string, unknown>> = Object.fromEntries(
-  Object.entries({ ...gatewayEnv, ...pipelineEnv }).map(([name, variable]) => [
-    name,
-    'default' in variable ? variable.default : undefined,
-  ]),
+  Object.entries({ ...gatewayEnv, ...pipelineEnv }).map(([name, variable]) => [name, usualValueOf(variable)]),
 );
 const page = await readFile(new URL('TUNING.md', import.meta.url), 'utf8');
 const sizes: Readonly<Record<string, number>> = { KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3, million: 1_000_000 };

@@ -99,7 +99,7 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
   const publisher = createFramePublisher(connection);
   endsAs('publisher', () => publisher.stop());
   const store = createStoreFrame(publisher, storeSettings, (seconds) => publishTimes.observe(seconds));
-  const committing = readCommitSettings(env, partitions, messageBytesMax);
+  const committing = readCommitSettings(env, { partitions, replicas: env.LOG_REPLICAS, messageBytesMax });
   const commit = new GroupCommit(committing, gate, store);
   endsAs('frames', () => commit.stop());
 

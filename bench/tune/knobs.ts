@@ -1,6 +1,7 @@
 import { Value } from 'typebox/value';
 import { gatewayEnv } from '../../gateway/env.ts';
 import { pipelineEnv } from '../../pipeline/env.ts';
+import { usualValueOf } from '../../shared/runtime/variables.ts';
 
 /** One setting the sweep turns. */
 export type Knob = {
@@ -40,8 +41,9 @@ export const knobs: readonly Knob[] = [
 /** A variable as the services declare it. Throws where a value is none it may have. */
 function turn(name: keyof typeof variables, values: readonly number[], judgedBy: Knob['judgedBy']): Knob {
   const variable = variables[name];
-  if (!('default' in variable)) throw new Error(`turning ${name}: it has no default`);
+  const byDefault = usualValueOf(variable);
+  if (byDefault === undefined) throw new Error(`turning ${name}: it has no default`);
   const outside = values.filter((value) => !Value.Check(variable, value));
   if (outside.length > 0) throw new Error(`turning ${name}: it cannot be ${outside.join(', ')}`);
-  return { name, values: values.map(String), byDefault: String(variable.default), judgedBy };
+  return { name, values: values.map(String), byDefault: String(byDefault), judgedBy };
 }

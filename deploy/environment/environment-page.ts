@@ -1,5 +1,6 @@
 import type { TProperties, TSchema } from 'typebox';
 import { IsOptional } from 'typebox';
+import { usualValueOf } from '../../shared/runtime/variables.ts';
 import type { Unit } from '../../shared/runtime/variables.ts';
 import { controlPlaneEnv } from '../../control-plane/env.ts';
 import { gatewayEnv } from '../../gateway/env.ts';
@@ -98,14 +99,20 @@ type VariableText = {
 
 export function describeVariable(variable: TSchema): VariableText {
   const unit = textOf(variable, 'unit');
-  const byDefault = 'default' in variable ? variable.default : undefined;
   const isSecret = 'isSecret' in variable;
   return {
-    default: byDefault === undefined ? (IsOptional(variable) ? '–' : '**required**') : showDefault(byDefault, unit),
+    default: defaultOf(variable, unit),
     unit,
     range: rangeOf(variable),
     meaning: isSecret ? `${textOf(variable, 'description')}. Secret` : textOf(variable, 'description'),
   };
+}
+
+function defaultOf(variable: TSchema, unit: string): string {
+  const usual = usualValueOf(variable);
+  if (usual === undefined) return IsOptional(variable) ? '–' : '**required**';
+  const shown = showDefault(usual, unit);
+  return 'orElse' in variable ? `${shown}, ${textOf(variable, 'orElse')}` : shown;
 }
 
 function showDefault(value: unknown, unit: string): string {

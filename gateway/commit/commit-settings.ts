@@ -1,9 +1,15 @@
 import type { Static, TObject } from 'typebox';
-import { count } from '../../shared/runtime/variables.ts';
+import { count, derivedCount } from '../../shared/runtime/variables.ts';
 import type { GroupCommitSettings } from './group-commit.ts';
 
 const kibibyte = 1024;
 const mebibyte = 1024 ** 2;
+
+/** Each message costs a replicated log a vote and a sync on every server, so fewer and fuller ones are cheaper there. */
+const rounds = {
+  single: { ms: 5, bytes: 16 * kibibyte },
+  replicated: { ms: 15, bytes: 64 * kibibyte },
+} as const;
 
 export const commitEnv = {
   FRAME_BYTES_MAX: count('A frame is closed at this size; a larger single event has one to itself', 512 * kibibyte, {
@@ -14,12 +20,16 @@ export const commitEnv = {
     unit: 'ms',
     minimum: 0,
   }),
-  FRAME_ROUND_MS: count(
+  FRAME_ROUND_MS: derivedCount(
     'Least time between two rounds of frames; 0 sends a round as soon as the one before is stored',
-    5,
+    { usually: rounds.single.ms, orElse: `${rounds.replicated.ms} where LOG_REPLICAS is over 1` },
     { unit: 'ms', minimum: 0 },
   ),
-  FRAME_ROUND_BYTES: count('With this much to send a round waits no longer', 16 * kibibyte, { unit: 'bytes' }),
+  FRAME_ROUND_BYTES: derivedCount(
+    'With this much to send a round waits no longer',
+    { usually: rounds.single.bytes, orElse: `${rounds.replicated.bytes} where LOG_REPLICAS is over 1` },
+    { unit: 'bytes' },
+  ),
   FRAMES_IN_FLIGHT_MAX: count('Publishes in flight over all partitions; at most one a partition', 2),
   QUEUE_EVENTS_MAX: count(
     'Events that wait for the log or are on their way to it. Beyond it the answer is 503',
@@ -36,17 +46,24 @@ export const commitEnv = {
   }),
 };
 
+/** What the log is like: its partitions, the copies of each stream, and the most bytes a message of it may have. */
+export type CommitTarget = {
+  readonly partitions: number;
+  readonly replicas: number;
+  readonly messageBytesMax: number;
+};
+
 export function readCommitSettings(
   env: Static<TObject<typeof commitEnv>>,
-  partitions: number,
-  messageBytesMax: number,
+  { partitions, replicas, messageBytesMax }: CommitTarget,
 ): GroupCommitSettings {
+  const round = replicas > 1 ? rounds.replicated : rounds.single;
   return {
     partitions,
     frameBytesMax: Math.min(env.FRAME_BYTES_MAX, messageBytesMax),
     frameLingerMs: env.FRAME_LINGER_MS,
-    roundMs: env.FRAME_ROUND_MS,
-    roundBytes: env.FRAME_ROUND_BYTES,
+    roundMs: env.FRAME_ROUND_MS ?? round.ms,
+    roundBytes: env.FRAME_ROUND_BYTES ?? round.bytes,
     framesInFlightMax: env.FRAMES_IN_FLIGHT_MAX,
     queueEventsMax: env.QUEUE_EVENTS_MAX,
     queueBytesMax: env.QUEUE_BYTES_MAX,

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { TBoolean, TInteger, TOptional, TString } from 'typebox';
+import type { TBoolean, TInteger, TOptional, TSchema, TString } from 'typebox';
 
 /** What the number of a variable counts. Without one it counts what its name says. */
 export type Unit = 'ms' | 's' | 'bytes' | 'MiB' | '%';
@@ -18,6 +18,20 @@ type TextRules = {
 /** A whole number, at least 1 unless `limits` say otherwise. */
 export const count = (meaning: string, byDefault: number, limits: Limits = {}): TInteger =>
   Type.Integer({ minimum: 1, ...limits, default: byDefault, description: meaning });
+
+/** A whole number that, where it is not given, is `usually` this, and otherwise what `orElse` says in words. */
+export const derivedCount = (
+  meaning: string,
+  { usually, orElse }: { readonly usually: number; readonly orElse: string },
+  limits: Limits = {},
+): TOptional<TInteger> => Type.Optional(Type.Integer({ minimum: 1, ...limits, usually, orElse, description: meaning }));
+
+/** What a variable is that is not given, as far as its declaration says it. */
+export function usualValueOf(variable: TSchema): string | number | boolean | undefined {
+  const { default: byDefault, usually }: { readonly default?: unknown; readonly usually?: unknown } = variable;
+  const value = byDefault ?? usually;
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : undefined;
+}
 
 /** A TCP port; 0 takes a free one. */
 export const port = (meaning: string, byDefault: number): TInteger =>

@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest';
+import { defaultsOf } from '../../shared/runtime/env.ts';
+import { commitEnv, readCommitSettings } from './commit-settings.ts';
+
+const log = { partitions: 2, replicas: 1, messageBytesMax: 1024 ** 2 };
+
+test('a replicated log has fewer and fuller rounds', () => {
+  const env = defaultsOf(commitEnv);
+  expect(readCommitSettings(env, log)).toMatchObject({ roundMs: 5, roundBytes: 16 * 1024 });
+  expect(readCommitSettings(env, { ...log, replicas: 3 })).toMatchObject({ roundMs: 15, roundBytes: 64 * 1024 });
+});
+
+test('rounds that are given hold on any log', () => {
+  const env = { ...defaultsOf(commitEnv), FRAME_ROUND_MS: 0, FRAME_ROUND_BYTES: 1 };
+  for (const replicas of [1, 3])
+    expect(readCommitSettings(env, { ...log, replicas })).toMatchObject({ roundMs: 0, roundBytes: 1 });
+});
