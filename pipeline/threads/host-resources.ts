@@ -66,7 +66,10 @@ export async function openHostResources(settings: HostSettings, logger: Logger):
     pool,
     outcomes,
     health,
-    visitors: createVisitorStore(pool, { cacheBytesMax: settings.visitorCacheBytesMax }),
+    visitors: createVisitorStore(pool, {
+      cacheBytesMax: settings.visitorCacheBytesMax,
+      propertiesBytesMax: settings.visitorBytesMax,
+    }),
     plans: createAccountPlans(secrets, settings.fetchUrls),
     sourceActivity,
     timings: createDeliveryTimings(),

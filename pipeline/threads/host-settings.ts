@@ -19,6 +19,7 @@ import type { ResolverSettings, resolverEnv } from '../workers/resolve/resolver-
 import { readResultsSettings } from '../workers/results/results-settings.ts';
 import type { ResultsSettings, resultsEnv } from '../workers/results/results-settings.ts';
 
+const kibibyte = 1024;
 const mebibyte = 1024 ** 2;
 
 /** What a thread is given when it starts: plain data. */
@@ -34,6 +35,8 @@ export type HostSettings = {
   readonly database: DatabaseAccess;
   readonly databaseConnectionsMax: number;
   readonly visitorCacheBytesMax: number;
+  /** What the properties of one visitor may weigh. */
+  readonly visitorBytesMax: number;
   /** What opens secrets: see createSecretBox. */
   readonly secretKeys: readonly [string, ...string[]];
   /** CIDR ranges open to destinations on top of public addresses. */
@@ -52,6 +55,11 @@ export const hostEnv = {
     unit: 'bytes',
     minimum: mebibyte,
   }),
+  VISITOR_BYTES_MAX: count(
+    "What a visitor's properties may weigh as JSON. A change past it is left out, and the profile stays as it was",
+    32 * kibibyte,
+    { unit: 'bytes', minimum: kibibyte, maximum: 128 * kibibyte },
+  ),
 };
 
 type HostSlices = typeof hostEnv &
@@ -80,6 +88,7 @@ export function readHostSettings(
     database: databaseAccess(env),
     databaseConnectionsMax: env.PIPELINE_DATABASE_CONNECTIONS_MAX,
     visitorCacheBytesMax: env.PIPELINE_VISITOR_CACHE_BYTES_MAX,
+    visitorBytesMax: env.VISITOR_BYTES_MAX,
     secretKeys: readSecretKeys(env),
     egressRanges: env.EGRESS_ALLOW,
     resolver: readResolverSettings(env),

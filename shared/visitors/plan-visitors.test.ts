@@ -38,11 +38,11 @@ function known(
 function plan(
   touches: readonly VisitorTouch[],
   from: KnownVisitors = known(),
-  propertiesLengthMax = 10_000,
+  propertiesBytesMax = 10_000,
 ): VisitorPlan {
   let made = 0;
   const newVisitorId = (): string => `new-${(made += 1)}`;
-  return planVisitors(touches, (id) => (id === accountId ? from : known()), { propertiesLengthMax, newVisitorId });
+  return planVisitors(touches, (id) => (id === accountId ? from : known()), { propertiesBytesMax, newVisitorId });
 }
 
 /** Outcomes and writes with their properties as plain objects. */
@@ -197,6 +197,30 @@ test('planVisitors: properties beyond the limit are left out, clearing still wor
   const result = plan([touch({ userId: 'u' }, { b: 'y'.repeat(50) }), touch({ userId: 'u' }, { a: null })], from, 100);
   expect(result.oversized).toBe(1);
   expect(propertiesOf(result).map((properties) => Object.keys(properties))).toEqual([['a'], []]);
+});
+
+test('planVisitors: visitors that would be too large as one stay two, and keep what they had', () => {
+  const from = known(
+    [stored('u', { properties: { a: 'x'.repeat(60) } }), stored('w', { properties: { b: 'y'.repeat(60) } })],
+    [['external_id', 'x', 'w']],
+  );
+  const result = plan([touch({ userId: 'u', externalIds: ['x'] }, { c: 1 })], from, 100);
+  expect(result.oversized).toBe(1);
+  expect(ids(result)).toEqual(['u']);
+  expect(result.merges).toEqual([]);
+  expect(propertiesOf(result)).toEqual([{ a: 'x'.repeat(60), c: 1 }]);
+});
+
+test('planVisitors: the limit is one of bytes, as the text travels', () => {
+  const result = plan([touch({ userId: 'u' }, { a: '😀'.repeat(25) })], known(), 100);
+  expect(result.oversized).toBe(1);
+});
+
+test('planVisitors: an event whose visitor cannot be read is refused, and the others go on', () => {
+  const from = known([stored('u', { isUnreadable: true })]);
+  const result = plan([touch({ userId: 'u' }, { a: 1 }), touch({ userId: 'w' }, { a: 1 })], from);
+  expect(ids(result)).toEqual(['refused', 'w']);
+  expect(result.writes.map(({ id }) => id)).toEqual(['w']);
 });
 
 test('planVisitors: accounts do not meet', () => {

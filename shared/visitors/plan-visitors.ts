@@ -56,8 +56,8 @@ export function planVisitors(
 }
 
 type AccountBatchOptions = {
-  /** Properties of a visitor as JSON text are no longer than this. */
-  readonly propertiesLengthMax: number;
+  /** What the properties of a visitor may weigh as JSON text, in bytes. */
+  readonly propertiesBytesMax: number;
   readonly newVisitorId: () => string;
 };
 
@@ -95,6 +95,7 @@ class AccountBatch {
   touch({ claim, given }: VisitorTouch): VisitorOutcome {
     const found = this.#find(claim);
     if (found?.stored?.erased === true) return { kind: 'erased' };
+    if (found?.stored?.isUnreadable === true) return unreadable;
     let visitor = found ?? this.#create(claim.userId ?? claim.anonymousId ?? this.#options.newVisitorId());
     for (const value of claim.externalIds) visitor = this.#tie(visitor, 'external_id', value);
     for (const value of claim.emails) visitor = this.#tie(visitor, 'email', value);
@@ -182,11 +183,17 @@ class AccountBatch {
     return mergeable ? this.#merge(visitor, owner) : visitor;
   }
 
+  /** Makes one visitor of two; they stay two, and `a` has the event, where the one would be larger than it may be. */
   #merge(a: Working, b: Working): Working {
     const [survivor, loser] = isOlder(a, b) ? [a, b] : [b, a];
     const [earlier, later] = a.writtenAt < b.writtenAt ? [a, b] : [b, a];
+    const properties = earlier.properties.mergedWith(later.properties);
+    if (this.#isTooLarge(properties)) {
+      this.#oversized += 1;
+      return a;
+    }
     this.#writes += 1;
-    survivor.properties = earlier.properties.mergedWith(later.properties);
+    survivor.properties = properties;
     survivor.writtenAt = this.#writes;
     survivor.changed = true;
     loser.properties = VisitorProperties.none;
@@ -196,11 +203,15 @@ class AccountBatch {
     return survivor;
   }
 
+  #isTooLarge(properties: VisitorProperties): boolean {
+    return properties.bytes > this.#options.propertiesBytesMax;
+  }
+
   #apply(visitor: Working, given: JsonObject): void {
     const before = visitor.properties;
     const next = before.with(given);
     if (next === before) return;
-    if (next.text.length > this.#options.propertiesLengthMax && next.text.length > before.text.length) {
+    if (this.#isTooLarge(next) && next.bytes > before.bytes) {
       this.#oversized += 1;
       return;
     }
@@ -226,6 +237,8 @@ class AccountBatch {
     }
   }
 }
+
+const unreadable = { kind: 'refused', reason: 'its visitor is too large to be read' } as const;
 
 type AccountRows = {
   readonly writes: readonly VisitorWrite[];

@@ -25,8 +25,8 @@ import type { StoredVisitor, VisitorWrite } from './visitor-rows.ts';
 export type VisitorStoreOptions = {
   /** Approximate memory the cache of visitors may take. Default 64 MiB. */
   readonly cacheBytesMax?: number;
-  /** Properties of one visitor as JSON text, at most. Default 128 Ki characters. */
-  readonly propertiesLengthMax?: number;
+  /** What the properties of one visitor may weigh as JSON text, in bytes. Default 32 KiB. */
+  readonly propertiesBytesMax?: number;
 };
 
 export type PostgresVisitorStore = VisitorStore & {
@@ -45,7 +45,7 @@ const attemptsMax = 10;
 export function createVisitorStore(pool: Pool, options: VisitorStoreOptions = {}): PostgresVisitorStore {
   const cache = new VisitorCache(options.cacheBytesMax ?? 64 * 1024 * 1024);
   const planOptions = {
-    propertiesLengthMax: options.propertiesLengthMax ?? 128 * 1024,
+    propertiesBytesMax: options.propertiesBytesMax ?? 32 * 1024,
     newVisitorId: uuidv7,
   };
 

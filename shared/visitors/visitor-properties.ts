@@ -7,6 +7,7 @@ export class VisitorProperties {
   static readonly none = new VisitorProperties({}, '{}');
   readonly value: JsonObject;
   #text: string | undefined;
+  #bytes: number | undefined;
 
   /** `text` is the JSON of `value`, where it is known. */
   constructor(value: JsonObject, text?: string) {
@@ -16,6 +17,11 @@ export class VisitorProperties {
 
   get text(): string {
     return (this.#text ??= JSON.stringify(this.value));
+  }
+
+  /** What the text weighs. */
+  get bytes(): number {
+    return (this.#bytes ??= Buffer.byteLength(this.text));
   }
 
   /** The properties after an event gave some; the same ones when nothing changes. */

@@ -13,6 +13,8 @@ export type StoredVisitor = {
   /** The visitor this one turned out to be. */
   readonly mergedInto: string | undefined;
   readonly erased: boolean;
+  /** Too large to be read: an earlier build let visitors grow. Its properties are none here, and it is never written. */
+  readonly isUnreadable?: boolean;
 };
 
 /** What is known of the visitors of one account that a batch of events may touch. */

@@ -21,15 +21,19 @@ type VisitorRecord = {
   account_id: string;
   id: string;
   version: number;
-  properties: string;
+  properties: string | null;
   created_us: string;
   updated_us: string;
   merged_into: string | null;
   erased: boolean;
 };
 
+/** What a row's properties may take, compressed, to be read at all: eight times what one may weigh. */
+const storedBytesMax = 256 * 1024;
+
 // The account is given back as it was asked for: a uuid has more than one spelling.
-const visitorColumns = `k.account_id, v.id, v.version, v.properties::text as properties, v.merged_into,
+const visitorColumns = `k.account_id, v.id, v.version, v.merged_into,
+  case when pg_column_size(v.properties) <= ${storedBytesMax} then v.properties::text end as properties,
   (extract(epoch from v.created_at) * 1000000)::bigint as created_us,
   (extract(epoch from v.updated_at) * 1000000)::bigint as updated_us, v.erased_at is not null as erased`;
 
@@ -216,8 +220,13 @@ function readVisitor(row: VisitorRecord): StoredVisitor {
   return {
     ...readWritten(row),
     version: row.version,
-    properties: new VisitorProperties(JSON.parse(row.properties) as JsonObject, row.properties),
+    // The text that travels is made anew: that of jsonb writes 1e308 as 309 digits, and has spaces.
+    properties:
+      row.properties === null
+        ? VisitorProperties.none
+        : new VisitorProperties(JSON.parse(row.properties) as JsonObject),
     mergedInto: row.merged_into ?? undefined,
     erased: row.erased,
+    ...(row.properties === null ? { isUnreadable: true } : {}),
   };
 }

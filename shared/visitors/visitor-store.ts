@@ -18,7 +18,9 @@ export type VisitorOutcome =
       readonly created: boolean;
     }
   /** The visitor was erased: nothing brings it back. */
-  | { readonly kind: 'erased' };
+  | { readonly kind: 'erased' }
+  /** No try will ever find or store the visitor; the other events are not held up by that. */
+  | { readonly kind: 'refused'; readonly reason: string };
 
 /** What a call of `resolve` did; outcomes in the order of the touches. */
 export type ResolvedVisitors = {
@@ -26,7 +28,7 @@ export type ResolvedVisitors = {
   readonly created: number;
   readonly updated: number;
   readonly merged: number;
-  /** Events whose properties would have made their visitor larger than it may be, and were left out. */
+  /** Properties and merges that would have made a visitor larger than it may be, and were left out. */
   readonly oversized: number;
 };
 

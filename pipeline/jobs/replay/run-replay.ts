@@ -7,11 +7,11 @@ import type { ReplayNotes, ReplayNotesOptions } from './replay-notes.ts';
 import { ReplayEndedError, createReplayNotes } from './replay-notes.ts';
 import type { DeadLetterFilter } from '../../../shared/contracts/events/dead-letter.ts';
 import { clockSlackMs, decodeDeadLetter, matchesFilter } from '../../../shared/contracts/events/dead-letter.ts';
+import { resolvedEvents } from '../../../shared/contracts/events/resolved-event.ts';
 import type { ResolvedEvent } from '../../../shared/contracts/events/resolved-event.ts';
 import { findSeqAt, readStreamState } from '../../../shared/nats/streams/stream-progress.ts';
 import { deadLetterSubject, eventsOfAccount, retrySubject } from '../../../shared/contracts/subjects.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
-import { readWholeLine, resolvedLines } from '../../workers/dispatch/inbox/dispatch-item.ts';
 import { FrameWriter } from '../../../shared/contracts/events/frame.ts';
 import { encodeRetryRecord, replayTier } from '../../../shared/contracts/events/retry-record.ts';
 import { crowdBackoff } from '../../../shared/runtime/retry.ts';
@@ -129,7 +129,7 @@ function replaySourceOf(connection: LogConnection, { destinationId, accountId, r
           nextSeq: await findSeqAt(connection, streams.events, request.fromMs),
           endSeq: (await findSeqAt(connection, streams.events, request.toMs)) - 1,
         }),
-        events: ({ data }) => resolvedLines(data).flatMap((line) => readWholeLine(line) ?? []),
+        events: ({ data }) => resolvedEvents(data),
       };
   }
 }

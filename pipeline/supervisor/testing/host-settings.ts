@@ -15,6 +15,7 @@ export const hostSettingsForTests: Omit<HostSettings, 'thread'> = {
   database: { databaseUrl: '' },
   databaseConnectionsMax: 1,
   visitorCacheBytesMax: 0,
+  visitorBytesMax: 32 * 1024,
   secretKeys: [''],
   egressRanges: [],
   resolver: readResolverSettings(defaultsOf(resolverEnv)),

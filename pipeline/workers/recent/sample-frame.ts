@@ -37,10 +37,10 @@ export function sampleFrame(frame: FrameToSample, buckets: SamplingBuckets): Sam
   const lines: SampledLine[] = [];
   let skipped = 0;
   let index = 0;
-  eachResolvedLine(bytes, (start, end, maybeTest) => {
+  eachResolvedLine(bytes, (read, maybeTest) => {
     const bucket = maybeTest ? testBucket : liveBucket;
     const sampleOf = bucket.take(() => hashes[index]?.high ?? 0, storedAtMs);
-    if (sampleOf > 0) lines.push({ text: bytes.toString('utf8', start, end), sampleOf });
+    if (sampleOf > 0) lines.push({ text: read(), sampleOf });
     else skipped += 1;
     index += 1;
   });

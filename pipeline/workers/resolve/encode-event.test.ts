@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Envelope } from '../../../shared/contracts/events/envelope.ts';
-import { parseResolved } from '../../../shared/contracts/events/resolved-event.ts';
+import { parseResolved, resolvedLine } from '../../../shared/contracts/events/resolved-event.ts';
 import type { JsonObject } from '../../../shared/runtime/json.ts';
 import { VisitorProperties } from '../../../shared/visitors/visitor-properties.ts';
-import { encodeEvent, withVisitor } from './encode-event.ts';
+import { encodeEvent, encodeVisitor } from './encode-event.ts';
 
 const envelope: Envelope = {
   v: 1,
@@ -17,6 +17,9 @@ const envelope: Envelope = {
   trace: '00-1',
   body: {},
 };
+
+const lineOf = (json: string, id: string, properties: VisitorProperties): string =>
+  resolvedLine(id, json, encodeVisitor(id, properties));
 
 function encode(properties: JsonObject, context: JsonObject): string {
   return encodeEvent(envelope, { name: 'E "quoted"', timeMs: 8, properties, context }, 3);
@@ -31,10 +34,10 @@ const visitor = fc
     return custom === undefined ? properties : { ...properties, custom_properties: custom };
   });
 
-test('resolved lines: withVisitor: reads back as the event and its visitor, whatever they hold', () => {
+test('resolved lines: encodeVisitor: reads back as the event and its visitor, whatever they hold', () => {
   fc.assert(
     fc.property(object, object, visitor, fc.string(), (properties, context, of, id) => {
-      const text = withVisitor(encode(properties, context), id, new VisitorProperties(of));
+      const text = lineOf(encode(properties, context), id, new VisitorProperties(of));
       expect(parseResolved(text)).toEqual({
         v: 1,
         event: {
@@ -56,9 +59,9 @@ test('resolved lines: withVisitor: reads back as the event and its visitor, what
   );
 });
 
-test('resolved lines: withVisitor: takes the text of the properties as it is, with the spaces PostgreSQL puts in', () => {
+test('resolved lines: encodeVisitor: takes the text of the properties as it is, with the spaces PostgreSQL puts in', () => {
   const properties = new VisitorProperties({ city: 'Oslo' }, '{"city": "Oslo"}');
-  expect(parseResolved(withVisitor(encode({}, {}), 'v', properties)).visitor).toEqual({
+  expect(parseResolved(lineOf(encode({}, {}), 'v', properties)).visitor).toEqual({
     id: 'v',
     city: 'Oslo',
     custom_properties: {},

@@ -1,5 +1,5 @@
 import type { Envelope } from '../../../shared/contracts/events/envelope.ts';
-import { encodeEventParts, resolvedLine } from '../../../shared/contracts/events/resolved-event.ts';
+import { encodeEventParts } from '../../../shared/contracts/events/resolved-event.ts';
 import { isJsonObject } from '../../../shared/runtime/json.ts';
 import type { VisitorProperties } from '../../../shared/visitors/visitor-properties.ts';
 import type { IngestEvent } from './read-event.ts';
@@ -23,15 +23,11 @@ export function encodeEvent(envelope: Envelope, event: IngestEvent, versionNumbe
 }
 
 /**
- * A resolved event as a line of JSON. The visitor's part is put together from text it has already: most events do not
- * change their visitor, and a visitor is the larger half of many an event.
+ * The visitor's part of a resolved event, as JSON: its properties with its id, and with custom_properties though it may
+ * have none. It is put together from text there is already: most events do not change their visitor, and a visitor is
+ * the larger half of many an event.
  */
-export function withVisitor(eventJson: string, visitorId: string, properties: VisitorProperties): string {
-  return resolvedLine(visitorId, eventJson, encodeVisitor(visitorId, properties));
-}
-
-/** The visitor's properties with its id, and with custom_properties though it may have none. */
-function encodeVisitor(id: string, properties: VisitorProperties): string {
+export function encodeVisitor(id: string, properties: VisitorProperties): string {
   const { value, text } = properties;
   const custom = value['custom_properties'];
   if (Object.hasOwn(value, 'id')) {

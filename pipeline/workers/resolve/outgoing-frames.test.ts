@@ -1,16 +1,32 @@
 import { expect, test } from 'vitest';
-import { frameLines } from '../../../shared/contracts/events/frame.ts';
 import { decodeHashes, hashEvent } from '../../../shared/contracts/events/event-hash.ts';
+import { decodeResolved } from '../../../shared/contracts/events/resolved-event.ts';
+import { VisitorProperties } from '../../../shared/visitors/visitor-properties.ts';
 import { OutgoingFrames } from './outgoing-frames.ts';
+import type { OutgoingFrame } from './outgoing-frames.ts';
+import { VisitorAllowance } from './visitor-allowance.ts';
 
-function frames(frameBytesMax: number, events: readonly [account: string, id: string][]) {
-  const outgoing = new OutgoingFrames(frameBytesMax);
-  for (const [account, id] of events) {
-    const line = JSON.stringify({ id });
-    outgoing.add(account, line, Buffer.byteLength(line), hashEvent(account, id));
-  }
+const properties = new VisitorProperties({ email: 'a@b.c' });
+
+type Added = readonly [account: string, id: string, properties?: VisitorProperties];
+
+function open(frameBytesMax: number, lineBytesMax = 1024 ** 2) {
+  const allowance = new VisitorAllowance({ perByteSent: 2, burstBytes: 4_096, alwaysBytes: 512 });
+  const outgoing = new OutgoingFrames({ frameBytesMax, lineBytesMax }, allowance);
+  const add = ([accountId, id, of = properties]: Added): boolean =>
+    outgoing.add({ accountId, hash: hashEvent(accountId, id), json: json(id), visitorId: 'v', properties: of });
+  return { outgoing, add };
+}
+
+const json = (id: string): string => JSON.stringify({ id, event: 'E', event_properties: {} });
+
+function frames(frameBytesMax: number, events: readonly Added[]) {
+  const { outgoing, add } = open(frameBytesMax);
+  for (const event of events) expect(add(event)).toBe(true);
   return outgoing.finish();
 }
+
+const idsIn = ({ payload }: OutgoingFrame): string[] => decodeResolved(payload).map(({ event: { id } }) => id);
 
 test('outgoing frames: one an account, in order, with the hashes of its ids', () => {
   const made = frames(1_000, [
@@ -18,23 +34,23 @@ test('outgoing frames: one an account, in order, with the hashes of its ids', ()
     ['b', '2'],
     ['a', '3'],
   ]);
-  expect(made.map(({ accountId, events, payload }) => [accountId, events, frameLines(payload)])).toEqual([
-    ['a', 2, ['{"id":"1"}', '{"id":"3"}']],
-    ['b', 1, ['{"id":"2"}']],
+  expect(made.map((frame) => [frame.accountId, frame.events, idsIn(frame)])).toEqual([
+    ['a', 2, ['1', '3']],
+    ['b', 1, ['2']],
   ]);
   expect(decodeHashes(made[0]?.ids ?? '')).toEqual([hashEvent('a', '1'), hashEvent('a', '3')]);
 });
 
 test('outgoing frames: closed before they grow over the limit; a line larger than it travels alone', () => {
-  const made = frames(25, [
+  const made = frames(300, [
     ['a', '1'],
     ['a', '2'],
     ['a', '3'],
-    ['a', 'x'.repeat(40)],
+    ['a', 'x'.repeat(400)],
     ['a', '4'],
   ]);
   expect(made.map(({ events }) => events)).toEqual([2, 1, 1, 1]);
-  expect(made.flatMap(({ payload }) => frameLines(payload))).toHaveLength(5);
+  expect(made.flatMap(idsIn)).toHaveLength(5);
 });
 
 test('outgoing frames: the message id depends on the account and the events, nothing else', () => {
@@ -53,4 +69,26 @@ test('outgoing frames: the message id depends on the account and the events, not
   ]);
   expect(same?.msgId).toBe(first?.msgId);
   expect(new Set([first?.msgId, fewer?.msgId, other?.msgId]).size).toBe(3);
+});
+
+test('outgoing frames: a visitor stands in a frame once, anew after it changed, and anew in the next frame', () => {
+  const large = new VisitorProperties({ email: 'a@b.c', bio: 'x'.repeat(1_000) });
+  const changed = large.with({ city: 'Oslo' });
+  const made = frames(4_000, [
+    ...Array.from({ length: 10 }, (_, at): Added => ['a', `${at}`, large]),
+    ['a', 'changed', changed],
+    ...Array.from({ length: 20 }, (_, at): Added => ['a', `${at + 10}`, changed]),
+  ]);
+  expect(made.length).toBeGreaterThan(1);
+  const copies = made.map(({ payload }) => Buffer.from(payload).toString('utf8').split('x'.repeat(1_000)).length - 1);
+  expect(copies).toEqual([2, ...made.slice(1).map(() => 1)]);
+  const cities = made.flatMap(({ payload }) => decodeResolved(payload).map(({ visitor }) => visitor['city']));
+  expect(cities).toEqual([...Array.from({ length: 10 }), ...Array.from({ length: 21 }, () => 'Oslo')]);
+});
+
+test('outgoing frames: an event that is too large with its visitor is not added, nor is its visitor known after it', () => {
+  const large = new VisitorProperties({ bio: 'x'.repeat(1_000) });
+  const { outgoing, add } = open(4_000, 1_150);
+  expect([add(['a', '1'.repeat(100), large]), add(['a', '2', large]), add(['a', '3'])]).toEqual([false, true, true]);
+  expect(outgoing.finish().flatMap(idsIn)).toEqual(['2', '3']);
 });

@@ -2,6 +2,10 @@ import { createHash } from 'node:crypto';
 import { FrameWriter } from '../../../shared/contracts/events/frame.ts';
 import { encodeHashes } from '../../../shared/contracts/events/event-hash.ts';
 import type { EventHash } from '../../../shared/contracts/events/event-hash.ts';
+import { resolvedLine, visitorReference } from '../../../shared/contracts/events/resolved-event.ts';
+import type { VisitorProperties } from '../../../shared/visitors/visitor-properties.ts';
+import { encodeVisitor } from './encode-event.ts';
+import type { VisitorAllowance } from './visitor-allowance.ts';
 
 /** A frame of resolved events of one account, ready to be published. */
 export type OutgoingFrame = {
@@ -14,41 +18,108 @@ export type OutgoingFrame = {
   readonly msgId: string;
 };
 
-/** Collects resolved events into frames, one row of frames an account, in the order they are added. */
-export class OutgoingFrames {
-  readonly #frameBytesMax: number;
-  readonly #open = new Map<string, { readonly writer: FrameWriter; readonly hashes: EventHash[] }>();
-  readonly #closed: OutgoingFrame[] = [];
+/** An event that is resolved. */
+export type OutgoingEvent = {
+  readonly accountId: string;
+  readonly hash: EventHash;
+  /** Its own part, as JSON. */
+  readonly json: string;
+  readonly visitorId: string;
+  readonly properties: VisitorProperties;
+};
 
-  constructor(frameBytesMax: number) {
-    this.#frameBytesMax = frameBytesMax;
+export type FrameLimits = {
+  /** A frame is closed before it grows over this. */
+  readonly frameBytesMax: number;
+  /** A line may not be larger. */
+  readonly lineBytesMax: number;
+};
+
+type OpenFrame = {
+  readonly writer: FrameWriter;
+  readonly hashes: EventHash[];
+  /** By their ids, the visitors that a line has, and what further lines say instead of them. */
+  readonly visitors: Map<string, { readonly properties: VisitorProperties; readonly reference: string }>;
+};
+
+/**
+ * Collects resolved events into frames, one row of frames an account, in the order they are added. A visitor that did not
+ * change stands in a frame once, and cut short where its account has sent too little for all of it to travel.
+ */
+export class OutgoingFrames {
+  readonly #limits: FrameLimits;
+  readonly #allowance: VisitorAllowance;
+  readonly #open = new Map<string, OpenFrame>();
+  readonly #closed: OutgoingFrame[] = [];
+  #cutVisitors = 0;
+
+  constructor(limits: FrameLimits, allowance: VisitorAllowance) {
+    this.#limits = limits;
+    this.#allowance = allowance;
   }
 
-  add(accountId: string, line: string, lineBytes: number, hash: EventHash): void {
-    let frame = this.#open.get(accountId);
-    if (frame === undefined) {
-      frame = { writer: new FrameWriter(4 * 1024), hashes: [] };
-      this.#open.set(accountId, frame);
+  /** How many visitors were cut short. */
+  get cutVisitors(): number {
+    return this.#cutVisitors;
+  }
+
+  /** False, and nothing is added, where the event is larger with its visitor than a line may be. */
+  add({ accountId, hash, json, visitorId, properties }: OutgoingEvent): boolean {
+    const frame = this.#frameOf(accountId);
+    const known = frame.visitors.get(visitorId);
+    if (known?.properties === properties) {
+      const line = resolvedLine(visitorId, json, known.reference);
+      const bytes = Buffer.byteLength(line);
+      if (bytes <= this.#limits.lineBytesMax && this.#hasRoom(frame, bytes)) {
+        append(frame, line, hash);
+        return true;
+      }
     }
-    const { writer, hashes } = frame;
-    if (writer.events > 0 && writer.length + lineBytes + 1 > this.#frameBytesMax) {
-      this.#close(accountId, writer, hashes.splice(0));
-    }
-    writer.appendLine(line);
-    hashes.push(hash);
+    const travelling = this.#allowance.spend(accountId, properties);
+    const visitorJson = encodeVisitor(visitorId, travelling);
+    const line = resolvedLine(visitorId, json, visitorJson);
+    const bytes = Buffer.byteLength(line);
+    if (bytes > this.#limits.lineBytesMax) return false;
+    if (!this.#hasRoom(frame, bytes)) this.#close(accountId, frame);
+    if (travelling !== properties) this.#cutVisitors += 1;
+    frame.visitors.set(visitorId, {
+      properties,
+      reference: visitorReference(frame.writer.events, visitorJson.length),
+    });
+    append(frame, line, hash);
+    return true;
   }
 
   /** All frames; those of one account are in order. */
   finish(): OutgoingFrame[] {
-    for (const [accountId, { writer, hashes }] of this.#open) this.#close(accountId, writer, hashes);
+    for (const [accountId, frame] of this.#open) if (frame.writer.events > 0) this.#close(accountId, frame);
     this.#open.clear();
     return this.#closed;
   }
 
-  #close(accountId: string, writer: FrameWriter, hashes: readonly EventHash[]): void {
-    const ids = encodeHashes(hashes);
+  #frameOf(accountId: string): OpenFrame {
+    let frame = this.#open.get(accountId);
+    if (frame === undefined) {
+      frame = { writer: new FrameWriter(4 * 1024), hashes: [], visitors: new Map() };
+      this.#open.set(accountId, frame);
+    }
+    return frame;
+  }
+
+  #hasRoom({ writer }: OpenFrame, lineBytes: number): boolean {
+    return writer.events === 0 || writer.length + lineBytes + 1 <= this.#limits.frameBytesMax;
+  }
+
+  #close(accountId: string, { writer, hashes, visitors }: OpenFrame): void {
+    const ids = encodeHashes(hashes.splice(0));
     const digest = createHash('sha256').update(accountId).update(ids).digest('base64url').slice(0, 27);
     this.#closed.push({ accountId, payload: writer.bytes(), events: writer.events, ids, msgId: `r-${digest}` });
     writer.reset();
+    visitors.clear();
   }
+}
+
+function append({ writer, hashes }: OpenFrame, line: string, hash: EventHash): void {
+  writer.appendLine(line);
+  hashes.push(hash);
 }

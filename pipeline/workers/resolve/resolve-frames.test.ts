@@ -6,9 +6,10 @@ import { VisitorsRefusedError } from '../../../shared/visitors/visitor-store.ts'
 import type { VisitorOutcome, VisitorTouch } from '../../../shared/visitors/visitor-store.ts';
 import { createDeduplication } from './deduplication.ts';
 import { resolveFrames } from './resolve-frames.ts';
-import type { StepContext } from './resolve-frames.ts';
+import type { ResolvedPart, StepContext } from './resolve-frames.ts';
 import { createResolverCounts } from './resolver-context.ts';
 import { defaultSettings, frameOf } from './testing/resolver-rig.ts';
+import { VisitorAllowance } from './visitor-allowance.ts';
 
 const [erased, refused] = ['erased', 'refused'];
 const properties = new VisitorProperties({ custom_properties: {} });
@@ -42,9 +43,21 @@ function createContext(): StepContext {
     settings: defaultSettings,
     logger: pino({ level: 'silent' }),
     deduplication: createDeduplication(defaultSettings.deduplication),
+    allowance: new VisitorAllowance(defaultSettings.visitorShare),
     counts: createResolverCounts(),
     signal: new AbortController().signal,
     beginTurn: () => undefined,
+  };
+}
+
+async function resolveAll(...given: Parameters<typeof resolveFrames>) {
+  const parts: ResolvedPart[] = [];
+  for await (const part of resolveFrames(...given)) parts.push(part);
+  expect(parts.map(({ isLast }) => isLast)).toEqual(parts.map((_, index) => index === parts.length - 1));
+  return {
+    parts,
+    frames: parts.flatMap(({ frames }) => frames),
+    deadLetters: parts.flatMap(({ deadLetters }) => deadLetters),
   };
 }
 
@@ -66,7 +79,7 @@ test('resolve frames: what leaves is counted by why it does, and the rest goes o
     event('last'),
   ];
   const frames = [stored(1, frameOf('account', events)), stored(2, Buffer.from('{"v":1}\n'))];
-  const { frames: written, deadLetters } = await resolveFrames(context, frames);
+  const { frames: written, deadLetters } = await resolveAll(context, frames);
   expect(written.flatMap(({ payload }) => decodeResolved(payload).map(({ event: { id } }) => id))).toEqual([
     'first',
     'last',
@@ -91,7 +104,67 @@ test('resolve frames: a frame that is none is kept as it is, and the next one is
     stored(1, Buffer.from([0xff, 0xfe])),
     stored(2, frameOf('account', [{ id: 'a', body: { event: 'E' } }])),
   ];
-  const { frames: written, deadLetters } = await resolveFrames(context, frames);
+  const { frames: written, deadLetters } = await resolveAll(context, frames);
   expect(written.map(({ events }) => events)).toEqual([1]);
   expect(deadLetters).toMatchObject([{ seq: 1, line: undefined, payload: Buffer.from([0xff, 0xfe]) }]);
+});
+
+const bytesOf = (frames: readonly { readonly payload: Uint8Array }[]): number =>
+  frames.reduce((sum, { payload }) => sum + payload.length, 0);
+
+/** A context whose visitors all have properties of 30 KiB. */
+function withLargeVisitors(): StepContext {
+  const large = new VisitorProperties({ consent: { ads: true }, email: 'a@b.c', bio: 'x'.repeat(30 * 1024) });
+  const resolve: StepContext['visitors']['resolve'] = async (touches) => ({
+    outcomes: touches.map(({ claim }) => ({
+      kind: 'resolved',
+      id: claim.userId ?? 'v',
+      properties: large,
+      created: false,
+    })),
+    created: 0,
+    updated: 0,
+    merged: 0,
+    oversized: 0,
+  });
+  return { ...createContext(), visitors: { resolve } };
+}
+
+test('resolve frames: many events are resolved in parts, in order', async () => {
+  const context = createContext();
+  const ids = Array.from({ length: 25 }, (_, index) => `e${index}`);
+  const settings = { ...context.settings, partEventsMax: 10 };
+  const frame = frameOf(
+    'account',
+    ids.map((id) => ({ id, body: { event: 'E' } })),
+  );
+  const { parts, frames } = await resolveAll({ ...context, settings }, [stored(1, frame)]);
+  expect(parts).toHaveLength(3);
+  expect(frames.flatMap(({ payload }) => decodeResolved(payload).map(({ event: { id } }) => id))).toEqual(ids);
+});
+
+test('resolve frames: whatever is sent, what goes out is at most four times that and a mebibyte', async () => {
+  const tiny = (from: number, length: number, userId: (index: number) => string) =>
+    Array.from({ length }, (_, at) => ({
+      id: `00000000-0000-7000-8000-${String(from + at).padStart(12, '0')}`,
+      source: '00000000-0000-7000-8000-000000000001',
+      body: { event: 'E', userId: userId(from + at) },
+    }));
+  const cases = [
+    { name: 'many rows of one visitor', frames: [tiny(0, 3_000, () => 'v')] },
+    { name: 'many rows of many visitors', frames: [tiny(0, 3_000, (index) => `v${index}`)] },
+    { name: 'one event a frame', frames: Array.from({ length: 600 }, (_, at) => tiny(at, 1, () => 'v')) },
+  ];
+  for (const { name, frames } of cases) {
+    const context = withLargeVisitors();
+    let [bytesIn, bytesOut] = [0, 0];
+    for (const [seq, events] of frames.entries()) {
+      const frame = frameOf('00000000-0000-7000-8000-00000000000a', events);
+      bytesIn += frame.length;
+      bytesOut += bytesOf((await resolveAll(context, [stored(seq + 1, frame)])).frames);
+    }
+    expect({ name, isBounded: bytesOut <= 4 * bytesIn + 1024 ** 2, bytesIn, bytesOut }).toMatchObject({
+      isBounded: true,
+    });
+  }
 });

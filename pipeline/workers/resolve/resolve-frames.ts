@@ -8,7 +8,7 @@ import type { VisitorOutcome, VisitorStore, VisitorTouch } from '../../../shared
 import { hashEvent } from '../../../shared/contracts/events/event-hash.ts';
 import type { EventHash } from '../../../shared/contracts/events/event-hash.ts';
 import type { IngestDeadLetter } from './dead-letters.ts';
-import { encodeEvent, withVisitor } from './encode-event.ts';
+import { encodeEvent } from './encode-event.ts';
 import { OutgoingFrames } from './outgoing-frames.ts';
 import type { OutgoingFrame } from './outgoing-frames.ts';
 import { readEnvelope } from '../../../shared/contracts/events/envelope.ts';
@@ -16,10 +16,11 @@ import { readEvent, readTouch } from './read-event.ts';
 import { openResolvePlan } from './resolve-plan.ts';
 import type { ResolverContext, ResolverCounts } from './resolver-context.ts';
 
-/** What a few ingest frames became. */
-export type ResolvedFrames = {
+/** What the events of a few ingest frames became, or some of them. */
+export type ResolvedPart = {
   readonly frames: readonly OutgoingFrame[];
   readonly deadLetters: readonly IngestDeadLetter[];
+  readonly isLast: boolean;
 };
 
 /** What the steps need of their resolver. */
@@ -54,47 +55,75 @@ const drops = {
 
 /**
  * Turns ingest frames into resolved events, each new, wanted event with its visitor, in order: read, admit, identify,
- * write. What leaves on the way takes nothing else of its frame with it.
+ * write. What leaves on the way takes nothing else of its frame with it. They come in parts, each made when it is asked
+ * for, so that what is held with its visitors is bounded.
  */
-export async function resolveFrames(context: StepContext, frames: readonly StoredFrame[]): Promise<ResolvedFrames> {
+export async function* resolveFrames(
+  context: StepContext,
+  frames: readonly StoredFrame[],
+): AsyncGenerator<ResolvedPart, undefined> {
+  const { partEventsMax } = context.settings;
   const deadLetters: IngestDeadLetter[] = [];
-  const leave = (step: Leaving): void => {
-    switch (step.kind) {
-      case 'drop':
-        context.counts[counterOfDrop[step.reason]] += 1;
-        return;
-      case 'deadLetter':
-        // It is counted once it is kept.
-        deadLetters.push(step.letter);
-    }
-  };
+  const candidates = admitAll(context, frames, deadLetters);
+  for (let from = 0; ; from += partEventsMax) {
+    const resolved = await resolvePart(context, candidates.slice(from, from + partEventsMax), deadLetters.splice(0));
+    const isLast = from + partEventsMax >= candidates.length;
+    yield { ...resolved, isLast };
+    if (isLast) return undefined;
+  }
+}
+
+/** The events of frames that go on to their visitors; what leaves is counted, or among the dead letters. */
+function admitAll(context: StepContext, frames: readonly StoredFrame[], deadLetters: IngestDeadLetter[]): Candidate[] {
   const candidates: Candidate[] = [];
   for (const frame of frames) {
     const lines = read(frame);
     if (lines.kind !== 'continue') {
-      leave(lines);
+      leave(context, lines, deadLetters);
       continue;
     }
     context.counts.events += lines.texts.length;
     lines.texts.forEach((text, line) => {
       const step = admit(context, text, { frame, line });
       if (step.kind === 'continue') candidates.push(step);
-      else leave(step);
+      else leave(context, step, deadLetters);
     });
   }
+  return candidates;
+}
+
+async function resolvePart(
+  context: StepContext,
+  candidates: readonly Candidate[],
+  deadLetters: IngestDeadLetter[],
+): Promise<Omit<ResolvedPart, 'isLast'>> {
+  const { settings, connection, allowance, counts } = context;
   const outcomes = await identify(
     context,
     candidates.map(({ touch }) => touch),
   );
   context.beginTurn();
-  const payloadMax = context.connection.messageBytesMax - messageOverheadBytes;
-  const outgoing = new OutgoingFrames(Math.min(context.settings.frameBytesMax, Math.floor(payloadMax / 2)));
+  const lineBytesMax = connection.messageBytesMax - messageOverheadBytes;
+  const frameBytesMax = Math.min(settings.frameBytesMax, Math.floor(lineBytesMax / 2));
+  const outgoing = new OutgoingFrames({ frameBytesMax, lineBytesMax }, allowance);
   candidates.forEach((candidate, index) => {
-    const step = write(candidate, outcomes[index], payloadMax);
-    if (step.kind === 'continue') outgoing.add(candidate.touch.accountId, step.text, step.bytes, candidate.hash);
-    else leave(step);
+    allowance.earn(candidate.touch.accountId, candidate.sentBytes);
+    const left = write(candidate, outcomes[index], outgoing);
+    if (left !== undefined) leave(context, left, deadLetters);
   });
+  counts.visitors_cut += outgoing.cutVisitors;
   return { frames: outgoing.finish(), deadLetters };
+}
+
+function leave({ counts }: StepContext, step: Leaving, deadLetters: IngestDeadLetter[]): void {
+  switch (step.kind) {
+    case 'drop':
+      counts[counterOfDrop[step.reason]] += 1;
+      return;
+    case 'deadLetter':
+      // It is counted once it is kept.
+      deadLetters.push(step.letter);
+  }
 }
 
 function read(frame: StoredFrame): Step<{ readonly texts: readonly string[] }> {
@@ -117,6 +146,8 @@ type Candidate = {
   readonly hash: EventHash;
   /** The event's part of the resolved event, as JSON. */
   readonly json: string;
+  /** What it took in the accepted frame, in UTF-16 units: hardly ever less than its bytes by more than a few. */
+  readonly sentBytes: number;
   readonly touch: VisitorTouch;
 };
 
@@ -135,23 +166,19 @@ function admit(context: StepContext, text: string, origin: Origin): Candidate | 
       if (isStoppedAsBot(rules.botControl, envelope.bot)) return drops.bot;
       if (!plan.allows(event.name)) return drops.notAllowed;
     }
-    return { kind: 'continue', origin, hash, json: encodeEvent(envelope, event, plan.versionNumber), touch };
+    const json = encodeEvent(envelope, event, plan.versionNumber);
+    return { kind: 'continue', origin, hash, json, sentBytes: text.length, touch };
   } catch (error) {
     const { frame, line } = origin;
     return deadLetter({ payload: Buffer.from(text), reason: reasonOf(error), seq: frame.seq, line });
   }
 }
 
-type Identified =
-  | VisitorOutcome
-  /** The database will never take this event; the others are not held up by it. */
-  | { readonly kind: 'refused'; readonly reason: string };
-
 /**
  * Finds the visitors of some events, in order. Waits as long as the database is away. A value it refuses is found by
  * halving the batch, so that only its own event is set aside.
  */
-async function identify(context: StepContext, touches: readonly VisitorTouch[]): Promise<readonly Identified[]> {
+async function identify(context: StepContext, touches: readonly VisitorTouch[]): Promise<readonly VisitorOutcome[]> {
   const { counts, logger, visitors, signal } = context;
   if (touches.length === 0) return [];
   try {
@@ -180,12 +207,12 @@ async function identify(context: StepContext, touches: readonly VisitorTouch[]):
 /** Bytes a message needs beside its events: headers but the ids, and the ids of a single event. */
 const messageOverheadBytes = 4_096;
 
-/** Writes an event's line: the event with its visitor. */
+/** Writes an event's line: the event with its visitor. Says why where the event leaves instead. */
 function write(
   candidate: Candidate,
-  visitor: Identified | undefined,
-  bytesMax: number,
-): Step<{ readonly text: string; readonly bytes: number }> {
+  visitor: VisitorOutcome | undefined,
+  outgoing: OutgoingFrames,
+): Leaving | undefined {
   if (visitor === undefined || visitor.kind === 'erased') return drops.erased;
   if (visitor.kind === 'refused') return letterOf(candidate, visitor.reason);
   const { id, properties } = visitor;
@@ -193,9 +220,9 @@ function write(
   if (textNestsDeeper(properties.text, lineDepthMax - 1)) {
     return letterOf(candidate, `nests deeper than ${lineDepthMax} levels with its visitor`);
   }
-  const text = withVisitor(candidate.json, id, properties);
-  const bytes = Buffer.byteLength(text);
-  return bytes > bytesMax ? letterOf(candidate, 'too large with its visitor') : { kind: 'continue', text, bytes };
+  const { hash, json, touch } = candidate;
+  const isAdded = outgoing.add({ accountId: touch.accountId, hash, json, visitorId: id, properties });
+  return isAdded ? undefined : letterOf(candidate, 'too large with its visitor');
 }
 
 function letterOf({ origin: { frame, line } }: Candidate, reason: string): Leaving {

@@ -6,6 +6,7 @@ import type { VisitorStore } from '../../../shared/visitors/visitor-store.ts';
 import type { Deduplication } from './deduplication.ts';
 import type { ResolvePlan } from './resolve-plan.ts';
 import type { ResolverSettings } from './resolver-settings.ts';
+import type { VisitorAllowance } from './visitor-allowance.ts';
 
 /** Everything a resolver counts, by the name `stats()` reports it under. */
 export const resolverCounters = {
@@ -24,6 +25,7 @@ export const resolverCounters = {
   visitors_updated: 'Visitors changed',
   visitors_merged: 'Visitors that turned out to be another one',
   visitors_oversized: 'Times properties were left out because the visitor would have become too large',
+  visitors_cut: 'Visitors that travelled cut short, since their account had sent too little for all of them to travel',
   publish_retries: 'Times a write to the log was retried',
   checkpoints: 'Checkpoints of deduplication written, from which a start knows what was resolved',
   checkpoint_failures: 'Times the log did not take a checkpoint; a start then has to read more',
@@ -59,6 +61,7 @@ export type ResolverContext = {
   readonly logger: Logger;
   readonly deduplication: Deduplication;
   readonly predecessors: Predecessors;
+  readonly allowance: VisitorAllowance;
   readonly counts: ResolverCounts;
   /** Aborted when the resolver has to end at once. */
   readonly signal: AbortSignal;

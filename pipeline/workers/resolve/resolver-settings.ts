@@ -1,6 +1,7 @@
 import type { Static, TObject } from 'typebox';
 import { count } from '../../../shared/runtime/variables.ts';
 import type { DeduplicationSettings } from './deduplication.ts';
+import type { VisitorShare } from './visitor-allowance.ts';
 
 export type ResolverSettings = {
   readonly deduplication: DeduplicationSettings;
@@ -8,6 +9,10 @@ export type ResolverSettings = {
   readonly framesPerTake: number;
   /** Least time from one take to the next while fewer frames than that wait, in ms. */
   readonly takeEveryMs: number;
+  /** Events whose visitors are read and held at a time, at most. */
+  readonly partEventsMax: number;
+  /** What of their visitors may travel with the events of an account. */
+  readonly visitorShare: VisitorShare;
   /** A frame of resolved events is closed before it grows over this. */
   readonly frameBytesMax: number;
   /** After this long without a word from us the server delivers a frame again, in ms. */
@@ -54,6 +59,21 @@ export const resolverEnv = {
     unit: 'ms',
     minimum: 0,
   }),
+  RESOLVER_PART_EVENTS_MAX: count('Events whose visitors a resolver reads and holds at a time', 1_024),
+  RESOLVER_VISITOR_BYTES_PER_BYTE: count(
+    "Bytes of visitors that travel with an account's events for each byte it sends. A visitor is written once a frame; past this, it travels cut short",
+    2,
+    { minimum: 0 },
+  ),
+  RESOLVER_VISITOR_BURST_BYTES: count(
+    'What an account may have travel on top of that at once, of one partition',
+    256 * kibibyte,
+    { unit: 'bytes' },
+  ),
+  RESOLVER_VISITOR_ALWAYS_BYTES: count('A visitor of this size is never cut short', kibibyte, {
+    unit: 'bytes',
+    minimum: 256,
+  }),
   RESOLVER_ACK_WAIT_MS: count('A frame not acknowledged for this long is given to a resolver again', 10_000, {
     unit: 'ms',
     minimum: 1_000,
@@ -68,6 +88,12 @@ export function readResolverSettings(env: Static<TObject<typeof resolverEnv>>): 
     },
     framesPerTake: env.RESOLVER_FRAMES_PER_TAKE,
     takeEveryMs: env.RESOLVER_TAKE_EVERY_MS,
+    partEventsMax: env.RESOLVER_PART_EVENTS_MAX,
+    visitorShare: {
+      perByteSent: env.RESOLVER_VISITOR_BYTES_PER_BYTE,
+      burstBytes: env.RESOLVER_VISITOR_BURST_BYTES,
+      alwaysBytes: env.RESOLVER_VISITOR_ALWAYS_BYTES,
+    },
     frameBytesMax: 512 * kibibyte,
     ackWaitMs: env.RESOLVER_ACK_WAIT_MS,
     publishTimeoutMs: 5_000,

@@ -16,11 +16,15 @@ import { publishFrames } from './publish-frames.ts';
 import { rebuildDeduplication } from './rebuild-deduplication.ts';
 import type { Rebuilt } from './rebuild-deduplication.ts';
 import { resolveFrames } from './resolve-frames.ts';
-import type { ResolvedFrames } from './resolve-frames.ts';
+import type { ResolvedPart } from './resolve-frames.ts';
 import type { ResolverContext, ResolverGauge, ResolverStat } from './resolver-context.ts';
+import { VisitorAllowance } from './visitor-allowance.ts';
 import { createResolverCounts } from './resolver-context.ts';
 
-export type ResolverOptions = Omit<ResolverContext, 'deduplication' | 'predecessors' | 'counts' | 'signal'>;
+export type ResolverOptions = Omit<
+  ResolverContext,
+  'deduplication' | 'predecessors' | 'allowance' | 'counts' | 'signal'
+>;
 
 /** Frames pulled ahead of the one take being worked on and the one being published. */
 const bufferedFramesMax = 32;
@@ -59,6 +63,7 @@ export async function startResolver(options: ResolverOptions): Promise<Actor<Res
     ...options,
     deduplication: createDeduplication(settings.deduplication),
     predecessors: createPredecessors(),
+    allowance: new VisitorAllowance(settings.visitorShare),
     counts,
     signal: reader.signal,
   };
@@ -132,17 +137,21 @@ class Resolver {
     });
   }
 
-  /** While one take is being published the next is resolved. Takes are published in order, so acknowledged in order. */
+  /** While one part is being published the next is resolved. Parts are published in order, so takes acknowledged in order. */
   async #resolve(): Promise<void> {
     let publishing: Promise<void> = Promise.resolve();
     for (;;) {
       const messages = await this.#take();
       if (messages.length === 0) return publishing;
       await this.#verify();
-      const [resolved] = await Promise.all([resolveFrames(this.#context, messages), publishing]);
-      publishing = this.#publish(resolved, messages);
-      // A failure ends the wait for more; it is thrown from the next turn.
-      publishing.catch(() => this.#reader.close());
+      const parts = resolveFrames(this.#context, messages);
+      for (let isLast = false; !isLast;) {
+        const [{ value: part }] = await Promise.all([parts.next(), publishing]);
+        isLast = part?.isLast ?? true;
+        if (part !== undefined) publishing = this.#publish(part, isLast ? messages : []);
+        // A failure ends the wait for more; it is thrown from the next turn.
+        publishing.catch(() => this.#reader.close());
+      }
     }
   }
 
@@ -161,7 +170,8 @@ class Resolver {
     return messages;
   }
 
-  async #publish(resolved: ResolvedFrames, messages: readonly LogMessage[]): Promise<void> {
+  /** Writes a part, and is done with the messages it was the last of. */
+  async #publish(resolved: ResolvedPart, messages: readonly LogMessage[]): Promise<void> {
     // After a standstill another resolver may have written the same already.
     await this.#reader.confirm();
     await keepDeadLetters(this.#context, resolved.deadLetters);

@@ -1,5 +1,5 @@
-import { findEventsNamed, markNames, parseResolved } from '../../../shared/contracts/events/resolved-event.ts';
-import type { ResolvedEvent } from '../../../shared/contracts/events/resolved-event.ts';
+import { findEventsNamed, markNames } from '../../../shared/contracts/events/resolved-event.ts';
+import type { NamedEvent } from '../../../shared/contracts/events/resolved-event.ts';
 import { impressionEvent } from '../../../shared/experiments/impression-event.ts';
 import { isJsonObject } from '../../../shared/runtime/json.ts';
 import type { ResultsPlan } from './results-plan.ts';
@@ -14,16 +14,15 @@ export type FindResults = (data: Uint8Array, batch: ResultsBatch) => void;
 export function createFindResults({ metrics }: ResultsPlan): FindResults {
   const marks = markNames([impressionEvent, ...metrics.keys()]);
   return (data, batch) => {
-    for (const line of findEventsNamed(data, marks)) {
-      const resolved = parse(line);
-      if (resolved !== undefined) note(resolved, metrics, batch);
+    for (const found of findEventsNamed(data, marks)) {
+      if (isJsonObject(found.event.event_properties)) note(found, metrics, batch);
     }
   };
 }
 
-function note({ event, visitor }: ResolvedEvent, metrics: ResultsPlan['metrics'], batch: ResultsBatch): void {
+function note({ event, visitorId }: NamedEvent, metrics: ResultsPlan['metrics'], batch: ResultsBatch): void {
   if (event.test) return;
-  const who = { visitorId: visitor.id, atMs: event.time };
+  const who = { visitorId, atMs: event.time };
   if (event.event === impressionEvent) {
     const { experiment_id: experimentId, variant_id: variantId, is_rollout: isRollout } = event.event_properties;
     if (isId(experimentId) && isId(variantId) && isRollout !== true)
@@ -31,16 +30,6 @@ function note({ event, visitor }: ResolvedEvent, metrics: ResultsPlan['metrics']
   }
   for (const experimentId of metrics.get(event.event) ?? []) {
     batch.addConversion({ ...who, experimentId, metric: event.event });
-  }
-}
-
-function parse(line: string): ResolvedEvent | undefined {
-  try {
-    const resolved = parseResolved(line);
-    const { event, visitor } = resolved;
-    return isJsonObject(event.event_properties) && typeof visitor.id === 'string' ? resolved : undefined;
-  } catch {
-    return undefined;
   }
 }
 

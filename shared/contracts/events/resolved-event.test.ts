@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { sampleEvent } from '../../destinations/sdk/sample-event.ts';
-import { asBuffer, FrameWriter } from './frame.ts';
+import { asBuffer, FrameError, frameLines, FrameWriter } from './frame.ts';
 import {
   decodeResolved,
   eachResolvedLine,
+  encodeEventParts,
   encodeResolved,
   eventJsonOf,
   findEventsNamed,
@@ -12,6 +13,10 @@ import {
   markNames,
   parseResolved,
   readEventHead,
+  resolvedEvents,
+  resolvedLine,
+  visitorElsewhere,
+  visitorReference,
 } from './resolved-event.ts';
 import type { ResolvedEvent } from './resolved-event.ts';
 
@@ -81,8 +86,8 @@ test('resolved frames: eachResolvedLine: misses no test event, and takes none fo
     fc.property(fc.array(event, { maxLength: 8 }), (events) => {
       const bytes = frameOf(events);
       const found: boolean[] = [];
-      eachResolvedLine(bytes, (start, end, maybeTest) => {
-        expect(parseResolved(bytes.toString('utf8', start, end)).event.id).toBe(events[found.length]?.event.id);
+      eachResolvedLine(bytes, (read, maybeTest) => {
+        expect(parseResolved(read()).event.id).toBe(events[found.length]?.event.id);
         found.push(maybeTest);
       });
       expect(found).toEqual(events.map((one) => encodeResolved(one).includes('"test":true')));
@@ -99,8 +104,8 @@ test('resolved frames: findEventsNamed: finds all events of the names, and nearl
   const other = sampleEvent({ event: 'Other' });
   fc.assert(
     fc.property(fc.array(named, { maxLength: 8 }), (events) => {
-      const found = findEventsNamed(frameOf(events), markNames(names)).map(parseResolved);
-      const ids = (all: readonly ResolvedEvent[]) =>
+      const found = findEventsNamed(frameOf(events), markNames(names));
+      const ids = (all: readonly Pick<ResolvedEvent, 'event'>[]) =>
         all.filter((one) => names.includes(one.event.event)).map((one) => one.event.id);
       expect(ids(found).toSorted()).toEqual(ids(events).toSorted());
       expect(findEventsNamed(frameOf(events.map(() => other)), markNames(names))).toEqual([]);
@@ -164,4 +169,51 @@ test('event head: eventJsonOf: is the event and its visitor', () => {
       expect(JSON.parse(eventJsonOf(line, head))).toEqual(JSON.parse(JSON.stringify({ event: said, visitor })));
     }),
   );
+});
+
+/** A frame in which each event but the first refers to the visitor of the first. */
+function sharedVisitorFrame(events: readonly ResolvedEvent[]): Buffer {
+  const writer = new FrameWriter();
+  events.forEach((one, index) => {
+    const { v: _, event: parts, visitor } = one;
+    const whole = JSON.stringify(visitor);
+    const said = index === 0 ? whole : visitorReference(0, whole.length);
+    writer.appendLine(resolvedLine(visitor.id, encodeEventParts(parts), said));
+  });
+  return asBuffer(writer.bytes());
+}
+
+test('shared visitors: a visitor that stands in another line is read like one of the line itself, by every reader', () => {
+  fc.assert(
+    fc.property(fc.array(event, { minLength: 1, maxLength: 5 }), (made) => {
+      const [first] = made;
+      const events = made.map((one) => ({ ...one, visitor: first?.visitor ?? one.visitor }));
+      const expected = JSON.parse(JSON.stringify(events)) as ResolvedEvent[];
+      const bytes = sharedVisitorFrame(events);
+      expect(decodeResolved(bytes)).toEqual(expected);
+      expect(resolvedEvents(bytes)).toEqual(expected);
+      const read: ResolvedEvent[] = [];
+      eachResolvedLine(bytes, (line) => read.push(parseResolved(line())));
+      expect(read).toEqual(expected);
+      const lines = frameLines(bytes);
+      lines.forEach((line, index) => {
+        const visitorJson = visitorElsewhere(line, (at) => lines[at]);
+        const head = readEventHead(line);
+        if (head === undefined) return;
+        const { v: _, ...rest } = expected[index] ?? {};
+        expect(JSON.parse(eventJsonOf(line, head, visitorJson))).toEqual(rest);
+      });
+    }),
+  );
+});
+
+test('shared visitors: a reference that leads nowhere is an error, and costs the other events nothing', () => {
+  const { event: parts, visitor } = sampleEvent();
+  const json = encodeEventParts(parts);
+  const whole = resolvedLine(visitor.id, json, JSON.stringify(visitor));
+  for (const said of ['[7,10]', '[0,0]', '[0,3]', '[]', '[-1,4]', '[0,99999999]']) {
+    const frame = Buffer.from(`${whole}\n${resolvedLine(visitor.id, json, said)}\n`);
+    expect(() => decodeResolved(frame)).toThrow(FrameError);
+    expect(resolvedEvents(frame)).toHaveLength(1);
+  }
 });

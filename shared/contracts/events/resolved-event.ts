@@ -66,6 +66,9 @@ export type EventHead = {
 // parse a line: all of them are in this file, and the tests hold them together.
 
 const beforeVisitorId = '{"v":1,"visitor_id":';
+const beforeVisitor = ',"visitor":';
+const referenceEnd = ']}';
+const reference = /^\[(\d{1,9}),(\d{1,9})\]\}$/;
 const nameKey = '"event":';
 const testMark = Buffer.from('"test":true');
 const layout =
@@ -99,7 +102,29 @@ export function encodeEventParts(event: EventParts): string {
 
 /** A line of a resolved frame, put together from the JSON of its parts. */
 export function resolvedLine(visitorId: string, eventJson: string, visitorJson: string): string {
-  return `${beforeVisitorId}${JSON.stringify(visitorId)},"event":${eventJson},"visitor":${visitorJson}}`;
+  return `${beforeVisitorId}${JSON.stringify(visitorId)},"event":${eventJson}${beforeVisitor}${visitorJson}}`;
+}
+
+/**
+ * What stands for the visitor of a line that an earlier line of the frame has: the index of that line, and the characters
+ * of its visitor's JSON, which is the end of that line but for the last brace. A visitor stands in a frame once.
+ */
+export const visitorReference = (line: number, characters: number): string => `[${line},${characters}]`;
+
+/** The JSON of a line's visitor where an earlier line has it; undefined for a line that has its visitor itself. */
+export function visitorElsewhere(line: string, lineAt: (index: number) => string | undefined): string | undefined {
+  if (!line.endsWith(referenceEnd)) return undefined;
+  const [, index = '', characters = ''] = reference.exec(line.slice(line.lastIndexOf('['))) ?? [];
+  const visitor = lineAt(Number(index))?.slice(-1 - Number(characters), -1);
+  if (index === '' || visitor?.startsWith('{') !== true) {
+    throw new FrameError('reading a resolved frame: no line has the visitor that a line refers to');
+  }
+  return visitor;
+}
+
+/** A line that stands for itself: with its visitor, wherever that stands in the frame. */
+export function withVisitor(line: string, visitorJson: string | undefined): string {
+  return visitorJson === undefined ? line : `${line.slice(0, line.lastIndexOf('['))}${visitorJson}}`;
 }
 
 export function encodeResolved({ event, visitor }: ResolvedEvent): string {
@@ -119,8 +144,8 @@ export function readEventHead(line: string): EventHead | undefined {
 }
 
 /** `{"event": …, "visitor": …}` of a line whose head could be read: the line without what stands before the event. */
-export function eventJsonOf(line: string, { visitorId }: EventHead): string {
-  return `{${line.slice(beforeVisitorId.length + visitorId.length + '"",'.length)}`;
+export function eventJsonOf(line: string, { visitorId }: EventHead, visitorJson?: string): string {
+  return `{${withVisitor(line, visitorJson).slice(beforeVisitorId.length + visitorId.length + '"",'.length)}`;
 }
 
 /** The head of an event that is there as a whole. */
@@ -139,10 +164,31 @@ export function headOf({ event, visitor }: ResolvedEvent): EventHead {
 
 /** Reads a frame of resolved events. Throws FrameError on a version or a line this build does not know. */
 export function decodeResolved(bytes: Uint8Array): ResolvedEvent[] {
-  return frameLines(bytes).map(parseResolved);
+  const lines = frameLines(bytes);
+  return lines.map((line) => parseAmong(line, lines));
 }
 
-/** Reads one line of a resolved frame. Throws FrameError on a version or a line this build does not know. */
+/** The events of a frame that can be read. */
+export function resolvedEvents(bytes: Uint8Array): ResolvedEvent[] {
+  const lines = asBuffer(bytes).toString('utf8').split('\n');
+  return lines.flatMap((line) => {
+    try {
+      return parseAmong(line, lines);
+    } catch {
+      return [];
+    }
+  });
+}
+
+const parseAmong = (line: string, lines: readonly string[]): ResolvedEvent =>
+  parseResolved(
+    withVisitor(
+      line,
+      visitorElsewhere(line, (index) => lines[index]),
+    ),
+  );
+
+/** Reads a line that has its visitor. Throws FrameError on a version or a line this build does not know. */
 export function parseResolved(line: string): ResolvedEvent {
   const value = parseLine(line);
   if (!isJsonObject(value)) throw new FrameError('reading a resolved frame: a line is no object');
@@ -154,16 +200,29 @@ export function parseResolved(line: string): ResolvedEvent {
   return { v, event: event as ResolvedEvent['event'], visitor: visitor as ResolvedVisitor };
 }
 
+/** Of a line whose frame is not made text as a whole: its text with its visitor, made when it is asked for. */
+type ReadLine = () => string;
+
 /**
- * Calls `take` with the place of each line of a frame and whether it is a test event's, without parsing any. A live event
- * whose properties happen to say `"test":true` is taken for one; a test event is never missed.
+ * Calls `take` for each line of a frame with whether it is a test event's, without parsing any. A live event whose
+ * properties happen to say `"test":true` is taken for one; a test event is never missed.
  */
-export function eachResolvedLine(bytes: Buffer, take: (start: number, end: number, maybeTest: boolean) => void): void {
+export function eachResolvedLine(bytes: Buffer, take: (read: ReadLine, maybeTest: boolean) => void): void {
   let nextTestAt = bytes.indexOf(testMark);
+  const starts: number[] = [];
+  const lineAt = (index: number): string | undefined => {
+    const start = starts[index];
+    return start === undefined ? undefined : bytes.toString('utf8', start, endOfLine(bytes, start));
+  };
   eachLine(bytes, (start, end) => {
     const maybeTest = nextTestAt >= 0 && nextTestAt < end;
     if (maybeTest) nextTestAt = bytes.indexOf(testMark, end);
-    take(start, end, maybeTest);
+    starts.push(start);
+    const read = (): string => {
+      const line = bytes.toString('utf8', start, end);
+      return withVisitor(line, visitorElsewhere(line, lineAt));
+    };
+    take(read, maybeTest);
   });
 }
 
@@ -174,11 +233,14 @@ export function markNames(names: readonly string[]): NameMarks {
   return names.map((name) => Buffer.from(`${nameKey}${JSON.stringify(name)}`));
 }
 
+/** What is read of an event that is found by its name. */
+export type NamedEvent = Pick<ResolvedEvent, 'event'> & { readonly visitorId: string };
+
 /**
- * The lines of a frame that name one of these events. One that says the same inside of its properties is among them, so
- * they are to be parsed and looked at; no event of these names is missed.
+ * The events of a frame that have one of these names. Lines that do not say one of them are never parsed, and those that
+ * cannot be read are left out.
  */
-export function findEventsNamed(frame: Uint8Array, marks: NameMarks): string[] {
+export function findEventsNamed(frame: Uint8Array, marks: NameMarks): NamedEvent[] {
   const bytes = asBuffer(frame);
   const starts = new Set<number>();
   for (const mark of marks) {
@@ -186,5 +248,18 @@ export function findEventsNamed(frame: Uint8Array, marks: NameMarks): string[] {
       starts.add(startOfLine(bytes, at));
     }
   }
-  return [...starts].map((start) => bytes.toString('utf8', start, endOfLine(bytes, start)));
+  return [...starts].flatMap((start) => readNamed(bytes.toString('utf8', start, endOfLine(bytes, start))) ?? []);
+}
+
+/** The visitor itself is not looked at: it may stand in another line. */
+function readNamed(line: string): NamedEvent | undefined {
+  try {
+    const value = parseLine(line);
+    if (!isJsonObject(value)) return undefined;
+    const { v, event, visitor_id: visitorId } = value;
+    if (v !== 1 || !isJsonObject(event) || typeof visitorId !== 'string') return undefined;
+    return { event: event as ResolvedEvent['event'], visitorId };
+  } catch {
+    return undefined;
+  }
 }

@@ -1,4 +1,9 @@
-import { eventJsonOf, readEventHead } from '../../../../shared/contracts/events/resolved-event.ts';
+import {
+  eventJsonOf,
+  readEventHead,
+  visitorElsewhere,
+  withVisitor,
+} from '../../../../shared/contracts/events/resolved-event.ts';
 import type { EventHead } from '../../../../shared/contracts/events/resolved-event.ts';
 import { frameLines } from '../../../../shared/contracts/events/frame.ts';
 import { headOf, parseResolved } from '../../../../shared/contracts/events/resolved-event.ts';
@@ -15,7 +20,10 @@ export type LaneClass = 'fresh' | 'retried';
 /** An event as it was read: its head, and the line that has the rest, or the whole of it. */
 export type ReadEvent = {
   readonly head: EventHead;
+  /** As the log has it: the visitor may stand in another line of the frame. */
   readonly line: string;
+  /** The JSON of its visitor where another line has it. */
+  readonly visitorJson: string | undefined;
   readonly resolved: ResolvedEvent | undefined;
 };
 
@@ -37,14 +45,15 @@ export class DispatchItem implements OutboundEvent, Subject {
   group: string | undefined;
   /** Set where it was parked. */
   follower: Follower | undefined;
-  /** As it came from the log; empty where the event came otherwise, parsed. */
-  readonly line: string;
+  /** Empty where the event came parsed. */
+  readonly #line: string;
+  readonly #visitorJson: string | undefined;
   #resolved: ResolvedEvent | undefined;
 
   constructor(
     frame: FrameInFlight,
     lane: LaneClass,
-    { head, line, resolved }: ReadEvent,
+    { head, line, visitorJson, resolved }: ReadEvent,
     attempted: Attempted,
     index?: number,
   ) {
@@ -55,12 +64,18 @@ export class DispatchItem implements OutboundEvent, Subject {
     this.attempts = attempted.attempts;
     this.firstAttemptAtMs = attempted.firstAttemptAtMs;
     this.heldAtMs = attempted.heldAtMs;
-    this.line = line;
+    this.#line = line;
+    this.#visitorJson = visitorJson;
     this.#resolved = resolved;
   }
 
   get visitorId(): string {
     return this.head.visitorId;
+  }
+
+  /** The event with its visitor as a line of the log; made anew each time, since many a line shares its visitor. */
+  get line(): string {
+    return withVisitor(this.#line, this.#visitorJson);
   }
 
   /** Throws FrameError where what follows the head cannot be read. */
@@ -86,27 +101,24 @@ export class DispatchItem implements OutboundEvent, Subject {
   }
 
   get json(): string | undefined {
-    return this.line === '' ? undefined : eventJsonOf(this.line, this.head);
+    return this.#line === '' ? undefined : eventJsonOf(this.#line, this.head, this.#visitorJson);
   }
 
   /** The request is made: nearly always nobody asks for the event again. */
   forgetParsed(): void {
-    if (this.line !== '') this.#resolved = undefined;
+    if (this.#line !== '') this.#resolved = undefined;
   }
 }
 
-/** Reads a line; undefined for one this build does not know. */
-export function readResolvedLine(line: string): ReadEvent | undefined {
-  const head = readEventHead(line);
-  if (head !== undefined) return { head, line, resolved: undefined };
-  const resolved = readWholeLine(line);
-  return resolved === undefined ? undefined : wholeEvent(resolved);
-}
-
-/** Reads all of a line; undefined for one this build does not know. */
-export function readWholeLine(line: string): ResolvedEvent | undefined {
+/** Reads a line of a frame; undefined for one this build does not know. */
+export function readFrameLine(lines: readonly string[], index: number): ReadEvent | undefined {
+  const line = lines[index] ?? '';
   try {
-    return parseResolved(line);
+    const visitorJson = visitorElsewhere(line, (at) => lines[at]);
+    const head = readEventHead(line);
+    return head === undefined
+      ? wholeEvent(parseResolved(withVisitor(line, visitorJson)))
+      : { head, line, visitorJson, resolved: undefined };
   } catch {
     return undefined;
   }
@@ -114,7 +126,7 @@ export function readWholeLine(line: string): ResolvedEvent | undefined {
 
 /** An event that was parsed already, such as one of the retry log. */
 export function wholeEvent(resolved: ResolvedEvent): ReadEvent {
-  return { head: headOf(resolved), line: '', resolved };
+  return { head: headOf(resolved), line: '', visitorJson: undefined, resolved };
 }
 
 /** The lines of a frame; a frame that ends within one is a single line that nobody can read. */

@@ -6,7 +6,7 @@ import type { Attempted } from '../retry/retry-policy.ts';
 import type { RetryFrame, RetryReader } from '../retry/retry-reader.ts';
 import type { RetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
 import type { DestinationConsumer } from './destination-consumer.ts';
-import { DispatchItem, readResolvedLine, resolvedLines, wholeEvent } from './dispatch-item.ts';
+import { DispatchItem, readFrameLine, resolvedLines, wholeEvent } from './dispatch-item.ts';
 import type { DispatchPlace, SettledPart } from './dispatch-place.ts';
 import { seqOf } from './frames-in-flight.ts';
 import type { FrameInFlight, FramesInFlight, FrameSource } from './frames-in-flight.ts';
@@ -125,7 +125,7 @@ export class Inbox {
         this.#settle(frame, undefined);
       }
       if (line === undefined || hasBit(first.settledBefore, index)) continue;
-      const event = readResolvedLine(line);
+      const event = readFrameLine(lines, index);
       if (event === undefined) return { frame, index, line };
       if (event.resolved !== undefined) this.#options.counts.heads_parsed += 1;
       return new DispatchItem(frame, 'fresh', event, notAttempted, index);

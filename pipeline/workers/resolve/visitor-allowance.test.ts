@@ -1,0 +1,52 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { VisitorProperties } from '../../../shared/visitors/visitor-properties.ts';
+import { cutVisitor, leftOutKey, VisitorAllowance } from './visitor-allowance.ts';
+
+const visitorOf = (bytes: number): VisitorProperties => new VisitorProperties({ bio: 'x'.repeat(bytes - 10) });
+
+test('visitor allowance: a burst, then in proportion to what is sent, each account for itself', () => {
+  const allowance = new VisitorAllowance({ perByteSent: 2, burstBytes: 2_000, alwaysBytes: 300 });
+  const whole = (account: string, properties: VisitorProperties): boolean =>
+    allowance.spend(account, properties) === properties;
+  const thousand = visitorOf(1_000);
+  expect([whole('a', thousand), whole('a', thousand), whole('a', thousand)]).toEqual([true, true, false]);
+  expect(whole('b', thousand)).toBe(true);
+  expect(whole('a', visitorOf(300))).toBe(true);
+  allowance.earn('a', 499);
+  expect(whole('a', thousand)).toBe(false);
+  allowance.earn('a', 1);
+  expect([whole('a', thousand), whole('a', thousand)]).toEqual([true, false]);
+});
+
+test('visitor allowance: a visitor that is cut short keeps what rules and destinations need, and says what is missing', () => {
+  const cut = cutVisitor(
+    new VisitorProperties({
+      bio: 'x'.repeat(2_000),
+      city: 'Oslo',
+      custom_properties: { big: 'y'.repeat(2_000), plan: 'pro' },
+      email: 'a@b.c',
+      consent: { ads: false },
+      external_id: '7',
+    }),
+    400,
+  );
+  expect(cut.value).toEqual({
+    consent: { ads: false },
+    external_id: '7',
+    email: 'a@b.c',
+    city: 'Oslo',
+    custom_properties: { plan: 'pro' },
+    [leftOutKey]: 2,
+  });
+});
+
+test('visitor allowance: what is cut short is never larger than it may be', () => {
+  const object = fc.dictionary(fc.string(), fc.jsonValue(), { noNullPrototype: true });
+  fc.assert(
+    fc.property(object, object, fc.integer({ min: 256, max: 2_000 }), (own, custom, bytesMax) => {
+      const cut = cutVisitor(new VisitorProperties({ ...own, custom_properties: custom }), bytesMax);
+      expect(cut.bytes).toBeLessThanOrEqual(bytesMax);
+    }),
+  );
+});
