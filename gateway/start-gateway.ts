@@ -104,7 +104,11 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
   endsAs('frames', () => commit.stop());
 
   const sources = new PublishedSources(
-    { eventsPerS: env.RATE_LIMIT_EVENTS_PER_S, burstS: env.RATE_LIMIT_BURST_S },
+    {
+      eventsPerS: env.RATE_LIMIT_EVENTS_PER_S,
+      bytesPerS: env.RATE_LIMIT_BYTES_PER_S,
+      burstS: env.RATE_LIMIT_BURST_S,
+    },
     createSecretOpener(createSourceSecretBox(env), logger),
   );
   const activity = reportActivity(buckets.health, instanceId, sources, (error) =>

@@ -7,6 +7,7 @@ test('service env: what is given goes before what the bench sets, and after what
     LOG_LEVEL: 'error',
     FRAME_LINGER_MS: '2',
     RATE_LIMIT_EVENTS_PER_S: '10000000',
+    RATE_LIMIT_BYTES_PER_S: '10000000000',
   });
 });
 

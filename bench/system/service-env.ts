@@ -27,4 +27,5 @@ export const benchSettings: Readonly<Record<string, string>> = {
   LOG_EVENTS_BYTES_MAX: String(16 * gibibyte),
   // Above what any load reaches: the bench measures the path, not the limit.
   RATE_LIMIT_EVENTS_PER_S: '10000000',
+  RATE_LIMIT_BYTES_PER_S: '10000000000',
 };

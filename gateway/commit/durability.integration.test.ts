@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { startTestNats, createNatsFolder } from '../../shared/testing/servers.ts';
 import type { NatsServer } from '../../shared/embedded/nats/nats-server.ts';
@@ -220,6 +221,25 @@ test('limits: a source beyond its rate is 429 with the time to wait', async () =
   const refused = await fetch(`${gateway.url}/api/v1/batch`, { method: 'POST', body: batch });
   expect(refused.status).toBe(429);
   expect(await refused.json()).toMatchObject({ success: false, error: expect.any(String) as string });
+});
+
+test('limits: a source that sends too many bytes is 429, and what is packed counts as it is unpacked', async () => {
+  const { nats } = await startLog();
+  const gateway = await startGatewayHere(nats.url, { RATE_LIMIT_BYTES_PER_S: '10000', RATE_LIMIT_BURST_S: '1' });
+  cleanUps.push(() => gateway.stop());
+  const rows = (note: string) => JSON.stringify({ token, events: [{ event: 'a', properties: { note } }] });
+  const send = (body: string | Buffer<ArrayBuffer>, headers: Record<string, string> = {}) =>
+    fetch(`${gateway.url}/api/v1/batch`, { method: 'POST', body, headers });
+  // More than the bucket ever holds passes once, as a debt.
+  const packed = gzipSync(rows('x'.repeat(100_000)));
+  expect(packed.length).toBeLessThan(1_000);
+  expect((await send(packed, { 'content-encoding': 'gzip' })).status).toBe(200);
+  const refused = await send(rows(''));
+  expect(refused.status).toBe(429);
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(5);
+  expect(await refused.json()).toMatchObject({ success: false, error: expect.stringMatching(/bytes/) as string });
+  const other = JSON.stringify({ token: testSources.web.token, event: 'a' });
+  expect((await fetch(`${gateway.url}/api/v1/track`, { method: 'POST', body: other })).status).toBe(200);
 });
 
 test('start: a busy port is an error that names its variable', async () => {

@@ -41,6 +41,8 @@ export class Exchange implements FrameWaiter {
 
   /** Whether only the answer's head is asked for. */
   headOnly = false;
+  /** What its body weighs, unpacked. */
+  bodyBytes = 0;
 
   constructor(owner: ExchangeOwner, response: HttpResponse, head: RequestHead, route: number) {
     this.#owner = owner;

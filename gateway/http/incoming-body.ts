@@ -56,7 +56,7 @@ export class IncomingBody {
   #take(chunk: ArrayBuffer, isLast: boolean): void {
     const { bodyBytesMax } = this.#route;
     if (isLast && this.#received === 0 && this.#refusal === undefined && chunk.byteLength <= bodyBytesMax) {
-      this.#route.accept(this.#exchange, Buffer.from(chunk), this.#parameter, this.#query);
+      this.#hand(Buffer.from(chunk));
       return;
     }
     this.#received += chunk.byteLength;
@@ -84,7 +84,12 @@ export class IncomingBody {
     const whole = this.#buffer?.subarray(0, this.#received) ?? Buffer.alloc(0);
     // The route is done with the bytes, or has copied them, before anything else can ask for memory.
     this.drop();
-    this.#route.accept(this.#exchange, whole, this.#parameter, this.#query);
+    this.#hand(whole);
+  }
+
+  #hand(body: Buffer): void {
+    this.#exchange.bodyBytes = body.length;
+    this.#route.accept(this.#exchange, body, this.#parameter, this.#query);
   }
 
   #drain(refusal: Reply, isLast: boolean): void {

@@ -84,8 +84,11 @@ export const unavailable = jsonReply(
   { headers: retryAfter },
 );
 
-export const tooManyEvents = (waitS: number): Reply =>
-  failure(429, 'too many events for this source; try again later', { headers: [['retry-after', String(waitS)]] });
+/** A source sends more than it may; `waitMs` is how long until there is room. */
+export const tooMany = (what: 'events' | 'bytes', waitMs: number): Reply =>
+  failure(429, `too many ${what} for this source; try again later`, {
+    headers: [['retry-after', String(Math.ceil(waitMs / 1_000))]],
+  });
 
 export const tooLarge = (limit: number, close = false): Reply =>
   jsonReply(413, { success: false, error: `the body is larger than ${limit} bytes`, limit }, { close });

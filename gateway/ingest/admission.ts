@@ -1,6 +1,6 @@
 import type { Exchange } from '../http/exchange.ts';
 import type { Reply } from '../http/reply.ts';
-import { forbidden, signedOnly, tooManyEvents, unauthorized } from '../http/reply.ts';
+import { forbidden, signedOnly, tooMany, unauthorized } from '../http/reply.ts';
 import { isPageAllowed } from '../../shared/admission/allowed-origins.ts';
 import type { ClientAddress } from '../../shared/admission/client-address.ts';
 import type { PublishedSource, PublishedSources } from './published-sources.ts';
@@ -57,10 +57,13 @@ export class Admission {
     if (!source.isWeb) exchange.keepFromPages();
     if (!isPageAllowed(source.domains, exchange.head.origin, exchange.head.referer)) return forbidden;
     if (source.addresses !== undefined && !source.addresses.includes(this.#address(exchange))) return forbidden;
-    const waitMs = source.bucket.take(events, nowMs);
-    if (waitMs === 0) return new Admitted(source, nowMs);
+    // A body is weighed once, however many events are let in of it.
+    const bytes = exchange.bodyBytes;
+    exchange.bodyBytes = 0;
+    const refused = refusedBy(source.limits, events, bytes, nowMs);
+    if (refused === undefined) return new Admitted(source, nowMs);
     source.tally.limited += events;
-    return tooManyEvents(Math.ceil(waitMs / 1000));
+    return refused;
   }
 
   /** The client's address, for the envelope; undefined where it may not be kept. */
@@ -73,11 +76,22 @@ export class Admission {
   }
 }
 
+/** What a source is answered that sends more events, or more bytes, than it may. */
+function refusedBy({ events, bytes }: PublishedSource['limits'], count: number, weight: number, nowMs: number) {
+  const untilEventsMs = events.take(count, nowMs);
+  if (untilEventsMs > 0) return tooMany('events', untilEventsMs);
+  const untilBytesMs = weight === 0 ? 0 : bytes.take(weight, nowMs);
+  return untilBytesMs > 0 ? tooMany('bytes', untilBytesMs) : undefined;
+}
+
 const dayMs = 86_400_000;
 
 export const admissionEnv = {
   RATE_LIMIT_EVENTS_PER_S: count('Events per second of one source key', 10_000),
-  RATE_LIMIT_BURST_S: count('How many seconds of those events may come at once', 2, { unit: 's' }),
+  RATE_LIMIT_BYTES_PER_S: count('Bytes per second of one source key, of bodies as they are unpacked', 16 * 1024 ** 2, {
+    unit: 'bytes',
+  }),
+  RATE_LIMIT_BURST_S: count('How many seconds of those events and bytes may come at once', 2, { unit: 's' }),
   TIME_PAST_MS_MAX: count("How far back an event's time may lie", 7 * dayMs, { unit: 'ms' }),
   TIME_AHEAD_MS_MAX: count("How far ahead an event's time may lie", 300_000, { unit: 'ms', minimum: 0 }),
 };

@@ -19,7 +19,8 @@ const source = (id: string, fields: object = {}): SnapshotEntity => ({
   status: 'Enabled',
   ...fields,
 });
-const create = (): PublishedSources => new PublishedSources({ eventsPerS: 10, burstS: 2 }, () => undefined);
+const create = (): PublishedSources =>
+  new PublishedSources({ eventsPerS: 10, bytesPerS: 1_000, burstS: 2 }, () => undefined);
 
 test('published sources: a key means its source while that is published and Enabled', () => {
   const sources = create();
@@ -63,10 +64,10 @@ test('published sources: limit and activity outlive a revision', () => {
   const change = account('one', { live: 's1' }, [source('s1')]);
   sources.apply(change);
   const before = sources.byToken('live');
-  expect(before?.bucket.take(20, Date.now())).toBe(0);
+  expect(before?.limits.events.take(20, Date.now())).toBe(0);
   sources.apply(change);
   const after = sources.byToken('live');
-  expect(after?.bucket).toBe(before?.bucket);
+  expect(after?.limits).toBe(before?.limits);
   expect(after?.activity).toBe(before?.activity);
 });
 

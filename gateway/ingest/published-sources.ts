@@ -13,7 +13,10 @@ import { compileWhitelistIps } from '../../shared/admission/address-ranges.ts';
 import { visitorSourceTypes } from '../../shared/collections/source-types.ts';
 import { compileDomains } from '../../shared/admission/allowed-origins.ts';
 
-export type RateLimit = { readonly eventsPerS: number; readonly burstS: number };
+export type RateLimit = { readonly eventsPerS: number; readonly bytesPerS: number; readonly burstS: number };
+
+/** What a key has left of what it may send. */
+type KeyLimits = { readonly events: TokenBucket; readonly bytes: TokenBucket };
 
 const tokenCharactersMax = 250;
 const unknownTokensMax = 10_000;
@@ -29,7 +32,7 @@ export class PublishedSources {
   readonly #bySourceId = new Map<string, PublishedSource>();
   readonly #hashesOfAccount = new Map<string, readonly string[]>();
   readonly #activities = new Map<string, SourceActivity>();
-  readonly #buckets = new Map<string, TokenBucket>();
+  readonly #limits = new Map<string, KeyLimits>();
   /** Events by type of source. */
   readonly tallies = new Map<string, EventTally>();
   // Holds valid tokens only, so it never grows beyond the number of keys.
@@ -66,7 +69,7 @@ export class PublishedSources {
     const compiled = change.config === undefined ? [] : this.#compile(change.config);
     for (const hash of this.#hashesOfAccount.get(change.accountId) ?? []) this.#remove(hash);
     for (const [hash, source] of compiled) this.#add(hash, source);
-    this.#forgetBuckets(this.#hashesOfAccount.get(change.accountId) ?? []);
+    this.#forgetLimits(this.#hashesOfAccount.get(change.accountId) ?? []);
     if (compiled.length === 0) this.#hashesOfAccount.delete(change.accountId);
     else {
       this.#hashesOfAccount.set(
@@ -86,7 +89,7 @@ export class PublishedSources {
       const settings = published.get(key.sourceId);
       if (settings?.status !== 'Enabled') return [];
       const state = {
-        bucket: this.#bucketOf(key.keyHash),
+        limits: this.#limitsOf(key.keyHash),
         activity: this.#activityOf(settings.id),
         tally: this.#tallyOf(settings.type),
         consent,
@@ -106,8 +109,8 @@ export class PublishedSources {
     if (source !== undefined) this.#bySourceId.delete(source.sourceId);
   }
 
-  #forgetBuckets(hashes: readonly string[]): void {
-    for (const hash of hashes) if (!this.#byHash.has(hash)) this.#buckets.delete(hash);
+  #forgetLimits(hashes: readonly string[]): void {
+    for (const hash of hashes) if (!this.#byHash.has(hash)) this.#limits.delete(hash);
   }
 
   #lookUp(token: string): PublishedSource | undefined {
@@ -122,10 +125,10 @@ export class PublishedSources {
     return undefined;
   }
 
-  #bucketOf(hash: string): TokenBucket {
-    const { eventsPerS, burstS } = this.#limit;
-    const make = (): TokenBucket => new TokenBucket(eventsPerS, eventsPerS * burstS, Date.now());
-    return remember(this.#buckets, hash, make);
+  #limitsOf(hash: string): KeyLimits {
+    const { eventsPerS, bytesPerS, burstS } = this.#limit;
+    const bucket = (perS: number): TokenBucket => new TokenBucket(perS, perS * burstS, Date.now());
+    return remember(this.#limits, hash, () => ({ events: bucket(eventsPerS), bytes: bucket(bytesPerS) }));
   }
 
   #activityOf(sourceId: string): SourceActivity {
@@ -193,7 +196,7 @@ export type PublishedSource = {
   readonly signing: Signing;
   /** For what purposes pages ask their visitors. */
   readonly consent: readonly ConsentPurpose[];
-  readonly bucket: TokenBucket;
+  readonly limits: KeyLimits;
   readonly activity: SourceActivity;
   readonly tally: EventTally;
 };
@@ -206,7 +209,7 @@ type Signing =
 
 const unsigned: Signing = { kind: 'none' };
 
-type SourceState = Pick<PublishedSource, 'bucket' | 'activity' | 'tally' | 'consent'>;
+type SourceState = Pick<PublishedSource, 'limits' | 'activity' | 'tally' | 'consent'>;
 
 /** Works out all that requests with this key need. */
 function compileSource(

@@ -135,6 +135,7 @@ class Webhooks {
   }
 
   #admit(exchange: Exchange, body: Buffer, token: string, query: string): void {
+    exchange.bodyBytes = body.length;
     const { admission, settings } = this.#parts;
     const source = admission.sourceOf(token);
     if (source === undefined) return exchange.send(unauthorized);

@@ -33,7 +33,7 @@ function rig() {
     routes: [{ name: 'track' }, { name: 'batch' }],
     requests,
     compatCounts: { mended: 2 },
-    sources: new PublishedSources({ eventsPerS: 1, burstS: 1 }, () => undefined),
+    sources: new PublishedSources({ eventsPerS: 1, bytesPerS: 1, burstS: 1 }, () => undefined),
     commit,
     commitSettings,
     publishTimes,

@@ -85,10 +85,15 @@ class Batches {
   inflate(exchange: Exchange, body: Buffer): void {
     // The bytes handed over are gone when this returns.
     const started = this.#inflater.inflate(Buffer.from(body), (result) => {
-      if (result.kind === 'body') exchange.attempt(() => this.accept(exchange, result.body));
+      if (result.kind === 'body') exchange.attempt(() => this.#acceptUnpacked(exchange, result.body));
       else exchange.send(result.kind === 'malformed' ? malformedGzip : tooLarge(this.#settings.bodyBytesMax));
     });
     if (!started) exchange.send(busy);
+  }
+
+  #acceptUnpacked(exchange: Exchange, body: Buffer): void {
+    exchange.bodyBytes = body.length;
+    this.accept(exchange, body);
   }
 
   accept(exchange: Exchange, body: Buffer): void {

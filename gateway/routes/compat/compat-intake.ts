@@ -97,6 +97,7 @@ export class CompatIntake {
   }
 
   #accept(exchange: Exchange, bytes: Buffer, query: string, dialect: Dialect): void {
+    exchange.bodyBytes = bytes.length;
     const { rowsMax } = this.#settings;
     const read = this.#read(exchange, bytes, dialect);
     if (read === undefined) return;

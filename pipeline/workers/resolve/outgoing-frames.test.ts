@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { decodeHashes, hashEvent } from '../../../shared/contracts/events/event-hash.ts';
-import { decodeResolved } from '../../../shared/contracts/events/resolved-event.ts';
+import { frameLines } from '../../../shared/contracts/events/frame.ts';
+import { decodeResolved, parseResolved } from '../../../shared/contracts/events/resolved-event.ts';
 import { VisitorProperties } from '../../../shared/visitors/visitor-properties.ts';
 import { OutgoingFrames } from './outgoing-frames.ts';
 import type { OutgoingFrame } from './outgoing-frames.ts';
@@ -10,9 +11,9 @@ const properties = new VisitorProperties({ email: 'a@b.c' });
 
 type Added = readonly [account: string, id: string, properties?: VisitorProperties];
 
-function open(frameBytesMax: number, lineBytesMax = 1024 ** 2) {
+function open(frameBytesMax: number, lineBytesMax = 1024 ** 2, writesVisitorsOnce = true) {
   const allowance = new VisitorAllowance({ perByteSent: 2, burstBytes: 4_096, alwaysBytes: 512 });
-  const outgoing = new OutgoingFrames({ frameBytesMax, lineBytesMax }, allowance);
+  const outgoing = new OutgoingFrames({ frameBytesMax, lineBytesMax, writesVisitorsOnce }, allowance);
   const add = ([accountId, id, of = properties]: Added): boolean =>
     outgoing.add({ accountId, hash: hashEvent(accountId, id), json: json(id), visitorId: 'v', properties: of });
   return { outgoing, add };
@@ -91,4 +92,20 @@ test('outgoing frames: an event that is too large with its visitor is not added,
   const { outgoing, add } = open(4_000, 1_150);
   expect([add(['a', '1'.repeat(100), large]), add(['a', '2', large]), add(['a', '3'])]).toEqual([false, true, true]);
   expect(outgoing.finish().flatMap(idsIn)).toEqual(['2', '3']);
+});
+
+test('outgoing frames: for those who cannot read it otherwise a visitor stands in each line', () => {
+  const { outgoing, add } = open(4_000, 4_000, false);
+  expect([add(['a', '1']), add(['a', '2'])]).toEqual([true, true]);
+  for (const { payload } of outgoing.finish()) {
+    for (const line of frameLines(payload)) expect(parseResolved(line).visitor.email).toBe('a@b.c');
+  }
+});
+
+test('outgoing frames: visitors that are cut short are counted by account', () => {
+  const { outgoing, add } = open(100_000);
+  const large = (at: number): VisitorProperties => new VisitorProperties({ bio: `${at}`.repeat(3_000) });
+  for (let at = 1; at <= 3; at += 1) add(['a', `${at}`, large(at)]);
+  add(['b', '1', large(1)]);
+  expect([...outgoing.cutVisitors]).toEqual([['a', 2]]);
 });

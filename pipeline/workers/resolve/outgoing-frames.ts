@@ -33,6 +33,7 @@ export type FrameLimits = {
   readonly frameBytesMax: number;
   /** A line may not be larger. */
   readonly lineBytesMax: number;
+  readonly writesVisitorsOnce: boolean;
 };
 
 type OpenFrame = {
@@ -51,23 +52,19 @@ export class OutgoingFrames {
   readonly #allowance: VisitorAllowance;
   readonly #open = new Map<string, OpenFrame>();
   readonly #closed: OutgoingFrame[] = [];
-  #cutVisitors = 0;
+  /** Visitors that were cut short, by account. */
+  readonly cutVisitors = new Map<string, number>();
 
   constructor(limits: FrameLimits, allowance: VisitorAllowance) {
     this.#limits = limits;
     this.#allowance = allowance;
   }
 
-  /** How many visitors were cut short. */
-  get cutVisitors(): number {
-    return this.#cutVisitors;
-  }
-
   /** False, and nothing is added, where the event is larger with its visitor than a line may be. */
   add({ accountId, hash, json, visitorId, properties }: OutgoingEvent): boolean {
     const frame = this.#frameOf(accountId);
     const known = frame.visitors.get(visitorId);
-    if (known?.properties === properties) {
+    if (this.#limits.writesVisitorsOnce && known?.properties === properties) {
       const line = resolvedLine(visitorId, json, known.reference);
       const bytes = Buffer.byteLength(line);
       if (bytes <= this.#limits.lineBytesMax && this.#hasRoom(frame, bytes)) {
@@ -81,7 +78,7 @@ export class OutgoingFrames {
     const bytes = Buffer.byteLength(line);
     if (bytes > this.#limits.lineBytesMax) return false;
     if (!this.#hasRoom(frame, bytes)) this.#close(accountId, frame);
-    if (travelling !== properties) this.#cutVisitors += 1;
+    if (travelling !== properties) this.cutVisitors.set(accountId, (this.cutVisitors.get(accountId) ?? 0) + 1);
     frame.visitors.set(visitorId, {
       properties,
       reference: visitorReference(frame.writer.events, visitorJson.length),

@@ -97,7 +97,7 @@ async function resolvePart(
   candidates: readonly Candidate[],
   deadLetters: IngestDeadLetter[],
 ): Promise<Omit<ResolvedPart, 'isLast'>> {
-  const { settings, connection, allowance, counts } = context;
+  const { settings, connection, allowance, counts, logger } = context;
   const outcomes = await identify(
     context,
     candidates.map(({ touch }) => touch),
@@ -105,13 +105,20 @@ async function resolvePart(
   context.beginTurn();
   const lineBytesMax = connection.messageBytesMax - messageOverheadBytes;
   const frameBytesMax = Math.min(settings.frameBytesMax, Math.floor(lineBytesMax / 2));
-  const outgoing = new OutgoingFrames({ frameBytesMax, lineBytesMax }, allowance);
+  const outgoing = new OutgoingFrames(
+    { frameBytesMax, lineBytesMax, writesVisitorsOnce: settings.writesVisitorsOnce },
+    allowance,
+  );
   candidates.forEach((candidate, index) => {
     allowance.earn(candidate.touch.accountId, candidate.sentBytes);
     const left = write(candidate, outcomes[index], outgoing);
     if (left !== undefined) leave(context, left, deadLetters);
   });
-  counts.visitors_cut += outgoing.cutVisitors;
+  for (const [accountId, visitors] of outgoing.cutVisitors) {
+    counts.visitors_cut += visitors;
+    if (allowance.isNews(accountId))
+      logger.warn({ accountId }, 'visitors of the account travel cut short: see RESOLVER_VISITOR_SHARE');
+  }
   return { frames: outgoing.finish(), deadLetters };
 }
 

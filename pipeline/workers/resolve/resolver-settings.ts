@@ -1,5 +1,5 @@
 import type { Static, TObject } from 'typebox';
-import { count } from '../../../shared/runtime/variables.ts';
+import { count, flag } from '../../../shared/runtime/variables.ts';
 import type { DeduplicationSettings } from './deduplication.ts';
 import type { VisitorShare } from './visitor-allowance.ts';
 
@@ -11,6 +11,8 @@ export type ResolverSettings = {
   readonly takeEveryMs: number;
   /** Events whose visitors are read and held at a time, at most. */
   readonly partEventsMax: number;
+  /** Whether a visitor stands in a frame once, and not in each line. */
+  readonly writesVisitorsOnce: boolean;
   /** What of their visitors may travel with the events of an account. */
   readonly visitorShare: VisitorShare;
   /** A frame of resolved events is closed before it grows over this. */
@@ -60,7 +62,11 @@ export const resolverEnv = {
     minimum: 0,
   }),
   RESOLVER_PART_EVENTS_MAX: count('Events whose visitors a resolver reads and holds at a time', 1_024),
-  RESOLVER_VISITOR_BYTES_PER_BYTE: count(
+  RESOLVER_VISITORS_ONCE: flag(
+    'A visitor is written once a frame. Off as long as pipelines run that cannot read that: see the upgrade page',
+    true,
+  ),
+  RESOLVER_VISITOR_SHARE: count(
     "Bytes of visitors that travel with an account's events for each byte it sends. A visitor is written once a frame; past this, it travels cut short",
     2,
     { minimum: 0 },
@@ -89,8 +95,9 @@ export function readResolverSettings(env: Static<TObject<typeof resolverEnv>>): 
     framesPerTake: env.RESOLVER_FRAMES_PER_TAKE,
     takeEveryMs: env.RESOLVER_TAKE_EVERY_MS,
     partEventsMax: env.RESOLVER_PART_EVENTS_MAX,
+    writesVisitorsOnce: env.RESOLVER_VISITORS_ONCE,
     visitorShare: {
-      perByteSent: env.RESOLVER_VISITOR_BYTES_PER_BYTE,
+      perByteSent: env.RESOLVER_VISITOR_SHARE,
       burstBytes: env.RESOLVER_VISITOR_BURST_BYTES,
       alwaysBytes: env.RESOLVER_VISITOR_ALWAYS_BYTES,
     },

@@ -14,6 +14,7 @@ export type VisitorShare = {
 
 /** Accounts whose allowance is remembered; one that is forgotten begins with a whole burst. */
 const accountsMax = 10_000;
+const toldEveryMs = 3_600_000;
 
 /**
  * How much of their visitors may travel with the events of an account: in proportion to what it sends, so that tiny events
@@ -22,6 +23,7 @@ const accountsMax = 10_000;
 export class VisitorAllowance {
   readonly #share: VisitorShare;
   readonly #left = new LRUCache<string, number>({ max: accountsMax });
+  readonly #told = new LRUCache<string, true>({ max: accountsMax, ttl: toldEveryMs });
 
   constructor(share: VisitorShare) {
     this.#share = share;
@@ -32,6 +34,13 @@ export class VisitorAllowance {
     const { perByteSent, burstBytes } = this.#share;
     const left = this.#left.get(accountId) ?? burstBytes;
     if (left < burstBytes) this.#left.set(accountId, Math.min(burstBytes, left + bytes * perByteSent));
+  }
+
+  /** Whether an account whose visitors are cut short was not named for an hour. */
+  isNews(accountId: string): boolean {
+    if (this.#told.has(accountId)) return false;
+    this.#told.set(accountId, true);
+    return true;
   }
 
   /** What may travel of a visitor; the same properties where that is all of them. */
