@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { idList, nullable } from '../../shared/contracts/config/define-collection.ts';
+import { nullable } from '../../shared/contracts/config/define-collection.ts';
 import type { CollectionName } from '../../shared/collections/registry.ts';
 import { forbidden, notFound } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
@@ -11,7 +11,8 @@ import { liveVersionId } from '../draft/live-version.ts';
 import { emptySnapshot } from '../draft/snapshot.ts';
 import { hasScope } from '../keys/scopes.ts';
 import type { PublishingService } from '../publishing/publishing-service.ts';
-import { allowlistCollections, createVersion } from './create-version.ts';
+import { allowlistFields } from './allowlist-fields.ts';
+import { createVersion } from './create-version.ts';
 import {
   changesReply,
   diffReply,
@@ -23,6 +24,7 @@ import {
   viewVersion,
 } from './version-view.ts';
 import { diffSnapshots, entityStatus } from './diff.ts';
+import { publishDraft } from './publish-draft.ts';
 import { publishVersion } from './publish-version.ts';
 import { listChanges } from './list-changes.ts';
 import {
@@ -36,13 +38,7 @@ import {
 } from './version-store.ts';
 import { undoChanges } from './undo-changes.ts';
 
-const idsMax = 10_000;
-const allowlists = Object.fromEntries(
-  Object.entries(allowlistCollections).map(([name, collection]) => [
-    name,
-    Type.Optional(nullable(Type.Array(Type.String(), { ...idList(idsMax), description: `Ids of ${collection}.` }))),
-  ]),
-);
+const allowlists = allowlistFields(({ allowlisted }) => allowlisted);
 
 const ignored = Type.Optional(Type.Unknown({ description: 'Read-only: accepted and ignored.' }));
 const readOnly = Object.fromEntries(Object.keys(versionReply.properties).map((field) => [field, ignored]));
@@ -126,12 +122,13 @@ export const versionEndpoints = [
       const toPublish = publish === true;
       if (toPublish && !hasScope(principal.scopes, 'version:publish')) throw forbidden('version:publish');
       const { version, liveId, outboxId } = await edit(services, principal, async (editing) => {
-        const row = await createVersion(editing, request, { secretBox, toPublish });
-        if (!toPublish) {
-          return { version: row, liveId: await liveVersionId(editing.em, principal.accountId), outboxId: undefined };
+        if (toPublish) {
+          const limits = { secretBox, documentBytesMax: publishing.documentBytesMax() };
+          const published = await publishDraft(editing, request, limits);
+          return { ...published, liveId: published.version.id };
         }
-        const published = await publishVersion(editing, row.id, publishing.documentBytesMax());
-        return { ...published, liveId: row.id };
+        const row = await createVersion(editing, request, { secretBox, toPublish });
+        return { version: row, liveId: await liveVersionId(editing.em, principal.accountId), outboxId: undefined };
       });
       if (outboxId !== undefined) await publishing.whenApplied(outboxId);
       return viewVersion(version, liveId);
