@@ -102,6 +102,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'activity',
     'experiments',
     'experiments/assignment',
+    'compat',
     'bootstrap',
     'console-host',
   ],
