@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import type { Static, TObject, TProperties } from 'typebox';
 import { experiments } from '../../shared/collections/experiments.ts';
+import type { ConfigEntityRow } from '../../shared/postgres/entities.ts';
 import { badRequest, conflict, notFound } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import type { CoreServices, Endpoint } from '../api/define-endpoint.ts';
@@ -78,18 +79,24 @@ export const experimentLifecycleEndpoints: readonly Endpoint<Services>[] = [
       return true;
     },
   }),
-  lifecycleEndpoint({
-    kind: 'winner',
+  defineEndpoint({
+    method: 'POST',
+    path: '/rest/v1/experiments/:id/winner',
     scope: 'experiment:stop',
+    id: 'libraryDeclareExperimentWinner',
+    tag: 'Experiments',
     summary:
       'Say which variant of a completed experiment won, or that none did. It changes nothing for visitors and is not ' +
       'published by itself',
-    fields: { winnerVariantId: Type.Optional(variantId) },
-    async take(editing, id, { winnerVariantId }) {
-      await requireCompleted(editing, id);
-      await declareWinner(editing, id, winnerVariantId ?? null);
-      return false;
-    },
+    body: Type.Object({ winnerVariantId: Type.Optional(variantId) }, { additionalProperties: false }),
+    bodyOptional: true,
+    reply: experimentReply,
+    handle: ({ params, body, principal }, services) =>
+      edit(services, principal, async (editing) => {
+        const id = params['id'] ?? '';
+        await requireCompleted(editing, id);
+        return showExperiment(editing.em, await declareWinner(editing, id, body.winnerVariantId ?? null));
+      }),
   }),
 ];
 
@@ -191,10 +198,10 @@ async function refuseControl({ em, principal }: Editing, id: string, chosen: str
   }
 }
 
-async function declareWinner(editing: Editing, id: string, winnerVariantId: string | null): Promise<void> {
+async function declareWinner(editing: Editing, id: string, winnerVariantId: string | null): Promise<ConfigEntityRow> {
   const variants = await loadVariants(editing.em, editing.principal.accountId, id);
   if (winnerVariantId !== null && !variants.some((variant) => variant.id === winnerVariantId)) {
     throw badRequest('winnerVariantId must be a variant of the experiment');
   }
-  await patchEntity(editing, experiments, id, {}, (body) => ({ ...body, winnerVariantId }));
+  return patchEntity(editing, experiments, id, {}, (body) => ({ ...body, winnerVariantId }));
 }

@@ -1,9 +1,11 @@
 import { Type } from 'typebox';
 import { nullable } from '../../shared/contracts/config/define-collection.ts';
+import { personalProperties } from '../../shared/destinations/sdk/person.ts';
 import type { PlatformVocabulary, StandardParameter } from '../../shared/destinations/sdk/standard-events.ts';
 import { platformEvents } from '../../shared/destinations/sdk/platform-events.ts';
 import { findDestinationKind } from '../../shared/destinations/registry.ts';
 import { modificationNames } from '../../shared/routing/modifications/modifications.ts';
+import { inWords } from './in-words.ts';
 
 /** What a mapping of a destination may start from: an event of the platform, or any event under its own name. */
 export type MappingTemplate = {
@@ -89,7 +91,13 @@ export function viewTemplate(type: string, { id, name, description, isDefault }:
   return { id, name, description, isDefault, mappings: propertiesOf(type).map(describeProperty) };
 }
 
-type Property = { readonly property: string; readonly label: string; readonly kind: 'Array' | 'Integer' | 'Text' };
+type Property = {
+  readonly property: string;
+  readonly label: string;
+  readonly kind: 'Array' | 'Integer' | 'Text';
+  /** Where it is taken from, unless that is the property of the event that has its name. */
+  readonly path?: string;
+};
 
 const value = { property: 'value', label: 'Value', kind: 'Text' } as const;
 const currency = { property: 'currency', label: 'Currency', kind: 'Text' } as const;
@@ -114,20 +122,30 @@ const propertyOf: Readonly<Record<StandardParameter, Property>> = {
   searchText,
 };
 
+const ofPerson: readonly Property[] = personalProperties.map((name) => ({
+  property: `visitor.${name}`,
+  label: inWords(name),
+  kind: 'Text',
+  path: `visitor.${name}`,
+}));
+
+/** What is known to matter to platforms that have names for events: money and goods, and who did it. */
 function propertiesOf(type: string): readonly Property[] {
-  const parameters = Object.keys(vocabularyOf(type)?.parameters ?? {}) as StandardParameter[];
-  return [...new Set(parameters.map((parameter) => propertyOf[parameter]))];
+  const vocabulary = vocabularyOf(type);
+  if (vocabulary === undefined) return [];
+  const parameters = Object.keys(vocabulary.parameters) as StandardParameter[];
+  return [...new Set(parameters.map((parameter) => propertyOf[parameter])), ...ofPerson];
 }
 
-function describeProperty({ property, label, kind }: Property) {
+function describeProperty({ property, label, kind, path }: Property) {
   return {
     property,
     label,
     description: null,
     kind,
-    isPII: false,
+    isPII: path !== undefined,
     required: false,
-    map: `{{event.event_properties.${property}}}`,
+    map: `{{${path ?? `event.event_properties.${property}`}}}`,
     modification: null,
     modificationOptions: null,
     options: null,

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { nullable } from '../../shared/contracts/config/define-collection.ts';
 import { modificationNames, modifications } from '../../shared/routing/modifications/modifications.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
+import { inWords } from './in-words.ts';
 
 const variableReply = Type.Object({
   entities: Type.Array(
@@ -97,10 +98,3 @@ const variables = [
   ...contextNames.map((name) => variable(`event.context.${name}`, inWords(name), 0)),
   ...visitorNames.map((name) => variable(`visitor.${name}`, inWords(name), 0)),
 ];
-
-/** `first_name` is First name, `HashedPhone` Hashed phone and `FakeIP` Fake IP. */
-function inWords(name: string): string {
-  const words = name.replaceAll('_', ' ').replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ');
-  const lower = words.replaceAll(/(?<= )[A-Z](?=[a-z])/g, (letter) => letter.toLowerCase());
-  return lower.charAt(0).toUpperCase() + lower.slice(1);
-}
