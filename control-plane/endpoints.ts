@@ -1,5 +1,6 @@
 import { collections } from '../shared/collections/registry.ts';
 import type { CoreServices, Endpoint } from './api/define-endpoint.ts';
+import { accountEndpoints } from './account/endpoints.ts';
 import { activityEndpoints } from './activity/endpoints.ts';
 import type { ActivityEndpointServices } from './activity/endpoints.ts';
 import type { Described } from './api/build-openapi.ts';
@@ -43,6 +44,7 @@ const ownEndpoints: readonly Endpoint<Services>[] = [
   ...eventEndpoints,
   ...ruleEndpoints,
   ...visitorEndpoints,
+  ...accountEndpoints,
   ...keyEndpoints,
   ...auditEndpoints,
   ...activityEndpoints,

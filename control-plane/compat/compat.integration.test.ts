@@ -38,6 +38,18 @@ test('versions: the library publishes with one call, is told once that there is 
   expect((await own.post(`/versions/${taken.body.id}/publish`)).body.isPublished).toBe(true);
 });
 
+test('versions: an account may be set to publish what is created, for any client that does not say', async () => {
+  const account = await plane.newAccount();
+  expect((await account.get('/account')).body).toMatchObject({ id: account.accountId, publishOnCreate: false });
+  expect((await account.patch('/account', { publishOnCreate: true })).body.publishOnCreate).toBe(true);
+  await account.post('/sources', { type: 'NodejsApi' });
+  const narrow = await plane.newKey(account, ['version:create']);
+  expect((await narrow.post('/versions')).status).toBe(403);
+  expect((await narrow.post('/versions', { publish: false })).body.isPublished).toBe(false);
+  expect((await account.post('/versions', { publish: null })).body.isPublished).toBe(true);
+  expect((await account.post('/versions')).status).toBe(409);
+});
+
 test('versions: several publishes at once end in one version, and the others are told that nothing is left', async () => {
   const own = createLibraryClient(plane.baseUrl, await plane.newAccount());
   await own.post('/sources', { type: 'NodejsApi' });

@@ -21,6 +21,8 @@ export const scopeNames: readonly string[] = [
   'key:list',
   'key:create',
   'key:delete',
+  'account:find',
+  'account:update',
   'audit:list',
   'activity:find',
   'system:find',

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { nullable } from '../../shared/contracts/config/define-collection.ts';
 import type { CollectionName } from '../../shared/collections/registry.ts';
+import { publishesOnCreate } from '../account/endpoints.ts';
 import { forbidden, notFound } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import type { CoreServices } from '../api/define-endpoint.ts';
@@ -106,7 +107,7 @@ export const versionEndpoints = [
           nullable(
             Type.Boolean({
               description:
-                'True makes the version live at once, for which the key needs the scope version:publish; 409 where it would change nothing.',
+                'True makes the version live at once, for which the key needs the scope version:publish; 409 where it would change nothing. Null or left out: as the account is set.',
             }),
           ),
         ),
@@ -119,7 +120,7 @@ export const versionEndpoints = [
     async handle({ body, principal }, services: CoreServices & VersionServices) {
       const { publishing, secretBox } = services;
       const { publish, ...request } = body;
-      const toPublish = publish === true;
+      const toPublish = publish ?? (await publishesOnCreate(services.storage.fork(), principal.accountId));
       if (toPublish && !hasScope(principal.scopes, 'version:publish')) throw forbidden('version:publish');
       const { version, liveId, outboxId } = await edit(services, principal, async (editing) => {
         if (toPublish) {

@@ -85,6 +85,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'api',
     'audit',
     'draft',
+    'account',
     'collections',
     'publishing',
     'health',
