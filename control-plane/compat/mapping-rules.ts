@@ -5,10 +5,11 @@ import { mappingPriorityMax, mappings } from '../../shared/collections/mappings.
 import { nullable } from '../../shared/contracts/config/define-collection.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import { modificationNames } from '../../shared/routing/modifications/modifications.ts';
+import { ConfigEntity } from '../../shared/postgres/entities.ts';
 import type { ConfigEntityRow } from '../../shared/postgres/entities.ts';
 import { patchEntity } from '../draft/edit-entities.ts';
 import type { Editing } from '../draft/edit-entities.ts';
-import { findEntity, loadEntities } from '../draft/entity-store.ts';
+import { findEntity } from '../draft/entity-store.ts';
 import { anyLogic } from './given-logic.ts';
 import { templateOf } from './mapping-templates.ts';
 
@@ -87,10 +88,8 @@ export async function rulesOf(
   accountId: string,
   destinationId: string,
 ): Promise<readonly ConfigEntityRow[]> {
-  const rows = await loadEntities(em, accountId, 'mappings');
-  return rows
-    .filter((row) => bodyOf(row).destinationId === destinationId)
-    .toSorted((a, b) => bodyOf(a).priority - bodyOf(b).priority || (a.id < b.id ? -1 : 1));
+  const rows = await em.find(ConfigEntity, { accountId, collection: 'mappings', body: { destinationId } });
+  return rows.toSorted((a, b) => bodyOf(a).priority - bodyOf(b).priority || (a.id < b.id ? -1 : 1));
 }
 
 /** Numbers the rules of one destination from 0 on in this order; its default one keeps its place. */
