@@ -1,11 +1,13 @@
 import { collections } from '../shared/collections/registry.ts';
 import type { CoreServices, Endpoint } from './api/define-endpoint.ts';
+import { accountEndpoints } from './account/endpoints.ts';
 import { activityEndpoints } from './activity/endpoints.ts';
 import type { ActivityEndpointServices } from './activity/endpoints.ts';
-import type { PublicOperations } from './api/build-openapi.ts';
+import type { Described } from './api/build-openapi.ts';
 import type { EventServices } from './events/endpoints.ts';
 import { auditEndpoints } from './audit/endpoints.ts';
 import { collectionEndpoints } from './collections/collection-endpoints.ts';
+import { platformEndpoints } from './compat/endpoints.ts';
 import type { DestinationServices } from './destinations/endpoints.ts';
 import { destinationEndpoints } from './destinations/endpoints.ts';
 import { eventEndpoints } from './events/endpoints.ts';
@@ -30,8 +32,8 @@ import { visitorEndpoints } from './visitors/endpoints.ts';
 // Destinations and sources have endpoints of their own.
 const generic = collections.filter(({ name }) => name !== 'destinations' && name !== 'sources');
 
-/** Every operation of the configuration interface, in the order in which its description shows them. */
-export const endpoints: readonly Endpoint<Services>[] = [
+/** Every operation of the configuration interface of our own, in the order in which its description shows them. */
+const ownEndpoints: readonly Endpoint<Services>[] = [
   ...destinationEndpoints,
   ...replayEndpoints,
   ...sourceEndpoints,
@@ -42,6 +44,7 @@ export const endpoints: readonly Endpoint<Services>[] = [
   ...eventEndpoints,
   ...ruleEndpoints,
   ...visitorEndpoints,
+  ...accountEndpoints,
   ...keyEndpoints,
   ...auditEndpoints,
   ...activityEndpoints,
@@ -49,11 +52,29 @@ export const endpoints: readonly Endpoint<Services>[] = [
   ...sessionEndpoints,
 ];
 
-/** What needs no key, as the description shows it. */
-export const publicOperations: readonly PublicOperations[] = [
-  { tag: 'Experiment assignments', paths: assignmentPaths },
-  sessionOperations,
+/** The documents that describe the endpoints: the interface's own, and one of what is there for other clients. */
+export const documents: readonly Described[] = [
+  {
+    name: undefined,
+    title: 'Sluice configuration interface',
+    description:
+      'Destinations, sources and the other configuration of an account. Changes are a draft until a version is created and published.',
+    endpoints: ownEndpoints,
+    publicOperations: [{ tag: 'Experiment assignments', paths: assignmentPaths }, sessionOperations],
+  },
+  {
+    name: 'platform-library',
+    title: 'Sluice for the platform library of the specified service',
+    description:
+      'What that library asks for and the configuration interface has at another address or in another shape. Requests ' +
+      'to addresses that are in both documents are answered as this one says where they carry the header `x-stainless-lang`, ' +
+      'which the library sends with each; every other operation of it is in the document of the interface itself.',
+    endpoints: platformEndpoints,
+    publicOperations: [],
+  },
 ];
+
+export const endpoints: readonly Endpoint<Services>[] = documents.flatMap((document) => document.endpoints);
 
 /** What endpoints work with. */
 export type Services = CoreServices &

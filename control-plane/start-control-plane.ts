@@ -38,8 +38,9 @@ import { addDescriptionRoutes } from './api/description-routes.ts';
 import { createPolledFeeds } from './api/polled-feeds.ts';
 import { bootstrap } from './bootstrap/bootstrap.ts';
 import { loadConsole } from './console-host/serve-console.ts';
+import { whyLeftOut } from './compat/left-out.ts';
 import { createDestinationTests } from './destinations/destination-tests.ts';
-import { endpoints, publicOperations } from './endpoints.ts';
+import { documents, endpoints } from './endpoints.ts';
 import { readNewestEvents } from './events/read-newest-events.ts';
 import type { ControlPlaneEnv } from './env.ts';
 import { createAssigner } from './experiments/assignment/assigner.ts';
@@ -229,12 +230,13 @@ export async function startControlPlane(
     hasScope,
     eventStreams,
     endpoints,
+    whyMissing: whyLeftOut,
     tls: readTlsTexts(env),
     services,
     logger,
     counts: http,
     addPublicRoutes: (instance) => {
-      addDescriptionRoutes(instance, endpoints, publicOperations);
+      addDescriptionRoutes(instance, documents);
       addSessionRoutes(instance, { storage, secretBox, now, refusedLogins, isTls, sessionMs: env.CONSOLE_SESSION_MS });
       addConsole(instance);
       serveExperiments(instance, { experiments, clientAddress, counts: http, logger });

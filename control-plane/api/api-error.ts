@@ -29,6 +29,11 @@ export function notFound(what: string): ApiError {
   return new ApiError(404, 'not_found', `${what} not found`);
 }
 
+/** Of an address that other services have and this one has not, and never will have for want of what it is about. */
+export function leftOut(reason: string): ApiError {
+  return new ApiError(404, 'left_out', reason);
+}
+
 export const conflictCode = 'conflict';
 
 /** What is there already forbids it, and will the next time: clients that retry a 409 are told not to. */

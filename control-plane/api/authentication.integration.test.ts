@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ApiKey } from '../../shared/postgres/entities.ts';
 import { endpoints } from '../endpoints.ts';
 import { scopeNames } from '../keys/scopes.ts';
-import type { Client } from '../testing/client.ts';
+import type { Call, Client } from '../testing/client.ts';
 import { startTestControlPlane } from '../testing/test-control-plane.ts';
 import type { TestControlPlane } from '../testing/test-control-plane.ts';
 
@@ -73,6 +73,11 @@ test('order of answers: 401 before 403 before 400 before 404', async () => {
   expect((await statusWith(bearer(client.key), 'PATCH', path, '{}')).status).toBe(404);
 });
 
+/** As the client asks that the endpoint is for. */
+function asked({ client: caller }: (typeof endpoints)[number], call: Call = {}): Call {
+  return caller === undefined ? call : { ...call, headers: { 'x-stainless-lang': 'js' } };
+}
+
 test('scopes: every endpoint is open to its own scope, to all, and to no other', async () => {
   // One key without a scope in turn: what it needs is in the message.
   const id = '00000000-0000-7000-8000-000000000000';
@@ -83,7 +88,7 @@ test('scopes: every endpoint is open to its own scope, to all, and to no other',
     const path = endpoint.path.replace('/rest/v1', '').replace(':id', id);
     const others = scopeNames.filter((one) => one !== 'all' && one !== scope && one !== 'version:publish');
     const without = await plane.newKey(client, others);
-    const answer = await without.call(endpoint.method, path);
+    const answer = await without.call(endpoint.method, path, asked(endpoint));
     expect([endpoint.id, answer.status, answer.body.error]).toEqual([
       endpoint.id,
       403,
@@ -92,7 +97,7 @@ test('scopes: every endpoint is open to its own scope, to all, and to no other',
     // A stream that is open does not end by itself; that it opens is tested with what it says.
     if (endpoint.streams) continue;
     const only = await plane.newKey(client, [scope]);
-    expect((await only.call(endpoint.method, path)).status).not.toBe(403);
+    expect((await only.call(endpoint.method, path, asked(endpoint))).status).not.toBe(403);
   }
 });
 
@@ -110,6 +115,8 @@ test('scopes: source:view is source:find, and version:publish covers create, rev
 /** Bodies of what takes no empty one. */
 const bodies: Readonly<Record<string, unknown>> = {
   rolloutExperiment: { variantId: 'nothing' },
+  libraryRolloutExperiment: { variantId: 'nothing' },
+  libraryPutDefaultMapping: { mappings: [] },
   startReplay: { what: 'dead-letters' },
 };
 
@@ -131,7 +138,8 @@ test("accounts: another account's ids are 404 everywhere", async () => {
     const kind = endpoint.path.split('/')[3] ?? '';
     const path = endpoint.path.replace('/rest/v1', '').replace(':id', ids[kind] ?? 'nothing');
     const body = bodies[endpoint.id] ?? {};
-    const answer = await stranger.call(endpoint.method, path, endpoint.body === undefined ? {} : { body });
+    const call = asked(endpoint, endpoint.body === undefined ? {} : { body });
+    const answer = await stranger.call(endpoint.method, path, call);
     expect([endpoint.id, answer.status]).toEqual([endpoint.id, 404]);
   }
   for (const list of ['/destinations', '/sources', '/versions', '/collections/allowedEvents', '/audit']) {

@@ -22,11 +22,18 @@ const shouldRetry = {
 /** Operations that are no endpoints: they need no API key, and stand under a tag of their own. */
 export type PublicOperations = { readonly tag: string; readonly paths: JsonObject };
 
+/** What a document of operations is made of. */
+export type Described = {
+  /** The last part of its address, `openapi/<name>`; undefined: it is the document of the interface itself. */
+  readonly name: string | undefined;
+  readonly title: string;
+  readonly description: string;
+  readonly endpoints: readonly Endpoint[];
+  readonly publicOperations: readonly PublicOperations[];
+};
+
 /** The OpenAPI 3.1 document of the endpoints: made from the schemas that validate. */
-export function buildOpenApi(
-  endpoints: readonly Endpoint[],
-  publicOperations: readonly PublicOperations[],
-): JsonObject {
+export function buildOpenApi({ title, description, endpoints, publicOperations }: Described): JsonObject {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const endpoint of endpoints) {
     const path = endpoint.path.replaceAll(/:(\w+)/g, '{$1}');
@@ -35,12 +42,7 @@ export function buildOpenApi(
   }
   return {
     openapi: '3.1.0',
-    info: {
-      title: 'Sluice configuration interface',
-      version: '1.0.0',
-      description:
-        'Destinations, sources and the other configuration of an account. Changes are a draft until a version is created and published.',
-    },
+    info: { title, version: '1.0.0', description },
     tags: [...new Set([...endpoints, ...publicOperations].map(({ tag }) => tag))].map((name) => ({ name })),
     paths: Object.assign(paths, ...publicOperations.map((operations) => operations.paths)) as JsonObject,
     security: [{ apiKey: [] }],

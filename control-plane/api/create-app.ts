@@ -6,8 +6,9 @@ import { uuidv7 } from 'uuidv7';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { CoreServices, Endpoint, Principal } from './define-endpoint.ts';
 import type { ApiError } from './api-error.ts';
-import { forbidden, notFound, unauthorized } from './api-error.ts';
+import { forbidden, leftOut, notFound, unauthorized } from './api-error.ts';
 import { readJson } from './checked-json.ts';
+import { clientOf } from './client-of.ts';
 import type { EventStreams, Feed } from './event-streams.ts';
 import { answerFailure, failureOf } from './failure.ts';
 import type { HttpCounts } from './http-counts.ts';
@@ -26,6 +27,8 @@ export type AppOptions<Services extends CoreServices> = {
   readonly tls: TlsTexts | undefined;
   readonly counts: HttpCounts;
   readonly eventStreams: EventStreams;
+  /** A sentence on why there is nothing at an address that others have; undefined: it is just not known. */
+  whyMissing(path: string): string | undefined;
   /** Adds routes that need no key: descriptions and pages. */
   addPublicRoutes(app: FastifyInstance): void;
 };
@@ -48,7 +51,11 @@ export function createApp<Services extends CoreServices>(options: AppOptions<Ser
     exposeHeadRoutes: false,
     // What comes on a connection that is still open is answered while the service ends, as anything else is.
     return503OnClosing: false,
-    routerOptions: { maxParamLength: pathParameterCharsMax, ignoreTrailingSlash: true },
+    routerOptions: {
+      maxParamLength: pathParameterCharsMax,
+      ignoreTrailingSlash: true,
+      constraints: { [byClient.name]: byClient },
+    },
     frameworkErrors: (error, request, reply) => void fail(failureOf(error), request, reply),
     clientErrorHandler: answerMalformedHttp,
   });
@@ -72,11 +79,28 @@ export function createApp<Services extends CoreServices>(options: AppOptions<Ser
     counts.count(request.routeOptions.url ?? 'unknown', request.method, reply.statusCode, reply.elapsedTime);
   });
   app.setErrorHandler((error, request, reply) => fail(failureOf(error), request, reply));
-  app.setNotFoundHandler((request, reply) => fail(notFound('address'), request, reply));
+  app.setNotFoundHandler((request, reply) => {
+    const reason = options.whyMissing(request.url);
+    return fail(reason === undefined ? notFound('address') : leftOut(reason), request, reply);
+  });
   options.addPublicRoutes(app);
   for (const endpoint of options.endpoints) addEndpoint(app, endpoint, options);
   return app;
 }
+
+/** Lets an endpoint answer the requests of one client only, beside the one that answers everybody else's. */
+const byClient = {
+  name: 'client',
+  storage<Handler>() {
+    const handlers = new Map<string, Handler>();
+    return {
+      get: (client: string) => handlers.get(client) ?? null,
+      set: (client: string, handler: Handler) => void handlers.set(client, handler),
+    };
+  },
+  validate: () => undefined,
+  deriveConstraint: (request: { readonly headers: IncomingHttpHeaders }) => clientOf(request.headers) ?? 'any other',
+};
 
 const principals = new WeakMap<FastifyRequest, Principal>();
 
@@ -89,6 +113,7 @@ function addEndpoint<Services extends CoreServices>(
   app.route({
     method: endpoint.method,
     url: endpoint.path,
+    ...(endpoint.client === undefined ? {} : { constraints: { [byClient.name]: endpoint.client } }),
     // Before the body is read: a request without a key learns nothing of what is wrong with it.
     onRequest: async (request) => {
       const principal = await authenticate(request.headers);

@@ -2,6 +2,7 @@ import type { Pool } from 'pg';
 import type { Static, TObject, TSchema } from 'typebox';
 import type { Storage } from '../../shared/postgres/open-storage.ts';
 import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
+import type { Client } from './client-of.ts';
 import type { Paginator } from './pagination.ts';
 
 export type EndpointInput<Query, Body> = {
@@ -23,9 +24,11 @@ export type CoreServices = {
 
 /** One operation of the configuration interface. What validates it also describes it. */
 export type Endpoint<Services extends CoreServices = CoreServices> = {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** With parameters as `:name`. */
   readonly path: string;
+  /** Whose requests it answers where another endpoint of the same address answers everybody else's; undefined: everybody's. */
+  readonly client: Client | undefined;
   /** The scope a key needs; undefined: any key will do. */
   scope(params: Readonly<Record<string, string>>): string | undefined;
   readonly id: string;
@@ -44,8 +47,9 @@ export type Endpoint<Services extends CoreServices = CoreServices> = {
 
 type Declared<Query extends TObject, Body extends TSchema, Services extends CoreServices> = Omit<
   Endpoint,
-  'scope' | 'query' | 'body' | 'bodyOptional' | 'streams' | 'handle'
+  'client' | 'scope' | 'query' | 'body' | 'bodyOptional' | 'streams' | 'handle'
 > & {
+  readonly client?: Client;
   readonly scope: string | undefined | Endpoint['scope'];
   readonly streams?: boolean;
   readonly query?: Query;
@@ -62,6 +66,7 @@ export function defineEndpoint<
 >(declared: Declared<Query, Body, Services>): Endpoint<Services> {
   const { scope } = declared;
   return {
+    client: undefined,
     bodyOptional: false,
     streams: false,
     ...declared,

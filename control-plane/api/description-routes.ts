@@ -1,17 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import type { Endpoint } from './define-endpoint.ts';
-import type { PublicOperations } from './build-openapi.ts';
+import type { Described } from './build-openapi.ts';
 import { buildOpenApi } from './build-openapi.ts';
 
-/** Adds what needs no key: the OpenAPI document, and a page to read it and try it in a browser. */
-export function addDescriptionRoutes(
-  app: FastifyInstance,
-  endpoints: readonly Endpoint[],
-  publicOperations: readonly PublicOperations[],
-): void {
-  const document = JSON.stringify(buildOpenApi(endpoints, publicOperations));
-  app.get('/rest/v1/openapi', (_request, reply) => reply.type('application/json; charset=utf-8').send(document));
+/** Adds what needs no key: the OpenAPI documents, and a page to read the first and try it in a browser. */
+export function addDescriptionRoutes(app: FastifyInstance, documents: readonly Described[]): void {
+  for (const described of documents) {
+    const document = JSON.stringify(buildOpenApi(described));
+    const path = described.name === undefined ? '/rest/v1/openapi' : `/rest/v1/openapi/${described.name}`;
+    app.get(path, (_request, reply) => reply.type('application/json; charset=utf-8').send(document));
+  }
   app.get('/rest/v1/reference', (_request, reply) =>
     reply
       .type('text/html; charset=utf-8')

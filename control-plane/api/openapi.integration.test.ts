@@ -1,6 +1,6 @@
 import { Script } from 'node:vm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { endpoints } from '../endpoints.ts';
+import { documents, endpoints } from '../endpoints.ts';
 import { scopeNames } from '../keys/scopes.ts';
 import { startTestControlPlane } from '../testing/test-control-plane.ts';
 import type { TestControlPlane } from '../testing/test-control-plane.ts';
@@ -20,31 +20,36 @@ function refsOf(node: unknown): string[] {
   return Object.entries(node).flatMap(([key, value]) => (key === '$ref' ? [String(value)] : refsOf(value)));
 }
 
-test('openapi: public, describes every endpoint with its scope, and every reference leads somewhere', async () => {
-  const answer = await fetch(`${plane.baseUrl}/rest/v1/openapi`);
-  expect(answer.status).toBe(200);
-  const document = (await answer.json()) as {
-    openapi: string;
-    paths: Readonly<Record<string, Readonly<Record<string, Node>>>>;
-    components: { schemas: Node };
-  };
-  expect(document.openapi).toBe('3.1.0');
-  for (const { method, path, id, scope } of endpoints) {
-    const operation = document.paths[path.replaceAll(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()];
-    const needed = scope({});
-    const description = needed === undefined ? 'Any key.' : `Scope: \`${needed}\`.`;
-    expect(operation).toMatchObject({ operationId: id, description });
-    expect(Object.keys(operation?.['responses'] as Node)).toEqual(
-      expect.arrayContaining(['200', '400', '401', '403', '404', '500']),
+test.each(documents)(
+  'openapi $name: public, describes every endpoint with its scope, and every reference leads somewhere',
+  async (described) => {
+    const answer = await fetch(
+      `${plane.baseUrl}/rest/v1/openapi${described.name === undefined ? '' : `/${described.name}`}`,
     );
-  }
-  const refs = refsOf(document);
-  expect(refs).toContain('#/components/schemas/Error');
-  for (const ref of refs) {
-    expect(Object.keys(document.components.schemas)).toContain(ref.replace('#/components/schemas/', ''));
-  }
-  expect(JSON.stringify(document)).not.toMatch(/"\$defs"|"\$id"/);
-});
+    expect(answer.status).toBe(200);
+    const document = (await answer.json()) as {
+      openapi: string;
+      paths: Readonly<Record<string, Readonly<Record<string, Node>>>>;
+      components: { schemas: Node };
+    };
+    expect(document.openapi).toBe('3.1.0');
+    for (const { method, path, id, scope } of described.endpoints) {
+      const operation = document.paths[path.replaceAll(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()];
+      const needed = scope({});
+      const description = needed === undefined ? 'Any key.' : `Scope: \`${needed}\`.`;
+      expect(operation).toMatchObject({ operationId: id, description });
+      expect(Object.keys(operation?.['responses'] as Node)).toEqual(
+        expect.arrayContaining(['200', '400', '401', '403', '404', '500']),
+      );
+    }
+    const refs = refsOf(document);
+    expect(refs).toContain('#/components/schemas/Error');
+    for (const ref of refs) {
+      expect(Object.keys(document.components.schemas)).toContain(ref.replace('#/components/schemas/', ''));
+    }
+    expect(JSON.stringify(document)).not.toMatch(/"\$defs"|"\$id"/);
+  },
+);
 
 test('openapi: says what an empty limitedToSourceIds means, wherever the field stands', async () => {
   const document = await (await fetch(`${plane.baseUrl}/rest/v1/openapi`)).text();

@@ -62,6 +62,15 @@ export async function listEntities(
   return query.orderBy({ createdAt: 'desc', id: 'desc' }).limit(page.limit).getResultList();
 }
 
+/** Every entity of a collection, newest first: for what is looked at whole, as a version is. */
+export function loadEntities(
+  em: EntityManager,
+  accountId: string,
+  collection: CollectionName,
+): Promise<ConfigEntityRow[]> {
+  return em.find(ConfigEntity, { accountId, collection }, { orderBy: { createdAt: 'desc', id: 'desc' } });
+}
+
 /** Where an entity stands in its list. */
 export function entityPosition(row: ConfigEntityRow): Position {
   return [row.createdAt.getTime(), row.id];

@@ -79,7 +79,11 @@ export const readExperimentResults = defineEndpoint({
 });
 
 /** The experiment as the account runs it: that is what visitors saw. Else as its draft has it. */
-async function findMeasured(storage: Storage, accountId: string, id: string): Promise<MeasuredExperiment | undefined> {
+export async function findMeasured(
+  storage: Storage,
+  accountId: string,
+  id: string,
+): Promise<MeasuredExperiment | undefined> {
   const em = storage.fork();
   const { experiments, experimentVariants } = await liveContent(em, accountId);
   const live = experiments.find((one) => one.id === id);

@@ -7,7 +7,7 @@ import { pageOf, pageQuery } from '../api/pagination.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { edit } from '../draft/edit-entities.ts';
 import { addApiKey, listApiKeys, revokeApiKey } from './key-store.ts';
-import { hasScope, scopeNames } from './scopes.ts';
+import { grantableNames, hasScope } from './scopes.ts';
 
 const instant = Type.String({ format: 'date-time' });
 
@@ -36,7 +36,7 @@ function viewKey(row: ApiKeyRow): Record<string, unknown> {
   };
 }
 
-const scope = Type.Enum([...scopeNames, 'source:view']);
+const scope = Type.Enum([...grantableNames]);
 
 export const keyEndpoints = [
   defineEndpoint({

@@ -1,6 +1,8 @@
 import { collectionNames } from '../../shared/collections/registry.ts';
+import type { CollectionName } from '../../shared/collections/registry.ts';
 
 const entityActions = ['list', 'find', 'create', 'update', 'delete'] as const;
+type EntityAction = (typeof entityActions)[number];
 const servedOnTheirOwn = new Set(['destinations', 'sources']);
 
 /** Every scope a key can carry. */
@@ -19,18 +21,48 @@ export const scopeNames: readonly string[] = [
   'key:list',
   'key:create',
   'key:delete',
+  'account:find',
+  'account:update',
   'audit:list',
   'activity:find',
   'system:find',
   ...collectionNames
     .filter((name) => !servedOnTheirOwn.has(name))
     .flatMap((name) => entityActions.map((action) => `${name}:${action}`)),
+  // The platform library's own: to start and end experiments and publish that, and to know what mappings may be made of.
+  'experiment:start',
+  'experiment:stop',
+  'variables:find-default',
+  'variables:find-custom',
 ];
+
+/** Collections whose scopes the platform library of the specified service knows under another name. */
+const libraryNouns = {
+  allowedEvents: 'allowedEvent',
+  globalDispatchCenters: 'globalDispatch',
+  mappings: 'mapping',
+  experiments: 'experiment',
+} as const satisfies Partial<Record<CollectionName, string>>;
+
+/** To it a variant is a part of its experiment. */
+const variantScopes: Readonly<Record<EntityAction, string>> = {
+  list: 'experiment:find',
+  find: 'experiment:find',
+  create: 'experiment:update',
+  update: 'experiment:update',
+  delete: 'experiment:update',
+};
 
 /** Other names and wider scopes that stand for a scope. */
 const alternatives: Readonly<Record<string, readonly string[]>> = {
   'source:find': ['source:view'],
   'version:create': ['version:publish'],
+  ...Object.fromEntries(
+    entityActions.flatMap((action) => [
+      ...Object.entries(libraryNouns).map(([ours, theirs]) => [`${ours}:${action}`, [`${theirs}:${action}`]]),
+      [`experimentVariants:${action}`, [variantScopes[action]]],
+    ]),
+  ),
 };
 
 /** Whether a key with `granted` may do what needs `scope`. */
@@ -39,7 +71,13 @@ export function hasScope(granted: readonly string[], scope: string): boolean {
   return granted.some((one) => enough.includes(one));
 }
 
-/** Names a key can be created with: the scopes, and the old name of one. */
+/** Names a key can be created with: the scopes, the old name of one, and those the platform library has for ours. */
+export const grantableNames: readonly string[] = [
+  ...scopeNames,
+  'source:view',
+  ...Object.values(libraryNouns).flatMap((noun) => entityActions.map((action) => `${noun}:${action}`)),
+];
+
 export function isScope(name: string): boolean {
-  return name === 'source:view' || scopeNames.includes(name);
+  return grantableNames.includes(name);
 }

@@ -14,7 +14,8 @@ import { entityPosition, findEntity, listEntities } from '../draft/entity-store.
 import type { LiveValues } from '../health/live-values.ts';
 import { addToOutbox } from '../publishing/outbox.ts';
 import type { PublishingService } from '../publishing/publishing-service.ts';
-import { createSource, issueSourceKeys, readSourceTokens } from './create-source.ts';
+import { createSource, issueSourceKeys } from './create-source.ts';
+import { revealTokens } from './reveal-tokens.ts';
 import { publishedSources } from '../draft/live-version.ts';
 import { sealSourceSecrets, sourceSealers } from './source-secrets.ts';
 import { sourceReply, tokensReply, viewSource, viewTokens } from './source-view.ts';
@@ -130,15 +131,9 @@ export const sourceEndpoints = [
     tag: 'Sources',
     summary: 'The keys events are sent with',
     reply: tokensReply,
-    async handle({ params, principal }, { storage, secretBox, ingestUrl, now }: CoreServices & SourceServices) {
-      const em = storage.fork();
-      const row = await findEntity(em, principal.accountId, 'sources', params['id'] ?? '');
-      const tokens = row === undefined ? undefined : await readSourceTokens(em, secretBox, row);
-      if (row === undefined || tokens === undefined) throw notFound('source');
-      // What cannot be audited is not shown.
-      recordAudit(em, principal, { action: 'source.read-tokens', collection: 'sources', entityId: row.id }, now());
-      await em.flush();
-      return viewTokens(row, tokens, ingestUrl);
+    async handle({ params, principal }, services: CoreServices & SourceServices) {
+      const { row, tokens } = await revealTokens(services, principal, params['id'] ?? '');
+      return viewTokens(row, tokens, services.ingestUrl);
     },
   }),
   defineEndpoint({

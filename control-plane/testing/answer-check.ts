@@ -1,8 +1,7 @@
 import { Compile } from 'typebox/compile';
 import { isJsonObject } from '../../shared/runtime/json.ts';
 import { buildOpenApi } from '../api/build-openapi.ts';
-import type { Endpoint } from '../api/define-endpoint.ts';
-import { publicOperations } from '../endpoints.ts';
+import type { Described } from '../api/build-openapi.ts';
 
 /** Throws when an answer is not what the OpenAPI document says of its operation and status. */
 export type AnswerCheck = (method: string, path: string, status: number, body: unknown) => void;
@@ -15,23 +14,30 @@ type Operation = {
   readonly responses: Readonly<Record<string, { readonly content: { 'application/json': { schema: object } } }>>;
 };
 
-export function createAnswerCheck(endpoints: readonly Endpoint[]): AnswerCheck {
+/** Checks by the first of the documents that has the operation. */
+export function createAnswerCheck(documents: readonly Described[]): AnswerCheck {
+  const checks = documents.map(createDocumentCheck);
+  return (method, url, status, body) => {
+    const path = url.split('?')[0] ?? '';
+    if (checks.some((check) => check(method, path, status, body))) return;
+    if (status !== 404) throw new Error(`${method} ${path} answered ${status} and is not in the OpenAPI documents`);
+  };
+}
+
+/** False where the document does not have the operation. */
+function createDocumentCheck(described: Described): (...answer: Parameters<AnswerCheck>) => boolean {
   // As a client gets it: through JSON.
-  const document = JSON.parse(JSON.stringify(buildOpenApi(endpoints, publicOperations))) as Document;
+  const document = JSON.parse(JSON.stringify(buildOpenApi(described))) as Document;
   const definitions = withLocalRefs(document.components.schemas);
   const checks = new Map<string, ReturnType<typeof Compile>>();
   const routes = Object.keys(document.paths)
     // A path without parameters wins over one with.
     .sort((a, b) => Number(a.includes('{')) - Number(b.includes('{')))
     .map((path) => ({ path, matches: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`) }));
-  return (method, url, status, body) => {
-    const path = url.split('?')[0] ?? '';
+  return (method, path, status, body) => {
     const route = routes.find(({ matches }) => matches.test(path));
     const operation = route === undefined ? undefined : document.paths[route.path]?.[method.toLowerCase()];
-    if (route === undefined || operation === undefined) {
-      if (status !== 404) throw new Error(`${method} ${path} answered ${status} and is not in the OpenAPI document`);
-      return;
-    }
+    if (route === undefined || operation === undefined) return false;
     const key = `${method} ${route.path} ${status}`;
     let check = checks.get(key);
     if (check === undefined) {
@@ -40,7 +46,7 @@ export function createAnswerCheck(endpoints: readonly Endpoint[]): AnswerCheck {
       check = Compile({ ...(withLocalRefs(schema) as object), $defs: definitions });
       checks.set(key, check);
     }
-    if (check.Check(body)) return;
+    if (check.Check(body)) return true;
     const [error] = check.Errors(body);
     throw new Error(`${key}: ${error?.instancePath} ${error?.message}: ${JSON.stringify(body).slice(0, 2_000)}`);
   };

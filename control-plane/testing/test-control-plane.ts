@@ -10,7 +10,7 @@ import { Account } from '../../shared/postgres/entities.ts';
 import { openStorage } from '../../shared/postgres/open-storage.ts';
 import type { Storage } from '../../shared/postgres/open-storage.ts';
 import { createTestDatabase, startTestNats } from '../../shared/testing/servers.ts';
-import { endpoints } from '../endpoints.ts';
+import { documents } from '../endpoints.ts';
 import type { ControlPlaneEnv } from '../env.ts';
 import { addApiKey } from '../keys/key-store.ts';
 import { startControlPlane } from '../start-control-plane.ts';
@@ -39,7 +39,7 @@ export type TestControlPlane = {
 export type AnotherControlPlane = Pick<TestControlPlane, 'baseUrl' | 'metrics' | 'stop'>;
 
 const mebibyte = 1024 ** 2;
-const check = createAnswerCheck(endpoints);
+const check = createAnswerCheck(documents);
 
 export async function startTestControlPlane(changes: Partial<ControlPlaneEnv> = {}): Promise<TestControlPlane> {
   const [database, nats] = await Promise.all([createTestDatabase(), startTestNats({ syncAlways: false })]);

@@ -39,11 +39,9 @@ export async function createVersion(
 
 export type AllowlistName = `include${Capitalize<CollectionName>}`;
 
-/** The allowlists of version create, and the collection each one limits. */
+/** The allowlists of version create, and the collection each one limits. Who offers which of them is not said here. */
 export const allowlistCollections = Object.fromEntries(
-  collections
-    .filter(({ allowlisted }) => allowlisted)
-    .map(({ name }) => [`include${name.slice(0, 1).toUpperCase()}${name.slice(1)}`, name]),
+  collections.map(({ name }) => [`include${name.slice(0, 1).toUpperCase()}${name.slice(1)}`, name]),
 ) as Readonly<Record<AllowlistName, CollectionName>>;
 
 export type Allowlists = { readonly [Name in AllowlistName]?: readonly string[] | null };

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
-import { idList, nullable } from '../../shared/contracts/config/define-collection.ts';
+import { nullable } from '../../shared/contracts/config/define-collection.ts';
 import type { CollectionName } from '../../shared/collections/registry.ts';
+import { publishesOnCreate } from '../account/endpoints.ts';
 import { forbidden, notFound } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import type { CoreServices } from '../api/define-endpoint.ts';
@@ -11,7 +12,8 @@ import { liveVersionId } from '../draft/live-version.ts';
 import { emptySnapshot } from '../draft/snapshot.ts';
 import { hasScope } from '../keys/scopes.ts';
 import type { PublishingService } from '../publishing/publishing-service.ts';
-import { allowlistCollections, createVersion } from './create-version.ts';
+import { allowlistFields } from './allowlist-fields.ts';
+import { createVersion } from './create-version.ts';
 import {
   changesReply,
   diffReply,
@@ -23,6 +25,7 @@ import {
   viewVersion,
 } from './version-view.ts';
 import { diffSnapshots, entityStatus } from './diff.ts';
+import { publishDraft } from './publish-draft.ts';
 import { publishVersion } from './publish-version.ts';
 import { listChanges } from './list-changes.ts';
 import {
@@ -36,13 +39,7 @@ import {
 } from './version-store.ts';
 import { undoChanges } from './undo-changes.ts';
 
-const idsMax = 10_000;
-const allowlists = Object.fromEntries(
-  Object.entries(allowlistCollections).map(([name, collection]) => [
-    name,
-    Type.Optional(nullable(Type.Array(Type.String(), { ...idList(idsMax), description: `Ids of ${collection}.` }))),
-  ]),
-);
+const allowlists = allowlistFields(({ allowlisted }) => allowlisted);
 
 const ignored = Type.Optional(Type.Unknown({ description: 'Read-only: accepted and ignored.' }));
 const readOnly = Object.fromEntries(Object.keys(versionReply.properties).map((field) => [field, ignored]));
@@ -110,7 +107,7 @@ export const versionEndpoints = [
           nullable(
             Type.Boolean({
               description:
-                'True makes the version live at once, for which the key needs the scope version:publish; 409 where it would change nothing.',
+                'True makes the version live at once, for which the key needs the scope version:publish; 409 where it would change nothing. Null or left out: as the account is set.',
             }),
           ),
         ),
@@ -123,15 +120,16 @@ export const versionEndpoints = [
     async handle({ body, principal }, services: CoreServices & VersionServices) {
       const { publishing, secretBox } = services;
       const { publish, ...request } = body;
-      const toPublish = publish === true;
+      const toPublish = publish ?? (await publishesOnCreate(services.storage.fork(), principal.accountId));
       if (toPublish && !hasScope(principal.scopes, 'version:publish')) throw forbidden('version:publish');
       const { version, liveId, outboxId } = await edit(services, principal, async (editing) => {
-        const row = await createVersion(editing, request, { secretBox, toPublish });
-        if (!toPublish) {
-          return { version: row, liveId: await liveVersionId(editing.em, principal.accountId), outboxId: undefined };
+        if (toPublish) {
+          const limits = { secretBox, documentBytesMax: publishing.documentBytesMax() };
+          const published = await publishDraft(editing, request, limits);
+          return { ...published, liveId: published.version.id };
         }
-        const published = await publishVersion(editing, row.id, publishing.documentBytesMax());
-        return { ...published, liveId: row.id };
+        const row = await createVersion(editing, request, { secretBox, toPublish });
+        return { version: row, liveId: await liveVersionId(editing.em, principal.accountId), outboxId: undefined };
       });
       if (outboxId !== undefined) await publishing.whenApplied(outboxId);
       return viewVersion(version, liveId);

@@ -48,7 +48,7 @@ async function apply(em: EntityManager, accountId: string, step: UndoStep, now: 
   }
 }
 
-const unstarted = { status: 'Draft', rolloutVariantId: null };
+const unstarted = { status: 'Draft', rolloutVariantId: null, winnerVariantId: null, startedAt: null, stoppedAt: null };
 
 export type EntityRef = { readonly collection: CollectionName; readonly id: string };
 

@@ -2,9 +2,11 @@ import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { defineCollection, descriptionField, idList, references } from '../contracts/config/define-collection.ts';
 
+export const allowedEventNameCharsMax = 1_000;
+
 const body = Type.Object({
   /** Name of an event, compared without case. */
-  name: Type.String({ minLength: 1, maxLength: 1_000 }),
+  name: Type.String({ minLength: 1, maxLength: allowedEventNameCharsMax }),
   description: descriptionField,
   /** The only destinations the event goes to. */
   destinationIds: idList(),

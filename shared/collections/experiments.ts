@@ -31,7 +31,10 @@ export const experiments = defineCollection({
   fixed: experimentFixed,
   readOnly: experimentReadOnly,
   filters: ['status', 'type', 'key'],
-  references: [references('rolloutVariantId', 'experimentVariants')],
+  references: [
+    references('rolloutVariantId', 'experimentVariants'),
+    references('winnerVariantId', 'experimentVariants'),
+  ],
   check: (experiment) => checkExperiment(experiment as ExperimentBody),
   describe: ({ type, status }) => ({ type: textOf(type), summary: textOf(status) }),
 });

@@ -2,11 +2,18 @@ import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { logicSchema } from '../routing/predicate/logic-schema.ts';
 import { checkLogic } from '../routing/predicate/predicate.ts';
-import { defineCollection, idList, nameField, nullable } from '../contracts/config/define-collection.ts';
+import {
+  defineCollection,
+  descriptionField,
+  idList,
+  nameField,
+  nullable,
+} from '../contracts/config/define-collection.ts';
 
 const category = Type.Object(
   {
     name: nameField,
+    description: Type.Optional(descriptionField),
     priority: Type.Integer({ minimum: -1_000_000, maximum: 1_000_000 }),
     destinationIds: idList(),
     /** Where it is true, the category's destinations do not get the event. */
@@ -17,6 +24,7 @@ const category = Type.Object(
 
 const body = Type.Object({
   name: nullable(nameField),
+  notes: descriptionField,
   isEnabled: Type.Boolean(),
   categories: Type.Array(category, { maxItems: 200 }),
 });
@@ -30,7 +38,7 @@ export const globalDispatchCenters = defineCollection({
   ids: 'slug',
   single: true,
   body,
-  defaults: { name: null, isEnabled: true, categories: [] },
+  defaults: { name: null, notes: null, isEnabled: true, categories: [] },
   references: [
     {
       field: 'categories',

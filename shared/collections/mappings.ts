@@ -16,11 +16,14 @@ const propertyMapping = Type.Object(
   { additionalProperties: false },
 );
 
+/** The place behind all others. */
+export const mappingPriorityMax = 1_000_000;
+
 const body = Type.Object({
   name: nullable(Type.String({ minLength: 1, maxLength: 250 })),
   destinationId: Type.String({ minLength: 1, maxLength: 64 }),
   /** Rules of a destination are tried in this order, lowest first; the first that matches decides. */
-  priority: Type.Integer({ minimum: -1_000_000, maximum: 1_000_000 }),
+  priority: Type.Integer({ minimum: -mappingPriorityMax, maximum: mappingPriorityMax }),
   isEnabled: Type.Boolean(),
   logic: nullable(logicSchema),
   action: Type.Enum(['send', 'stop']),

@@ -11,14 +11,17 @@ export type ExperimentType = (typeof experimentTypes)[number];
 export const experimentStatuses = ['Draft', 'Running', 'Paused', 'Completed'] as const;
 export type ExperimentStatus = (typeof experimentStatuses)[number];
 
+const instant = Type.String({ format: 'date-time' });
 const idField = Type.String({ minLength: 1, maxLength: 64 });
 const percentField = Type.Number({ minimum: 0, maximum: 100 });
+
+export const experimentKeyPattern = '^[A-Za-z0-9_-]{1,100}$';
 
 /** An experiment as it is stored. */
 export const experimentBody = Type.Object({
   name: nameField,
   /** What a client asks for it by; fixed once made, and unique in its account. */
-  key: Type.String({ pattern: '^[A-Za-z0-9_-]{1,100}$' }),
+  key: Type.String({ pattern: experimentKeyPattern }),
   description: descriptionField,
   type: Type.Enum([...experimentTypes]),
   status: Type.Enum([...experimentStatuses]),
@@ -34,6 +37,11 @@ export const experimentBody = Type.Object({
   ),
   /** The variant every visitor gets once the experiment is completed. */
   rolloutVariantId: nullable(idField),
+  /** The variant that won, for those who read of it: it changes nothing for visitors. */
+  winnerVariantId: nullable(idField),
+  /** When it was started, and when it was completed. */
+  startedAt: nullable(instant),
+  stoppedAt: nullable(instant),
 });
 
 export type ExperimentBody = Static<typeof experimentBody>;
@@ -47,12 +55,15 @@ export const experimentDefaults = {
   queryRules: [],
   primaryMetric: null,
   rolloutVariantId: null,
+  winnerVariantId: null,
+  startedAt: null,
+  stoppedAt: null,
 } as const;
 
 /** Fields of an experiment that never change. */
 export const experimentFixed = ['key', 'type'] as const;
 /** Fields of an experiment that only its lifecycle sets. */
-export const experimentReadOnly = ['status', 'rolloutVariantId'] as const;
+export const experimentReadOnly = ['status', 'rolloutVariantId', 'winnerVariantId', 'startedAt', 'stoppedAt'] as const;
 
 /** One variant of an experiment as it is stored. */
 export const experimentVariantBody = Type.Object({
@@ -86,6 +97,7 @@ export const experimentVariantFixed = ['experimentId'] as const;
 
 /** An account's settings for experiments as they are stored. */
 export const experimentSettingsBody = Type.Object({
+  name: nullable(nameField),
   /** False takes every experiment of the account off. */
   isEnabled: Type.Boolean(),
   /** What a browser shows to ask for assignments; no secret. */
@@ -96,7 +108,7 @@ export const experimentSettingsBody = Type.Object({
 
 export type ExperimentSettingsBody = Static<typeof experimentSettingsBody>;
 
-export const experimentSettingsDefaults = { isEnabled: true, whitelistDomains: null } as const;
+export const experimentSettingsDefaults = { name: null, isEnabled: true, whitelistDomains: null } as const;
 
 /** Fields of the settings that the service sets. */
 export const experimentSettingsReadOnly = ['token'] as const;

@@ -128,11 +128,11 @@ test('validation: once an experiment has started its variants stay and its contr
 test('validation: settings hold a token of the service’s making, and domains', () => {
   const { token } = generateExperimentSettings((length) => 'a'.repeat(length));
   expect(token).toMatch(/^exp_a{32}$/);
-  expect(checkExperimentSettings({ isEnabled: true, token, whitelistDomains: null })).toEqual([]);
-  expect(checkExperimentSettings({ isEnabled: true, token, whitelistDomains: ['example.com', 'localhost'] })).toEqual(
-    [],
-  );
+  expect(checkExperimentSettings({ name: null, isEnabled: true, token, whitelistDomains: null })).toEqual([]);
   expect(
-    fields(checkExperimentSettings({ isEnabled: true, token, whitelistDomains: ['https://example.com'] })),
+    checkExperimentSettings({ name: null, isEnabled: true, token, whitelistDomains: ['example.com', 'localhost'] }),
+  ).toEqual([]);
+  expect(
+    fields(checkExperimentSettings({ name: null, isEnabled: true, token, whitelistDomains: ['https://example.com'] })),
   ).toEqual(['whitelistDomains']);
 });

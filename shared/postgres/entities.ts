@@ -32,6 +32,8 @@ export const Account = defineEntity({
     name: p.text(),
     /** The version gateways and pipelines run. */
     liveVersionId: p.uuid().nullable(),
+    /** Whether creating a version publishes it where the request does not say. */
+    publishOnCreate: p.boolean().default(false),
     createdAt: p.datetime(3),
   }),
 });

@@ -15,7 +15,7 @@ export async function countResults(
 ): Promise<readonly VariantCount[]> {
   const { rows } = await db.query<{ variant_id: string; visitors: string; conversions: string }>({
     name: 'count-experiment-results',
-    text: statement,
+    text: inAll,
     values: [accountId, experimentId, metric ?? null],
   });
   return rows.map((row) => ({
@@ -25,8 +25,31 @@ export async function countResults(
   }));
 }
 
+/** The same of one day in UTC: by the day of a visitor's first exposure. */
+export type DailyCount = VariantCount & { readonly day: string };
+
+/** Counts an experiment's visitors by variant and day, the oldest day first; days without any are left out. */
+export async function countDailyResults(
+  db: Queryable,
+  accountId: string,
+  experimentId: string,
+  metric: string | undefined,
+): Promise<readonly DailyCount[]> {
+  const { rows } = await db.query<{ day: string; variant_id: string; visitors: string; conversions: string }>({
+    name: 'count-daily-experiment-results',
+    text: daily,
+    values: [accountId, experimentId, metric ?? null],
+  });
+  return rows.map((row) => ({
+    day: row.day,
+    variantId: row.variant_id,
+    visitors: Number(row.visitors),
+    conversions: Number(row.conversions),
+  }));
+}
+
 // Few visitors are ever merged, so only those are grouped; all others are counted as they stand.
-const statement = `
+const people = `
   with aliases as materialized (
     select r.visitor_id, v.merged_into as person
     from visitors v
@@ -46,8 +69,13 @@ const statement = `
     select r.exposed_at, case when r.metric = $3 then r.converted_at end, r.variant_id
     from experiment_visitors r
     where r.account_id = $1 and r.experiment_id = $2 and r.visitor_id not in (select visitor_id from merged)
-  )
-  select variant_id, count(*) as visitors, count(*) filter (where converted_at >= exposed_at) as conversions
-  from people
-  where exposed_at is not null
-  group by variant_id`;
+  )`;
+
+const counts = 'count(*) as visitors, count(*) filter (where converted_at >= exposed_at) as conversions';
+
+const inAll = `${people} select variant_id, ${counts} from people where exposed_at is not null group by variant_id`;
+
+const daily = `${people}
+  select to_char(exposed_at at time zone 'UTC', 'YYYY-MM-DD') as day, variant_id, ${counts}
+  from people where exposed_at is not null
+  group by day, variant_id order by day, variant_id`;

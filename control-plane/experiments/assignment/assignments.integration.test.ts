@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { variantBucket } from '../../../shared/experiments/bucketing.ts';
+import { documents } from '../../endpoints.ts';
 import { createAnswerCheck } from '../../testing/answer-check.ts';
 import type { Client } from '../../testing/client.ts';
 import { startTestControlPlane } from '../../testing/test-control-plane.ts';
@@ -14,7 +15,7 @@ let sourceToken: string;
 let testToken: string;
 let sourceId: string;
 let ids: { experiment: string; control: string; green: string; banner: string };
-const checkAnswer = createAnswerCheck([]);
+const checkAnswer = createAnswerCheck(documents);
 const query = '/collections/experimentVariants';
 /** How long a published version may take to be followed, on a machine with other things to do. */
 const slow = { timeout: 45_000 };

@@ -60,6 +60,9 @@ const namesOf = {
   jobTitle: ['job_title'],
 } as const;
 
+/** The visitor properties a person is known by. A mapping of `visitor.` and one of these overrides it. */
+export const personalProperties: readonly string[] = Object.values(namesOf).map(([name]) => name);
+
 const keys = Object.keys(namesOf) as readonly (keyof typeof namesOf)[];
 
 const isOfPersonsOnly: ReadonlySet<string> = new Set<keyof typeof namesOf>([

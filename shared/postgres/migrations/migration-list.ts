@@ -6,6 +6,7 @@ import { CreateExperimentAssignments } from './0005-create-experiment-assignment
 import { CreateExperimentVisitors } from './0006-create-experiment-visitors.ts';
 import { CreateDeployment } from './0007-create-deployment.ts';
 import { CreateSignInLinks } from './0008-create-sign-in-links.ts';
+import { PublishOnCreate } from './0009-publish-on-create.ts';
 
 /**
  * Every migration, oldest first. The list is written down rather than found on disk, so that it is the same from the
@@ -20,4 +21,5 @@ export const migrationList = [
   { name: '0006-create-experiment-visitors', class: CreateExperimentVisitors },
   { name: '0007-create-deployment', class: CreateDeployment },
   { name: '0008-create-sign-in-links', class: CreateSignInLinks },
+  { name: '0009-publish-on-create', class: PublishOnCreate },
 ];

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ExperimentStatus } from '../../shared/experiments/experiment-bodies.ts';
-import { takeLifecycleStep } from './lifecycle-endpoints.ts';
-import type { LifecycleAction } from './lifecycle-endpoints.ts';
+import { takeLifecycleStep } from './take-step.ts';
+import type { LifecycleAction } from './take-step.ts';
 
 const rollout: LifecycleAction = { kind: 'rollout', variantId: 'v' };
 const table: readonly (readonly [LifecycleAction, Readonly<Record<ExperimentStatus, ExperimentStatus | null>>])[] = [

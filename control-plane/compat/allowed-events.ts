@@ -1,0 +1,178 @@
+import { Type } from 'typebox';
+import { allowedEventNameCharsMax, allowedEvents } from '../../shared/collections/allowed-events.ts';
+import type { AllowedEventBody } from '../../shared/collections/allowed-events.ts';
+import { nullable } from '../../shared/contracts/config/define-collection.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
+import type { ConfigEntityRow } from '../../shared/postgres/entities.ts';
+import type { Queryable } from '../../shared/visitors/visitor-statements.ts';
+import { conflict, notFound } from '../api/api-error.ts';
+import { defineEndpoint } from '../api/define-endpoint.ts';
+import { entityFields } from '../collections/entity-schemas.ts';
+import { createEntity, deleteEntity, edit, patchEntity } from '../draft/edit-entities.ts';
+import type { Editing } from '../draft/edit-entities.ts';
+import { findEntity, loadEntities } from '../draft/entity-store.ts';
+import { knownIds } from './known-ids.ts';
+
+const instant = Type.String({ format: 'date-time' });
+
+/** An allowed event as a list of the platform library has it. */
+const listed = Type.Object({
+  ...entityFields,
+  name: Type.String(),
+  destinationIds: Type.Array(Type.String()),
+  trigger: nullable(Type.String({ description: 'Where the event is fired; the description in our own shape.' })),
+});
+
+/** One that is asked for by itself. */
+const whole = Type.Object({
+  ...listed.properties,
+  lastTriggeredAt: nullable({
+    ...instant,
+    description: 'The newest of its events in the recent-events view; null where none is in there any more.',
+  }),
+  lastDispatchedAt: nullable({
+    ...instant,
+    description: 'The newest delivery to one of its destinations, of the events in that view.',
+  }),
+});
+
+const destinationIds = Type.Optional(
+  nullable(Type.Array(Type.String(), { maxItems: 1_000, description: 'Ids the account does not have are dropped.' })),
+);
+
+export const allowedEventEndpoints = [
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/allowed-events',
+    scope: 'allowedEvents:list',
+    id: 'libraryListAllowedEvents',
+    tag: 'Allowed events',
+    summary: 'Every allowed event, newest first; of those whose name begins with $ only $identify',
+    reply: Type.Object({ entities: Type.Array(listed) }),
+    async handle({ principal }, { storage }) {
+      const rows = await loadEntities(storage.fork(), principal.accountId, 'allowedEvents');
+      return { entities: rows.map(viewListed).filter(({ name }) => !isReserved(name)) };
+    },
+  }),
+  defineEndpoint({
+    method: 'POST',
+    path: '/rest/v1/allowed-events',
+    scope: 'allowedEvents:create',
+    id: 'libraryCreateAllowedEvent',
+    tag: 'Allowed events',
+    summary: 'Add an allowed event to the draft; 409 with the reason for a name it cannot have',
+    body: Type.Object({ name: Type.String(), destinationIds }, { additionalProperties: false }),
+    reply: whole,
+    async handle({ body, principal }, services) {
+      const row = await edit(services, principal, async (editing) =>
+        createEntity(editing, allowedEvents, {
+          name: checkName(body.name),
+          destinationIds: await kept(editing, body.destinationIds ?? []),
+        }),
+      );
+      return viewWhole(row, services.pool);
+    },
+  }),
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/allowed-events/:id',
+    scope: 'allowedEvents:find',
+    id: 'libraryGetAllowedEvent',
+    tag: 'Allowed events',
+    summary: 'Read an allowed event',
+    reply: whole,
+    async handle({ params, principal }, { storage, pool }) {
+      const row = await findEntity(storage.fork(), principal.accountId, 'allowedEvents', params['id'] ?? '');
+      if (row === undefined) throw notFound(allowedEvents.noun);
+      return viewWhole(row, pool);
+    },
+  }),
+  defineEndpoint({
+    method: 'PATCH',
+    path: '/rest/v1/allowed-events/:id',
+    scope: 'allowedEvents:update',
+    id: 'libraryUpdateAllowedEvent',
+    tag: 'Allowed events',
+    summary: 'Change fields of an allowed event; a list is replaced whole, a null name or list leaves it as it is',
+    body: Type.Object(
+      {
+        name: Type.Optional(nullable(Type.String())),
+        destinationIds,
+        trigger: Type.Optional(allowedEvents.body.properties.description),
+      },
+      { additionalProperties: false },
+    ),
+    reply: whole,
+    async handle({ params, body, principal }, services) {
+      const { name, destinationIds: ids, trigger } = body;
+      const row = await edit(services, principal, async (editing) =>
+        patchEntity(editing, allowedEvents, params['id'] ?? '', {
+          ...(name === undefined || name === null ? {} : { name: checkName(name) }),
+          ...(ids === undefined || ids === null ? {} : { destinationIds: await kept(editing, ids) }),
+          ...(trigger === undefined ? {} : { description: trigger }),
+        }),
+      );
+      return viewWhole(row, services.pool);
+    },
+  }),
+  defineEndpoint({
+    method: 'DELETE',
+    path: '/rest/v1/allowed-events/:id',
+    scope: 'allowedEvents:delete',
+    id: 'libraryDeleteAllowedEvent',
+    tag: 'Allowed events',
+    summary: 'Take an allowed event out of the draft',
+    reply: Type.Boolean(),
+    async handle({ params, principal }, services) {
+      await edit(services, principal, (editing) => deleteEntity(editing, allowedEvents, params['id'] ?? ''));
+      return true;
+    },
+  }),
+];
+
+const isReserved = (name: string): boolean => name.startsWith('$') && name !== '$identify';
+
+/** The name without space around it. What it may not be is a 409, as the library's documents have it. */
+function checkName(text: string): string {
+  const name = text.trim();
+  if (name === '') throw conflict('name must not be empty');
+  if (name.length > allowedEventNameCharsMax) {
+    throw conflict(`name must be at most ${allowedEventNameCharsMax} characters`);
+  }
+  if (isReserved(name))
+    throw conflict('name must not begin with $, which is for events of the service: only $identify may');
+  return name;
+}
+
+function kept({ em, principal }: Editing, ids: readonly string[]): Promise<readonly string[]> {
+  return knownIds(em, principal.accountId, 'destinations', ids);
+}
+
+function viewListed(row: ConfigEntityRow) {
+  const { name, destinationIds: ids, description } = { ...allowedEvents.defaults, ...row.body } as AllowedEventBody;
+  return {
+    id: row.id,
+    name,
+    destinationIds: ids,
+    trigger: description,
+    createdAt: row.createdAt.toISOString(),
+    updatedAt: (row.updatedAt ?? row.createdAt).toISOString(),
+  };
+}
+
+async function viewWhole(row: ConfigEntityRow, pool: Queryable): Promise<JsonObject> {
+  const view = viewListed(row);
+  const { rows } = await pool.query<{ triggered: Date | null; dispatched: Date | null }>(
+    `select max(e.received_at) as triggered, max(o.at) as dispatched
+     from recent_events e
+     left join event_outcomes o on o.account_id = e.account_id and o.event_id = e.id and o.outcome = 'delivered'
+       and o.destination_id = any($3::text[])
+     where e.account_id = $1 and lower(e.name) = lower($2) and not e.test`,
+    [row.accountId, view.name, view.destinationIds],
+  );
+  return {
+    ...view,
+    lastTriggeredAt: rows[0]?.triggered?.toISOString() ?? null,
+    lastDispatchedAt: rows[0]?.dispatched?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,115 @@
+import { Type } from 'typebox';
+import { mappings } from '../../shared/collections/mappings.ts';
+import { nullable } from '../../shared/contracts/config/define-collection.ts';
+import { mappedPropertiesMax } from '../../shared/routing/mapping/apply-mapping.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
+import { notFound } from '../api/api-error.ts';
+import { defineEndpoint } from '../api/define-endpoint.ts';
+import { createEntity, edit, patchEntity } from '../draft/edit-entities.ts';
+import { loadEntities } from '../draft/entity-store.ts';
+import {
+  bodyOf,
+  defaultPriority,
+  destinationType,
+  isDefaultRule,
+  mappedField,
+  mappingReply,
+  rulesOf,
+  storedRows,
+  viewMapping,
+} from './mapping-rules.ts';
+import { templateOf } from './mapping-templates.ts';
+
+const tag = 'Default mappings';
+const name = 'Default mapping';
+
+/** What becomes of a destination's events that no other of its mappings is for. */
+export const defaultMappingEndpoints = [
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/default-mappings',
+    scope: 'mappings:list',
+    id: 'libraryListDefaultMappings',
+    tag,
+    summary: 'Every default mapping that has been written',
+    reply: Type.Object({ entities: Type.Array(mappingReply) }),
+    async handle({ principal }, { storage }) {
+      const em = storage.fork();
+      const { accountId } = principal;
+      const destinations = await loadEntities(em, accountId, 'destinations');
+      const types = new Map(destinations.map((row) => [row.id, String(row.body['type'])]));
+      const rules = (await loadEntities(em, accountId, 'mappings')).filter((row) => isDefaultRule(bodyOf(row)));
+      return { entities: rules.map((row) => viewMapping(row, types.get(bodyOf(row).destinationId) ?? '')) };
+    },
+  }),
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/default-mappings/:id',
+    scope: 'mappings:find',
+    id: 'libraryGetDefaultMapping',
+    tag,
+    summary: 'The default mapping of the destination of this id, as it would be where none has been written',
+    reply: mappingReply,
+    async handle({ params, principal }, { storage }) {
+      const em = storage.fork();
+      const destinationId = params['id'] ?? '';
+      const type = await destinationType(em, principal.accountId, destinationId);
+      if (type === undefined) throw notFound('destination');
+      const rules = await rulesOf(em, principal.accountId, destinationId);
+      const written = rules.find((row) => isDefaultRule(bodyOf(row)));
+      return written === undefined ? unwritten(destinationId, type) : viewMapping(written, type);
+    },
+  }),
+  defineEndpoint({
+    method: 'PUT',
+    path: '/rest/v1/default-mappings/:id',
+    scope: 'mappings:update',
+    id: 'libraryPutDefaultMapping',
+    tag,
+    summary:
+      'Write the default mapping of the destination of this id; without mappings the properties of the event are passed ' +
+      'on as they are',
+    body: Type.Object(
+      {
+        mappings: Type.Array(mappedField, { maxItems: mappedPropertiesMax }),
+        isEnabled: Type.Optional(nullable(Type.Boolean({ description: 'Default true.' }))),
+      },
+      { additionalProperties: false },
+    ),
+    reply: mappingReply,
+    handle: ({ params, body, principal }, services) =>
+      edit(services, principal, async (editing) => {
+        const destinationId = params['id'] ?? '';
+        const type = await destinationType(editing.em, principal.accountId, destinationId);
+        if (type === undefined) throw notFound('destination');
+        const fields = { mappings: storedRows(body.mappings), isEnabled: body.isEnabled ?? true };
+        const rules = await rulesOf(editing.em, principal.accountId, destinationId);
+        const written = rules.find((row) => isDefaultRule(bodyOf(row)));
+        const row =
+          written === undefined
+            ? await createEntity(editing, mappings, { ...fields, name, destinationId, priority: defaultPriority })
+            : await patchEntity(editing, mappings, written.id, fields);
+        return viewMapping(row, type);
+      }),
+  }),
+];
+
+/** Until it is written there is no rule, and the destination sends what its kind sends by itself. */
+function unwritten(destinationId: string, type: string): JsonObject {
+  const template = templateOf(type, { isDefault: true, eventName: null });
+  return {
+    id: destinationId,
+    name,
+    updatedAt: null,
+    isEnabled: true,
+    templateName: template?.name ?? null,
+    templateId: template?.id ?? null,
+    destinationId,
+    sourceId: null,
+    isDefaultMapping: true,
+    priority: defaultPriority,
+    action: 'send',
+    mappings: [],
+    logic: {},
+  };
+}

@@ -1,0 +1,34 @@
+import type { CoreServices, Endpoint } from '../api/define-endpoint.ts';
+import type { SourceServices } from '../sources/endpoints.ts';
+import type { VersionServices } from '../versions/endpoints.ts';
+import { allowedEventEndpoints } from './allowed-events.ts';
+import { dataGovernanceEndpoints } from './data-governance.ts';
+import { defaultMappingEndpoints } from './default-mappings.ts';
+import { experimentLifecycleEndpoints } from './experiment-lifecycle.ts';
+import { experimentResultEndpoints } from './experiment-results.ts';
+import { experimentSettingsEndpoints } from './experiment-settings.ts';
+import { experimentVariantEndpoints } from './experiment-variants.ts';
+import { experimentEndpoints } from './experiments.ts';
+import { mappingVariableEndpoints } from './mapping-variables.ts';
+import { mappingEndpoints } from './mappings.ts';
+import { getSourceTokens } from './source-tokens.ts';
+import { versionEndpoints } from './versions.ts';
+
+/**
+ * What the platform library of the specified service asks for and the features answer at another address or in another
+ * shape: each is a translation of theirs, and keeps nothing of its own.
+ */
+export const platformEndpoints: readonly Endpoint<CoreServices & SourceServices & VersionServices>[] = [
+  ...versionEndpoints,
+  getSourceTokens,
+  ...allowedEventEndpoints,
+  ...dataGovernanceEndpoints,
+  ...mappingVariableEndpoints,
+  ...mappingEndpoints,
+  ...defaultMappingEndpoints,
+  ...experimentSettingsEndpoints,
+  ...experimentEndpoints,
+  ...experimentLifecycleEndpoints,
+  ...experimentResultEndpoints,
+  ...experimentVariantEndpoints,
+];

@@ -1,0 +1,207 @@
+import { Type } from 'typebox';
+import type { Static, TObject, TProperties } from 'typebox';
+import { experiments } from '../../shared/collections/experiments.ts';
+import type { ConfigEntityRow } from '../../shared/postgres/entities.ts';
+import { badRequest, conflict, notFound } from '../api/api-error.ts';
+import { defineEndpoint } from '../api/define-endpoint.ts';
+import type { CoreServices, Endpoint } from '../api/define-endpoint.ts';
+import { edit, patchEntity } from '../draft/edit-entities.ts';
+import type { Editing } from '../draft/edit-entities.ts';
+import { findEntity, loadDraft } from '../draft/entity-store.ts';
+import { loadVariants, readExperimentBody } from '../draft/experiment-rows.ts';
+import type { LifecycleAction } from '../experiments/take-step.ts';
+import { takeStep } from '../experiments/take-step.ts';
+import { composeSnapshot } from '../versions/create-version.ts';
+import { diffSnapshots } from '../versions/diff.ts';
+import type { VersionServices } from '../versions/endpoints.ts';
+import { publishDraft } from '../versions/publish-draft.ts';
+import { liveContent } from '../versions/version-store.ts';
+import { experimentReply } from './experiment-view.ts';
+import { showExperiment } from './experiments.ts';
+
+const variantId = Type.String({ minLength: 1, maxLength: 64 });
+
+const reply = Type.Object({
+  publishStatus: Type.Enum(['published', 'pending_publish']),
+  concurrentVersionChanges: Type.Integer({
+    minimum: 0,
+    description: 'Changes of the draft that were not published when the step was taken, this one included.',
+  }),
+  experiment: experimentReply,
+});
+
+const published =
+  'is published at once with all other changes of the draft, unless the body says not to. For that the scope is enough';
+
+type Services = CoreServices & VersionServices;
+
+/** The steps of an experiment's life, each of which publishes what it changes: to the library that is one thing. */
+export const experimentLifecycleEndpoints: readonly Endpoint<Services>[] = [
+  stepEndpoint('start', 'publishAfterStart', 'experiment:start', `Start an experiment; it ${published}`),
+  stepEndpoint('pause', 'publishAfterPause', 'experiment:stop', `Pause an experiment; that ${published}`),
+  stepEndpoint('resume', 'publishAfterResume', 'experiment:start', `Resume a paused experiment; that ${published}`),
+  lifecycleEndpoint({
+    kind: 'stop',
+    scope: 'experiment:stop',
+    summary:
+      'Complete an experiment and publish that; with a winner to be shown, and a variant that every visitor gets',
+    fields: { winnerVariantId: Type.Optional(variantId), rolloutVariantId: Type.Optional(variantId) },
+    async take(editing, id, { winnerVariantId, rolloutVariantId }) {
+      const action: LifecycleAction =
+        rolloutVariantId === undefined ? { kind: 'stop' } : { kind: 'rollout', variantId: rolloutVariantId };
+      if (rolloutVariantId !== undefined) await refuseControl(editing, id, rolloutVariantId);
+      await takeStep(editing, id, action);
+      if (winnerVariantId !== undefined) await declareWinner(editing, id, winnerVariantId);
+      return true;
+    },
+  }),
+  lifecycleEndpoint({
+    kind: 'rollout',
+    scope: 'experiment:stop',
+    summary: 'Give every visitor one variant of a completed experiment and publish that; 409 for any other experiment',
+    fields: { variantId },
+    async take(editing, id, { variantId: chosen }) {
+      await requireCompleted(editing, id);
+      await refuseControl(editing, id, chosen);
+      await takeStep(editing, id, { kind: 'rollout', variantId: chosen });
+      return true;
+    },
+  }),
+  lifecycleEndpoint({
+    kind: 'end-rollout',
+    scope: 'experiment:stop',
+    summary: 'Take the variant that was rolled out from everybody and publish that; 409 where none was',
+    fields: {},
+    async take(editing, id) {
+      const { rolloutVariantId } = await requireCompleted(editing, id);
+      if (rolloutVariantId === null) throw conflict('the experiment has no variant rolled out');
+      await takeStep(editing, id, { kind: 'stop' });
+      return true;
+    },
+  }),
+  defineEndpoint({
+    method: 'POST',
+    path: '/rest/v1/experiments/:id/winner',
+    scope: 'experiment:stop',
+    id: 'libraryDeclareExperimentWinner',
+    tag: 'Experiments',
+    summary:
+      'Say which variant of a completed experiment won, or that none did. It changes nothing for visitors and is not ' +
+      'published by itself',
+    body: Type.Object({ winnerVariantId: Type.Optional(variantId) }, { additionalProperties: false }),
+    bodyOptional: true,
+    reply: experimentReply,
+    handle: ({ params, body, principal }, services) =>
+      edit(services, principal, async (editing) => {
+        const id = params['id'] ?? '';
+        await requireCompleted(editing, id);
+        return showExperiment(editing.em, await declareWinner(editing, id, body.winnerVariantId ?? null));
+      }),
+  }),
+];
+
+type Lifecycle<Fields extends TProperties> = {
+  readonly kind: string;
+  readonly scope: 'experiment:start' | 'experiment:stop';
+  readonly summary: string;
+  readonly fields: Fields;
+  /** True where what it changed is to be published. */
+  take(editing: Editing, id: string, body: Static<ReturnType<typeof Type.Object<Fields>>>): Promise<boolean>;
+};
+
+function stepEndpoint(
+  kind: 'start' | 'pause' | 'resume',
+  option: string,
+  scope: Lifecycle<TProperties>['scope'],
+  summary: string,
+): Endpoint<Services> {
+  return lifecycleEndpoint({
+    kind,
+    scope,
+    summary,
+    fields: { [option]: Type.Optional(Type.Boolean({ default: true })) },
+    async take(editing, id, body: Readonly<Record<string, unknown>>) {
+      await takeStep(editing, id, { kind });
+      return body[option] !== false;
+    },
+  });
+}
+
+function lifecycleEndpoint<Fields extends TProperties>({
+  kind,
+  scope,
+  summary,
+  fields,
+  take,
+}: Lifecycle<Fields>): Endpoint<Services> {
+  const body: TObject = Type.Object(fields, { additionalProperties: false });
+  const words = kind.split('-').map((word) => word.charAt(0).toUpperCase() + word.slice(1));
+  return defineEndpoint({
+    method: 'POST',
+    path: `/rest/v1/experiments/:id/${kind}`,
+    scope,
+    id: `library${words.join('')}Experiment`,
+    tag: 'Experiments',
+    summary,
+    body,
+    bodyOptional: !Object.keys(fields).some((field) => body.required?.includes(field)),
+    reply,
+    async handle({ params, body: given, principal }, services: Services) {
+      const id = params['id'] ?? '';
+      const { outboxId, ...answer } = await edit(services, principal, async (editing) => {
+        const toPublish = await take(editing, id, given as Parameters<typeof take>[2]);
+        return settle(editing, id, toPublish, services);
+      });
+      if (outboxId !== undefined) await services.publishing.whenApplied(outboxId);
+      return answer;
+    },
+  });
+}
+
+/** Publishes what a step changed, if it is to be and has not been, and says what there is now. */
+async function settle(editing: Editing, id: string, toPublish: boolean, { secretBox, publishing }: Services) {
+  const { em, principal } = editing;
+  await em.flush();
+  const changes = await countChanges(editing);
+  const limits = { secretBox, documentBytesMax: publishing.documentBytesMax() };
+  const outboxId = toPublish && changes > 0 ? (await publishDraft(editing, {}, limits)).outboxId : undefined;
+  const left = toPublish ? 0 : changes;
+  const row = await findEntity(em, principal.accountId, 'experiments', id);
+  if (row === undefined) throw notFound(experiments.noun);
+  return {
+    outboxId,
+    publishStatus: left === 0 ? 'published' : 'pending_publish',
+    concurrentVersionChanges: changes,
+    experiment: await showExperiment(em, row),
+  };
+}
+
+/** What a publish of the draft would change. */
+async function countChanges({ em, principal }: Editing): Promise<number> {
+  const live = await liveContent(em, principal.accountId);
+  return diffSnapshots(live, composeSnapshot(live, await loadDraft(em, principal.accountId), {})).count;
+}
+
+async function requireCompleted({ em, principal }: Editing, id: string) {
+  const row = await findEntity(em, principal.accountId, 'experiments', id);
+  if (row === undefined) throw notFound(experiments.noun);
+  const body = readExperimentBody(row.body);
+  if (body.status !== 'Completed')
+    throw conflict(`the experiment must be completed, and is ${body.status.toLowerCase()}`);
+  return body;
+}
+
+async function refuseControl({ em, principal }: Editing, id: string, chosen: string): Promise<void> {
+  const variants = await loadVariants(em, principal.accountId, id);
+  if (variants.some((variant) => variant.id === chosen && variant.isControl)) {
+    throw conflict('the control cannot be rolled out: end the rollout, and every visitor sees what it is');
+  }
+}
+
+async function declareWinner(editing: Editing, id: string, winnerVariantId: string | null): Promise<ConfigEntityRow> {
+  const variants = await loadVariants(editing.em, editing.principal.accountId, id);
+  if (winnerVariantId !== null && !variants.some((variant) => variant.id === winnerVariantId)) {
+    throw badRequest('winnerVariantId must be a variant of the experiment');
+  }
+  return patchEntity(editing, experiments, id, {}, (body) => ({ ...body, winnerVariantId }));
+}

@@ -1,0 +1,140 @@
+import { Type } from 'typebox';
+import { experimentSettings } from '../../shared/collections/experiments.ts';
+import { nameField, nullable } from '../../shared/contracts/config/define-collection.ts';
+import type { ExperimentSettingsBody } from '../../shared/experiments/experiment-bodies.ts';
+import type { JsonObject } from '../../shared/runtime/json.ts';
+import type { ConfigEntityRow } from '../../shared/postgres/entities.ts';
+import { notFound } from '../api/api-error.ts';
+import { defineEndpoint } from '../api/define-endpoint.ts';
+import { entityFields } from '../collections/entity-schemas.ts';
+import { createEntity, deleteEntity, edit, patchEntity } from '../draft/edit-entities.ts';
+import { findEntity, loadEntities } from '../draft/entity-store.ts';
+
+const tag = 'Experiment settings';
+const nameByDefault = 'Experiment Settings';
+
+/** The account's settings for experiments as the platform library knows them. */
+const reply = Type.Object({
+  ...entityFields,
+  accountId: Type.String(),
+  name: Type.String(),
+  pixel: Type.String({ description: 'What a page shows to ask for assignments; the token in our own shape.' }),
+  cookieName: Type.Null({ description: 'Assignments are kept with the visitor, not in a cookie.' }),
+  whitelistDomains: experimentSettings.body.properties.whitelistDomains,
+  createdByUserId: Type.Null(),
+  updatedByUserId: Type.Null(),
+});
+
+const body = Type.Object(
+  {
+    name: Type.Optional(nullable(nameField)),
+    cookieName: Type.Optional(
+      Type.Null({
+        description: 'Assignments are kept with the visitor: a cookie of another name is not part of Sluice.',
+      }),
+    ),
+    whitelistDomains: Type.Optional(experimentSettings.body.properties.whitelistDomains),
+  },
+  { additionalProperties: false },
+);
+
+export const experimentSettingsEndpoints = [
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/experiment-settings',
+    scope: 'experimentSettings:list',
+    id: 'libraryListExperimentSettings',
+    tag,
+    summary: 'The settings for experiments: a list of one, or of none',
+    reply: Type.Object({ entities: Type.Array(reply) }),
+    async handle({ principal }, { storage }) {
+      return { entities: (await loadEntities(storage.fork(), principal.accountId, 'experimentSettings')).map(view) };
+    },
+  }),
+  defineEndpoint({
+    method: 'POST',
+    path: '/rest/v1/experiment-settings',
+    scope: 'experimentSettings:create',
+    id: 'libraryCreateExperimentSettings',
+    tag,
+    summary: 'Add the settings; 409 where the account has them',
+    body,
+    bodyOptional: true,
+    reply,
+    handle: ({ body: { name, whitelistDomains }, principal }, services) =>
+      edit(services, principal, async (editing) =>
+        view(
+          await createEntity(editing, experimentSettings, {
+            name: name ?? null,
+            whitelistDomains: whitelistDomains ?? null,
+          }),
+        ),
+      ),
+  }),
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/experiment-settings/:id',
+    scope: 'experimentSettings:find',
+    id: 'libraryGetExperimentSettings',
+    tag,
+    summary: 'Read the settings',
+    reply,
+    async handle({ params, principal }, { storage }) {
+      const row = await findEntity(storage.fork(), principal.accountId, 'experimentSettings', params['id'] ?? '');
+      if (row === undefined) throw notFound(experimentSettings.noun);
+      return view(row);
+    },
+  }),
+  defineEndpoint({
+    method: 'PATCH',
+    path: '/rest/v1/experiment-settings/:id',
+    scope: 'experimentSettings:update',
+    id: 'libraryUpdateExperimentSettings',
+    tag,
+    summary: 'Change fields of the settings',
+    body,
+    reply,
+    handle: ({ params, body: { name, whitelistDomains }, principal }, services) =>
+      edit(services, principal, async (editing) =>
+        view(
+          await patchEntity(editing, experimentSettings, params['id'] ?? '', {
+            ...(name === undefined ? {} : { name }),
+            ...(whitelistDomains === undefined ? {} : { whitelistDomains }),
+          }),
+        ),
+      ),
+  }),
+  defineEndpoint({
+    method: 'DELETE',
+    path: '/rest/v1/experiment-settings/:id',
+    scope: 'experimentSettings:delete',
+    id: 'libraryDeleteExperimentSettings',
+    tag,
+    summary: 'Take the settings out of the draft, and not the experiments; answers what they were',
+    reply,
+    handle: ({ params, principal }, services) =>
+      edit(services, principal, async (editing) => {
+        const id = params['id'] ?? '';
+        const row = await findEntity(editing.em, principal.accountId, 'experimentSettings', id);
+        if (row === undefined) throw notFound(experimentSettings.noun);
+        await deleteEntity(editing, experimentSettings, id);
+        return view(row);
+      }),
+  }),
+];
+
+function view(row: ConfigEntityRow): JsonObject {
+  const stored = { ...experimentSettings.defaults, ...row.body } as unknown as ExperimentSettingsBody;
+  return {
+    id: row.id,
+    accountId: row.accountId,
+    name: stored.name ?? nameByDefault,
+    pixel: stored.token,
+    cookieName: null,
+    whitelistDomains: stored.whitelistDomains,
+    createdAt: row.createdAt.toISOString(),
+    updatedAt: row.updatedAt?.toISOString() ?? null,
+    createdByUserId: null,
+    updatedByUserId: null,
+  };
+}

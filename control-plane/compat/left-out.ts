@@ -1,0 +1,43 @@
+/**
+ * What the platform library has and Sluice has not: by the first part of the address behind `/rest/v1`, in the words of
+ * the sentence that says so.
+ */
+const leftOut: ReadonlyMap<string, string> = new Map([
+  ['attribution', 'Reports on attribution are'],
+  ['audience-conversion-reports', 'Reports on audiences are'],
+  ['consent-analytics', 'Statistics of consent are'],
+  ['conversion-journey-summaries', 'Summaries of journeys are'],
+  ['funnels', 'Funnels are'],
+  ['heatmap-pages', 'Heatmaps are'],
+  ['locations', 'Locations are'],
+  ['short-links', 'Short links with statistics of their own are'],
+  ['tag-manager-asset-folders', 'Folders of a tag manager are'],
+  ['tag-manager-folders', 'Folders of a tag manager are'],
+  ['video-channels', 'Video channels are'],
+  ['videos', 'Videos are'],
+  ['web-scanner-rules', 'Web scanners are'],
+  ['web-scanners', 'Web scanners are'],
+]);
+
+/** What Sluice has in a shape of its own only, and where. */
+const ownShape: ReadonlyMap<string, string> = new Map([
+  ['consent-settings', 'consentSettings'],
+  ['replay-settings', 'replaySettings'],
+  ['tag-manager-tags', 'tagManagerTags'],
+  ['tag-manager-triggers', 'tagManagerTriggers'],
+  ['tag-manager-variables', 'tagManagerVariables'],
+  ['tag-managers', 'tagManagers'],
+]);
+
+/** A sentence that says that what an address of the platform library leads to is not part of Sluice; undefined for any other. */
+export function whyLeftOut(url: string): string | undefined {
+  const [, rest, version, resource = '', , part] = url.split('?', 1)[0]?.split('/') ?? [];
+  if (rest !== 'rest' || version !== 'v1') return undefined;
+  if (resource === 'experiments' && part === 'session-replays') return 'Recordings of sessions are not part of Sluice';
+  const what = leftOut.get(resource);
+  if (what !== undefined) return `${what} not part of Sluice`;
+  const collection = ownShape.get(resource);
+  return collection === undefined
+    ? undefined
+    : `The shape of ${resource} is not part of Sluice, which has its own at /rest/v1/collections/${collection}`;
+}

@@ -1,0 +1,64 @@
+import { Type } from 'typebox';
+import { nullable } from '../../shared/contracts/config/define-collection.ts';
+import { conflict } from '../api/api-error.ts';
+import { defineEndpoint } from '../api/define-endpoint.ts';
+import type { CoreServices } from '../api/define-endpoint.ts';
+import { edit } from '../draft/edit-entities.ts';
+import type { VersionServices } from '../versions/endpoints.ts';
+import { allowlistFields } from '../versions/allowlist-fields.ts';
+import { publishDraft } from '../versions/publish-draft.ts';
+import { publishVersion } from '../versions/publish-version.ts';
+import { versionName, versionNotes, versionReply, viewVersion } from '../versions/version-view.ts';
+
+const client = 'platform-library';
+
+/** To the platform library a version is what was published: there is none that was only taken. */
+export const versionEndpoints = [
+  defineEndpoint({
+    client,
+    method: 'POST',
+    path: '/rest/v1/versions',
+    scope: 'version:publish',
+    id: 'libraryCreateVersion',
+    tag: 'Versions',
+    summary:
+      'Publish the draft, or the part of it the allowlists name; 409 where that would change nothing. While another ' +
+      'publish is under way it waits for that',
+    body: Type.Object(
+      {
+        name: Type.Optional(nullable(versionName)),
+        notes: Type.Optional(nullable(versionNotes)),
+        ...allowlistFields(({ name }) => name !== 'tagManagers'),
+      },
+      { additionalProperties: false },
+    ),
+    bodyOptional: true,
+    reply: versionReply,
+    async handle({ body, principal }, services: CoreServices & VersionServices) {
+      const { secretBox, publishing } = services;
+      const limits = { secretBox, documentBytesMax: publishing.documentBytesMax() };
+      const { version, outboxId } = await edit(services, principal, (editing) => publishDraft(editing, body, limits));
+      if (outboxId !== undefined) await publishing.whenApplied(outboxId);
+      return viewVersion(version, version.id);
+    },
+  }),
+  defineEndpoint({
+    client,
+    method: 'POST',
+    path: '/rest/v1/versions/:id/publish',
+    scope: 'version:publish',
+    id: 'libraryPublishVersion',
+    tag: 'Versions',
+    summary: 'Make an older version live again; 409 for the one that is live',
+    reply: versionReply,
+    async handle({ params, principal }, services: CoreServices & VersionServices) {
+      const { publishing } = services;
+      const { version, outboxId } = await edit(services, principal, (editing) =>
+        publishVersion(editing, params['id'] ?? '', publishing.documentBytesMax()),
+      );
+      if (outboxId === undefined) throw conflict(`version ${version.versionNumber} is live already`);
+      await publishing.whenApplied(outboxId);
+      return viewVersion(version, version.id);
+    },
+  }),
+];

@@ -1,0 +1,64 @@
+/** How many visitors a variant had, and how many of them converted. */
+export type Trials = { readonly visitors: number; readonly conversions: number };
+
+/**
+ * How likely it is of each variant that its rate of conversion is the highest, after what was seen: rates are taken to be
+ * equally likely beforehand, so that afterwards each has a Beta distribution with one conversion and one visitor who did
+ * not convert more than were counted. The probabilities sum to 1; without any visitors all are the same.
+ */
+export function probabilityToBeBest(variants: readonly Trials[]): readonly number[] {
+  const rates = variants.map(distributionOf);
+  const likely = rates.map((own, index) => {
+    const others = rates.filter((_, other) => other !== index);
+    return own.points.reduce(
+      (sum, { rate, mass }) => sum + mass * productOf(others.map(({ below }) => below(rate))),
+      0,
+    );
+  });
+  const total = likely.reduce((sum, one) => sum + one, 0);
+  return likely.map((one) => (total === 0 ? 1 / variants.length : one / total));
+}
+
+/** Where a rate may lie, cut into points of which each stands for a part of the probability. */
+type Distribution = {
+  readonly points: readonly { readonly rate: number; readonly mass: number }[];
+  /** How likely it is to lie below. */
+  below(rate: number): number;
+};
+
+const pointsPerVariant = 1_024;
+/** What lies further out is less than one in a billion. */
+const deviations = 8;
+
+function distributionOf({ visitors, conversions }: Trials): Distribution {
+  const a = 1 + conversions;
+  const b = 1 + Math.max(visitors - conversions, 0);
+  const mean = a / (a + b);
+  const deviation = Math.sqrt((mean * (1 - mean)) / (a + b + 1));
+  const from = Math.max(0, mean - deviations * deviation);
+  const to = Math.min(1, mean + deviations * deviation);
+  const step = (to - from) / pointsPerVariant;
+  // In the middle of each part, so that neither 0 nor 1 is asked for. As logarithms: the densities of many visitors overflow.
+  const middles = Array.from({ length: pointsPerVariant }, (_, index) => from + (index + 0.5) * step);
+  const logs = middles.map((rate) => (a - 1) * Math.log(rate) + (b - 1) * Math.log1p(-rate));
+  const highest = logs.reduce((max, log) => Math.max(max, log), Number.NEGATIVE_INFINITY);
+  const weights = logs.map((log) => Math.exp(log - highest));
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  const points = middles.map((rate, index) => ({ rate, mass: (weights[index] ?? 0) / total }));
+  let sum = 0;
+  const upTo = points.map(({ mass }) => (sum += mass));
+  return {
+    points,
+    below(rate) {
+      if (rate <= from) return 0;
+      if (rate >= to) return 1;
+      const place = (rate - from) / step;
+      const index = Math.min(Math.floor(place), pointsPerVariant - 1);
+      return (upTo[index - 1] ?? 0) + (place - index) * (points[index]?.mass ?? 0);
+    },
+  };
+}
+
+function productOf(factors: readonly number[]): number {
+  return factors.reduce((product, factor) => product * factor, 1);
+}

@@ -1,0 +1,90 @@
+import { experiments } from '../../shared/collections/experiments.ts';
+import type { FieldProblem } from '../../shared/contracts/config/define-collection.ts';
+import type { ExperimentBody, ExperimentStatus } from '../../shared/experiments/experiment-bodies.ts';
+import { checkStart, checkVariants } from '../../shared/experiments/validate-experiment.ts';
+import type { ConfigEntityRow } from '../../shared/postgres/entities.ts';
+import { badRequest, notFound } from '../api/api-error.ts';
+import { refuseProblems } from '../draft/check-together.ts';
+import type { Editing } from '../draft/edit-entities.ts';
+import { patchEntity } from '../draft/edit-entities.ts';
+import { findEntity } from '../draft/entity-store.ts';
+import { loadVariants, readExperimentBody } from '../draft/experiment-rows.ts';
+import { liveContent } from '../versions/version-store.ts';
+
+/** Takes an experiment of the draft through its lifecycle. Throws a 400 for a step that its state does not allow. */
+export async function takeStep(editing: Editing, id: string, action: LifecycleAction): Promise<StepTaken> {
+  const { em, principal, now } = editing;
+  const { accountId } = principal;
+  const found = await findEntity(em, accountId, 'experiments', id);
+  if (found === undefined) throw notFound(experiments.noun);
+  const experiment = readExperimentBody(found.body);
+  const step = takeLifecycleStep(experiment, action);
+  if (!step.allowed) throw badRequest(`${step.problem.field} ${step.problem.problem}`);
+  const { status, rolloutVariantId } = step;
+  const next = { ...experiment, status, rolloutVariantId };
+  // To hold back or end what runs must always be possible.
+  if (action.kind !== 'pause' && action.kind !== 'stop') {
+    const variants = await loadVariants(em, accountId, id);
+    refuseProblems(status === 'Running' ? checkStart(next, variants) : checkVariants(next, variants));
+  }
+  const times = timesOf(experiment, status, now.toISOString());
+  const row = await patchEntity(editing, experiments, id, {}, (body) => ({
+    ...body,
+    status,
+    rolloutVariantId,
+    ...times,
+  }));
+  const live = (await liveContent(em, accountId)).experiments.find((one) => one.id === id);
+  const published = live !== undefined && live['status'] === status && live['rolloutVariantId'] === rolloutVariantId;
+  return { row, published };
+}
+
+/** An experiment that was taken a step on. */
+export type StepTaken = {
+  readonly row: ConfigEntityRow;
+  /** Whether the version the account runs says the same of the experiment's status. */
+  readonly published: boolean;
+};
+
+/** When it began and when it ended: a pause changes neither. */
+function timesOf({ startedAt, stoppedAt }: ExperimentBody, next: ExperimentStatus, now: string) {
+  return {
+    startedAt: next === 'Running' ? (startedAt ?? now) : startedAt,
+    stoppedAt: next === 'Completed' ? (stoppedAt ?? now) : stoppedAt,
+  };
+}
+
+/** What an operator can do to an experiment, beside changing its fields. */
+export type LifecycleAction =
+  | { readonly kind: 'start' | 'pause' | 'resume' | 'stop' }
+  /** Ends it and gives every visitor one variant. */
+  | { readonly kind: 'rollout'; readonly variantId: string };
+
+type LifecycleStep =
+  | { readonly allowed: true; readonly status: ExperimentStatus; readonly rolloutVariantId: string | null }
+  | { readonly allowed: false; readonly problem: FieldProblem };
+
+type Transition = { readonly from: readonly ExperimentStatus[]; readonly to: ExperimentStatus };
+
+/**
+ * Where an action may start and where it leads. The state it leads to is among those it may start from, so that a
+ * request can be repeated. Nothing leads back to a draft, and what is completed does not run again: its visitors would
+ * be compared with those of another time.
+ */
+const transitions: Readonly<Record<LifecycleAction['kind'], Transition>> = {
+  start: { from: ['Draft', 'Running'], to: 'Running' },
+  pause: { from: ['Running', 'Paused'], to: 'Paused' },
+  resume: { from: ['Paused', 'Running'], to: 'Running' },
+  stop: { from: ['Running', 'Paused', 'Completed'], to: 'Completed' },
+  rollout: { from: ['Running', 'Paused', 'Completed'], to: 'Completed' },
+};
+
+/** What an action makes of an experiment's status and rollout. Stopping a rollout takes the variant from everybody. */
+export function takeLifecycleStep({ status }: Pick<ExperimentBody, 'status'>, action: LifecycleAction): LifecycleStep {
+  const { from, to } = transitions[action.kind];
+  if (!from.includes(status)) {
+    const problem = `must be ${from.join(' or ')} to ${action.kind} an experiment, and is ${status}`;
+    return { allowed: false, problem: { field: 'status', problem } };
+  }
+  return { allowed: true, status: to, rolloutVariantId: action.kind === 'rollout' ? action.variantId : null };
+}

@@ -1,0 +1,20 @@
+import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
+import type { Editing } from '../draft/edit-entities.ts';
+import { createVersion } from './create-version.ts';
+import type { VersionRequest } from './create-version.ts';
+import type { Publishing } from './publish-version.ts';
+import { publishVersion } from './publish-version.ts';
+
+/**
+ * Takes a version of the draft and makes it live, in the caller's transaction. Throws a 409 where that would change
+ * nothing, and a 400 where it cannot be published. Whoever asks while another publish of the account is under way waits
+ * for that one to end, which `edit` sees to, and is told then what it left to publish.
+ */
+export async function publishDraft(
+  editing: Editing,
+  request: VersionRequest,
+  { secretBox, documentBytesMax }: { readonly secretBox: SecretBox; readonly documentBytesMax: number },
+): Promise<Publishing> {
+  const row = await createVersion(editing, request, { secretBox, toPublish: true });
+  return publishVersion(editing, row.id, documentBytesMax);
+}
