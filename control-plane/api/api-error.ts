@@ -32,8 +32,8 @@ export function notFound(what: string): ApiError {
 export const conflictCode = 'conflict';
 
 /** What is there already forbids it, and will the next time: clients that retry a 409 are told not to. */
-export function conflict(message: string): ApiError {
-  return new ApiError(409, conflictCode, message);
+export function conflict(message: string, details?: string): ApiError {
+  return new ApiError(409, conflictCode, message, details);
 }
 
 export function tooMany(message: string): ApiError {

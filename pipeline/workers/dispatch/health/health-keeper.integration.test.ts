@@ -40,6 +40,8 @@ const open = (bucket = health): Promise<HealthKeeper> =>
     instanceId: 'test',
     place: () => ({ upTo: 0, above: [], storedUntilMs: 0, parts: [] }),
     flushEveryMs: 1,
+    hoursKept: 168,
+    sending: () => ({ breaker: 'closed', concurrency: 4 }),
     warn: () => undefined,
   });
 
