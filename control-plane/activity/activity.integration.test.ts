@@ -1,7 +1,9 @@
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { encodeReport, leaseKey } from '../../shared/contracts/process-report.ts';
 import { encodeLagRecord, lagKey } from '../../shared/contracts/resolve-lag.ts';
 import { encodeSourceRecord, pastSourceKey, sourceKey } from '../../shared/contracts/source-activity.ts';
+import { encodeWorkReport, workKey } from '../../shared/contracts/work-report.ts';
 import { openBuckets } from '../../shared/nats/buckets/open-buckets.ts';
 import type { Client } from '../testing/client.ts';
 import { startTestControlPlane } from '../testing/test-control-plane.ts';
@@ -181,11 +183,23 @@ test('failures: why recent events did not arrive, by reason', async () => {
   expect(series.body.steps).toHaveLength(96);
 });
 
-test('system: processes, partitions and what the doctor finds', async () => {
-  expect((await client.get('/system/processes')).body).toMatchObject({ entities: [] });
-  expect((await client.get('/system/partitions')).body.entities).toEqual([
+test('system: processes, what they run, partitions and what the doctor finds; not for a key of one account', async () => {
+  expect((await client.get('/system/processes')).body).toMatchObject({ error: expect.stringContaining('system:find') });
+  const operator = await plane.newKey(client, ['system:find']);
+  const { leases } = await openBuckets(plane.log, 1);
+  const report = { kind: 'pipeline', instanceId: 'one', startedAt: '2026-01-01T00:00:00.000Z', revision: 7 } as const;
+  await leases.put(leaseKey(report), encodeReport({ ...report, revisionAt: '2026-01-02T00:00:00.000Z' }));
+  const actor = { kind: 'resolver', key: '0', thread: 1, state: 'running', failuresInARow: 0 };
+  await leases.put(workKey('one'), encodeWorkReport({ v: 1, threads: [], actors: [actor], actorsMore: 2 }));
+  await expect.poll(async () => (await operator.get('/system/work')).body.entities).toHaveLength(1);
+  expect((await operator.get('/system/work')).body.entities[0]).toMatchObject({ actors: [actor], actorsMore: 2 });
+  expect((await operator.get('/system/processes')).body.entities).toMatchObject([
+    { instanceId: 'one', revision: 7, revisionAt: '2026-01-02T00:00:00.000Z' },
+  ]);
+  expect((await operator.get('/system/partitions')).body.entities).toEqual([
     { partition: 0, waitingFrames: 0, oldestMs: null },
   ]);
-  const { body } = await client.get('/system/findings');
+  expect((await operator.get('/system/alerts')).body).toEqual({ isConfigured: false, problem: null, entities: [] });
+  const { body } = await operator.get('/system/findings');
   expect(body.entities.map(({ about }: { about: string }) => about)).toContain('durability');
 });
