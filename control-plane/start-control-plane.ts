@@ -200,6 +200,7 @@ export async function startControlPlane(
     work,
     alerts: createAlertsReader(env.PROMETHEUS_URL),
     guardsBacklogs: env.PUBLISH_GUARDS_BACKLOGS,
+    backlogAgeMs: env.PUBLISH_BACKLOG_AGE_MS,
     logFigures,
     activityFeeds,
     eventFeeds,

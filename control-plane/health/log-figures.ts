@@ -6,7 +6,7 @@ import {
   retriesOfDestination,
 } from '../../shared/contracts/subjects.ts';
 import type { LogConnection } from '../../shared/nats/connection/connection.ts';
-import { decodeRetryFrame } from '../../shared/contracts/events/retry-record.ts';
+import { decodeRetryFrame, settledNoteTier } from '../../shared/contracts/events/retry-record.ts';
 import { countBySubject, readNext } from '../../shared/nats/messages/subject-log.ts';
 import type { StoredMessage } from '../../shared/nats/messages/subject-log.ts';
 import { listConsumerProgress } from '../../shared/nats/streams/stream-progress.ts';
@@ -70,11 +70,16 @@ async function findUnsentSince(connection: LogConnection, destinationId: string)
             (one) => one?.storedAtMs,
           ),
         ]),
-    ...[...tiers.keys()].map((subject) => readNext(connection, streams.retry, subject, 1).then(oldestReceivedMs)),
+    ...[...tiers.keys()]
+      .filter((subject) => !isNote(subject))
+      .map((subject) => readNext(connection, streams.retry, subject, 1).then(oldestReceivedMs)),
   ]);
   const known = oldest.filter((atMs) => atMs !== undefined);
   return known.length === 0 ? undefined : Math.min(...known);
 }
+
+/** Whether it holds no event, only a word about some. */
+const isNote = (subject: string): boolean => subject.endsWith(`.${settledNoteTier}`);
 
 /** What is tried again was resolved after it was received, however long ago its first attempt was. */
 function oldestReceivedMs(message: StoredMessage | undefined): number | undefined {
@@ -98,6 +103,7 @@ async function look(connection: LogConnection, partitions: number, nowMs: number
   const byName = new Map(dispatchers.map((one) => [one.name, one]));
   const retryCounts = new Map<string, number>();
   for (const [subject, count] of retries) {
+    if (isNote(subject)) continue;
     const ofDestination = retriesOfDestination(subject.split('.')[1] ?? '');
     retryCounts.set(ofDestination, (retryCounts.get(ofDestination) ?? 0) + count);
   }

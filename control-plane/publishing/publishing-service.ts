@@ -15,6 +15,12 @@ export const publishingEnv = {
       'is sent. Off, it is published and the answer says what was left unsent',
     true,
   ),
+  PUBLISH_BACKLOG_AGE_MS: count(
+    'How long the oldest event must have waited for that; anything that is retried counts as well. Of a destination ' +
+      'that is sent to all the time, something is always on its way',
+    5_000,
+    { unit: 'ms', minimum: 0 },
+  ),
   CONFIG_BYTES_MAX: count(
     "The largest configuration of one account that may be published; the log's own limit holds as well",
     8 * mebibyte,

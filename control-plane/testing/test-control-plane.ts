@@ -116,6 +116,7 @@ function testEnv(): ControlPlaneEnv {
     MIGRATE_ON_START: true,
     CONFIG_BYTES_MAX: 8 * mebibyte,
     PUBLISH_GUARDS_BACKLOGS: true,
+    PUBLISH_BACKLOG_AGE_MS: 0,
     SYSTEM_FIND_WITH_ALL: false,
     EGRESS_ALLOW: '127.0.0.0/8',
     INGEST_URL: 'https://ingest.example.com',

@@ -27,17 +27,23 @@ test('backlogs left: a destination leaves where it was sent to and is gone or tu
 test('backlogs left: what waits refuses a publish and is named; dead letters, which stay, do not', async () => {
   const backlogs: Record<string, object> = {
     busy: { waitingFrames: 3, retryingFrames: 1, deadLetters: 0 },
+    'under way': { waitingFrames: 1, retryingFrames: 0, deadLetters: 0 },
     idle: { waitingFrames: 0, retryingFrames: 0, deadLetters: 9 },
   };
-  const figures = {
+  const logFigures = {
     read: async () => ({ partitions: [], backlogOf: (id: string) => backlogs[id] as never }),
     unsentSince: async () => 0,
   };
-  const left = await findBacklogsLeft(figures, snapshot(destination('busy'), destination('idle')), snapshot());
+  const services = { logFigures, backlogAgeMs: 1_000, now: () => new Date(999) };
+  const live = snapshot(destination('busy'), destination('idle'), destination('under way'));
+  const left = await findBacklogsLeft(services, live, snapshot());
   expect(left.map(({ destinationId, unsentSince }) => [destinationId, unsentSince])).toEqual([
     ['busy', '1970-01-01T00:00:00.000Z'],
     ['idle', null],
+    ['under way', '1970-01-01T00:00:00.000Z'],
   ]);
+  const later = await findBacklogsLeft({ ...services, now: () => new Date(1_000) }, live, snapshot());
+  expect(later.map(({ needsForce }) => needsForce)).toEqual([true, false, true]);
   const refusal = refusalFor(left);
   expect(refusal).toMatchObject({ status: 409, message: expect.stringContaining('force') });
   expect(refusal?.details).toContain('3 messages wait');
@@ -51,6 +57,7 @@ test('backlogs left: the log is not asked where nothing goes, and where it must 
     unsentSince: () => Promise.reject(new Error('TIMEOUT')),
   };
   const live = snapshot(destination('one'));
-  expect(await findBacklogsLeft(away, live, live)).toEqual([]);
-  await expect(findBacklogsLeft(away, live, snapshot())).rejects.toMatchObject({ status: 503 });
+  const services = { logFigures: away, backlogAgeMs: 0, now: () => new Date() };
+  expect(await findBacklogsLeft(services, live, live)).toEqual([]);
+  await expect(findBacklogsLeft(services, live, snapshot())).rejects.toMatchObject({ status: 503 });
 });

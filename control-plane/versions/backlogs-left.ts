@@ -17,6 +17,11 @@ export const backlogLeft = Type.Object({
   waitingFrames: { ...count, description: 'Messages of the log it has not finished; each is one event or many.' },
   retryingFrames: { ...count, description: 'Messages that wait for another attempt.' },
   deadLetters: { ...count, description: 'Events that were given up: they stay, and can be replayed.' },
+  needsForce: Type.Boolean({
+    description:
+      'Whether what waits is more than what is just on its way: something is retried, or the oldest has waited for ' +
+      'PUBLISH_BACKLOG_AGE_MS.',
+  }),
   unsentSince: nullable(
     Type.String({
       format: 'date-time',
@@ -42,8 +47,20 @@ export function leavingDestinations(live: Snapshot, next: Snapshot): Leaving[] {
   });
 }
 
+/** What looking at backlogs needs. */
+export type BacklogServices = {
+  readonly logFigures: LogLook;
+  /** What has waited for less is on its way: of a destination that is sent to all the time, there is always some. */
+  readonly backlogAgeMs: number;
+  now(): Date;
+};
+
 /** What waits for each destination that `next` no longer sends to. A log that cannot be asked is a 503. */
-export async function findBacklogsLeft(logFigures: LogLook, live: Snapshot, next: Snapshot): Promise<BacklogLeft[]> {
+export async function findBacklogsLeft(
+  { logFigures, now, backlogAgeMs }: BacklogServices,
+  live: Snapshot,
+  next: Snapshot,
+): Promise<BacklogLeft[]> {
   const leaving = leavingDestinations(live, next);
   if (leaving.length === 0) return [];
   try {
@@ -51,8 +68,12 @@ export async function findBacklogsLeft(logFigures: LogLook, live: Snapshot, next
     return await Promise.all(
       leaving.map(async (one) => {
         const backlog = figures.backlogOf(one.destinationId);
-        const sinceMs = isWaiting(backlog) ? await logFigures.unsentSince(one.destinationId) : undefined;
-        return { ...one, ...backlog, unsentSince: sinceMs === undefined ? null : new Date(sinceMs).toISOString() };
+        const isNothing = backlog.waitingFrames + backlog.retryingFrames === 0;
+        const sinceMs = isNothing ? undefined : await logFigures.unsentSince(one.destinationId);
+        const isOld = sinceMs !== undefined && now().getTime() - sinceMs >= backlogAgeMs;
+        const needsForce = backlog.retryingFrames > 0 || isOld;
+        const unsentSince = sinceMs === undefined ? null : new Date(sinceMs).toISOString();
+        return { ...one, ...backlog, needsForce, unsentSince };
       }),
     );
   } catch (error) {
@@ -66,19 +87,13 @@ export async function findBacklogsLeft(logFigures: LogLook, live: Snapshot, next
 
 /** Why a version is not made live without force; undefined where nothing waits. */
 export function refusalFor(left: readonly BacklogLeft[]): ApiError | undefined {
-  const waiting = left.filter(isWaiting);
+  const waiting = left.filter(({ needsForce }) => needsForce);
   if (waiting.length === 0) return undefined;
   return conflict(
     `force must be set: ${waiting.length} of the destinations that the version removes or disables still have events waiting`,
     waiting.map(describe).join('; '),
   );
 }
-
-/** Whether there is something it has not sent; what it gave up stays where it is. */
-export const isWaiting = ({
-  waitingFrames,
-  retryingFrames,
-}: Pick<BacklogLeft, 'waitingFrames' | 'retryingFrames'>): boolean => waitingFrames + retryingFrames > 0;
 
 function describe({ name, destinationId, change, waitingFrames, retryingFrames, unsentSince }: BacklogLeft): string {
   const since = unsentSince === null ? '' : `, the oldest since ${unsentSince}`;

@@ -12,7 +12,6 @@ import { loadDraft } from '../draft/entity-store.ts';
 import { liveVersionId } from '../draft/live-version.ts';
 import { emptySnapshot } from '../draft/snapshot.ts';
 import { hasScope } from '../keys/scopes.ts';
-import type { LogLook } from '../health/log-figures.ts';
 import type { LeaseCache, PublishingService } from '../publishing/publishing-service.ts';
 import { allowlistCollections, composeSnapshot, createVersion } from './create-version.ts';
 import type { VersionRequest } from './create-version.ts';
@@ -27,8 +26,8 @@ import {
   viewVersion,
 } from './version-view.ts';
 import { diffSnapshots, entityStatus } from './diff.ts';
-import { backlogLeft, findBacklogsLeft, isWaiting, refusalFor } from './backlogs-left.ts';
-import type { BacklogLeft } from './backlogs-left.ts';
+import { backlogLeft, findBacklogsLeft, refusalFor } from './backlogs-left.ts';
+import type { BacklogLeft, BacklogServices } from './backlogs-left.ts';
 import { publishVersion } from './publish-version.ts';
 import { readRollout, rolloutReply } from './read-rollout.ts';
 import { listChanges } from './list-changes.ts';
@@ -65,10 +64,9 @@ const entity = Type.Object(
 );
 
 /** What versions need beside what every endpoint has. */
-export type VersionServices = {
+export type VersionServices = BacklogServices & {
   readonly publishing: PublishingService;
   readonly leases: LeaseCache;
-  readonly logFigures: LogLook;
   /** Whether a publish that leaves a backlog behind needs `force`. */
   readonly guardsBacklogs: boolean;
 };
@@ -250,10 +248,10 @@ export const versionEndpoints = [
     tag: 'Versions',
     summary: 'What waits for destinations that a version, or the draft, would remove or disable',
     reply: Type.Object({ entities: Type.Array(backlogLeft) }),
-    async handle({ params, principal }, { storage, logFigures }: CoreServices & VersionServices) {
-      const em = storage.fork();
+    async handle({ params, principal }, services: CoreServices & VersionServices) {
+      const em = services.storage.fork();
       const next = await resolveSnapshot(em, principal.accountId, params['id'] ?? '');
-      return { entities: await findBacklogsLeft(logFigures, await liveContent(em, principal.accountId), next) };
+      return { entities: await findBacklogsLeft(services, await liveContent(em, principal.accountId), next) };
     },
   }),
   defineEndpoint({
@@ -384,21 +382,21 @@ export const versionEndpoints = [
  * said that it may. Asked before the transaction: the log may take its time.
  */
 async function leaveBacklogs(
-  { storage, logFigures, guardsBacklogs }: CoreServices & VersionServices,
+  services: CoreServices & VersionServices,
   accountId: string,
   isForced: boolean,
   next: (live: Snapshot) => Promise<Snapshot>,
 ): Promise<BacklogLeft[]> {
-  const live = await liveContent(storage.fork(), accountId);
-  const isGuarded = guardsBacklogs && !isForced;
-  const found = await findBacklogsLeft(logFigures, live, await next(live)).catch((error: unknown) => {
+  const live = await liveContent(services.storage.fork(), accountId);
+  const isGuarded = services.guardsBacklogs && !isForced;
+  const found = await findBacklogsLeft(services, live, await next(live)).catch((error: unknown) => {
     // Who publishes in any case does not wait for a log that is away.
     if (isGuarded) throw error;
     return [];
   });
   const refusal = isGuarded ? refusalFor(found) : undefined;
   if (refusal !== undefined) throw refusal;
-  return found.filter(isWaiting);
+  return found.filter(({ unsentSince }) => unsentSince !== null);
 }
 
 function recordLeft({ em, principal, now }: Editing, versionId: string, left: readonly BacklogLeft[]): void {

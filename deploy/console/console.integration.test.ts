@@ -93,6 +93,10 @@ test('overview: problems come first, and new events show by themselves', async (
   const before = Number(await events.textContent());
   await account.client.track({ event: 'Order Completed', externalId: 'customer-live' });
   await expect.poll(async () => Number(await events.textContent())).toBeGreaterThan(before);
+  await waitForText(page, 'not valid');
+  await page.getByRole('link', { name: '7 days' }).click();
+  await waitForText(page, 'The last 7 days');
+  await expect.poll(async () => Number(await events.textContent())).toBeGreaterThan(before);
 });
 
 test('destinations: one is found, added, set, tested, published, turned off and removed', async () => {
@@ -162,6 +166,73 @@ test('draft: shows what changes field by field, takes one back, publishes, and g
   expect(await showsText(page, 'Nothing: it is what is live.')).toBe(true);
 });
 
+test('draft: what waits for a destination that goes is said, and left unsent only where that is agreed to', async () => {
+  await signIn(page, stack.credentials.apiKey);
+  await open(`/destinations/${account.failingId}`, 'How it is sent');
+  await waitForText(page, 'At a time');
+  await press('Turn off');
+  await waitForText(page, 'Off in the draft');
+  await open('/draft', 'is turned off');
+  const publish = page.getByRole('button', { name: /^Publish \d+ change/ });
+  await waitForText(page, 'What waits is not sent');
+  expect(await publish.isDisabled()).toBe(true);
+  await page.getByLabel('Publish it, and leave that unsent').check();
+  await publish.click();
+  await waitForText(page, 'what waited was not sent');
+  await waitForText(page, '1 of 1 run it');
+  await page.getByRole('link', { name: 'Replay it once it is live again' }).click();
+  await press('Send a time range again');
+  expect(await page.getByLabel('From').inputValue()).toMatch(/^\d{4}-\d\d-\d\dT/);
+});
+
+test('replays: one under way shows how far it is, and is cancelled', async () => {
+  await signIn(page, stack.credentials.apiKey);
+  const replay = {
+    id: 'made-up',
+    destinationId: account.healthyId,
+    what: 'log',
+    reason: null,
+    from: '2026-01-01T00:00:00.000Z',
+    to: '2026-01-02T00:00:00.000Z',
+    status: 'running',
+    createdAt: '2026-01-03T00:00:00.000Z',
+    updatedAt: '2026-01-03T00:00:00.000Z',
+    scanned: 40,
+    queued: 4,
+    share: 0.4,
+  };
+  let status = 'running';
+  await page.route('**/replays', (route) =>
+    route.fulfill({ json: { entities: [{ ...replay, status }], pagination: { nextCursor: null, hasMore: false } } }),
+  );
+  await page.route('**/replays/made-up/cancel', (route) => {
+    status = 'cancelled';
+    return route.fulfill({ json: { ...replay, status } });
+  });
+  await open(`/destinations/${account.healthyId}/dead-letters`, 'Under way');
+  expect(await page.getByRole('progressbar').getAttribute('value')).toBe('0.4');
+  await press('Cancel');
+  await waitForText(page, 'Cancelled');
+});
+
+test('system: shows what each thread runs, and what the runbook says; a key of one account is not shown the installation', async () => {
+  await signIn(page, stack.credentials.apiKey);
+  await open('/system', 'Who runs what');
+  await page.getByLabel('Kind, partition or destination').fill('warehouse');
+  await page.getByRole('link', { name: 'Warehouse loader' }).waitFor();
+  await waitForText(page, 'Nobody is asked for alerts');
+  await page.getByRole('link', { name: 'The runbook' }).click();
+  await page.getByRole('link', { name: /SluiceGatewayNotReady/ }).click();
+  await waitForText(page, 'What to look at');
+  const { key } = await account.client.api('POST', 'keys', { name: 'of one account', scopes: ['all'] });
+  const other = await openVisit(browser, { baseUrl: stack.credentials.controlPlane });
+  await signIn(other.page, String(key));
+  expect(await other.page.getByRole('link', { name: 'System' }).count()).toBe(0);
+  await other.page.goto('/system');
+  await waitForText(other.page, 'lacks the scope system:find');
+  await other.close();
+});
+
 test('sources: one is added, says that it is not published, and has a key to copy', async () => {
   await signIn(page, stack.credentials.apiKey);
   await open('/sources', 'Demo source');
@@ -221,6 +292,7 @@ test('hostile texts: markup, 10,000 characters and turned directions are shown a
 
 const everyPage = (): readonly (readonly [path: string, until: string])[] => [
   ['/', 'Events in'],
+  ['/?range=7d', 'The last 7 days'],
   ['/destinations', 'Warehouse loader'],
   ['/destinations/new', 'Needs'],
   [`/destinations/${account.healthyId}`, 'Why recent events'],
@@ -230,38 +302,105 @@ const everyPage = (): readonly (readonly [path: string, until: string])[] => [
   ['/events', 'Order Completed'],
   [`/events/${account.eventId}`, 'What the rules say'],
   ['/visitors', 'Find'],
+  [`/visitors/${account.visitorId}`, 'Merged from'],
   ['/sources', 'Demo source'],
+  [`/sources/${account.sourceId}`, 'With curl'],
   ['/keys', 'bootstrap'],
   ['/draft', 'Draft'],
   ['/versions', 'Four destinations'],
-  ['/system', 'What the doctor finds'],
+  [`/versions/${account.versionId}`, 'Made'],
+  ['/system', 'Who runs what'],
+  ['/system/runbook', 'SluiceIngestRefusing'],
+  ['/system/runbook/SluiceIngestRefusing', 'What to look at'],
   ['/nowhere', 'There is no page here'],
 ];
 
-test.each(['light', 'dark'] as const)('every page: axe finds no barrier, %s', async (colorScheme) => {
-  await visit.close();
-  visit = await openVisit(browser, { baseUrl: stack.credentials.controlPlane, colorScheme });
-  page = visit.page;
+/** Tabs that are looked at side by side: while one loads, another is examined. */
+const tabs = 3;
+
+test('every page: axe finds no barrier, light or dark, it fits a screen of 360 px, and its menu opens there', async () => {
   await page.goto('/');
   await waitForText(page, 'API key');
   expect(await findBarriers(page)).toEqual([]);
   await signIn(page, stack.credentials.apiKey);
-  for (const [path, until] of everyPage()) {
-    await open(path, until);
-    expect([path, await findBarriers(page)]).toEqual([path, []]);
-  }
-});
-
-test('every page: fits a screen of 360 px, and its menu opens', async () => {
-  await visit.close();
-  visit = await openVisit(browser, { baseUrl: stack.credentials.controlPlane, widthPx: 360, heightPx: 780 });
-  page = visit.page;
-  await signIn(page, stack.credentials.apiKey);
-  for (const [path, until] of everyPage()) {
-    await open(path, until);
-    expect([path, await widthPx()]).toEqual([path, 360]);
-  }
+  const waiting = [...everyPage()];
+  const examine = async (tab: Page): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const [path, until] = next;
+      await tab.setViewportSize({ width: 1280, height: 900 });
+      await tab.goto(path);
+      await tab.locator('h1').waitFor();
+      await waitForText(tab, until);
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await tab.emulateMedia({ colorScheme });
+        expect([path, colorScheme, await findBarriers(tab)]).toEqual([path, colorScheme, []]);
+      }
+      await tab.setViewportSize({ width: 360, height: 780 });
+      const widthOf = (): Promise<number> => tab.evaluate<number>('document.documentElement.scrollWidth');
+      // Charts follow the window a moment later.
+      await expect.poll(async () => [path, await widthOf()]).toEqual([path, 360]);
+    }
+  };
+  await Promise.all(Array.from({ length: tabs }, async () => examine(await visit.openTab())));
+  await page.setViewportSize({ width: 360, height: 780 });
+  await open('/', 'Events in');
   await press('Menu');
   await page.getByRole('link', { name: 'Events' }).click();
   await waitForText(page, 'as they come');
 });
+
+test('first load: weighs little', async () => {
+  const cold = await openVisit(browser, { baseUrl: stack.credentials.controlPlane });
+  await cold.page.goto('/');
+  await cold.page.getByLabel('API key').waitFor();
+  const load = await cold.page.evaluate<{ bytes: number; ms: number }>(`({
+    bytes: [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
+      .reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0),
+    ms: performance.now(),
+  })`);
+  await cold.close();
+  console.info(
+    `first load: ${(load.bytes / 1024).toFixed(1)} KiB compressed, ${Math.round(load.ms)} ms until one can sign in`,
+  );
+  expect(load.bytes).toBeLessThan(250 * 1024);
+});
+
+test('a thousand destinations: only those on the screen are drawn, and they scroll', async () => {
+  await signIn(page, stack.credentials.apiKey);
+  await page.route('**/rest/v1/activity?range=24h', async (route) => {
+    const answer = await route.fetch();
+    const activity = (await answer.json()) as { readonly destinations: readonly object[] };
+    const destinations = Array.from({ length: 1_000 }, (_, index) => ({
+      ...activity.destinations[index % activity.destinations.length],
+      id: `made-up-${index}`,
+      name: `Destination ${index}`,
+    }));
+    await route.fulfill({ response: answer, json: { ...activity, destinations } });
+  });
+  await open('/destinations', '1,000 destinations');
+  const frames = await page.evaluate<{ p95Ms: number; worstMs: number; rows: number; endedAt: number }>(scrolling);
+  console.info(`a thousand destinations: 95 of 100 frames within ${frames.p95Ms} ms, the worst ${frames.worstMs} ms`);
+  expect(frames.rows).toBeLessThan(60);
+  expect(frames.endedAt).toBeGreaterThan(30_000);
+});
+
+/** Scrolls through the list for 90 frames, and says how long they took, what is drawn and how far it came. */
+const scrolling = `new Promise((resolve) => {
+  const list = document.querySelector('.scroll.tall');
+  const times = [];
+  let last = performance.now();
+  const step = (nowMs) => {
+    times.push(nowMs - last);
+    last = nowMs;
+    list.scrollTop += 500;
+    if (times.length < 90) return requestAnimationFrame(step);
+    const sorted = times.slice(1).sort((a, b) => a - b);
+    resolve({
+      p95Ms: Math.round(sorted[Math.floor(sorted.length * 0.95)]),
+      worstMs: Math.round(sorted[sorted.length - 1]),
+      rows: list.querySelectorAll('tbody tr').length,
+      endedAt: list.scrollTop,
+    });
+  };
+  requestAnimationFrame(step);
+})`;

@@ -867,6 +867,7 @@ export type Replies = {
       readonly waitingFrames: number;
       readonly retryingFrames: number;
       readonly deadLetters: number;
+      readonly needsForce: boolean;
       readonly unsentSince: string | null;
     }[];
   };
@@ -909,6 +910,7 @@ export type Replies = {
       readonly waitingFrames: number;
       readonly retryingFrames: number;
       readonly deadLetters: number;
+      readonly needsForce: boolean;
       readonly unsentSince: string | null;
     }[];
   };
@@ -920,6 +922,7 @@ export type Replies = {
       readonly waitingFrames: number;
       readonly retryingFrames: number;
       readonly deadLetters: number;
+      readonly needsForce: boolean;
       readonly unsentSince: string | null;
     }[];
   };

@@ -15,7 +15,7 @@ export type BacklogsProps = {
 /** Which destinations a publish ends, what waits for each, and the word without which that is not done. */
 export function Backlogs({ left, isForced, onForced }: BacklogsProps): ReactElement | null {
   if (left.length === 0) return null;
-  const isSafe = !left.some(isWaiting);
+  const isSafe = !left.some(({ needsForce }) => needsForce);
   return (
     <div className={isSafe ? 'note' : 'note warn'}>
       <p>{countOf(left.length, 'destination')} will get nothing more:</p>
@@ -23,15 +23,10 @@ export function Backlogs({ left, isForced, onForced }: BacklogsProps): ReactElem
         {left.map((one) => (
           <li key={one.destinationId}>
             <strong dir="auto">{one.name}</strong> {one.change === 'removed' ? 'goes' : 'is turned off'}.{' '}
-            {isWaiting(one) ? (
+            {one.unsentSince !== null ? (
               <>
-                {countOf(one.waitingFrames, 'message')} wait, {countOf(one.retryingFrames, 'message')} are tried again
-                {one.unsentSince === null ? null : (
-                  <>
-                    ; the oldest of <At at={one.unsentSince} />
-                  </>
-                )}
-                .
+                {countOf(one.waitingFrames, 'message')} wait, {countOf(one.retryingFrames, 'message')} are tried again ;
+                the oldest of <At at={one.unsentSince} />.
               </>
             ) : (
               'Nothing waits for it.'
@@ -71,6 +66,3 @@ export function LeftUnsent({ left }: { readonly left: readonly BacklogLeft[] }):
     </ul>
   );
 }
-
-export const isWaiting = ({ waitingFrames, retryingFrames }: BacklogLeft): boolean =>
-  waitingFrames + retryingFrames > 0;

@@ -7,7 +7,7 @@ import { ErrorNote } from '../design/feedback.tsx';
 import { Field } from '../design/field.tsx';
 import { countOf } from '../design/numbers.ts';
 import { Card } from '../design/page.tsx';
-import { Backlogs, isWaiting } from './backlogs.tsx';
+import { Backlogs } from './backlogs.tsx';
 
 export type PublishCardProps = {
   readonly changes: readonly Change[];
@@ -25,7 +25,7 @@ export function PublishCard({ changes, publish }: PublishCardProps): ReactElemen
   const [isForced, setForced] = useState(false);
   const added = changes.filter((one) => one.collection === 'destinations' && one.change === 'added').length;
   const left = backlogs.data?.entities ?? [];
-  const needsForce = left.some(isWaiting);
+  const needsForce = left.some((one) => one.needsForce);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     const force = needsForce && isForced ? { force: true } : {};

@@ -9,7 +9,13 @@ export type Complaints = {
   readonly found: readonly string[];
 };
 
-export type Visit = { readonly page: Page; readonly complaints: Complaints; close(): Promise<void> };
+export type Visit = {
+  readonly page: Page;
+  /** Another tab of the same window. */
+  openTab(): Promise<Page>;
+  readonly complaints: Complaints;
+  close(): Promise<void>;
+};
 
 export type VisitOptions = {
   readonly baseUrl: string;
@@ -36,19 +42,19 @@ export async function openVisit(browser: Browser, options: VisitOptions): Promis
     timezoneId: 'Europe/Berlin',
     permissions: ['clipboard-write'],
   });
-  const page = await context.newPage();
   const found: string[] = [];
-  page.on('pageerror', (error) => found.push(`script: ${error.message}`));
-  page.on('console', (message) => {
+  context.on('weberror', (error) => found.push(`script: ${error.error().message}`));
+  context.on('console', (message) => {
     // What the interface refuses is a line of the console, too: pages say it in words, and tests ask for those.
     const isRefusal = message.text().startsWith('Failed to load resource: the server responded with a status of 4');
     if (message.type() === 'error' && !isRefusal) found.push(`console: ${message.text()}`);
   });
-  page.on('request', (request) => {
+  context.on('request', (request) => {
     const url = request.url();
     if (!url.startsWith(options.baseUrl) && !url.startsWith('data:')) found.push(`request to ${url}`);
   });
-  return { page, complaints: { found }, close: () => context.close() };
+  const page = await context.newPage();
+  return { page, openTab: () => context.newPage(), complaints: { found }, close: () => context.close() };
 }
 
 /** What axe finds on the page as it is now, in a line each. */

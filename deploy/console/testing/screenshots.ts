@@ -18,8 +18,17 @@ const shapes = [
 
 type Shot = { readonly name: string; readonly path: string; readonly until: string };
 
-const shots = ({ healthyId, failingId, refusingId, eventId }: FilledAccount): readonly Shot[] => [
-  { name: 'overview', path: '/', until: 'Events in' },
+const shots = ({
+  healthyId,
+  failingId,
+  refusingId,
+  eventId,
+  sourceId,
+  visitorId,
+  versionId,
+}: FilledAccount): readonly Shot[] => [
+  { name: 'overview', path: '/', until: 'at most in this time' },
+  { name: 'overview-week', path: '/?range=7d', until: 'at most in this time' },
   { name: 'destinations', path: '/destinations', until: 'Warehouse loader' },
   { name: 'destination-new', path: '/destinations/new', until: 'Needs' },
   { name: 'destination', path: `/destinations/${refusingId}`, until: 'status 400' },
@@ -31,11 +40,15 @@ const shots = ({ healthyId, failingId, refusingId, eventId }: FilledAccount): re
   { name: 'event', path: `/events/${eventId}`, until: 'No mapping matches' },
   { name: 'event-hostile', path: '/events/hostile-event', until: 'onerror' },
   { name: 'visitors', path: '/visitors', until: 'Find' },
+  { name: 'visitor', path: `/visitors/${visitorId}`, until: 'Merged from' },
   { name: 'sources', path: '/sources', until: 'Demo source' },
+  { name: 'source', path: `/sources/${sourceId}`, until: 'With curl' },
   { name: 'keys', path: '/keys', until: 'bootstrap' },
   { name: 'draft', path: '/draft', until: 'Publish 2 changes' },
   { name: 'versions', path: '/versions', until: 'Four destinations' },
+  { name: 'version', path: `/versions/${versionId}`, until: 'run it' },
   { name: 'system', path: '/system', until: 'Finding' },
+  { name: 'runbook', path: '/system/runbook/SluiceIngestRefusing', until: 'What to do' },
 ];
 
 const target = process.argv[2] ?? fileURLToPath(new URL('deploy/console/', topFolder));
