@@ -8,7 +8,7 @@ import { fillAccount } from './testing/fill-account.ts';
 import type { FilledAccount } from './testing/fill-account.ts';
 import { hostile } from './testing/hostile-texts.ts';
 import { findBarriers, openBrowser, openVisit } from './testing/open-browser.ts';
-import type { Visit } from './testing/open-browser.ts';
+import type { Memory, Visit } from './testing/open-browser.ts';
 import { showsText, signIn, waitForText } from './testing/use-console.ts';
 
 // A person at a browser, a whole stack behind it. Whatever is done, no page may complain, nor ask anybody else.
@@ -18,6 +18,7 @@ let stack: RunningStack;
 let browser: Browser;
 let account: FilledAccount;
 let visit: Visit;
+let signedIn: Memory;
 let page: Page;
 
 beforeAll(async () => {
@@ -25,16 +26,22 @@ beforeAll(async () => {
   stack = await runStack(folder, await chooseStackPorts());
   browser = await openBrowser();
   account = await fillAccount(stack.credentials);
+  const first = await openVisit(browser, { baseUrl: stack.credentials.controlPlane });
+  await signIn(first.page, stack.credentials.apiKey);
+  signedIn = await first.readMemory();
+  await first.close();
 }, 240_000);
 afterAll(async () => {
   await browser.close();
   await stack.stop();
   await rm(folder, { recursive: true, force: true });
 });
-beforeEach(async () => {
-  visit = await openVisit(browser, { baseUrl: stack.credentials.controlPlane });
+const begin = async (memory?: Memory): Promise<void> => {
+  visit = await openVisit(browser, { baseUrl: stack.credentials.controlPlane, ...(memory && { memory }) });
   page = visit.page;
-});
+};
+// Signing in is a test of its own: the others begin behind it.
+beforeEach(() => begin(signedIn));
 afterEach(async () => {
   await visit.close();
   const { found } = visit.complaints;
@@ -49,9 +56,15 @@ const open = async (path: string, until: string): Promise<void> => {
 };
 /** More than the window's where something sticks out of it. */
 const widthPx = (): Promise<number> => page.evaluate<number>('document.documentElement.scrollWidth');
+/** Nobody is signed in. */
+const signOut = async (): Promise<void> => {
+  await visit.close();
+  await begin();
+};
 const press = (name: string): Promise<void> => page.getByRole('button', { name }).first().click();
 
 test('console: the link that a start prints signs in, once', async () => {
+  await signOut();
   const link = /http:\S+\/sign-in#\w+/.exec(stack.output())?.[0] ?? '';
   await open(link, 'Events in');
   expect(page.url()).not.toContain('#');
@@ -62,6 +75,7 @@ test('console: the link that a start prints signs in, once', async () => {
 });
 
 test('console: a key signs in for as long as the page is open, or until signed out where asked to stay', async () => {
+  await signOut();
   await page.goto('/');
   await page.getByLabel('API key').fill('slk_wrong');
   await press('Sign in');
@@ -79,6 +93,7 @@ test('console: a key signs in for as long as the page is open, or until signed o
 });
 
 test('console: what a key may not do is not offered, and a page that needs more says which scope is missing', async () => {
+  await signOut();
   const { key } = await account.client.api('POST', 'keys', { name: 'looks only', scopes: ['destination:list'] });
   await signIn(page, String(key));
   await open('/events', 'lacks the scope event:list');
@@ -87,7 +102,6 @@ test('console: what a key may not do is not offered, and a page that needs more 
 });
 
 test('overview: problems come first, and new events show by themselves', async () => {
-  await signIn(page, stack.credentials.apiKey);
   await open('/', 'Fails now');
   const events = page.locator('.figures dd').first();
   const before = Number(await events.textContent());
@@ -100,7 +114,6 @@ test('overview: problems come first, and new events show by themselves', async (
 });
 
 test('destinations: one is found, added, set, tested, published, turned off and removed', async () => {
-  await signIn(page, stack.credentials.apiKey);
   await open('/destinations', 'Warehouse loader');
   await page.getByRole('link', { name: 'Add a destination' }).click();
   await page.getByLabel('Search').fill('http dest');
@@ -127,7 +140,6 @@ test('destinations: one is found, added, set, tested, published, turned off and 
 });
 
 test('destinations: what was given up is sent again once the platform takes it', async () => {
-  await signIn(page, stack.credentials.apiKey);
   await open(`/destinations/${account.refusingId}`, 'status 400');
   await account.client.setSink({ path: '/partner', status: 200 });
   await page.getByRole('link', { name: 'Given up and replays' }).click();
@@ -139,7 +151,6 @@ test('destinations: what was given up is sent again once the platform takes it',
 });
 
 test('events: come by themselves, are filtered, and one shows its way and what would be sent', async () => {
-  await signIn(page, stack.credentials.apiKey);
   await open('/events', 'Live');
   await account.client.track({ event: 'Seen Live', externalId: 'customer-live' });
   await waitForText(page, 'Seen Live');
@@ -152,7 +163,6 @@ test('events: come by themselves, are filtered, and one shows its way and what w
 });
 
 test('draft: shows what changes field by field, takes one back, publishes, and goes back to what was', async () => {
-  await signIn(page, stack.credentials.apiKey);
   await open('/draft', 'Warehouse loader, EU');
   await page.getByLabel('Next quarter').getByRole('button', { name: 'Take back' }).click();
   await page.getByLabel('Name').fill('Renamed by hand');
@@ -167,7 +177,6 @@ test('draft: shows what changes field by field, takes one back, publishes, and g
 });
 
 test('draft: what waits for a destination that goes is said, and left unsent only where that is agreed to', async () => {
-  await signIn(page, stack.credentials.apiKey);
   await open(`/destinations/${account.failingId}`, 'How it is sent');
   await waitForText(page, 'At a time');
   await press('Turn off');
@@ -186,7 +195,6 @@ test('draft: what waits for a destination that goes is said, and left unsent onl
 });
 
 test('replays: one under way shows how far it is, and is cancelled', async () => {
-  await signIn(page, stack.credentials.apiKey);
   const replay = {
     id: 'made-up',
     destinationId: account.healthyId,
@@ -216,7 +224,6 @@ test('replays: one under way shows how far it is, and is cancelled', async () =>
 });
 
 test('system: shows what each thread runs, and what the runbook says; a key of one account is not shown the installation', async () => {
-  await signIn(page, stack.credentials.apiKey);
   await open('/system', 'Who runs what');
   await page.getByLabel('Kind, partition or destination').fill('warehouse');
   await page.getByRole('link', { name: 'Warehouse loader' }).waitFor();
@@ -234,7 +241,6 @@ test('system: shows what each thread runs, and what the runbook says; a key of o
 });
 
 test('sources: one is added, says that it is not published, and has a key to copy', async () => {
-  await signIn(page, stack.credentials.apiKey);
   await open('/sources', 'Demo source');
   await press('Add a source');
   await page.getByLabel('Name').fill('Shop front');
@@ -244,7 +250,6 @@ test('sources: one is added, says that it is not published, and has a key to cop
 });
 
 test('visitors: one is found by e-mail, and is erased only once that was typed', async () => {
-  await signIn(page, stack.credentials.apiKey);
   await open('/visitors', 'Find');
   await page.getByLabel('Known is').selectOption('email');
   await page.getByLabel('Which is').fill('Radia@Example.com');
@@ -263,7 +268,6 @@ test('visitors: one is found by e-mail, and is erased only once that was typed',
 });
 
 test('keys: one is made, shown once, and ended', async () => {
-  await signIn(page, stack.credentials.apiKey);
   await open('/keys', 'bootstrap');
   await press('Make a key');
   await page.getByLabel('Name').fill('Night shift');
@@ -281,7 +285,6 @@ test('keys: one is made, shown once, and ended', async () => {
 });
 
 test('hostile texts: markup, 10,000 characters and turned directions are shown as text', async () => {
-  await signIn(page, stack.credentials.apiKey);
   for (const path of ['/', '/destinations', '/events', '/events/hostile-event']) {
     await open(path, hostile.markup);
     expect(await page.title()).not.toBe('taken');
@@ -319,10 +322,11 @@ const everyPage = (): readonly (readonly [path: string, until: string])[] => [
 const tabs = 3;
 
 test('every page: axe finds no barrier, light or dark, it fits a screen of 360 px, and its menu opens there', async () => {
-  await page.goto('/');
-  await waitForText(page, 'API key');
-  expect(await findBarriers(page)).toEqual([]);
-  await signIn(page, stack.credentials.apiKey);
+  const nobody = await openVisit(browser, { baseUrl: stack.credentials.controlPlane });
+  await nobody.page.goto('/');
+  await waitForText(nobody.page, 'API key');
+  expect(await findBarriers(nobody.page)).toEqual([]);
+  await nobody.close();
   const waiting = [...everyPage()];
   const examine = async (tab: Page): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
@@ -366,7 +370,6 @@ test('first load: weighs little', async () => {
 });
 
 test('a thousand destinations: only those on the screen are drawn, and they scroll', async () => {
-  await signIn(page, stack.credentials.apiKey);
   await page.route('**/rest/v1/activity?range=24h', async (route) => {
     const answer = await route.fetch();
     const activity = (await answer.json()) as { readonly destinations: readonly object[] };

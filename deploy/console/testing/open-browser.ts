@@ -14,6 +14,7 @@ export type Visit = {
   /** Another tab of the same window. */
   openTab(): Promise<Page>;
   readonly complaints: Complaints;
+  readMemory(): Promise<Memory>;
   close(): Promise<void>;
 };
 
@@ -22,7 +23,12 @@ export type VisitOptions = {
   readonly widthPx?: number;
   readonly heightPx?: number;
   readonly colorScheme?: 'light' | 'dark';
+  /** What a window before it remembered: it is signed in as that one was. */
+  readonly memory?: Memory;
 };
+
+/** Cookies and the like. */
+export type Memory = Awaited<ReturnType<BrowserContext['storageState']>>;
 
 /** What a browser in a container needs, and nothing that weakens what pages may do. */
 const wanted = ['--no-sandbox', '--no-zygote', '--font-render-hinting=none', '--disable-gpu'];
@@ -41,6 +47,7 @@ export async function openVisit(browser: Browser, options: VisitOptions): Promis
     locale: 'en-GB',
     timezoneId: 'Europe/Berlin',
     permissions: ['clipboard-write'],
+    ...(options.memory === undefined ? {} : { storageState: options.memory }),
   });
   const found: string[] = [];
   context.on('weberror', (error) => found.push(`script: ${error.error().message}`));
@@ -54,7 +61,13 @@ export async function openVisit(browser: Browser, options: VisitOptions): Promis
     if (!url.startsWith(options.baseUrl) && !url.startsWith('data:')) found.push(`request to ${url}`);
   });
   const page = await context.newPage();
-  return { page, openTab: () => context.newPage(), complaints: { found }, close: () => context.close() };
+  return {
+    page,
+    openTab: () => context.newPage(),
+    complaints: { found },
+    readMemory: () => context.storageState(),
+    close: () => context.close(),
+  };
 }
 
 /** What axe finds on the page as it is now, in a line each. */
