@@ -353,20 +353,19 @@ test('every page: axe finds no barrier, light or dark, it fits a screen of 360 p
   await waitForText(page, 'as they come');
 });
 
-test('first load: weighs little', async () => {
-  const cold = await openVisit(browser, { baseUrl: stack.credentials.controlPlane });
-  await cold.page.goto('/');
-  await cold.page.getByLabel('API key').waitFor();
-  const load = await cold.page.evaluate<{ bytes: number; ms: number }>(`({
-    bytes: [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
-      .reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0),
-    ms: performance.now(),
-  })`);
-  await cold.close();
+test('first load: the overview weighs little', async () => {
+  await page.goto('/');
+  await waitForText(page, 'Events in');
+  const readableMs = await page.evaluate<number>('performance.now()');
+  // Its chart comes behind it.
+  await waitForText(page, 'at most in this time');
+  const bytes = await page.evaluate<number>(`
+    [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
+      .reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0)`);
   console.info(
-    `first load: ${(load.bytes / 1024).toFixed(1)} KiB compressed, ${Math.round(load.ms)} ms until one can sign in`,
+    `first load: ${(bytes / 1024).toFixed(1)} KiB compressed, to be read after ${Math.round(readableMs)} ms`,
   );
-  expect(load.bytes).toBeLessThan(250 * 1024);
+  expect(bytes).toBeLessThan(250 * 1024);
 });
 
 test('a thousand destinations: only those on the screen are drawn, and they scroll', async () => {
