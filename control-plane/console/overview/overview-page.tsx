@@ -132,11 +132,6 @@ function Shown({ activity }: { readonly activity: Activity }): ReactElement {
           />
         )}
       </Card>
-      <Card title="Resolve lag" aside={<span className="hint">the longest wait before an event was resolved</span>}>
-        <Suspense fallback={<Loading />}>
-          <LagChart {...activity} />
-        </Suspense>
-      </Card>
       <Card title="Sources" isFlush aside={<Link to="/sources">All sources</Link>}>
         {sources.length === 0 ? (
           <Empty title="There is no source yet.">
@@ -153,6 +148,11 @@ function Shown({ activity }: { readonly activity: Activity }): ReactElement {
             columns={sourceColumns}
           />
         )}
+      </Card>
+      <Card title="Resolve lag" aside={<span className="hint">the longest wait before an event was resolved</span>}>
+        <Suspense fallback={<Loading />}>
+          <LagChart {...activity} />
+        </Suspense>
       </Card>
     </>
   );
