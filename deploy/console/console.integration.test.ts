@@ -225,7 +225,7 @@ test('replays: one under way shows how far it is, and is cancelled', async () =>
 
 test('system: shows what each thread runs, and what the runbook says; a key of one account is not shown the installation', async () => {
   await open('/system', 'Who runs what');
-  await page.getByLabel('Kind, partition or destination').fill('warehouse');
+  await page.getByLabel('Search').fill('warehouse');
   await page.getByRole('link', { name: 'Warehouse loader' }).waitFor();
   await waitForText(page, 'Nobody is asked for alerts');
   await page.getByRole('link', { name: 'The runbook' }).click();
@@ -308,7 +308,7 @@ const everyPage = (): readonly (readonly [path: string, until: string])[] => [
   [`/visitors/${account.visitorId}`, 'Merged from'],
   ['/sources', 'Demo source'],
   [`/sources/${account.sourceId}`, 'With curl'],
-  ['/keys', 'bootstrap'],
+  ['/keys', 'Last used'],
   ['/draft', 'Draft'],
   ['/versions', 'Four destinations'],
   [`/versions/${account.versionId}`, 'Made'],

@@ -109,9 +109,9 @@ function Figures({
 }
 
 const breakers = {
-  closed: ['good', 'Closed: it is sent to'],
-  open: ['bad', 'Open: left alone for a while, then tried again'],
-  probing: ['warn', 'Being tried out, a request at a time'],
+  closed: ['good', 'Closed', 'it is sent to'],
+  open: ['bad', 'Open', 'it is left alone for a while, then tried again'],
+  probing: ['warn', 'Half open', 'it is tried out, a request at a time'],
 } as const;
 
 function HowItIsSent({ id }: { readonly id: string }): ReactElement {
@@ -135,12 +135,15 @@ function HowItIsSent({ id }: { readonly id: string }): ReactElement {
         <dl className="facts">
           <dt>Breaker</dt>
           <dd>
-            <State tone={breakers[sending.breaker][0]}>{breakers[sending.breaker][1]}</State>
+            <State tone={breakers[sending.breaker][0]}>{breakers[sending.breaker][1]}</State>{' '}
+            <span className="hint">{breakers[sending.breaker][2]}</span>
           </dd>
           <dt>Key or token</dt>
           <dd>
             {sending.isAccessRefused ? (
-              <State tone="bad">Refused: its events wait for another one</State>
+              <>
+                <State tone="bad">Refused</State> <span className="hint">its events wait for another one</span>
+              </>
             ) : (
               <State tone="good">Not refused</State>
             )}

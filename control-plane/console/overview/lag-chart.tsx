@@ -19,7 +19,7 @@ export function LagChart({ resolveLagMs, firstStepAt, stepMs }: LagChartProps): 
     data,
     heightPx: 150,
     stepS: stepMs / 1_000,
-    showValue: showMs,
+    showValue: (value) => (Number.isInteger(value) ? showMs(value) : ''),
     series: [{ label: 'Resolve lag', colour: '--accent' }],
   });
   const known = resolveLagMs.filter((lagMs) => lagMs !== null);

@@ -45,7 +45,7 @@ export function WorkCard(): ReactElement {
         {threads === undefined || threads.length === 0 ? null : (
           <Table
             label="Threads"
-            rows={threads}
+            rows={threads.toSorted((a, b) => a.thread - b.thread)}
             keyOf={({ instanceId, thread }) => `${instanceId} ${thread}`}
             columns={threadColumns}
           />
@@ -54,7 +54,7 @@ export function WorkCard(): ReactElement {
       <Card title="Who runs what" isFlush>
         <div className="body">
           <form className="inline" role="search" onSubmit={(event) => event.preventDefault()}>
-            <Field label="Kind, partition or destination">
+            <Field label="Search">
               {(ids) => <input {...ids} type="search" value={text} onChange={(event) => setText(event.target.value)} />}
             </Field>
             <p className="soft" role="status">

@@ -43,7 +43,7 @@ const shots = ({
   { name: 'visitor', path: `/visitors/${visitorId}`, until: 'Merged from' },
   { name: 'sources', path: '/sources', until: 'Demo source' },
   { name: 'source', path: `/sources/${sourceId}`, until: 'With curl' },
-  { name: 'keys', path: '/keys', until: 'bootstrap' },
+  { name: 'keys', path: '/keys', until: 'Last used' },
   { name: 'draft', path: '/draft', until: 'Publish 2 changes' },
   { name: 'versions', path: '/versions', until: 'Four destinations' },
   { name: 'version', path: `/versions/${versionId}`, until: 'run it' },
