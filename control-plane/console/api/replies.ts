@@ -651,6 +651,7 @@ export type Replies = {
       readonly projectAPIKey: string | null;
       readonly probabilisticIdentity: Readonly<Record<string, unknown>> | null;
       readonly signingSecret: string | null;
+      readonly accessToken: string | null;
       readonly accountId: string;
       readonly isPublished: boolean | null;
       readonly lastTriggeredAt: string | null;
@@ -708,6 +709,7 @@ export type Replies = {
     readonly projectAPIKey: string | null;
     readonly probabilisticIdentity: Readonly<Record<string, unknown>> | null;
     readonly signingSecret: string | null;
+    readonly accessToken: string | null;
     readonly accountId: string;
     readonly isPublished: boolean | null;
     readonly lastTriggeredAt: string | null;
@@ -763,6 +765,7 @@ export type Replies = {
     readonly projectAPIKey: string | null;
     readonly probabilisticIdentity: Readonly<Record<string, unknown>> | null;
     readonly signingSecret: string | null;
+    readonly accessToken: string | null;
     readonly accountId: string;
     readonly isPublished: boolean | null;
     readonly lastTriggeredAt: string | null;
@@ -818,6 +821,7 @@ export type Replies = {
     readonly projectAPIKey: string | null;
     readonly probabilisticIdentity: Readonly<Record<string, unknown>> | null;
     readonly signingSecret: string | null;
+    readonly accessToken: string | null;
     readonly accountId: string;
     readonly isPublished: boolean | null;
     readonly lastTriggeredAt: string | null;
