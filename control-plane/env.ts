@@ -13,6 +13,8 @@ import { eventStreamsEnv } from './api/event-streams.ts';
 import { controlPlaneHttpEnv, controlPlaneHttpRules } from './api/http-settings.ts';
 import { bootstrapEnv } from './bootstrap/bootstrap.ts';
 import { destinationTestsEnv } from './destinations/destination-tests.ts';
+import { scopesEnv } from './keys/scopes.ts';
+import { alertsEnv } from './operate/read-alerts.ts';
 import { publishingEnv } from './publishing/publishing-service.ts';
 import { ingestUrlEnv } from './sources/ingest-url.ts';
 import { sessionEnv } from './sessions/session-settings.ts';
@@ -41,6 +43,8 @@ export const controlPlaneEnv = {
   ...destinationTestsEnv,
   ...storageEnv,
   ...publishingEnv,
+  ...scopesEnv,
+  ...alertsEnv,
   ...ingestUrlEnv,
   ...eventStreamsEnv,
   ...sessionEnv,

@@ -51,10 +51,12 @@ import { createImpressionLog } from './experiments/assignment/impression-log.ts'
 import { monitorDatabase, storagePoolFigures } from './health/database-monitor.ts';
 import { createLiveValues } from './health/live-values.ts';
 import { createLogFigures } from './health/log-figures.ts';
-import { authenticate } from './keys/authenticate.ts';
+import { createAuthenticate } from './keys/authenticate.ts';
 import { createRefusedLogins } from './keys/refused-logins.ts';
 import { hasScope } from './keys/scopes.ts';
 import { controlPlaneMetrics } from './metrics.ts';
+import { createWorkCache } from './operate/endpoints.ts';
+import { createAlertsReader } from './operate/read-alerts.ts';
 import { createFindingsReader } from './operate/read-findings.ts';
 import { createConfigPublisher } from './publishing/config-publisher.ts';
 import { competeForLeadership } from './publishing/leader-lock.ts';
@@ -138,6 +140,7 @@ export async function startControlPlane(
   await refuseFewerCopies(connection, env.LOG_REPLICAS);
   const liveValues = createLiveValues();
   const leases = createLeaseCache();
+  const work = createWorkCache();
   const unreadable = createUnreadableEntities(logger);
   const experimentPlans = createExperimentPlans(logger, unreadable);
   const logBuckets = await openLogBuckets({
@@ -146,7 +149,12 @@ export async function startControlPlane(
     topology: readTopologySettings(env),
     logger,
     async onOpened({ config, health, leases: leaseBucket }) {
-      await Promise.all([experimentPlans.follow(config), liveValues.follow(health), leases.follow(leaseBucket)]);
+      await Promise.all([
+        experimentPlans.follow(config),
+        liveValues.follow(health),
+        leases.follow(leaseBucket),
+        work.follow(leaseBucket),
+      ]);
     },
   });
   endsAs('stop following the log', () => {
@@ -154,6 +162,7 @@ export async function startControlPlane(
     experimentPlans.stop();
     liveValues.stop();
     leases.stop();
+    work.stop();
   });
 
   if (env.BOOTSTRAP_FILE !== undefined) {
@@ -189,6 +198,10 @@ export async function startControlPlane(
     storage,
     pool,
     leases,
+    work,
+    alerts: createAlertsReader(env.PROMETHEUS_URL),
+    guardsBacklogs: env.PUBLISH_GUARDS_BACKLOGS,
+    backlogAgeMs: env.PUBLISH_BACKLOG_AGE_MS,
     logFigures,
     activityFeeds,
     eventFeeds,
@@ -217,6 +230,7 @@ export async function startControlPlane(
   const experiments = createExperimentService(experimentPlans, assigner);
   const refusedLogins = createRefusedLogins({ storage, logger, now });
   shutdown.add('note refused keys', () => refusedLogins.stop());
+  const authenticate = createAuthenticate(env.SYSTEM_FIND_WITH_ALL);
   const http = createHttpCounts(controlPlaneMetrics.requestDuration.bounds);
   const eventStreams = createEventStreams(readEventStreamSettings(env));
   const addConsole = await loadConsole();
@@ -237,7 +251,16 @@ export async function startControlPlane(
     counts: http,
     addPublicRoutes: (instance) => {
       addDescriptionRoutes(instance, documents);
-      addSessionRoutes(instance, { storage, secretBox, now, refusedLogins, isTls, sessionMs: env.CONSOLE_SESSION_MS });
+      const sessions = {
+        storage,
+        secretBox,
+        authenticate,
+        now,
+        refusedLogins,
+        isTls,
+        sessionMs: env.CONSOLE_SESSION_MS,
+      };
+      addSessionRoutes(instance, sessions);
       addConsole(instance);
       serveExperiments(instance, { experiments, clientAddress, counts: http, logger });
     },

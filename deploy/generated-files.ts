@@ -1,4 +1,5 @@
 import { format } from 'oxfmt';
+import { replyTypes } from './console/reply-types.ts';
 import { dashboards } from './grafana/dashboards.ts';
 import { standardEventsPage } from './destinations/standard-events-page.ts';
 import { destinationsPage } from './destinations/destinations-page.ts';
@@ -7,7 +8,7 @@ import { sourcesPage } from './sources/sources-page.ts';
 import { metricsTable } from './prometheus/metrics-table.ts';
 
 export type GeneratedFile = {
-  /** Below this folder. */
+  /** From this folder. */
   readonly path: string;
   readonly text: string;
 };
@@ -20,6 +21,7 @@ export async function generatedFiles(): Promise<GeneratedFile[]> {
     formatted('DESTINATIONS.md', destinationsPage()),
     formatted('prometheus/METRICS.md', metricsTable()),
     formatted('SOURCES.md', sourcesPage()),
+    formatted('../control-plane/console/api/replies.ts', replyTypes()),
     ...dashboards.map((dashboard) =>
       formatted(`grafana/dashboards/${dashboard.uid}.json`, JSON.stringify(dashboard, undefined, 2)),
     ),

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
 import { proxyProblems, splitProxies, trustedProxiesEnv } from '../shared/admission/client-address.ts';
+import { activityEnv } from '../shared/contracts/activity-settings.ts';
 import { logEnv, logEnvRules } from '../shared/nats/connection/log-access.ts';
 import { sourceSecretsEnv, sourceSecretsRules } from '../shared/contracts/config/secrets.ts';
 import { topologyEnv } from '../shared/nats/streams/topology-settings.ts';
@@ -23,6 +24,7 @@ export const gatewayEnv = {
   ...servingEnv,
   ...gatewayHttpEnv,
   ...gatewayStatusEnv,
+  ...activityEnv,
   ...trustedProxiesEnv,
   ...experimentsEnv,
   ...routesEnv,

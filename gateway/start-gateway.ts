@@ -111,9 +111,13 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
     },
     createSecretOpener(createSourceSecretBox(env), logger),
   );
-  const activity = reportActivity(buckets.health, instanceId, sources, (error) =>
-    logger.warn({ err: error }, 'writing source activity failed'),
-  );
+  const activity = reportActivity({
+    bucket: buckets.health,
+    instanceId,
+    sources,
+    hoursKept: env.ACTIVITY_HOURS_KEPT,
+    onError: (error) => logger.warn({ err: error }, 'writing source activity failed'),
+  });
   endsAs('source activity', () => withDeadline(activity.stop(), stepMs));
   const lease = holdProcessLease(buckets.leases, { ...instance, holder }, (error) =>
     logger.warn({ err: error }, 'renewing the lease failed'),

@@ -22,7 +22,9 @@ import type { PipelineEnv } from './env.ts';
 import { readMembershipTimes } from './cluster/membership-settings.ts';
 import { readHostSettings } from './threads/host-settings.ts';
 import { watchBacklog } from './jobs/backlog/backlog-watch.ts';
+import { createResolveLag } from './jobs/backlog/resolve-lag.ts';
 import { showMetrics } from './status/show-metrics.ts';
+import { tellWork } from './status/tell-work.ts';
 import { startReplayRunner } from './jobs/replay/replay-runner.ts';
 import { readRetentionSettings } from './jobs/retention/retention-settings.ts';
 import { startRetention } from './jobs/retention/retention.ts';
@@ -58,6 +60,7 @@ const stopOrder = [
   'status server',
   'clock',
   'log servers',
+  'work',
   'backlog',
   'replays',
   'retention',
@@ -189,8 +192,20 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
     everyMs: env.BACKLOG_EVERY_MS,
     owns: () => membership.owns('backlog'),
     framesRead: () => stats.framesRead(),
+    resolveLag: createResolveLag({ bucket: buckets.health, instanceId, hoursKept: env.ACTIVITY_HOURS_KEPT }),
   });
   endsAs('backlog', () => withDeadline(backlog.stop(), stepMs));
+  const work = tellWork({
+    bucket: buckets.leases,
+    instanceId,
+    everyMs: env.WORK_TOLD_EVERY_MS,
+    actorsMax: env.WORK_ACTORS_TOLD_MAX,
+    placed: () => supervisor.placed,
+    threads: () => stats.threads,
+    readyThreads: () => supervisor.readyThreads,
+    onError: (error) => logger.warn({ err: error }, 'telling what runs where failed'),
+  });
+  endsAs('work', () => withDeadline(work.stop(), stepMs));
   const logServers = watchLogServers(env.NATS_MONITOR_URL);
   endsAs('log servers', () => logServers.stop());
   const clock = watchClock(env.CLOCK_JUMP_MS, logJump(logger));

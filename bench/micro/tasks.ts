@@ -129,6 +129,8 @@ function codecTasks(): MicroTask[] {
   ];
 }
 
+const weekHours = 7 * 24;
+
 function windowTasks(): MicroTask[] {
   const full = createDeduplication({ windowMs, idsMax: 200_000 });
   let index = 0;
@@ -138,7 +140,7 @@ function windowTasks(): MicroTask[] {
   };
   while (full.size < 190_000) addNext();
   const known = hashEvent(benchAccountId, `event-${index}`);
-  const health = new HealthWindow();
+  const health = new HealthWindow(weekHours);
   const dayMinutes = 24 * 60;
   for (let minute = 0; minute < dayMinutes; minute += 1) health.record('succeeded', 1, nowMs + minute * 60_000);
   const dayEndMs = nowMs + (dayMinutes - 1) * 60_000;

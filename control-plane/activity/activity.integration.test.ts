@@ -1,5 +1,10 @@
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { encodeReport, leaseKey } from '../../shared/contracts/process-report.ts';
+import { encodeLagRecord, lagKey } from '../../shared/contracts/resolve-lag.ts';
+import { encodeSourceRecord, pastSourceKey, sourceKey } from '../../shared/contracts/source-activity.ts';
+import { encodeWorkReport, workKey } from '../../shared/contracts/work-report.ts';
+import { openBuckets } from '../../shared/nats/buckets/open-buckets.ts';
 import type { Client } from '../testing/client.ts';
 import { startTestControlPlane } from '../testing/test-control-plane.ts';
 import type { TestControlPlane } from '../testing/test-control-plane.ts';
@@ -53,14 +58,35 @@ async function firstOf(path: string, fits: (value: unknown) => boolean): Promise
   }
 }
 
-test('activity: counts events by source for as many as each stands for, those of the test key apart', async () => {
+test('activity: counts events by source as gateways tell of them, those of the test key apart, and why some were refused', async () => {
   const { body: source } = await client.post('/sources', { name: 'Shop', type: 'NodejsApi' });
-  await addEvent('a', source.id);
-  await addEvent('b', source.id, true);
-  const { status, body } = await client.get('/activity?range=15m');
-  expect(status).toBe(200);
-  expect(body.sources).toMatchObject([{ id: source.id, name: 'Shop', total: 3, testTotal: 3, isLive: false }]);
+  const { health } = await openBuckets(plane.log, 1);
+  const nowMs = Date.now();
+  const [minute, hour] = [Math.floor(nowMs / 60_000), Math.floor(nowMs / 3_600_000)];
+  const key = sourceKey(source.id, 'gateway-1');
+  await health.put(
+    pastSourceKey(key),
+    encodeSourceRecord({ lastTriggeredAt: 1, minutes: [], hours: [[hour - 100, 40, 0, 0, 0, 0, 0]] }),
+  );
+  await health.put(
+    key,
+    encodeSourceRecord({
+      lastTriggeredAt: nowMs,
+      minutes: [[minute, 3, 2, 0, 1, 5, 4]],
+      hours: [[hour, 7, 2, 0, 1, 5, 4]],
+    }),
+  );
+  await health.put(lagKey('pipeline-1'), encodeLagRecord({ minutes: [[minute, 120]], hours: [[hour - 100, 9_000]] }));
+  await expect.poll(async () => (await client.get('/activity?range=15m')).body.sources[0].total).toBe(3);
+  const { body } = await client.get('/activity?range=15m');
+  expect(body.sources).toMatchObject([{ id: source.id, name: 'Shop', total: 3, testTotal: 2, isLive: false }]);
+  expect(body.sources[0].refused).toEqual({ lost: 0, invalid: 1, limited: 5, forbidden: 4 });
   expect(body.sources[0].events).toHaveLength(15);
+  await expect.poll(async () => (await client.get('/activity?range=15m')).body.resolveLagMs.at(-1)).toBe(120);
+  const { body: week } = await client.get('/activity?range=7d');
+  expect(week.sources[0]).toMatchObject({ total: 47, testTotal: 2 });
+  expect(week.sources[0].events).toHaveLength(28);
+  expect(Math.max(...week.resolveLagMs)).toBe(9_000);
   expect(body).toMatchObject({ draftChanges: 1, live: null, gateways: 0, pipelines: 0 });
   expect(body.problems[0]).toMatchObject({ level: 'bad', kind: 'process' });
   expect((await client.get('/activity?range=24h')).body.sources[0].events).toHaveLength(24);
@@ -198,11 +224,23 @@ test('failures: why recent events did not arrive, by reason', async () => {
   expect(series.body.steps).toHaveLength(96);
 });
 
-test('system: processes, partitions and what the doctor finds', async () => {
-  expect((await client.get('/system/processes')).body).toMatchObject({ entities: [] });
-  expect((await client.get('/system/partitions')).body.entities).toEqual([
+test('system: processes, what they run, partitions and what the doctor finds; not for a key of one account', async () => {
+  expect((await client.get('/system/processes')).body).toMatchObject({ error: expect.stringContaining('system:find') });
+  const operator = await plane.newKey(client, ['system:find']);
+  const { leases } = await openBuckets(plane.log, 1);
+  const report = { kind: 'pipeline', instanceId: 'one', startedAt: '2026-01-01T00:00:00.000Z', revision: 7 } as const;
+  await leases.put(leaseKey(report), encodeReport({ ...report, revisionAt: '2026-01-02T00:00:00.000Z' }));
+  const actor = { kind: 'resolver', key: '0', thread: 1, state: 'running', failuresInARow: 0 };
+  await leases.put(workKey('one'), encodeWorkReport({ v: 1, threads: [], actors: [actor], actorsMore: 2 }));
+  await expect.poll(async () => (await operator.get('/system/work')).body.entities).toHaveLength(1);
+  expect((await operator.get('/system/work')).body.entities[0]).toMatchObject({ actors: [actor], actorsMore: 2 });
+  expect((await operator.get('/system/processes')).body.entities).toMatchObject([
+    { instanceId: 'one', revision: 7, revisionAt: '2026-01-02T00:00:00.000Z' },
+  ]);
+  expect((await operator.get('/system/partitions')).body.entities).toEqual([
     { partition: 0, waitingFrames: 0, oldestMs: null },
   ]);
-  const { body } = await client.get('/system/findings');
+  expect((await operator.get('/system/alerts')).body).toEqual({ isConfigured: false, problem: null, entities: [] });
+  const { body } = await operator.get('/system/findings');
   expect(body.entities.map(({ about }: { about: string }) => about)).toContain('durability');
 });

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { nullable } from '../../shared/contracts/config/define-collection.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import type { CoreServices } from '../api/define-endpoint.ts';
+import { healthReply } from '../health/summarize-health.ts';
 import type { PolledFeeds } from '../api/polled-feeds.ts';
 import { versionReply } from '../versions/version-view.ts';
 import { activityRanges, readActivity } from './read-activity.ts';
@@ -13,7 +14,7 @@ const perStep = (description: string) => Type.Array(count, { description: `${des
 const outcomes = Type.Object({ succeeded: count, failed: count, stopped: count, blocked: count });
 
 const activityReply = Type.Object({
-  range: Type.Enum(['15m', '24h']),
+  range: Type.Enum(Object.keys(activityRanges) as ActivityRange[]),
   firstStepAt: instant,
   stepMs: Type.Integer({ description: 'How long a step is, in ms. The last one is not over yet.' }),
   steps: count,
@@ -33,9 +34,18 @@ const activityReply = Type.Object({
       name: Type.String(),
       type: Type.String(),
       isLive: Type.Boolean(),
-      events: perStep('Events received, as the recent-events view has them'),
+      events: perStep('Events that gateways took and stored'),
       total: count,
-      testTotal: count,
+      testTotal: { ...count, description: 'Those sent with the test key, which are not in the others.' },
+      refused: Type.Object(
+        {
+          lost: { ...count, description: 'The log did not take them: the sender was told to try again.' },
+          invalid: { ...count, description: 'They lack something, or hold what they may not.' },
+          limited: { ...count, description: 'Over the rate limit of their key.' },
+          forbidden: { ...count, description: 'From a page or an address the source takes none of, or unsigned.' },
+        },
+        { description: 'Events that were not taken, by why. What comes with no known key belongs to no source.' },
+      ),
       lastTriggeredAt: nullable(instant),
     }),
   ),
@@ -46,7 +56,7 @@ const activityReply = Type.Object({
       type: Type.String(),
       status: Type.String(),
       isLive: Type.Boolean({ description: 'Whether the live version has it, enabled.' }),
-      health: Type.Object({}, { additionalProperties: true, description: 'As GET …/health answers.' }),
+      health: healthReply,
       lately: { ...outcomes, description: 'In the last 15 minutes.' },
       inRange: outcomes,
       succeeded: perStep('Attempts that succeeded'),
@@ -54,8 +64,12 @@ const activityReply = Type.Object({
       backlog: Type.Object({ waitingFrames: count, retryingFrames: count, deadLetters: count }),
     }),
   ),
-  unresolvedFrames: { ...count, description: 'Messages of the log that wait to be resolved, of all accounts.' },
-  oldestUnresolvedMs: nullable(Type.Number({ description: 'How long the oldest of them has waited.' })),
+  oldestUnresolvedMs: nullable(
+    Type.Number({ description: 'How long the oldest event that is not resolved has waited, of any account.' }),
+  ),
+  resolveLagMs: Type.Array(nullable(Type.Number({ minimum: 0 })), {
+    description: 'The longest an event waited to be resolved, step by step; null where no pipeline looked.',
+  }),
   gateways: { ...count, description: 'Gateways that are alive.' },
   pipelines: { ...count, description: 'Pipelines that are alive.' },
   live: nullable(versionReply),

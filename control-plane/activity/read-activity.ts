@@ -1,33 +1,33 @@
-import type { Pool } from 'pg';
 import type { SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
 import { textOf } from '../../shared/contracts/config/define-collection.ts';
 import { leaseTtlMs } from '../../shared/contracts/process-report.ts';
 import type { Storage } from '../../shared/postgres/open-storage.ts';
 import { loadDraft } from '../draft/entity-store.ts';
 import { liveVersionId } from '../draft/live-version.ts';
-import { sumHealthSteps } from '../health/health-series.ts';
+import { firstStep, sumHealthSteps } from '../health/health-series.ts';
+import { longestLags } from '../health/lag-series.ts';
 import type { LiveValues } from '../health/live-values.ts';
 import type { LogFigures } from '../health/log-figures.ts';
+import { sumCounts, sumSourceSteps } from '../health/source-series.ts';
 import { summarizeHealth } from '../health/summarize-health.ts';
 import type { LeaseCache } from '../publishing/publishing-service.ts';
 import { diffSnapshots } from '../versions/diff.ts';
 import { findVersion, liveContent } from '../versions/version-store.ts';
 import { viewVersion } from '../versions/version-view.ts';
 import { withoutDraftExperiments } from '../draft/snapshot.ts';
-import { countEvents } from './count-events.ts';
 import { findProblems } from './find-problems.ts';
 
 /** How far a look goes back, and in what steps. */
 export const activityRanges = {
   '15m': { stepMinutes: 1, steps: 15 },
   '24h': { stepMinutes: 60, steps: 24 },
+  '7d': { stepMinutes: 360, steps: 28 },
 } as const;
 
 export type ActivityRange = keyof typeof activityRanges;
 
 export type ActivityServices = {
   readonly storage: Storage;
-  readonly pool: Pool;
   readonly liveValues: LiveValues;
   readonly leases: LeaseCache;
   readonly logFigures: { read(): Promise<LogFigures> };
@@ -38,18 +38,17 @@ const minuteMs = 60_000;
 
 /** What comes in, what goes out and what is not well, of one account. */
 export async function readActivity(services: ActivityServices, accountId: string, range: ActivityRange) {
-  const { storage, pool, liveValues, leases, now } = services;
+  const { storage, liveValues, leases, now } = services;
   const { stepMinutes, steps } = activityRanges[range];
   const nowMs = now().getTime();
+  const stepRange = { nowMs, stepMinutes, steps };
   const stepMs = stepMinutes * minuteMs;
-  const firstMs = (Math.floor(nowMs / stepMs) - steps + 1) * stepMs;
   const em = storage.fork();
-  const [draft, live, liveId, figures, counted] = await Promise.all([
+  const [draft, live, liveId, figures] = await Promise.all([
     loadDraft(em, accountId),
     liveContent(storage.fork(), accountId),
     liveVersionId(storage.fork(), accountId),
     services.logFigures.read(),
-    countEvents(pool, accountId, { fromMs: firstMs, stepMs }),
   ]);
   const version = liveId === undefined ? undefined : await findVersion(em, accountId, liveId);
   const destinations = union(draft.destinations, live.destinations).map((entity) => {
@@ -57,7 +56,7 @@ export async function readActivity(services: ActivityServices, accountId: string
     const health = summarizeHealth(reports, nowMs);
     const lately = sum(sumHealthSteps(reports, { nowMs, stepMinutes: 1, steps: 15 }));
     const liveEntity = live.destinations.find(({ id }) => id === entity.id);
-    const points = sumHealthSteps(reports, { nowMs, stepMinutes, steps });
+    const points = sumHealthSteps(reports, stepRange);
     return {
       id: entity.id,
       name: nameOf(entity),
@@ -73,21 +72,18 @@ export async function readActivity(services: ActivityServices, accountId: string
     };
   });
   const sources = union(draft.sources, live.sources).map((entity) => {
-    const own = counted.filter(({ sourceId }) => sourceId === entity.id);
-    const events = Array.from({ length: steps }, () => 0);
-    for (const { at, events: number } of own) {
-      const index = Math.round((at - firstMs) / stepMs);
-      if (events[index] !== undefined) events[index] += number;
-    }
+    const counted = sumSourceSteps(liveValues.sourceReports(entity.id), stepRange);
+    const { stored, test, ...refused } = sumCounts(counted);
     const lastMs = liveValues.lastTriggeredAt(entity.id);
     return {
       id: entity.id,
       name: nameOf(entity),
       type: textOf(entity['type']),
       isLive: live.sources.some((one) => one.id === entity.id && one['status'] === 'Enabled'),
-      events,
-      total: events.reduce((a, b) => a + b, 0),
-      testTotal: own.reduce((total, { test }) => total + test, 0),
+      events: counted.map((step) => step.stored),
+      total: stored,
+      testTotal: test,
+      refused,
       lastTriggeredAt: lastMs === null ? null : new Date(lastMs).toISOString(),
     };
   });
@@ -99,14 +95,14 @@ export async function readActivity(services: ActivityServices, accountId: string
   const oldestUnresolvedMs = oldest < 0 ? null : oldest;
   return {
     range,
-    firstStepAt: new Date(firstMs).toISOString(),
+    firstStepAt: new Date(firstStep(stepRange) * stepMs).toISOString(),
     stepMs,
     steps,
     problems: findProblems({ destinations, oldestUnresolvedMs, ...processes }),
     sources,
     destinations,
-    unresolvedFrames: figures.partitions.reduce((total, { waitingFrames }) => total + waitingFrames, 0),
     oldestUnresolvedMs,
+    resolveLagMs: longestLags(liveValues.lagReports(), stepRange),
     ...processes,
     live: version === undefined ? null : viewVersion(version, liveId),
     draftChanges: diffSnapshots(live, withoutDraftExperiments(draft)).count,

@@ -37,8 +37,8 @@ export function leftOut(reason: string): ApiError {
 export const conflictCode = 'conflict';
 
 /** What is there already forbids it, and will the next time: clients that retry a 409 are told not to. */
-export function conflict(message: string): ApiError {
-  return new ApiError(409, conflictCode, message);
+export function conflict(message: string, details?: string): ApiError {
+  return new ApiError(409, conflictCode, message, details);
 }
 
 export function tooMany(message: string): ApiError {

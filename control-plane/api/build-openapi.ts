@@ -7,7 +7,7 @@ const failures: Readonly<Record<number, string>> = {
   401: 'The API key is missing, unknown, revoked or expired.',
   403: 'The API key lacks the scope.',
   404: 'There is no such thing in this account.',
-  409: 'A unique name or the one entity of its kind is taken, or there is nothing to publish. With `x-should-retry: false` where trying again cannot help.',
+  409: 'A unique name or the one entity of its kind is taken, there is nothing to publish, or a publish without `force` would leave events unsent. With `x-should-retry: false` where trying again cannot help.',
   413: 'The body is larger than 1 MiB.',
   415: 'The body is not application/json.',
   429: 'Too much of this is under way; try again.',

@@ -61,7 +61,7 @@ test('bootstrap: an empty database gets an account, keys, a source and a destina
   const made = await credentials();
   expect((await stat(file)).mode & 0o777).toBe(0o600);
   const principal = await authenticate(storage.fork(), `Bearer ${made.apiKey}`, new Date());
-  expect(principal?.scopes).toEqual(['all']);
+  expect(principal?.scopes).toEqual(['all', 'system:find']);
   const document = await live();
   expect(document.versionNumber).toBe(1);
   expect(document.collections.sources).toMatchObject([
@@ -102,8 +102,8 @@ test('bootstrap: a crash before the file was written is made good, with the same
   // Both keys were made by nobody who could be asked, so at least the audit says that they were.
   const made = await storage.fork().find(AuditEntry, { action: 'key.create' }, { orderBy: { id: 'asc' } });
   expect(made.map(({ actorName, details }) => [actorName, details])).toEqual([
-    ['bootstrap', { scopes: ['all'] }],
-    ['bootstrap (reissued)', { scopes: ['all'] }],
+    ['bootstrap', { scopes: ['all', 'system:find'] }],
+    ['bootstrap (reissued)', { scopes: ['all', 'system:find'] }],
   ]);
 });
 

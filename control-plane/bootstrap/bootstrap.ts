@@ -12,6 +12,7 @@ import { recordAudit } from '../audit/record-audit.ts';
 import { createDestination } from '../destinations/edit-destinations.ts';
 import type { Editing } from '../draft/edit-entities.ts';
 import { addApiKey } from '../keys/key-store.ts';
+import { operatorScopes } from '../keys/scopes.ts';
 import { createSource, readSourceTokens } from '../sources/create-source.ts';
 import type { SourceTokens } from '../sources/create-source.ts';
 import { createVersion } from '../versions/create-version.ts';
@@ -39,7 +40,7 @@ export type BootstrapOptions = {
 const bootstrapLock = 7_305_213;
 
 /**
- * Makes an empty database usable: an account, a key with every scope, two sources and a destination, published as
+ * Makes an empty database usable: an account, a key with every scope, those of the installation included, two sources and a destination, published as
  * version 1, and a file with the credentials. On a database in use it only writes the file again if that is missing,
  * and follows the demo sink to another address. Returns what it did.
  */
@@ -66,7 +67,12 @@ async function createAccount(em: EntityManager, options: BootstrapOptions): Prom
   const now = options.now();
   const account = em.create(Account, { id: uuidv7(), name: 'Default', liveVersionId: null, createdAt: now });
   await em.persist(account).flush();
-  const { key, row } = await addApiKey(em, account.id, { name: 'bootstrap', scopes: ['all'], expiresAt: null }, now);
+  const { key, row } = await addApiKey(
+    em,
+    account.id,
+    { name: 'bootstrap', scopes: operatorScopes, expiresAt: null },
+    now,
+  );
   const principal = { accountId: account.id, keyId: row.id, keyName: row.name, scopes: row.scopes, expiresAt: null };
   recordKey(em, principal, now);
   const editing: Editing = { em, principal, now };
@@ -94,7 +100,7 @@ async function reissueCredentials(
   accountId: string,
   options: BootstrapOptions,
 ): Promise<Credentials> {
-  const issued = { name: 'bootstrap (reissued)', scopes: ['all'], expiresAt: null };
+  const issued = { name: 'bootstrap (reissued)', scopes: operatorScopes, expiresAt: null };
   const now = options.now();
   const { key, row } = await addApiKey(em, accountId, issued, now);
   recordKey(em, { accountId, keyId: row.id, keyName: row.name, scopes: row.scopes, expiresAt: null }, now);

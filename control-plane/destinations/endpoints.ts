@@ -17,7 +17,8 @@ import { entityPosition, findEntity, listEntities } from '../draft/entity-store.
 import { sumHealthSteps } from '../health/health-series.ts';
 import type { LiveValues } from '../health/live-values.ts';
 import type { LogFigures } from '../health/log-figures.ts';
-import { summarizeHealth } from '../health/summarize-health.ts';
+import { healthReply, summarizeHealth } from '../health/summarize-health.ts';
+import { viewSending } from '../health/view-sending.ts';
 import {
   destinationDescriptorReply,
   destinationReply,
@@ -169,18 +170,7 @@ export const destinationEndpoints = [
     id: 'getDestinationHealth',
     tag: 'Destinations',
     summary: 'Dispatch health of the last 24 hours',
-    reply: Type.Object({
-      status: Type.Enum(['HEALTHY', 'DEGRADED', 'UNHEALTHY', 'NO_DATA']),
-      windowStart: instant,
-      windowEnd: instant,
-      totalDispatches: count,
-      successCount: count,
-      failureCount: count,
-      stoppedCount: count,
-      globalStopCount: count,
-      successRate: nullable(Type.Number({ minimum: 0, maximum: 1 })),
-      lastDispatchedAt: nullable(instant),
-    }),
+    reply: healthReply,
     async handle({ params, principal }, { storage, liveValues, now }: CoreServices & DestinationServices) {
       const row = await findEntity(storage.fork(), principal.accountId, 'destinations', params['id'] ?? '');
       if (row === undefined) throw notFound('destination');
@@ -237,6 +227,40 @@ export const destinationEndpoints = [
       const row = await findEntity(storage.fork(), principal.accountId, 'destinations', params['id'] ?? '');
       if (row === undefined) throw notFound('destination');
       return (await logFigures.read()).backlogOf(row.id);
+    },
+  }),
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/destinations/:id/sending',
+    scope: 'destination:find',
+    id: 'getDestinationSending',
+    tag: 'Destinations',
+    summary: 'How requests to a destination go: how many at a time, how fast it answers, whether it is left alone',
+    reply: Type.Object({
+      breaker: nullable(
+        Type.Enum(['closed', 'open', 'probing'], {
+          description:
+            'open: it failed too often and is left alone for a while. probing: it is tried out, a request at a time. ' +
+            'Null while nothing was sent yet.',
+        }),
+      ),
+      isAccessRefused: Type.Boolean({ description: 'It refuses its key or token: its events wait.' }),
+      concurrency: nullable({
+        ...count,
+        description: 'Requests that may be in flight, as it has shown that it can take.',
+      }),
+      answerMs: nullable(
+        Type.Object({
+          half: Type.Number({ description: 'Half of the last 64 requests were answered within so many ms.' }),
+          most: Type.Number({ description: '95 of 100 were.' }),
+        }),
+      ),
+      at: nullable({ ...instant, description: 'Of the last attempt: since then nothing has changed.' }),
+    }),
+    async handle({ params, principal }, { storage, liveValues }: CoreServices & DestinationServices) {
+      const row = await findEntity(storage.fork(), principal.accountId, 'destinations', params['id'] ?? '');
+      if (row === undefined) throw notFound('destination');
+      return viewSending(liveValues.healthReports(row.id));
     },
   }),
   defineEndpoint({

@@ -22,6 +22,12 @@ test('health series: steps begin at multiples of their length, end with now, and
   ]);
 });
 
+test('health series: what is known by the hour is in the step its hour begins in', () => {
+  const hours = { ...report([[25 * 60, 1, 0, 0, 0]]), hours: [[0, 5, 6, 7, 8]] } as const;
+  const steps = sumHealthSteps([hours], { nowMs: 25 * 3_600_000, stepMinutes: 360, steps: 5 });
+  expect(steps.map(({ succeeded }) => succeeded)).toEqual([5, 0, 0, 0, 1]);
+});
+
 test('health series: nothing within its range is lost or counted twice', () => {
   const minute = fc.tuple(fc.integer({ min: 0, max: 299 }), fc.nat(9), fc.nat(9), fc.nat(9), fc.nat(9));
   fc.assert(

@@ -1,11 +1,16 @@
 import { allHealth, decodeHealthRecord, joinHealth, pastHealthKey } from '../../shared/contracts/health-record.ts';
 import type { HealthRecord } from '../../shared/contracts/health-record.ts';
+import { allLags, decodeLagRecord } from '../../shared/contracts/resolve-lag.ts';
+import type { LagRecord } from '../../shared/contracts/resolve-lag.ts';
 import {
   allDispatched,
-  allTriggered,
+  allSources,
   decodeDispatched,
-  decodeTriggered,
+  decodeSourceRecord,
+  joinSourceRecords,
+  pastSourceKey,
 } from '../../shared/contracts/source-activity.ts';
+import type { SourceRecord } from '../../shared/contracts/source-activity.ts';
 import type { Bucket } from '../../shared/nats/buckets/bucket.ts';
 import { createBucketCache } from '../publishing/bucket-cache.ts';
 
@@ -16,26 +21,27 @@ export type LiveValues = {
   /** Most recent event of a source that reached a destination, ms since the epoch. */
   lastDispatchedAt(sourceId: string): number | null;
   healthReports(destinationId: string): readonly HealthRecord[];
+  /** What each gateway has counted of a source. */
+  sourceReports(sourceId: string): readonly SourceRecord[];
+  /** How long events waited to be resolved, as each pipeline that looked has seen it. */
+  lagReports(): readonly LagRecord[];
   follow(bucket: Bucket): Promise<void>;
   stop(): void;
 };
 
 /** Follows the HEALTH bucket. */
 export function createLiveValues(): LiveValues {
-  const triggered = createBucketCache(allTriggered, decodeTriggered);
+  const sources = createBucketCache(allSources, decodeSourceRecord);
+  const lags = createBucketCache(allLags, decodeLagRecord);
   const dispatched = createBucketCache(allDispatched, decodeDispatched);
   const health = createBucketCache(allHealth, decodeHealthRecord);
-  const caches = [triggered, dispatched, health];
+  const caches = [sources, dispatched, health, lags];
   return {
-    lastTriggeredAt: (sourceId) => latest(triggered.valuesOf(sourceId)),
+    lastTriggeredAt: (sourceId) => latest(sources.valuesOf(sourceId).map(({ lastTriggeredAt }) => lastTriggeredAt)),
     lastDispatchedAt: (sourceId) => latest(dispatched.valuesOf(sourceId)),
-    healthReports(destinationId) {
-      const entries = health.entriesOf(destinationId);
-      const pasts = new Set([...entries.keys()].map(pastHealthKey));
-      return [...entries].flatMap(([key, record]) =>
-        pasts.has(key) ? [] : [joinHealth(entries.get(pastHealthKey(key)), record)],
-      );
-    },
+    healthReports: (destinationId) => joined(health.entriesOf(destinationId), pastHealthKey, joinHealth),
+    sourceReports: (sourceId) => joined(sources.entriesOf(sourceId), pastSourceKey, joinSourceRecords),
+    lagReports: () => [...lags.entries.values()].map(({ value }) => value),
     async follow(bucket) {
       await Promise.all(caches.map((cache) => cache.follow(bucket)));
     },
@@ -43,6 +49,16 @@ export function createLiveValues(): LiveValues {
       for (const cache of caches) cache.stop();
     },
   };
+}
+
+/** What is in two entries, that of late and that of the past, as one. */
+function joined<Record>(
+  entries: ReadonlyMap<string, Record>,
+  pastKey: (key: string) => string,
+  join: (past: Record | undefined, recent: Record) => Record,
+): Record[] {
+  const pasts = new Set([...entries.keys()].map(pastKey));
+  return [...entries].flatMap(([key, record]) => (pasts.has(key) ? [] : [join(entries.get(pastKey(key)), record)]));
 }
 
 function latest(times: readonly (number | null)[]): number | null {

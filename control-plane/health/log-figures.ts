@@ -6,7 +6,9 @@ import {
   retriesOfDestination,
 } from '../../shared/contracts/subjects.ts';
 import type { LogConnection } from '../../shared/nats/connection/connection.ts';
+import { decodeRetryFrame, settledNoteTier } from '../../shared/contracts/events/retry-record.ts';
 import { countBySubject, readNext } from '../../shared/nats/messages/subject-log.ts';
+import type { StoredMessage } from '../../shared/nats/messages/subject-log.ts';
 import { listConsumerProgress } from '../../shared/nats/streams/stream-progress.ts';
 import type { ConsumerProgress } from '../../shared/nats/streams/stream-progress.ts';
 import { streams } from '../../shared/nats/streams/topology.ts';
@@ -32,11 +34,17 @@ export type LogFigures = {
   readonly partitions: readonly PartitionBacklog[];
 };
 
+export type LogLook = {
+  read(): Promise<LogFigures>;
+  /** About when the oldest event a destination has not finished was resolved, in ms since the epoch; undefined without. */
+  unsentSince(destinationId: string): Promise<number | undefined>;
+};
+
 /** Looks at the log, at most once in `freshMs` whoever asks: a look costs the server something for each consumer. */
 export function createLogFigures(
   { connection, partitions, now }: { readonly connection: LogConnection; partitions(): number; now(): Date },
   freshMs = 2_000,
-): { read(): Promise<LogFigures> } {
+): LogLook {
   let newest: { readonly atMs: number; readonly figures: Promise<LogFigures> } | undefined;
   return {
     read() {
@@ -46,7 +54,43 @@ export function createLogFigures(
       newest = { atMs, figures };
       return figures;
     },
+    unsentSince: (destinationId) => findUnsentSince(connection, destinationId),
   };
+}
+
+async function findUnsentSince(connection: LogConnection, destinationId: string): Promise<number | undefined> {
+  const consumers = await listConsumerProgress(connection, streams.events);
+  const reader = consumers.find(({ name }) => name === dispatcherConsumer(destinationId));
+  const tiers = await countBySubject(connection, streams.retry, retriesOfDestination(destinationId));
+  const oldest = await Promise.all([
+    ...(reader === undefined || framesOf(reader) === 0
+      ? []
+      : [
+          readNext(connection, streams.events, reader.filterSubject, reader.ackedSeq + 1).then(
+            (one) => one?.storedAtMs,
+          ),
+        ]),
+    ...[...tiers.keys()]
+      .filter((subject) => !isNote(subject))
+      .map((subject) => readNext(connection, streams.retry, subject, 1).then(oldestReceivedMs)),
+  ]);
+  const known = oldest.filter((atMs) => atMs !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
+}
+
+/** Whether it holds no event, only a word about some. */
+const isNote = (subject: string): boolean => subject.endsWith(`.${settledNoteTier}`);
+
+/** What is tried again was resolved after it was received, however long ago its first attempt was. */
+function oldestReceivedMs(message: StoredMessage | undefined): number | undefined {
+  if (message === undefined) return undefined;
+  try {
+    const received = decodeRetryFrame(message.data).map(({ event }) => event.event.received_at);
+    return Math.min(message.storedAtMs, ...received);
+  } catch {
+    // A frame of another build: as long as it has stood there.
+    return message.storedAtMs;
+  }
 }
 
 async function look(connection: LogConnection, partitions: number, nowMs: number): Promise<LogFigures> {
@@ -59,6 +103,7 @@ async function look(connection: LogConnection, partitions: number, nowMs: number
   const byName = new Map(dispatchers.map((one) => [one.name, one]));
   const retryCounts = new Map<string, number>();
   for (const [subject, count] of retries) {
+    if (isNote(subject)) continue;
     const ofDestination = retriesOfDestination(subject.split('.')[1] ?? '');
     retryCounts.set(ofDestination, (retryCounts.get(ofDestination) ?? 0) + count);
   }

@@ -1,17 +1,25 @@
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import { nullable } from '../../shared/contracts/config/define-collection.ts';
 import type { HealthRecord } from '../../shared/contracts/health-record.ts';
 
-export type DestinationHealth = {
-  readonly status: 'HEALTHY' | 'DEGRADED' | 'UNHEALTHY' | 'NO_DATA';
-  readonly windowStart: string;
-  readonly windowEnd: string;
-  readonly totalDispatches: number;
-  readonly successCount: number;
-  readonly failureCount: number;
-  readonly stoppedCount: number;
-  readonly globalStopCount: number;
-  readonly successRate: number | null;
-  readonly lastDispatchedAt: string | null;
-};
+const instant = Type.String({ format: 'date-time' });
+const count = Type.Integer({ minimum: 0 });
+
+export const healthReply = Type.Object({
+  status: Type.Enum(['HEALTHY', 'DEGRADED', 'UNHEALTHY', 'NO_DATA']),
+  windowStart: instant,
+  windowEnd: instant,
+  totalDispatches: count,
+  successCount: count,
+  failureCount: count,
+  stoppedCount: count,
+  globalStopCount: count,
+  successRate: nullable(Type.Number({ minimum: 0, maximum: 1 })),
+  lastDispatchedAt: nullable(instant),
+});
+
+export type DestinationHealth = Readonly<Static<typeof healthReply>>;
 
 const minuteMs = 60_000;
 const windowMinutes = 24 * 60;

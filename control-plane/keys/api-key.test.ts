@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { hashApiKey, issueApiKey, readKid, sameHash } from './api-key.ts';
 import { isValidAt } from './authenticate.ts';
 import { randomText } from '../store/text.ts';
-import { hasScope, isScope, scopeNames } from './scopes.ts';
+import { hasScope, isScope, operatorScopes, scopeNames, withInstallation } from './scopes.ts';
 
 test('api key: has its parts, and its hash is of the whole key', () => {
   const { key, kid, secretHash } = issueApiKey();
@@ -38,9 +38,11 @@ test('validity: ends with revocation and with expiry', () => {
   expect(isValidAt({ expiresAt: null, revokedAt: at(999) }, now)).toBe(false);
 });
 
-test('scopes: all is every one; others only themselves', () => {
+test('scopes: all is every one of the account, not of the installation; others are only themselves', () => {
   for (const scope of scopeNames) {
-    expect(hasScope(['all'], scope)).toBe(true);
+    expect([scope, hasScope(['all'], scope)]).toEqual([scope, scope !== 'system:find']);
+    expect(hasScope(operatorScopes, scope)).toBe(true);
+    expect(hasScope(withInstallation(['all']), scope)).toBe(true);
     expect(hasScope([scope], scope)).toBe(true);
     expect(isScope(scope)).toBe(true);
   }

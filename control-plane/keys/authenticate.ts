@@ -2,12 +2,24 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { ApiKey } from '../../shared/postgres/entities.ts';
 import type { Principal } from '../api/define-endpoint.ts';
 import type { RefusalReason, RefusedKey } from './refused-logins.ts';
+import { withInstallation } from './scopes.ts';
 import { hashApiKey, readKid, sameHash } from './api-key.ts';
 
 const bearer = /^Bearer +([\x21-\x7e]+)$/i;
 const noHash = '0'.repeat(64);
 /** Last use is noted to the minute, so that reading does not mean writing. */
 const lastUsedEveryMs = 60_000;
+
+export type Authenticate = typeof authenticate;
+
+/** The same where `all` stands for the installation, too, or does not: `SYSTEM_FIND_WITH_ALL`. */
+export function createAuthenticate(allSeesInstallation: boolean): Authenticate {
+  if (!allSeesInstallation) return authenticate;
+  return async (...given) => {
+    const principal = await authenticate(...given);
+    return principal === undefined ? undefined : { ...principal, scopes: withInstallation(principal.scopes) };
+  };
+}
 
 /** The key's owner; undefined for a missing, malformed, unknown, revoked or expired key, which are not told apart. */
 export async function authenticate(

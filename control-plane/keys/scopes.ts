@@ -1,5 +1,14 @@
+import { flag } from '../../shared/runtime/variables.ts';
 import { collectionNames } from '../../shared/collections/registry.ts';
 import type { CollectionName } from '../../shared/collections/registry.ts';
+
+export const scopesEnv = {
+  SYSTEM_FIND_WITH_ALL: flag(
+    'Whether keys with the scope `all` also see the installation (`system:find`: processes, partitions, findings, alerts). ' +
+      'Right where all accounts are of one owner; where they are not, one would see who else there is',
+    false,
+  ),
+};
 
 const entityActions = ['list', 'find', 'create', 'update', 'delete'] as const;
 type EntityAction = (typeof entityActions)[number];
@@ -53,6 +62,12 @@ const variantScopes: Readonly<Record<EntityAction, string>> = {
   delete: 'experiment:update',
 };
 
+/**
+ * Scopes for what all accounts of an installation share. `all`, which is all of one account, does not stand for them: a
+ * key has them by name, which the first key of an installation and the command line give.
+ */
+const ofInstallation: ReadonlySet<string> = new Set(['system:find']);
+
 /** Other names and wider scopes that stand for a scope. */
 const alternatives: Readonly<Record<string, readonly string[]>> = {
   'source:find': ['source:view'],
@@ -67,7 +82,7 @@ const alternatives: Readonly<Record<string, readonly string[]>> = {
 
 /** Whether a key with `granted` may do what needs `scope`. */
 export function hasScope(granted: readonly string[], scope: string): boolean {
-  const enough = ['all', scope, ...(alternatives[scope] ?? [])];
+  const enough = [...(ofInstallation.has(scope) ? [] : ['all']), scope, ...(alternatives[scope] ?? [])];
   return granted.some((one) => enough.includes(one));
 }
 
@@ -77,6 +92,14 @@ export const grantableNames: readonly string[] = [
   'source:view',
   ...Object.values(libraryNouns).flatMap((noun) => entityActions.map((action) => `${noun}:${action}`)),
 ];
+
+/** Every scope there is, as the key of who runs the installation has them. */
+export const operatorScopes: readonly string[] = ['all', ...ofInstallation];
+
+/** What a key may do where `all` stands for the installation as well, since it has one owner. Pure. */
+export function withInstallation(granted: readonly string[]): readonly string[] {
+  return granted.includes('all') ? [...new Set([...granted, ...ofInstallation])] : granted;
+}
 
 export function isScope(name: string): boolean {
   return grantableNames.includes(name);

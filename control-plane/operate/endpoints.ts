@@ -1,10 +1,16 @@
 import { Type } from 'typebox';
 import { nullable } from '../../shared/contracts/config/define-collection.ts';
 import { leaseTtlMs } from '../../shared/contracts/process-report.ts';
+import { allWork, decodeWorkReport, workKey } from '../../shared/contracts/work-report.ts';
+import type { WorkReport } from '../../shared/contracts/work-report.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import type { CoreServices } from '../api/define-endpoint.ts';
 import type { LogFigures } from '../health/log-figures.ts';
+import type { BucketCache } from '../publishing/bucket-cache.ts';
+import { createBucketCache } from '../publishing/bucket-cache.ts';
 import type { LeaseCache } from '../publishing/publishing-service.ts';
+import { alertsReply } from './read-alerts.ts';
+import type { AlertsReader } from './read-alerts.ts';
 import type { FindingsReader } from './read-findings.ts';
 
 /** What looking at the installation needs beside what every endpoint has. */
@@ -12,9 +18,18 @@ export type OperateServices = {
   readonly leases: LeaseCache;
   readonly logFigures: { read(): Promise<LogFigures> };
   readonly findings: FindingsReader;
+  readonly work: WorkCache;
+  readonly alerts: AlertsReader;
   /** The revision of the configuration this control plane has heard of. */
   configRevision(): number;
 };
+
+export type WorkCache = BucketCache<WorkReport>;
+
+/** What the pipelines alive tell of their threads and actors. */
+export function createWorkCache(): WorkCache {
+  return createBucketCache(allWork, decodeWorkReport);
+}
 
 const count = Type.Integer({ minimum: 0 });
 const instant = Type.String({ format: 'date-time' });
@@ -35,6 +50,7 @@ export const operateEndpoints = [
           instanceId: Type.String(),
           startedAt: instant,
           revision: Type.Integer({ description: 'What it runs.' }),
+          revisionAt: nullable({ ...instant, description: 'Since when; null where it does not say.' }),
           isLeaving: Type.Boolean({ description: 'It is letting go of everything, to end.' }),
           heardMsAgo: { ...count, description: 'Since it last said that it is alive.' },
         }),
@@ -48,6 +64,7 @@ export const operateEndpoints = [
         instanceId: value.instanceId,
         startedAt: value.startedAt,
         revision: value.revision,
+        revisionAt: value.revisionAt ?? null,
         isLeaving: value.isLeaving === true,
         heardMsAgo: Math.round(nowMs - heardAtMs),
       }));
@@ -74,6 +91,67 @@ export const operateEndpoints = [
     handle: async (_input, { logFigures }: CoreServices & OperateServices) => ({
       entities: (await logFigures.read()).partitions,
     }),
+  }),
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/system/work',
+    scope: 'system:find',
+    id: 'listWork',
+    tag: 'System',
+    summary: 'The threads of each pipeline that is alive, and which actors each thread runs',
+    reply: Type.Object({
+      entities: Type.Array(
+        Type.Object({
+          instanceId: Type.String(),
+          threads: Type.Array(
+            Type.Object({
+              thread: count,
+              isReady: Type.Boolean(),
+              silentMs: { ...count, description: 'Since it last said how it does, as it was told.' },
+              heapUsedBytes: count,
+              utilization: Type.Number({ description: 'Share of a second its event loop was busy, 0 to 1.' }),
+              delayP99Ms: Type.Number({ description: 'How late its event loop was.' }),
+              isLogConnected: Type.Boolean(),
+            }),
+          ),
+          actors: Type.Array(
+            Type.Object({
+              kind: Type.String(),
+              key: Type.String({ description: 'A partition, or the id of a destination or an account.' }),
+              thread: nullable(count),
+              state: Type.String(),
+              failuresInARow: count,
+            }),
+            { description: 'Those that do not run come first.' },
+          ),
+          actorsMore: { ...count, description: 'Actors it has and does not tell of.' },
+        }),
+      ),
+    }),
+    async handle(_input, { leases, work }: CoreServices & OperateServices) {
+      const nowMs = performance.now();
+      const pipelines = [...leases.entries.values()]
+        .filter(({ value, heardAtMs }) => value.kind === 'pipeline' && nowMs - heardAtMs < leaseTtlMs)
+        .map(({ value }) => value.instanceId);
+      const entities = pipelines.toSorted().flatMap((instanceId) => {
+        const report = work.entries.get(workKey(instanceId))?.value;
+        if (report === undefined) return [];
+        const { threads, actors, actorsMore } = report;
+        const shown = actors.map((actor) => ({ ...actor, thread: actor.thread ?? null }));
+        return [{ instanceId, threads, actors: shown, actorsMore }];
+      });
+      return { entities };
+    },
+  }),
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/system/alerts',
+    scope: 'system:find',
+    id: 'listAlerts',
+    tag: 'System',
+    summary: 'The alerts that are open, as the Prometheus at PROMETHEUS_URL has them',
+    reply: alertsReply,
+    handle: (_input, { alerts }: CoreServices & OperateServices) => alerts.read(),
   }),
   defineEndpoint({
     method: 'GET',

@@ -48,6 +48,20 @@ export async function publishedRevision(em: EntityManager, id: number): Promise<
   return row?.pushedAt === null ? undefined : (row?.revision ?? 0);
 }
 
+/**
+ * What the account's newest change was published as; undefined where that was long ago, `waits` while it is not yet.
+ */
+export async function newestPublished(
+  em: EntityManager,
+  accountId: string,
+): Promise<{ readonly revision: number; readonly at: Date } | 'waits' | undefined> {
+  const [row] = await em.find(OutboxRow, { accountId }, { orderBy: { id: 'desc' }, limit: 1, refresh: true });
+  if (row === undefined) return undefined;
+  return row.pushedAt === null || row.pushedAt === undefined
+    ? 'waits'
+    : { revision: row.revision ?? 0, at: row.pushedAt };
+}
+
 /** Forgets rows that were published long ago. */
 export async function forgetOldRows(em: EntityManager, now: Date): Promise<void> {
   await em.nativeDelete(OutboxRow, { pushedAt: { $lt: new Date(now.getTime() - keepMs) } });

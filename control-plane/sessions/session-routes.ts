@@ -8,7 +8,7 @@ import type { PublicOperations } from '../api/build-openapi.ts';
 import { compileCheck } from '../api/prepare-input.ts';
 import type { CoreServices, Principal } from '../api/define-endpoint.ts';
 import { recordAudit } from '../audit/record-audit.ts';
-import { authenticate } from '../keys/authenticate.ts';
+import type { Authenticate } from '../keys/authenticate.ts';
 import type { RefusedLogins } from '../keys/refused-logins.ts';
 import { clearSession, readSession, sessionAccountsMax, writeSession } from './session-cookie.ts';
 import type { Session } from './session-cookie.ts';
@@ -16,6 +16,7 @@ import { sessionReply, viewSignedIn } from './session-view.ts';
 import { redeemSignInLink } from './sign-in-links.ts';
 
 export type SessionRoutesOptions = Pick<CoreServices, 'storage' | 'secretBox' | 'now'> & {
+  readonly authenticate: Authenticate;
   /** How long a browser stays signed in, in ms. */
   readonly sessionMs: number;
   readonly refusedLogins: Pick<RefusedLogins, 'note'>;
@@ -38,7 +39,7 @@ const codeBody = Type.Object(
 
 /** The session of a browser: a cookie, made of API keys here and opened here. */
 export function addSessionRoutes(app: FastifyInstance, options: SessionRoutesOptions): void {
-  const { storage, secretBox, now } = options;
+  const { storage, secretBox, authenticate, now } = options;
   const checkKey = compileCheck(keyBody);
   const checkCode = compileCheck(codeBody);
   const answer = async (

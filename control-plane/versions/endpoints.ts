@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { nullable } from '../../shared/contracts/config/define-collection.ts';
-import type { CollectionName } from '../../shared/collections/registry.ts';
+import type { CollectionName, Snapshot } from '../../shared/collections/registry.ts';
 import { publishesOnCreate } from '../account/endpoints.ts';
 import { forbidden, notFound } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
@@ -8,12 +8,15 @@ import type { CoreServices } from '../api/define-endpoint.ts';
 import { pageOf, pageQuery } from '../api/pagination.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { edit } from '../draft/edit-entities.ts';
+import type { Editing } from '../draft/edit-entities.ts';
+import { loadDraft } from '../draft/entity-store.ts';
 import { liveVersionId } from '../draft/live-version.ts';
 import { emptySnapshot } from '../draft/snapshot.ts';
 import { hasScope } from '../keys/scopes.ts';
-import type { PublishingService } from '../publishing/publishing-service.ts';
+import type { LeaseCache, PublishingService } from '../publishing/publishing-service.ts';
 import { allowlistFields } from './allowlist-fields.ts';
-import { createVersion } from './create-version.ts';
+import { composeSnapshot, createVersion } from './create-version.ts';
+import type { VersionRequest } from './create-version.ts';
 import {
   changesReply,
   diffReply,
@@ -25,8 +28,11 @@ import {
   viewVersion,
 } from './version-view.ts';
 import { diffSnapshots, entityStatus } from './diff.ts';
+import { backlogLeft, findBacklogsLeft, refusalFor } from './backlogs-left.ts';
+import type { BacklogLeft, BacklogServices } from './backlogs-left.ts';
 import { publishDraft } from './publish-draft.ts';
 import { publishVersion } from './publish-version.ts';
+import { readRollout, rolloutReply } from './read-rollout.ts';
 import { listChanges } from './list-changes.ts';
 import {
   findVersion,
@@ -55,9 +61,30 @@ const entity = Type.Object(
 );
 
 /** What versions need beside what every endpoint has. */
-export type VersionServices = {
+export type VersionServices = BacklogServices & {
   readonly publishing: PublishingService;
+  readonly leases: LeaseCache;
+  /** Whether a publish that leaves a backlog behind needs `force`. */
+  readonly guardsBacklogs: boolean;
 };
+
+const force = Type.Optional(
+  nullable(
+    Type.Boolean({
+      description:
+        'Publish though events wait for a destination that the version removes or disables: without it that is a 409 ' +
+        'which says what waits. Nothing more of it is sent; it stays in the log for as long as that is kept, and a ' +
+        'replay from `unsentSince` sends it once the destination is live again.',
+    }),
+  ),
+);
+
+const publishedReply = Type.Object({
+  ...versionReply.properties,
+  backlogsLeft: Type.Optional(
+    Type.Array(backlogLeft, { description: 'What was left unsent; absent where nothing was.' }),
+  ),
+});
 
 export const versionEndpoints = [
   defineEndpoint({
@@ -111,28 +138,36 @@ export const versionEndpoints = [
             }),
           ),
         ),
+        force,
         ...allowlists,
       },
       { additionalProperties: false },
     ),
     bodyOptional: true,
-    reply: versionReply,
+    reply: publishedReply,
     async handle({ body, principal }, services: CoreServices & VersionServices) {
-      const { publishing, secretBox } = services;
-      const { publish, ...request } = body;
-      const toPublish = publish ?? (await publishesOnCreate(services.storage.fork(), principal.accountId));
+      const { publishing, secretBox, storage } = services;
+      const { publish, force: isForced, ...rest } = body;
+      const request: VersionRequest = rest;
+      const toPublish = publish ?? (await publishesOnCreate(storage.fork(), principal.accountId));
       if (toPublish && !hasScope(principal.scopes, 'version:publish')) throw forbidden('version:publish');
+      const left = !toPublish
+        ? []
+        : await leaveBacklogs(services, principal.accountId, isForced === true, async (live) =>
+            composeSnapshot(live, await loadDraft(storage.fork(), principal.accountId), request),
+          );
       const { version, liveId, outboxId } = await edit(services, principal, async (editing) => {
         if (toPublish) {
           const limits = { secretBox, documentBytesMax: publishing.documentBytesMax() };
           const published = await publishDraft(editing, request, limits);
+          recordLeft(editing, published.version.id, left);
           return { ...published, liveId: published.version.id };
         }
         const row = await createVersion(editing, request, { secretBox, toPublish });
         return { version: row, liveId: await liveVersionId(editing.em, principal.accountId), outboxId: undefined };
       });
       if (outboxId !== undefined) await publishing.whenApplied(outboxId);
-      return viewVersion(version, liveId);
+      return { ...viewVersion(version, liveId), ...(left.length === 0 ? {} : { backlogsLeft: left }) };
     },
   }),
   defineEndpoint({
@@ -180,14 +215,59 @@ export const versionEndpoints = [
     id: 'publishVersion',
     tag: 'Versions',
     summary: 'Make a version live, an older one too; answers once every process runs it or 2 seconds have passed',
-    reply: versionReply,
-    async handle({ params, principal }, services: CoreServices & VersionServices) {
-      const { publishing } = services;
-      const { version, outboxId } = await edit(services, principal, (editing) =>
-        publishVersion(editing, params['id'] ?? '', publishing.documentBytesMax()),
+    // Clients that know of no body send what they like.
+    body: Type.Object({ force }),
+    bodyOptional: true,
+    reply: publishedReply,
+    async handle({ params, body, principal }, services: CoreServices & VersionServices) {
+      const { publishing, storage } = services;
+      const { accountId } = principal;
+      const id = params['id'] ?? '';
+      const left = await leaveBacklogs(
+        services,
+        accountId,
+        body.force === true,
+        async (live) => (await versionContent(storage.fork(), accountId, id)) ?? live,
       );
+      const { version, outboxId } = await edit(services, principal, async (editing) => {
+        const published = await publishVersion(editing, id, publishing.documentBytesMax());
+        recordLeft(editing, published.version.id, left);
+        return published;
+      });
       if (outboxId !== undefined) await publishing.whenApplied(outboxId);
-      return viewVersion(version, version.id);
+      return { ...viewVersion(version, version.id), ...(left.length === 0 ? {} : { backlogsLeft: left }) };
+    },
+  }),
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/versions/:id/backlogs',
+    scope: 'version:find',
+    id: 'getVersionBacklogs',
+    tag: 'Versions',
+    summary: 'What waits for destinations that a version, or the draft, would remove or disable',
+    reply: Type.Object({ entities: Type.Array(backlogLeft) }),
+    async handle({ params, principal }, services: CoreServices & VersionServices) {
+      const em = services.storage.fork();
+      const next = await resolveSnapshot(em, principal.accountId, params['id'] ?? '');
+      return { entities: await findBacklogsLeft(services, await liveContent(em, principal.accountId), next) };
+    },
+  }),
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/versions/:id/rollout',
+    scope: 'version:find',
+    id: 'getVersionRollout',
+    tag: 'Versions',
+    summary: 'How many processes run the version that is live, and since when',
+    reply: rolloutReply,
+    async handle({ params, principal }, { storage, leases }: CoreServices & VersionServices) {
+      const em = storage.fork();
+      const row = await findVersion(em, principal.accountId, params['id'] ?? '');
+      if (row === undefined) throw notFound('version');
+      if (row.id !== (await liveVersionId(em, principal.accountId))) {
+        return { isLive: false, sentAt: null, processes: [] };
+      }
+      return readRollout(em, principal.accountId, leases);
     },
   }),
   defineEndpoint({
@@ -294,3 +374,30 @@ export const versionEndpoints = [
     handle: ({ principal }, services) => edit(services, principal, (editing) => undoChanges(editing, 'all')),
   }),
 ];
+
+/**
+ * What waits for destinations that get nothing more once `next` is live. Throws a 409 where something does and nobody
+ * said that it may. Asked before the transaction: the log may take its time.
+ */
+async function leaveBacklogs(
+  services: CoreServices & VersionServices,
+  accountId: string,
+  isForced: boolean,
+  next: (live: Snapshot) => Promise<Snapshot>,
+): Promise<BacklogLeft[]> {
+  const live = await liveContent(services.storage.fork(), accountId);
+  const isGuarded = services.guardsBacklogs && !isForced;
+  const found = await findBacklogsLeft(services, live, await next(live)).catch((error: unknown) => {
+    // Who publishes in any case does not wait for a log that is away.
+    if (isGuarded) throw error;
+    return [];
+  });
+  const refusal = isGuarded ? refusalFor(found) : undefined;
+  if (refusal !== undefined) throw refusal;
+  return found.filter(({ unsentSince }) => unsentSince !== null);
+}
+
+function recordLeft({ em, principal, now }: Editing, versionId: string, left: readonly BacklogLeft[]): void {
+  if (left.length === 0) return;
+  recordAudit(em, principal, { action: 'version.leave-backlogs', entityId: versionId, details: { left } }, now);
+}

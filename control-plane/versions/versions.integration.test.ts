@@ -1,4 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { dispatcherConsumer, eventsOfAccount, eventsSubject } from '../../shared/contracts/subjects.ts';
+import { claimConsumer } from '../../shared/nats/consume/consumers.ts';
+import { publishWithRetry } from '../../shared/nats/publish/publisher.ts';
+import { streams } from '../../shared/nats/streams/topology.ts';
 import { collectionNames } from '../../shared/collections/registry.ts';
 import type { Client } from '../testing/client.ts';
 import { startTestControlPlane } from '../testing/test-control-plane.ts';
@@ -303,4 +307,35 @@ test('experiments: a draft stays in the draft; running it publishes it with its 
   expect((await client.post('/versions/draft/abandon')).body).toMatchObject({ revertedCount: 1, remainingChanges: 0 });
   expect((await client.get(`/collections/experiments/${experiment.id}`)).body.status).toBe('Running');
   expect((await client.get(`/collections/experimentVariants/${variant.id}`)).status).toBe(200);
+});
+
+test('publish: what leaves events waiting says so, is refused unless forced, and says from when they can be replayed', async () => {
+  const client = await plane.newAccount();
+  const id = await addDestination(client, 'Warehouse');
+  const first = await client.publish();
+  const events = { stream: streams.events, filterSubject: eventsOfAccount(client.accountId) };
+  const settings = { startFrom: 'first', ackWaitMs: 60_000, ackPendingMax: 50 } as const;
+  await claimConsumer(plane.log, { ...events, ...settings, name: dispatcherConsumer(id) });
+  const payload = Buffer.from('{}');
+  const message = { subject: eventsSubject(client.accountId, 0), payload, msgId: id };
+  await publishWithRetry(plane.log, message, { timeoutMs: 10_000, attemptsMax: 3 });
+  await client.patch(`/destinations/${id}`, { status: 'Disabled' });
+  const before = (): Promise<unknown> => client.get('/versions/draft/backlogs').then(({ body }) => body.entities);
+  await expect.poll(before).toMatchObject([{ destinationId: id, change: 'disabled', waitingFrames: 1 }]);
+  const refused = await client.post('/versions', { publish: true });
+  expect(refused).toMatchObject({ status: 409, body: { error: expect.stringContaining('force') } });
+  expect(refused.headers['x-should-retry']).toBe('false');
+  expect(refused.body.details).toContain('1 messages wait');
+  const { body: version } = await client.post('/versions');
+  expect((await client.post(`/versions/${version.id}/publish`)).status).toBe(409);
+  const forced = await client.post(`/versions/${version.id}/publish`, { force: true });
+  expect(forced.body.backlogsLeft).toMatchObject([{ destinationId: id, waitingFrames: 1 }]);
+  expect(Date.parse(forced.body.backlogsLeft[0].unsentSince)).toBeLessThanOrEqual(Date.now());
+  const rollout = await client.get(`/versions/${version.id}/rollout`);
+  expect(rollout.body).toMatchObject({
+    isLive: true,
+    processes: [{ kind: 'gateway', alive: 0 }, { kind: 'pipeline' }],
+  });
+  expect((await client.get(`/versions/${first.id}/rollout`)).body.isLive).toBe(false);
+  expect((await client.post(`/versions/${first.id}/publish`)).status).toBe(200);
 });

@@ -14,7 +14,8 @@ const compressed = /\.(js|css|svg)$/;
 export async function buildConsole(top: string, build: string): Promise<boolean> {
   const sources = join(top, 'control-plane/console');
   const target = join(build, 'console');
-  const inputs = await digest(sources, join(top, 'package-lock.json'));
+  const runbook = join(top, 'deploy/runbook');
+  const inputs = await digest(sources, [join(top, 'package-lock.json'), join(runbook, 'alerts.md')]);
   if ((await readFile(join(target, inputsFile), 'utf8').catch(() => '')) === inputs) return false;
   const { build: bundle } = await import('vite');
   // Whole or not at all: a control plane that starts meanwhile serves the one before.
@@ -24,6 +25,8 @@ export async function buildConsole(top: string, build: string): Promise<boolean>
     root: sources,
     configFile: false,
     logLevel: 'warn',
+    // What to do about an alert stands with the alerts.
+    resolve: { alias: { runbook } },
     build: {
       outDir: unfinished,
       emptyOutDir: true,
@@ -44,14 +47,14 @@ export async function buildConsole(top: string, build: string): Promise<boolean>
   return true;
 }
 
-async function digest(sources: string, lockFile: string): Promise<string> {
+async function digest(sources: string, others: readonly string[]): Promise<string> {
   const entries = await readdir(sources, { recursive: true, withFileTypes: true });
   const paths = entries
     .filter((entry) => entry.isFile() && !entry.name.endsWith('.test.ts'))
     .map((entry) => join(entry.parentPath, entry.name))
     .toSorted();
   const hash = createHash('sha256');
-  for (const path of [...paths, lockFile]) hash.update(path.slice(sources.length)).update(await readFile(path));
+  for (const path of [...paths, ...others]) hash.update(path.slice(sources.length)).update(await readFile(path));
   return hash.digest('hex');
 }
 

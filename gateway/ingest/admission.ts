@@ -45,7 +45,9 @@ export class Admission {
   /** Lets in a request of `events` events, or says why not. A source whose provider signs takes nothing unsigned. */
   admit(exchange: Exchange, source: PublishedSource, events: number): Admitted | Refusal {
     const admitted = this.admitSigned(exchange, source, events);
-    return source.signing.kind === 'none' || !(admitted instanceof Admitted) ? admitted : signedOnly;
+    if (source.signing.kind === 'none' || !(admitted instanceof Admitted)) return admitted;
+    source.tally.forbidden += events;
+    return signedOnly;
   }
 
   /** The same for a route that checks the signature itself. */
@@ -55,8 +57,10 @@ export class Admission {
     source.activity.lastTriggeredAtMs = nowMs;
     // Also what it is refused with.
     if (!source.isWeb) exchange.keepFromPages();
-    if (!isPageAllowed(source.domains, exchange.head.origin, exchange.head.referer)) return forbidden;
-    if (source.addresses !== undefined && !source.addresses.includes(this.#address(exchange))) return forbidden;
+    if (!this.#isAllowed(exchange, source)) {
+      source.tally.forbidden += events;
+      return forbidden;
+    }
     // A body is weighed once, however many events are let in of it.
     const bytes = exchange.bodyBytes;
     exchange.bodyBytes = 0;
@@ -69,6 +73,12 @@ export class Admission {
   /** The client's address, for the envelope; undefined where it may not be kept. */
   keptAddress(exchange: Exchange, source: PublishedSource): string | undefined {
     return source.excludesContext ? undefined : this.#address(exchange) || undefined;
+  }
+
+  /** Whether the source takes requests from this page and this address. */
+  #isAllowed(exchange: Exchange, { domains, addresses }: PublishedSource): boolean {
+    if (!isPageAllowed(domains, exchange.head.origin, exchange.head.referer)) return false;
+    return addresses === undefined || addresses.includes(this.#address(exchange));
   }
 
   #address(exchange: Exchange): string {

@@ -33,8 +33,6 @@ export class PublishedSources {
   readonly #hashesOfAccount = new Map<string, readonly string[]>();
   readonly #activities = new Map<string, SourceActivity>();
   readonly #limits = new Map<string, KeyLimits>();
-  /** Events by type of source. */
-  readonly tallies = new Map<string, EventTally>();
   // Holds valid tokens only, so it never grows beyond the number of keys.
   readonly #byToken = new Map<string, PublishedSource>();
   readonly #unknownTokens = new Set<string>();
@@ -46,6 +44,16 @@ export class PublishedSources {
 
   get keyCount(): number {
     return this.#byHash.size;
+  }
+
+  /** What became of events so far, by type of source; with those of sources no longer published. */
+  get tallies(): ReadonlyMap<string, EventTally> {
+    const byType = new Map<string, EventTally>();
+    for (const { type, tally, testTally } of this.#activities.values()) {
+      const sum = remember(byType, type, noEvents);
+      for (const one of [tally, testTally]) for (const name of tallyNames) sum[name] += one[name];
+    }
+    return byType;
   }
 
   /** Sources with their last activity, also those no longer published. */
@@ -88,10 +96,11 @@ export class PublishedSources {
       // One that cannot be read is not there: what cannot be read may be what was to keep requests out.
       const settings = published.get(key.sourceId);
       if (settings?.status !== 'Enabled') return [];
+      const activity = this.#activityOf(settings.id, settings.type);
       const state = {
         limits: this.#limitsOf(key.keyHash),
-        activity: this.#activityOf(settings.id),
-        tally: this.#tallyOf(settings.type),
+        activity,
+        tally: key.test ? activity.testTally : activity.tally,
         consent,
       };
       return [[key.keyHash, compileSource(config.accountId, key, settings, state, this.#openSecret)]];
@@ -131,12 +140,14 @@ export class PublishedSources {
     return remember(this.#limits, hash, () => ({ events: bucket(eventsPerS), bytes: bucket(bytesPerS) }));
   }
 
-  #activityOf(sourceId: string): SourceActivity {
-    return remember(this.#activities, sourceId, () => ({ sourceId, lastTriggeredAtMs: 0 }));
-  }
-
-  #tallyOf(type: string): EventTally {
-    return remember(this.tallies, type, () => ({ stored: 0, lost: 0, invalid: 0, limited: 0 }));
+  #activityOf(sourceId: string, type: string): SourceActivity {
+    return remember(this.#activities, sourceId, () => ({
+      sourceId,
+      type,
+      lastTriggeredAtMs: 0,
+      tally: noEvents(),
+      testTally: noEvents(),
+    }));
   }
 }
 
@@ -151,8 +162,12 @@ function remember<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value)
 /** What a source did, kept across revisions of its configuration. */
 export type SourceActivity = {
   readonly sourceId: string;
+  readonly type: string;
   /** Time of the last request, in ms since the epoch; 0 before the first. */
   lastTriggeredAtMs: number;
+  readonly tally: EventTally;
+  /** Of what its test key sent. */
+  readonly testTally: EventTally;
 };
 
 /** A purpose a visitor agrees to or not, and what holds for one who has not decided. */
@@ -165,8 +180,20 @@ function readConsentPurposes(settings: LiveCollections['consentSettings']): read
   );
 }
 
-/** Events of one type of source, counted as they are decided. */
-export type EventTally = { stored: number; lost: number; invalid: number; limited: number };
+/** Events of one source, counted as they are decided. */
+export type EventTally = {
+  stored: number;
+  /** The log did not take them. */
+  lost: number;
+  invalid: number;
+  /** Over the rate limit. */
+  limited: number;
+  /** From where the source takes none, or without the signature it asks for. */
+  forbidden: number;
+};
+
+export const noEvents = (): EventTally => ({ stored: 0, lost: 0, invalid: 0, limited: 0, forbidden: 0 });
+export const tallyNames = Object.keys(noEvents()) as (keyof EventTally)[];
 
 /** A source key as requests meet it: everything that can be worked out before is. */
 export type PublishedSource = {

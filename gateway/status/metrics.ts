@@ -22,7 +22,7 @@ export const gatewayMetrics = {
   bodyBytesLimit: gauge('sluice_gateway_body_limit_bytes', 'Bytes of bodies that may be arriving at a time'),
   events: counter(
     'sluice_gateway_events_total',
-    'Events by type of source and result: stored, lost (the log did not take it: 503), invalid, limited (429)',
+    'Events by type of source and result: stored, lost (the log did not take it: 503), invalid, limited (429), forbidden (from where its source takes none: 403, or unsigned)',
     ['source_type', 'result'],
   ),
   mendedBodies: counter(

@@ -1,26 +1,48 @@
 import type { Bucket } from '../../shared/nats/buckets/bucket.ts';
-import { encodeTriggered, triggeredKey } from '../../shared/contracts/source-activity.ts';
+import {
+  decodeSourceRecord,
+  encodeSourceRecord,
+  joinSourceRecords,
+  pastSourceKey,
+  sourceKey,
+} from '../../shared/contracts/source-activity.ts';
+import type { SourceCounts } from '../../shared/contracts/source-activity.ts';
 import type { SourceActivity } from '../ingest/published-sources.ts';
+import { SourceWindow, hourOf } from './source-window.ts';
 
 const everyMs = 2_000;
 /** Writes in flight at a time, so that a thousand sources that wake up together do not flood the log. */
 const writesAtOnce = 16;
 
-/** Keeps the HEALTH bucket informed of when each source was last used. `stop` writes what is not written yet. */
-export function reportActivity(
-  bucket: Bucket,
-  instanceId: string,
-  sources: { readonly activities: Iterable<SourceActivity> },
-  onError: (error: unknown) => void,
-): { stop(): Promise<void> } {
-  const written = new Map<string, number>();
+export type ActivityReport = {
+  readonly bucket: Bucket;
+  readonly instanceId: string;
+  readonly sources: { readonly activities: Iterable<SourceActivity> };
+  /** How long what was counted is kept by the hour. */
+  readonly hoursKept: number;
+  readonly onError: (error: unknown) => void;
+};
+
+/**
+ * Keeps the HEALTH bucket informed of when each source was last used and what became of its events. A process that is
+ * killed has not told of the last two seconds; `stop` writes what is not written yet.
+ */
+export function reportActivity({ bucket, instanceId, sources, hoursKept, onError }: ActivityReport): {
+  stop(): Promise<void>;
+} {
+  const reported = new Map<string, ReportedSource>();
   let writing: Promise<void> | undefined;
-  const write = async ({ sourceId, lastTriggeredAtMs }: SourceActivity): Promise<void> => {
-    await bucket.put(triggeredKey(sourceId, instanceId), encodeTriggered(lastTriggeredAtMs));
-    written.set(sourceId, lastTriggeredAtMs);
+  const write = async (activity: SourceActivity): Promise<void> => {
+    const { sourceId } = activity;
+    const known =
+      reported.get(sourceId) ?? (await ReportedSource.open(bucket, sourceKey(sourceId, instanceId), hoursKept));
+    reported.set(sourceId, known);
+    await known.write(activity);
   };
+  const isDue = (activity: SourceActivity): boolean =>
+    reported.get(activity.sourceId)?.isBehind(activity) ?? activity.lastTriggeredAtMs > 0;
   const writeAll = async (): Promise<void> => {
-    const due = [...sources.activities].filter((one) => one.lastTriggeredAtMs > (written.get(one.sourceId) ?? 0));
+    const due = [...sources.activities].filter(isDue);
     for (let at = 0; at < due.length; at += writesAtOnce) {
       await Promise.all(due.slice(at, at + writesAtOnce).map(write));
     }
@@ -38,5 +60,92 @@ export function reportActivity(
       await run();
       await run();
     },
+  };
+}
+
+const nothing: SourceCounts = { stored: 0, test: 0, lost: 0, invalid: 0, limited: 0, forbidden: 0 };
+
+/** One source, as far as the bucket knows of it. */
+class ReportedSource {
+  readonly #bucket: Bucket;
+  readonly #key: string;
+  readonly #window: SourceWindow;
+  /** Hours before it are in the entry of the past. */
+  #pastUntil: number;
+  /** What of the source's tallies is in the window. */
+  #counted = nothing;
+  #writtenAtMs = 0;
+  /** Whether the window holds what is not written. */
+  #isDirty = false;
+
+  /** Goes on from what this instance wrote before it was started anew. */
+  static async open(bucket: Bucket, key: string, hoursKept: number): Promise<ReportedSource> {
+    const [recent, past] = await Promise.all([bucket.get(key), bucket.get(pastSourceKey(key))]);
+    const before = decodeSourceRecord(past?.value);
+    const record = joinSourceRecords(before, decodeSourceRecord(recent?.value) ?? nothingYet);
+    const lastOfPast = before?.hours.at(-1)?.[0] ?? -Infinity;
+    return new ReportedSource(bucket, key, new SourceWindow(hoursKept, record), lastOfPast + 1);
+  }
+
+  private constructor(bucket: Bucket, key: string, window: SourceWindow, pastUntil: number) {
+    this.#bucket = bucket;
+    this.#key = key;
+    this.#window = window;
+    this.#pastUntil = pastUntil;
+  }
+
+  isBehind(activity: SourceActivity): boolean {
+    if (this.#isDirty || activity.lastTriggeredAtMs > this.#writtenAtMs) return true;
+    const counts = countsOf(activity);
+    return Object.entries(counts).some(([name, count]) => count !== this.#counted[name as keyof SourceCounts]);
+  }
+
+  async write(activity: SourceActivity): Promise<void> {
+    const { lastTriggeredAtMs } = activity;
+    const counts = countsOf(activity);
+    const nowMs = Date.now();
+    this.#window.add(minus(counts, this.#counted), nowMs);
+    this.#counted = counts;
+    this.#isDirty = true;
+    await this.#writePast(hourOf(nowMs), lastTriggeredAtMs);
+    const record = { lastTriggeredAt: lastTriggeredAtMs, minutes: this.#window.minutes };
+    await this.#bucket.put(
+      this.#key,
+      encodeSourceRecord({ ...record, hours: this.#window.hoursFrom(this.#pastUntil) }),
+    );
+    this.#writtenAtMs = lastTriggeredAtMs;
+    this.#isDirty = false;
+  }
+
+  /** Moves hours that are over to the entry of the past. */
+  async #writePast(hour: number, lastTriggeredAt: number): Promise<void> {
+    if (this.#window.hoursFrom(this.#pastUntil).every(([one]) => one >= hour)) return;
+    const hours = this.#window.hoursBefore(hour);
+    await this.#bucket.put(pastSourceKey(this.#key), encodeSourceRecord({ lastTriggeredAt, minutes: [], hours }));
+    this.#pastUntil = hour;
+  }
+}
+
+const nothingYet = { lastTriggeredAt: null, minutes: [], hours: [] } as const;
+
+function countsOf({ tally, testTally }: SourceActivity): SourceCounts {
+  return {
+    stored: tally.stored,
+    test: testTally.stored,
+    lost: tally.lost + testTally.lost,
+    invalid: tally.invalid + testTally.invalid,
+    limited: tally.limited + testTally.limited,
+    forbidden: tally.forbidden + testTally.forbidden,
+  };
+}
+
+function minus(counts: SourceCounts, before: SourceCounts): SourceCounts {
+  return {
+    stored: counts.stored - before.stored,
+    test: counts.test - before.test,
+    lost: counts.lost - before.lost,
+    invalid: counts.invalid - before.invalid,
+    limited: counts.limited - before.limited,
+    forbidden: counts.forbidden - before.forbidden,
   };
 }

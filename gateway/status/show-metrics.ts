@@ -1,7 +1,8 @@
 import { sourceTypes } from '../../shared/collections/source-types.ts';
 import type { BucketCounts } from '../../shared/runtime/metrics/bucket-counts.ts';
 import type { MetricsPage } from '../../shared/runtime/metrics/metrics-page.ts';
-import type { EventTally, PublishedSources } from '../ingest/published-sources.ts';
+import { noEvents } from '../ingest/published-sources.ts';
+import type { PublishedSources } from '../ingest/published-sources.ts';
 import type { CompatCounts } from '../routes/compat/compat-intake.ts';
 import type { Route } from '../http/route.ts';
 import type { FrameOutcome } from '../commit/frame.ts';
@@ -39,7 +40,6 @@ const failureReasons: readonly Exclude<FrameOutcome, 'stored'>[] = [
   'refused',
   'stalled',
 ];
-const noEvents: EventTally = { stored: 0, lost: 0, invalid: 0, limited: 0 };
 
 /** Shows everything the gateway tells of itself. */
 export function showMetrics(page: MetricsPage, from: MetricsSources): void {
@@ -66,8 +66,9 @@ function showRequests(page: MetricsPage, { routes, requests, budget, server }: M
 
 function showEvents(page: MetricsPage, { sources, compatCounts }: MetricsSources): void {
   page.show(gatewayMetrics.events, (add) => {
-    for (const type of new Set([...sourceTypes, ...sources.tallies.keys()])) {
-      for (const [result, events] of Object.entries(sources.tallies.get(type) ?? noEvents)) {
+    const { tallies } = sources;
+    for (const type of new Set([...sourceTypes, ...tallies.keys()])) {
+      for (const [result, events] of Object.entries(tallies.get(type) ?? noEvents())) {
         add(events, { source_type: type, result });
       }
     }

@@ -21,6 +21,12 @@ export type SupervisorOptions = {
   readonly logger: Logger;
 };
 
+/** What the supervisor says of one actor. */
+export type PlacedActor = Readonly<Pick<ActorRecord, 'thread' | 'state' | 'failuresInARow'>> & {
+  readonly kind: ActorSpec['kind'];
+  readonly key: string;
+};
+
 /** Actors move back to a thread that died once it has been there for this long, in ms. */
 const rebalanceAfterMs = 5_000;
 /** Hosts report every second; one that says nothing for this long hangs, in ms. */
@@ -68,9 +74,20 @@ export class Supervisor {
     return this.#slots.filter((slot) => slot.isReady).length;
   }
 
-  /** Kind and state of every actor. */
-  get placed(): readonly { readonly kind: ActorSpec['kind']; readonly state: ActorRecord['state'] }[] {
-    return [...this.#actors.values()].map(({ spec, state }) => ({ kind: spec.kind, state }));
+  /** The threads among them. */
+  get readyThreads(): readonly number[] {
+    return this.#slots.flatMap((slot, thread) => (slot.isReady ? [thread] : []));
+  }
+
+  /** Every actor, and what has it. */
+  get placed(): readonly PlacedActor[] {
+    return [...this.#actors.values()].map(({ spec, thread, state, failuresInARow }) => ({
+      kind: spec.kind,
+      key: keyOfSpec(spec),
+      thread,
+      state,
+      failuresInARow,
+    }));
   }
 
   /** How many actors are in each state. */

@@ -6,17 +6,39 @@ import { assertId } from './subjects.ts';
 /** One minute in the stored form: minute since the epoch, succeeded, failed, stopped, globalStop. */
 export type HealthMinute = readonly [number, number, number, number, number];
 
-/** What one pipeline instance has counted of one destination in the last 24 hours, or a part of it. */
+/** The same of an hour: hour since the epoch, then the counts. */
+export type HealthHour = HealthMinute;
+
+/** What one pipeline instance has counted of one destination, or a part of it. */
 export type HealthRecord = {
   readonly v: 1;
-  /** Minutes in which something happened, oldest first. */
+  /** Minutes of the last 24 hours in which something happened, oldest first. */
   readonly minutes: readonly HealthMinute[];
+  /** In the entry of the past: what came before, by the hour, oldest first. */
+  readonly hours?: readonly HealthHour[];
+  /** Minutes before this one are counted in `hours`. */
+  readonly hoursUntil?: number;
   /** Ms since the epoch. */
   readonly lastDispatchedAt: number | null;
   /** In the recent entry: the destination is held, for it refuses its key or token. */
   readonly accessRefused?: true;
+  /** In the recent entry: how sending went when it was written. */
+  readonly sending?: SendingState;
   /** In the recent entry: what the dispatcher has settled. For the one that takes over from it. */
   readonly place?: WrittenPlace;
+};
+
+/** Ms in which half of the last requests were answered, and 95 of 100. */
+export type AnswerTimesMs = { readonly half: number; readonly most: number };
+
+/** How a dispatcher asks its destination. */
+export type SendingState = {
+  /** open: it is left alone for a while. probing: it is tried out, a request at a time. */
+  readonly breaker: 'closed' | 'open' | 'probing';
+  /** Requests that may be in flight, as the destination has shown it can take. */
+  readonly concurrency: number;
+  /** Absent before the first answer. */
+  readonly answerMs?: AnswerTimesMs;
 };
 
 /** Frames of the account's log a dispatcher has settled, by their sequence. */
@@ -32,12 +54,22 @@ export type WrittenPlace = {
 };
 
 const count = Type.Number({ minimum: 0 });
+const steps = Type.Array(Type.Tuple([Type.Integer(), count, count, count, count]));
 const isRecord = Compile(
   Type.Object({
     v: Type.Literal(1),
-    minutes: Type.Array(Type.Tuple([Type.Integer(), count, count, count, count])),
+    minutes: steps,
+    hours: Type.Optional(steps),
+    hoursUntil: Type.Optional(Type.Integer()),
     lastDispatchedAt: Type.Union([Type.Number(), Type.Null()]),
     accessRefused: Type.Optional(Type.Literal(true)),
+    sending: Type.Optional(
+      Type.Object({
+        breaker: Type.Enum(['closed', 'open', 'probing']),
+        concurrency: count,
+        answerMs: Type.Optional(Type.Object({ half: count, most: count })),
+      }),
+    ),
     place: Type.Optional(Type.Unknown()),
   }),
 );
@@ -80,6 +112,9 @@ export const allHealth = 'destination.*.>';
 export function joinHealth(past: HealthRecord | undefined, recent: HealthRecord): HealthRecord {
   if (past === undefined) return recent;
   const known = new Set(recent.minutes.map(([minute]) => minute));
-  const minutes = [...past.minutes.filter(([minute]) => !known.has(minute)), ...recent.minutes];
-  return { ...recent, minutes: minutes.toSorted(([a], [b]) => a - b) };
+  const { hours, hoursUntil = -Infinity } = past;
+  const own = recent.minutes.filter(([minute]) => minute >= hoursUntil);
+  const minutes = [...past.minutes.filter(([minute]) => !known.has(minute)), ...own];
+  const before = hours === undefined ? {} : { hours, hoursUntil };
+  return { ...recent, ...before, minutes: minutes.toSorted(([a], [b]) => a - b) };
 }

@@ -8,6 +8,8 @@ export type ProcessReport = ProcessName & {
   readonly startedAt: string;
   /** The configuration revision it runs. */
   readonly revision: number;
+  /** Since when. */
+  readonly revisionAt?: string;
   /** The instances of its kind it shares work with: it has let go of all that is not its own among them. */
   readonly peers?: readonly string[];
   /** It is letting go of everything, to end. */
@@ -46,6 +48,7 @@ const isReport = Compile(
     instanceId: Type.String(),
     startedAt: Type.String(),
     revision: Type.Number(),
+    revisionAt: Type.Optional(Type.String()),
     peers: Type.Optional(Type.Array(Type.String())),
     isLeaving: Type.Optional(Type.Boolean()),
     holder: Type.Optional(

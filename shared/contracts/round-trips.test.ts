@@ -16,7 +16,9 @@ import { decodeOAuthEntry, encodeOAuthEntry } from './config/oauth-entry.ts';
 import { decodeReport, encodeReport } from './process-report.ts';
 import { decodeReplay, encodeReplay } from './replay-job.ts';
 import type { ReplayJob } from './replay-job.ts';
-import { decodeDispatched, decodeTriggered, encodeDispatched, encodeTriggered } from './source-activity.ts';
+import { decodeLagRecord, encodeLagRecord } from './resolve-lag.ts';
+import { decodeDispatched, decodeSourceRecord, encodeDispatched, encodeSourceRecord } from './source-activity.ts';
+import { decodeWorkReport, encodeWorkReport } from './work-report.ts';
 
 const text = fc.string({ unit: 'grapheme' });
 const object = fc.dictionary(text, fc.oneof(text, fc.boolean(), fc.nat()), { noNullPrototype: true });
@@ -91,7 +93,17 @@ test('round trip: a health record', () => {
     {
       v: fc.constant(1 as const),
       minutes: fc.array(fc.tuple(fc.nat(), fc.nat(), fc.nat(), fc.nat(), fc.nat())),
+      hours: fc.array(fc.tuple(fc.nat(), fc.nat(), fc.nat(), fc.nat(), fc.nat())),
+      hoursUntil: fc.nat(),
       lastDispatchedAt: fc.option(fc.nat()),
+      sending: fc.record(
+        {
+          breaker: fc.constantFrom('closed' as const, 'open' as const, 'probing' as const),
+          concurrency: fc.nat(),
+          answerMs: fc.record({ half: fc.nat(), most: fc.nat() }, plain),
+        },
+        { ...plain, requiredKeys: ['breaker', 'concurrency'] },
+      ),
       place,
     },
     { ...plain, requiredKeys: ['v', 'minutes', 'lastDispatchedAt'] },
@@ -119,6 +131,7 @@ test('round trip: the report of a process', () => {
       instanceId: text,
       startedAt: text,
       revision: fc.nat(),
+      revisionAt: text,
       peers: fc.array(text),
       isLeaving: fc.boolean(),
       holder,
@@ -155,11 +168,50 @@ test('round trip: a replay', () => {
   );
 });
 
-test('round trip: when a source was used', () => {
+test('round trip: when a source was used, and what became of what it sent', () => {
+  const steps = fc.array(fc.tuple(fc.nat(), fc.nat(), fc.nat(), fc.nat(), fc.nat(), fc.nat(), fc.nat()));
+  const record = fc.record({ lastTriggeredAt: fc.option(fc.nat()), minutes: steps, hours: steps }, plain);
   fc.assert(
-    fc.property(fc.option(fc.nat()), (atMs) => {
-      expect(decodeTriggered(encodeTriggered(atMs))).toBe(atMs);
+    fc.property(record, fc.option(fc.nat()), (one, atMs) => {
+      expect(decodeSourceRecord(encodeSourceRecord(one))).toEqual(one);
       expect(decodeDispatched(encodeDispatched(atMs))).toBe(atMs);
+    }),
+  );
+});
+
+test('round trip: how long events waited to be resolved', () => {
+  const steps = fc.array(fc.tuple(fc.nat(), fc.nat()));
+  fc.assert(
+    fc.property(fc.record({ minutes: steps, hours: steps }, plain), (one) => {
+      expect(decodeLagRecord(encodeLagRecord(one))).toEqual(one);
+    }),
+  );
+});
+
+test('round trip: what a pipeline runs', () => {
+  const thread = fc.record(
+    {
+      thread: fc.nat(),
+      isReady: fc.boolean(),
+      silentMs: fc.nat(),
+      heapUsedBytes: fc.nat(),
+      utilization: fc.constantFrom(0, 0.25, 1),
+      delayP99Ms: fc.nat(),
+      isLogConnected: fc.boolean(),
+    },
+    plain,
+  );
+  const actor = fc.record(
+    { kind: text, key: text, thread: fc.nat(), state: text, failuresInARow: fc.nat() },
+    { ...plain, requiredKeys: ['kind', 'key', 'state', 'failuresInARow'] },
+  );
+  const report = fc.record(
+    { v: fc.constant(1 as const), threads: fc.array(thread), actors: fc.array(actor), actorsMore: fc.nat() },
+    plain,
+  );
+  fc.assert(
+    fc.property(report, (one) => {
+      expect(decodeWorkReport(encodeWorkReport(one))).toEqual(one);
     }),
   );
 });
@@ -286,7 +338,16 @@ test.each(['', 'no JSON', 'null', '[]', '{"format":2}', '{}', '{"format":1}'])(
 
 test.each(['', 'no JSON', 'null', '[]', '7', '{}', '{"v":2}'])('entries: %j is none of this build', (written) => {
   const bytes = Buffer.from(written);
-  for (const decode of [decodeDeadLetter, decodeHealthRecord, decodeReport, decodeReplay, decodeTriggered]) {
+  const decoders = [
+    decodeDeadLetter,
+    decodeHealthRecord,
+    decodeReport,
+    decodeReplay,
+    decodeSourceRecord,
+    decodeLagRecord,
+    decodeWorkReport,
+  ];
+  for (const decode of decoders) {
     expect(decode(bytes)).toBeUndefined();
   }
 });

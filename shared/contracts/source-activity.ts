@@ -3,29 +3,63 @@ import { Compile } from 'typebox/compile';
 import { decodeJson, encodeJson } from '../runtime/json.ts';
 import { assertId } from './subjects.ts';
 
-// What one process says of a source in the HEALTH bucket: a gateway when it was last used, a pipeline when an event of it
-// last reached a destination. Times are in ms since the epoch; null says never.
+// What one process says of a source in the HEALTH bucket: a gateway when it was last used and what became of what it
+// sent, a pipeline when an event of it last reached a destination. Times are in ms since the epoch; null says never.
 
-export const triggeredKey = (sourceId: string, instanceId: string): string =>
+/** What becomes of events of a source at a gateway; `test`: stored, and sent with the test key. */
+export const sourceCounts = ['stored', 'test', 'lost', 'invalid', 'limited', 'forbidden'] as const;
+
+export type SourceCounts = Readonly<Record<(typeof sourceCounts)[number], number>>;
+
+/** One step of time in the stored form: steps since the epoch, then the counts in the order of `sourceCounts`. */
+export type SourceStep = readonly [number, number, number, number, number, number, number];
+
+/** What one gateway has counted of one source, or a part of it. Steps in which nothing happened are left out. */
+export type SourceRecord = {
+  readonly lastTriggeredAt: number | null;
+  /** The last quarter of an hour, oldest first. */
+  readonly minutes: readonly SourceStep[];
+  /** All hours that are kept, those minutes included, oldest first. */
+  readonly hours: readonly SourceStep[];
+};
+
+/**
+ * A record is two entries: what is written every two seconds, and the hours that are over, which are written once an
+ * hour. In one entry each write would be as large as a week of hours.
+ */
+export const sourceKey = (sourceId: string, instanceId: string): string =>
   `source.${assertId(sourceId)}.${assertId(instanceId)}`;
-export const allTriggered = 'source.*.*';
+export const pastSourceKey = (recentKey: string): string => `${recentKey}.past`;
+export const allSources = 'source.*.>';
 
 export const dispatchedKey = (sourceId: string, instanceId: string): string =>
   `source-dispatch.${assertId(sourceId)}.${assertId(instanceId)}`;
 export const allDispatched = 'source-dispatch.*.*';
 
 const instant = Type.Union([Type.Number(), Type.Null()]);
-const isTriggered = Compile(Type.Object({ lastTriggeredAt: instant }));
+const count = Type.Number({ minimum: 0 });
+const steps = Type.Optional(Type.Array(Type.Tuple([Type.Integer(), count, count, count, count, count, count])));
+const isSource = Compile(Type.Object({ lastTriggeredAt: instant, minutes: steps, hours: steps }));
 const isDispatched = Compile(Type.Object({ lastDispatchedAt: instant }));
 
-export function encodeTriggered(lastTriggeredAt: number | null): Uint8Array {
-  return encodeJson({ lastTriggeredAt });
+export function encodeSourceRecord(record: SourceRecord): Uint8Array {
+  return encodeJson(record);
 }
 
-/** Undefined when it is none this build knows. */
-export function decodeTriggered(bytes: Uint8Array): number | null | undefined {
+/** Undefined when it is none this build knows. A gateway of an earlier build counts nothing. */
+export function decodeSourceRecord(bytes: Uint8Array | undefined): SourceRecord | undefined {
   const value = decodeJson(bytes);
-  return isTriggered.Check(value) ? value.lastTriggeredAt : undefined;
+  if (!isSource.Check(value)) return undefined;
+  const { lastTriggeredAt, minutes = [], hours = [] } = value;
+  return { lastTriggeredAt, minutes, hours };
+}
+
+/** The record the two entries hold. An hour that both have is counted as the recent one says, which is written last. */
+export function joinSourceRecords(past: SourceRecord | undefined, recent: SourceRecord): SourceRecord {
+  if (past === undefined) return recent;
+  const known = new Set(recent.hours.map(([hour]) => hour));
+  const hours = [...past.hours.filter(([hour]) => !known.has(hour)), ...recent.hours];
+  return { ...recent, hours: hours.toSorted(([a], [b]) => a - b) };
 }
 
 export function encodeDispatched(lastDispatchedAt: number | null): Uint8Array {

@@ -27,10 +27,18 @@ export function useAccounts(): Accounts {
   }, readAccounts);
 }
 
-/** Whether the key of the account shown may do what needs `scope`. */
+/** What `all`, which is all of one account, does not stand for. */
+const ofInstallation: ReadonlySet<string> = new Set(['system:find']);
+
+/** Whether a key with these scopes may do what needs `scope`. */
+export function hasScope(scopes: readonly string[], scope: string): boolean {
+  return scopes.includes(scope) || (scopes.includes('all') && !ofInstallation.has(scope));
+}
+
+/** The same of the key of the account shown. */
 export function useScope(scope: string): boolean {
   const { current } = useAccounts();
-  return current !== undefined && (current.scopes.includes('all') || current.scopes.includes(scope));
+  return current !== undefined && hasScope(current.scopes, scope);
 }
 
 /** Shows an account; the next visit shows it, too. */

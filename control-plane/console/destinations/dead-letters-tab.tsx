@@ -91,11 +91,12 @@ function Replays({ destination, reason, hasLetters }: ReplaysProps): ReactElemen
   const [asking, setAsking] = useState<'dead-letters' | 'log'>();
   const start = useChange((body: object) => request<Replay>('POST', `${path}/replay`, body));
   const cancel = useChange((id: string) => request<Replay>('POST', `${path}/replays/${id}/cancel`));
-  const [hours, setHours] = useState(1);
+  const [search] = useSearchParams();
+  const [from, setFrom] = useState(() => localTime(search.get('from'), Date.now() - hourMs));
+  const [to, setTo] = useState(() => localTime(null, Date.now()));
   const begin = (): Promise<unknown> => {
     if (asking === 'dead-letters') return start.mutateAsync({ what: asking, ...(reason === '' ? {} : { reason }) });
-    const nowMs = Date.now();
-    const range = { from: new Date(nowMs - hours * 3_600_000).toISOString(), to: new Date(nowMs).toISOString() };
+    const range = { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
     return start.mutateAsync({ what: 'log', ...range });
   };
   return (
@@ -126,7 +127,16 @@ function Replays({ destination, reason, hasLetters }: ReplaysProps): ReactElemen
           columns={[
             { title: 'What', cell: (replay) => <What replay={replay} /> },
             { title: 'How far', cell: (replay) => <HowFar replay={replay} /> },
-            { title: 'Sent again', isNumber: true, cell: ({ queued }) => countOf(queued, 'event') },
+            {
+              title: 'Sent again',
+              isNumber: true,
+              cell: ({ queued, scanned }) => (
+                <div className="stack tight">
+                  <span>{countOf(queued, 'event')}</span>
+                  <span className="hint">of {countOf(scanned, 'message')} looked at</span>
+                </div>
+              ),
+            },
             { title: 'Begun', cell: ({ createdAt }) => <Ago at={createdAt} /> },
             {
               title: 'Do',
@@ -153,15 +163,29 @@ function Replays({ destination, reason, hasLetters }: ReplaysProps): ReactElemen
                 Every event of the account in this time goes through the live rules again, whatever became of it. Each
                 keeps its idempotency key.
               </p>
-              <Field label="How many hours back from now">
+              <Field label="From" hint="When an event was resolved, in your zone.">
                 {(ids) => (
                   <input
                     {...ids}
-                    type="number"
-                    min={1}
-                    max={168}
-                    value={hours}
-                    onChange={(event) => setHours(Number(event.target.value))}
+                    type="datetime-local"
+                    step={1}
+                    required
+                    max={to}
+                    value={from}
+                    onChange={(event) => setFrom(event.target.value)}
+                  />
+                )}
+              </Field>
+              <Field label="To">
+                {(ids) => (
+                  <input
+                    {...ids}
+                    type="datetime-local"
+                    step={1}
+                    required
+                    min={from}
+                    value={to}
+                    onChange={(event) => setTo(event.target.value)}
                   />
                 )}
               </Field>
@@ -176,6 +200,15 @@ function Replays({ destination, reason, hasLetters }: ReplaysProps): ReactElemen
       )}
     </Card>
   );
+}
+
+const hourMs = 3_600_000;
+
+/** A time as a field for times has it: in the viewer's zone, to the second. */
+function localTime(text: string | null, otherwiseMs: number): string {
+  const given = text === null ? Number.NaN : Date.parse(text);
+  const atMs = Number.isNaN(given) ? otherwiseMs : given;
+  return new Date(atMs - new Date(atMs).getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
 }
 
 function What({ replay: { what, reason, from, to } }: { readonly replay: Replay }): ReactElement {
@@ -202,9 +235,12 @@ function HowFar({ replay: { status, share } }: { readonly replay: Replay }): Rea
   return (
     <div className="stack tight">
       <State tone={tone}>{text}</State>
-      {status === 'running' || status === 'cancelling' ? (
-        <progress max={1} value={share} aria-label={`Replay, ${showShare(share)} done`} />
-      ) : null}
+      {status === 'done' || status === 'cancelled' ? null : (
+        <>
+          <progress max={1} value={share} aria-label={`Replay, ${showShare(share)} done`} />
+          <span className="hint">{showShare(share)}</span>
+        </>
+      )}
     </div>
   );
 }

@@ -2,10 +2,10 @@ import { Suspense, lazy } from 'react';
 import type { ReactElement } from 'react';
 import { Link, useSearchParams } from 'react-router';
 import { useRead } from '../api/queries.ts';
-import type { Backlog, Destination, Failure, Health, HealthSeries } from '../api/types.ts';
+import type { Backlog, Destination, Failure, Health, HealthSeries, Sending } from '../api/types.ts';
 import { Loading, State, Waiting } from '../design/feedback.tsx';
 import { HealthState } from '../design/health-state.tsx';
-import { showCount } from '../design/numbers.ts';
+import { countOf, showCount, showMs, showShare } from '../design/numbers.ts';
 import { Card, Empty } from '../design/page.tsx';
 import { Table } from '../design/table.tsx';
 import { Ago } from '../design/time.tsx';
@@ -50,6 +50,7 @@ export function HealthTab({ destination: { id } }: { readonly destination: Desti
           </Suspense>
         )}
       </Card>
+      <HowItIsSent id={id} />
       <Failures id={id} />
     </>
   );
@@ -107,8 +108,63 @@ function Figures({
   );
 }
 
+const breakers = {
+  closed: ['good', 'Closed', 'it is sent to'],
+  open: ['bad', 'Open', 'it is left alone for a while, then tried again'],
+  probing: ['warn', 'Half open', 'it is tried out, a request at a time'],
+} as const;
+
+function HowItIsSent({ id }: { readonly id: string }): ReactElement {
+  const query = useRead<Sending>(`/destinations/${id}/sending`, { everyMs });
+  const sending = query.data;
+  return (
+    <Card
+      title="How it is sent"
+      aside={
+        sending === undefined || sending.at === null ? null : (
+          <span className="hint">
+            as of the last attempt, <Ago at={sending.at} />
+          </span>
+        )
+      }
+    >
+      <Waiting query={query} />
+      {sending === undefined ? null : sending.breaker === null ? (
+        <Empty title="Nothing was sent to it yet." />
+      ) : (
+        <dl className="facts">
+          <dt>Breaker</dt>
+          <dd>
+            <State tone={breakers[sending.breaker][0]}>{breakers[sending.breaker][1]}</State>{' '}
+            <span className="hint">{breakers[sending.breaker][2]}</span>
+          </dd>
+          <dt>Key or token</dt>
+          <dd>
+            {sending.isAccessRefused ? (
+              <>
+                <State tone="bad">Refused</State> <span className="hint">its events wait for another one</span>
+              </>
+            ) : (
+              <State tone="good">Not refused</State>
+            )}
+          </dd>
+          <dt>At a time</dt>
+          <dd>{countOf(sending.concurrency ?? 0, 'request')}, as it has shown that it can take</dd>
+          <dt>Answers</dt>
+          <dd>
+            {sending.answerMs === null
+              ? 'none yet'
+              : `half within ${showMs(sending.answerMs.half)}, 95 of 100 within ${showMs(sending.answerMs.most)}`}
+          </dd>
+        </dl>
+      )}
+    </Card>
+  );
+}
+
 function Failures({ id }: { readonly id: string }): ReactElement {
   const query = useRead<{ readonly entities: readonly Failure[] }>(`/destinations/${id}/failures`, { everyMs });
+  const all = query.data?.entities.reduce((sum, { events }) => sum + events, 0) ?? 0;
   return (
     <Card title="Why recent events did not arrive" isFlush>
       <Waiting query={query} />
@@ -128,6 +184,7 @@ function Failures({ id }: { readonly id: string }): ReactElement {
                 outcome === 'retrying' ? <State tone="warn">Retrying</State> : <State tone="bad">Given up</State>,
             },
             { title: 'Events', isNumber: true, cell: ({ events }) => showCount(events) },
+            { title: 'Share', isNumber: true, cell: ({ events }) => showShare(events / Math.max(1, all)) },
             { title: 'Last', cell: ({ lastAt }) => <Ago at={lastAt} /> },
             {
               title: 'For example',

@@ -75,7 +75,9 @@ function Kinds({ kinds, text, onText }: KindsProps): ReactElement {
 }
 
 function needs({ settings }: DestinationType): string {
-  const required = settings.filter((setting) => setting.required === true).map(({ label }) => label);
+  const required = settings
+    .filter((setting) => 'required' in setting && setting.required === true)
+    .map(({ label }) => label);
   return required.length === 0 ? 'Needs no settings' : `Needs ${required.join(', ')}`;
 }
 

@@ -14,6 +14,8 @@ import { RequestView, headerLines, pretty } from '../design/shown-request.tsx';
 
 const words: Readonly<Record<DestinationTestResult['outcome'], readonly [Tone, string]>> = {
   delivered: ['good', 'The platform took it.'],
+  dropped: ['warn', 'The platform took it, and threw it away by a rule of its own.'],
+  held: ['bad', 'It refuses the key or token; the pipeline would hold its events until it takes one.'],
   retry: ['warn', 'It did not arrive; the pipeline would try again.'],
   reject: ['bad', 'It was refused; the pipeline would give it up.'],
   skipped: ['off', 'The platform has no use for an event of this name: nothing was sent.'],

@@ -4,13 +4,15 @@ import { useParams } from 'react-router';
 import { useScope } from '../api/accounts.ts';
 import { useChange, useRead } from '../api/queries.ts';
 import { request } from '../api/request.ts';
-import type { Change, Version } from '../api/types.ts';
+import type { BacklogLeft, Change, PublishedVersion, Version } from '../api/types.ts';
 import { Confirm } from '../design/confirm.tsx';
 import { Waiting } from '../design/feedback.tsx';
 import { countOf } from '../design/numbers.ts';
 import { Card, Empty, Page } from '../design/page.tsx';
 import { At } from '../design/time.tsx';
+import { Backlogs, LeftUnsent } from './backlogs.tsx';
 import { ChangeList } from './change-list.tsx';
+import { RolloutList } from './rollout-list.tsx';
 import { VersionState } from './versions-page.tsx';
 
 /** One version: what it would change if it were made live. */
@@ -20,7 +22,14 @@ export function VersionPage(): ReactElement {
   const changes = useRead<{ readonly changes: readonly Change[] }>(`/versions/${id}/changes`);
   const mayPublish = useScope('version:publish');
   const [isAsking, setAsking] = useState(false);
-  const publish = useChange(() => request('POST', `/versions/${id}/publish`));
+  const [isForced, setForced] = useState(false);
+  const backlogs = useRead<{ readonly entities: readonly BacklogLeft[] }>(`/versions/${id}/backlogs`, {
+    enabled: isAsking,
+  });
+  const left = backlogs.data?.entities ?? [];
+  const publish = useChange(() =>
+    request<PublishedVersion>('POST', `/versions/${id}/publish`, isForced ? { force: true } : {}),
+  );
   const version = query.data;
   const listed = changes.data?.changes ?? [];
   return (
@@ -57,6 +66,12 @@ export function VersionPage(): ReactElement {
           </dl>
         </Card>
       )}
+      {version?.isPublished === true ? (
+        <Card title="Who runs it">
+          <RolloutList versionId={version.id} />
+        </Card>
+      ) : null}
+      <LeftUnsent left={publish.data?.backlogsLeft ?? []} />
       <h2>What it changes against what is live</h2>
       <Waiting query={changes} />
       {changes.isSuccess && listed.length === 0 ? (
@@ -74,6 +89,8 @@ export function VersionPage(): ReactElement {
           onConfirm={() => publish.mutateAsync(undefined)}
         >
           <p>{countOf(listed.length, 'change')} reach every process at once. The draft stays as it is.</p>
+          <Waiting query={backlogs} />
+          <Backlogs left={left} isForced={isForced} onForced={setForced} />
         </Confirm>
       ) : null}
     </Page>

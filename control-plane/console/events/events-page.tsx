@@ -10,6 +10,7 @@ import { Card, Empty, Page } from '../design/page.tsx';
 import { More, Table } from '../design/table.tsx';
 import { Ago } from '../design/time.tsx';
 import { Outcomes, outcomeWords } from './outcomes.tsx';
+import { useSourceNames } from './use-source-names.ts';
 
 type Filters = {
   readonly sourceId: string;
@@ -32,10 +33,7 @@ export function EventsPage(): ReactElement {
     else next.set(name, value);
     setSearch(next, { replace: true });
   };
-  const nameOf = (id: string): string => {
-    const source = sources.entities.find((one) => one.id === id);
-    return source?.name ?? source?.type ?? id;
-  };
+  const nameOf = useSourceNames();
   return (
     <Page
       title="Events"

@@ -2,14 +2,35 @@ import { expect, test } from 'vitest';
 import { formValidator } from './form-validator.ts';
 import { changedSettings, settingsForm } from './settings-schema.ts';
 
+const plain = { sublabel: null, required: null } as const;
 const kind = {
   settings: [
     { key: 'note', type: 'Alert', label: 'Read this first' },
-    { key: 'url', type: 'Text', label: 'Address', placeholder: 'https://…', required: true },
-    { key: 'token', type: 'Secret', label: 'Token', placeholder: '', required: true },
-    { key: 'method', type: 'Select', label: 'Method', options: [{ label: 'Post', value: 'POST' }] },
+    { ...plain, key: 'url', type: 'Text', label: 'Address', placeholder: 'https://…', required: true },
+    { ...plain, key: 'token', type: 'Secret', label: 'Token', placeholder: '', required: true },
+    {
+      ...plain,
+      key: 'method',
+      type: 'Select',
+      label: 'Method',
+      options: [{ label: 'Post', value: 'POST' }],
+      defaultValue: null,
+    },
+    { ...plain, key: 'isLive', type: 'Switch', label: 'Live', defaultValue: true },
+    { key: 'access', type: 'GenericOauth', label: 'Access', sublabel: null },
   ],
 } as const;
+
+test('settings form: every setting has a field, those of a granted access are secrets as well', () => {
+  const { schema, uiSchema } = settingsForm(kind, { access: '********' });
+  expect(Object.keys(schema.properties ?? {})).toEqual(kind.settings.map(({ key }) => key));
+  expect(uiSchema['access']).toMatchObject({
+    'ui:widget': 'password',
+    'ui:placeholder': 'Stored. Type to replace it.',
+  });
+  expect(changedSettings(kind, { access: '********' }, { access: 'granted' })).toEqual({ access: 'granted' });
+  expect(changedSettings(kind, { access: '********' }, {})).toEqual({});
+});
 
 test('settings form: a stored secret is neither shown nor asked for again', () => {
   const { schema, initial } = settingsForm(kind, { url: 'https://a.example', token: '********' });

@@ -9,16 +9,16 @@ export type SettingsForm = { readonly schema: RJSFSchema; readonly uiSchema: UiS
 /** The form of a kind's settings. Secrets are for writing only: what is stored is neither shown nor asked for again. */
 export function settingsForm({ settings }: Pick<DestinationType, 'settings'>, stored: JsonObject): SettingsForm {
   const isStored = (key: string): boolean => stored[key] === secretMask;
-  const shown = settings.filter(({ type }) => type !== 'GenericOauth');
+  const isRequired = (one: SettingDescriptor): boolean => 'required' in one && one.required === true;
   return {
     schema: {
       type: 'object',
-      required: shown.filter(({ required, key }) => required === true && !isStored(key)).map(({ key }) => key),
-      properties: Object.fromEntries(shown.map((setting) => [setting.key, schemaOf(setting)])),
+      required: settings.filter((one) => isRequired(one) && !isStored(one.key)).map(({ key }) => key),
+      properties: Object.fromEntries(settings.map((setting) => [setting.key, schemaOf(setting)])),
     },
-    uiSchema: Object.fromEntries(shown.map((setting) => [setting.key, uiOf(setting, isStored(setting.key))])),
+    uiSchema: Object.fromEntries(settings.map((setting) => [setting.key, uiOf(setting, isStored(setting.key))])),
     initial: Object.fromEntries(
-      shown.flatMap(({ key }) => (stored[key] === undefined || isStored(key) ? [] : [[key, stored[key]]])),
+      settings.flatMap(({ key }) => (stored[key] === undefined || isStored(key) ? [] : [[key, stored[key]]])),
     ),
   };
 }
@@ -31,7 +31,7 @@ export function changedSettings(
 ): JsonObject {
   const changed: Record<string, unknown> = {};
   for (const { key, type } of settings) {
-    if (type === 'Alert' || type === 'GenericOauth') continue;
+    if (type === 'Alert') continue;
     const value = values[key] === '' ? undefined : values[key];
     if (value === undefined) {
       if (stored[key] !== undefined && stored[key] !== null && stored[key] !== secretMask) changed[key] = null;
@@ -42,34 +42,50 @@ export function changedSettings(
   return changed;
 }
 
-function schemaOf({ type, label, sublabel, options, defaultValue }: SettingDescriptor): RJSFSchema {
-  const words = { title: label, ...(sublabel === null || sublabel === undefined ? {} : { description: sublabel }) };
-  switch (type) {
+function schemaOf(setting: SettingDescriptor): RJSFSchema {
+  const { label } = setting;
+  const sublabel = 'sublabel' in setting ? setting.sublabel : null;
+  const words = { title: label, ...(sublabel === null ? {} : { description: sublabel }) };
+  switch (setting.type) {
     case 'Alert':
       return { ...words, type: 'null' };
     case 'Switch':
-      return { ...words, type: 'boolean', ...(typeof defaultValue === 'boolean' ? { default: defaultValue } : {}) };
-    case 'Select':
+      return { ...words, type: 'boolean', ...defaultOf(setting.defaultValue) };
+    case 'Select': {
+      const choices = setting.options.map((option) => ({ const: option.value, title: option.label }));
+      return { ...words, type: 'string', oneOf: choices, ...defaultOf(setting.defaultValue) };
+    }
+    case 'GenericOauth':
       return {
         ...words,
         type: 'string',
-        oneOf: (options ?? []).map((option) => ({ const: option.value, title: option.label })),
-        ...(typeof defaultValue === 'string' ? { default: defaultValue } : {}),
+        description: sublabel ?? 'The token the platform gives once access is granted.',
       };
     case 'Text':
     case 'Secret':
-    case 'GenericOauth':
       return { ...words, type: 'string' };
   }
 }
 
-function uiOf({ type, placeholder }: SettingDescriptor, isStored: boolean): UiSchema {
-  if (type === 'Secret') {
-    return {
-      'ui:widget': 'password',
-      'ui:placeholder': isStored ? 'Stored. Type to replace it.' : (placeholder ?? ''),
-      'ui:autocomplete': 'new-password',
-    };
+function defaultOf(value: string | boolean | null): { readonly default?: string | boolean } {
+  return value === null ? {} : { default: value };
+}
+
+function uiOf(setting: SettingDescriptor, isStored: boolean): UiSchema {
+  const placeholder = 'placeholder' in setting ? setting.placeholder : '';
+  switch (setting.type) {
+    case 'Secret':
+    case 'GenericOauth':
+      return {
+        'ui:widget': 'password',
+        'ui:placeholder': isStored ? 'Stored. Type to replace it.' : placeholder,
+        'ui:autocomplete': 'new-password',
+      };
+    case 'Text':
+      return { 'ui:placeholder': placeholder };
+    case 'Alert':
+    case 'Select':
+    case 'Switch':
+      return {};
   }
-  return type === 'Text' ? { 'ui:placeholder': placeholder ?? '' } : {};
 }

@@ -19,7 +19,6 @@ const bundles: Readonly<Record<string, { readonly label: string; readonly scopes
     label: 'Look, and change nothing',
     scopes: [
       'activity:find',
-      'system:find',
       'event:list',
       'visitor:find',
       'destination:list',
@@ -30,6 +29,7 @@ const bundles: Readonly<Record<string, { readonly label: string; readonly scopes
       'audit:list',
     ],
   },
+  operate: { label: 'Look at the whole installation', scopes: ['activity:find', 'system:find'] },
   edit: {
     label: 'Change the draft, not publish it',
     scopes: [

@@ -1,3 +1,4 @@
+import { Suspense, lazy } from 'react';
 import type { ReactElement } from 'react';
 import { Link, useSearchParams } from 'react-router';
 import { useLive } from '../api/use-live.ts';
@@ -10,12 +11,20 @@ import { Card, Empty, Page } from '../design/page.tsx';
 import { Table } from '../design/table.tsx';
 import { Ago } from '../design/time.tsx';
 
-const ranges: Readonly<Record<ActivityRange, string>> = { '15m': '15 minutes', '24h': '24 hours' };
+// The library that draws is not needed to read the page.
+const LagChart = lazy(async () => ({ default: (await import('./lag-chart.tsx')).LagChart }));
+
+const ranges: Readonly<Record<ActivityRange, string>> = {
+  '15m': '15 minutes',
+  '24h': '24 hours',
+  '7d': '7 days',
+};
 
 /** What comes in, what goes out, and what is not well; problems first. */
 export function OverviewPage(): ReactElement {
   const [search] = useSearchParams();
-  const range: ActivityRange = search.get('range') === '24h' ? '24h' : '15m';
+  const wanted = search.get('range') ?? '';
+  const range = wanted in ranges ? (wanted as ActivityRange) : '15m';
   const { value: activity, isConnected, error } = useLive<Activity>(`/activity/stream?range=${range}`);
   return (
     <Page
@@ -50,6 +59,10 @@ export function OverviewPage(): ReactElement {
 function Shown({ activity }: { readonly activity: Activity }): ReactElement {
   const { problems, sources, destinations } = activity;
   const events = sources.reduce((sum, { total }) => sum + total, 0);
+  const longestLag = activity.resolveLagMs.reduce<number | null>(
+    (longest, lagMs) => (lagMs === null ? longest : Math.max(longest ?? 0, lagMs)),
+    null,
+  );
   const delivered = destinations.reduce((sum, { inRange }) => sum + inRange.succeeded, 0);
   const failed = destinations.reduce((sum, { inRange }) => sum + inRange.failed, 0);
   return (
@@ -62,6 +75,11 @@ function Shown({ activity }: { readonly activity: Activity }): ReactElement {
           <dd>from {countOf(sources.filter(({ total }) => total > 0).length, 'source')}</dd>
         </div>
         <div>
+          <dt>Not taken</dt>
+          <dd>{showCount(sources.reduce((sum, { refused }) => sum + refusedOf(refused), 0))}</dd>
+          <dd>events that were refused</dd>
+        </div>
+        <div>
           <dt>Delivered</dt>
           <dd>{showCount(delivered)}</dd>
           <dd>to {countOf(destinations.filter(({ isLive }) => isLive).length, 'live destination')}</dd>
@@ -72,13 +90,9 @@ function Shown({ activity }: { readonly activity: Activity }): ReactElement {
           <dd>{delivered + failed === 0 ? 'none made' : `${showShare(failed / (delivered + failed))} of all`}</dd>
         </div>
         <div>
-          <dt>Wait to be resolved</dt>
-          <dd>{showCount(activity.unresolvedFrames)}</dd>
-          <dd>
-            {activity.oldestUnresolvedMs === null
-              ? 'nothing waits'
-              : `the oldest for ${showMs(activity.oldestUnresolvedMs)}`}
-          </dd>
+          <dt>Resolve lag</dt>
+          <dd>{activity.oldestUnresolvedMs === null ? 'none' : showMs(activity.oldestUnresolvedMs)}</dd>
+          <dd>{longestLag === null ? 'not looked at yet' : `${showMs(longestLag)} at most`}</dd>
         </div>
         <div>
           <dt>Live version</dt>
@@ -135,6 +149,11 @@ function Shown({ activity }: { readonly activity: Activity }): ReactElement {
           />
         )}
       </Card>
+      <Card title="Resolve lag" aside={<span className="hint">the longest wait before an event was resolved</span>}>
+        <Suspense fallback={<Loading />}>
+          <LagChart {...activity} />
+        </Suspense>
+      </Card>
     </>
   );
 }
@@ -185,9 +204,37 @@ const sourceColumns = [
   },
   { title: 'Events in', cell: ({ events }: ActivitySource) => <Bars good={events} /> },
   { title: 'Events', isNumber: true, cell: ({ total }: ActivitySource) => showCount(total) },
+  { title: 'Not taken', cell: ({ refused }: ActivitySource) => <Refused refused={refused} /> },
   { title: 'With the test key', isNumber: true, cell: ({ testTotal }: ActivitySource) => showCount(testTotal) },
   { title: 'Last request', cell: ({ lastTriggeredAt }: ActivitySource) => <Ago at={lastTriggeredAt} /> },
 ];
+
+const reasons: Readonly<Record<keyof ActivitySource['refused'], string>> = {
+  invalid: 'not valid',
+  limited: 'over the rate limit',
+  forbidden: 'from where it takes none',
+  lost: 'the log did not take them',
+};
+
+const refusedOf = (refused: ActivitySource['refused']): number =>
+  Object.values(refused).reduce((sum, count) => sum + count, 0);
+
+function Refused({ refused }: Pick<ActivitySource, 'refused'>): ReactElement {
+  const why = Object.entries(reasons).flatMap(([reason, words]) => {
+    const count = refused[reason as keyof typeof refused];
+    return count === 0 ? [] : [{ words, count }];
+  });
+  if (why.length === 0) return <span className="soft">0</span>;
+  return (
+    <ul className="plain-list">
+      {why.map(({ words, count }) => (
+        <li key={words}>
+          {showCount(count)} <span className="hint">{words}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
 
 function Problems({ problems }: { readonly problems: readonly Problem[] }): ReactElement {
   if (problems.length === 0) {

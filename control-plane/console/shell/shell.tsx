@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import type { ReactElement, ReactNode } from 'react';
 import { NavLink, useLocation } from 'react-router';
-import { chooseAccount, useAccounts } from '../api/accounts.ts';
+import { chooseAccount, hasScope, useAccounts } from '../api/accounts.ts';
 import { useRead } from '../api/queries.ts';
 import { signOut } from '../api/session.ts';
 import type { Change } from '../api/types.ts';
@@ -46,7 +46,7 @@ export function Shell({ children }: { readonly children: ReactNode }): ReactElem
   const [isOpen, setOpen] = useState(false);
   const { pathname } = useLocation();
   useEffect(() => setOpen(false), [pathname]);
-  const may = (scope: string): boolean => current?.scopes.some((one) => one === 'all' || one === scope) === true;
+  const may = (scope: string): boolean => current !== undefined && hasScope(current.scopes, scope);
   const draft = useRead<{ readonly changes: readonly Change[] }>('/versions/draft/changes', {
     everyMs: 15_000,
     enabled: may('version:find'),

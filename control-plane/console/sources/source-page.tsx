@@ -102,7 +102,7 @@ export function SourcePage(): ReactElement {
 }
 
 function Install({ tokens }: { readonly tokens: Tokens }): ReactElement {
-  const [which, setWhich] = useState<keyof Tokens>('testToken');
+  const [which, setWhich] = useState<'token' | 'testToken'>('testToken');
   const event = {
     token: tokens[which],
     event: 'Order Completed',

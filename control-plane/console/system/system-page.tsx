@@ -6,6 +6,8 @@ import { showCount, showMs } from '../design/numbers.ts';
 import { Card, Empty, Page } from '../design/page.tsx';
 import { Table } from '../design/table.tsx';
 import { Ago } from '../design/time.tsx';
+import { AlertsCard } from './alerts-card.tsx';
+import { WorkCard } from './work-card.tsx';
 
 const levels = { ok: ['good', 'Well'], warn: ['warn', 'Look at it'], fail: ['bad', 'Mend it'] } as const;
 
@@ -13,7 +15,9 @@ const levels = { ok: ['good', 'Well'], warn: ['warn', 'Look at it'], fail: ['bad
 export function SystemPage(): ReactElement {
   return (
     <Page title="System" lead="The processes and the log beneath, shared by all accounts.">
+      <AlertsCard />
       <Processes />
+      <WorkCard />
       <Partitions />
       <Findings />
     </Page>
@@ -58,6 +62,7 @@ function Processes(): ReactElement {
               cell: ({ isLeaving }) =>
                 isLeaving ? <State tone="warn">Is ending</State> : <State tone="good">Works</State>,
             },
+            { title: 'It has had it since', cell: ({ revisionAt }) => <Ago at={revisionAt} /> },
             { title: 'Runs since', cell: ({ startedAt }) => <Ago at={startedAt} /> },
             { title: 'Heard', isNumber: true, cell: ({ heardMsAgo }) => `${showMs(heardMsAgo)} ago` },
           ]}

@@ -12,6 +12,7 @@ import { Card, Page } from '../design/page.tsx';
 import { More } from '../design/table.tsx';
 import { At } from '../design/time.tsx';
 import { EventTable } from '../events/events-page.tsx';
+import { useSourceNames } from '../events/use-source-names.ts';
 
 /** All that is kept of a visitor, and its erasure. */
 export function VisitorPage(): ReactElement {
@@ -20,6 +21,7 @@ export function VisitorPage(): ReactElement {
   const path = `/visitors/${encodeURIComponent(id)}`;
   const query = useRead<Visitor>(path);
   const events = useList<RecentEvent>(`/events?limit=25&visitorId=${encodeURIComponent(id)}`);
+  const nameOf = useSourceNames();
   const mayErase = useScope('visitor:delete');
   const [isErasing, setErasing] = useState(false);
   const erase = useChange(() => request('DELETE', path));
@@ -67,7 +69,7 @@ export function VisitorPage(): ReactElement {
       )}
       <Card title="Recent events" isFlush>
         <Waiting query={events} />
-        {events.isSuccess ? <EventTable events={events.entities} nameOf={(sourceId) => sourceId} /> : null}
+        {events.isSuccess ? <EventTable events={events.entities} nameOf={nameOf} /> : null}
         <More query={events} />
       </Card>
       {isErasing && visitor !== undefined ? (

@@ -18,6 +18,11 @@ export type FilledAccount = {
   /** One whose name and conditions hold what may be taken for markup; the hostile event is sent by it. */
   readonly hostileMappingId: string;
   readonly experiments: FilledExperiments;
+  readonly sourceId: string;
+  /** Of that event. */
+  readonly visitorId: string;
+  /** The one that is live. */
+  readonly versionId: string;
 };
 
 const names = ['Page Viewed', 'Product Added', 'Order Completed', 'Signed Up', 'Newsletter Subscribed'];
@@ -104,12 +109,44 @@ export async function fillAccount(credentials: Credentials): Promise<FilledAccou
     distinctId: 'hostile-event',
     eventProperties: { [hostile.markup]: hostile.long, note: hostile.rightToLeft },
   });
+  // Too old to be taken: it is counted, and goes nowhere.
+  await client.track({ event: 'Imported', externalId: 'customer-ada', time: 1 });
   await client.api('PATCH', `destinations/${healthyId}`, { name: 'Warehouse loader, EU' });
   await addHttp('Next quarter', '/next');
-  const rules = { mappingId: String(mappingId), hostileMappingId: String(hostileMappingId) };
-  return { client, healthyId, failingId, refusingId, eventId: 'demo-event-2', ...rules, experiments };
+  const eventId = 'demo-event-2';
+  return {
+    experiments,
+    mappingId: String(mappingId),
+    hostileMappingId: String(hostileMappingId),
+    client,
+    healthyId,
+    failingId,
+    refusingId,
+    eventId,
+    sourceId: String(await idOfFirst(client, 'sources')),
+    visitorId: await visitorOf(client, eventId),
+    versionId: String(await idOfFirst(client, 'versions?isPublished=true')),
+  };
 }
 
 function condition(property: string, operator: string, value: unknown): object {
   return { condition: { property, operator, value } };
+}
+
+async function idOfFirst(client: StackClient, list: string): Promise<unknown> {
+  const { entities } = (await client.api('GET', list)) as { readonly entities: readonly { readonly id: string }[] };
+  return entities[0]?.id;
+}
+
+/** Whose event it is, once it has been resolved. */
+async function visitorOf(client: StackClient, eventId: string): Promise<string> {
+  const endsAtMs = performance.now() + 30_000;
+  for (;;) {
+    try {
+      return String((await client.api('GET', `events/${eventId}`))['visitorId']);
+    } catch (error) {
+      if (performance.now() > endsAtMs) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  }
 }

@@ -9,14 +9,26 @@ export type Complaints = {
   readonly found: readonly string[];
 };
 
-export type Visit = { readonly page: Page; readonly complaints: Complaints; close(): Promise<void> };
+export type Visit = {
+  readonly page: Page;
+  /** Another tab of the same window. */
+  openTab(): Promise<Page>;
+  readonly complaints: Complaints;
+  readMemory(): Promise<Memory>;
+  close(): Promise<void>;
+};
 
 export type VisitOptions = {
   readonly baseUrl: string;
   readonly widthPx?: number;
   readonly heightPx?: number;
   readonly colorScheme?: 'light' | 'dark';
+  /** What a window before it remembered: it is signed in as that one was. */
+  readonly memory?: Memory;
 };
+
+/** Cookies and the like. */
+export type Memory = Awaited<ReturnType<BrowserContext['storageState']>>;
 
 /** What a browser in a container needs, and nothing that weakens what pages may do. */
 const wanted = ['--no-sandbox', '--no-zygote', '--font-render-hinting=none', '--disable-gpu'];
@@ -35,20 +47,27 @@ export async function openVisit(browser: Browser, options: VisitOptions): Promis
     locale: 'en-GB',
     timezoneId: 'Europe/Berlin',
     permissions: ['clipboard-write'],
+    ...(options.memory === undefined ? {} : { storageState: options.memory }),
   });
-  const page = await context.newPage();
   const found: string[] = [];
-  page.on('pageerror', (error) => found.push(`script: ${error.message}`));
-  page.on('console', (message) => {
+  context.on('weberror', (error) => found.push(`script: ${error.error().message}`));
+  context.on('console', (message) => {
     // What the interface refuses is a line of the console, too: pages say it in words, and tests ask for those.
     const isRefusal = message.text().startsWith('Failed to load resource: the server responded with a status of 4');
     if (message.type() === 'error' && !isRefusal) found.push(`console: ${message.text()}`);
   });
-  page.on('request', (request) => {
+  context.on('request', (request) => {
     const url = request.url();
     if (!url.startsWith(options.baseUrl) && !url.startsWith('data:')) found.push(`request to ${url}`);
   });
-  return { page, complaints: { found }, close: () => context.close() };
+  const page = await context.newPage();
+  return {
+    page,
+    openTab: () => context.newPage(),
+    complaints: { found },
+    readMemory: () => context.storageState(),
+    close: () => context.close(),
+  };
 }
 
 /** What axe finds on the page as it is now, in a line each. */

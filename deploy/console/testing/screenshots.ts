@@ -25,8 +25,12 @@ const shots = ({
   eventId,
   mappingId,
   experiments,
+  sourceId,
+  visitorId,
+  versionId,
 }: FilledAccount): readonly Shot[] => [
-  { name: 'overview', path: '/', until: 'Events in' },
+  { name: 'overview', path: '/', until: 'at most in this time' },
+  { name: 'overview-week', path: '/?range=7d', until: 'at most in this time' },
   { name: 'destinations', path: '/destinations', until: 'Warehouse loader' },
   { name: 'destination-new', path: '/destinations/new', until: 'Needs' },
   { name: 'destination', path: `/destinations/${refusingId}`, until: 'status 400' },
@@ -38,7 +42,9 @@ const shots = ({
   { name: 'event', path: `/events/${eventId}`, until: 'No mapping matches' },
   { name: 'event-hostile', path: '/events/hostile-event', until: 'onerror' },
   { name: 'visitors', path: '/visitors', until: 'Find' },
+  { name: 'visitor', path: `/visitors/${visitorId}`, until: 'Merged from' },
   { name: 'sources', path: '/sources', until: 'Demo source' },
+  { name: 'source', path: `/sources/${sourceId}`, until: 'With curl' },
   { name: 'rules', path: '/rules', until: 'Partner: no sign-ups' },
   { name: 'mapping', path: `/rules/mappings/${mappingId}?event=${eventId}`, until: 'This rule decides' },
   { name: 'dispatch-rules', path: `/rules/dispatch?event=${eventId}`, until: 'No mapping matches' },
@@ -49,10 +55,12 @@ const shots = ({
   { name: 'experiments', path: '/experiments', until: 'Banner for free shipping' },
   { name: 'experiment', path: `/experiments/${experiments.measuredId}`, until: 'Above the control' },
   { name: 'experiment-mismatch', path: `/experiments/${experiments.mismatchedId}`, until: 'Do not trust' },
-  { name: 'keys', path: '/keys', until: 'bootstrap' },
+  { name: 'keys', path: '/keys', until: 'Last used' },
   { name: 'draft', path: '/draft', until: 'Publish 2 changes' },
   { name: 'versions', path: '/versions', until: 'Four destinations' },
+  { name: 'version', path: `/versions/${versionId}`, until: 'run it' },
   { name: 'system', path: '/system', until: 'Finding' },
+  { name: 'runbook', path: '/system/runbook/SluiceIngestRefusing', until: 'What to do' },
 ];
 
 const target = process.argv[2] ?? fileURLToPath(new URL('deploy/console/', topFolder));

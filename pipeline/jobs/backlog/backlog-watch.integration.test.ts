@@ -28,6 +28,7 @@ const bytesMax = 16 * 1024 ** 2;
 let nats: NatsServer;
 let connection: LogConnection;
 let watch: BacklogWatch | undefined;
+let lags: number[] = [];
 
 beforeAll(async () => {
   nats = await startTestNats({ syncAlways: false });
@@ -40,7 +41,10 @@ afterAll(async () => {
   await nats.stop();
 });
 
-afterEach(() => watch?.stop());
+afterEach(async () => {
+  await watch?.stop();
+  lags = [];
+});
 
 const store = (subject: string): Promise<unknown> =>
   publishWithRetry(
@@ -58,6 +62,7 @@ function start(own: Partial<BacklogWatchOptions> = {}): BacklogWatch {
     everyMs: 50,
     owns: () => true,
     framesRead: () => [],
+    resolveLag: { note: (lagMs) => Promise.resolve(void lags.push(lagMs)) },
     logger: pino({ level: 'silent' }),
     ...own,
   });

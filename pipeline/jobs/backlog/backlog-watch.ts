@@ -5,6 +5,7 @@ import { listConsumerProgress, readStreamLoss, readStreamState } from '../../../
 import { countBySubject, readNext } from '../../../shared/nats/messages/subject-log.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
+import type { ResolveLag } from './resolve-lag.ts';
 
 /** What one reader of the log has not finished. */
 export type Backlog = {
@@ -38,6 +39,8 @@ export type BacklogWatchOptions = {
   readonly owns: () => boolean;
   /** Frames and events each actor of this process has read since it started, by the name of its consumer. */
   readonly framesRead: () => Iterable<{ readonly consumer: string; readonly frames: number; readonly events: number }>;
+  /** Told after each look how long the oldest event waits to be resolved. */
+  readonly resolveLag: ResolveLag;
   readonly logger: Logger;
 };
 
@@ -47,7 +50,8 @@ const watched = [streams.ingest, streams.events, streams.retry, streams.deadLett
  * Looks at the log itself again and again, not at what its readers say: a reader that hangs, or that nobody runs, is the
  * one whose backlog matters.
  */
-export function watchBacklog({ connection, everyMs, owns, framesRead, logger }: BacklogWatchOptions): BacklogWatch {
+export function watchBacklog(options: BacklogWatchOptions): BacklogWatch {
+  const { connection, everyMs, owns, framesRead, resolveLag, logger } = options;
   const eventsPerFrame = createEventsPerFrame();
   const readers = [streams.ingest, streams.events].map((stream) => ({
     stream,
@@ -58,11 +62,15 @@ export function watchBacklog({ connection, everyMs, owns, framesRead, logger }: 
   const look = async (): Promise<void> => {
     for (const { consumer, frames, events } of framesRead()) eventsPerFrame.note(consumer, frames, events);
     const backlogs = new Map<string, Backlog>();
+    const nowMs = Date.now();
+    let lagMs = 0;
     for (const { stream, oldest } of readers) {
       const consumers = await listConsumerProgress(connection, stream);
       await oldest.look(consumers);
       for (const consumer of consumers) {
-        backlogs.set(consumer.name, backlogOf(consumer, eventsPerFrame.of(consumer.name), oldest.of(consumer.name)));
+        const backlog = backlogOf(consumer, eventsPerFrame.of(consumer.name), oldest.of(consumer.name));
+        backlogs.set(consumer.name, backlog);
+        if (stream === streams.ingest) lagMs = Math.max(lagMs, nowMs - (backlog.oldestAtMs ?? nowMs));
       }
     }
     const states = new Map<string, StreamState>();
@@ -71,6 +79,7 @@ export function watchBacklog({ connection, everyMs, owns, framesRead, logger }: 
     const deadLetters = await countByDestination(connection, streams.deadLetters, 'dead.*');
     // All at once: a page shows one look, not the middle of the next.
     Object.assign(seen, { backlogs, streams: states, lostBytes: await lostBytes.look(), retries, deadLetters });
+    await resolveLag.note(lagMs, nowMs);
   };
   const work = async (): Promise<void> => {
     if (!owns()) {

@@ -1,5 +1,6 @@
 import type { Static, TObject } from 'typebox';
 import type { SenderLimits } from '../../../shared/egress/sender.ts';
+import { activityEnv } from '../../../shared/contracts/activity-settings.ts';
 import { count } from '../../../shared/runtime/variables.ts';
 import type { OrderLimits } from './parked/visitor-order.ts';
 import type { AccessRetry } from './sending/request-gate.ts';
@@ -20,6 +21,8 @@ export type DispatcherSettings = {
   /** After this long without a word from us the server delivers a frame again, in ms. */
   readonly ackWaitMs: number;
   readonly healthFlushMs: number;
+  /** How long what became of attempts is kept by the hour. */
+  readonly hoursKept: number;
   readonly retryWindowMs: number;
   readonly accessRetry: AccessRetry;
   /** Past any of them no fresh events are taken. */
@@ -34,6 +37,7 @@ const size = { unit: 'bytes', minimum: mebibyte } as const;
 
 /** The dispatchers' part of the pipeline's environment. */
 export const dispatcherEnv = {
+  ...activityEnv,
   DISPATCH_CONCURRENCY: count('Requests in flight to one destination', 64, { maximum: 1_024 }),
   DISPATCH_LINGER_MS: count('How long a batch that is not full waits for more events while others are in flight', 5, {
     unit: 'ms',
@@ -91,6 +95,7 @@ export function readDispatcherSettings(env: Static<TObject<typeof dispatcherEnv>
     framesAheadMax: env.DISPATCH_FRAMES_AHEAD_MAX,
     ackWaitMs: env.DISPATCH_ACK_WAIT_MS,
     healthFlushMs: env.DISPATCH_HEALTH_FLUSH_MS,
+    hoursKept: env.ACTIVITY_HOURS_KEPT,
     retryWindowMs: env.RETRY_WINDOW_MS,
     accessRetry: {
       minMs: env.DISPATCH_ACCESS_RETRY_MIN_MS,

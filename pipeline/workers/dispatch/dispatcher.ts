@@ -459,7 +459,11 @@ export class Dispatcher {
     const { timings, target } = this.#options;
     const { dispatchDuration, eventAge } = timings.of(target()?.destination.type ?? 'unknown');
     this.#counts.requests += requests;
-    if (requests > 0) dispatchDuration.observe((performance.now() - startedMs) / 1_000);
+    if (requests > 0) {
+      const tookMs = performance.now() - startedMs;
+      dispatchDuration.observe(tookMs / 1_000);
+      this.#parts.sending.answerTimes.observe(tookMs);
+    }
     const nowMs = Date.now();
     for (const [index, { head }] of items.entries()) {
       if (attempts[index]?.outcome.kind === 'delivered') eventAge.observe((nowMs - head.receivedAtMs) / 1_000);
@@ -652,12 +656,15 @@ async function openPartsOn(
   const places = pullConsumer.isTakenOver ? await readPlaces(connection, destinationId) : [];
   for (const { finished } of places) await pullConsumer.restore(finished);
   const frames = new FramesInFlight(settings.ackWaitMs / 3);
+  let sending: Sending | undefined;
   const health = await HealthKeeper.open({
     bucket: options.health,
     destinationId,
     instanceId,
     flushEveryMs: settings.healthFlushMs,
+    hoursKept: settings.hoursKept,
     place: () => writePlace(placeOf(pullConsumer, frames)),
+    sending: () => sending?.state,
     warn,
   });
   const retriesWaiting = await countBySubject(connection, streams.retry, retriesOfDestination(destinationId));
@@ -677,6 +684,13 @@ async function openPartsOn(
     },
   };
   const retryWriter = new RetryWriter(storing);
+  sending = new Sending({
+    sender: options.createSender(settings.concurrency),
+    concurrency: settings.concurrency,
+    lingerMs: settings.lingerMs,
+    accessRetry: settings.accessRetry,
+    keepsOrder: visitorOrder !== undefined,
+  });
   return {
     order,
     pullConsumer,
@@ -690,13 +704,7 @@ async function openPartsOn(
       frames,
       counts,
     }),
-    sending: new Sending({
-      sender: options.createSender(settings.concurrency),
-      concurrency: settings.concurrency,
-      lingerMs: settings.lingerMs,
-      accessRetry: settings.accessRetry,
-      keepsOrder: visitorOrder !== undefined,
-    }),
+    sending,
     outbox: new Outbox({
       health,
       retryWriter,

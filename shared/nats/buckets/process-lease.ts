@@ -23,10 +23,11 @@ export function holdProcessLease(
   const key = leaseKey(process);
   const startedAt = new Date().toISOString();
   let revision = 0;
+  let revisionAt = startedAt;
   let about: Pick<ProcessReport, 'peers' | 'isLeaving'> = {};
   let writing: Promise<void> = Promise.resolve();
   const write = (): void => {
-    const report: ProcessReport = { ...process, startedAt, revision, ...about };
+    const report: ProcessReport = { ...process, startedAt, revision, revisionAt, ...about };
     writing = writing.then(async () => {
       await bucket.put(key, encodeReport(report));
     });
@@ -35,6 +36,7 @@ export function holdProcessLease(
   const timer = setInterval(write, renewEveryMs);
   return {
     report(applied) {
+      if (applied !== revision) revisionAt = new Date().toISOString();
       revision = applied;
       write();
     },

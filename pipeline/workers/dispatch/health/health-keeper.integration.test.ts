@@ -40,6 +40,8 @@ const open = (bucket = health): Promise<HealthKeeper> =>
     instanceId: 'test',
     place: () => ({ upTo: 0, above: [], storedUntilMs: 0, parts: [] }),
     flushEveryMs: 1,
+    hoursKept: 168,
+    sending: () => ({ breaker: 'closed', concurrency: 4 }),
     warn: () => undefined,
   });
 
@@ -114,4 +116,20 @@ test('health keeper: a past that could not be stored is stored later', async () 
   expect(refusals).toBe(0);
   expect(await stored()).toMatchObject({ succeeded: 40 });
   await keeper.stop();
+});
+
+test('health keeper: what leaves the day stands in the hours of the past, of a destination with little to do as well', async () => {
+  const keeper = await open();
+  keeper.record('succeeded', 3);
+  await committed(keeper);
+  vi.setSystemTime(startMs + 25 * 60 * minuteMs);
+  keeper.record('failed', 1);
+  await committed(keeper);
+  await keeper.stop();
+  const key = recentHealthKey(destinationId, 'test');
+  expect((await read(pastHealthKey(key)))?.hours).toEqual([[Math.floor(startMs / 60 / minuteMs), 3, 0, 0, 0]]);
+  expect(await read(key)).toMatchObject({
+    minutes: [[Math.floor(startMs / minuteMs) + 25 * 60, 0, 1, 0, 0]],
+    sending: { breaker: 'closed', concurrency: 4 },
+  });
 });

@@ -5,7 +5,7 @@ import {
   pastHealthKey,
   recentHealthKey,
 } from '../../../../shared/contracts/health-record.ts';
-import type { HealthRecord, WrittenPlace } from '../../../../shared/contracts/health-record.ts';
+import type { HealthRecord, SendingState, WrittenPlace } from '../../../../shared/contracts/health-record.ts';
 import type { Bucket } from '../../../../shared/nats/buckets/bucket.ts';
 import { HealthWindow, minuteOf } from './health-window.ts';
 import type { HealthCount } from './health-window.ts';
@@ -16,8 +16,12 @@ export type HealthKeeperOptions = {
   readonly instanceId: string;
   /** Writes are at least this far apart, in ms. */
   readonly flushEveryMs: number;
+  /** How long what was counted is kept by the hour. */
+  readonly hoursKept: number;
   /** What is settled, for the next dispatcher: stored with each write. */
   readonly place: () => WrittenPlace;
+  /** How sending goes now; undefined before it has begun. */
+  readonly sending: () => SendingState | undefined;
   /** Told of an entry that could not be written; it is written again. */
   readonly warn: (error: unknown) => void;
 };
@@ -58,7 +62,7 @@ export class HealthKeeper {
   private constructor(options: HealthKeeperOptions, key: string, recent = nothing, past?: HealthRecord) {
     this.#options = options;
     this.#key = key;
-    this.#window = new HealthWindow(joinHealth(past, recent));
+    this.#window = new HealthWindow(options.hoursKept, joinHealth(past, recent));
     this.#isAccessRefused = recent.accessRefused === true;
     const lastOfPast = past?.minutes.at(-1)?.[0] ?? -Infinity;
     this.#pastUntil = Math.min(recent.minutes[0]?.[0] ?? Infinity, lastOfPast + 1);
@@ -150,7 +154,9 @@ export class HealthKeeper {
   async #store(): Promise<void> {
     const { bucket } = this.#options;
     const nowMs = Date.now();
-    if (this.#window.toRecord(nowMs, this.#pastUntil).minutes.length > recentMinutesMax) {
+    const { minutes } = this.#window.minutesFrom(this.#pastUntil, nowMs);
+    // What leaves the minutes of the recent entry is in the hours of the past by then.
+    if (minutes.length > recentMinutesMax || this.#window.hoursUntil > this.#pastUntil) {
       const before = this.#pastUntil;
       this.#pastUntil = minuteOf(nowMs);
       try {
@@ -160,9 +166,14 @@ export class HealthKeeper {
         throw error;
       }
     }
-    const record = this.#window.toRecord(Date.now(), this.#pastUntil);
+    const record = this.#window.minutesFrom(this.#pastUntil, Date.now());
     const refused = this.#isAccessRefused ? ({ accessRefused: true } as const) : {};
-    await bucket.put(this.#key, encodeHealthRecord({ ...record, ...refused, place: this.#options.place() }));
+    const state = this.#options.sending();
+    const sending = state === undefined ? {} : { sending: state };
+    await bucket.put(
+      this.#key,
+      encodeHealthRecord({ ...record, ...refused, ...sending, place: this.#options.place() }),
+    );
   }
 }
 

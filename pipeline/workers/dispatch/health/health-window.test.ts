@@ -6,10 +6,11 @@ import type { HealthCount } from './health-window.ts';
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
+const hoursKept = 168;
 const zero = { succeeded: 0, failed: 0, stopped: 0, globalStop: 0 };
 
 test('health window: sums: counts what happened in the last 24 hours, exact to the minute', () => {
-  const window = new HealthWindow();
+  const window = new HealthWindow(hoursKept);
   window.record('succeeded', 2, 0);
   window.record('failed', 1, minuteMs);
   expect(window.sums(dayMs - 1)).toEqual({ ...zero, succeeded: 2, failed: 1 });
@@ -18,7 +19,7 @@ test('health window: sums: counts what happened in the last 24 hours, exact to t
 });
 
 test('health window: toRecord: holds only minutes in which something happened, and the last dispatch', () => {
-  const window = new HealthWindow();
+  const window = new HealthWindow(hoursKept);
   window.record('stopped', 1, 5 * minuteMs);
   window.record('globalStop', 3, 9 * minuteMs + 7);
   expect(window.toRecord(10 * minuteMs)).toEqual({
@@ -32,11 +33,31 @@ test('health window: toRecord: holds only minutes in which something happened, a
 });
 
 test('health window: memory: a busy month keeps one day of minutes', () => {
-  const window = new HealthWindow();
+  const window = new HealthWindow(hoursKept);
   for (let minute = 0; minute < 30 * 24 * 60; minute += 1) window.record('succeeded', 1, minute * minuteMs);
   const endMs = (30 * 24 * 60 - 1) * minuteMs;
   expect(window.toRecord(endMs).minutes).toHaveLength(1440);
   expect(window.sums(endMs)).toEqual({ ...zero, succeeded: 1440 });
+});
+
+test('health window: what leaves the day is kept by the hour, for as long as is asked', () => {
+  const window = new HealthWindow(26);
+  window.record('succeeded', 1, 0);
+  window.record('failed', 2, 59 * minuteMs);
+  window.record('succeeded', 4, 60 * minuteMs);
+  window.record('succeeded', 8, dayMs + 60 * minuteMs);
+  const record = window.toRecord(dayMs + 61 * minuteMs);
+  expect(record).toMatchObject({
+    minutes: [[1_500, 8, 0, 0, 0]],
+    hours: [
+      [0, 1, 2, 0, 0],
+      [1, 4, 0, 0, 0],
+    ],
+    hoursUntil: 61,
+  });
+  const resumed = new HealthWindow(26, record);
+  expect(resumed.toRecord(dayMs + 61 * minuteMs)).toEqual(record);
+  expect(resumed.toRecord(dayMs + 121 * minuteMs).hours).toEqual([[1, 4, 0, 0, 0]]);
 });
 
 test('health window: property: equals a list of all attempts, also over restarts and a clock that goes back a little', () => {
@@ -50,7 +71,7 @@ test('health window: property: equals a list of all attempts, also over restarts
   });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
-      let window = new HealthWindow();
+      let window = new HealthWindow(hoursKept);
       const all: { minute: number; count: HealthCount; events: number }[] = [];
       let nowMs = 10 * dayMs;
       let newestMs = nowMs;
@@ -59,7 +80,8 @@ test('health window: property: equals a list of all attempts, also over restarts
         newestMs = Math.max(newestMs, nowMs);
         window.record(count, events, nowMs);
         all.push({ minute: Math.floor(nowMs / minuteMs), count, events });
-        if (restart) window = new HealthWindow(JSON.parse(JSON.stringify(window.toRecord(nowMs))) as HealthRecord);
+        if (restart)
+          window = new HealthWindow(hoursKept, JSON.parse(JSON.stringify(window.toRecord(nowMs))) as HealthRecord);
       }
       const oldest = Math.floor(newestMs / minuteMs) - 1440;
       const expected = { ...zero };

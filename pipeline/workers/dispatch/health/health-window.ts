@@ -6,7 +6,8 @@ export type HealthCount = 'succeeded' | 'failed' | 'stopped' | 'globalStop';
 export type HealthSums = Record<HealthCount, number>;
 
 const minuteMs = 60_000;
-const windowMinutes = 24 * 60;
+const hourMinutes = 60;
+const windowMinutes = 24 * hourMinutes;
 
 /** The minute since the epoch a time is in. */
 export function minuteOf(atMs: number): number {
@@ -15,16 +16,31 @@ export function minuteOf(atMs: number): number {
 
 type Bucket = { readonly minute: number; readonly sums: HealthSums };
 
-/** Attempts of the trailing 24 hours in buckets of one minute; only minutes in which something happened take memory. */
+/**
+ * Attempts of the trailing 24 hours in buckets of one minute, and those before by the hour; only steps in which something
+ * happened take memory.
+ */
 export class HealthWindow {
   /** Oldest first. */
   readonly #buckets: Bucket[];
+  /** By hours since the epoch. */
+  readonly #hours: Map<number, HealthSums>;
+  readonly #hoursKept: number;
+  #hoursUntil: number;
   #lastDispatchedAtMs: number | null;
 
-  /** Begins with what `record` holds, where there is one. */
-  constructor(record?: HealthRecord) {
+  /** Begins with what `record` holds, where there is one. Hours are kept for `hoursKept` before now. */
+  constructor(hoursKept: number, record?: HealthRecord) {
+    this.#hoursKept = hoursKept;
     this.#buckets = (record?.minutes ?? []).map(readMinute);
+    this.#hours = new Map((record?.hours ?? []).map(([hour, ...counts]) => [hour, readCounts(counts)]));
+    this.#hoursUntil = record?.hoursUntil ?? -Infinity;
     this.#lastDispatchedAtMs = record?.lastDispatchedAt ?? null;
+  }
+
+  /** Minutes before this one are counted in hours. */
+  get hoursUntil(): number {
+    return this.#hoursUntil;
   }
 
   record(count: HealthCount, events: number, nowMs: number): void {
@@ -47,11 +63,20 @@ export class HealthWindow {
     return total;
   }
 
-  /** The minutes from `fromMinute` on; by default all. */
-  toRecord(nowMs: number, fromMinute = -Infinity): HealthRecord {
+  /** All of it. */
+  toRecord(nowMs: number): HealthRecord {
+    const record = this.minutesFrom(-Infinity, nowMs);
+    if (this.#hours.size === 0) return record;
+    const hours = [...this.#hours].toSorted(([a], [b]) => a - b).map(([hour, sums]) => writeStep(hour, sums));
+    return { ...record, hours, hoursUntil: this.#hoursUntil };
+  }
+
+  /** The minutes from `fromMinute` on, without the hours before them. */
+  minutesFrom(fromMinute: number, nowMs: number): HealthRecord {
     this.#dropOld(minuteOf(nowMs));
     const first = this.#buckets.findLastIndex(({ minute }) => minute < fromMinute) + 1;
-    return { v: 1, minutes: this.#buckets.slice(first).map(writeMinute), lastDispatchedAt: this.#lastDispatchedAtMs };
+    const minutes = this.#buckets.slice(first).map(({ minute, sums }) => writeStep(minute, sums));
+    return { v: 1, minutes, lastDispatchedAt: this.#lastDispatchedAtMs };
   }
 
   #bucketOf(minute: number): Bucket {
@@ -69,14 +94,33 @@ export class HealthWindow {
 
   #dropOld(nowMinute: number): void {
     const firstKept = this.#buckets.findIndex(({ minute }) => minute > nowMinute - windowMinutes);
-    this.#buckets.splice(0, firstKept === -1 ? this.#buckets.length : firstKept);
+    const old = this.#buckets.splice(0, firstKept === -1 ? this.#buckets.length : firstKept);
+    for (const { minute, sums } of old) {
+      addTo(this.#hours, Math.floor(minute / hourMinutes), sums);
+      this.#hoursUntil = Math.max(this.#hoursUntil, minute + 1);
+    }
+    const oldestHour = Math.floor(nowMinute / hourMinutes) - this.#hoursKept;
+    for (const hour of this.#hours.keys()) if (hour <= oldestHour) this.#hours.delete(hour);
   }
 }
 
-function readMinute([minute, succeeded, failed, stopped, globalStop]: HealthMinute): Bucket {
-  return { minute, sums: { succeeded, failed, stopped, globalStop } };
+function addTo(hours: Map<number, HealthSums>, hour: number, sums: HealthSums): void {
+  const known = hours.get(hour) ?? { succeeded: 0, failed: 0, stopped: 0, globalStop: 0 };
+  known.succeeded += sums.succeeded;
+  known.failed += sums.failed;
+  known.stopped += sums.stopped;
+  known.globalStop += sums.globalStop;
+  hours.set(hour, known);
 }
 
-function writeMinute({ minute, sums }: Bucket): HealthMinute {
-  return [minute, sums.succeeded, sums.failed, sums.stopped, sums.globalStop];
+function readMinute([minute, ...counts]: HealthMinute): Bucket {
+  return { minute, sums: readCounts(counts) };
+}
+
+function readCounts([succeeded, failed, stopped, globalStop]: readonly [number, number, number, number]): HealthSums {
+  return { succeeded, failed, stopped, globalStop };
+}
+
+function writeStep(step: number, { succeeded, failed, stopped, globalStop }: HealthSums): HealthMinute {
+  return [step, succeeded, failed, stopped, globalStop];
 }

@@ -1,6 +1,8 @@
+import type { SendingState } from '../../../../shared/contracts/health-record.ts';
 import type { OfferedDestination } from '../../../../shared/destinations/common-settings.ts';
 import type { Sender } from '../../../../shared/egress/sender.ts';
 import type { DispatchItem, LaneClass } from '../inbox/dispatch-item.ts';
+import { AnswerTimes } from './answer-times.ts';
 import { deliver } from './deliver.ts';
 import type { Delivered } from './deliver.ts';
 import { nextLane } from './next-lane.ts';
@@ -39,6 +41,7 @@ export class Sending {
   readonly #options: SendingOptions;
   readonly #lanes = new VisitorLanes<DispatchItem>();
   readonly #gate: RequestGate;
+  readonly answerTimes = new AnswerTimes();
   /** Until when a batch that is not full waits for more, and whether one does. */
   #lingerUntilMs: number | undefined;
   #isLingering = false;
@@ -51,6 +54,17 @@ export class Sending {
   /** What requests and the destination's state depend on, to be looked at. */
   get gate(): Omit<RequestGate, 'started' | 'ended' | 'askAgain'> {
     return this.#gate;
+  }
+
+  /** How it goes, for whoever looks at the destination. */
+  get state(): SendingState {
+    const { isBreakerClosed, isProbing, concurrency } = this.#gate;
+    const answerMs = this.answerTimes.summary();
+    return {
+      breaker: isBreakerClosed ? 'closed' : isProbing ? 'probing' : 'open',
+      concurrency,
+      ...(answerMs === undefined ? {} : { answerMs }),
+    };
   }
 
   /** The destination has other settings: one that refused its key is asked at once. */

@@ -1,0 +1,34 @@
+import { useMemo } from 'react';
+import type { ReactElement } from 'react';
+import type uPlot from 'uplot';
+import type { Activity } from '../api/types.ts';
+import { showMs } from '../design/numbers.ts';
+import { useChart } from '../design/use-chart.ts';
+
+export type LagChartProps = Pick<Activity, 'resolveLagMs' | 'firstStepAt' | 'stepMs'>;
+
+/** The longest wait before an event was resolved, over time. It is said in words for who cannot see it. */
+export function LagChart({ resolveLagMs, firstStepAt, stepMs }: LagChartProps): ReactElement {
+  // The same figures come again and again: only others are drawn anew.
+  const key = JSON.stringify([firstStepAt, resolveLagMs]);
+  const data = useMemo((): uPlot.AlignedData => {
+    const firstS = Date.parse(firstStepAt) / 1_000;
+    return [resolveLagMs.map((_lagMs, step) => firstS + (step * stepMs) / 1_000), [...resolveLagMs]];
+  }, [key]);
+  const place = useChart({
+    data,
+    heightPx: 150,
+    stepS: stepMs / 1_000,
+    showValue: (value) => (Number.isInteger(value) ? showMs(value) : ''),
+    series: [{ label: 'Resolve lag', colour: '--accent' }],
+  });
+  const known = resolveLagMs.filter((lagMs) => lagMs !== null);
+  return (
+    <figure className="stack tight">
+      <div ref={place} className="chart" aria-hidden="true" />
+      <figcaption className="hint">
+        {known.length === 0 ? 'No pipeline has looked yet.' : `${showMs(Math.max(...known))} at most in this time.`}
+      </figcaption>
+    </figure>
+  );
+}

@@ -1,0 +1,61 @@
+import type { ReactElement } from 'react';
+import { Link } from 'react-router';
+import { useRead } from '../api/queries.ts';
+import type { Alerts } from '../api/types.ts';
+import { ErrorNote, State, Waiting } from '../design/feedback.tsx';
+import { Card, Empty } from '../design/page.tsx';
+import { Table } from '../design/table.tsx';
+import { Ago } from '../design/time.tsx';
+
+/** The alerts that are open, each with the page of the runbook that says what to do. */
+export function AlertsCard(): ReactElement {
+  const query = useRead<Alerts>('/system/alerts', { everyMs: 10_000 });
+  const alerts = query.data;
+  return (
+    <Card title="Open alerts" isFlush aside={<Link to="/system/runbook">The runbook</Link>}>
+      <Waiting query={query} />
+      {alerts === undefined || alerts.problem === null ? null : <ErrorNote error={new Error(alerts.problem)} />}
+      {alerts?.isConfigured === false ? (
+        <Empty title="Nobody is asked for alerts.">
+          <p>
+            Set <code>PROMETHEUS_URL</code> to the Prometheus that has the rules of <code>deploy/prometheus</code>.
+          </p>
+        </Empty>
+      ) : null}
+      {alerts?.isConfigured === true && alerts.problem === null && alerts.entities.length === 0 ? (
+        <Empty title="No alert is open." />
+      ) : null}
+      {alerts === undefined || alerts.entities.length === 0 ? null : (
+        <Table
+          label="Open alerts"
+          rows={alerts.entities}
+          keyOf={({ name, summary, activeAt }) => `${name} ${summary} ${activeAt ?? ''}`}
+          columns={[
+            {
+              title: 'State',
+              cell: ({ state, severity }) =>
+                state === 'pending' ? (
+                  <State tone="off">Not for long enough yet</State>
+                ) : (
+                  <State tone={severity === 'page' ? 'bad' : 'warn'}>
+                    {severity === 'page' ? 'Act now' : 'On the next working day'}
+                  </State>
+                ),
+            },
+            {
+              title: 'Alert',
+              cell: ({ summary, description }) => (
+                <div className="stack tight">
+                  <span>{summary}</span>
+                  <span className="hint">{description}</span>
+                </div>
+              ),
+            },
+            { title: 'Since', cell: ({ activeAt }) => <Ago at={activeAt} /> },
+            { title: 'What to do', cell: ({ name }) => <Link to={`/system/runbook/${name}`}>{name}</Link> },
+          ]}
+        />
+      )}
+    </Card>
+  );
+}

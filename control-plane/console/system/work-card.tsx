@@ -1,0 +1,160 @@
+import { useState } from 'react';
+import type { ReactElement } from 'react';
+import { Link } from 'react-router';
+import { useScope } from '../api/accounts.ts';
+import { useRead } from '../api/queries.ts';
+import type { Activity, PipelineWork } from '../api/types.ts';
+import { State, Waiting } from '../design/feedback.tsx';
+import type { Tone } from '../design/feedback.tsx';
+import { Field } from '../design/field.tsx';
+import { countOf, showCount, showMs, showShare } from '../design/numbers.ts';
+import { Card, Empty } from '../design/page.tsx';
+import { Table } from '../design/table.tsx';
+
+type Actor = PipelineWork['actors'][number];
+type Thread = PipelineWork['threads'][number];
+
+const shownMax = 200;
+const mebibyte = 1024 ** 2;
+
+/** Which thread of which pipeline runs what, and how each thread does. */
+export function WorkCard(): ReactElement {
+  const query = useRead<{ readonly entities: readonly PipelineWork[] }>('/system/work', { everyMs: 4_000 });
+  const maySee = useScope('activity:find');
+  const activity = useRead<Activity>('/activity?range=15m', { enabled: maySee });
+  const [text, setText] = useState('');
+  const names = new Map(activity.data?.destinations.map(({ id, name }) => [id, name]));
+  const threads = query.data?.entities.flatMap(({ instanceId, threads: own, actors }) =>
+    own.map((thread) => ({
+      ...thread,
+      instanceId,
+      actors: actors.filter((actor) => actor.thread === thread.thread).length,
+    })),
+  );
+  const actors = query.data?.entities
+    .flatMap(({ instanceId, actors: own }) =>
+      own.map((actor) => ({ ...actor, instanceId, name: names.get(actor.key) })),
+    )
+    .filter((actor) => `${actor.kind} ${actor.key} ${actor.name ?? ''}`.toLowerCase().includes(text.toLowerCase()));
+  const more = query.data?.entities.reduce((sum, { actorsMore }) => sum + actorsMore, 0) ?? 0;
+  return (
+    <>
+      <Card title="Threads" isFlush>
+        <Waiting query={query} />
+        {threads?.length === 0 ? <Empty title="No pipeline tells of its threads." /> : null}
+        {threads === undefined || threads.length === 0 ? null : (
+          <Table
+            label="Threads"
+            rows={threads.toSorted((a, b) => a.thread - b.thread)}
+            keyOf={({ instanceId, thread }) => `${instanceId} ${thread}`}
+            columns={threadColumns}
+          />
+        )}
+      </Card>
+      <Card title="Who runs what" isFlush>
+        <div className="body">
+          <form className="inline" role="search" onSubmit={(event) => event.preventDefault()}>
+            <Field label="Search">
+              {(ids) => <input {...ids} type="search" value={text} onChange={(event) => setText(event.target.value)} />}
+            </Field>
+            <p className="soft" role="status">
+              {countOf(actors?.length ?? 0, 'actor')}
+              {more > 0 ? `, and ${showCount(more)} that are not told of` : ''}
+            </p>
+          </form>
+        </div>
+        {actors === undefined || actors.length === 0 ? null : (
+          <Table
+            label="Who runs what"
+            rows={actors.slice(0, shownMax)}
+            keyOf={({ instanceId, kind, key }) => `${instanceId} ${kind} ${key}`}
+            columns={actorColumns}
+          />
+        )}
+        {(actors?.length ?? 0) > shownMax ? (
+          <div className="body">
+            <p className="hint">The first {shownMax}. Search for the others.</p>
+          </div>
+        ) : null}
+      </Card>
+    </>
+  );
+}
+
+const threadColumns = [
+  {
+    title: 'Pipeline',
+    cell: ({ instanceId }: Thread & { instanceId: string }) => <span className="clip mono">{instanceId}</span>,
+  },
+  { title: 'Thread', isNumber: true, cell: ({ thread }: Thread) => thread },
+  {
+    title: 'State',
+    cell: ({ isReady, isLogConnected, silentMs }: Thread) =>
+      !isReady ? (
+        <State tone="bad">Not at work</State>
+      ) : !isLogConnected ? (
+        <State tone="bad">Without the log</State>
+      ) : silentMs > 10_000 ? (
+        <State tone="warn">Silent for {showMs(silentMs)}</State>
+      ) : (
+        <State tone="good">At work</State>
+      ),
+  },
+  { title: 'Actors', isNumber: true, cell: ({ actors }: { readonly actors: number }) => showCount(actors) },
+  { title: 'Busy', isNumber: true, cell: ({ utilization }: Thread) => showShare(utilization) },
+  { title: 'Late by', isNumber: true, cell: ({ delayP99Ms }: Thread) => showMs(delayP99Ms) },
+  {
+    title: 'Heap',
+    isNumber: true,
+    cell: ({ heapUsedBytes }: Thread) => `${showCount(Math.round(heapUsedBytes / mebibyte))} MiB`,
+  },
+];
+
+const states: Readonly<Record<string, readonly [Tone, string]>> = {
+  running: ['good', 'Runs'],
+  starting: ['warn', 'Starts'],
+  moving: ['warn', 'Moves to another thread'],
+  stopping: ['off', 'Ends'],
+  waiting: ['bad', 'No thread has it'],
+  quarantined: ['bad', 'Failed over and over: left alone for a while'],
+};
+
+type NamedActor = Actor & { readonly instanceId: string; readonly name: string | undefined };
+
+const actorColumns = [
+  { title: 'Actor', cell: ({ kind }: NamedActor) => kind },
+  {
+    title: 'Of',
+    cell: ({ key, name }: NamedActor) =>
+      name === undefined ? (
+        <span className="clip mono">{key}</span>
+      ) : (
+        <Link className="clip" dir="auto" to={`/destinations/${key}`}>
+          {name}
+        </Link>
+      ),
+  },
+  {
+    title: 'State',
+    cell: ({ state, failuresInARow }: NamedActor) => {
+      const [tone, word] = states[state] ?? ['warn', state];
+      return (
+        <State tone={tone}>
+          {word}
+          {failuresInARow === 0 ? null : (
+            <span className="hint">failed {countOf(failuresInARow, 'time')} in a row</span>
+          )}
+        </State>
+      );
+    },
+  },
+  {
+    title: 'Where',
+    cell: ({ instanceId, thread }: NamedActor) => (
+      <span className="clip">
+        <span className="mono">{instanceId}</span>
+        {thread === null ? '' : `, thread ${thread}`}
+      </span>
+    ),
+  },
+];

@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+import { viewSending } from './view-sending.ts';
+
+test('sending: as the instance says that asked the destination last', () => {
+  const report = { v: 1, minutes: [], lastDispatchedAt: 1_000, sending: { breaker: 'open', concurrency: 1 } } as const;
+  const newer = {
+    ...report,
+    lastDispatchedAt: 2_000,
+    accessRefused: true,
+    sending: { breaker: 'probing', concurrency: 4, answerMs: { half: 5, most: 9 } },
+  } as const;
+  expect(viewSending([newer, report])).toEqual({
+    breaker: 'probing',
+    isAccessRefused: true,
+    concurrency: 4,
+    answerMs: { half: 5, most: 9 },
+    at: '1970-01-01T00:00:02.000Z',
+  });
+  expect(viewSending([])).toMatchObject({ breaker: null, concurrency: null, at: null });
+});

@@ -1,0 +1,105 @@
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import { nullable, textOf } from '../../shared/contracts/config/define-collection.ts';
+import type { SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
+import type { Snapshot } from '../../shared/collections/registry.ts';
+import { conflict, unavailable } from '../api/api-error.ts';
+import type { ApiError } from '../api/api-error.ts';
+import type { LogLook } from '../health/log-figures.ts';
+
+const count = Type.Integer({ minimum: 0 });
+
+/** What waits for a destination that gets nothing more once a version is live. */
+export const backlogLeft = Type.Object({
+  destinationId: Type.String(),
+  name: Type.String(),
+  change: Type.Enum(['removed', 'disabled']),
+  waitingFrames: { ...count, description: 'Messages of the log it has not finished; each is one event or many.' },
+  retryingFrames: { ...count, description: 'Messages that wait for another attempt.' },
+  deadLetters: { ...count, description: 'Events that were given up: they stay, and can be replayed.' },
+  needsForce: Type.Boolean({
+    description:
+      'Whether what waits is more than what is just on its way: something is retried, or the oldest has waited for ' +
+      'PUBLISH_BACKLOG_AGE_MS.',
+  }),
+  unsentSince: nullable(
+    Type.String({
+      format: 'date-time',
+      description:
+        'About when the oldest event of those was resolved: a replay of the log from here on, once the destination is ' +
+        'live again, sends what was not sent, for as long as the log keeps it. Null where nothing waits.',
+    }),
+  ),
+});
+
+export type BacklogLeft = Static<typeof backlogLeft>;
+
+type Leaving = Pick<BacklogLeft, 'destinationId' | 'name' | 'change'>;
+
+/** Destinations that `live` sends to, and `next` does not. Pure. */
+export function leavingDestinations(live: Snapshot, next: Snapshot): Leaving[] {
+  const after = new Map(next.destinations.map((entity) => [entity.id, entity]));
+  return live.destinations.filter(isEnabled).flatMap((entity): Leaving[] => {
+    const kept = after.get(entity.id);
+    if (kept !== undefined && isEnabled(kept)) return [];
+    const name = textOf(entity['name']) || textOf(entity['type']);
+    return [{ destinationId: entity.id, name, change: kept === undefined ? 'removed' : 'disabled' }];
+  });
+}
+
+/** What looking at backlogs needs. */
+export type BacklogServices = {
+  readonly logFigures: LogLook;
+  /** What has waited for less is on its way: of a destination that is sent to all the time, there is always some. */
+  readonly backlogAgeMs: number;
+  now(): Date;
+};
+
+/** What waits for each destination that `next` no longer sends to. A log that cannot be asked is a 503. */
+export async function findBacklogsLeft(
+  { logFigures, now, backlogAgeMs }: BacklogServices,
+  live: Snapshot,
+  next: Snapshot,
+): Promise<BacklogLeft[]> {
+  const leaving = leavingDestinations(live, next);
+  if (leaving.length === 0) return [];
+  try {
+    const figures = await logFigures.read();
+    return await Promise.all(
+      leaving.map(async (one) => {
+        const backlog = figures.backlogOf(one.destinationId);
+        const isNothing = backlog.waitingFrames + backlog.retryingFrames === 0;
+        const sinceMs = isNothing ? undefined : await logFigures.unsentSince(one.destinationId);
+        const isOld = sinceMs !== undefined && now().getTime() - sinceMs >= backlogAgeMs;
+        const needsForce = backlog.retryingFrames > 0 || isOld;
+        const unsentSince = sinceMs === undefined ? null : new Date(sinceMs).toISOString();
+        return { ...one, ...backlog, needsForce, unsentSince };
+      }),
+    );
+  } catch (error) {
+    const failure = unavailable(
+      'the log cannot be asked what waits for the destinations that go: try again, or set force',
+    );
+    failure.cause = error;
+    throw failure;
+  }
+}
+
+/** Why a version is not made live without force; undefined where nothing waits. */
+export function refusalFor(left: readonly BacklogLeft[]): ApiError | undefined {
+  const waiting = left.filter(({ needsForce }) => needsForce);
+  if (waiting.length === 0) return undefined;
+  return conflict(
+    `force must be set: ${waiting.length} of the destinations that the version removes or disables still have events waiting`,
+    waiting.map(describe).join('; '),
+  );
+}
+
+function describe({ name, destinationId, change, waitingFrames, retryingFrames, unsentSince }: BacklogLeft): string {
+  const since = unsentSince === null ? '' : `, the oldest since ${unsentSince}`;
+  return `${name} (${destinationId}) would be ${change}: ${waitingFrames} messages wait, ${retryingFrames} are retried${since}`;
+}
+
+function isEnabled(entity: SnapshotEntity): boolean {
+  return entity['status'] === 'Enabled';
+}

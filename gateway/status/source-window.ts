@@ -1,0 +1,81 @@
+import { sourceCounts } from '../../shared/contracts/source-activity.ts';
+import type { SourceCounts, SourceRecord, SourceStep } from '../../shared/contracts/source-activity.ts';
+
+const minuteMs = 60_000;
+const minutesKept = 16;
+const hourMinutes = 60;
+
+/** What became of the events of one source, by the minute and by the hour; only steps in which something happened take memory. */
+export class SourceWindow {
+  readonly #hoursKept: number;
+  /** By steps since the epoch. */
+  readonly #minutes: Map<number, number[]>;
+  readonly #hours: Map<number, number[]>;
+
+  /** Begins with what `record` holds, where there is one. Hours are kept for `hoursKept` before now. */
+  constructor(hoursKept: number, record?: SourceRecord) {
+    this.#hoursKept = hoursKept;
+    this.#minutes = readSteps(record?.minutes ?? []);
+    this.#hours = readSteps(record?.hours ?? []);
+  }
+
+  add(counts: SourceCounts, nowMs: number): void {
+    const minute = Math.floor(nowMs / minuteMs);
+    const hour = Math.floor(minute / hourMinutes);
+    const added = sourceCounts.map((name) => counts[name]);
+    if (added.every((count) => count === 0)) return;
+    addTo(this.#minutes, minute, added);
+    addTo(this.#hours, hour, added);
+    forget(this.#minutes, minute - minutesKept);
+    forget(this.#hours, hour - this.#hoursKept);
+  }
+
+  get minutes(): SourceStep[] {
+    return writeSteps(this.#minutes);
+  }
+
+  /** The hours from this one on, in hours since the epoch. */
+  hoursFrom(first: number): SourceStep[] {
+    return writeSteps(this.#hours).filter(([hour]) => hour >= first);
+  }
+
+  /** The hours before this one. */
+  hoursBefore(end: number): SourceStep[] {
+    return writeSteps(this.#hours).filter(([hour]) => hour < end);
+  }
+}
+
+/** The hour since the epoch a time is in. */
+export function hourOf(atMs: number): number {
+  return Math.floor(atMs / minuteMs / hourMinutes);
+}
+
+function addTo(steps: Map<number, number[]>, step: number, added: readonly number[]): void {
+  const known = steps.get(step);
+  steps.set(
+    step,
+    added.map((count, index) => count + (known?.[index] ?? 0)),
+  );
+}
+
+function forget(steps: Map<number, number[]>, lastForgotten: number): void {
+  for (const step of steps.keys()) if (step <= lastForgotten) steps.delete(step);
+}
+
+function readSteps(steps: readonly SourceStep[]): Map<number, number[]> {
+  return new Map(steps.map(([step, ...counts]) => [step, counts]));
+}
+
+function writeSteps(steps: ReadonlyMap<number, readonly number[]>): SourceStep[] {
+  return [...steps]
+    .toSorted(([a], [b]) => a - b)
+    .map(([step, [stored = 0, test = 0, lost = 0, invalid = 0, limited = 0, forbidden = 0]]) => [
+      step,
+      stored,
+      test,
+      lost,
+      invalid,
+      limited,
+      forbidden,
+    ]);
+}

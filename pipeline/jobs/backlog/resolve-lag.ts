@@ -1,0 +1,54 @@
+import { decodeLagRecord, encodeLagRecord, lagKey } from '../../../shared/contracts/resolve-lag.ts';
+import type { LagRecord, LagStep } from '../../../shared/contracts/resolve-lag.ts';
+import type { Bucket } from '../../../shared/nats/buckets/bucket.ts';
+
+const minuteMs = 60_000;
+const minutesKept = 16;
+const hourMinutes = 60;
+
+/** Keeps, by the minute and by the hour, the longest an event had waited to be resolved. */
+export type ResolveLag = {
+  /** Notes how long the oldest one waits now, in ms; 0 where none does. Stores it where that is news. */
+  note(lagMs: number, nowMs: number): Promise<void>;
+};
+
+export type ResolveLagOptions = {
+  readonly bucket: Bucket;
+  readonly instanceId: string;
+  /** How long it is kept by the hour. */
+  readonly hoursKept: number;
+};
+
+export function createResolveLag({ bucket, instanceId, hoursKept }: ResolveLagOptions): ResolveLag {
+  const key = lagKey(instanceId);
+  let record: LagRecord | undefined;
+  return {
+    async note(lagMs, nowMs) {
+      // Goes on from what this instance wrote before it was started anew.
+      record ??= decodeLagRecord((await bucket.get(key))?.value) ?? { minutes: [], hours: [] };
+      const noted = withLag(record, lagMs, { nowMs, hoursKept });
+      if (noted === record) return;
+      await bucket.put(key, encodeLagRecord(noted));
+      record = noted;
+    },
+  };
+}
+
+/** The record with one more look; the same record where that adds nothing. Pure. */
+export function withLag(
+  record: LagRecord,
+  lagMs: number,
+  { nowMs, hoursKept }: { readonly nowMs: number; readonly hoursKept: number },
+): LagRecord {
+  const minute = Math.floor(nowMs / minuteMs);
+  const minutes = withStep(record.minutes, [minute, Math.round(lagMs)], minutesKept);
+  const hours = withStep(record.hours, [Math.floor(minute / hourMinutes), Math.round(lagMs)], hoursKept);
+  return minutes === record.minutes && hours === record.hours ? record : { minutes, hours };
+}
+
+function withStep(steps: readonly LagStep[], [step, lagMs]: LagStep, kept: number): readonly LagStep[] {
+  const known = steps.find(([one]) => one === step);
+  if (known !== undefined && known[1] >= lagMs) return steps;
+  const others = steps.filter(([one]) => one !== step && one > step - kept);
+  return [...others, [step, lagMs] as const].toSorted(([a], [b]) => a - b);
+}

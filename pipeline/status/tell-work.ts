@@ -1,0 +1,72 @@
+import { encodeWorkReport, workKey } from '../../shared/contracts/work-report.ts';
+import type { ActorReport, ThreadReport, WorkReport } from '../../shared/contracts/work-report.ts';
+import type { Bucket } from '../../shared/nats/buckets/bucket.ts';
+import type { PlacedActor } from '../supervisor/supervisor.ts';
+import type { ThreadStats } from '../supervisor/stats-ledger.ts';
+
+export type WorkSources = {
+  readonly placed: () => readonly PlacedActor[];
+  readonly threads: () => ReadonlyMap<number, ThreadStats>;
+  readonly readyThreads: () => readonly number[];
+};
+
+export type TellWorkOptions = WorkSources & {
+  /** That of leases, which forgets what is not told again. */
+  readonly bucket: Bucket;
+  readonly instanceId: string;
+  readonly everyMs: number;
+  /** Actors it tells of, at most. */
+  readonly actorsMax: number;
+  readonly onError: (error: unknown) => void;
+};
+
+/** Tells which thread runs which actor, for whoever looks at the installation. */
+export function tellWork(options: TellWorkOptions): { stop(): Promise<void> } {
+  const { bucket, instanceId, everyMs, actorsMax, onError } = options;
+  let writing: Promise<void> = Promise.resolve();
+  const tell = async (): Promise<void> => {
+    const report = describeWork(options, { actorsMax, nowMs: performance.now() });
+    await bucket.put(workKey(instanceId), encodeWorkReport(report));
+  };
+  const start = (): void => void (writing = writing.then(tell).catch(onError));
+  const timer = setInterval(start, everyMs);
+  start();
+  return {
+    async stop() {
+      clearInterval(timer);
+      await writing;
+      await bucket.delete(workKey(instanceId)).catch(onError);
+    },
+  };
+}
+
+/** What runs where, those that do not run first. Pure but for its sources. */
+export function describeWork(
+  { placed, threads, readyThreads }: WorkSources,
+  { actorsMax, nowMs }: { readonly actorsMax: number; readonly nowMs: number },
+): WorkReport {
+  const actors = placed()
+    .toSorted((a, b) => Number(a.state === 'running') - Number(b.state === 'running'))
+    .map(({ kind, key, thread, state, failuresInARow }): ActorReport => ({
+      kind,
+      key,
+      state,
+      failuresInARow,
+      ...(thread === undefined ? {} : { thread }),
+    }));
+  const ready = new Set(readyThreads());
+  return {
+    v: 1,
+    threads: [...threads()].map(([thread, figures]): ThreadReport => ({
+      thread,
+      isReady: ready.has(thread),
+      silentMs: Math.max(0, Math.round(nowMs - figures.reportedAtMs)),
+      heapUsedBytes: figures.heapUsedBytes,
+      utilization: figures.utilization,
+      delayP99Ms: figures.delayP99Ms,
+      isLogConnected: figures.isLogConnected,
+    })),
+    actors: actors.slice(0, actorsMax),
+    actorsMore: Math.max(0, actors.length - actorsMax),
+  };
+}

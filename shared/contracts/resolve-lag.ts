@@ -1,0 +1,32 @@
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { decodeJson, encodeJson } from '../runtime/json.ts';
+import { assertId } from './subjects.ts';
+
+/** The longest an event had waited to be resolved in a step of time: steps since the epoch, ms. */
+export type LagStep = readonly [number, number];
+
+/** What one pipeline has seen of it, of the whole log; steps in which it did not look are left out, oldest first. */
+export type LagRecord = {
+  /** The last quarter of an hour. */
+  readonly minutes: readonly LagStep[];
+  /** All hours that are kept, those minutes included. */
+  readonly hours: readonly LagStep[];
+};
+
+/** In the HEALTH bucket. */
+export const lagKey = (instanceId: string): string => `resolve-lag.${assertId(instanceId)}`;
+export const allLags = 'resolve-lag.*';
+
+const steps = Type.Array(Type.Tuple([Type.Integer(), Type.Number({ minimum: 0 })]));
+const isLag = Compile(Type.Object({ minutes: steps, hours: steps }));
+
+export function encodeLagRecord(record: LagRecord): Uint8Array {
+  return encodeJson(record);
+}
+
+/** Undefined when it is none this build knows. */
+export function decodeLagRecord(bytes: Uint8Array | undefined): LagRecord | undefined {
+  const value = decodeJson(bytes);
+  return isLag.Check(value) ? { minutes: value.minutes, hours: value.hours } : undefined;
+}
