@@ -287,7 +287,6 @@ test('keys: one is made, shown once, and ended', async () => {
 });
 
 test('rules: a mapping is tried on an event while it is written, by conditions and as JSON, and kept in the draft', async () => {
-  await signIn(page, stack.credentials.apiKey);
   await open(`/rules/new-mapping?event=${account.eventId}`, 'What would be sent');
   const field = (label: string, place = 0) => page.getByLabel(label, { exact: true }).nth(place);
   await field('Name').fill('Purchases by hand');
@@ -332,7 +331,6 @@ test('rules: a mapping is tried on an event while it is written, by conditions a
 });
 
 test('rules: of a purpose a dispatch rule is made, and it and an allowed event say whom they keep an event from', async () => {
-  await signIn(page, stack.credentials.apiKey);
   await open('/rules/new-purpose', 'Partner postback');
   await page.getByLabel('Name', { exact: true }).fill('personalisation');
   await page.getByLabel('Partner postback').check();
@@ -348,7 +346,6 @@ test('rules: of a purpose a dispatch rule is made, and it and an allowed event s
 });
 
 test('experiments: one is prepared, started, given to visitors, and ended with one variant for all', async () => {
-  await signIn(page, stack.credentials.apiKey);
   await open('/experiments', 'Banner for free shipping');
   await press('Add an experiment');
   await page.getByLabel('Name').fill('By hand');
@@ -377,7 +374,6 @@ test('experiments: one is prepared, started, given to visitors, and ended with o
 });
 
 test('experiments: results say what is told apart, and warn where visitors are not spread as meant', async () => {
-  await signIn(page, stack.credentials.apiKey);
   await open(`/experiments/${account.experiments.measuredId}`, 'Above the control');
   await open(`/experiments/${account.experiments.mismatchedId}`, 'Do not trust these results');
   expect(await showsText(page, 'less than 0.0001')).toBe(true);
