@@ -9,14 +9,19 @@ import { topologyEnv } from '../shared/nats/streams/topology-settings.ts';
 import { databaseEnv, databaseRules } from '../shared/postgres/database-access.ts';
 import { EnvError, readEnv, serviceEnv, servingEnv } from '../shared/runtime/env.ts';
 import { count, flag } from '../shared/runtime/variables.ts';
+import { connectionLimitsEnv } from './api/connection-limits.ts';
 import { eventStreamsEnv } from './api/event-streams.ts';
+import { requestSharesEnv } from './api/request-shares.ts';
 import { controlPlaneHttpEnv, controlPlaneHttpRules } from './api/http-settings.ts';
 import { bootstrapEnv } from './bootstrap/bootstrap.ts';
 import { destinationTestsEnv } from './destinations/destination-tests.ts';
+import { experimentLimitsEnv } from './experiments/assignment/experiment-limits.ts';
 import { scopesEnv } from './keys/scopes.ts';
 import { alertsEnv } from './operate/read-alerts.ts';
 import { publishingEnv } from './publishing/publishing-service.ts';
+import { deadLettersEnv } from './replays/replay-service.ts';
 import { ingestUrlEnv } from './sources/ingest-url.ts';
+import { accountLimitsEnv } from './store/account-limits.ts';
 import { sessionEnv } from './sessions/session-settings.ts';
 
 const storageEnv = {
@@ -24,6 +29,10 @@ const storageEnv = {
     'Connections to PostgreSQL for the configuration. Four more are for visitors and recent events, four for assignments to experiments',
     10,
     { minimum: 2 },
+  ),
+  CONTROL_PLANE_LOGIN_CONNECTIONS_MAX: count(
+    'Connections to PostgreSQL for looking up API keys, beside all others: whatever accounts do, a key is looked up',
+    4,
   ),
   MIGRATE_ON_START: flag('Whether a start brings the schema up to date; turn it off where a job of its own does', true),
 };
@@ -47,6 +56,11 @@ export const controlPlaneEnv = {
   ...alertsEnv,
   ...ingestUrlEnv,
   ...eventStreamsEnv,
+  ...connectionLimitsEnv,
+  ...requestSharesEnv,
+  ...experimentLimitsEnv,
+  ...accountLimitsEnv,
+  ...deadLettersEnv,
   ...sessionEnv,
   ...bootstrapEnv,
 };

@@ -13,6 +13,29 @@ export const controlPlaneMetrics = {
     [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
     ['route', 'method'],
   ),
+  refusedConnections: counter(
+    'sluice_control_plane_refused_connections_total',
+    'Connections closed as they came, because as many as may be were open, of all or of their address',
+  ),
+  refusedRequests: counter(
+    'sluice_control_plane_refused_requests_total',
+    'Requests refused with a 429 because too many were under way: of their account, or of their address before their key was looked up',
+    ['share'],
+  ),
+  waitingRequests: gauge(
+    'sluice_control_plane_waiting_requests',
+    'Requests that wait for others of their account, or of their address, by share: account, address',
+    ['share'],
+  ),
+  refusedExperiments: counter(
+    'sluice_experiment_refused_total',
+    'Requests for experiments refused with a 429 because their account had spent what it may: lookups, assignments or impressions',
+    ['cost'],
+  ),
+  unstoredAssignments: counter(
+    'sluice_experiment_unstored_assignments_total',
+    'Assignments that were told and not stored, because their account has as many as it may',
+  ),
   refusedLogins: counter(
     'sluice_control_plane_refused_keys_total',
     'Requests whose API key was refused: malformed, unknown, wrong-secret, revoked or expired',

@@ -2,6 +2,10 @@ import type { PoolFigures } from '../shared/postgres/database-metrics.ts';
 import { showPools } from '../shared/postgres/database-metrics.ts';
 import type { MetricsPage } from '../shared/runtime/metrics/metrics-page.ts';
 import type { HttpCounts } from './api/http-counts.ts';
+import type { AssignmentShares } from './experiments/assignment/assignment-shares.ts';
+import type { ExperimentLimits } from './experiments/assignment/experiment-limits.ts';
+import type { ConnectionLimits } from './api/connection-limits.ts';
+import type { RequestShares } from './api/request-shares.ts';
 import { controlPlaneMetrics } from './metrics.ts';
 import type { RefusedLogins } from './keys/refused-logins.ts';
 import type { ConfigPublisher } from './publishing/config-publisher.ts';
@@ -9,6 +13,10 @@ import type { DestinationTests } from './destinations/destination-tests.ts';
 
 export type MetricsSources = {
   readonly http: HttpCounts;
+  readonly shares: Readonly<Record<'account' | 'address', Pick<RequestShares, 'waiting' | 'refused'>>>;
+  readonly connections: Pick<ConnectionLimits, 'refused'>;
+  readonly experimentLimits: Pick<ExperimentLimits, 'refused'>;
+  readonly assignmentShares: Pick<AssignmentShares, 'unstored'>;
   readonly refusedLogins: Pick<RefusedLogins, 'counts'>;
   readonly publisher: Pick<ConfigPublisher, 'waiting' | 'failures'>;
   readonly destinationTests: Pick<DestinationTests, 'running' | 'counts'>;
@@ -19,7 +27,17 @@ export type MetricsSources = {
 /** Shows everything the control plane tells of itself. */
 export function showMetrics(
   page: MetricsPage,
-  { http, refusedLogins, publisher, destinationTests, pools, leading }: MetricsSources,
+  {
+    http,
+    connections,
+    shares,
+    refusedLogins,
+    publisher,
+    destinationTests,
+    pools,
+    leading,
+    ...experiments
+  }: MetricsSources,
 ): void {
   page.show(controlPlaneMetrics.requests, (add) => {
     for (const { route, method, byCode } of http.routes) {
@@ -29,6 +47,17 @@ export function showMetrics(
   page.showHistogram(controlPlaneMetrics.requestDuration, (add) => {
     for (const { route, method, times } of http.routes) add(times, { route, method });
   });
+  page.show(controlPlaneMetrics.refusedConnections, (add) => add(connections.refused));
+  page.show(controlPlaneMetrics.refusedRequests, (add) => {
+    for (const [share, { refused }] of Object.entries(shares)) add(refused, { share });
+  });
+  page.show(controlPlaneMetrics.waitingRequests, (add) => {
+    for (const [share, { waiting }] of Object.entries(shares)) add(waiting, { share });
+  });
+  page.show(controlPlaneMetrics.refusedExperiments, (add) => {
+    for (const [cost, refused] of Object.entries(experiments.experimentLimits.refused)) add(refused, { cost });
+  });
+  page.show(controlPlaneMetrics.unstoredAssignments, (add) => add(experiments.assignmentShares.unstored));
   page.show(controlPlaneMetrics.refusedLogins, (add) => {
     for (const [reason, count] of Object.entries(refusedLogins.counts)) add(count, { reason });
   });

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { Pool } from 'pg';
 import { compileAddressRanges } from '../shared/admission/address-ranges.ts';
 import { createClientAddress, splitProxies } from '../shared/admission/client-address.ts';
@@ -28,11 +29,13 @@ import { createSecretBox, createSourceSecretBox, readSecretKeys } from '../share
 import { createVisitorPool } from '../shared/visitors/visitor-pool.ts';
 import type { ActivityKey } from './activity/endpoints.ts';
 import { readActivity } from './activity/read-activity.ts';
+import { limitConnections, readConnectionLimits } from './api/connection-limits.ts';
 import { createApp } from './api/create-app.ts';
 import { readTlsTexts } from './api/http-settings.ts';
 import { readTopologySettings } from '../shared/nats/streams/topology-settings.ts';
 import { createEventStreams, readEventStreamSettings } from './api/event-streams.ts';
 import { createHttpCounts } from './api/http-counts.ts';
+import { createAccountShares, createLoginShares } from './api/request-shares.ts';
 import { createPaginator } from './api/pagination.ts';
 import { addDescriptionRoutes } from './api/description-routes.ts';
 import { createPolledFeeds } from './api/polled-feeds.ts';
@@ -44,6 +47,9 @@ import { documents, endpoints } from './endpoints.ts';
 import { readNewestEvents } from './events/read-newest-events.ts';
 import type { ControlPlaneEnv } from './env.ts';
 import { createAssigner } from './experiments/assignment/assigner.ts';
+import { countAssignments } from './experiments/assignment/assignment-store.ts';
+import { createAssignmentShares } from './experiments/assignment/assignment-shares.ts';
+import { createExperimentLimits, readExperimentRates } from './experiments/assignment/experiment-limits.ts';
 import { serveExperiments } from './experiments/assignment/serve-experiments.ts';
 import { createExperimentPlans } from './experiments/assignment/experiment-plans.ts';
 import { createExperimentService } from './experiments/assignment/experiment-service.ts';
@@ -62,11 +68,12 @@ import { createConfigPublisher } from './publishing/config-publisher.ts';
 import { competeForLeadership } from './publishing/leader-lock.ts';
 import { createLeaseCache, createPublishingService } from './publishing/publishing-service.ts';
 import { openLogBuckets } from './publishing/log-buckets.ts';
-import { createReplayService } from './replays/replay-service.ts';
+import { createReplayService, readDeadLetterBounds } from './replays/replay-service.ts';
 import type { Services } from './endpoints.ts';
 import { authorizationOf } from './sessions/session-cookie.ts';
 import { addSessionRoutes } from './sessions/session-routes.ts';
 import { showMetrics } from './show-metrics.ts';
+import { readAccountLimits } from './store/account-limits.ts';
 
 export type ControlPlane = {
   /** The port the configuration interface listens on. */
@@ -97,6 +104,7 @@ const stopOrder = [
   'stop database monitor',
   'close assignments',
   'close visitors',
+  'close logins',
   'close database',
 ] as const;
 
@@ -112,6 +120,7 @@ export async function startControlPlane(
   const secretBox = createSecretBox(...secretKeys);
   const sourceSecrets = createSourceSecretBox(env);
   const access = databaseAccess(env);
+  const limits = readAccountLimits(env);
   if (env.MIGRATE_ON_START) await migrate(access.databaseUrl, access.databaseTls);
 
   const storage = await openStorage({
@@ -119,6 +128,8 @@ export async function startControlPlane(
     connectionsMax: env.CONTROL_PLANE_DATABASE_CONNECTIONS_MAX,
   });
   endsAs('close database', () => storage.close());
+  const logins = await openStorage({ ...access, connectionsMax: env.CONTROL_PLANE_LOGIN_CONNECTIONS_MAX });
+  endsAs('close logins', () => logins.close());
   const openPool = (name: string, connectionsMax: number, forceIndexScans: boolean): Pool =>
     createVisitorPool({
       ...access,
@@ -166,13 +177,27 @@ export async function startControlPlane(
   });
 
   if (env.BOOTSTRAP_FILE !== undefined) {
-    const did = await bootstrap({ storage, secretBox, file: env.BOOTSTRAP_FILE, sinkUrl: env.BOOTSTRAP_SINK_URL, now });
+    const did = await bootstrap({
+      storage,
+      secretBox,
+      file: env.BOOTSTRAP_FILE,
+      sinkUrl: env.BOOTSTRAP_SINK_URL,
+      limits,
+      now,
+    });
     logger.info({ did }, 'bootstrap done');
   }
 
   const wake = (): void => publisher.wake();
   const lock = competeForLeadership({ ...access, logger, onWake: () => wake() });
-  const publisher = createConfigPublisher({ storage, logBuckets, logger, leading: () => lock.leading, now });
+  const publisher = createConfigPublisher({
+    storage,
+    logBuckets,
+    logger,
+    pushBytesPerS: env.CONFIG_PUSH_BYTES_PER_S,
+    leading: () => lock.leading,
+    now,
+  });
   endsAs('stop leading', () => lock.stop());
   endsAs('stop publisher', () => publisher.stop());
 
@@ -214,34 +239,64 @@ export async function startControlPlane(
     configRevision: () => experimentPlans.revision,
     signInLinkMs: env.CONSOLE_SIGN_IN_LINK_MS,
     secretBox,
+    limits,
     sourceSecrets,
     paginator: createPaginator(...secretKeys),
     liveValues,
     ingestUrl: env.INGEST_URL,
     publishing: createPublishingService({ storage, logBuckets, leases, documentBytesMax: env.CONFIG_BYTES_MAX, wake }),
-    replays: createReplayService(logBuckets),
+    replays: createReplayService(logBuckets, readDeadLetterBounds(env)),
     destinationTests,
     now,
   };
   const impressions = createImpressionLog({ connection, partitions: () => logBuckets.partitions });
   const proxies = splitProxies(env.TRUSTED_PROXIES);
-  const clientAddress = createClientAddress(compileAddressRanges(proxies), proxies.length > 0);
-  const assigner = createAssigner({ pool: assignmentPool, impressions, now });
+  const proxyRanges = compileAddressRanges(proxies);
+  const clientAddress = createClientAddress(proxyRanges, proxies.length > 0);
+  const experimentLimits = createExperimentLimits(readExperimentRates(env));
+  const assignmentsMax = env.EXPERIMENT_ASSIGNMENTS_MAX;
+  const assignmentShares = createAssignmentShares({
+    assignmentsMax,
+    count: (accountId) => countAssignments(assignmentPool, accountId, assignmentsMax),
+    nowMs: () => performance.now(),
+  });
+  const assigner = createAssigner({
+    pool: assignmentPool,
+    impressions,
+    limits: experimentLimits,
+    shares: assignmentShares,
+    waitingMax: env.EXPERIMENT_WAITING_MAX,
+    now,
+  });
   const experiments = createExperimentService(experimentPlans, assigner);
-  const refusedLogins = createRefusedLogins({ storage, logger, now });
+  const refusedLogins = createRefusedLogins({ storage: logins, logger, now });
   shutdown.add('note refused keys', () => refusedLogins.stop());
   const authenticate = createAuthenticate(env.SYSTEM_FIND_WITH_ALL);
   const http = createHttpCounts(controlPlaneMetrics.requestDuration.bounds);
   const eventStreams = createEventStreams(readEventStreamSettings(env));
   const addConsole = await loadConsole();
   const isTls = env.CONTROL_PLANE_TLS_CERT !== undefined;
+  const shares = { account: createAccountShares(env), address: createLoginShares(env) };
+  /** Work for a request of which nobody knows yet whose it is. */
+  const amongLogins = async <Result>({ socket, headers }: IncomingMessage, work: () => Promise<Result>) => {
+    const address = clientAddress.ofText(socket.remoteAddress ?? '', String(headers['x-forwarded-for'] ?? ''));
+    const admitted = shares.address.enter(address);
+    try {
+      return await admitted.run(work);
+    } finally {
+      admitted.leave();
+    }
+  };
   const app = createApp({
-    authenticate(headers) {
+    authenticate(request) {
       const at = now();
-      const authorization = authorizationOf(headers, secretBox, at.getTime());
-      return authenticate(storage.fork(), authorization, at, (reason, key) => refusedLogins.note(reason, key));
+      const authorization = authorizationOf(request.headers, secretBox, at.getTime());
+      return amongLogins(request, () =>
+        authenticate(logins.fork(), authorization, at, (reason, key) => refusedLogins.note(reason, key)),
+      );
     },
     hasScope,
+    shares: shares.account,
     eventStreams,
     endpoints,
     whyMissing: whyLeftOut,
@@ -252,7 +307,8 @@ export async function startControlPlane(
     addPublicRoutes: (instance) => {
       addDescriptionRoutes(instance, documents);
       const sessions = {
-        storage,
+        storage: logins,
+        amongLogins,
         secretBox,
         authenticate,
         now,
@@ -264,6 +320,10 @@ export async function startControlPlane(
       addConsole(instance);
       serveExperiments(instance, { experiments, clientAddress, counts: http, logger });
     },
+  });
+  const connections = limitConnections(app.server, {
+    ...readConnectionLimits(env),
+    isProxy: (address) => proxyRanges.includes(address),
   });
   const drain = createDrainServer(app.server);
   endsAs('stop answering', async () => {
@@ -298,10 +358,22 @@ export async function startControlPlane(
   showUnreadable(page, unreadable);
   const pools = {
     configuration: () => storagePoolFigures(storage),
+    logins: () => storagePoolFigures(logins),
     visitors: () => poolFigures(pool),
     assignments: () => poolFigures(assignmentPool),
   };
-  showMetrics(page, { http, refusedLogins, publisher, destinationTests, pools, leading: () => lock.leading });
+  showMetrics(page, {
+    http,
+    shares,
+    connections,
+    experimentLimits,
+    assignmentShares,
+    refusedLogins,
+    publisher,
+    destinationTests,
+    pools,
+    leading: () => lock.leading,
+  });
   const log: ReadyCheck = {
     name: 'log',
     check: () => (connection.problem === undefined ? { ok: true } : { ok: false, detail: connection.problem }),

@@ -157,7 +157,11 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
     ...readRoutesSettings(env, partitions, messageBytesMax),
   });
   const requests = new RequestCounts(routes.length);
-  const budget = new BodyBudget(env.BODIES_BYTES_MAX);
+  const budget = new BodyBudget({
+    bytesMax: env.BODIES_BYTES_MAX,
+    bytesOfAddressMax: env.BODIES_ADDRESS_BYTES_MAX,
+    addressOf: (exchange) => admission.addressOf(exchange),
+  });
   const server = await startServer(uws.uws, {
     host: env.GATEWAY_HOST,
     port: env.GATEWAY_PORT,
@@ -165,6 +169,7 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
     tls,
     routes,
     budget,
+    connectionsMax: env.GATEWAY_CONNECTIONS_MAX,
     onEnded: (route, code, tookMs) => requests.count(route, code, tookMs),
     onFailure: (error) => logger.error({ err: error }, 'handling a request failed'),
   });

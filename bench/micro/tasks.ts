@@ -6,7 +6,7 @@ import { FrameWriter, frameLines } from '../../shared/contracts/events/frame.ts'
 import { allocationBucket, variantBucket } from '../../shared/experiments/bucketing.ts';
 import { compileMappings } from '../../shared/routing/mapping/apply-mapping.ts';
 import { compilePredicate } from '../../shared/routing/predicate/predicate.ts';
-import { TokenBucket } from '../../gateway/ingest/token-bucket.ts';
+import { TokenBucket } from '../../shared/admission/token-bucket.ts';
 import { parseBatch } from '../../gateway/routes/batch/batch-rows.ts';
 import { readPlainTrack } from '../../gateway/json/read-plain-track.ts';
 import { HealthWindow } from '../../pipeline/workers/dispatch/health/health-window.ts';

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { fastify } from 'fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -15,12 +15,15 @@ import type { HttpCounts } from './http-counts.ts';
 import { httpsServerFactory } from './http-settings.ts';
 import type { TlsTexts } from './http-settings.ts';
 import { prepareInput } from './prepare-input.ts';
+import type { Admitted, RequestShares } from './request-shares.ts';
 
 export type AppOptions<Services extends CoreServices> = {
   readonly endpoints: readonly Endpoint<Services>[];
   readonly services: Services;
   /** Whose key the request shows; undefined: nobody's. */
-  authenticate(headers: IncomingHttpHeaders): Promise<Principal | undefined>;
+  authenticate(request: IncomingMessage): Promise<Principal | undefined>;
+  /** By account. */
+  readonly shares: RequestShares;
   hasScope(scopes: readonly string[], scope: string): boolean;
   readonly logger: Logger;
   /** Undefined: plain HTTP. */
@@ -102,12 +105,14 @@ const byClient = {
   deriveConstraint: (request: { readonly headers: IncomingHttpHeaders }) => clientOf(request.headers) ?? 'any other',
 };
 
-const principals = new WeakMap<FastifyRequest, Principal>();
+type Entered = { readonly principal: Principal; readonly admitted: Admitted };
+
+const entered = new WeakMap<FastifyRequest, Entered>();
 
 function addEndpoint<Services extends CoreServices>(
   app: FastifyInstance,
   endpoint: Endpoint<Services>,
-  { services, authenticate, hasScope, eventStreams }: AppOptions<Services>,
+  { services, authenticate, hasScope, shares, eventStreams }: AppOptions<Services>,
 ): void {
   const prepare = prepareInput(endpoint);
   app.route({
@@ -115,25 +120,32 @@ function addEndpoint<Services extends CoreServices>(
     url: endpoint.path,
     ...(endpoint.client === undefined ? {} : { constraints: { [byClient.name]: endpoint.client } }),
     // Before the body is read: a request without a key learns nothing of what is wrong with it.
-    onRequest: async (request) => {
-      const principal = await authenticate(request.headers);
+    onRequest: async (request, reply) => {
+      const principal = await authenticate(request.raw);
       if (principal === undefined) throw unauthorized();
       const scope = endpoint.scope(request.params as Record<string, string>);
       if (scope !== undefined && !hasScope(principal.scopes, scope)) throw forbidden(scope);
-      principals.set(request, principal);
+      const admitted = shares.enter(principal.accountId);
+      if (reply.raw.destroyed) admitted.leave();
+      else reply.raw.once('close', () => admitted.leave());
+      entered.set(request, { principal, admitted });
     },
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
-      const principal = principals.get(request);
-      if (principal === undefined) throw unauthorized();
-      const result = await endpoint.handle({ ...prepare(request), principal }, services);
+      const found = entered.get(request);
+      if (found === undefined) throw unauthorized();
+      const { principal, admitted } = found;
+      const input = { ...prepare(request), principal };
+      const result = await admitted.run(() => endpoint.handle(input, services));
       if (endpoint.streams) {
+        // It may stay for hours: streams have shares of their own.
+        admitted.leave();
         return (
           reply
             .type('text/event-stream')
             .header('x-accel-buffering', 'no')
             // It ends with the stream: kept, it would hold up a service that is about to stop.
             .header('connection', 'close')
-            .send(eventStreams.open(result as Feed))
+            .send(eventStreams.open(principal.accountId, result as Feed))
         );
       }
       return reply.type('application/json; charset=utf-8').send(JSON.stringify(result));

@@ -3,6 +3,7 @@ import type { Static, TObject, TSchema } from 'typebox';
 import type { Storage } from '../../shared/postgres/open-storage.ts';
 import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
 import type { Client } from './client-of.ts';
+import type { AccountLimits } from '../store/account-limits.ts';
 import type { Paginator } from './pagination.ts';
 
 export type EndpointInput<Query, Body> = {
@@ -19,6 +20,7 @@ export type CoreServices = {
   readonly pool: Pool;
   readonly secretBox: SecretBox;
   readonly paginator: Paginator;
+  readonly limits: AccountLimits;
   now(): Date;
 };
 

@@ -12,8 +12,8 @@ export type Feed<Value = unknown> = {
 
 /** Answers that go on: server-sent events (HTML living standard, section 9.2). */
 export type EventStreams = {
-  /** The body of such an answer. Throws a 429 when as many are open as may be. */
-  open(feed: Feed): Readable;
+  /** The body of such an answer. Throws a 429 when as many are open as may be, over all accounts or of this one. */
+  open(accountId: string, feed: Feed): Readable;
   readonly openCount: number;
   /** Ends all of them; clients come again, elsewhere. */
   stop(): void;
@@ -21,6 +21,7 @@ export type EventStreams = {
 
 export const eventStreamsEnv = {
   EVENT_STREAMS_MAX: count('Pages that may follow events or figures live at a time, over all accounts', 200),
+  ACCOUNT_EVENT_STREAMS_MAX: count('Of those, pages of one account', 50),
   EVENT_STREAM_KEEP_ALIVE_MS: count(
     'A stream that has nothing to say says so this often, for proxies in between',
     15_000,
@@ -39,23 +40,40 @@ export const eventStreamsEnv = {
   }),
 };
 
-export type EventStreamSettings = { readonly streamsMax: number; readonly keepAliveMs: number };
+export type EventStreamSettings = {
+  readonly streamsMax: number;
+  readonly streamsOfAccountMax: number;
+  readonly keepAliveMs: number;
+};
 
 export function readEventStreamSettings(env: Static<TObject<typeof eventStreamsEnv>>): EventStreamSettings {
-  return { streamsMax: env.EVENT_STREAMS_MAX, keepAliveMs: env.EVENT_STREAM_KEEP_ALIVE_MS };
+  return {
+    streamsMax: env.EVENT_STREAMS_MAX,
+    streamsOfAccountMax: env.ACCOUNT_EVENT_STREAMS_MAX,
+    keepAliveMs: env.EVENT_STREAM_KEEP_ALIVE_MS,
+  };
 }
 
 /** A reader that leaves so much unread is let go: it would get old news only, and comes again by itself. */
 const unreadBytesMax = 4 * 1024 ** 2;
 
-export function createEventStreams({ streamsMax, keepAliveMs }: EventStreamSettings): EventStreams {
-  const opened = new Set<PassThrough>();
+export function createEventStreams({
+  streamsMax,
+  streamsOfAccountMax,
+  keepAliveMs,
+}: EventStreamSettings): EventStreams {
+  const opened = new Map<PassThrough, string>();
+  const refuse = (most: number, whose: string): never => {
+    throw tooMany(`${most} live views${whose} are open: close one, or try again later`);
+  };
   return {
     get openCount() {
       return opened.size;
     },
-    open(feed) {
-      if (opened.size >= streamsMax) throw tooMany(`${streamsMax} live views are open: close one, or try again later`);
+    open(accountId, feed) {
+      if (opened.size >= streamsMax) refuse(streamsMax, '');
+      const ofAccount = [...opened.values()].filter((one) => one === accountId).length;
+      if (ofAccount >= streamsOfAccountMax) refuse(streamsOfAccountMax, ' of the account');
       const stream = new PassThrough();
       const write = (text: string): void => {
         if (stream.writableEnded || stream.destroyed) return;
@@ -63,7 +81,7 @@ export function createEventStreams({ streamsMax, keepAliveMs }: EventStreamSetti
         if (stream.writableLength + stream.readableLength > unreadBytesMax) stream.destroy();
       };
       const keepAlive = setInterval(() => write(': still here\n\n'), keepAliveMs);
-      opened.add(stream);
+      opened.set(stream, accountId);
       write('retry: 2000\n\n');
       const unsubscribe = feed.subscribe((value) => write(`data: ${JSON.stringify(value)}\n\n`));
       stream.once('close', () => {
@@ -74,7 +92,7 @@ export function createEventStreams({ streamsMax, keepAliveMs }: EventStreamSetti
       return stream;
     },
     stop() {
-      for (const stream of opened) stream.end();
+      for (const stream of opened.keys()) stream.end();
     },
   };
 }

@@ -13,7 +13,11 @@ const noDatabase = new ApiError(503, 'unavailable', 'the database cannot be reac
 
 const ofFramework: Readonly<Record<string, ApiError>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: new ApiError(415, 'media_type', 'the body must be sent as application/json'),
-  FST_ERR_CTP_BODY_TOO_LARGE: new ApiError(413, 'too_large', 'the body must be at most 1 MiB'),
+  FST_ERR_CTP_BODY_TOO_LARGE: new ApiError(
+    413,
+    'too_large',
+    'the body must be at most 1 MiB, and 4 KiB where no API key is asked for',
+  ),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: new ApiError(400, 'bad_request', 'Content-Length must be the size of the body'),
   FST_ERR_BAD_URL: new ApiError(400, 'bad_request', 'the address holds a malformed escape'),
   FST_ERR_MAX_PARAM_LENGTH: new ApiError(404, 'not_found', 'this address is not found'),

@@ -14,6 +14,8 @@ import type { TestDatabase } from '../../shared/testing/servers.ts';
 import { patchDestination } from '../destinations/edit-destinations.ts';
 import { authenticate } from '../keys/authenticate.ts';
 import { readAccountDocument } from '../publishing/account-document.ts';
+import { defaultsOf } from '../../shared/runtime/env.ts';
+import { accountLimitsEnv, readAccountLimits } from '../store/account-limits.ts';
 import { bootstrap } from './bootstrap.ts';
 import type { Credentials } from './credentials-file.ts';
 
@@ -40,8 +42,9 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
+const limits = readAccountLimits(defaultsOf(accountLimitsEnv));
 const run = (sinkUrl = 'http://127.0.0.1:8090') =>
-  bootstrap({ storage, secretBox, file, sinkUrl, now: () => new Date() });
+  bootstrap({ storage, secretBox, limits, file, sinkUrl, now: () => new Date() });
 const credentials = async (): Promise<Credentials> => JSON.parse(await readFile(file, 'utf8')) as Credentials;
 const live = async (): Promise<AccountConfig> => {
   const [account] = await storage.fork().find(Account, {});
@@ -120,7 +123,9 @@ test('bootstrap: a sink on another port is followed, without publishing anything
   const [account] = await storage.fork().find(Account, {});
   const principal = { accountId: account?.id ?? '', keyId: 'k', keyName: 'k', scopes: ['all'], expiresAt: null };
   await storage.fork().transactional(async (em) => {
-    await patchDestination({ em, principal, now: new Date() }, secretBox, destinationId, { name: 'draft only' });
+    await patchDestination({ em, principal, now: new Date(), limits }, secretBox, destinationId, {
+      name: 'draft only',
+    });
   });
   await run('http://127.0.0.1:8099/');
   expect(await liveUrl()).toBe('http://127.0.0.1:8099/demo');
@@ -136,7 +141,7 @@ test('bootstrap: a demo destination that was pointed elsewhere stays there', asy
   const principal = { accountId: account?.id ?? '', keyId: 'k', keyName: 'k', scopes: ['all'], expiresAt: null };
   const settings = { httpDestinationUrl: 'https://example.com/events' };
   await storage.fork().transactional(async (em) => {
-    await patchDestination({ em, principal, now: new Date() }, secretBox, destinationId, { settings });
+    await patchDestination({ em, principal, now: new Date(), limits }, secretBox, destinationId, { settings });
   });
   await run('http://127.0.0.1:8099');
   expect((await live()).versionNumber).toBe(1);

@@ -16,6 +16,7 @@ import { operatorScopes } from '../keys/scopes.ts';
 import { createSource, readSourceTokens } from '../sources/create-source.ts';
 import type { SourceTokens } from '../sources/create-source.ts';
 import { createVersion } from '../versions/create-version.ts';
+import type { AccountLimits } from '../store/account-limits.ts';
 import { publishVersion } from '../versions/publish-version.ts';
 import { readCredentials, writeCredentials } from './credentials-file.ts';
 import type { Credentials } from './credentials-file.ts';
@@ -31,6 +32,7 @@ export const bootstrapEnv = {
 export type BootstrapOptions = {
   readonly storage: Storage;
   readonly secretBox: SecretBox;
+  readonly limits: AccountLimits;
   readonly file: string;
   /** Base URL of the demo sink; without it no destination is made. */
   readonly sinkUrl: string | undefined;
@@ -53,7 +55,7 @@ export async function bootstrap(options: BootstrapOptions): Promise<'created' | 
     const [account] = await em.find(Account, {}, { orderBy: { createdAt: 'asc' }, limit: 1 });
     if (account === undefined) return { did: 'created' as const, credentials: await createAccount(em, options) };
     if (options.sinkUrl !== undefined)
-      await moveDemoDestination(em, account.id, options.sinkUrl, options.secretBox, now());
+      await moveDemoDestination(em, account.id, options.sinkUrl, { ...options, now: now() });
     if (fileExists) return { did: 'unchanged' as const, credentials: undefined };
     return { did: 'file-rewritten' as const, credentials: await reissueCredentials(em, account.id, options) };
   });
@@ -75,7 +77,7 @@ async function createAccount(em: EntityManager, options: BootstrapOptions): Prom
   );
   const principal = { accountId: account.id, keyId: row.id, keyName: row.name, scopes: row.scopes, expiresAt: null };
   recordKey(em, principal, now);
-  const editing: Editing = { em, principal, now };
+  const editing: Editing = { em, principal, now, limits: options.limits };
   const boxes = { secretBox, sourceSecrets: undefined };
   const source = await createSource(editing, boxes, { type: 'NodejsApi', name: 'Demo source' });
   const destination =

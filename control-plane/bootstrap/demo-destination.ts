@@ -8,6 +8,7 @@ import { isSealed } from '../../shared/contracts/config/secrets.ts';
 import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
 import { patchDestination } from '../destinations/edit-destinations.ts';
 import { lockAccount } from '../draft/edit-entities.ts';
+import type { Editing } from '../draft/edit-entities.ts';
 import type { Principal } from '../api/define-endpoint.ts';
 import { publishVersion } from '../versions/publish-version.ts';
 import { insertVersion, liveContent } from '../versions/version-store.ts';
@@ -25,8 +26,7 @@ export async function moveDemoDestination(
   em: EntityManager,
   accountId: string,
   sinkUrl: string,
-  secretBox: SecretBox,
-  now: Date,
+  { secretBox, limits, now }: Omit<Editing, 'em' | 'principal'> & { readonly secretBox: SecretBox },
 ): Promise<void> {
   await lockAccount(em, accountId);
   const oldest = { orderBy: { createdAt: 'asc', id: 'asc' }, limit: 1 } as const;
@@ -40,7 +40,8 @@ export async function moveDemoDestination(
     scopes: ['all'],
     expiresAt: null,
   };
-  await patchDestination({ em, principal, now }, secretBox, row.id, { settings: { httpDestinationUrl: wanted } });
+  const editing: Editing = { em, principal, now, limits };
+  await patchDestination(editing, secretBox, row.id, { settings: { httpDestinationUrl: wanted } });
   await em.flush();
   const live = await liveContent(em, accountId);
   const moved = live.destinations.map((entity) => withUrl(entity, row.id, wanted));
@@ -48,7 +49,7 @@ export async function moveDemoDestination(
   const content = { ...live, destinations: moved };
   const notes = 'The demo sink has moved to another port.';
   const version = await insertVersion(em, accountId, { name: 'Demo sink moved', notes, content }, now);
-  await publishVersion({ em, principal, now }, version.id, Number.POSITIVE_INFINITY);
+  await publishVersion(editing, version.id, Number.POSITIVE_INFINITY);
 }
 
 function withUrl(entity: SnapshotEntity, id: string, url: string): SnapshotEntity {

@@ -8,7 +8,10 @@ export type AuditedEffect<Checked, Result> = {
   readonly audited: AuditedAction;
   /** Throws where the effect may not be had. */
   check(editing: Editing): Promise<Checked>;
-  /** What is done outside the database, alone among the edits and effects of the account. */
+  /**
+   * What is done outside the database, and outside of any transaction: no connection and no lock of the account is held
+   * while it takes its time.
+   */
   effect(checked: Checked): Promise<Result>;
 };
 
@@ -27,7 +30,7 @@ export async function withAudit<Checked, Result>(
     return passed;
   });
   try {
-    return await edit(services, principal, () => effect(checked));
+    return await effect(checked);
   } catch (error) {
     const failed = { ...audited, action: `${audited.action}-failed` };
     // What went wrong is told by the first failure, also where the database is what is away.

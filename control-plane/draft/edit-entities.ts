@@ -8,20 +8,29 @@ import { ConfigEntity } from '../../shared/postgres/entities.ts';
 import { badRequest, conflict, notFound } from '../api/api-error.ts';
 import type { CoreServices, Principal } from '../api/define-endpoint.ts';
 import { recordAudit } from '../audit/record-audit.ts';
+import type { AccountLimits } from '../store/account-limits.ts';
 import { foldText, randomText, slugOf } from '../store/text.ts';
 import { checkTogether, refuseProblems } from './check-together.ts';
+import { refuseBeyondShare } from './draft-share.ts';
 import { findEntity, insertEntity, missingEntities, replaceBody } from './entity-store.ts';
 
 /** What an edit needs. Whoever makes one holds the account's lock: see `edit`. */
-export type Editing = { readonly em: EntityManager; readonly principal: Principal; readonly now: Date };
+export type Editing = {
+  readonly em: EntityManager;
+  readonly principal: Principal;
+  readonly now: Date;
+  /** How large the edit may make what the account has. */
+  readonly limits: AccountLimits;
+};
 
-/** Adds an entity to the draft. Throws a 400 for values it cannot have and a 409 for a name that is taken. */
+/** Adds an entity to the draft. Throws a 400 for values it cannot have, a 409 for a name that is taken or a full draft. */
 export async function createEntity(
-  { em, principal, now }: Editing,
+  editing: Editing,
   collection: AnyCollection,
   fields: JsonObject,
   complete: (id: string, body: JsonObject) => JsonObject = (_id, body) => body,
 ): Promise<ConfigEntityRow> {
+  const { em, principal, now } = editing;
   const { accountId } = principal;
   const draft = { ...collection.defaults, ...collection.generate(randomText), ...withoutUndefined(fields) };
   if (collection.single && (await em.count(ConfigEntity, { accountId, collection: collection.name })) > 0) {
@@ -32,18 +41,20 @@ export async function createEntity(
   await checkBody(em, accountId, collection, { id, before: {}, after: body });
   await checkTogether(em, accountId, collection.name, { id, before: undefined, after: body });
   const row = insertEntity(em, { accountId, collection: collection.name, id, body, createdAt: now });
+  await refuseBeyondShare(em, accountId, editing.limits);
   recordAudit(em, principal, { action: `${collection.noun}.create`, collection: collection.name, entityId: id }, now);
   return row;
 }
 
-/** Changes the fields given and leaves the others. Throws a 404 where the account has no such entity. */
+/** Changes the fields given and leaves the others. Throws a 404 where the account has no such entity, a 409 where it gets too large. */
 export async function patchEntity(
-  { em, principal, now }: Editing,
+  editing: Editing,
   collection: AnyCollection,
   id: string,
   fields: JsonObject,
   change: (body: JsonObject, before: JsonObject) => JsonObject = (body) => body,
 ): Promise<ConfigEntityRow> {
+  const { em, principal, now } = editing;
   const { accountId } = principal;
   const row = await findEntity(em, accountId, collection.name, id);
   if (row === undefined) throw notFound(collection.noun);
@@ -54,6 +65,9 @@ export async function patchEntity(
   await checkBody(em, accountId, collection, { id, before, after: body });
   await checkTogether(em, accountId, collection.name, { id, before, after: body });
   if (replaceBody(row, body, now)) {
+    // What makes it smaller is always taken.
+    if (JSON.stringify(body).length > JSON.stringify(before).length)
+      await refuseBeyondShare(em, accountId, editing.limits);
     const changed = Object.keys(body).filter((field) => JSON.stringify(body[field]) !== JSON.stringify(before[field]));
     const audited = { action: `${collection.noun}.update`, collection: collection.name, entityId: id };
     recordAudit(em, principal, { ...audited, details: { fields: changed } }, now);
@@ -141,7 +155,7 @@ export function edit<Result>(
 ): Promise<Result> {
   return services.storage.fork().transactional(async (em) => {
     await lockAccount(em, principal.accountId);
-    return work({ em, principal, now: services.now() });
+    return work({ em, principal, now: services.now(), limits: services.limits });
   });
 }
 

@@ -6,7 +6,7 @@ import { defineEndpoint } from '../api/define-endpoint.ts';
 import { pageOf, pageQuery } from '../api/pagination.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { edit } from '../draft/edit-entities.ts';
-import { addApiKey, listApiKeys, revokeApiKey } from './key-store.ts';
+import { addApiKey, listApiKeys, makeRoomForKey, revokeApiKey } from './key-store.ts';
 import { grantableNames, hasScope } from './scopes.ts';
 
 const instant = Type.String({ format: 'date-time' });
@@ -85,7 +85,8 @@ export const keyEndpoints = [
       }
       const beyond = scopes.find((one) => !hasScope(principal.scopes, one));
       if (beyond !== undefined) throw forbidden(beyond);
-      return edit(services, principal, async ({ em, now }) => {
+      return edit(services, principal, async ({ em, now, limits }) => {
+        await makeRoomForKey(em, principal.accountId, limits.keysMax, now);
         const { key, row } = await addApiKey(em, principal.accountId, { name, scopes, expiresAt }, now);
         recordAudit(em, principal, { action: 'key.create', entityId: row.id, details: { scopes } }, now);
         return { ...viewKey(row), key };

@@ -3,6 +3,7 @@ import { uuidv7 } from 'uuidv7';
 import { ApiKey } from '../../shared/postgres/entities.ts';
 import type { ApiKeyRow } from '../../shared/postgres/entities.ts';
 import type { Position } from '../api/pagination.ts';
+import { conflict } from '../api/api-error.ts';
 import { isUuid } from '../store/text.ts';
 import { issueApiKey } from './api-key.ts';
 
@@ -34,6 +35,23 @@ export async function addApiKey(
   });
   await em.persist(row).flush();
   return { key, row };
+}
+
+/** Keys that have ended and are still listed. */
+const endedMax = 1_000;
+
+/** Throws a 409 that names the limit where the account has as many valid keys as it may; forgets those that ended long ago. */
+export async function makeRoomForKey(em: EntityManager, accountId: string, keysMax: number, now: Date): Promise<void> {
+  const valid = { accountId, revokedAt: null, $or: [{ expiresAt: null }, { expiresAt: { $gt: now } }] };
+  if ((await em.count(ApiKey, valid)) >= keysMax) {
+    throw conflict(`an account may have ${keysMax} valid API keys (ACCOUNT_KEYS_MAX): revoke one first`);
+  }
+  await em.execute(
+    `delete from api_keys where id in (
+       select id from api_keys where account_id = ? and (revoked_at is not null or expires_at <= ?)
+       order by coalesce(revoked_at, expires_at) desc offset ?)`,
+    [accountId, now, endedMax],
+  );
 }
 
 /** Up to `limit` keys of an account, newest first, those after a position. */

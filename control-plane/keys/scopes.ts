@@ -24,6 +24,7 @@ export const scopeNames: readonly string[] = [
   'version:create',
   'version:update',
   'version:publish',
+  'version:delete',
   'event:list',
   'visitor:find',
   'visitor:delete',

@@ -4,6 +4,7 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 import { Account } from '../../shared/postgres/entities.ts';
 import type { Storage } from '../../shared/postgres/open-storage.ts';
 import type { LogBuckets } from './log-buckets.ts';
+import { createPushPauses } from './push-pauses.ts';
 import { countWaiting, forgetOldRows, markPublished, waitingAccounts } from './outbox.ts';
 import type { Bucket } from '../../shared/nats/buckets/bucket.ts';
 import { accountKey } from '../../shared/contracts/subjects.ts';
@@ -25,6 +26,8 @@ export type ConfigPublisherOptions = {
   readonly storage: Storage;
   readonly logBuckets: LogBuckets;
   readonly logger: Logger;
+  /** What may be written of one account a second. */
+  readonly pushBytesPerS: number;
   leading(): boolean;
   now(): Date;
 };
@@ -44,11 +47,16 @@ export function createConfigPublisher(options: ConfigPublisherOptions): ConfigPu
   let stopped = false;
   let running: Promise<void> | undefined;
 
+  let resume: NodeJS.Timeout | undefined;
+  const pauses = createPushPauses(options.pushBytesPerS);
   const accounts = createAccountPublisher(storage);
   const publish = async (how: 'publish' | 'reconcile', accountId: string): Promise<number | undefined> => {
     const published = await accounts[how](logBuckets.buckets.config, accountId);
     if (published === undefined) return undefined;
-    if (published.written) logger.info({ accountId, revision: published.revision }, 'configuration published');
+    if (published.written) {
+      pauses.note(accountId, published.bytes, performance.now());
+      logger.info({ accountId, revision: published.revision }, 'configuration published');
+    }
     return published.revision;
   };
   // One account that cannot be published does not keep the others waiting; the round still counts as failed.
@@ -61,7 +69,8 @@ export function createConfigPublisher(options: ConfigPublisherOptions): ConfigPu
     if (failures.length > 0) throw failures[0];
   };
   const drain = async (): Promise<void> => {
-    await eachAccount(await waitingAccounts(storage.fork(), accountsPerRound), async (account) => {
+    const paused = pauses.waiting(performance.now());
+    await eachAccount(await waitingAccounts(storage.fork(), accountsPerRound, paused), async (account) => {
       const published = await publish('publish', account.accountId);
       await markPublished(storage.fork(), account, published ?? null, options.now());
     });
@@ -88,6 +97,9 @@ export function createConfigPublisher(options: ConfigPublisherOptions): ConfigPu
       await logBuckets.reopen().catch((reason: unknown) => logger.debug({ err: reason }, 'reopening the log failed'));
     }
     waiting = await countWaiting(storage.fork()).catch(() => waiting);
+    clearTimeout(resume);
+    const nextInMs = waiting === 0 ? undefined : pauses.nextInMs(performance.now());
+    if (nextInMs !== undefined && !stopped) resume = setTimeout(wake, nextInMs);
   };
   const run = async (): Promise<void> => {
     while (again) {
@@ -118,6 +130,7 @@ export function createConfigPublisher(options: ConfigPublisherOptions): ConfigPu
       stopped = true;
       again = false;
       clearInterval(timer);
+      clearTimeout(resume);
       offReconnect();
       await running;
     },
@@ -133,6 +146,8 @@ export type PublishedAccount = {
   readonly revision: number;
   /** False when the bucket held it already. */
   readonly written: boolean;
+  /** Its size. */
+  readonly bytes: number;
 };
 
 /** Brings accounts' entries in the CONFIG bucket to what PostgreSQL says they run. */
@@ -166,13 +181,13 @@ function createAccountPublisher(storage: Storage): AccountPublisher {
       const digest = digestOf(bytes);
       if (held.digest === digest) {
         known.set(accountId, held);
-        return { revision: held.revision, written: false };
+        return { revision: held.revision, written: false, bytes: bytes.length };
       }
       known.delete(accountId);
       const revision = await bucket.putIfUnchanged(key, bytes, held.revision);
       if (revision === undefined) continue;
       known.set(accountId, { revision, digest });
-      return { revision, written: true };
+      return { revision, written: true, bytes: bytes.length };
     }
     throw new AccountPublishError(`publishing account ${accountId}: another writer was first ${attemptsMax} times`);
   };

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { sslOptions } from '../../shared/postgres/database-access.ts';
+import { sslOptions, timeoutOptions } from '../../shared/postgres/database-access.ts';
 import type { DatabaseAccess } from '../../shared/postgres/database-access.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { outboxChannel } from './outbox.ts';
@@ -44,6 +44,7 @@ export function competeForLeadership(options: LeaderLockOptions): LeaderLock {
       ssl: sslOptions(options.databaseTls),
       application_name: 'sluice publisher',
       connectionTimeoutMillis: connectTimeoutMs,
+      ...timeoutOptions(options.databaseTimeouts),
       query_timeout: connectTimeoutMs,
       keepAlive: true,
     });

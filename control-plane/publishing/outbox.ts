@@ -16,12 +16,17 @@ export async function addToOutbox(em: EntityManager, accountId: string, now: Dat
 
 export type WaitingAccount = { readonly accountId: string; readonly upTo: number };
 
-/** Accounts with changes to publish, the one that waits longest first, with their newest row. */
-export async function waitingAccounts(em: EntityManager, accountsMax: number): Promise<WaitingAccount[]> {
+/** Accounts with changes to publish, but for some, the one that waits longest first, with their newest row. */
+export async function waitingAccounts(
+  em: EntityManager,
+  accountsMax: number,
+  except: readonly string[],
+): Promise<WaitingAccount[]> {
   const rows: { account_id: string; up_to: string }[] = await em.execute(
-    `select account_id, max(id) as up_to from outbox where pushed_at is null
+    `select account_id, max(id) as up_to from outbox
+     where pushed_at is null and account_id not in (select value::uuid from jsonb_array_elements_text(?::jsonb))
      group by account_id order by min(id) limit ?`,
-    [accountsMax],
+    [JSON.stringify(except), accountsMax],
   );
   return rows.map((row) => ({ accountId: row.account_id, upTo: Number(row.up_to) }));
 }

@@ -26,6 +26,11 @@ export const publishingEnv = {
     8 * mebibyte,
     { unit: 'bytes', minimum: 1024 },
   ),
+  CONFIG_PUSH_BYTES_PER_S: count(
+    'What may be written to the log of the configuration of one account a second; what is published faster is written together',
+    4 * mebibyte,
+    { unit: 'bytes' },
+  ),
 };
 
 /** Where a publish waits until it is live, and learns how large it may be. */

@@ -1,5 +1,11 @@
+import type { Static, TObject } from 'typebox';
 import { listDeadLetters } from '../../shared/nats/messages/list-dead-letters.ts';
-import type { DeadLetterPage, DeadLetterPageRequest } from '../../shared/nats/messages/list-dead-letters.ts';
+import type {
+  DeadLetterBounds,
+  DeadLetterPage,
+  DeadLetterPageRequest,
+} from '../../shared/nats/messages/list-dead-letters.ts';
+import { count } from '../../shared/runtime/variables.ts';
 import { TooManyReplaysError, createReplayStore } from '../../shared/nats/buckets/replay-store.ts';
 import type { ReplayStore } from '../../shared/nats/buckets/replay-store.ts';
 import type { ApiError } from '../api/api-error.ts';
@@ -11,7 +17,27 @@ export type ReplayService = ReplayStore & {
   deadLetters(destinationId: string, page: DeadLetterPageRequest): Promise<DeadLetterPage>;
 };
 
-export function createReplayService(logBuckets: Pick<LogBuckets, 'connection' | 'buckets'>): ReplayService {
+export const deadLettersEnv = {
+  DEAD_LETTERS_PAGE_BYTES_MAX: count(
+    'What a page of dead letters may read from the log; one that would read more is short, and the next goes on',
+    8 * 1024 ** 2,
+    { unit: 'bytes' },
+  ),
+  DEAD_LETTERS_PAGE_MS: count('What a page of dead letters may take; one that would take longer is short', 3_000, {
+    unit: 'ms',
+    minimum: 100,
+  }),
+};
+
+export function readDeadLetterBounds(env: Static<TObject<typeof deadLettersEnv>>): DeadLetterBounds {
+  return { bytesMax: env.DEAD_LETTERS_PAGE_BYTES_MAX, timeMs: env.DEAD_LETTERS_PAGE_MS };
+}
+
+/** `bounds` are those of a page of dead letters. */
+export function createReplayService(
+  logBuckets: Pick<LogBuckets, 'connection' | 'buckets'>,
+  bounds: DeadLetterBounds,
+): ReplayService {
   // The buckets are opened anew where the log was lost.
   const store = (): ReplayStore => createReplayStore(logBuckets.buckets.replays);
   const ask = async <Answer>(question: () => Promise<Answer>): Promise<Answer> => {
@@ -23,7 +49,8 @@ export function createReplayService(logBuckets: Pick<LogBuckets, 'connection' | 
     }
   };
   return {
-    deadLetters: (destinationId, page) => ask(() => listDeadLetters(logBuckets.connection, destinationId, page)),
+    deadLetters: (destinationId, page) =>
+      ask(() => listDeadLetters(logBuckets.connection, destinationId, page, bounds)),
     start: (accountId, destinationId, request) => ask(() => store().start(accountId, destinationId, request)),
     list: (destinationId) => ask(() => store().list(destinationId)),
     find: (destinationId, id) => ask(() => store().find(destinationId, id)),

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
@@ -20,6 +21,8 @@ export type SessionRoutesOptions = Pick<CoreServices, 'storage' | 'secretBox' | 
   /** How long a browser stays signed in, in ms. */
   readonly sessionMs: number;
   readonly refusedLogins: Pick<RefusedLogins, 'note'>;
+  /** Does what is asked before anybody is known, in the share of the request's address. */
+  amongLogins<Result>(request: IncomingMessage, work: () => Promise<Result>): Promise<Result>;
   /** Whether browsers reach this service over TLS and nothing else. */
   readonly isTls: boolean;
 };
@@ -28,6 +31,8 @@ export type SessionRoutesOptions = Pick<CoreServices, 'storage' | 'secretBox' | 
 const consoleHeader = 'x-sluice-console';
 
 const path = '/rest/v1/session';
+/** Of a request by nobody who is known: a key or a code. */
+const bodyBytesMax = 4_096;
 const keyBody = Type.Object(
   { key: Type.String({ minLength: 1, maxLength: 200, description: 'An API key: slk_…' }) },
   { additionalProperties: false },
@@ -39,7 +44,7 @@ const codeBody = Type.Object(
 
 /** The session of a browser: a cookie, made of API keys here and opened here. */
 export function addSessionRoutes(app: FastifyInstance, options: SessionRoutesOptions): void {
-  const { storage, secretBox, authenticate, now } = options;
+  const { storage, secretBox, authenticate, now, amongLogins } = options;
   const checkKey = compileCheck(keyBody);
   const checkCode = compileCheck(codeBody);
   const answer = async (
@@ -73,20 +78,24 @@ export function addSessionRoutes(app: FastifyInstance, options: SessionRoutesOpt
   };
   app.get(path, (request, reply) => {
     fromConsole(request);
-    return answer(reply, storage.fork(), readSession(request.headers, secretBox, now().getTime()));
+    const session = readSession(request.headers, secretBox, now().getTime());
+    return amongLogins(request.raw, () => answer(reply, storage.fork(), session));
   });
-  app.post(path, (request, reply) => {
+  app.post(path, { bodyLimit: bodyBytesMax }, (request, reply) => {
     fromConsole(request);
     checkKey(request.body);
-    return signIn(request, reply, (request.body as Static<typeof keyBody>).key);
+    const { key } = request.body as Static<typeof keyBody>;
+    return amongLogins(request.raw, () => signIn(request, reply, key));
   });
-  app.post(`${path}/redeem`, async (request, reply) => {
+  app.post(`${path}/redeem`, { bodyLimit: bodyBytesMax }, (request, reply) => {
     fromConsole(request);
     checkCode(request.body);
     const { code } = request.body as Static<typeof codeBody>;
-    const key = await redeemSignInLink(storage.fork(), secretBox, code, now());
-    if (key === undefined) throw new ApiError(401, 'link_over', 'this sign-in link was used already, or is over');
-    return signIn(request, reply, key);
+    return amongLogins(request.raw, async () => {
+      const key = await redeemSignInLink(storage.fork(), secretBox, code, now());
+      if (key === undefined) throw new ApiError(401, 'link_over', 'this sign-in link was used already, or is over');
+      return signIn(request, reply, key);
+    });
   });
   app.delete<{ Params: { accountId: string } }>(`${path}/:accountId`, (request, reply) => {
     fromConsole(request);
@@ -99,7 +108,7 @@ export function addSessionRoutes(app: FastifyInstance, options: SessionRoutesOpt
       'set-cookie',
       rest === undefined ? clearSession(secure) : writeSession(rest, secretBox, nowMs, secure),
     );
-    return answer(reply, storage.fork(), rest);
+    return amongLogins(request.raw, () => answer(reply, storage.fork(), rest));
   });
 }
 
@@ -144,6 +153,8 @@ function operation(id: string, summary: string, body: TSchema | undefined): Json
       400: failure('The body does not fit.'),
       401: failure('The key is unknown, revoked or expired; the link was used already, or is over.'),
       403: failure('The header is missing.'),
+      413: failure('The body is larger than 4 KiB.'),
+      429: failure('Too many requests of this address are under way; try again.'),
       500: failure('Internal error; the answer carries x-request-id.'),
       503: failure('The database cannot be reached; try again.'),
     },

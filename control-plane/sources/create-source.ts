@@ -26,6 +26,9 @@ export async function createSource(editing: Editing, boxes: SourceBoxes, fields:
 /** A source's two keys, in the clear. */
 export type SourceTokens = { readonly token: string; readonly testToken: string };
 
+/** Keys of a source that have ended and are still kept. */
+const endedKeysMax = 100;
+
 /** Gives a source a new pair of keys; the pair it had ends. */
 export async function issueSourceKeys(
   em: EntityManager,
@@ -34,6 +37,12 @@ export async function issueSourceKeys(
   now: Date,
 ): Promise<SourceTokens> {
   await em.nativeUpdate(SourceKey, { sourceId: source.id, revokedAt: null }, { revokedAt: now });
+  await em.execute(
+    `delete from source_keys where id in (
+       select id from source_keys where source_id = ? and revoked_at is not null
+       order by created_at desc, id desc offset ?)`,
+    [source.id, endedKeysMax],
+  );
   const issue = (test: boolean): string => {
     const key = `src_${test ? 'test' : 'live'}_${randomText(32)}`;
     em.persist(

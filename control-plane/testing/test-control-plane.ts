@@ -3,6 +3,8 @@ import { uuidv7 } from 'uuidv7';
 import type { NatsServer } from '../../shared/embedded/nats/nats-server.ts';
 import { connectLog } from '../../shared/nats/connection/connection.ts';
 import type { LogConnection } from '../../shared/nats/connection/connection.ts';
+import { databaseTimeoutsEnv } from '../../shared/postgres/database-access.ts';
+import { defaultsOf } from '../../shared/runtime/env.ts';
 import { createLogger } from '../../shared/runtime/logger.ts';
 import { createShutdown } from '../../shared/runtime/shutdown.ts';
 import type { Shutdown } from '../../shared/runtime/shutdown.ts';
@@ -11,9 +13,16 @@ import { openStorage } from '../../shared/postgres/open-storage.ts';
 import type { Storage } from '../../shared/postgres/open-storage.ts';
 import { createTestDatabase, startTestNats } from '../../shared/testing/servers.ts';
 import { documents } from '../endpoints.ts';
+import { connectionLimitsEnv } from '../api/connection-limits.ts';
+import { eventStreamsEnv } from '../api/event-streams.ts';
+import { requestSharesEnv } from '../api/request-shares.ts';
 import type { ControlPlaneEnv } from '../env.ts';
 import { addApiKey } from '../keys/key-store.ts';
+import { experimentLimitsEnv } from '../experiments/assignment/experiment-limits.ts';
+import { publishingEnv } from '../publishing/publishing-service.ts';
+import { deadLettersEnv } from '../replays/replay-service.ts';
 import { startControlPlane } from '../start-control-plane.ts';
+import { accountLimitsEnv } from '../store/account-limits.ts';
 import { createClient } from './client.ts';
 import type { Client } from './client.ts';
 import { createAnswerCheck } from './answer-check.ts';
@@ -90,6 +99,13 @@ async function start(env: ControlPlaneEnv): Promise<Started> {
 
 function testEnv(): ControlPlaneEnv {
   return {
+    ...defaultsOf(databaseTimeoutsEnv),
+    ...defaultsOf(requestSharesEnv),
+    ...defaultsOf(eventStreamsEnv),
+    ...defaultsOf(connectionLimitsEnv),
+    ...defaultsOf(experimentLimitsEnv),
+    ...defaultsOf(accountLimitsEnv),
+    ...defaultsOf(deadLettersEnv),
     NATS_URL: '',
     DATABASE_URL: '',
     SECRETS_KEY: randomBytes(32).toString('base64'),
@@ -112,9 +128,10 @@ function testEnv(): ControlPlaneEnv {
     CONTROL_PLANE_METRICS_PORT: 0,
     CONTROL_PLANE_HOST: '127.0.0.1',
     CONTROL_PLANE_DATABASE_CONNECTIONS_MAX: 10,
+    CONTROL_PLANE_LOGIN_CONNECTIONS_MAX: 4,
     TRUSTED_PROXIES: '',
     MIGRATE_ON_START: true,
-    CONFIG_BYTES_MAX: 8 * mebibyte,
+    ...defaultsOf(publishingEnv),
     PUBLISH_GUARDS_BACKLOGS: true,
     PUBLISH_BACKLOG_AGE_MS: 0,
     SYSTEM_FIND_WITH_ALL: false,
@@ -122,8 +139,6 @@ function testEnv(): ControlPlaneEnv {
     INGEST_URL: 'https://ingest.example.com',
     DESTINATION_TEST_TIMEOUT_MS: 10_000,
     DESTINATION_TESTS_MAX: 8,
-    EVENT_STREAMS_MAX: 200,
-    EVENT_STREAM_KEEP_ALIVE_MS: 15_000,
     CONSOLE_ACTIVITY_EVERY_MS: 100,
     CONSOLE_EVENTS_EVERY_MS: 100,
     CONSOLE_SESSION_MS: 3_600_000,

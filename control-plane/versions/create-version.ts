@@ -6,7 +6,7 @@ import { refuseIncomplete } from '../destinations/incomplete.ts';
 import { conflict } from '../api/api-error.ts';
 import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
 import { diffSnapshots } from './diff.ts';
-import { insertVersion, liveContent } from './version-store.ts';
+import { insertVersion, liveContent, refuseAnother } from './version-store.ts';
 import { collections } from '../../shared/collections/registry.ts';
 import type { SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
 import type { CollectionName, Snapshot } from '../../shared/collections/registry.ts';
@@ -16,10 +16,10 @@ export type VersionRequest = Allowlists & { readonly name?: string | null; reado
 
 /**
  * Takes a snapshot of the draft, or of the part of it the allowlists name. Throws a 400 where a destination in it cannot
- * be published, and a 409 where it is `toPublish` and would change nothing.
+ * be published, and a 409 where it is `toPublish` and would change nothing, or where the account has its share of versions.
  */
 export async function createVersion(
-  { em, principal, now }: Editing,
+  { em, principal, now, limits }: Editing,
   request: VersionRequest,
   { secretBox, toPublish }: { readonly secretBox: SecretBox; readonly toPublish: boolean },
 ): Promise<VersionRow> {
@@ -31,6 +31,7 @@ export async function createVersion(
   }
   refuseIncomplete(content, live, accountId, secretBox);
   const { name, notes } = request;
+  await refuseAnother(em, accountId, limits);
   const row = await insertVersion(em, accountId, { name: name ?? undefined, notes: notes ?? null, content }, now);
   const details = { versionNumber: row.versionNumber };
   recordAudit(em, principal, { action: 'version.create', entityId: row.id, details }, now);

@@ -35,6 +35,7 @@ import { publishVersion } from './publish-version.ts';
 import { readRollout, rolloutReply } from './read-rollout.ts';
 import { listChanges } from './list-changes.ts';
 import {
+  deleteVersion,
   findVersion,
   listVersions as findVersions,
   liveContent,
@@ -207,6 +208,21 @@ export const versionEndpoints = [
         return viewVersion(row, await liveVersionId(em, principal.accountId));
       });
     },
+  }),
+  defineEndpoint({
+    method: 'DELETE',
+    path: '/rest/v1/versions/:id',
+    scope: 'version:delete',
+    id: 'deleteVersion',
+    tag: 'Versions',
+    summary: 'Delete an old version; neither the one that is live nor the newest one',
+    reply: Type.Object({ deleted: Type.Literal(true) }),
+    handle: ({ params, principal }, services) =>
+      edit(services, principal, async ({ em, now }) => {
+        const { id, versionNumber } = await deleteVersion(em, principal.accountId, params['id'] ?? '');
+        recordAudit(em, principal, { action: 'version.delete', entityId: id, details: { versionNumber } }, now);
+        return { deleted: true };
+      }),
   }),
   defineEndpoint({
     method: 'POST',

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordAudit } from '../audit/record-audit.ts';
 import type { Editing } from '../draft/edit-entities.ts';
+import { refuseBeyondShare } from '../draft/draft-share.ts';
 import { findEntity, fromSnapshotEntity, insertEntity, loadDraft, replaceBody } from '../draft/entity-store.ts';
 import { diffSnapshots, statusOf } from './diff.ts';
 import { indexById, withoutDraftExperiments } from '../draft/snapshot.ts';
@@ -11,7 +12,7 @@ import { collectionNames } from '../../shared/collections/registry.ts';
 
 export type UndoResult = Omit<RevertPlan, 'steps'> & { readonly remainingChanges: number };
 
-/** Undoes the draft changes of the entities named, or all of them. */
+/** Undoes the draft changes of the entities named, or all of them. Throws a 409 where what comes back has no room. */
 export async function undoChanges(editing: Editing, refs: readonly EntityRef[] | 'all'): Promise<UndoResult> {
   const { em, principal, now } = editing;
   const { accountId } = principal;
@@ -19,7 +20,7 @@ export async function undoChanges(editing: Editing, refs: readonly EntityRef[] |
   const draft = withoutDraftExperiments(await loadDraft(em, accountId));
   const { steps, ...counts } = planRevert(published, draft, refs === 'all' ? changedEntities(published, draft) : refs);
   for (const step of refs === 'all' ? keepExperimentDrafts(steps, draft) : steps) await apply(em, accountId, step, now);
-  await em.flush();
+  await refuseBeyondShare(em, accountId, editing.limits);
   const after = withoutDraftExperiments(await loadDraft(em, accountId));
   const action = refs === 'all' ? 'draft.abandon' : 'draft.revert';
   if (steps.length > 0) recordAudit(em, principal, { action, details: counts }, now);

@@ -7,9 +7,10 @@ import type { Position } from '../api/pagination.ts';
 import type { Principal } from '../api/define-endpoint.ts';
 import { liveVersionId } from '../draft/live-version.ts';
 import { buildSnapshot, emptySnapshot, withoutDraftExperiments } from '../draft/snapshot.ts';
+import type { AccountLimits } from '../store/account-limits.ts';
 import { containsFolded, foldText, isUuid } from '../store/text.ts';
 import { isJsonObject } from '../../shared/runtime/json.ts';
-import { notFound } from '../api/api-error.ts';
+import { conflict, notFound } from '../api/api-error.ts';
 import { loadDraft } from '../draft/entity-store.ts';
 import { maskSourceSecrets } from '../sources/source-secrets.ts';
 import { maskSettings } from '../draft/mask-settings.ts';
@@ -66,6 +67,41 @@ export async function insertVersion(
     ...texts(version.name ?? `Version ${versionNumber}`, version.notes),
   };
   await em.insert(Version, row);
+  return row;
+}
+
+/** Throws a 409 that names the limit where the account has as many versions, or as large ones, as it may. */
+export async function refuseAnother(
+  em: EntityManager,
+  accountId: string,
+  { versionsMax, versionBytesMax }: AccountLimits,
+): Promise<void> {
+  // The size that is stored, which nothing has to be read for.
+  const [stored] = await em.execute<{ versions: number; bytes: number }[]>(
+    `select count(*)::int as versions, coalesce(sum(pg_column_size(content)), 0)::float8 as bytes
+     from versions where account_id = ?`,
+    [accountId],
+  );
+  if (stored !== undefined && stored.versions >= versionsMax) {
+    throw conflict(`an account may have ${versionsMax} versions (ACCOUNT_VERSIONS_MAX): delete old ones first`);
+  }
+  if (stored !== undefined && stored.bytes >= versionBytesMax) {
+    const limit = `${versionBytesMax} bytes (ACCOUNT_VERSION_BYTES_MAX)`;
+    throw conflict(`the versions of an account may take ${limit}: delete old ones first`);
+  }
+}
+
+/**
+ * Takes a version away. Throws a 404 where the account has none of that id, and a 409 for the one it runs, and for the
+ * newest one, whose number the next would have again.
+ */
+export async function deleteVersion(em: EntityManager, accountId: string, id: string): Promise<VersionRow> {
+  const row = await findVersion(em, accountId, id);
+  if (row === undefined) throw notFound('version');
+  if ((await liveVersionId(em, accountId)) === row.id) throw conflict('the version is live: publish another one first');
+  const newer = await em.count(Version, { accountId, versionNumber: { $gt: row.versionNumber } });
+  if (newer === 0) throw conflict('the newest version cannot be deleted: numbers are given once');
+  em.remove(row);
   return row;
 }
 

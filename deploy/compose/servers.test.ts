@@ -37,6 +37,16 @@ test('nginx: lets through whatever a gateway takes, and waits longer than a gate
   expect(readMs).toBeGreaterThan(gateway.REQUEST_DEADLINE_MS);
 });
 
+test('nginx: what one address may have under way fits where bodies are buffered, and leaves room', async () => {
+  const { services } = await readCompose();
+  const [, tmpMiB] = /size=(\d+)m/.exec(String(services['nginx']?.tmpfs)) ?? [];
+  const underWayMax = Number(directive('limit_conn under_way'));
+  expect(underWayMax).toBeGreaterThan(0);
+  expect(underWayMax * Number.parseInt(directive('client_max_body_size') ?? '', 10)).toBeLessThan(Number(tmpMiB));
+  expect([directive('limit_conn_status'), directive('limit_req_status')]).toEqual(['429', '429']);
+  expect(nginx).toMatch(/limit_req zone=requests burst=\d+ nodelay;/);
+});
+
 test('nginx: sends nothing twice that may have been taken', () => {
   expect(directive('proxy_next_upstream')).toBe('error timeout');
   expect(directive('proxy_request_buffering')).toBe('on');

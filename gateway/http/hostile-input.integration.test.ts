@@ -21,6 +21,9 @@ beforeAll(async () => {
   await log.publishSources(allTestSources);
   gateway = await startGatewayHere(nats.url, {
     BODIES_BYTES_MAX: String(8 * 1024 ** 2),
+    BODIES_ADDRESS_BYTES_MAX: String(4 * 1024 ** 2),
+    GATEWAY_CONNECTIONS_MAX: '1200',
+    TRUSTED_PROXIES: '127.0.0.1',
     RATE_LIMIT_EVENTS_PER_S: '1000000',
   });
 });
@@ -141,8 +144,10 @@ test('clients: one that goes away before its answer has its event stored all the
   expect((await sendRaw(gateway.port, [post(track, event('next'))])).statuses).toEqual([200]);
 });
 
-test('clients: bodies that never end may fill their share of memory and no more', async () => {
-  const head = rawPost('/api/v1/batch', [json, 'Content-Length: 5000000'], '{"token":"');
+test("clients: bodies that never end may fill their address's share of memory and no more", async () => {
+  const from = (address: string): string => `X-Forwarded-For: ${address}`;
+  const headers = [json, 'Content-Length: 5000000', from('198.51.100.1')];
+  const head = rawPost('/api/v1/batch', headers, '{"token":"');
   const sockets: Socket[] = [];
   for (let i = 0; i < 20; i += 1) {
     const socket = connect(gateway.port, '127.0.0.1');
@@ -150,14 +155,17 @@ test('clients: bodies that never end may fill their share of memory and no more'
     socket.write(head + 'x'.repeat(1_000_000));
     sockets.push(socket);
   }
-  await until('the bodies have arrived', async () => (await metric('sluice_gateway_body_bytes')) > 6 * 1024 ** 2);
-  expect(await metric('sluice_gateway_body_bytes')).toBeLessThanOrEqual(8 * 1024 ** 2);
-  expect((await sendRaw(gateway.port, [post(track, event('beside'))])).statuses).toEqual([200]);
+  await until('the bodies have arrived', async () => (await metric('sluice_gateway_body_bytes')) >= 1_000_000);
+  expect(await metric('sluice_gateway_body_bytes')).toBeLessThanOrEqual(4 * 1024 ** 2);
+  // In pieces, so that it needs room of its own.
+  const beside = post(track, event('beside'), from('198.51.100.2'));
+  const pieces = [beside.slice(0, -20), { waitMs: 30 }, beside.slice(-20)];
+  expect((await sendRaw(gateway.port, pieces)).statuses).toEqual([200]);
   for (const socket of sockets) socket.destroy();
   await until('the bodies are forgotten', async () => (await metric('sluice_gateway_body_bytes')) === 0);
 });
 
-test('clients: a thousand idle connections do not keep others from being served', async () => {
+test('clients: a thousand idle connections do not keep others from being served, and there is a limit', async () => {
   const sockets = await Promise.all(
     Array.from(
       { length: 1_000 },
@@ -169,8 +177,14 @@ test('clients: a thousand idle connections do not keep others from being served'
     ),
   );
   expect((await sendRaw(gateway.port, [post(track, event('served'))])).statuses).toEqual([200]);
+  for (let n = 0; n < 300; n += 1) sockets.push(connect(gateway.port, '127.0.0.1').on('error', () => undefined));
+  await until('those beyond the limit are closed', async () => (await metric(refusedConnections)) >= 100);
   for (const socket of sockets) socket.destroy();
+  await until('connections are gone', async () => (await metric('sluice_gateway_connections')) < 100);
+  expect((await sendRaw(gateway.port, [post(track, event('again'))])).statuses).toEqual([200]);
 });
+
+const refusedConnections = 'sluice_gateway_refused_connections_total';
 
 async function metric(name: string): Promise<number> {
   const line = (await gateway.metrics()).split('\n').find((text) => text.startsWith(`${name} `));

@@ -20,6 +20,15 @@ export const gatewayHttpEnv = {
     unit: 'bytes',
     minimum: mebibyte,
   }),
+  BODIES_ADDRESS_BYTES_MAX: count(
+    'Of that, for bodies of one address. Behind a proxy that is not in TRUSTED_PROXIES all clients have its address',
+    64 * mebibyte,
+    { unit: 'bytes', minimum: mebibyte },
+  ),
+  GATEWAY_CONNECTIONS_MAX: count(
+    "Connections of clients; more are closed as they come. Below the process's limit of open files, or it ends up without any for the log",
+    20_000,
+  ),
 };
 
 export const gatewayHttpRules: readonly EnvRule[] = [

@@ -1,4 +1,5 @@
 import type { PostRoute } from './route.ts';
+import { AddressShares } from './address-shares.ts';
 import type { Exchange } from './exchange.ts';
 import type { Reply } from './reply.ts';
 import { busy, tooLarge } from './reply.ts';
@@ -20,6 +21,8 @@ export class IncomingBody {
   #refusal: Reply | undefined;
   #received = 0;
   #buffer: Buffer | undefined;
+  /** Whose share the buffer is of: known for as long as there is one, also when the client is gone. */
+  #address = '';
 
   constructor(exchange: Exchange, route: PostRoute, budget: BodyBudget, parameter: string, query: string) {
     this.#exchange = exchange;
@@ -49,7 +52,7 @@ export class IncomingBody {
 
   /** Forgets what came; to be called when the client went away. */
   drop(): void {
-    if (this.#buffer !== undefined) this.#budget.release(this.#buffer.length);
+    if (this.#buffer !== undefined) this.#budget.release(this.#address, this.#buffer.length);
     this.#buffer = undefined;
   }
 
@@ -70,7 +73,8 @@ export class IncomingBody {
     const start = this.#received - chunk.byteLength;
     if (this.#buffer === undefined || this.#buffer.length < this.#received) {
       const size = Math.min(Math.max(this.#received * 2, firstBufferBytes), this.#route.bodyBytesMax);
-      if (!this.#budget.take(size)) return false;
+      if (this.#buffer === undefined) this.#address = this.#budget.addressOf(this.#exchange);
+      if (!this.#budget.take(this.#address, size)) return false;
       const larger = Buffer.allocUnsafeSlow(size);
       this.#buffer?.copy(larger, 0, 0, start);
       this.drop();
@@ -103,27 +107,23 @@ export class IncomingBody {
   }
 }
 
-/** A bound on the memory of bodies that are still arriving, over all connections. */
-export class BodyBudget {
+export type BodyBudgetOptions = {
   readonly bytesMax: number;
-  #bytes = 0;
+  /** Of those, for bodies from one address. */
+  readonly bytesOfAddressMax: number;
+  addressOf(exchange: Exchange): string;
+};
 
-  constructor(bytesMax: number) {
-    this.bytesMax = bytesMax;
+/** A bound on the memory of bodies that are still arriving, over all connections and by address. */
+export class BodyBudget extends AddressShares {
+  readonly #options: BodyBudgetOptions;
+
+  constructor(options: BodyBudgetOptions) {
+    super(options.bytesMax, options.bytesOfAddressMax);
+    this.#options = options;
   }
 
-  get bytes(): number {
-    return this.#bytes;
-  }
-
-  /** Takes a share, or says that there is none left. */
-  take(bytes: number): boolean {
-    if (this.#bytes + bytes > this.bytesMax) return false;
-    this.#bytes += bytes;
-    return true;
-  }
-
-  release(bytes: number): void {
-    this.#bytes -= bytes;
+  addressOf(exchange: Exchange): string {
+    return this.#options.addressOf(exchange);
   }
 }

@@ -1,10 +1,13 @@
 import { gunzip } from 'node:zlib';
+import { AddressShares } from './address-shares.ts';
 
 export type InflateSettings = {
   readonly bytesMax: number;
   /** How many times larger than its compressed form a body may be. */
   readonly ratioMax: number;
   readonly inFlightMax: number;
+  /** Of those, bodies that came from one address. */
+  readonly inFlightOfAddressMax: number;
 };
 
 export type Inflated =
@@ -18,20 +21,20 @@ const ratioFreeBytes = 64 * 1024;
 /** Decompresses gzip bodies off the main thread, a few at a time, and none beyond its limits. */
 export class Inflater {
   readonly #settings: InflateSettings;
-  #inFlight = 0;
+  readonly #inFlight: AddressShares;
 
   constructor(settings: InflateSettings) {
     this.#settings = settings;
+    this.#inFlight = new AddressShares(settings.inFlightMax, settings.inFlightOfAddressMax);
   }
 
-  /** Calls `done` later; false when too many are at it already. `compressed` must stay as it is meanwhile. */
-  inflate(compressed: Buffer, done: (result: Inflated) => void): boolean {
-    const { bytesMax, ratioMax, inFlightMax } = this.#settings;
-    if (this.#inFlight >= inFlightMax) return false;
-    this.#inFlight += 1;
+  /** Calls `done` later; false when too many are at it already, of this address or of all. `compressed` must stay as it is meanwhile. */
+  inflate(compressed: Buffer, address: string, done: (result: Inflated) => void): boolean {
+    const { bytesMax, ratioMax } = this.#settings;
+    if (!this.#inFlight.take(address, 1)) return false;
     const maxOutputLength = Math.min(bytesMax, Math.max(compressed.length * ratioMax, ratioFreeBytes));
     gunzip(compressed, { maxOutputLength }, (error, body) => {
-      this.#inFlight -= 1;
+      this.#inFlight.release(address, 1);
       done(error === null ? { kind: 'body', body } : { kind: isTooLarge(error) ? 'too_large' : 'malformed' });
     });
     return true;

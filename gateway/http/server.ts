@@ -22,6 +22,8 @@ export type ServerOptions = {
   readonly tls: TlsFiles | undefined;
   readonly routes: readonly Route[];
   readonly budget: BodyBudget;
+  /** Clients' connections at a time. */
+  readonly connectionsMax: number;
   /** Called for every request that ends; route is the index in `routes`, or their number for none of them. */
   onEnded(route: number, code: number, tookMs: number): void;
   /** A failure nobody expected while a request was handled; the request got a 500. */
@@ -34,6 +36,8 @@ export type Server = {
   readonly open: number;
   /** Clients' connections, idle ones included. */
   readonly connections: number;
+  /** Those closed as they came, because there were as many as may be. */
+  readonly refusedConnections: number;
   /** Lets the clients go. Resolves when no request waits for its answer any more, at the latest after `deadlineMs`. */
   drain(options: DrainOptions): Promise<void>;
   /** Cuts what is left. */
@@ -70,7 +74,7 @@ export async function startServer(uws: UwsModule, options: ServerOptions): Promi
     if (doubled === undefined) return state.plain(response, request, noRoute, notFound);
     state.doubled(response, request, doubled.route, doubled.index);
   });
-  app.filter((_response, change) => state.connectionChanged(Number(change)));
+  app.filter((response, change) => state.connectionChanged(response, Number(change)));
   const socket = await listen(uws, app, options);
   const drainable: Drainable = {
     get open() {
@@ -91,6 +95,9 @@ export async function startServer(uws: UwsModule, options: ServerOptions): Promi
     },
     get connections() {
       return state.connections;
+    },
+    get refusedConnections() {
+      return state.refusedConnections;
     },
     drain: (drainOptions) => drainConnections(drainable, drainOptions),
     close: () => void app.close(),
@@ -126,14 +133,19 @@ class ServerState implements ExchangeOwner {
   closing = false;
   open = 0;
   connections = 0;
+  refusedConnections = 0;
   readonly #options: ServerOptions;
 
   constructor(options: ServerOptions) {
     this.#options = options;
   }
 
-  connectionChanged(change: number): void {
+  /** The engine says of one that opened who it is from, and of one that closed nothing: they are bounded together. */
+  connectionChanged(response: HttpResponse, change: number): void {
     this.connections += change;
+    if (change < 0 || this.connections <= this.#options.connectionsMax) return;
+    this.refusedConnections += 1;
+    response.close();
   }
 
   exchangeEnded(exchange: Exchange, code: number): void {

@@ -72,16 +72,17 @@ export class Admission {
 
   /** The client's address, for the envelope; undefined where it may not be kept. */
   keptAddress(exchange: Exchange, source: PublishedSource): string | undefined {
-    return source.excludesContext ? undefined : this.#address(exchange) || undefined;
+    return source.excludesContext ? undefined : this.addressOf(exchange) || undefined;
   }
 
   /** Whether the source takes requests from this page and this address. */
   #isAllowed(exchange: Exchange, { domains, addresses }: PublishedSource): boolean {
     if (!isPageAllowed(domains, exchange.head.origin, exchange.head.referer)) return false;
-    return addresses === undefined || addresses.includes(this.#address(exchange));
+    return addresses === undefined || addresses.includes(this.addressOf(exchange));
   }
 
-  #address(exchange: Exchange): string {
+  /** The client's address; empty once it is gone. */
+  addressOf(exchange: Exchange): string {
     return this.#clientAddress.of(exchange.remoteAddress(), exchange.head.forwardedFor);
   }
 }

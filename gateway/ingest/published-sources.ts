@@ -5,7 +5,7 @@ import type { ConfigChange } from '../../shared/nats/buckets/config-feed.ts';
 import { findSourceKind } from '../../shared/sources/registry.ts';
 import type { SourceKind } from '../../shared/sources/sdk/source-kind.ts';
 import type { OpenSecret } from './source-secrets.ts';
-import { TokenBucket } from './token-bucket.ts';
+import { TokenBucket } from '../../shared/admission/token-bucket.ts';
 import { envelopePrefix } from '../../shared/contracts/events/envelope.ts';
 import { partitionSeed } from '../../shared/contracts/events/partition.ts';
 import type { AddressRanges } from '../../shared/admission/address-ranges.ts';

@@ -30,6 +30,7 @@ export const routesEnv = {
   ),
   GZIP_RATIO_MAX: count('A compressed body of a batch or a webhook may grow by this factor', 200),
   GZIP_IN_FLIGHT_MAX: count('Batches, and bodies of webhooks, decompressed at a time', 16),
+  GZIP_ADDRESS_IN_FLIGHT_MAX: count('Of those, bodies of one address, see TRUSTED_PROXIES', 8),
   JSON_DEPTH_MAX: count('How deep arrays and objects of a body, or of one event of a batch, may nest', 64, {
     minimum: 4,
     maximum: jsonDepthCeiling,
@@ -47,6 +48,11 @@ export const readEventBytesMax = (env: RoutesVariables, messageBytesMax: number)
 
 export function readRoutesSettings(env: RoutesVariables, partitions: number, messageBytesMax: number): RoutesSettings {
   const timeWindow = { pastMsMax: env.TIME_PAST_MS_MAX, aheadMsMax: env.TIME_AHEAD_MS_MAX };
+  const gzip = {
+    ratioMax: env.GZIP_RATIO_MAX,
+    inFlightMax: env.GZIP_IN_FLIGHT_MAX,
+    inFlightOfAddressMax: env.GZIP_ADDRESS_IN_FLIGHT_MAX,
+  };
   const limits = { depthMax: env.JSON_DEPTH_MAX, keysMax: env.JSON_KEYS_MAX, timeWindow };
   const bodyBytesMax = readEventBytesMax(env, messageBytesMax);
   return {
@@ -59,15 +65,14 @@ export function readRoutesSettings(env: RoutesVariables, partitions: number, mes
       keysMax: env.BATCH_KEYS_MAX,
       contextBytesMax: env.BATCH_CONTEXT_BYTES_MAX,
       row: { ...limits, bytesMax: Math.min(env.ROW_BYTES_MAX, bodyBytesMax) },
-      gzipRatioMax: env.GZIP_RATIO_MAX,
-      gzipInFlightMax: env.GZIP_IN_FLIGHT_MAX,
+      gzip,
     },
     webhook: {
       eventsMax: env.WEBHOOK_EVENTS_MAX,
       arrayKeysMax: env.BATCH_KEYS_MAX,
       signatureAgeMsMax: env.WEBHOOK_SIGNATURE_AGE_MS_MAX,
       multipartInFlightMax: env.WEBHOOK_MULTIPART_IN_FLIGHT_MAX,
-      gzip: { ratioMax: env.GZIP_RATIO_MAX, inFlightMax: env.GZIP_IN_FLIGHT_MAX },
+      gzip,
     },
     compat: {
       bodyBytesMax: env.BATCH_BODY_BYTES_MAX,
@@ -81,6 +86,7 @@ export function readRoutesSettings(env: RoutesVariables, partitions: number, mes
         // What their libraries send may be a four-hundredth: the size alone bounds it.
         ratioMax: Number.POSITIVE_INFINITY,
         inFlightMax: env.GZIP_IN_FLIGHT_MAX,
+        inFlightOfAddressMax: env.GZIP_ADDRESS_IN_FLIGHT_MAX,
       },
     },
   };

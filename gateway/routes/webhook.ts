@@ -120,8 +120,11 @@ class Webhooks {
 
   accept(exchange: Exchange, body: Buffer, token: string, query: string): void {
     if (exchange.head.contentEncoding.toLowerCase() !== 'gzip') return this.#admit(exchange, body, token, query);
+    const { admission } = this.#parts;
+    // Before any work on the body.
+    if (admission.sourceOf(token) === undefined) return exchange.send(unauthorized);
     // The bytes handed over are gone when this returns.
-    const started = this.#inflater.inflate(Buffer.from(body), (result) => {
+    const started = this.#inflater.inflate(Buffer.from(body), admission.addressOf(exchange), (result) => {
       switch (result.kind) {
         case 'body':
           return exchange.attempt(() => this.#admit(exchange, result.body, token, query));

@@ -18,6 +18,10 @@ export const gatewayMetrics = {
   ),
   requestsOpen: gauge('sluice_gateway_requests_open', 'Requests that wait for their answer'),
   connections: gauge('sluice_gateway_connections', 'Connections of clients, idle ones included'),
+  refusedConnections: counter(
+    'sluice_gateway_refused_connections_total',
+    'Connections closed as they came, because as many as may be were open',
+  ),
   bodyBytes: gauge('sluice_gateway_body_bytes', 'Bytes of bodies still arriving'),
   bodyBytesLimit: gauge('sluice_gateway_body_limit_bytes', 'Bytes of bodies that may be arriving at a time'),
   events: counter(

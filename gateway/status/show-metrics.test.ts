@@ -38,9 +38,9 @@ function rig() {
     commitSettings,
     publishTimes,
     gate,
-    budget: new BodyBudget(500),
+    budget: new BodyBudget({ bytesMax: 500, bytesOfAddressMax: 500, addressOf: () => '' }),
     uws: loadUws(),
-    server: { open: 3, connections: 5 },
+    server: { open: 3, connections: 5, refusedConnections: 0 },
   });
   return { page, requests, gate, commit };
 }

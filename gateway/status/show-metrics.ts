@@ -26,7 +26,7 @@ export type MetricsSources = {
   readonly gate: LogGate;
   readonly budget: BodyBudget;
   readonly uws: LoadedUws;
-  readonly server: Pick<Server, 'open' | 'connections'>;
+  readonly server: Pick<Server, 'open' | 'connections' | 'refusedConnections'>;
 };
 
 /** Shown from the start, so that a rate is right from the first one on. */
@@ -60,8 +60,9 @@ function showRequests(page: MetricsPage, { routes, requests, budget, server }: M
   );
   page.show(gatewayMetrics.requestsOpen, (add) => add(server.open));
   page.show(gatewayMetrics.connections, (add) => add(server.connections));
-  page.show(gatewayMetrics.bodyBytes, (add) => add(budget.bytes));
-  page.show(gatewayMetrics.bodyBytesLimit, (add) => add(budget.bytesMax));
+  page.show(gatewayMetrics.refusedConnections, (add) => add(server.refusedConnections));
+  page.show(gatewayMetrics.bodyBytes, (add) => add(budget.total));
+  page.show(gatewayMetrics.bodyBytesLimit, (add) => add(budget.max));
 }
 
 function showEvents(page: MetricsPage, { sources, compatCounts }: MetricsSources): void {

@@ -1,3 +1,4 @@
+import type { InflateSettings } from '../http/inflate.ts';
 import { count } from '../../shared/runtime/variables.ts';
 
 export const webhookEnv = {
@@ -18,5 +19,5 @@ export type WebhookSettings = {
   readonly signatureAgeMsMax: number;
   readonly multipartInFlightMax: number;
   /** What a compressed body may become. */
-  readonly gzip: { readonly ratioMax: number; readonly inFlightMax: number };
+  readonly gzip: Omit<InflateSettings, 'bytesMax'>;
 };

@@ -80,6 +80,7 @@ const failures: Readonly<Record<number, string>> = {
   403: 'The page is not one of the whitelistDomains of the experiment settings or, with a source key, the page or the address is not one of those the source lists.',
   413: 'The body is larger than 64 KiB.',
   415: 'The body is neither application/json nor text/plain.',
+  429: 'More visitors, first assignments or impressions of the account a second than it may have; try again after Retry-After seconds.',
   503: 'Experiments cannot be served now; try again after Retry-After seconds.',
 };
 
@@ -91,7 +92,7 @@ export function describeAssignments(served: ServedExperiments): Readonly<Record<
       post: {
         ...describe(served, 'assignVariant', "A visitor's variant of an experiment", [assignmentBody, assignmentReply]),
         description:
-          'Deterministic on visitor_id, and sticky: the first assignment is stored with the visitor. Records a ' +
+          'Deterministic on visitor_id, and sticky: the first assignment is stored with the visitor, while the account has room for more. Records a ' +
           '`$experiment_impression` event unless track_impression is false. A visitor who is not in the experiment, also ' +
           'because no such experiment runs, is told so with 200. Follows the published version. ' +
           'An erasure or a merge of the visitor takes effect within half a minute where it was assigned before.',

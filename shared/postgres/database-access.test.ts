@@ -2,7 +2,14 @@ import { Type } from 'typebox';
 import { expect, test } from 'vitest';
 import { EnvError, readEnv } from '../runtime/env.ts';
 import type { DatabaseAccess } from './database-access.ts';
-import { connectFailure, databaseAccess, databaseEnv, databaseRules, sslOptions } from './database-access.ts';
+import {
+  connectFailure,
+  databaseAccess,
+  databaseEnv,
+  databaseRules,
+  databaseTimeoutDefaults,
+  sslOptions,
+} from './database-access.ts';
 
 const pem = (what: string): string => `-----BEGIN ${what}-----\nAAAA\n-----END ${what}-----`;
 const ca = { DATABASE_CA: pem('CERTIFICATE') };
@@ -25,7 +32,9 @@ const problemsOf = (variables: Record<string, string>): readonly string[] => {
 };
 
 test('database: the address alone is not encrypted, as before', () => {
-  expect(read({})).toEqual({ databaseUrl: address });
+  expect(read({})).toEqual({ databaseUrl: address, databaseTimeouts: databaseTimeoutDefaults });
+  const bounded = read({ DATABASE_STATEMENT_TIMEOUT_MS: '2000', DATABASE_LOCK_TIMEOUT_MS: '700' });
+  expect(bounded.databaseTimeouts).toMatchObject({ statementMs: 2_000, lockMs: 700 });
   expect(sslOptions(undefined)).toBe(false);
 });
 

@@ -2,10 +2,40 @@ import type { ConnectionOptions } from 'node:tls';
 import type { Static, TObject } from 'typebox';
 import type { EnvRule } from '../runtime/env.ts';
 import { together } from '../runtime/env.ts';
-import { optionalSecret, optionalText, secret } from '../runtime/variables.ts';
+import { count, optionalSecret, optionalText, secret } from '../runtime/variables.ts';
 import { tlsFailure } from '../runtime/tls-failure.ts';
 
 const certificate = '-----BEGIN CERTIFICATE-----';
+
+/** What a session of PostgreSQL may take, in ms; 0 is as long as the server lets it. */
+export type DatabaseTimeouts = {
+  readonly statementMs: number;
+  /** Waiting for one lock, of a row or a table. */
+  readonly lockMs: number;
+  /** Doing nothing inside a transaction, whose locks others wait for. */
+  readonly idleInTransactionMs: number;
+};
+
+/** Of sessions that are told nothing else. */
+export const databaseTimeoutDefaults: DatabaseTimeouts = {
+  statementMs: 10_000,
+  lockMs: 5_000,
+  idleInTransactionMs: 30_000,
+};
+
+/** What a statement may take. */
+export const databaseTimeoutsEnv = {
+  DATABASE_STATEMENT_TIMEOUT_MS: count(
+    'PostgreSQL ends a statement that takes longer; migrations take what they need',
+    databaseTimeoutDefaults.statementMs,
+    { unit: 'ms', minimum: 100, maximum: 600_000 },
+  ),
+  DATABASE_LOCK_TIMEOUT_MS: count(
+    'PostgreSQL ends a statement that waits longer for a lock; migrations wait as long as it takes',
+    databaseTimeoutDefaults.lockMs,
+    { unit: 'ms', minimum: 10, maximum: 600_000 },
+  ),
+};
 
 /** How a process reaches PostgreSQL. Every one of these may come from a file: `DATABASE_CA_FILE` for `DATABASE_CA`. */
 export const databaseEnv = {
@@ -19,6 +49,7 @@ export const databaseEnv = {
   }),
   DATABASE_CERT: optionalText("This client's own certificate, in PEM", { pattern: certificate }),
   DATABASE_KEY: optionalSecret('The key of DATABASE_CERT, in PEM', { pattern: '-----BEGIN [A-Z ]*PRIVATE KEY-----' }),
+  ...databaseTimeoutsEnv,
 };
 
 /** The variables of `databaseEnv`, read. */
@@ -56,6 +87,8 @@ export type DatabaseAccess = {
   readonly databaseUrl: string;
   /** Undefined: not encrypted. */
   readonly databaseTls?: DatabaseTls;
+  /** Those of `databaseTimeoutDefaults` where absent. */
+  readonly databaseTimeouts?: DatabaseTimeouts;
 };
 
 export type DatabaseTls = {
@@ -75,16 +108,35 @@ export function databaseAccess(env: DatabaseVariables): DatabaseAccess {
   const mode = url.searchParams.get('sslmode') ?? (ca === undefined && cert === undefined ? 'disable' : 'verify-full');
   url.searchParams.delete('sslmode');
   const databaseUrl = url.href;
+  const databaseTimeouts = {
+    ...databaseTimeoutDefaults,
+    statementMs: env.DATABASE_STATEMENT_TIMEOUT_MS,
+    lockMs: env.DATABASE_LOCK_TIMEOUT_MS,
+  };
   const verify = verifyOf(mode, ca !== undefined);
-  if (verify === undefined) return { databaseUrl };
+  if (verify === undefined) return { databaseUrl, databaseTimeouts };
   return {
     databaseUrl,
+    databaseTimeouts,
     databaseTls: {
       verify,
       ...(ca === undefined ? {} : { ca }),
       ...(cert === undefined ? {} : { cert }),
       ...(key === undefined ? {} : { key }),
     },
+  };
+}
+
+/** What `pg` and what builds on it takes for a session's limits. */
+export function timeoutOptions(timeouts: DatabaseTimeouts = databaseTimeoutDefaults): {
+  readonly statement_timeout: number;
+  readonly lock_timeout: number;
+  readonly idle_in_transaction_session_timeout: number;
+} {
+  return {
+    statement_timeout: timeouts.statementMs,
+    lock_timeout: timeouts.lockMs,
+    idle_in_transaction_session_timeout: timeouts.idleInTransactionMs,
   };
 }
 

@@ -1,5 +1,7 @@
+import { Migration } from '@mikro-orm/migrations';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createVisitorPool } from '../visitors/visitor-pool.ts';
 import { createTestDatabase } from '../testing/servers.ts';
 import type { TestDatabase } from '../testing/servers.ts';
 import { migrate } from './migrate.ts';
@@ -48,4 +50,48 @@ test('migrate: what the pipeline relies on is there', async () => {
   expect(named).toEqual(
     expect.arrayContaining(['visitors.merged_into', 'visitors.erased_at', 'visitor_identities.visitor_id']),
   );
+});
+
+/** Notes the limits of the session that migrates. */
+class NoteLimits extends Migration {
+  override up(): void {
+    this.addSql(`create table noted as select current_setting('statement_timeout') as statement,
+      current_setting('lock_timeout') as lock, current_setting('idle_in_transaction_session_timeout') as idle`);
+  }
+}
+
+class IndexConcurrently extends Migration {
+  override isTransactional(): boolean {
+    return false;
+  }
+
+  override up(): void {
+    this.addSql('create index concurrently if not exists noted_lock on noted (lock)');
+  }
+}
+
+test('migrate: a migration has all the time it needs, and an index is made concurrently while others wait to migrate', async () => {
+  const list = [
+    ...migrationList,
+    { name: '9001-note-limits', class: NoteLimits },
+    { name: '9002-index-concurrently', class: IndexConcurrently },
+  ];
+  await Promise.all([1, 2, 3].map(() => migrate(database.url, undefined, list)));
+  expect(await select('select * from noted')).toEqual([{ statement: '0', lock: '0', idle: '0' }]);
+  expect(await select(`select indisvalid from pg_index where indexrelid = 'noted_lock'::regclass`)).toEqual([
+    { indisvalid: true },
+  ]);
+});
+
+test('sessions: every pool bounds its statements, what they wait for, and idle transactions', async () => {
+  const sql = `select current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock,
+    current_setting('idle_in_transaction_session_timeout') as idle`;
+  const databaseTimeouts = { statementMs: 7_000, lockMs: 1_500, idleInTransactionMs: 9_000 };
+  const access = { databaseUrl: database.url, connectionsMax: 1, databaseTimeouts };
+  const storage = await openStorage(access);
+  const pool = createVisitorPool({ ...access, name: 'test', onIdleError: () => undefined });
+  const found = [await storage.fork().execute(sql), (await pool.query(sql)).rows];
+  await Promise.all([storage.close(), pool.end()]);
+  const expected = [{ statement: '7s', lock: '1500ms', idle: '9s' }];
+  expect(found).toEqual([expected, expected]);
 });

@@ -1,26 +1,70 @@
-import { connectFailure } from './database-access.ts';
-import type { DatabaseTls } from './database-access.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import { connectFailure, sslOptions } from './database-access.ts';
+import type { DatabaseAccess, DatabaseTimeouts, DatabaseTls } from './database-access.ts';
+import { migrationList } from './migrations/migration-list.ts';
+import type { MigrationList } from './migrations/migration-list.ts';
 import { openStorage } from './open-storage.ts';
 
 // Any number, the same for every migrator of this schema.
 const migrationLock = 7_305_211;
+/** How often a migrator that waits for another one asks. */
+const askEveryMs = 500;
+/** A change of a large table may take hours. */
+const untimed: DatabaseTimeouts = { statementMs: 0, lockMs: 0, idleInTransactionMs: 0 };
 
 /**
- * Brings the database's schema up to date. Migrators that run at once wait for each other. A database that cannot be
- * connected to is a DatabaseConnectError, which says why.
+ * Brings the database's schema up to date, each migration in a transaction of its own unless it says that it needs none,
+ * and without limits of time. Migrators that run at once wait for each other. A database that cannot be connected to is
+ * a DatabaseConnectError, which says why.
  */
-export async function migrate(databaseUrl: string, databaseTls?: DatabaseTls): Promise<void> {
-  const tls = databaseTls === undefined ? {} : { databaseTls };
-  const storage = await openStorage({ databaseUrl, ...tls, connectionsMax: 3 });
+export async function migrate(
+  databaseUrl: string,
+  databaseTls?: DatabaseTls,
+  migrations: MigrationList = migrationList,
+): Promise<void> {
+  const access = { databaseUrl, databaseTimeouts: untimed, ...(databaseTls === undefined ? {} : { databaseTls }) };
   try {
-    // The lock lives in this transaction; the migrations run in theirs, on another connection.
-    await storage.fork().transactional(async (em) => {
-      await em.execute('select pg_advisory_xact_lock(?)', [migrationLock]);
-      await storage.orm.getMigrator().up();
-    });
+    await aloneAmongMigrators(access, () => applyAll(access, migrations));
   } catch (error) {
     throw connectFailure(error) ?? error;
+  }
+}
+
+async function applyAll(access: DatabaseAccess, migrations: MigrationList): Promise<void> {
+  const storage = await openStorage({ ...access, connectionsMax: 3, migrations });
+  try {
+    const migrator = storage.orm.getMigrator();
+    // One at a time: what an earlier one locks is free again before the next begins.
+    for (const { name } of await migrator.getPendingMigrations()) await migrator.up({ migrations: [name] });
   } finally {
     await storage.close();
   }
+}
+
+/**
+ * The lock is the session's, and is asked for again and again. A transaction that waited for it would be one that an index
+ * made concurrently waits for, which is then held up by the migrator that it holds up.
+ */
+async function aloneAmongMigrators(access: DatabaseAccess, work: () => Promise<void>): Promise<void> {
+  const client = new pg.Client({
+    connectionString: access.databaseUrl,
+    ssl: sslOptions(access.databaseTls),
+    application_name: 'sluice migration lock',
+    keepAlive: true,
+  });
+  // A connection that breaks says so by an event, which would end the process if nobody listened.
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    while (!(await isLocked(client))) await pause(askEveryMs);
+    await work();
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+async function isLocked(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query<{ won: boolean }>('select pg_try_advisory_lock($1) as won', [migrationLock]);
+  return rows[0]?.won === true;
 }

@@ -1,10 +1,11 @@
 import { MikroORM } from '@mikro-orm/postgresql';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Migrator } from '@mikro-orm/migrations';
-import { sslOptions } from './database-access.ts';
+import { sslOptions, timeoutOptions } from './database-access.ts';
 import type { DatabaseAccess } from './database-access.ts';
 import { Account, ApiKey, AuditEntry, ConfigEntity, OutboxRow, SourceKey, Version } from './entities.ts';
 import { migrationList } from './migrations/migration-list.ts';
+import type { MigrationList } from './migrations/migration-list.ts';
 
 export type Storage = {
   readonly orm: MikroORM;
@@ -16,9 +17,12 @@ export type Storage = {
 export type StorageOptions = DatabaseAccess & {
   /** Connections held at most. Default 10. */
   readonly connectionsMax?: number;
+  /** What `migrate` applies. Default `migrationList`. */
+  readonly migrations?: MigrationList;
 };
 
-const statementTimeoutMs = 15_000;
+/** Waiting for a connection of the pool. */
+const acquireTimeoutMs = 10_000;
 const quiet = (): void => undefined;
 // The query builder writes plain text to stdout when a connection ends; what that broke says so itself.
 const silent = { warn: quiet, error: quiet, deprecate: quiet, debug: quiet };
@@ -31,19 +35,20 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     extensions: [Migrator],
     discovery: { disableDynamicFileAccess: true, checkDuplicateTableNames: true },
     connect: false,
-    pool: { min: 0, max: options.connectionsMax ?? 10, acquireTimeoutMillis: statementTimeoutMs },
+    pool: { min: 0, max: options.connectionsMax ?? 10, acquireTimeoutMillis: acquireTimeoutMs },
     driverOptions: {
       connection: {
-        statement_timeout: statementTimeoutMs,
+        ...timeoutOptions(options.databaseTimeouts),
         application_name: 'sluice',
         ssl: sslOptions(options.databaseTls),
+        keepAlive: true,
       },
       log: silent,
       // An error's message would otherwise repeat the values of its query.
       compileSqlOnError: false,
     },
     migrations: {
-      migrationsList: migrationList,
+      migrationsList: [...(options.migrations ?? migrationList)],
       tableName: 'migrations',
       snapshot: false,
       silent: true,

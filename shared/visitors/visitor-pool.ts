@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { ClientBase, Pool } from 'pg';
-import { sslOptions } from '../postgres/database-access.ts';
+import { databaseTimeoutDefaults, sslOptions, timeoutOptions } from '../postgres/database-access.ts';
 import type { DatabaseAccess } from '../postgres/database-access.ts';
 import { forceIndexScansForSession } from '../postgres/force-index-scans.ts';
 
@@ -15,8 +15,12 @@ export type VisitorPoolOptions = DatabaseAccess & {
   onIdleError(error: Error): void;
 };
 
+/** What a server that has ended a statement may take to say so. */
+const answerMs = 5_000;
+
 /** A pool of connections to PostgreSQL on which every statement has a deadline. */
 export function createVisitorPool(options: VisitorPoolOptions): Pool {
+  const timeouts = options.databaseTimeouts ?? databaseTimeoutDefaults;
   const pool = new pg.Pool({
     connectionString: options.databaseUrl,
     ssl: sslOptions(options.databaseTls),
@@ -24,9 +28,8 @@ export function createVisitorPool(options: VisitorPoolOptions): Pool {
     max: options.connectionsMax,
     connectionTimeoutMillis: 5_000,
     // The server ends a statement first; the client's own deadline covers a server that does not answer.
-    statement_timeout: 10_000,
-    query_timeout: 15_000,
-    idle_in_transaction_session_timeout: 30_000,
+    ...timeoutOptions(timeouts),
+    query_timeout: timeouts.statementMs + answerMs,
     keepAlive: true,
     ...(options.forceIndexScans === true ? { verify: setUpForcedIndexScans } : {}),
   });

@@ -897,6 +897,7 @@ export type Replies = {
     readonly publishedByUserId: string | null;
     readonly publishedByUserName: string | null;
   };
+  readonly deleteVersion: { readonly deleted: true };
   readonly publishVersion: {
     readonly id: string;
     readonly name: string;

@@ -11,8 +11,10 @@ import type {
 import type { PageContext } from '../../../shared/experiments/page.ts';
 import { readAssignments, storeAssignments } from './assignment-store.ts';
 import type { FirstAssignment, VisitorAsked } from './assignment-store.ts';
+import type { AssignmentShares } from './assignment-shares.ts';
 import { batchCalls } from './batch-calls.ts';
 import type { OpenedPlan } from './experiment-plans.ts';
+import type { ExperimentLimits } from './experiment-limits.ts';
 import type { ImpressionLog } from './impression-log.ts';
 
 export type Assigned = Extract<AssignmentDecision, { readonly assigned: true }>;
@@ -20,11 +22,12 @@ export type Assigned = Extract<AssignmentDecision, { readonly assigned: true }>;
 /** Gives visitors their variants. */
 export type Assigner = {
   /**
-   * The visitor's variant, stored before it is told, and its impression in the log; undefined when the visitor is not
-   * in the experiment. Throws PublishError when the impression could not be stored.
+   * The visitor's variant, stored before it is told while the account has room, and its impression in the log; undefined
+   * when the visitor is not in the experiment. Throws PublishError when the impression could not be stored, a 429 where
+   * the account has spent what it may, and TooManyWaitingError.
    */
   assign(opened: OpenedPlan, request: AssignmentRequest): Promise<Assigned | undefined>;
-  /** The visitor's variants and their properties. Writes nothing. */
+  /** The visitor's variants and their properties. Writes nothing. Throws the last two of those. */
   personalize(opened: OpenedPlan, visitorId: string, context: PageContext | undefined): Promise<Personalized>;
 };
 
@@ -33,16 +36,26 @@ export type Personalized = Personalization & {
   readonly assignedAt: ReadonlyMap<string, Date>;
 };
 
-export type AssignerOptions = { readonly pool: Pool; readonly impressions: ImpressionLog; now(): Date };
+export type AssignerOptions = {
+  readonly pool: Pool;
+  readonly impressions: ImpressionLog;
+  readonly limits: Pick<ExperimentLimits, 'spend'>;
+  readonly shares: Pick<AssignmentShares, 'hasRoom' | 'noteStored'>;
+  /** Visitors that wait to be read, and as many that wait to be stored. */
+  readonly waitingMax: number;
+  now(): Date;
+};
 
 const cachedVisitorsMax = 50_000;
 // A variant a visitor has never changes, but the visitor may be merged or erased, perhaps by another process.
 const cachedForMs = 30_000;
 const none: Assignments = new Map();
 /** Together they leave none of the pool's connections idle under load, and none waiting for one. */
-const batches = { itemsMax: 200, batchesMax: 2 };
+const batchesAtOnce = { itemsMax: 200, batchesMax: 2 };
 
-export function createAssigner({ pool, impressions, now }: AssignerOptions): Assigner {
+export function createAssigner(options: AssignerOptions): Assigner {
+  const { pool, impressions, limits, shares, now } = options;
+  const batches = { ...batchesAtOnce, waitingMax: options.waitingMax };
   const cache = new LRUCache<string, Assignments>({ max: cachedVisitorsMax, ttl: cachedForMs });
   const read = batchCalls((asked: readonly VisitorAsked[]) => readAssignments(pool, asked), batches);
   const store = batchCalls((wanted: readonly FirstAssignment[]) => storeAssignments(pool, wanted), batches);
@@ -57,11 +70,16 @@ export function createAssigner({ pool, impressions, now }: AssignerOptions): Ass
     };
     const atOnce = assign(plan, request, cache.get(key) ?? none);
     if (!dependsOnStored(atOnce)) return atOnce;
+    limits.spend('lookups', accountId, now().getTime());
     const found = await read({ accountId, visitorId });
     if (found.erased) return erased;
     const decision = remember(found.assignments);
     if (!decision.assigned || decision.store === undefined) return decision;
+    // The algorithm gives the visitor the same one the next time, for as long as nobody changes the weights.
+    if (!(await shares.hasRoom(accountId))) return decision;
+    limits.spend('assignments', accountId, now().getTime());
     const stored = await store({ accountId, visitorId, ...decision.store });
+    shares.noteStored(accountId);
     return stored.erased ? erased : remember(stored.assignments);
   };
 
@@ -70,6 +88,7 @@ export function createAssigner({ pool, impressions, now }: AssignerOptions): Ass
       const decision = await decide(opened, request);
       if (!decision.assigned) return undefined;
       if (decision.impressionDue) {
+        limits.spend('impressions', opened.plan.accountId, now().getTime());
         await impressions.write({
           id: uuidv7(),
           accountId: opened.plan.accountId,
@@ -86,6 +105,7 @@ export function createAssigner({ pool, impressions, now }: AssignerOptions): Ass
     },
     async personalize({ plan }, visitorId, context) {
       if (plan.inOrder.length === 0) return nothing;
+      limits.spend('lookups', plan.accountId, now().getTime());
       // Past the cache: what another process assigned a moment ago belongs to the answer.
       const { erased: gone, assignments, assignedAt } = await read({ accountId: plan.accountId, visitorId });
       return gone ? nothing : { ...personalizeVisitor(plan, visitorId, assignments, context), assignedAt };

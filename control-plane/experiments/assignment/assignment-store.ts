@@ -51,6 +51,17 @@ export async function readAssignments(
   return found;
 }
 
+/** How many assignments an account has, up to `assignmentsMax`. */
+export async function countAssignments(db: Queryable, accountId: string, assignmentsMax: number): Promise<number> {
+  const { rows } = await db.query<{ count: number }>({
+    name: 'count-experiment-assignments',
+    text: `select count(*)::int as count from (
+      select from experiment_assignments where account_id = $1 limit $2) as stored`,
+    values: [accountId, assignmentsMax],
+  });
+  return rows[0]?.count ?? 0;
+}
+
 /** A visitor's first assignment to an experiment. */
 export type FirstAssignment = VisitorAsked & { readonly experimentId: string; readonly variantId: string };
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { batchCalls } from './batch-calls.ts';
+import { TooManyWaitingError, batchCalls } from './batch-calls.ts';
 
 test('batch: calls of one turn share the work, and each has its own result', async () => {
   const batches: number[][] = [];
@@ -8,7 +8,7 @@ test('batch: calls of one turn share the work, and each has its own result', asy
       batches.push([...items]);
       return items.map((item) => item * 2);
     },
-    { itemsMax: 3, batchesMax: 2 },
+    { itemsMax: 3, batchesMax: 2, waitingMax: 10 },
   );
   expect(await Promise.all([1, 2, 3, 4].map(double))).toEqual([2, 4, 6, 8]);
   expect(batches).toEqual([[1, 2, 3], [4]]);
@@ -21,11 +21,12 @@ test('batch: no more are under way than may be, and what waits comes next', asyn
       await new Promise<void>((resolve) => releases.push(resolve));
       return items;
     },
-    { itemsMax: 10, batchesMax: 1 },
+    { itemsMax: 10, batchesMax: 1, waitingMax: 2 },
   );
   const first = call('first');
   await expect.poll(() => releases.length, { timeout: 30_000 }).toBe(1);
   const others = [call('second'), call('third')];
+  await expect(call('one more')).rejects.toThrow(TooManyWaitingError);
   releases[0]?.();
   expect(await first).toBe('first');
   await expect.poll(() => releases.length, { timeout: 30_000 }).toBe(2);
@@ -40,7 +41,7 @@ test('batch: a failure is everybody’s in it, and ends nothing', async () => {
       if (fails) throw new Error('away');
       return items;
     },
-    { itemsMax: 10, batchesMax: 1 },
+    { itemsMax: 10, batchesMax: 1, waitingMax: 10 },
   );
   const results = await Promise.allSettled([call('a'), call('b')]);
   expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected']);

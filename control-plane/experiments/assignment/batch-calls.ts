@@ -3,7 +3,14 @@ export type BatchLimits = {
   readonly itemsMax: number;
   /** Batches worked on at a time. */
   readonly batchesMax: number;
+  /** Items that wait for a batch. */
+  readonly waitingMax: number;
 };
+
+/** As many wait as may. */
+export class TooManyWaitingError extends Error {
+  readonly code = 'too_many_waiting';
+}
 
 type Waiting<Item, Result> = {
   readonly item: Item;
@@ -13,11 +20,11 @@ type Waiting<Item, Result> = {
 
 /**
  * Makes calls that come at one time share their work, which answers its items in their order. What comes while all
- * batches are under way is the next one; as many wait as there are callers.
+ * batches are under way is the next one. Rejects with a TooManyWaitingError what would wait beyond the limit.
  */
 export function batchCalls<Item, Result>(
   work: (items: readonly Item[]) => Promise<readonly Result[]>,
-  { itemsMax, batchesMax }: BatchLimits,
+  { itemsMax, batchesMax, waitingMax }: BatchLimits,
 ): (item: Item) => Promise<Result> {
   const waiting: Waiting<Item, Result>[] = [];
   let batches = 0;
@@ -43,6 +50,10 @@ export function batchCalls<Item, Result>(
   };
   return (item) =>
     new Promise((resolve, reject) => {
+      if (waiting.length >= waitingMax) {
+        reject(new TooManyWaitingError(`${waitingMax} calls wait for a batch`));
+        return;
+      }
       waiting.push({ item, resolve, reject });
       // Callers of this turn come along.
       if (waiting.length === 1) setImmediate(next);

@@ -1,3 +1,4 @@
+import { TooManyWaitingError } from './batch-calls.ts';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { uuidv7 } from 'uuidv7';
@@ -86,9 +87,10 @@ async function serve(
     };
     send(response, status, await route.answer(call, decodeKey(key)));
   } catch (error) {
-    const failure = error instanceof PublishError ? unavailable(error) : failureOf(error);
+    const isBusy = error instanceof PublishError || error instanceof TooManyWaitingError;
+    const failure = isBusy ? unavailable(error) : failureOf(error);
     ({ status } = failure);
-    const more = status === 503 ? ['retry-after', '1'] : [];
+    const more = status === 503 || status === 429 ? ['retry-after', '1'] : [];
     // What is left of the body is not read.
     if (!request.complete) more.push('connection', 'close');
     if (status >= 500) {

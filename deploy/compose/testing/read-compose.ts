@@ -15,6 +15,7 @@ export type ComposeService = {
   readonly depends_on?: readonly string[] | Readonly<Record<string, { readonly condition: string }>>;
   readonly healthcheck?: { readonly test?: readonly string[]; readonly disable?: boolean };
   readonly stop_grace_period?: string;
+  readonly tmpfs?: readonly string[];
   readonly restart?: string;
 };
 

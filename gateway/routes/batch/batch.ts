@@ -26,6 +26,7 @@ import { checkRow, isUtf8Outside, parseBatch } from './batch-rows.ts';
 import { blankRepeats, blankToken } from '../../ingest/blank-token.ts';
 import type { OpenApiPart, PostRoute } from '../../http/route.ts';
 import { Inflater } from '../../http/inflate.ts';
+import type { InflateSettings } from '../../http/inflate.ts';
 import type { Intake } from '../../ingest/intake.ts';
 import { TrackHeads, endHead } from '../../../shared/contracts/events/envelope.ts';
 import { textCharactersMax } from '../../payload/payload-fields.ts';
@@ -40,8 +41,7 @@ export type BatchSettings = {
   readonly keysMax: number;
   readonly contextBytesMax: number;
   readonly row: RowLimits;
-  readonly gzipRatioMax: number;
-  readonly gzipInFlightMax: number;
+  readonly gzip: Omit<InflateSettings, 'bytesMax'>;
 };
 
 const firstNonAscii = 0x80;
@@ -78,13 +78,13 @@ class Batches {
     this.#admission = admission;
     this.#intake = intake;
     this.#settings = settings;
-    const { bodyBytesMax, gzipRatioMax, gzipInFlightMax } = settings;
-    this.#inflater = new Inflater({ bytesMax: bodyBytesMax, ratioMax: gzipRatioMax, inFlightMax: gzipInFlightMax });
+    this.#inflater = new Inflater({ bytesMax: settings.bodyBytesMax, ...settings.gzip });
   }
 
   inflate(exchange: Exchange, body: Buffer): void {
     // The bytes handed over are gone when this returns.
-    const started = this.#inflater.inflate(Buffer.from(body), (result) => {
+    const address = this.#admission.addressOf(exchange);
+    const started = this.#inflater.inflate(Buffer.from(body), address, (result) => {
       if (result.kind === 'body') exchange.attempt(() => this.#acceptUnpacked(exchange, result.body));
       else exchange.send(result.kind === 'malformed' ? malformedGzip : tooLarge(this.#settings.bodyBytesMax));
     });

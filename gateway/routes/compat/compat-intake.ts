@@ -17,7 +17,7 @@ import type { CompatSettings } from './compat-settings.ts';
 import { PlainBatchReader, PlainMessage } from './plain-batch.ts';
 import { writtenBytesMax } from './plain-writing.ts';
 import { readLenientJson } from './read-lenient-json.ts';
-import { requestKey } from './source-key.ts';
+import { basicUser, requestKey } from './source-key.ts';
 import type { Dialect, PlainSource, Untranslatable } from './translation.ts';
 
 /** What was done to requests beyond reading them, in plain numbers. */
@@ -88,8 +88,12 @@ export class CompatIntake {
   /** A request in this dialect; its body may be gzip whether a header says so or not. */
   accept(exchange: Exchange, body: Buffer, query: string, dialect: Dialect): void {
     if (!isGzip(body)) return this.#accept(exchange, body, query, dialect);
+    // A key that stands outside of the body is looked at before any work on that.
+    const user = basicUser(exchange.head.authorization);
+    if (user !== '' && this.#admission.sourceOf(user) === undefined) return exchange.send(unauthorized);
+    const address = this.#admission.addressOf(exchange);
     // The bytes handed over are gone when this returns.
-    const started = this.#inflater.inflate(Buffer.from(body), (result) => {
+    const started = this.#inflater.inflate(Buffer.from(body), address, (result) => {
       if (result.kind === 'body') exchange.attempt(() => this.#accept(exchange, result.body, query, dialect));
       else exchange.send(result.kind === 'malformed' ? malformedGzip : tooLarge(this.#settings.bodyBytesMax));
     });

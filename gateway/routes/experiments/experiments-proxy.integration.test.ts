@@ -7,6 +7,7 @@ import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
 import { startTestNats } from '../../../shared/testing/servers.ts';
 import { startGatewayHere } from '../../testing/gateway-here.ts';
 import type { GatewayUnderTest } from '../../testing/gateway-here.ts';
+import { rawPost, sendRaw } from '../../testing/raw-request.ts';
 import { until } from '../../testing/poll.ts';
 
 type Asked = { readonly path: string; readonly headers: IncomingHttpHeaders; readonly body: string };
@@ -123,6 +124,16 @@ test('experiments: what the proxy refuses is not forwarded, and a browser may as
   const preflight = await fetch(`${gateway.url}/api/v1/${assignment}`, { method: 'OPTIONS' });
   expect(preflight.status).toBe(204);
   expect(await gateway.metrics()).toMatch(/requests_total\{route="assignments",code="415"\} 1/);
+});
+
+test('experiments: whatever bytes a caller calls itself by, it is asked for, and never a 5xx', async () => {
+  for (const name of ['Brówser € x', 'a\u0001b', 'a\u007fb', 'x \u{1f600} x']) {
+    const headers = ['Content-Type: application/json', `Content-Length: ${body.length}`, `User-Agent: ${name}`];
+    const got = await sendRaw(gateway.port, [rawPost(`/api/v1/${assignment}`, headers, body)]);
+    expect({ name, answered: got.statuses.every((status) => status < 500) }).toEqual({ name, answered: true });
+  }
+  const agents = asked.map(({ headers }) => Buffer.from(headers['user-agent'] ?? '', 'latin1').toString());
+  expect(agents).toContain('Brówser € x');
 });
 
 test('experiments: a control plane that is away is a 503, and one that was not named is said to be missing', async () => {

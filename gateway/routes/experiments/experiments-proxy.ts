@@ -80,10 +80,18 @@ function describeCaller(exchange: Exchange, clientAddress: ClientAddress): Recor
     'content-type': 'application/json',
     'x-forwarded-for': clientAddress.of(exchange.remoteAddress(), forwardedFor),
   };
-  if (origin !== '') headers['origin'] = origin;
-  if (referer !== '') headers['referer'] = referer;
-  if (userAgent !== '') headers['user-agent'] = userAgent;
+  for (const [name, value] of Object.entries({ origin, referer, 'user-agent': userAgent })) {
+    const text = asHeader(value);
+    if (text !== '') headers[name] = text;
+  }
   return headers;
+}
+
+/** A header as it came, byte by byte, but for what may not be sent in one (RFC 9110, section 5.5). */
+function asHeader(value: string): string {
+  return Buffer.from(value)
+    .toString('latin1')
+    .replaceAll(/[^\t\x20-\x7e\x80-\xff]/g, '');
 }
 
 function replyTo(result: ForwardResult): Reply {

@@ -237,7 +237,12 @@ test('replay: live: a replay waits while its destination is not published', asyn
 
 test('replay: crash: what was put before the destination but not noted is sent again, and nothing is lost', async () => {
   const dispatcher = await refuseAll(300);
-  const { letters } = await listDeadLetters(rig.connection, rig.destinationId, { limit: 300 });
+  const { letters } = await listDeadLetters(
+    rig.connection,
+    rig.destinationId,
+    { limit: 300 },
+    { bytesMax: 1024 ** 2, timeMs: 60_000 },
+  );
   const events = letters.toReversed().map(({ seq, letter }) => ({ seq, event: letter.event }));
   const firstSeq = events[0]?.seq ?? 0;
   const job = await replay({ what: 'dead-letters' });

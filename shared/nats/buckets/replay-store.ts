@@ -37,15 +37,32 @@ export function createReplayStore(bucket: Bucket): ReplayStore {
     // Ids are made in the order of time.
     return known.toSorted((a, b) => (a.id < b.id ? 1 : -1));
   };
+  const sameAs = (jobs: readonly ReplayJob[], request: ReplayRequest): ReplayJob | undefined =>
+    jobs.findLast((job) => !isOver(job) && job.state !== 'cancelling' && isDeepStrictEqual(job.request, request));
+  const cancel: ReplayStore['cancel'] = async (destinationId, id) => {
+    const key = replayKey(destinationId, id);
+    for (;;) {
+      const entry = await bucket.get(key);
+      const job = decodeReplay(entry?.value);
+      if (entry === undefined || job === undefined || isOver(job)) return job;
+      // One that nobody works on is over at once; else whoever does notices.
+      const state = job.owner === undefined ? 'cancelled' : 'cancelling';
+      const cancelled: ReplayJob = { ...job, state, updatedAtMs: Date.now() };
+      // The pipeline may have noted progress meanwhile.
+      const stored = await bucket.putIfUnchanged(key, encodeReplay(cancelled), entry.revision);
+      if (stored !== undefined) return cancelled;
+    }
+  };
   return {
     find,
     list,
+    cancel,
     async start(accountId, destinationId, request) {
       const jobs = await list(destinationId);
-      const open = jobs.filter((job) => !isOver(job));
-      const same = open.find((job) => job.state !== 'cancelling' && isDeepStrictEqual(job.request, request));
+      const same = sameAs(jobs, request);
       if (same !== undefined) return same;
-      if (open.length >= replaysWaitingMax) throw new TooManyReplaysError('too many replays of the destination wait');
+      if (jobs.filter((job) => !isOver(job)).length >= replaysWaitingMax)
+        throw new TooManyReplaysError('too many replays of the destination wait');
       for (const { id } of jobs.filter(isOver).slice(replaysOverMax)) await bucket.delete(replayKey(destinationId, id));
       const nowMs = Date.now();
       const job: ReplayJob = {
@@ -61,21 +78,10 @@ export function createReplayStore(bucket: Bucket): ReplayStore {
         queued: 0,
       };
       await bucket.put(replayKey(destinationId, job.id), encodeReplay(job));
-      return job;
-    },
-    async cancel(destinationId, id) {
-      const key = replayKey(destinationId, id);
-      for (;;) {
-        const entry = await bucket.get(key);
-        const job = decodeReplay(entry?.value);
-        if (entry === undefined || job === undefined || isOver(job)) return job;
-        // One that nobody works on is over at once; else whoever does notices.
-        const state = job.owner === undefined ? 'cancelled' : 'cancelling';
-        const cancelled: ReplayJob = { ...job, state, updatedAtMs: Date.now() };
-        // The pipeline may have noted progress meanwhile.
-        const stored = await bucket.putIfUnchanged(key, encodeReplay(cancelled), entry.revision);
-        if (stored !== undefined) return cancelled;
-      }
+      // Of those who asked for the same at one time each sees the others' by now: the oldest one counts.
+      const oldest = sameAs(await list(destinationId), request) ?? job;
+      if (oldest.id !== job.id) await cancel(destinationId, job.id);
+      return oldest;
     },
   };
 }

@@ -9,7 +9,7 @@ import { publish } from '../publish/publisher.ts';
 import { deadLetterSubject } from '../../contracts/subjects.ts';
 import { ensureTopology } from '../streams/topology.ts';
 import { startTestNats } from '../../testing/servers.ts';
-import type { DeadLetterFilter } from '../../contracts/events/dead-letter.ts';
+import type { DeadLetter, DeadLetterFilter } from '../../contracts/events/dead-letter.ts';
 import { testTopology } from '../../testing/test-topology.ts';
 import { listDeadLetters } from './list-dead-letters.ts';
 
@@ -33,24 +33,28 @@ afterAll(async () => {
   await nats.stop();
 });
 
+const letterOf = (destination: string, n: number): DeadLetter => ({
+  v: 1,
+  destinationId: destination,
+  reason: n % 2 === 0 ? 'even' : 'odd',
+  attempts: 1,
+  firstAttemptAt: firstMs,
+  lastAttemptAt: firstMs + n,
+  event: sampleEvent({ id: String(n) }),
+});
+
 async function bury(destination: string, n: number): Promise<void> {
-  const letter = encodeDeadLetter({
-    v: 1,
-    destinationId: destination,
-    reason: n % 2 === 0 ? 'even' : 'odd',
-    attempts: 1,
-    firstAttemptAt: firstMs,
-    lastAttemptAt: firstMs + n,
-    event: sampleEvent({ id: String(n) }),
-  });
+  const letter = encodeDeadLetter(letterOf(destination, n));
   await publish(connection, deadLetterSubject(destination), letter, { msgId: randomUUID(), timeoutMs: 30_000 });
 }
 
+const wide = { bytesMax: 1024 ** 2, timeMs: 600_000 };
+
 /** Ids of the events, page by page. */
-async function pagesOf(filter: DeadLetterFilter, limit = 2): Promise<string[]> {
+async function pagesOf(filter: DeadLetterFilter, limit = 2, bounds = wide): Promise<string[]> {
   const pages: string[] = [];
   for (let beforeSeq: number | undefined; ;) {
-    const page = await listDeadLetters(connection, destinationId, { limit, beforeSeq, filter });
+    const page = await listDeadLetters(connection, destinationId, { limit, beforeSeq, filter }, bounds);
     pages.push(page.letters.map(({ letter }) => letter.event.event.id).join(''));
     if (page.nextBeforeSeq === undefined) return pages;
     beforeSeq = page.nextBeforeSeq;
@@ -61,7 +65,7 @@ test('list: newest first, page by page', async () => {
   expect(await pagesOf({})).toEqual(['76', '54', '32', '10']);
   expect(await pagesOf({}, 5)).toEqual(['76543', '210']);
   expect(await pagesOf({}, 100)).toEqual(['76543210']);
-  expect(await listDeadLetters(connection, randomUUID(), { limit: 3 })).toEqual({ letters: [] });
+  expect(await listDeadLetters(connection, randomUUID(), { limit: 3 }, wide)).toEqual({ letters: [] });
 });
 
 test('list: those of a reason', async () => {
@@ -75,4 +79,14 @@ test('list: those last tried in a range of time', async () => {
   expect((await pagesOf({ reason: 'odd', fromMs: from(3) })).join('')).toBe('753');
   expect(await pagesOf({ fromMs: firstMs + 3_600_000 })).toEqual(['']);
   expect(await pagesOf({ toMs: firstMs })).toEqual(['']);
+});
+
+test('list: a page that would cost more bytes or time than it may is short, and the next goes on behind it', async () => {
+  const oneByOne = '76543210'.split('');
+  const one = encodeDeadLetter(letterOf(destinationId, 7)).length;
+  expect(await pagesOf({}, 100, { ...wide, bytesMax: 1 })).toEqual(oneByOne);
+  expect(await pagesOf({}, 100, { ...wide, bytesMax: 3 * one })).toEqual(['765', '432', '10']);
+  expect(await pagesOf({}, 100, { ...wide, timeMs: 0 })).toEqual(oneByOne);
+  const even = await pagesOf({ reason: 'even' }, 100, { ...wide, bytesMax: 1 });
+  expect(even).toEqual(['', '6', '', '4', '', '2', '', '0']);
 });

@@ -6,8 +6,8 @@ import type { LogConnection } from '../connection/connection.ts';
 import { findSeqAt } from '../streams/stream-progress.ts';
 import { deadLetterSubject } from '../../contracts/subjects.ts';
 import { streams } from '../streams/topology.ts';
-import type { StoredMessage } from './subject-log.ts';
-import { readNext } from './subject-log.ts';
+import { readMessages } from './read-messages.ts';
+import { readAt } from './subject-log.ts';
 
 /** A dead letter and its place in the log, which names it. */
 export type ListedDeadLetter = { readonly seq: number; readonly letter: DeadLetter };
@@ -24,82 +24,97 @@ export type DeadLetterPageRequest = {
   readonly filter?: DeadLetterFilter;
 };
 
-/** Letters a page with a filter looks at, at most: one that finds few of them comes back short, not late. */
+/** What one page may cost. One that would cost more comes back short, not late. */
+export type DeadLetterBounds = {
+  /** Letters read from the log for it; the one that goes beyond is the last. */
+  readonly bytesMax: number;
+  readonly timeMs: number;
+};
+
+/** Letters a page with a filter looks at, at most. */
 const scannedMax = 1_000;
-const chunkMax = 250;
+const placesPerPull = 256;
+const silenceMaxMs = 5_000;
 
 /**
- * A page of the dead letters of a destination, newest first. What this build cannot read is left out. With a filter a
- * page may be short, or empty, and still not be the last.
+ * A page of the dead letters of a destination, newest first. What this build cannot read is left out. With a filter, and
+ * where it comes to its bounds, a page may be short, or empty, and still not be the last.
  */
 export async function listDeadLetters(
   connection: LogConnection,
   destinationId: string,
   { limit, beforeSeq, filter = {} }: DeadLetterPageRequest,
+  { bytesMax, timeMs }: DeadLetterBounds,
 ): Promise<DeadLetterPage> {
+  const endsAtMs = performance.now() + timeMs;
   const subject = deadLetterSubject(destinationId);
   const { fromMs } = filter;
   const oldestSeq =
     fromMs === undefined ? 0 : await findSeqAt(connection, streams.deadLetters, Math.max(0, fromMs - clockSlackMs));
   const isFiltered = Object.values(filter).some((value) => value !== undefined);
+  const scanned = isFiltered ? scannedMax : limit;
+  const { seqs, hasMore } = await findNewest(connection, streams.deadLetters, subject, scanned, beforeSeq);
   const letters: ListedDeadLetter[] = [];
-  let before = beforeSeq;
-  for (let scanned = 0; scanned < scannedMax;) {
-    const chunk = isFiltered ? chunkMax : limit - letters.length;
-    const found = await readNewestFirst(connection, streams.deadLetters, subject, chunk, before);
-    for (const [index, { seq, data }] of found.messages.entries()) {
-      if (seq < oldestSeq) return { letters, nextBeforeSeq: undefined };
-      before = seq;
-      const letter = decodeDeadLetter(data);
-      if (letter === undefined || !matchesFilter(letter, filter)) continue;
-      letters.push({ seq, letter });
-      const isLast = index === found.messages.length - 1 && !found.hasMore;
-      if (letters.length === limit) return { letters, nextBeforeSeq: isLast ? undefined : seq };
-    }
-    if (!found.hasMore) return { letters, nextBeforeSeq: undefined };
-    scanned += found.messages.length;
+  let bytes = 0;
+  for (const [index, seq] of seqs.entries()) {
+    if (seq < oldestSeq) return { letters, nextBeforeSeq: undefined };
+    const message = await readAt(connection, streams.deadLetters, seq);
+    const letter = message === undefined ? undefined : decodeDeadLetter(message.data);
+    if (letter !== undefined && matchesFilter(letter, filter)) letters.push({ seq, letter });
+    bytes += message?.data.length ?? 0;
+    const isLast = index === seqs.length - 1 && !hasMore;
+    const isFull = letters.length === limit || bytes >= bytesMax || performance.now() >= endsAtMs;
+    if (isFull) return { letters, nextBeforeSeq: isLast ? undefined : seq };
   }
-  return { letters, nextBeforeSeq: before };
+  return { letters, nextBeforeSeq: hasMore ? seqs.at(-1) : undefined };
 }
 
-type NewestFirst = {
-  readonly messages: readonly StoredMessage[];
+type Newest = {
+  /** Newest first. */
+  readonly seqs: readonly number[];
   /** Whether older ones are left. */
   readonly hasMore: boolean;
 };
 
 /**
- * The newest `limit` messages of a subject (wildcards allowed) with a sequence below `beforeSeq`, newest first. A
- * stream can only be read forwards: where to begin is found by asking how many messages there are from a place on.
+ * Where the newest `limit` messages of a subject (wildcards allowed) with a sequence below `beforeSeq` stand. A stream can
+ * only be read forwards: where to begin is found by asking how many messages there are from a place on, and from there on
+ * only heads are read.
  */
-async function readNewestFirst(
+async function findNewest(
   connection: LogConnection,
   stream: string,
   subject: string,
   limit: number,
   beforeSeq = Infinity,
-): Promise<NewestFirst> {
+): Promise<Newest> {
   const { state } = await connection[client].jsm.streams.info(stream);
   const end = Math.min(beforeSeq, state.last_seq + 1);
   const behindEnd = await countFrom(connection, stream, subject, end);
   // One more than asked for tells whether there are older ones.
   const wanted = behindEnd + limit + 1;
   let low = state.first_seq;
-  let high = end;
+  let high = (await countFrom(connection, stream, subject, low)) <= wanted ? low : end;
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
     if ((await countFrom(connection, stream, subject, middle)) >= wanted) low = middle;
     else high = middle - 1;
   }
-  const messages: StoredMessage[] = [];
-  for (let seq = low; seq < end;) {
-    const found = await readNext(connection, stream, subject, seq);
-    if (found === undefined || found.seq >= end) break;
-    messages.push(found);
-    seq = found.seq + 1;
-  }
-  const newest = messages.toReversed();
-  return { messages: newest.slice(0, limit), hasMore: newest.length > limit };
+  const seqs: number[] = [];
+  await readMessages(connection, {
+    stream,
+    filterSubject: subject,
+    from: { seq: low },
+    content: 'headers',
+    messagesPerPull: placesPerPull,
+    silenceMaxMs,
+    onMessage({ seq }) {
+      if (seq < end) seqs.push(seq);
+      return seq < end - 1;
+    },
+  });
+  const newest = seqs.toReversed();
+  return { seqs: newest.slice(0, limit), hasMore: newest.length > limit };
 }
 
 /** Messages of a subject from a sequence on: a consumer that begins there is told how many wait for it. */

@@ -1,3 +1,4 @@
+import type { MigrationObject } from '@mikro-orm/core';
 import { CreateConfigurationTables } from './0001-create-configuration-tables.ts';
 import { CreateVisitorTables } from './0002-create-visitor-tables.ts';
 import { NumberVisitorWrites } from './0003-number-visitor-writes.ts';
@@ -8,11 +9,16 @@ import { CreateDeployment } from './0007-create-deployment.ts';
 import { CreateSignInLinks } from './0008-create-sign-in-links.ts';
 import { PublishOnCreate } from './0009-publish-on-create.ts';
 
+export type MigrationList = readonly MigrationObject[];
+
 /**
  * Every migration, oldest first. The list is written down rather than found on disk, so that it is the same from the
  * sources and in a build. A name never changes once it was released: it is what the database remembers.
+ *
+ * An index over a table that is there already is made `concurrently`, by a migration of its own that is not transactional
+ * and may run twice: writers of a large table would wait for hours otherwise.
  */
-export const migrationList = [
+export const migrationList: MigrationList = [
   { name: '0001-create-configuration-tables', class: CreateConfigurationTables },
   { name: '0002-create-visitor-tables', class: CreateVisitorTables },
   { name: '0003-number-visitor-writes', class: NumberVisitorWrites },

@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest';
+import { tooMany } from './api-error.ts';
+import { createRequestShares } from './request-shares.ts';
+
+const create = (runningMax: number, underWayMax: number) =>
+  createRequestShares({ runningMax, underWayMax, refusal: () => tooMany('too many') });
+
+/** Work that ends when it is told to. */
+function holding(): { work(): Promise<string>; end(): void; readonly isBegun: boolean } {
+  let [isBegun, end] = [false, (): void => undefined];
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  return {
+    async work() {
+      isBegun = true;
+      await ended;
+      return 'done';
+    },
+    end,
+    get isBegun() {
+      return isBegun;
+    },
+  };
+}
+
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+test('request shares: an owner waits for its own requests, and nobody waits for another', async () => {
+  const shares = create(1, 3);
+  const [first, second, other] = [holding(), holding(), holding()];
+  const results = [shares.enter('a').run(first.work), shares.enter('a').run(second.work)];
+  results.push(shares.enter('b').run(other.work));
+  await settled();
+  expect([first.isBegun, second.isBegun, other.isBegun, shares.waiting]).toEqual([true, false, true, 1]);
+  first.end();
+  await settled();
+  expect([second.isBegun, shares.waiting]).toEqual([true, 0]);
+  second.end();
+  other.end();
+  expect(await Promise.all(results)).toEqual(['done', 'done', 'done']);
+});
+
+test('request shares: those under way are bounded, those that still send among them, and room comes back', async () => {
+  const shares = create(1, 2);
+  const [sending, working] = [shares.enter('a'), shares.enter('a')];
+  expect(() => shares.enter('a')).toThrow('too many');
+  expect(() => shares.enter('b')).not.toThrow();
+  expect(shares.refused).toBe(1);
+  const held = holding();
+  const result = working.run(held.work);
+  await settled();
+  // Its client is gone, its work is not.
+  working.leave();
+  expect(() => shares.enter('a')).toThrow('too many');
+  held.end();
+  await result;
+  sending.leave();
+  sending.leave();
+  shares.enter('a');
+  shares.enter('a');
+  expect(() => shares.enter('a')).toThrow('too many');
+});
+
+test('request shares: what fails gives its turn back, and nobody works for a client that left while it waited', async () => {
+  const shares = create(1, 3);
+  const held = holding();
+  const failing = shares.enter('a').run(async () => {
+    await held.work();
+    throw new Error('failed');
+  });
+  const left = shares.enter('a');
+  const unwanted = holding();
+  const dropped = left.run(unwanted.work);
+  left.leave();
+  held.end();
+  await expect(failing).rejects.toThrow('failed');
+  await expect(dropped).rejects.toThrow('before its turn came');
+  expect(unwanted.isBegun).toBe(false);
+  expect(await shares.enter('a').run(async () => 'next')).toBe('next');
+});

@@ -1,0 +1,131 @@
+import type { Static, TObject } from 'typebox';
+import { count } from '../../shared/runtime/variables.ts';
+import { ApiError, tooMany } from './api-error.ts';
+
+/** Requests under way by whom they are for: so many are worked on at a time, so many more wait for their turn. */
+export type RequestShares = {
+  /** Lets a request in. Throws where its owner has as many under way as may be. */
+  enter(owner: string): Admitted;
+  /** Waiting for their turn. */
+  readonly waiting: number;
+  /** Not let in, since the start. */
+  readonly refused: number;
+};
+
+/** A request that was let in. */
+export type Admitted = {
+  /** Does the work when its turn comes; one that has left by then is not worked on. */
+  run<Result>(work: () => Promise<Result>): Promise<Result>;
+  /** Its client has its answer, or is gone. */
+  leave(): void;
+};
+
+export type RequestSharesOptions = {
+  readonly runningMax: number;
+  /** Running, waiting, and still sending or receiving. */
+  readonly underWayMax: number;
+  /** What an owner is told who has too many. */
+  refusal(): ApiError;
+};
+
+type Share = { underWay: number; running: number; readonly waiting: (() => void)[] };
+
+const gone = new ApiError(400, 'gone', 'the request ended before its turn came');
+
+export function createRequestShares({ runningMax, underWayMax, refusal }: RequestSharesOptions): RequestShares {
+  const shares = new Map<string, Share>();
+  let [waiting, refused] = [0, 0];
+
+  const turnOf = async (share: Share): Promise<void> => {
+    if (share.running < runningMax) {
+      share.running += 1;
+      return;
+    }
+    waiting += 1;
+    // Whoever ends hands its turn over.
+    await new Promise<void>((resolve) => share.waiting.push(resolve));
+    waiting -= 1;
+  };
+  const endTurn = (share: Share): void => {
+    const next = share.waiting.shift();
+    if (next === undefined) share.running -= 1;
+    else next();
+  };
+
+  return {
+    get waiting() {
+      return waiting;
+    },
+    get refused() {
+      return refused;
+    },
+    enter(owner) {
+      const share = shares.get(owner) ?? { underWay: 0, running: 0, waiting: [] };
+      if (share.underWay >= underWayMax) {
+        refused += 1;
+        throw refusal();
+      }
+      shares.set(owner, share);
+      share.underWay += 1;
+      let [isHere, works] = [true, 0];
+      // What a client left behind counts for as long as it is worked on.
+      const settle = (): void => {
+        if (isHere || works > 0) return;
+        share.underWay -= 1;
+        if (share.underWay === 0) shares.delete(owner);
+      };
+      return {
+        async run(work) {
+          works += 1;
+          await turnOf(share);
+          try {
+            if (!isHere) throw gone;
+            return await work();
+          } finally {
+            endTurn(share);
+            works -= 1;
+            settle();
+          }
+        },
+        leave() {
+          if (!isHere) return;
+          isHere = false;
+          settle();
+        },
+      };
+    },
+  };
+}
+
+export const requestSharesEnv = {
+  ACCOUNT_REQUESTS_RUNNING_MAX: count(
+    'Requests of one account worked on at a time, the others wait; below CONTROL_PLANE_DATABASE_CONNECTIONS_MAX, so that no account has all connections',
+    5,
+  ),
+  ACCOUNT_REQUESTS_MAX: count('Requests of one account under way or waiting; more are refused with a 429', 200),
+  ADDRESS_LOGINS_RUNNING_MAX: count(
+    'API keys that one address has looked up at a time, the others wait; below CONTROL_PLANE_LOGIN_CONNECTIONS_MAX',
+    2,
+  ),
+  ADDRESS_LOGINS_MAX: count('Requests of one address whose API key is looked up or waits for it; more get a 429', 500),
+};
+
+type RequestSharesVariables = Static<TObject<typeof requestSharesEnv>>;
+
+/** Of those whose key is known, by account. */
+export function createAccountShares(env: RequestSharesVariables): RequestShares {
+  return createRequestShares({
+    runningMax: env.ACCOUNT_REQUESTS_RUNNING_MAX,
+    underWayMax: env.ACCOUNT_REQUESTS_MAX,
+    refusal: () => tooMany(`${env.ACCOUNT_REQUESTS_MAX} requests of the account are under way, try again`),
+  });
+}
+
+/** Of those whose key is still to be looked up, by the address they come from. */
+export function createLoginShares(env: RequestSharesVariables): RequestShares {
+  return createRequestShares({
+    runningMax: env.ADDRESS_LOGINS_RUNNING_MAX,
+    underWayMax: env.ADDRESS_LOGINS_MAX,
+    refusal: () => tooMany(`${env.ADDRESS_LOGINS_MAX} requests of this address wait for their API key, try again`),
+  });
+}

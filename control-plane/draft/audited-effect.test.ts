@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import type { CoreServices, Principal } from '../api/define-endpoint.ts';
+import { withAudit } from './audited-effect.ts';
+
+const principal: Principal = { accountId: 'account', keyId: 'key', keyName: 'key', scopes: ['all'], expiresAt: null };
+
+/** A database that keeps what was audited, and knows whether a transaction is open. */
+function fakeDatabase() {
+  const state = { open: 0, audited: [] as string[] };
+  const em = {
+    execute: async () => [],
+    create: (_entity: unknown, row: { action: string }) => row,
+    persist: (row: { action: string }) => void state.audited.push(row.action),
+    async transactional(work: (inner: unknown) => Promise<unknown>) {
+      state.open += 1;
+      try {
+        return await work(em);
+      } finally {
+        state.open -= 1;
+      }
+    },
+  };
+  const services = { storage: { fork: () => em }, now: () => new Date(0) } as unknown as CoreServices;
+  return { state, services };
+}
+
+test('audited effect: it is had after its entry is kept, and no transaction is open meanwhile', async () => {
+  const { state, services } = fakeDatabase();
+  const result = await withAudit(services, principal, {
+    audited: { action: 'replay' },
+    check: async () => state.open,
+    effect: async (openAtCheck) => ({ openAtCheck, open: state.open, audited: [...state.audited] }),
+  });
+  expect(result).toEqual({ openAtCheck: 1, open: 0, audited: ['replay'] });
+});
+
+test('audited effect: one that fails is told, and noted as failed', async () => {
+  const { state, services } = fakeDatabase();
+  const failing = withAudit(services, principal, {
+    audited: { action: 'replay' },
+    check: async () => undefined,
+    effect: () => Promise.reject(new Error('the log is away')),
+  });
+  await expect(failing).rejects.toThrow('the log is away');
+  expect(state.audited).toEqual(['replay', 'replay-failed']);
+});

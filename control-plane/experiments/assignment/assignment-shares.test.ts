@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { createAssignmentShares } from './assignment-shares.ts';
+
+test('assignment shares: an account with as many as it may have stores none, and is counted again later', async () => {
+  const stored = new Map([['full', 10]]);
+  let [counts, nowMs] = [0, 0];
+  const shares = createAssignmentShares({
+    assignmentsMax: 10,
+    async count(accountId) {
+      counts += 1;
+      return stored.get(accountId) ?? 0;
+    },
+    nowMs: () => nowMs,
+  });
+  expect(await Promise.all([shares.hasRoom('full'), shares.hasRoom('full'), shares.hasRoom('new')])).toEqual([
+    false,
+    false,
+    true,
+  ]);
+  expect([counts, shares.unstored]).toEqual([2, 2]);
+  for (let n = 0; n < 10; n += 1) shares.noteStored('new');
+  expect(await shares.hasRoom('new')).toBe(false);
+  stored.set('full', 9);
+  expect(await shares.hasRoom('full')).toBe(false);
+  nowMs = 600_000;
+  expect(await shares.hasRoom('full')).toBe(true);
+  expect(counts).toBe(3);
+});
+
+test('assignment shares: a count that fails is told, and asked for again', async () => {
+  let fails = true;
+  const shares = createAssignmentShares({
+    assignmentsMax: 1,
+    count: () => (fails ? Promise.reject(new Error('away')) : Promise.resolve(0)),
+    nowMs: () => 0,
+  });
+  await expect(shares.hasRoom('a')).rejects.toThrow('away');
+  fails = false;
+  expect(await shares.hasRoom('a')).toBe(true);
+});

@@ -1,0 +1,59 @@
+import { LRUCache } from 'lru-cache';
+
+/** How many assignments accounts have stored, counted now and then and kept up between. */
+export type AssignmentShares = {
+  /** Whether the account may store another one. Waits for the first count of an account. */
+  hasRoom(accountId: string): Promise<boolean>;
+  noteStored(accountId: string): void;
+  /** Assignments that were told and not stored, since the start. */
+  readonly unstored: number;
+};
+
+export type AssignmentSharesOptions = {
+  readonly assignmentsMax: number;
+  /** Counts the account's assignments, up to `assignmentsMax`. */
+  count(accountId: string): Promise<number>;
+  nowMs(): number;
+};
+
+type Counted = { assignments: number; readonly countedAtMs: number };
+
+const accountsRemembered = 10_000;
+/** Others store too, and erasures make room. */
+const countedForMs = 600_000;
+
+export function createAssignmentShares({ assignmentsMax, count, nowMs }: AssignmentSharesOptions): AssignmentShares {
+  const known = new LRUCache<string, Counted>({ max: accountsRemembered });
+  const counting = new Map<string, Promise<Counted>>();
+  let unstored = 0;
+  const recount = (accountId: string): Promise<Counted> => {
+    const underWay = counting.get(accountId);
+    if (underWay !== undefined) return underWay;
+    const counted = count(accountId)
+      .then((assignments) => {
+        const found = { assignments, countedAtMs: nowMs() };
+        known.set(accountId, found);
+        return found;
+      })
+      .finally(() => counting.delete(accountId));
+    counting.set(accountId, counted);
+    return counted;
+  };
+  return {
+    get unstored() {
+      return unstored;
+    },
+    async hasRoom(accountId) {
+      const last = known.get(accountId);
+      const isFresh = last !== undefined && nowMs() - last.countedAtMs < countedForMs;
+      const { assignments } = isFresh ? last : await recount(accountId);
+      if (assignments < assignmentsMax) return true;
+      unstored += 1;
+      return false;
+    },
+    noteStored(accountId) {
+      const counted = known.get(accountId);
+      if (counted !== undefined) counted.assignments += 1;
+    },
+  };
+}
