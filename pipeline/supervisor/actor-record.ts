@@ -1,3 +1,4 @@
+import type { Suspicion } from '../workers/worker/suspicion.ts';
 import type { ActorSpec } from '../workers/registry.ts';
 
 export const actorStates = [
@@ -24,6 +25,7 @@ export type ActorRecord = {
   thread: number | undefined;
   state: ActorState;
   failuresInARow: number;
+  suspicion: Suspicion;
   startedMs: number;
   timer: NodeJS.Timeout | undefined;
   /** Called once it runs, or has failed, or is gone. */

@@ -180,6 +180,31 @@ test('supervisor: thread death: who takes its threads down is quarantined, the o
   expect(supervisor.states).toMatchObject({ quarantined: 1, running: 2 });
 });
 
+test('supervisor: thread death: of the frames it died with, the one it dies with again is set aside, however it died', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const { supervisor, hosts } = supervise(1);
+  await supervisor.run(resolver(0));
+  const startOf = async (life: number): Promise<Extract<Command, { kind: 'start' }>> => {
+    for (let i = 0; i < 50; i += 1) {
+      const start = hosts[life]?.told.find((command) => command.kind === 'start');
+      if (start?.kind === 'start') return start;
+      await vi.advanceTimersByTimeAsync(500);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    throw new Error('it was not started again');
+  };
+  const first = await startOf(0);
+  expect(first.suspicion).toEqual({ watched: undefined, setAside: [] });
+  hosts[0]?.blackBox.turn(first.mark, { from: 3, to: 18 });
+  hosts[0]?.die(new Error('out of memory'));
+  const second = await startOf(1);
+  expect(second.suspicion).toEqual({ watched: { from: 3, to: 18 }, setAside: [] });
+  hosts[1]?.blackBox.turn(second.mark, { from: 7, to: 7 });
+  // It loops, says nothing more, and is ended.
+  await vi.advanceTimersByTimeAsync(31_000);
+  expect((await startOf(2)).suspicion).toEqual({ watched: { from: 3, to: 18 }, setAside: [7] });
+});
+
 test('supervisor: hang: a thread that says nothing is ended', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const { supervisor, terminated } = supervise(1);

@@ -3,6 +3,8 @@ import type { HostSettings } from '../threads/host-settings.ts';
 import type { Report, WireError } from '../threads/messages.ts';
 import { idOfSpec, keyOfSpec, workerKinds, workerOf } from '../workers/registry.ts';
 import type { ActorSpec } from '../workers/registry.ts';
+import { noSuspicion, suspectAfterDeath } from '../workers/worker/suspicion.ts';
+import type { FrameRange } from '../workers/worker/suspicion.ts';
 import type { ActorRecord } from './actor-record.ts';
 import { ConfigurationRelay } from './configuration-relay.ts';
 import { placeActor, planMoves } from './thread-placement.ts';
@@ -119,6 +121,7 @@ export class Supervisor {
         thread: undefined,
         state: 'waiting',
         failuresInARow: 0,
+        suspicion: noSuspicion,
         startedMs: 0,
         timer: undefined,
         onFirstOutcome: [resolve],
@@ -176,7 +179,8 @@ export class Supervisor {
 
   #startOn(slot: ThreadSlot, record: ActorRecord): void {
     // A thread that is not there yet starts it when it is.
-    if (!slot.tell({ kind: 'start', actorId: record.actorId, spec: record.spec, mark: record.mark })) return;
+    const { actorId, spec, mark, suspicion } = record;
+    if (!slot.tell({ kind: 'start', actorId, spec, mark, suspicion })) return;
     record.state = 'starting';
     record.startedMs = performance.now();
   }
@@ -271,9 +275,10 @@ export class Supervisor {
 
   /**
    * The thread's actors go to the threads that live, or wait for this one. The one whose turn it was when it died is
-   * held to have done it: it waits longer, and the third time it is quarantined, before it takes down everything.
+   * held to have done it: it waits longer, and the third time it is quarantined, before it takes down everything. What it
+   * was working on is suspected, and set aside the second time.
    */
-  #onDead(slot: ThreadSlot, { error, retryMs, lastTurn }: ThreadDeath): void {
+  #onDead(slot: ThreadSlot, { error, retryMs, lastTurn, lastFrames }: ThreadDeath): void {
     const { logger, stats } = this.#options;
     if (this.#isStopping) return;
     const own = [...this.#actors.values()].filter(({ thread }) => thread === slot.thread);
@@ -288,10 +293,23 @@ export class Supervisor {
       else if (record !== suspect) this.#place(record);
     }
     if (suspect !== undefined && suspect.state !== 'stopping') {
-      suspect.failuresInARow += failuresPerThread - 1;
+      this.#suspectFrames(suspect, lastFrames);
       this.#restart(suspect, { code: 'thread_died', message: 'its thread died in its turn', stack: '' });
     }
     this.#relay.threadDied(slot.thread);
+  }
+
+  /** It goes on without a frame that is set aside: then it did not fail for nothing. */
+  #suspectFrames(record: ActorRecord, frames: FrameRange | undefined): void {
+    const before = record.suspicion;
+    record.suspicion = suspectAfterDeath(before, frames);
+    if (record.suspicion.setAside === before.setAside) {
+      record.failuresInARow += failuresPerThread - 1;
+      return;
+    }
+    record.failuresInARow = 0;
+    const fields = { actor: record.actorId, seq: frames?.to };
+    this.#options.logger.error(fields, 'a frame took its thread down twice; it is set aside');
   }
 
   #forget(record: ActorRecord): void {

@@ -5,6 +5,7 @@ import { createBlackBox } from '../threads/black-box.ts';
 import type { HostTask } from '../threads/host.ts';
 import type { HostSettings } from '../threads/host-settings.ts';
 import type { Command, Report } from '../threads/messages.ts';
+import type { FrameRange } from '../workers/worker/suspicion.ts';
 import { decideRestart } from './restart-policy.ts';
 
 /** What is used of the pool. */
@@ -18,6 +19,8 @@ export type ThreadDeath = {
   readonly retryMs: number;
   /** Mark of the actor whose turn it was; 0: nobody's. */
   readonly lastTurn: number;
+  /** What it was about. */
+  readonly lastFrames: FrameRange | undefined;
 };
 
 export type ThreadSlotOptions = {
@@ -101,7 +104,7 @@ export class ThreadSlot {
     if (this.#isStopping) return;
     const decision = decideRestart(this.#failuresInARow, performance.now() - startedMs, Math.random());
     this.#failuresInARow = decision.failuresInARow;
-    onDead({ error: failure, retryMs: decision.delayMs, lastTurn: blackBox.lastTurn });
+    onDead({ error: failure, retryMs: decision.delayMs, lastTurn: blackBox.lastTurn, lastFrames: blackBox.lastFrames });
     this.#timer = setTimeout(() => this.start(), decision.delayMs);
   }
 

@@ -16,6 +16,7 @@ import { createTokenSource } from '../../shared/egress/oauth/token-source.ts';
 import { createBucketTokenStore } from '../../shared/egress/oauth/token-store.ts';
 import { createSender } from '../../shared/egress/sender.ts';
 import type { Sender } from '../../shared/egress/sender.ts';
+import { AccountShares } from '../workers/dispatch/account-shares.ts';
 import { createDeliveryTimings } from '../workers/dispatch/sending/delivery-timings.ts';
 import type { DeliveryTimings } from '../workers/dispatch/sending/delivery-timings.ts';
 import { createSourceActivity } from '../workers/dispatch/health/source-activity.ts';
@@ -34,6 +35,7 @@ export type HostResources = {
   readonly plans: AccountPlans;
   readonly sourceActivity: SourceActivity;
   readonly timings: DeliveryTimings;
+  readonly shares: AccountShares;
   readonly pool: Pool;
   readonly outcomes: OutcomeRecorder;
   createSender(connectionsMax: number): Sender;
@@ -73,6 +75,7 @@ export async function openHostResources(settings: HostSettings, logger: Logger):
     plans: createAccountPlans(secrets, settings.fetchUrls),
     sourceActivity,
     timings: createDeliveryTimings(),
+    shares: new AccountShares(settings.roundWorkMax),
     createSender: (connectionsMax) =>
       withOAuth(createSender({ rules, lookupFor, limits: { connectionsMax, ...dispatcher.sender } }), tokenSource),
     async close(deadlineMs) {

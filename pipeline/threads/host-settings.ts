@@ -45,6 +45,8 @@ export type HostSettings = {
   readonly recent: RecentSettings;
   readonly results: ResultsSettings;
   readonly dispatcher: DispatcherSettings;
+  /** What the rules of one account may cost in a round of the thread, in units of work. */
+  readonly roundWorkMax: number;
   readonly fetchUrls: FetchUrls;
 };
 
@@ -95,6 +97,7 @@ export function readHostSettings(
     recent: readRecentSettings(env),
     results: readResultsSettings(env),
     dispatcher: readDispatcherSettings(env),
+    roundWorkMax: env.DISPATCH_ROUND_WORK_MAX,
     fetchUrls: readFetchUrls(env),
   };
 }

@@ -97,12 +97,18 @@ export class HostedActors {
     this.#orders.set(actorId, order);
   }
 
-  async #start({ actorId, spec, mark }: StartCommand): Promise<void> {
+  async #start({ actorId, spec, mark, suspicion }: StartCommand): Promise<void> {
     const { resources, settings, logger, report, blackBox } = this.#options;
     if (this.#isStopping || this.#running.has(actorId)) return;
     try {
       const actor = await this.#limited(() =>
-        startActor(spec, { ...resources, settings, logger, beginTurn: () => blackBox.turn(mark) }),
+        startActor(spec, {
+          ...resources,
+          settings,
+          logger,
+          suspicion,
+          beginTurn: (frames) => blackBox.turn(mark, frames),
+        }),
       );
       this.#running.set(actorId, { spec, actor, reported: new ReportedStats() });
       report({ kind: 'started', actorId });

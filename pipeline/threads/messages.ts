@@ -2,6 +2,7 @@ import type { ThreadTimings } from '../workers/dispatch/sending/delivery-timings
 import type { CacheFigures } from '../../shared/visitors/visitor-cache.ts';
 import type { PoolFigures } from '../../shared/postgres/database-metrics.ts';
 import type { OutcomeStats } from '../workers/recent/outcome-stats.ts';
+import type { Suspicion } from '../workers/worker/suspicion.ts';
 import type { ActorFigures, ActorSpec } from '../workers/registry.ts';
 
 /** What the supervisor tells a thread's host. Documents cross as bytes. */
@@ -13,8 +14,14 @@ export type Command =
       /** JSON of the account's configuration; undefined when it was removed. */
       readonly document: Uint8Array | undefined;
     }
-  /** `mark` is what the actor notes in the thread's black box. */
-  | { readonly kind: 'start'; readonly actorId: string; readonly spec: ActorSpec; readonly mark: number }
+  /** `mark` is what the actor notes in the thread's black box; `suspicion` what is known of its frames from there. */
+  | {
+      readonly kind: 'start';
+      readonly actorId: string;
+      readonly spec: ActorSpec;
+      readonly mark: number;
+      readonly suspicion: Suspicion;
+    }
   | { readonly kind: 'stop'; readonly actorId: string; readonly deadlineMs: number }
   | { readonly kind: 'shutdown'; readonly deadlineMs: number };
 

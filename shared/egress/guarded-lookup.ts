@@ -1,10 +1,11 @@
 import type { LookupAddress } from 'node:dns';
-import { lookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { isIP } from 'node:net';
 import { buildConnector } from 'undici';
 import type { EgressRules } from './egress-rules.ts';
 import { EgressError } from './egress-rules.ts';
+import { createNameResolver } from './resolve-name.ts';
+import type { ResolveName } from './resolve-name.ts';
 
 /** How long an answer of the name server is used again, in ms. */
 const keptMs = 30_000;
@@ -14,14 +15,12 @@ const namesKeptMax = 10_000;
 
 type Kept = { addresses: Promise<readonly LookupAddress[]>; askedAtMs: number; answeredAtMs: number };
 
-export type ResolveName = (hostname: string) => Promise<readonly LookupAddress[]>;
-
 /**
  * Looks up names for outgoing connections and gives only addresses the rules allow. Answers are kept for a while and
- * one name is asked for once at a time: the platform's resolver has four threads, and a name server that hangs takes
- * them all. So whoever was answered before goes on with that answer until there is a new one.
+ * one name is asked for once at a time. Whoever was answered before goes on with that answer until there is a new one, so
+ * that a name server that hangs holds up nobody.
  */
-export function createGuardedLookup(rules: EgressRules, resolveName: ResolveName = askPlatform) {
+export function createGuardedLookup(rules: EgressRules, resolveName: ResolveName = createNameResolver()) {
   const kept = new Map<string, Kept>();
   const addressesOf = (hostname: string): Promise<readonly LookupAddress[]> => {
     const nowMs = performance.now();
@@ -30,7 +29,7 @@ export function createGuardedLookup(rules: EgressRules, resolveName: ResolveName
     if (isUsable && nowMs - known.askedAtMs < keptMs) return known.addresses;
     const asked = resolveName(hostname);
     if (isUsable) known.askedAtMs = nowMs;
-    else if (kept.size >= namesKeptMax) kept.clear();
+    else if (kept.size >= namesKeptMax) forgetOldest(kept);
     const entry = isUsable ? known : { addresses: asked, askedAtMs: nowMs, answeredAtMs: nowMs };
     kept.set(hostname, entry);
     asked.then(
@@ -61,13 +60,9 @@ export function createGuardedLookup(rules: EgressRules, resolveName: ResolveName
     };
 }
 
-function askPlatform(hostname: string): Promise<readonly LookupAddress[]> {
-  return new Promise((resolve, reject) => {
-    lookup(hostname, { all: true }, (error, addresses) => {
-      if (error === null) resolve(addresses);
-      else reject(error);
-    });
-  });
+function forgetOldest(kept: Map<string, Kept>): void {
+  const [oldest] = kept.keys();
+  if (oldest !== undefined) kept.delete(oldest);
 }
 
 /**

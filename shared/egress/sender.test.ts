@@ -5,7 +5,7 @@ import type { AddressInfo, Server as TcpServer, Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { createEgressRules } from './egress-rules.ts';
 import { createGuardedLookup } from './guarded-lookup.ts';
-import type { ResolveName } from './guarded-lookup.ts';
+import type { ResolveName } from './resolve-name.ts';
 import { createSender } from './sender.ts';
 import type { Sender } from './sender.ts';
 

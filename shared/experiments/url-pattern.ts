@@ -1,6 +1,7 @@
 import { domainToASCII } from 'node:url';
 import { RE2JS } from 're2js';
 import { PlanError } from '../routing/values/plan-error.ts';
+import { createSearchAutomaton } from '../routing/values/search-automaton.ts';
 import { decodePath } from './page.ts';
 import type { PageAddress } from './page.ts';
 
@@ -26,8 +27,10 @@ export function compileUrlPattern(pattern: string, field: string): UrlPattern {
   if (/[\s#]/.test(pattern)) throw new PlanError(field, 'must hold no space and no #: fragments are not compared');
   const scope = scopeOf(pattern);
   const withQuery = pattern.includes('?');
-  const regex = RE2JS.compile(`^(?s:${translate(normalize(pattern, scope, withQuery))})$`);
-  const matches = (subject: string): boolean => regex.test(subject);
+  const expression = RE2JS.compile(`^(?s:${translate(normalize(pattern, scope, withQuery))})$`);
+  const automaton = createSearchAutomaton(expression);
+  if (automaton === undefined) throw new PlanError(field, 'has too many stars');
+  const matches = (subject: string): boolean => automaton(subject, subject.length);
   if (withQuery) return (address) => matches(subjectOf(address, scope) + address.query);
   return (address) => {
     const subject = subjectOf(address, scope);

@@ -22,5 +22,6 @@ export const hostSettingsForTests: Omit<HostSettings, 'thread'> = {
   recent: readRecentSettings(defaultsOf(recentEnv)),
   results: readResultsSettings(defaultsOf(resultsEnv)),
   dispatcher: readDispatcherSettings(defaultsOf(dispatcherEnv)),
+  roundWorkMax: defaultsOf(dispatcherEnv).DISPATCH_ROUND_WORK_MAX,
   fetchUrls: {},
 };

@@ -1,3 +1,4 @@
+import type { FrameRange, Suspicion } from '../worker/suspicion.ts';
 import type { OfferedDestination } from '../../../shared/destinations/common-settings.ts';
 import type { Sender } from '../../../shared/egress/sender.ts';
 import type { Bucket } from '../../../shared/nats/buckets/bucket.ts';
@@ -6,6 +7,7 @@ import type { DispatchPlan } from '../../../shared/routing/dispatch-plan.ts';
 import type { PublishedDestination } from '../../../shared/routing/published-destinations.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { NoticeFetch } from '../../../shared/sources/sdk/notice-fetch.ts';
+import type { AccountShares } from './account-shares.ts';
 import type { DispatcherSettings } from './dispatcher-settings.ts';
 import type { DeliveryTimings } from './sending/delivery-timings.ts';
 import type { SourceActivity } from './health/source-activity.ts';
@@ -37,10 +39,14 @@ export type DispatcherOptions = {
   readonly retryPolicy: RetryPolicy;
   readonly sourceActivity: SourceActivity;
   readonly timings: DeliveryTimings;
+  /** Of the thread: what the rules of each account may cost in a round. */
+  readonly shares: AccountShares;
   /** Told of every outcome; never waits, never throws. */
   readonly noteOutcome: (note: OutcomeNote) => void;
   readonly settings: DispatcherSettings;
   readonly logger: Logger;
   /** Notes that it is the actor's turn, which each piece of its work begins with: see the thread's black box. */
-  beginTurn(): void;
+  beginTurn(frames?: FrameRange): void;
+  /** What is suspected of its frames since an earlier actor died with its thread. */
+  readonly suspicion: Suspicion;
 };

@@ -27,6 +27,8 @@ export type DispatcherSettings = {
   readonly accessRetry: AccessRetry;
   /** Past any of them no fresh events are taken. */
   readonly order: OrderLimits;
+  /** What the rules of one event may cost, and again its request, in units of work. */
+  readonly eventWorkMax: number;
   readonly sender: Pick<SenderLimits, 'connectTimeoutMs' | 'headersTimeoutMs' | 'totalTimeoutMs'>;
 };
 
@@ -73,6 +75,16 @@ export const dispatcherEnv = {
     { unit: 'ms', minimum: 100 },
   ),
   DISPATCH_ACCESS_RETRY_MAX_MS: count('The longest such wait', 600_000, { unit: 'ms', minimum: 100 }),
+  DISPATCH_EVENT_WORK_MAX: count(
+    'What the rules of a destination may cost of one event, and again the templates of its request, in characters looked at or written, each some nanoseconds: an event that takes more becomes a dead letter',
+    2_000_000,
+    { minimum: 10_000 },
+  ),
+  DISPATCH_ROUND_WORK_MAX: count(
+    'What the rules of all destinations of one account may cost in one round of a thread, in the same unit: with more of it to do they let the other accounts go first',
+    2_000_000,
+    { minimum: 10_000 },
+  ),
   DISPATCH_VISITORS_WAITING_MAX: count(
     'Visitors of one destination with an event that is to be retried. Past this, or either of the next two, it takes no fresh events until its retries have made room. Of destinations with order `visitor`',
     100_000,
@@ -106,6 +118,7 @@ export function readDispatcherSettings(env: Static<TObject<typeof dispatcherEnv>
       eventsMax: env.DISPATCH_PARKED_EVENTS_MAX,
       bytesMax: env.DISPATCH_PARKED_BYTES_MAX,
     },
+    eventWorkMax: env.DISPATCH_EVENT_WORK_MAX,
     sender: {
       connectTimeoutMs: env.DISPATCH_CONNECT_TIMEOUT_MS,
       headersTimeoutMs: env.DISPATCH_HEADERS_TIMEOUT_MS,

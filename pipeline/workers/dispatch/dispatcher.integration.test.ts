@@ -9,6 +9,7 @@ import { httpEntity } from '../../testing/account-config.ts';
 import { idsOf, startScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
 import type { ScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
 import { until } from '../../testing/until.ts';
+import { setAsideReason } from '../worker/suspicion.ts';
 import { createDispatcherRig } from './testing/dispatcher-rig.ts';
 import type { DispatcherRig } from './testing/dispatcher-rig.ts';
 
@@ -478,4 +479,38 @@ test('dispatcher: health: is restored and goes on', async () => {
   await rig.send(numbered(3, 'f'));
   await idle();
   expect(await rig.counted()).toEqual([5, 0, 0, 0]);
+});
+
+test('dispatcher: an event whose rules take more work than an event may is a dead letter, and the others go on in their rounds', async () => {
+  const logic = { condition: { property: 'event.event', operator: 'Contains', value: 'y'.repeat(3_000) } };
+  rig.configure({
+    destinations: [httpEntity(rig.destinationId, `${sink.url}/hook`)],
+    mappings: [{ id: 'm', destinationId: rig.destinationId, priority: 1, isEnabled: true, logic, action: 'stop' }],
+  });
+  await rig.start({ eventWorkMax: 10_000 });
+  const name = 'x'.repeat(3_000);
+  await rig.send([{ id: 'before' }, { id: 'heavy', name }, { id: 'again', name }, { id: 'after' }]);
+  await idle();
+  expect(sink.taken('/hook').toSorted()).toEqual(['after', 'before']);
+  const letters = await rig.deadLetters();
+  expect(letters.map(({ event }) => event.event.id).toSorted()).toEqual(['again', 'heavy']);
+  expect(letters[0]).toMatchObject({ attempts: 0, reason: expect.stringContaining('more than the 10000 units') });
+});
+
+test('dispatcher: frames that are suspected are worked on one at a time, and what was set aside is a dead letter', async () => {
+  await rig.send([{ id: 'deadly' }, { id: 'beside' }]);
+  for (const id of ['a', 'b', 'c']) await rig.send([{ id }]);
+  const [first = 0, second = 0, , last = 0] = rig.frameSeqs;
+  await rig.start({ suspicion: { watched: { from: first, to: last }, setAside: [first] } });
+  await idle();
+  expect(sink.taken('/hook')).toEqual(['a', 'b', 'c']);
+  const letters = await rig.deadLetters();
+  expect(letters.map(({ event, reason }) => `${event.event.id}: ${reason}`).toSorted()).toEqual([
+    `beside: ${setAsideReason}`,
+    `deadly: ${setAsideReason}`,
+  ]);
+  expect(rig.turns).toContainEqual({ from: second, to: second });
+  expect(rig.turns.filter((frames) => frames !== undefined && frames.to > second && frames.from < frames.to)).toEqual(
+    [],
+  );
 });

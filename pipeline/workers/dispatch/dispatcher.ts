@@ -1,5 +1,8 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { DeliveryOrder, OfferedDestination } from '../../../shared/destinations/common-settings.ts';
 import { parkedTier } from '../../../shared/contracts/events/retry-record.ts';
+import { OverBudgetError, Work } from '../../../shared/routing/values/work.ts';
+import type { Decision, DispatchPlan } from '../../../shared/routing/dispatch-plan.ts';
 import { withDeadline } from '../../../shared/runtime/deadline.ts';
 import { openPullConsumer } from '../../../shared/nats/consume/pull-consumer.ts';
 import type { PullConsumer } from '../../../shared/nats/consume/pull-consumer.ts';
@@ -110,6 +113,8 @@ const releasedTogetherMax = 256;
 const parkedForProbeMax = 256;
 /** How often to look for what nothing tells of: room in the retry log, the end of what is drained. */
 const lookEveryMs = 100;
+/** How often to look whether a frame that is watched is done, in ms. */
+const watchEveryMs = 20;
 /** How long what is under way may take before a new `order` applies, in ms. */
 const orderChangeMs = 15_000;
 /** How long the end may wait for the log to store the last counts, in ms. */
@@ -142,6 +147,10 @@ export class Dispatcher {
   /** Writes to the log that events wait for. */
   #writes = 0;
   #isConfirming = false;
+  /** Whether frames are suspected of what befell an earlier dispatcher. */
+  #isWatching: boolean;
+  /** Of the frames of the account's log that were taken; 0 before the first. */
+  #newestSeq = 0;
   /** Events parked when the breaker opened last. */
   #parkedAtProbe = 0;
   #isAccessRefused = false;
@@ -154,6 +163,7 @@ export class Dispatcher {
     this.#options = options;
     this.#counts = counts;
     this.#parts = parts;
+    this.#isWatching = options.suspicion.watched !== undefined;
     this.done = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -213,7 +223,7 @@ export class Dispatcher {
 
   async #run(): Promise<void> {
     while (this.#isAtWork) {
-      this.#options.beginTurn();
+      this.#beginTurn();
       const target = this.#options.target();
       for (const tier of this.#parts.retryWriter.takeTiersStored()) this.#parts.retries.stored(tier);
       this.#readEvents(target);
@@ -235,16 +245,38 @@ export class Dispatcher {
 
   async #takeFrames(): Promise<void> {
     for (;;) {
-      const messages = await this.#parts.pullConsumer.take(framesPerTake);
+      await this.#untilWatchedIsDone();
+      const messages = await this.#parts.pullConsumer.take(this.#isWatching ? 1 : framesPerTake);
       if (messages.length === 0 || this.#state.kind !== 'running') return;
-      this.#options.beginTurn();
+      this.#newestSeq = Math.max(this.#newestSeq, ...messages.map(({ seq }) => seq));
+      this.#isWatching &&= this.#newestSeq <= (this.#options.suspicion.watched?.to ?? 0);
+      this.#beginTurn();
       for (const message of messages) this.#takeFrame(message);
       this.#wakeup.ring();
     }
   }
 
+  /**
+   * A turn about the frame of the account's log that is in flight by itself; about no frame where there is none; else about
+   * all that were taken: which of them it is only matters once one was there when a thread died.
+   */
+  #beginTurn(): void {
+    const { onlySeq, isEmpty } = this.#parts.inbox;
+    const to = onlySeq ?? this.#newestSeq;
+    this.#options.beginTurn(isEmpty || to === 0 ? undefined : { from: onlySeq ?? 1, to });
+  }
+
+  /** Frames that are watched are worked on one at a time. */
+  async #untilWatchedIsDone(): Promise<void> {
+    while (this.#isWatching && !this.#parts.inbox.isEmpty && this.#state.kind === 'running') await wait(watchEveryMs);
+  }
+
   #takeFrame(message: LogMessage): void {
-    const { inbox } = this.#parts;
+    const { inbox, outbox } = this.#parts;
+    if (this.#options.suspicion.setAside.includes(message.seq)) {
+      this.#whenStored(outbox.deadLetterSetAside(message.data), () => inbox.pass(message));
+      return;
+    }
     const target = this.#options.target();
     // A destination that is switched off moves on with its account and is sent nothing, then or later: what it missed
     // can be replayed by command.
@@ -302,7 +334,12 @@ export class Dispatcher {
   #readEvents(target: DispatchTarget | undefined): void {
     // Rules and settings that cannot be read decide nothing.
     if (target === undefined || (target.prepared === undefined && target.destination.isEnabled)) return;
+    const { accountId, shares } = this.#options;
     while (this.#wantsEvents(target)) {
+      if (!shares.mayWork(accountId)) {
+        shares.whenNextRound(() => this.#wakeup.ring());
+        return;
+      }
       const read = this.#parts.inbox.next();
       if (read === undefined) return;
       if (read instanceof DispatchItem) this.#admitFresh(read, target);
@@ -332,8 +369,11 @@ export class Dispatcher {
   #admit(item: DispatchItem, { plan, prepared }: DispatchTarget, isLast: boolean): void {
     const { inbox, sending, outbox, visitorOrder } = this.#parts;
     this.#counts.events += 1;
-    const decision = plan?.decide(item.head, item);
+    const decision = plan === undefined ? undefined : this.#decide(item, plan);
     switch (decision?.kind) {
+      case 'over-budget':
+        this.#whenStored(outbox.deadLetterOverBudget(item, decision.reason), () => inbox.settle(item));
+        return;
       case 'send':
         if (decision.mapped !== undefined) item.mapped = decision.mapped;
         if (prepared?.accepts?.(item) === false) {
@@ -342,6 +382,7 @@ export class Dispatcher {
         }
         if (isLast && !this.#mayGoNext(item)) return;
         item.group = prepared?.groupOf?.(item);
+        item.work = new Work(this.#options.settings.eventWorkMax);
         sending.add(item);
         return;
       case 'stop':
@@ -356,6 +397,24 @@ export class Dispatcher {
     }
     if (item.lane === 'retried') visitorOrder?.done(item.head, item.follower);
     inbox.skip(item);
+  }
+
+  #decide(
+    item: DispatchItem,
+    plan: DispatchPlan,
+  ): Decision | { readonly kind: 'over-budget'; readonly reason: string } {
+    const { accountId, shares, settings } = this.#options;
+    const work = new Work(settings.eventWorkMax);
+    item.work = work;
+    try {
+      return plan.decide(item.head, item);
+    } catch (error) {
+      if (!(error instanceof OverBudgetError)) throw error;
+      return { kind: 'over-budget', reason: error.message };
+    } finally {
+      item.work = undefined;
+      if (work.spent > 0) shares.spend(accountId, work.spent);
+    }
   }
 
   /** Whether nothing of the event's visitor waits. Otherwise the event is taken care of. */
@@ -421,7 +480,7 @@ export class Dispatcher {
 
   #settleBatch(batch: Batch, delivered: Delivered): void {
     if (!this.#isAtWork) return;
-    this.#options.beginTurn();
+    this.#beginTurn();
     const { inbox, sending, outbox } = this.#parts;
     this.#observe(batch, delivered);
     const hasOpened = sending.ended(batch, delivered);

@@ -1,3 +1,4 @@
+import { noSuspicion } from '../worker/suspicion.ts';
 import { randomBytes, randomUUID } from 'node:crypto';
 import pino from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -28,6 +29,7 @@ import { testTopology } from '../../../shared/testing/test-topology.ts';
 import { accountConfig } from '../../testing/account-config.ts';
 import { until } from '../../testing/until.ts';
 import { createAccountPlans } from '../../threads/account-plans.ts';
+import { AccountShares } from './account-shares.ts';
 import { createSourceActivity } from './health/source-activity.ts';
 import { createDeliveryTimings } from './sending/delivery-timings.ts';
 import { defaultSettings } from './testing/dispatcher-rig.ts';
@@ -155,10 +157,12 @@ test('notices: each lead is fetched with the token and taken in as an event, wha
     outcomes: { record: () => undefined },
     settings: { instanceId: 'test', partitions, dispatcher },
     timings: createDeliveryTimings(),
+    shares: new AccountShares(Infinity),
     createSender: (connectionsMax) =>
       createSender({ rules, lookupFor, limits: { connectionsMax, ...dispatcher.sender } }),
     logger: pino({ level: 'silent' }),
     beginTurn: () => undefined,
+    suspicion: noSuspicion,
   });
 
   await notify({ lead: '1001' });

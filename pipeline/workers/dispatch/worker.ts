@@ -22,7 +22,16 @@ export type DispatcherSpec = {
   readonly publishedAtMs: number;
 };
 
-type Shared = 'connection' | 'health' | 'createSender' | 'sourceActivity' | 'timings' | 'logger' | 'beginTurn';
+type Shared =
+  | 'connection'
+  | 'health'
+  | 'createSender'
+  | 'sourceActivity'
+  | 'timings'
+  | 'shares'
+  | 'logger'
+  | 'beginTurn'
+  | 'suspicion';
 
 type DispatcherHost = Pick<DispatcherOptions, Shared> & {
   readonly plans: { target(accountId: string, destinationId: string): DispatchTarget | undefined };
@@ -97,8 +106,10 @@ export const dispatcherWorker = defineWorker({
       createSender,
       sourceActivity: host.sourceActivity,
       timings: host.timings,
+      shares: host.shares,
       logger: host.logger,
-      beginTurn: () => host.beginTurn(),
+      suspicion: host.suspicion,
+      beginTurn: (frames) => host.beginTurn(frames),
       target: () => plans.target(accountId, destinationId),
       retryPolicy: createRetryPolicy(settings.dispatcher.retryWindowMs, settings.dispatcher.accessRetry.minMs),
       noteOutcome: (note) => outcomes.record(note),

@@ -23,7 +23,7 @@ export type RecorderOptions = Omit<RecorderContext, 'counts' | 'signal'>;
  * holds what comes. It never holds up anything else: where it falls too far behind it leaves events out, counted.
  */
 export async function startRecentEventsRecorder(options: RecorderOptions): Promise<Actor<RecorderStat>> {
-  const { connection, settings, logger, beginTurn } = options;
+  const { connection, settings, logger, beginTurn, suspicion } = options;
   const consumer = recorderConsumer(settings);
   const reader = await openFrameReader({
     connection,
@@ -32,6 +32,7 @@ export async function startRecentEventsRecorder(options: RecorderOptions): Promi
     logger,
     fields: { consumer: consumer.name },
     beginTurn,
+    suspicion,
   });
   const context: RecorderContext = { ...options, counts: createRecorderCounts(), signal: reader.signal };
   const trimmer = startTrimmer(context);

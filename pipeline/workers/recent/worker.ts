@@ -8,7 +8,7 @@ import { startRecentEventsRecorder } from './recorder.ts';
 /** Keeps the view of recent events; there is one. */
 export type RecorderSpec = { readonly kind: 'recorder' };
 
-type RecorderHost = Pick<RecorderContext, 'connection' | 'pool' | 'logger' | 'beginTurn'> & {
+type RecorderHost = Pick<RecorderContext, 'connection' | 'pool' | 'logger' | 'beginTurn' | 'suspicion'> & {
   readonly settings: { readonly recent: RecentSettings };
 };
 
@@ -28,12 +28,13 @@ export const recorderWorker = defineWorker({
   families: {},
   gauges: recorderGauges,
   framesRead: undefined,
-  start: (_spec: RecorderSpec, { connection, pool, logger, settings, beginTurn }: RecorderHost) =>
+  start: (_spec: RecorderSpec, { connection, pool, logger, settings, beginTurn, suspicion }: RecorderHost) =>
     startRecentEventsRecorder({
       connection,
       pool,
       logger,
       settings: settings.recent.events,
       beginTurn,
+      suspicion,
     }),
 });

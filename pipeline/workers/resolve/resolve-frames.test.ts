@@ -1,3 +1,4 @@
+import { noSuspicion } from '../worker/suspicion.ts';
 import pino from 'pino';
 import { expect, test } from 'vitest';
 import { decodeResolved } from '../../../shared/contracts/events/resolved-event.ts';
@@ -47,6 +48,7 @@ function createContext(): StepContext {
     counts: createResolverCounts(),
     signal: new AbortController().signal,
     beginTurn: () => undefined,
+    suspicion: noSuspicion,
   };
 }
 

@@ -1,3 +1,4 @@
+import type { FrameRange, Suspicion } from '../worker/suspicion.ts';
 import { zeros } from '../worker/define-worker.ts';
 import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
 import type { Predecessors } from '../../../shared/nats/messages/predecessors.ts';
@@ -55,7 +56,7 @@ export const createResolverCounts = (): ResolverCounts => zeros(resolverCounters
 export type ResolverContext = {
   readonly partition: number;
   readonly connection: LogConnection;
-  readonly visitors: VisitorStore;
+  readonly visitors: Pick<VisitorStore, 'resolve'>;
   readonly plans: (accountId: string) => ResolvePlan | undefined;
   readonly settings: ResolverSettings;
   readonly logger: Logger;
@@ -66,5 +67,7 @@ export type ResolverContext = {
   /** Aborted when the resolver has to end at once. */
   readonly signal: AbortSignal;
   /** Notes that it is the actor's turn, which each piece of its work begins with: see the thread's black box. */
-  beginTurn(): void;
+  beginTurn(frames?: FrameRange): void;
+  /** What is suspected of its frames since an earlier actor died with its thread. */
+  readonly suspicion: Suspicion;
 };

@@ -8,6 +8,8 @@ import { streams } from '../../../shared/nats/streams/topology.ts';
 import type { Actor } from '../worker/define-worker.ts';
 import { openFrameReader, runConsumerWorker } from '../worker/consumer-worker.ts';
 import type { FrameReader } from '../worker/consumer-worker.ts';
+import { setAsideReason } from '../worker/suspicion.ts';
+import type { FrameRange } from '../worker/suspicion.ts';
 import { EventsLostError } from './checkpoint-writer.ts';
 import { keepDeadLetters } from './dead-letters.ts';
 import { createDeduplication } from './deduplication.ts';
@@ -35,8 +37,14 @@ const bufferedFramesMax = 32;
  * became is in the log; after a crash the ids of what is there already keep it from being written twice.
  */
 export async function startResolver(options: ResolverOptions): Promise<Actor<ResolverStat>> {
-  const { partition, connection, settings, logger, beginTurn } = options;
+  const { partition, connection, settings, logger, suspicion } = options;
   const counts = createResolverCounts();
+  // Each turn is about the frames that were taken last.
+  let frames: FrameRange | undefined;
+  const beginTurn = (taken: FrameRange | undefined = frames): void => {
+    frames = taken;
+    options.beginTurn(taken);
+  };
   const consumer: DurableConsumer = {
     stream: streams.ingest,
     name: resolverConsumer(partition),
@@ -55,12 +63,18 @@ export async function startResolver(options: ResolverOptions): Promise<Actor<Res
     logger,
     fields: { partition },
     beginTurn,
+    suspicion,
+    setAside: ({ data, seq }) => {
+      const letter = { payload: data, reason: setAsideReason, seq, line: undefined };
+      return keepDeadLetters(context, [letter]);
+    },
     onLost: () => {
       counts.lost_frames += 1;
     },
   });
   const context: ResolverContext = {
     ...options,
+    beginTurn,
     deduplication: createDeduplication(settings.deduplication),
     predecessors: createPredecessors(),
     allowance: new VisitorAllowance(settings.visitorShare),
@@ -141,6 +155,8 @@ class Resolver {
   async #resolve(): Promise<void> {
     let publishing: Promise<void> = Promise.resolve();
     for (;;) {
+      // With what is watched nothing else is under way.
+      if (this.#reader.isWatching) await publishing;
       const messages = await this.#take();
       if (messages.length === 0) return publishing;
       await this.#verify();

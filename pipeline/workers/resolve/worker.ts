@@ -9,7 +9,7 @@ import { startResolver } from './resolver.ts';
 /** Resolves the events of one partition. */
 export type ResolverSpec = { readonly kind: 'resolver'; readonly partition: number };
 
-type ResolverHost = Pick<ResolverContext, 'connection' | 'visitors' | 'logger' | 'beginTurn'> & {
+type ResolverHost = Pick<ResolverContext, 'connection' | 'visitors' | 'logger' | 'beginTurn' | 'suspicion'> & {
   readonly plans: { resolvePlan(accountId: string): ResolvePlan | undefined };
   readonly settings: { readonly resolver: ResolverSettings };
 };
@@ -37,6 +37,7 @@ export const resolverWorker = defineWorker({
       logger: host.logger,
       plans: (accountId) => plans.resolvePlan(accountId),
       settings: settings.resolver,
-      beginTurn: () => host.beginTurn(),
+      suspicion: host.suspicion,
+      beginTurn: (frames) => host.beginTurn(frames),
     }),
 });

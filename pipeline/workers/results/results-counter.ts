@@ -19,7 +19,7 @@ export type ResultsCounterOptions = Omit<ResultsContext, 'counts' | 'signal'>;
  * what is written twice is written once. While the database is away the log holds what comes. It holds up nothing else.
  */
 export async function startResultsCounter(options: ResultsCounterOptions): Promise<Actor<ResultsStat>> {
-  const { accountId, connection, settings, logger, publishedAtMs, beginTurn } = options;
+  const { accountId, connection, settings, logger, publishedAtMs, beginTurn, suspicion } = options;
   // Should the consumer be lost it is made again at the place it had.
   let nextSeq: number | undefined;
   const consumer = accountConsumer(options, () =>
@@ -32,6 +32,7 @@ export async function startResultsCounter(options: ResultsCounterOptions): Promi
     logger,
     fields: { accountId },
     beginTurn,
+    suspicion,
   });
   const context: ResultsContext = { ...options, counts: createResultsCounts(), signal: reader.signal };
   const counter = new ResultsCounter(context, reader, (seq) => {

@@ -15,7 +15,7 @@ export type ResultsSpec = {
   readonly publishedAtMs: number;
 };
 
-type ResultsHost = Pick<ResultsContext, 'connection' | 'pool' | 'logger' | 'beginTurn'> & {
+type ResultsHost = Pick<ResultsContext, 'connection' | 'pool' | 'logger' | 'beginTurn' | 'suspicion'> & {
   readonly settings: { readonly results: ResultsSettings };
   readonly plans: { resultsPlan(accountId: string): ResultsPlan | undefined };
 };
@@ -42,7 +42,7 @@ export const resultsWorker = defineWorker({
   framesRead: undefined,
   start: (
     { accountId, publishedAtMs }: ResultsSpec,
-    { connection, pool, logger, settings, plans, beginTurn }: ResultsHost,
+    { connection, pool, logger, settings, plans, beginTurn, suspicion }: ResultsHost,
   ) =>
     startResultsCounter({
       accountId,
@@ -53,5 +53,6 @@ export const resultsWorker = defineWorker({
       settings: settings.results,
       plan: () => plans.resultsPlan(accountId),
       beginTurn,
+      suspicion,
     }),
 });

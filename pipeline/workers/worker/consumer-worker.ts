@@ -8,6 +8,8 @@ import { noticeLosses } from '../../../shared/nats/messages/lost-messages.ts';
 import { withDeadline } from '../../../shared/runtime/deadline.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Actor } from './define-worker.ts';
+import { rangeOf } from './suspicion.ts';
+import type { FrameRange, Suspicion } from './suspicion.ts';
 
 export type FrameReaderOptions = {
   readonly connection: LogConnection;
@@ -17,7 +19,11 @@ export type FrameReaderOptions = {
   readonly logger: Logger;
   /** Say in the log whose consumer it is. */
   readonly fields: Readonly<Record<string, unknown>>;
-  beginTurn(): void;
+  /** Notes that it is the actor's turn, and what frames it is about. */
+  beginTurn(frames?: FrameRange): void;
+  readonly suspicion: Suspicion;
+  /** Keeps a frame that is not to be worked on. Without it such a frame is passed over: it stays in its log. */
+  setAside?(frame: LogMessage): Promise<void>;
   /** Called whenever a frame is missing that the log had acknowledged; without it nobody looks. */
   onLost?(): void;
 };
@@ -44,11 +50,13 @@ export class FrameReader {
   readonly #options: FrameReaderOptions;
   readonly #inFlight = new Set<LogMessage>();
   readonly #abort = new AbortController();
+  #isWatching: boolean;
 
   constructor(pullConsumer: PullConsumer, options: FrameReaderOptions) {
     this.#pullConsumer = pullConsumer;
     this.#options = options;
     this.handedOutSeq = pullConsumer.handedOutSeq;
+    this.#isWatching = options.suspicion.watched !== undefined;
   }
 
   /** Aborted when the actor has to end at once. */
@@ -63,10 +71,26 @@ export class FrameReader {
 
   /** Waits for at least one frame and returns up to `max`; [] when closed. A turn of the actor begins. */
   async take(max: number): Promise<readonly LogMessage[]> {
-    const frames = await this.#pullConsumer.take(max);
-    for (const frame of frames) this.#inFlight.add(frame);
-    this.#options.beginTurn();
-    return frames;
+    const { suspicion, beginTurn, setAside } = this.#options;
+    for (;;) {
+      const taken = await this.#pullConsumer.take(this.#isWatching ? 1 : max);
+      for (const frame of taken) this.#inFlight.add(frame);
+      this.#isWatching &&= !taken.some(({ seq }) => seq > (suspicion.watched?.to ?? 0));
+      const frames = taken.filter(({ seq }) => !suspicion.setAside.includes(seq));
+      for (const frame of taken) {
+        if (frames.includes(frame)) continue;
+        await setAside?.(frame);
+        this.finish([frame]);
+      }
+      if (frames.length === 0 && taken.length > 0) continue;
+      beginTurn(rangeOf(frames));
+      return frames;
+    }
+  }
+
+  /** Whether frames are suspected of what befell the actor before: they are worked on one at a time. */
+  get isWatching(): boolean {
+    return this.#isWatching;
   }
 
   /** All that the frames became is where it belongs. */

@@ -1,3 +1,4 @@
+import type { Work } from '../../routing/values/work.ts';
 import type { EventHead } from '../../contracts/events/resolved-event.ts';
 import type { ResolvedEvent } from '../../contracts/events/resolved-event.ts';
 import type { JsonObject } from '../../runtime/json.ts';
@@ -52,6 +53,8 @@ export type OutboundEvent = {
   readonly json?: string | undefined;
   /** Name and properties after mapping; without one the event's own. */
   readonly mapped?: { readonly eventName: string; readonly properties: JsonObject } | undefined;
+  /** What rules and templates may still cost of the event; undefined where that is not counted. */
+  readonly work?: Work | undefined;
 };
 
 /** A destination's settings turned into functions, once a revision. */

@@ -19,10 +19,10 @@ export function templateSetting(text: string, key: string): Template {
 }
 
 /** What templates of settings look at: the event as a mapping made it, where one applies, and its visitor. */
-export function templateSubject({ resolved, mapped }: OutboundEvent): Subject {
+export function templateSubject({ resolved, mapped, work }: OutboundEvent): Subject {
   const { event, visitor } = resolved;
-  if (mapped === undefined) return { event, visitor };
-  return { event: { ...event, event: mapped.eventName, event_properties: mapped.properties }, visitor };
+  if (mapped === undefined) return { event, visitor, work };
+  return { event: { ...event, event: mapped.eventName, event_properties: mapped.properties }, visitor, work };
 }
 
 const urlCharactersMax = 8_192;

@@ -116,7 +116,9 @@ function compileRow({ property, map, modification }: MappingRow, salt: string, f
   return {
     property,
     fill(properties, subject) {
-      const value = modify(template.render(subject));
+      const rendered = template.render(subject);
+      subject.work?.spend(1 + (typeof rendered === 'string' ? rendered.length : 0));
+      const value = modify(rendered);
       if (value !== undefined) set(properties, value);
     },
   };

@@ -18,7 +18,7 @@ export type Template = {
  * space inside the braces means nothing. Text without braces is sent as it is, and so is a brace that closes nowhere.
  * A template that is one placeholder keeps the value's type: `{{event.event_properties.price}}` stays a number, and a
  * path that leads nowhere stays undefined. Within other text a missing value or null is empty, and a list or object is
- * written as JSON. At most 10,000 characters and 100 placeholders. Throws PlanError naming the field.
+ * written as JSON. What it writes is work of the subject. At most 10,000 characters and 100 placeholders. Throws PlanError naming the field.
  */
 export function compileTemplate(template: string, field: string): Template {
   if (template.length > templateCharactersMax) {
@@ -29,7 +29,13 @@ export function compileTemplate(template: string, field: string): Template {
     throw new PlanError(field, `must have at most ${templatePlaceholdersMax} placeholders`);
   }
   const renderText: Template['renderText'] = (subject, encode = writeValue) =>
-    parts.map((part) => (isPlaceholder(part) ? encode(part(subject)) : part)).join('');
+    parts
+      .map((part) => {
+        const text = isPlaceholder(part) ? encode(part(subject)) : part;
+        subject.work?.spend(1 + text.length);
+        return text;
+      })
+      .join('');
   const [only, ...others] = parts;
   const isOnePlaceholder = only !== undefined && isPlaceholder(only) && others.length === 0;
   return { render: isOnePlaceholder ? only : (subject) => renderText(subject), renderText };

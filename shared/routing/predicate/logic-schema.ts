@@ -24,6 +24,8 @@ export type Logic =
 export const logicDepthMax = 16;
 /** Conditions and joins one logic may have in all. */
 export const logicNodesMax = 1_000;
+/** Conditions with a regular expression among them: each is made into a table when the rules are read. */
+export const logicExpressionsMax = 100;
 
 const scalar = Type.Union([Type.String({ maxLength: operandTextMax }), Type.Number(), Type.Boolean(), Type.Null()]);
 

@@ -1,6 +1,6 @@
 import type { OperandKind, Range, Scalar } from './operands.ts';
 import { listOperand, numberOperand, rangeOperand, scalarOperand, spanOperand, textOperand } from './operands.ts';
-import { compileRegex } from '../values/regex.ts';
+import { compileRegex, searchedCharactersMax } from '../values/regex.ts';
 import { isFalsyForm, numberForm, spanForm, textForm } from '../values/value-forms.ts';
 
 /** How a condition compares a property with its value. */
@@ -9,6 +9,8 @@ export type Operator = {
   readonly summary: string;
   /** What the condition's `value` is; where it is nothing, it is not looked at: it may be anything or absent. */
   readonly takes: OperandKind;
+  /** What it costs to compare a text of so many characters with the value, in units of work. */
+  unitsOf(value: unknown): (characters: number) => number;
   /** Reads the condition's value once. Throws PlanError naming `field` where the value does not fit. */
   compile(value: unknown, field: string): Test;
 };
@@ -24,8 +26,18 @@ export type Operator = {
 export const operators = {
   Is: comparing('value', 'The property equals the value; a number equals text that is the same number.', is),
   IsNot: comparing('value', 'The property is there and does not equal the value.', negated(is)),
-  Contains: comparing('text', 'The text holds the value somewhere; a list has it as one of its items.', contains),
-  DoesNotContain: comparing('text', 'The text, or list, is there and does not hold the value.', negated(contains)),
+  Contains: comparing(
+    'text',
+    'The text holds the value somewhere; a list has it as one of its items.',
+    contains,
+    searchUnits,
+  ),
+  DoesNotContain: comparing(
+    'text',
+    'The text, or list, is there and does not hold the value.',
+    negated(contains),
+    searchUnits,
+  ),
   StartsWith: comparing('text', 'The text begins with the value.', (value, field) => {
     const start = textOperand(value, field);
     return textThat((text) => text.startsWith(start));
@@ -50,8 +62,14 @@ export const operators = {
     'list',
     'Its text occurs within one of the values (Contains, turned round); of a list, one item.',
     isFoundIn,
+    foundInUnits,
   ),
-  IsNotFoundIn: comparing('list', 'There, and its text occurs within none of the values.', negated(isFoundIn)),
+  IsNotFoundIn: comparing(
+    'list',
+    'There, and its text occurs within none of the values.',
+    negated(isFoundIn),
+    foundInUnits,
+  ),
   IsTrue: asking('True, or the text "true".', (actual) => isBoolean(actual, 'true')),
   IsFalse: asking('False, or the text "false".', (actual) => isBoolean(actual, 'false')),
   IsBefore: dated('Earlier than the value; a date alone means before that UTC day.', (ms, value) => ms < value.startMs),
@@ -64,13 +82,24 @@ export const operators = {
     (ms, value) => ms <= value.endMs,
   ),
   IsOnOrAfter: dated('Not earlier than the value; a date alone includes that day.', (ms, value) => ms >= value.startMs),
-  MatchesRegex: comparing('expression', 'The text matches the regular expression (RE2 syntax).', matches(false)),
-  MatchesRegexIgnoreCase: comparing('expression', 'As MatchesRegex, whatever the case.', matches(true)),
-  DoesNotMatchRegex: comparing('expression', 'There, and its text does not match.', negated(matches(false))),
+  MatchesRegex: comparing(
+    'expression',
+    'The text matches the regular expression (RE2 syntax).',
+    matches(false),
+    regexUnits,
+  ),
+  MatchesRegexIgnoreCase: comparing('expression', 'As MatchesRegex, whatever the case.', matches(true), regexUnits),
+  DoesNotMatchRegex: comparing(
+    'expression',
+    'There, and its text does not match.',
+    negated(matches(false)),
+    regexUnits,
+  ),
   DoesNotMatchRegexIgnoreCase: comparing(
     'expression',
     'As DoesNotMatchRegex, whatever the case.',
     negated(matches(true)),
+    regexUnits,
   ),
 } as const satisfies Readonly<Record<string, Operator>>;
 
@@ -84,12 +113,49 @@ export function isOperatorName(name: unknown): name is OperatorName {
 
 type CompileTest = Operator['compile'];
 
-function comparing(takes: Exclude<OperandKind, 'nothing'>, summary: string, compile: CompileTest): Operator {
-  return { summary, takes, compile };
+type UnitsOf = Operator['unitsOf'];
+
+function comparing(
+  takes: Exclude<OperandKind, 'nothing'>,
+  summary: string,
+  compile: CompileTest,
+  unitsOf: UnitsOf = readUnits,
+): Operator {
+  return { summary, takes, unitsOf, compile };
 }
 
 function asking(summary: string, test: Test): Operator {
-  return { summary, takes: 'nothing', compile: () => test };
+  return { summary, takes: 'nothing', unitsOf: readUnits, compile: () => test };
+}
+
+/** Characters that are compared as fast as one is looked up in a table. */
+const comparedTogether = 16;
+
+/** A text is read once, at most. */
+function readUnits(): (characters: number) => number {
+  return (characters) => 1 + characters / comparedTogether;
+}
+
+/** At worst the value is compared at each place of the text. */
+function searchUnits(value: unknown): (characters: number) => number {
+  const length = lengthOf(value);
+  return (characters) => 1 + characters * (1 + Math.min(length, characters) / comparedTogether);
+}
+
+/** The same with the parts exchanged. */
+function foundInUnits(value: unknown): (characters: number) => number {
+  const lengths = (Array.isArray(value) ? value : [value]).map(lengthOf);
+  const whole = lengths.reduce((sum, length) => sum + length, 0);
+  const longest = Math.max(0, ...lengths);
+  return (characters) => lengths.length + (characters > longest ? 0 : whole * (1 + characters / comparedTogether));
+}
+
+function regexUnits(): (characters: number) => number {
+  return (characters) => 1 + Math.min(characters, searchedCharactersMax);
+}
+
+function lengthOf(value: unknown): number {
+  return textForm(value)?.length ?? 0;
 }
 
 function negated(compile: CompileTest): CompileTest {

@@ -2,9 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Compile } from 'typebox/compile';
 import { sampleEvent } from '../../destinations/sdk/sample-event.ts';
-import { logicDepthMax, logicNodesMax, logicSchema } from './logic-schema.ts';
+import { logicDepthMax, logicExpressionsMax, logicNodesMax, logicSchema } from './logic-schema.ts';
 import type { Logic } from './logic-schema.ts';
 import { PlanError } from '../values/plan-error.ts';
+import { OverBudgetError, Work } from '../values/work.ts';
+import type { OperatorName } from './operators.ts';
 import { checkLogic, compilePredicate } from './predicate.ts';
 
 const subject = sampleEvent();
@@ -71,6 +73,29 @@ test('predicate: depth and size are bounded, however deep the logic', () => {
   const wide = (conditions: number): unknown => ({ OR: Array.from({ length: conditions }, () => no) });
   expect(checkLogic(wide(logicNodesMax - 1))).toEqual([]);
   expect(checkLogic(wide(logicNodesMax))[0]?.problem).toContain('at most');
+});
+
+test('predicate: regular expressions are bounded by themselves', () => {
+  const expression = { condition: { property: 'event.event', operator: 'MatchesRegex', value: 'a+' } };
+  const many = (count: number): unknown => ({ OR: Array.from({ length: count }, () => expression) });
+  expect(checkLogic(many(logicExpressionsMax))).toEqual([]);
+  expect(checkLogic(many(logicExpressionsMax + 1))[0]).toMatchObject({
+    field: `logic.OR[${logicExpressionsMax}].condition.operator`,
+  });
+});
+
+test.each<[string, OperatorName, unknown, number]>([
+  ['an expression: each letter it searches', 'MatchesRegex', 'z', 4_097],
+  ['a text to be found: its letters at every place', 'Contains', 'z'.repeat(160), 110_001],
+  ['texts to be found in: their letters', 'IsFoundIn', ['z'.repeat(160), 'y'], 2],
+  ['a start: next to nothing', 'StartsWith', 'z', 626],
+])('predicate: work of %s', (_, operator, value, units) => {
+  const long = sampleEvent({ event: 'a'.repeat(10_000) });
+  const holds = compilePredicate({ condition: { property: 'event.event', operator, value } });
+  const work = new Work(units);
+  expect(holds({ ...long, work })).toBe(false);
+  expect(work.spent).toBe(units);
+  expect(() => holds({ ...long, work })).toThrow(OverBudgetError);
 });
 
 test('predicate: any JSON compiles to a predicate or is refused with a problem', () => {

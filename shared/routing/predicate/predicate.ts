@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../runtime/json.ts';
-import { logicDepthMax, logicNodesMax } from './logic-schema.ts';
+import { logicDepthMax, logicExpressionsMax, logicNodesMax } from './logic-schema.ts';
 import { isOperatorName, operators } from './operators.ts';
 import { PlanError, problemsOf } from '../values/plan-error.ts';
 import type { RuleProblem } from '../values/plan-error.ts';
@@ -11,11 +11,15 @@ export type Predicate = (subject: Subject) => boolean;
 
 /**
  * Compiles a logic: `{condition: {property, operator, value}}`, `{AND: […]}`, `{OR: […]}` or `{NOT: …}`, nested up to 16
- * deep and 1,000 in all. NOT turns its logic round, also for a missing property: NOT of `visitor.plan Is pro` holds for
+ * deep and 1,000 in all, of which 100 may be regular expressions. What looking costs is work of the subject. NOT turns its logic round, also for a missing property: NOT of `visitor.plan Is pro` holds for
  * a visitor without a plan, where `IsNot pro` does not. Throws PlanError naming the field inside the logic.
  */
 export function compilePredicate(logic: unknown, field = 'logic'): Predicate {
-  return compileNode(logic, field, { depth: 1, nodes: { left: logicNodesMax } });
+  return compileNode(logic, field, {
+    depth: 1,
+    nodes: { left: logicNodesMax },
+    expressions: { left: logicExpressionsMax },
+  });
 }
 
 /** What is wrong with a logic, for a check before it is stored: the first problem, or none. */
@@ -23,7 +27,11 @@ export function checkLogic(logic: unknown, field = 'logic'): readonly RuleProble
   return problemsOf(() => compilePredicate(logic, field));
 }
 
-type Budget = { readonly depth: number; readonly nodes: { left: number } };
+type Budget = {
+  readonly depth: number;
+  readonly nodes: { left: number };
+  readonly expressions: { left: number };
+};
 
 function compileNode(node: unknown, field: string, budget: Budget): Predicate {
   if (budget.depth > logicDepthMax) throw new PlanError(field, `is nested deeper than ${logicDepthMax}`);
@@ -34,7 +42,7 @@ function compileNode(node: unknown, field: string, budget: Budget): Predicate {
   const at = `${field}.${kind}`;
   switch (kind) {
     case 'condition':
-      return compileCondition(content, at);
+      return compileCondition(content, at, budget);
     case 'AND': {
       const parts = compileParts(content, at, inner);
       return (subject) => parts.every((holds) => holds(subject));
@@ -67,12 +75,31 @@ function compileParts(content: unknown, field: string, budget: Budget): readonly
   return content.map((part, index) => compileNode(part, `${field}[${index}]`, budget));
 }
 
-function compileCondition(condition: unknown, field: string): Predicate {
+function compileCondition(condition: unknown, field: string, { expressions }: Budget): Predicate {
   if (!isJsonObject(condition)) throw new PlanError(field, 'must be an object with property, operator and value');
   const { property, operator, value } = condition;
   if (typeof property !== 'string') throw new PlanError(`${field}.property`, 'must be a path, such as event.event');
   if (!isOperatorName(operator)) throw new PlanError(`${field}.operator`, 'must be the name of an operator');
   const read = compilePropertyPath(property, `${field}.property`);
+  if (operators[operator].takes === 'expression') expressions.left -= 1;
+  if (expressions.left < 0) {
+    throw new PlanError(
+      `${field}.operator`,
+      `is one regular expression too many: logic has at most ${logicExpressionsMax}`,
+    );
+  }
   const test = operators[operator].compile(value, `${field}.value`);
-  return (subject) => test(read(subject));
+  const unitsOf = operators[operator].unitsOf(value);
+  return (subject) => {
+    const actual = read(subject);
+    subject.work?.spend(unitsOfValue(actual, unitsOf));
+    return test(actual);
+  };
+}
+
+/** Of a list each item is compared. */
+function unitsOfValue(actual: unknown, unitsOf: (characters: number) => number): number {
+  if (typeof actual === 'string') return unitsOf(actual.length);
+  if (!Array.isArray(actual)) return unitsOf(0);
+  return actual.reduce<number>((sum, item) => sum + unitsOf(typeof item === 'string' ? item.length : 0), unitsOf(0));
 }

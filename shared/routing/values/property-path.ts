@@ -1,8 +1,12 @@
 import type { ResolvedEvent } from '../../contracts/events/resolved-event.ts';
 import { PlanError } from './plan-error.ts';
+import type { Work } from './work.ts';
 
 /** What rules and templates look at: the event, and the visitor as it was after the event. */
-export type Subject = Pick<ResolvedEvent, 'event' | 'visitor'>;
+export type Subject = Pick<ResolvedEvent, 'event' | 'visitor'> & {
+  /** What looking may cost; undefined where that is not counted, as in a trial on request. */
+  readonly work?: Work | undefined;
+};
 
 export type ReadProperty = (subject: Subject) => unknown;
 

@@ -38,6 +38,11 @@ test.each([
   ['a long body often', `(?:${'a?'.repeat(490)}){1000}`],
   ['a hidden body', String.raw`\Q[\E(?:[a]{30}[b]{30}[c]{30}){30}`],
   ['many large counts', 'a{900}b{900}c{900}'],
+  // What these have seen takes more states to tell than an automaton may have.
+  ['a count after what it may begin with', 'a[ab]{900}[cd]'],
+  ['another such count', 'a.{20}b'],
+  ['counts of all places at once', '.{900}.{900}[xy]$'],
+  ['such a count within a loop', '[ab]*a[ab]{900}[xc]$'],
 ])('regex: refuses %s, naming the field', (_, pattern) => {
   const compile = (): unknown => compileRegex(pattern, false, 'logic.condition.value');
   expect(compile).toThrow(PlanError);
@@ -94,8 +99,7 @@ test.each([
   ['(.*)(.*)(.*)(.*)(.*)[xy]$', 'a'.repeat(60_000)],
   ['(x+x+)+[yz]$', 'x'.repeat(60_000)],
   ['^(([a-z])+.)+[A-Z]([a-z])+$', 'a'.repeat(60_000)],
-  ['[ab]*a[ab]{900}[xc]$', 'abbab'.repeat(12_000)],
-  ['.{900}.{900}[xy]$', `${'ab'.repeat(30_000)}xz`],
+  ['.{100}[xy]$', `${'ab'.repeat(30_000)}xz`],
 ])('regex: hostile texts: %s: is answered', (pattern, text) => {
   expect(matches(pattern, text)).toBe(false);
 });

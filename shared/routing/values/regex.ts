@@ -1,8 +1,9 @@
 import { RE2JS } from 're2js';
 import { PlanError } from './plan-error.ts';
+import { createSearchAutomaton } from './search-automaton.ts';
 
 export const patternCharactersMax = 1_000;
-/** Instructions of the compiled program; a search costs at most this times the characters it looks at. */
+/** Instructions of the compiled program, from which the automaton that searches is made. */
 export const programSizeMax = 2_000;
 /** Longer text is searched in its first characters only, so that no event can hold a thread for long. */
 export const searchedCharactersMax = 4_096;
@@ -12,8 +13,9 @@ export type TextTest = (text: string) => boolean;
 /**
  * Compiles a regular expression that searches in linear time: RE2 syntax (https://github.com/google/re2/wiki/Syntax),
  * which is what JavaScript and Perl know without look-around and back-references. It matches anywhere in the text unless
- * `^` and `$` say otherwise. A pattern has at most 1,000 characters and may not unfold into too large a program
- * (`(\w{500}){2}`); of a text the first 4,096 characters are searched. Throws PlanError naming the field.
+ * `^` and `$` say otherwise. A pattern has at most 1,000 characters, may not unfold into too large a program
+ * (`(\w{500}){2}`), and has to fit into an automaton of bounded size, which `a.{20}b` does not: a search is then one look
+ * into a table for each character. Of a text the first 4,096 characters are searched. Throws PlanError naming the field.
  */
 export function compileRegex(pattern: string, ignoreCase: boolean, field: string): TextTest {
   if (pattern === '') throw new PlanError(field, 'must be a regular expression, not empty');
@@ -24,7 +26,11 @@ export function compileRegex(pattern: string, ignoreCase: boolean, field: string
   if (unfoldedSize(pattern) > programSizeMax) throw new PlanError(field, 'repeats too much: use smaller counts in { }');
   const expression = compile(pattern, ignoreCase, field);
   if (expression.programSize() > programSizeMax) throw new PlanError(field, 'is too large a regular expression');
-  return (text) => expression.test(text.length > searchedCharactersMax ? text.slice(0, searchedCharactersMax) : text);
+  const matches = createSearchAutomaton(expression);
+  if (matches === undefined) {
+    throw new PlanError(field, 'has to remember too much of the text: use smaller counts in { }, or * and + instead');
+  }
+  return (text) => matches(text, searchedCharactersMax);
 }
 
 function compile(pattern: string, ignoreCase: boolean, field: string): RE2JS {

@@ -10,6 +10,7 @@ import { headOf, parseResolved } from '../../../../shared/contracts/events/resol
 import type { ResolvedEvent } from '../../../../shared/contracts/events/resolved-event.ts';
 import type { OutboundEvent } from '../../../../shared/destinations/sdk/destination.ts';
 import type { Subject } from '../../../../shared/routing/values/property-path.ts';
+import type { Work } from '../../../../shared/routing/values/work.ts';
 import type { Follower } from '../parked/waiting-visitors.ts';
 import type { Attempted } from '../retry/retry-policy.ts';
 import type { FrameInFlight } from './frames-in-flight.ts';
@@ -42,6 +43,8 @@ export class DispatchItem implements OutboundEvent, Subject {
   readonly firstAttemptAtMs: number | undefined;
   readonly heldAtMs: number | undefined;
   mapped: OutboundEvent['mapped'];
+  /** Set while the rules decide about it, and anew for its request. */
+  work: Work | undefined;
   group: string | undefined;
   /** Set where it was parked. */
   follower: Follower | undefined;
@@ -119,6 +122,21 @@ export function readFrameLine(lines: readonly string[], index: number): ReadEven
     return head === undefined
       ? wholeEvent(parseResolved(withVisitor(line, visitorJson)))
       : { head, line, visitorJson, resolved: undefined };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads all of a line of a frame; undefined for one this build does not know. */
+export function readWholeLine(lines: readonly string[], index: number): ResolvedEvent | undefined {
+  const line = lines[index] ?? '';
+  try {
+    return parseResolved(
+      withVisitor(
+        line,
+        visitorElsewhere(line, (at) => lines[at]),
+      ),
+    );
   } catch {
     return undefined;
   }

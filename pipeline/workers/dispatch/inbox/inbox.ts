@@ -66,6 +66,16 @@ export class Inbox {
     return this.#unopened.length;
   }
 
+  /** The frame of the account's log that is in flight by itself, if one is. */
+  get onlySeq(): number | undefined {
+    const [only, another] = this.#frames.all;
+    return only !== undefined && another === undefined && only.source.kind === 'log' ? seqOf(only) : undefined;
+  }
+
+  get isEmpty(): boolean {
+    return this.#frames.all.length === 0;
+  }
+
   /** Bytes of the frames in flight. */
   get bytes(): number {
     return this.#frames.bytes;

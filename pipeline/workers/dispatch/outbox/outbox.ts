@@ -3,6 +3,8 @@ import { parkedTier } from '../../../../shared/contracts/events/retry-record.ts'
 import type { RetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
 import type { HealthKeeper } from '../health/health-keeper.ts';
 import type { SourceActivity } from '../health/source-activity.ts';
+import { setAsideReason } from '../../worker/suspicion.ts';
+import { readWholeLine, resolvedLines } from '../inbox/dispatch-item.ts';
 import type { DispatchItem } from '../inbox/dispatch-item.ts';
 import type { VisitorOrder } from '../parked/visitor-order.ts';
 import type { Attempted, RetryPolicy } from '../retry/retry-policy.ts';
@@ -39,8 +41,11 @@ export type OutboxCounts = Record<
   number
 >;
 
-/** Why an event became a dead letter: the destination said never, no attempt was left, or nobody can read it. */
-export const deadLetterReasons = ['refused', 'exhausted', 'unreadable'] as const;
+/**
+ * Why an event became a dead letter: the destination said never, no attempt was left, nobody can read it, or its rules take
+ * more work than an event may, or threads died while they worked on its frame.
+ */
+export const deadLetterReasons = ['refused', 'exhausted', 'unreadable', 'over_budget', 'set_aside'] as const;
 export type DeadLetterReason = (typeof deadLetterReasons)[number];
 
 /**
@@ -99,6 +104,15 @@ export class Outbox {
     }
   }
 
+  /** Keeps an event whose rules take too much work to decide about it. */
+  deadLetterOverBudget(item: DispatchItem, reason: string): Promise<void> {
+    const nowMs = Date.now();
+    const { attempts, firstAttemptAtMs: firstAttemptAt = nowMs, resolved: event } = item;
+    item.frame.isStarted = true;
+    this.#options.health.record('failed', 1);
+    return this.#deadLetter(item, 'over_budget', { attempts, firstAttemptAt, lastAttemptAt: nowMs, reason, event });
+  }
+
   /** Puts an event behind the others of its visitor that wait. */
   park(item: DispatchItem, order: VisitorOrder, attempted: Attempted = item, reason = behindAnother): Promise<unknown> {
     const { counts, retryWriter, observe } = this.#options;
@@ -129,6 +143,23 @@ export class Outbox {
     counts.dead_letters += 1;
     counts.dead_letters_unreadable += 1;
     return deadLetters.addUnreadable(Buffer.from(line), 'not a resolved event this build knows');
+  }
+
+  /** Keeps all of a frame of the account's log that is not to be worked on any more. */
+  async deadLetterSetAside(data: Uint8Array): Promise<void> {
+    const { counts, deadLetters } = this.#options;
+    const nowMs = Date.now();
+    const lines = resolvedLines(data);
+    counts.dead_letters += lines.length;
+    counts.dead_letters_set_aside += lines.length;
+    await Promise.all(
+      lines.map((line, index) => {
+        const event = readWholeLine(lines, index);
+        if (event === undefined) return deadLetters.addUnreadable(Buffer.from(line), setAsideReason);
+        const times = { firstAttemptAt: nowMs, lastAttemptAt: nowMs };
+        return deadLetters.add({ attempts: 0, ...times, reason: setAsideReason, event });
+      }),
+    );
   }
 
   /** Keeps a frame of the retry log this build cannot read. */

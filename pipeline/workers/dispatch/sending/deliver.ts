@@ -12,6 +12,7 @@ import type { RequestSummary } from '../../../../shared/contracts/events/dead-le
 import { classifyAnswer } from '../../../../shared/egress/classify-answer.ts';
 import { parseUrl } from '../../../../shared/egress/sender.ts';
 import type { SendFailure, SendResult, Sender } from '../../../../shared/egress/sender.ts';
+import { OverBudgetError } from '../../../../shared/routing/values/work.ts';
 import { textForm } from '../../../../shared/routing/values/value-forms.ts';
 import { isJsonObject } from '../../../../shared/runtime/json.ts';
 
@@ -250,7 +251,7 @@ function build(prepared: OfferedDestination, events: readonly OutboundEvent[]): 
     const request = prepared.buildRequest(events, Date.now());
     return parseUrl(request.url) !== undefined ? request : 'the request has no usable URL';
   } catch (error) {
-    if (error instanceof UnfitEventError) return error.message;
+    if (error instanceof UnfitEventError || error instanceof OverBudgetError) return error.message;
     return `building the request: ${error instanceof Error ? error.name : 'failed'}`;
   }
 }

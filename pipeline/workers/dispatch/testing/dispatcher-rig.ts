@@ -1,3 +1,5 @@
+import { noSuspicion } from '../../worker/suspicion.ts';
+import type { FrameRange, Suspicion } from '../../worker/suspicion.ts';
 import { randomBytes, randomUUID } from 'node:crypto';
 import pino from 'pino';
 import { sampleEvent } from '../../../../shared/destinations/sdk/sample-event.ts';
@@ -21,6 +23,7 @@ import { createSecretBox } from '../../../../shared/contracts/config/secrets.ts'
 import { createAccountPlans } from '../../../threads/account-plans.ts';
 import { accountConfig } from '../../../testing/account-config.ts';
 import type { TestCollections } from '../../../../shared/testing/test-account-config.ts';
+import { AccountShares } from '../account-shares.ts';
 import { dispatcherEnv, readDispatcherSettings } from '../dispatcher-settings.ts';
 import type { DispatcherSettings } from '../dispatcher-settings.ts';
 import type { OutcomeNote } from '../outbox/outcome-observer.ts';
@@ -47,7 +50,10 @@ export type TestEvent = {
   readonly test?: boolean;
 };
 
-type OwnSettings = Partial<DispatcherSettings> & { readonly retryPolicyOf?: typeof createRetryPolicy };
+type OwnSettings = Partial<DispatcherSettings> & {
+  readonly suspicion?: Suspicion;
+  readonly retryPolicyOf?: typeof createRetryPolicy;
+};
 
 /** A log for tests of dispatchers: puts resolved events in, starts dispatchers, reads what they left behind. */
 export async function createDispatcherRig(natsUrl: string) {
@@ -63,14 +69,17 @@ export async function createDispatcherRig(natsUrl: string) {
   const lookupFor = createGuardedLookup(rules);
   const sourceActivity = createSourceActivity(health, 'test', () => undefined);
   const notes: OutcomeNote[] = [];
+  const turns: (FrameRange | undefined)[] = [];
   const running = new Set<DispatcherActor>();
 
   let storedSeq = 0;
+  const storedSeqs: number[] = [];
   const store = async (payload: Uint8Array): Promise<void> => {
     const subject = eventsSubject(accountId, 0);
     const message = { subject, payload, msgId: randomUUID() };
     const { seq } = await publishWithRetry(connection, message, { attemptsMax: 6 });
     storedSeq = Math.max(storedSeq, seq);
+    storedSeqs.push(seq);
   };
   return {
     accountId,
@@ -79,6 +88,8 @@ export async function createDispatcherRig(natsUrl: string) {
     replays,
     /** Outcomes the dispatchers told of. */
     notes: notes as readonly OutcomeNote[],
+    /** The frames that turns of the dispatchers were about. */
+    turns: turns as readonly (FrameRange | undefined)[],
     /** Publishes a configuration to the dispatchers that run. */
     configure(collections: TestCollections): void {
       const config = accountConfig(accountId, collections, publishedAtMs);
@@ -93,7 +104,7 @@ export async function createDispatcherRig(natsUrl: string) {
     },
     /** On a connection of its own, where one is given: a dispatcher that can be cut off from the log. */
     async start(
-      { retryPolicyOf = createRetryPolicy, ...own }: OwnSettings = {},
+      { retryPolicyOf = createRetryPolicy, suspicion = noSuspicion, ...own }: OwnSettings = {},
       instanceId = 'test',
       ownConnection = connection,
     ): Promise<DispatcherActor> {
@@ -115,9 +126,11 @@ export async function createDispatcherRig(natsUrl: string) {
         retryPolicy: retryPolicyOf(settings.retryWindowMs, settings.accessRetry.minMs),
         sourceActivity,
         timings: createDeliveryTimings(),
+        shares: new AccountShares(own.eventWorkMax ?? defaultSettings.eventWorkMax),
         noteOutcome: (note) => notes.push(note),
         logger: pino({ level: 'silent' }),
-        beginTurn: () => undefined,
+        beginTurn: (frames) => turns.push(frames),
+        suspicion,
       });
       running.add(dispatcher);
       dispatcher.done.then(
@@ -157,6 +170,8 @@ export async function createDispatcherRig(natsUrl: string) {
         seq = found.seq + 1;
       }
     },
+    /** Sequences of the frames that were sent. */
+    frameSeqs: storedSeqs as readonly number[],
     /** Frames in each tier of the retry log, by subject. */
     retries: () => countBySubject(connection, streams.retry, retriesOfDestination(destinationId)),
     /** Frames of the account's log that are not acknowledged. */

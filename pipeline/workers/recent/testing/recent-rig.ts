@@ -1,3 +1,4 @@
+import { noSuspicion } from '../../worker/suspicion.ts';
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import pino from 'pino';
@@ -60,6 +61,7 @@ export async function createRecentRig() {
         pool,
         logger,
         beginTurn: () => undefined,
+        suspicion: noSuspicion,
         settings: { ...settings, ...changes },
       });
       running.add(actor);

@@ -1,3 +1,4 @@
+import { noSuspicion } from '../../worker/suspicion.ts';
 import { randomUUID } from 'node:crypto';
 import pino from 'pino';
 import { envelopeHead, envelopePrefix } from '../../../../shared/contracts/events/envelope.ts';
@@ -71,6 +72,7 @@ export async function createResolverRig(natsUrl: string, databaseUrl: string) {
         settings: defaultSettings,
         logger: pino({ level: 'silent' }),
         beginTurn: () => undefined,
+        suspicion: noSuspicion,
         ...overrides,
       }),
     written: async (of = account) => {

@@ -1,3 +1,4 @@
+import { noSuspicion } from '../../worker/suspicion.ts';
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import pino from 'pino';
@@ -51,6 +52,7 @@ export async function createResultsRig() {
         settings: { ...readResultsSettings(defaultsOf(resultsEnv)), framesPerTake: 4, lingerMs: 1 },
         logger: pino({ level: 'silent' }),
         beginTurn: () => undefined,
+        suspicion: noSuspicion,
         plan: () => plan,
       });
       running.add(actor);

@@ -1,0 +1,79 @@
+import { randomUUID } from 'node:crypto';
+import pino from 'pino';
+import { expect, onTestFinished, test } from 'vitest';
+import { ingestDeadLetterHeaders } from '../../shared/contracts/events/dead-letter.ts';
+import { decodeResolved } from '../../shared/contracts/events/resolved-event.ts';
+import { deadLetterSubject, eventsSubject, ingestSubject } from '../../shared/contracts/subjects.ts';
+import { connectLog } from '../../shared/nats/connection/connection.ts';
+import { readNext } from '../../shared/nats/messages/subject-log.ts';
+import { publish } from '../../shared/nats/publish/publisher.ts';
+import { ensureTopology, streams } from '../../shared/nats/streams/topology.ts';
+import { startTestNats } from '../../shared/testing/servers.ts';
+import { testTopology } from '../../shared/testing/test-topology.ts';
+import { until } from '../testing/until.ts';
+import { setAsideReason } from '../workers/worker/suspicion.ts';
+import { frameOf } from '../workers/resolve/testing/resolver-rig.ts';
+import { createPool } from './pool.ts';
+import { createStatsLedger } from './stats-ledger.ts';
+import { Supervisor } from './supervisor.ts';
+import { hostSettingsForTests } from './testing/host-settings.ts';
+import { poison } from './testing/poisoned-host.ts';
+
+test('poisoned frame: one that takes its thread down is set aside after the second death, and its partition goes on', async () => {
+  const nats = await startTestNats();
+  onTestFinished(() => nats.stop());
+  const connection = await connectLog({ url: nats.url, name: 'poisoned-frame-test' });
+  onTestFinished(() => connection.close());
+  await ensureTopology(connection, testTopology({ partitions: 1, streamBytesMax: 64 * 1024 ** 2 }));
+  const account = randomUUID();
+  const send = (id: string, userId: string): Promise<unknown> =>
+    publish(connection, ingestSubject(0), frameOf(account, [{ id, body: { event: 'Order', userId } }]), {
+      msgId: id,
+      timeoutMs: 5_000,
+    });
+  for (const [id, visitor] of Object.entries({
+    before: 'a',
+    deadly: poison,
+    between: 'b',
+    deadlier: poison,
+    after: 'c',
+  }))
+    await send(id, visitor);
+
+  const pool = createPool({ threads: 1, heapMaxMib: 64, host: new URL('./testing/poisoned-host.ts', import.meta.url) });
+  pool.on('error', () => undefined);
+  const errors: { msg: string; seq?: number }[] = [];
+  const supervisor = new Supervisor({
+    stopDeadlineMs: 5_000,
+    pool,
+    threads: 1,
+    settings: { ...hostSettingsForTests, log: { url: nats.url } },
+    stats: createStatsLedger(),
+    logger: pino(
+      { level: 'error' },
+      { write: (line: string) => void errors.push(JSON.parse(line) as { msg: string }) },
+    ),
+  });
+  onTestFinished(async () => {
+    await supervisor.stop(1_000);
+    await pool.destroy();
+  });
+  supervisor.start();
+  void supervisor.run({ kind: 'resolver', partition: 0 });
+
+  const resolved = async (): Promise<readonly string[]> => {
+    const ids: string[] = [];
+    for (let seq = 1; ;) {
+      const found = await readNext(connection, streams.events, eventsSubject(account, 0), seq);
+      if (found === undefined) return ids;
+      ids.push(...decodeResolved(found.data).map(({ event }) => event.id));
+      seq = found.seq + 1;
+    }
+  };
+  await until('the partition has gone on', async () => (await resolved()).includes('after'));
+  expect(await resolved()).toEqual(['before', 'between', 'after']);
+  const letter = await readNext(connection, streams.deadLetters, deadLetterSubject('ingest'), 1);
+  expect(Buffer.from(letter?.data ?? []).toString()).toContain('"id":"deadly"');
+  expect(letter?.header(ingestDeadLetterHeaders.reason)).toBe(setAsideReason);
+  expect(errors.flatMap(({ seq }) => seq ?? [])).toEqual([2, 4]);
+});

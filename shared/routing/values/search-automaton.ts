@@ -1,0 +1,300 @@
+import type { RE2JS } from 're2js';
+
+/** Says whether an expression matches somewhere in the first `charactersMax` UTF-16 units of a text. */
+export type SearchAutomaton = (text: string, charactersMax: number) => boolean;
+
+/** Places of an expression's automaton, at most. */
+export const automatonStatesMax = 2_000;
+/** Steps that making an automaton may take: some ten milliseconds. It has no more cells in its table either. */
+export const automatonStepsMax = 250_000;
+
+/**
+ * Makes the deterministic automaton of an expression, all of it and in advance: a search is then one look into a table for
+ * each character, whatever the text. Undefined where it would have more than 2,000 states or take more than a quarter of
+ * a million steps to make, as those have that have to remember much of what they saw (`a[ab]{20}c`).
+ *
+ * It is the subset construction over the instructions of the compiled program, which are those of
+ * https://swtch.com/~rsc/regexp/regexp2.html. Only whether there is a match is asked, so the first way to one ends a search.
+ */
+export function createSearchAutomaton(expression: RE2JS): SearchAutomaton | undefined {
+  const { prog, dfa }: { readonly prog: Program; readonly dfa: { readonly classBounds: Int32Array } } =
+    expression.re2();
+  try {
+    const steps = new Steps(automatonStepsMax);
+    const alphabet = readAlphabet(prog, dfa.classBounds, steps);
+    return searchTable(new Construction(prog, alphabet, steps).run(), alphabet);
+  } catch (error) {
+    if (error instanceof TooLarge) return undefined;
+    throw error;
+  }
+}
+
+/** A compiled program as the library has it. */
+type Program = {
+  readonly start: number;
+  numInst(): number;
+  getInst(pc: number): Instruction;
+};
+
+type Instruction = {
+  readonly op: number;
+  readonly out: number;
+  readonly arg: number;
+  readonly runes: Int32Array;
+  matchRune(rune: number): boolean;
+};
+
+/** Numbers of the instructions. 8 and above up to 11 take a character. */
+const op = { alt: 1, altMatch: 2, capture: 3, emptyWidth: 4, match: 6, nop: 7, firstRune: 8, lastRune: 11 } as const;
+/** What an instruction that takes no character asks of its place, as bits. */
+const at = {
+  lineStart: 1,
+  lineEnd: 2,
+  textStart: 4,
+  textEnd: 8,
+  wordBoundary: 16,
+  noWordBoundary: 32,
+} as const;
+/** Known of a place before the next character is; the rest depends on that. */
+const knownBefore = at.lineStart | at.textStart;
+/** Beside those bits, what a state keeps: the character before was one of a word. */
+const afterWord = 64;
+
+const newline = 10;
+const dead = 0;
+const accepted = 1;
+
+class TooLarge extends Error {}
+
+/** Counts what making an automaton takes. */
+class Steps {
+  #left: number;
+
+  constructor(max: number) {
+    this.#left = max;
+  }
+
+  take(count: number): void {
+    this.#left -= count;
+    if (this.#left < 0) throw new TooLarge();
+  }
+}
+
+/** The kinds of characters an expression tells apart. */
+type Alphabet = {
+  /** Where ranges of code points start that are of one kind each, the first one, from 0, left out. */
+  readonly bounds: Int32Array;
+  /** Kind of each of these ranges. */
+  readonly kinds: Uint16Array;
+  /** One code point of each kind. */
+  readonly examples: readonly number[];
+  /** Whether the instruction takes a character of the kind. */
+  takes(pc: number, kind: number): boolean;
+};
+
+function readAlphabet(program: Program, bounds: Int32Array, steps: Steps): Alphabet {
+  // Instructions that take the same characters share a column.
+  const columnOf = new Map<number, number>();
+  const takers: Instruction[] = [];
+  for (let pc = 0; pc < program.numInst(); pc += 1) {
+    const instruction = program.getInst(pc);
+    if (instruction.op < op.firstRune || instruction.op > op.lastRune) continue;
+    const known = takers.findIndex((other) => {
+      steps.take(1);
+      return takeTheSame(instruction, other, steps);
+    });
+    columnOf.set(pc, known === -1 ? takers.length : known);
+    if (known === -1) takers.push(instruction);
+  }
+  const kindOf = new Map<string, number>();
+  const examples: number[] = [];
+  const taken: (readonly boolean[])[] = [];
+  const kinds = new Uint16Array(bounds.length + 1);
+  for (let range = 0; range <= bounds.length; range += 1) {
+    const example = range === 0 ? 0 : (bounds[range - 1] ?? 0);
+    steps.take(takers.length);
+    const row = takers.map((instruction) => instruction.matchRune(example));
+    const key = `${row.map(Number).join('')}${String(example === newline)}${String(isWord(example))}`;
+    const known = kindOf.get(key);
+    kinds[range] = known ?? examples.length;
+    if (known !== undefined) continue;
+    kindOf.set(key, examples.length);
+    examples.push(example);
+    taken.push(row);
+  }
+  return { bounds, kinds, examples, takes: (pc, kind) => taken[kind]?.[columnOf.get(pc) ?? -1] === true };
+}
+
+/** Numbers of two lists that are compared in one step. */
+const comparedInStep = 16;
+
+function takeTheSame(one: Instruction, other: Instruction, steps: Steps): boolean {
+  if (one.arg !== other.arg || one.runes.length !== other.runes.length) return false;
+  if (one.runes === other.runes) return true;
+  steps.take(Math.ceil(one.runes.length / comparedInStep));
+  return one.runes.every((rune, index) => rune === other.runes[index]);
+}
+
+function isWord(codePoint: number): boolean {
+  return codePoint < 128 && /\w/.test(String.fromCodePoint(codePoint));
+}
+
+/** A set of places in the program: those that take a character, and those that ask what the next one is. */
+type State = {
+  readonly takers: readonly number[];
+  readonly askers: readonly number[];
+  readonly context: number;
+};
+
+/** The rows of all states, each with a cell a kind of character and one for the end; `dead` and `accepted` have empty ones. */
+type Table = { readonly cells: Uint16Array; readonly width: number; readonly start: number };
+
+class Construction {
+  readonly #program: Program;
+  readonly #alphabet: Alphabet;
+  readonly #steps: Steps;
+  readonly #states: State[] = [];
+  readonly #numbers = new Map<string, number>();
+
+  constructor(program: Program, alphabet: Alphabet, steps: Steps) {
+    this.#program = program;
+    this.#alphabet = alphabet;
+    this.#steps = steps;
+  }
+
+  run(): Table {
+    const kinds = this.#alphabet.examples.length;
+    const none: State = { takers: [], askers: [], context: 0 };
+    this.#states.push(none, none);
+    const start = this.#number([this.#program.start], at.textStart | at.lineStart);
+    const rows: number[][] = [[], []];
+    for (let number = accepted + 1; number < this.#states.length; number += 1) {
+      const state = this.#states[number] ?? none;
+      const row = Array.from({ length: kinds }, (_, kind) => this.#next(state, kind));
+      row.push(this.#isAcceptedAtEnd(state) ? accepted : dead);
+      rows.push(row);
+    }
+    const width = kinds + 1;
+    const cells = new Uint16Array(rows.length * width);
+    for (const [number, row] of rows.entries()) cells.set(row, number * width);
+    return { cells, width, start };
+  }
+
+  /** The number of the state after some places; a match ends the search, and nothing to go on with does so as well. */
+  #number(places: readonly number[], context: number): number {
+    const reached = this.#follow(places, context & knownBefore, true);
+    if (reached === undefined) return accepted;
+    const { takers, askers } = reached;
+    if (takers.length === 0 && askers.length === 0) return dead;
+    const kept = askers.length === 0 ? 0 : context;
+    const key = `${takers.join()};${askers.join()};${kept}`;
+    const known = this.#numbers.get(key);
+    if (known !== undefined) return known;
+    const number = this.#states.length;
+    if (number >= automatonStatesMax) throw new TooLarge();
+    this.#steps.take(this.#alphabet.examples.length);
+    this.#numbers.set(key, number);
+    this.#states.push({ takers, askers, context: kept });
+    return number;
+  }
+
+  #next(state: State, kind: number): number {
+    const { examples } = this.#alphabet;
+    const example = examples[kind] ?? 0;
+    const isWordNext = isWord(example);
+    const ahead = (example === newline ? at.lineEnd : 0) | boundaryOf(state, isWordNext);
+    const takers = this.#takersWith(state, ahead);
+    if (takers === undefined) return accepted;
+    this.#steps.take(takers.length + 1);
+    const places = takers.flatMap((pc) => (this.#alphabet.takes(pc, kind) ? [this.#program.getInst(pc).out] : []));
+    // A match may begin anywhere.
+    places.push(this.#program.start);
+    return this.#number(places, (example === newline ? at.lineStart : 0) | (isWordNext ? afterWord : 0));
+  }
+
+  #isAcceptedAtEnd(state: State): boolean {
+    return this.#takersWith(state, at.textEnd | at.lineEnd | boundaryOf(state, false)) === undefined;
+  }
+
+  /** What takes a character once it is known what comes; undefined where that makes a match. */
+  #takersWith({ takers, askers, context }: State, ahead: number): readonly number[] | undefined {
+    if (askers.length === 0) return takers;
+    const reached = this.#follow([...takers, ...askers], (context & knownBefore) | ahead, false);
+    return reached?.takers;
+  }
+
+  /** Follows what takes no character, as far as the place allows; undefined where that leads to a match. */
+  #follow(places: readonly number[], place: number, mayAsk: boolean): Omit<State, 'context'> | undefined {
+    const seen = new Set<number>();
+    const open = [...places];
+    const takers: number[] = [];
+    const askers: number[] = [];
+    for (let pc = open.pop(); pc !== undefined; pc = open.pop()) {
+      if (seen.has(pc)) continue;
+      seen.add(pc);
+      this.#steps.take(1);
+      const instruction = this.#program.getInst(pc);
+      switch (instruction.op) {
+        case op.match:
+          return undefined;
+        case op.alt:
+        case op.altMatch:
+          open.push(instruction.out, instruction.arg);
+          break;
+        case op.capture:
+        case op.nop:
+          open.push(instruction.out);
+          break;
+        case op.emptyWidth: {
+          const missing = instruction.arg & ~place;
+          if (missing === 0) open.push(instruction.out);
+          else if (mayAsk && (missing & knownBefore) === 0) askers.push(pc);
+          break;
+        }
+        default:
+          if (instruction.op >= op.firstRune && instruction.op <= op.lastRune) takers.push(pc);
+      }
+    }
+    return { takers: takers.sort(byNumber), askers: askers.sort(byNumber) };
+  }
+}
+
+const byNumber = (a: number, b: number): number => a - b;
+
+function boundaryOf({ context }: State, isWordNext: boolean): number {
+  return ((context & afterWord) !== 0) === isWordNext ? at.noWordBoundary : at.wordBoundary;
+}
+
+const latin1 = 256;
+
+function searchTable({ cells, width, start }: Table, { bounds, kinds }: Alphabet): SearchAutomaton {
+  const kindOf = (codePoint: number): number => kinds[rangeOf(bounds, codePoint)] ?? 0;
+  const latinKinds = Uint16Array.from({ length: latin1 }, (_, codePoint) => kindOf(codePoint));
+  const end = width - 1;
+  return (text, charactersMax) => {
+    const length = Math.min(text.length, charactersMax);
+    let state = start;
+    for (let index = 0; index < length && state > accepted; index += 1) {
+      const unit = text.charCodeAt(index);
+      let kind = latinKinds[unit];
+      if (kind === undefined) {
+        const codePoint = index + 1 < length ? (text.codePointAt(index) ?? unit) : unit;
+        if (codePoint !== unit) index += 1;
+        kind = kindOf(codePoint);
+      }
+      state = cells[state * width + kind] ?? dead;
+    }
+    return state > accepted ? cells[state * width + end] === accepted : state === accepted;
+  };
+}
+
+/** How many of the bounds are at or below a code point. */
+function rangeOf(bounds: Int32Array, codePoint: number): number {
+  let [low, high] = [0, bounds.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((bounds[middle] ?? 0) <= codePoint) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
