@@ -65,6 +65,75 @@ const signOut = async (): Promise<void> => {
 };
 const press = (name: string): Promise<void> => page.getByRole('button', { name }).first().click();
 
+const everyPage = (): readonly (readonly [path: string, until: string])[] => [
+  ['/', 'Events in'],
+  ['/?range=7d', 'The last 7 days'],
+  ['/destinations', 'Warehouse loader'],
+  ['/destinations/new', 'Needs'],
+  [`/destinations/${account.healthyId}`, 'Why recent events'],
+  [`/destinations/${account.healthyId}/settings`, 'Save in the draft'],
+  [`/destinations/${account.healthyId}/test`, 'Send it'],
+  [`/destinations/${account.healthyId}/dead-letters`, 'Replays'],
+  ['/events', 'Order Completed'],
+  [`/events/${account.eventId}`, 'What the rules say'],
+  ['/visitors', 'Find'],
+  [`/visitors/${account.visitorId}`, 'Merged from'],
+  ['/sources', 'Demo source'],
+  ['/rules', 'Partner: no sign-ups'],
+  [`/rules/mappings/${account.mappingId}?event=${account.eventId}`, 'This rule decides.'],
+  [`/rules/dispatch?event=${account.eventId}`, 'No mapping matches'],
+  ['/rules/events', 'Every event goes to every destination'],
+  [`/rules/new-event?event=${account.eventId}`, 'No mapping matches'],
+  ['/rules/consent', 'advertising'],
+  ['/rules/purposes/advertising', 'Write the dispatch rule'],
+  ['/experiments', 'Banner for free shipping'],
+  [`/experiments/${account.experiments.measuredId}`, 'Above the control'],
+  [`/sources/${account.sourceId}`, 'With curl'],
+  ['/keys', 'Last used'],
+  ['/draft', 'Draft'],
+  ['/versions', 'Four destinations'],
+  [`/versions/${account.versionId}`, 'Made'],
+  ['/system', 'Who runs what'],
+  ['/system/runbook', 'SluiceIngestRefusing'],
+  ['/system/runbook/SluiceIngestRefusing', 'What to look at'],
+  ['/nowhere', 'There is no page here'],
+];
+
+/** Tabs that are looked at side by side: while one loads, another is examined. */
+const tabs = 3;
+
+test('every page: axe finds no barrier, light or dark, it fits a screen of 360 px, and its menu opens there', async () => {
+  const nobody = await openVisit(browser, { baseUrl: stack.credentials.controlPlane });
+  await nobody.page.goto('/');
+  await waitForText(nobody.page, 'API key');
+  expect(await findBarriers(nobody.page)).toEqual([]);
+  await nobody.close();
+  const waiting = [...everyPage()];
+  const examine = async (tab: Page): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const [path, until] = next;
+      await tab.setViewportSize({ width: 1280, height: 900 });
+      await tab.goto(path);
+      await tab.locator('h1').waitFor();
+      await waitForText(tab, until);
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await tab.emulateMedia({ colorScheme });
+        expect([path, colorScheme, await findBarriers(tab)]).toEqual([path, colorScheme, []]);
+      }
+      await tab.setViewportSize({ width: 360, height: 780 });
+      const widthOf = (): Promise<number> => tab.evaluate<number>('document.documentElement.scrollWidth');
+      // Charts follow the window a moment later.
+      await expect.poll(async () => [path, await widthOf()]).toEqual([path, 360]);
+    }
+  };
+  await Promise.all(Array.from({ length: tabs }, async () => examine(await visit.openTab())));
+  await page.setViewportSize({ width: 360, height: 780 });
+  await open('/', 'Events in');
+  await press('Menu');
+  await page.getByRole('link', { name: 'Events' }).click();
+  await waitForText(page, 'as they come');
+});
+
 test('console: the link that a start prints signs in, once', async () => {
   await signOut();
   const link = /http:\S+\/sign-in#\w+/.exec(stack.output())?.[0] ?? '';
@@ -391,75 +460,6 @@ test('hostile texts: markup, 10,000 characters and turned directions are shown a
     expect(await page.locator('img[src="x"]').count()).toBe(0);
     expect([path, await widthPx()]).toEqual([path, 1280]);
   }
-});
-
-const everyPage = (): readonly (readonly [path: string, until: string])[] => [
-  ['/', 'Events in'],
-  ['/?range=7d', 'The last 7 days'],
-  ['/destinations', 'Warehouse loader'],
-  ['/destinations/new', 'Needs'],
-  [`/destinations/${account.healthyId}`, 'Why recent events'],
-  [`/destinations/${account.healthyId}/settings`, 'Save in the draft'],
-  [`/destinations/${account.healthyId}/test`, 'Send it'],
-  [`/destinations/${account.healthyId}/dead-letters`, 'Replays'],
-  ['/events', 'Order Completed'],
-  [`/events/${account.eventId}`, 'What the rules say'],
-  ['/visitors', 'Find'],
-  [`/visitors/${account.visitorId}`, 'Merged from'],
-  ['/sources', 'Demo source'],
-  ['/rules', 'Partner: no sign-ups'],
-  [`/rules/mappings/${account.mappingId}?event=${account.eventId}`, 'This rule decides.'],
-  [`/rules/dispatch?event=${account.eventId}`, 'No mapping matches'],
-  ['/rules/events', 'Every event goes to every destination'],
-  [`/rules/new-event?event=${account.eventId}`, 'No mapping matches'],
-  ['/rules/consent', 'advertising'],
-  ['/rules/purposes/advertising', 'Write the dispatch rule'],
-  ['/experiments', 'Banner for free shipping'],
-  [`/experiments/${account.experiments.measuredId}`, 'Above the control'],
-  [`/sources/${account.sourceId}`, 'With curl'],
-  ['/keys', 'Last used'],
-  ['/draft', 'Draft'],
-  ['/versions', 'Four destinations'],
-  [`/versions/${account.versionId}`, 'Made'],
-  ['/system', 'Who runs what'],
-  ['/system/runbook', 'SluiceIngestRefusing'],
-  ['/system/runbook/SluiceIngestRefusing', 'What to look at'],
-  ['/nowhere', 'There is no page here'],
-];
-
-/** Tabs that are looked at side by side: while one loads, another is examined. */
-const tabs = 3;
-
-test('every page: axe finds no barrier, light or dark, it fits a screen of 360 px, and its menu opens there', async () => {
-  const nobody = await openVisit(browser, { baseUrl: stack.credentials.controlPlane });
-  await nobody.page.goto('/');
-  await waitForText(nobody.page, 'API key');
-  expect(await findBarriers(nobody.page)).toEqual([]);
-  await nobody.close();
-  const waiting = [...everyPage()];
-  const examine = async (tab: Page): Promise<void> => {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      const [path, until] = next;
-      await tab.setViewportSize({ width: 1280, height: 900 });
-      await tab.goto(path);
-      await tab.locator('h1').waitFor();
-      await waitForText(tab, until);
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await tab.emulateMedia({ colorScheme });
-        expect([path, colorScheme, await findBarriers(tab)]).toEqual([path, colorScheme, []]);
-      }
-      await tab.setViewportSize({ width: 360, height: 780 });
-      const widthOf = (): Promise<number> => tab.evaluate<number>('document.documentElement.scrollWidth');
-      // Charts follow the window a moment later.
-      await expect.poll(async () => [path, await widthOf()]).toEqual([path, 360]);
-    }
-  };
-  await Promise.all(Array.from({ length: tabs }, async () => examine(await visit.openTab())));
-  await page.setViewportSize({ width: 360, height: 780 });
-  await open('/', 'Events in');
-  await press('Menu');
-  await page.getByRole('link', { name: 'Events' }).click();
-  await waitForText(page, 'as they come');
 });
 
 test('first load: the overview weighs little', async () => {
