@@ -159,6 +159,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'faults/judge',
     'faults/stack',
     'faults/families',
+    'faults/chaos',
     'faults',
   ],
 };
