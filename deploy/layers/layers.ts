@@ -136,6 +136,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'local/libraries',
     'doctor',
     'compare-counts',
+    'upgrade-check',
     'environment',
     'sources',
     'console',
