@@ -66,6 +66,7 @@ test('chaos: the same seed draws the same faults, and each that can be drawn is,
     'power-cut',
     'log-cut',
     'log-torn',
+    'secrets-key-rotated',
     'upgraded-and-back',
   ]);
 });

@@ -118,6 +118,7 @@ test('round trip: the report of a process', () => {
       kind: fc.constantFrom('gateway' as const, 'pipeline' as const),
       instanceId: text,
       startedAt: text,
+      version: text,
       revision: fc.nat(),
       peers: fc.array(text),
       isLeaving: fc.boolean(),

@@ -47,6 +47,7 @@ export function fits(fault: Fault, { nodes }: Pick<StackShape, 'nodes'>): boolea
   return (
     fault.harms.length > 0 &&
     fault.destroys === undefined &&
+    fault.isAlone === undefined &&
     fault.disk === undefined &&
     fault.needs.previous === undefined &&
     fault.answerAfterMs === undefined &&

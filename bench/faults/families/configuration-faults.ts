@@ -23,8 +23,8 @@ export const published = defineFault({
   run: ({ stack }) =>
     withBystander(stack, async (id) => {
       for (let round = 1; round <= publishes; round += 1) {
-        await stack.control.call('PATCH', `destinations/${id}`, { name: `bystander ${round}` });
-        await stack.control.publish();
+        await untilAnswered(() => stack.control.call('PATCH', `destinations/${id}`, { name: `bystander ${round}` }));
+        await untilAnswered(() => stack.control.publish());
       }
     }),
 });
@@ -37,13 +37,13 @@ export const rolledBack = defineFault({
   harms,
   async run({ stack }) {
     const { control } = stack;
-    const without = await control.publish();
+    const without = await untilAnswered(() => control.publish());
     await withBystander(stack, async () => {
-      const having = await control.publish();
+      const having = await untilAnswered(() => control.publish());
       for (let round = 0; round < 5; round += 1) {
-        await control.call('POST', `versions/${without}/publish`);
+        await untilAnswered(() => control.call('POST', `versions/${without}/publish`));
         await sleep(settleMs);
-        await control.call('POST', `versions/${having}/publish`);
+        await untilAnswered(() => control.call('POST', `versions/${having}/publish`));
         await sleep(settleMs);
       }
     });
@@ -68,8 +68,9 @@ export const sourceKeyRotated = defineFault({
   does: 'Give a second source to clients that cannot be changed at once, and rotate when they have moved.',
   harms: ['configuration', 'control-plane'],
   async run({ stack }) {
-    const id = await sourceIdOf(stack.control);
-    const { token } = await stack.control.call('POST', `sources/${id}/tokens/rotate`);
+    const id = await untilAnswered(() => sourceIdOf(stack.control));
+    // Again where the answer was lost: keys that nobody knows would keep every visitor out.
+    const { token } = await untilAnswered(() => stack.control.call('POST', `sources/${id}/tokens/rotate`));
     if (typeof token !== 'string') throw new Error('rotating the source keys: the answer has no token');
     stack.token = token;
   },
@@ -82,6 +83,7 @@ export const secretsKeyRotated = defineFault({
   sees: 'Nothing but the restarts. The doctor’s `key rotation` says what is left.',
   does: 'What [rotate-secrets-key.md](rotate-secrets-key.md) says, in its order.',
   harms,
+  isAlone: true,
   async run({ stack, say }) {
     const services = [stack.controlPlane, ...stack.pipelines];
     const old = stack.secretsKey;
@@ -104,21 +106,39 @@ export const secretsKeyRotated = defineFault({
   },
 });
 
+const answerDeadlineMs = 60_000;
+const againMs = 500;
+
+/** Asks again until the control plane answers, which may be on its way up; throws its last failure. */
+async function untilAnswered<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+  const deadline = performance.now() + answerDeadlineMs;
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+      await sleep(againMs);
+    }
+  }
+}
+
 /** Has a third destination live while `work` runs, and deletes it. What it gets nobody judges. */
 async function withBystander(stack: FaultStack, work: (id: string) => Promise<void>): Promise<void> {
   const { control } = stack;
   const bystander = await startFaultDestination('bystander');
   try {
-    const made = await control.call('POST', 'destinations', {
-      name: `bystander ${randomBytes(4).toString('hex')}`,
-      type: 'HTTPDestination',
-      settings: { httpDestinationUrl: bystander.url },
-    });
+    const made = await untilAnswered(() =>
+      control.call('POST', 'destinations', {
+        name: `bystander ${randomBytes(4).toString('hex')}`,
+        type: 'HTTPDestination',
+        settings: { httpDestinationUrl: bystander.url },
+      }),
+    );
     const id = String(made['id']);
-    await control.publish();
+    await untilAnswered(() => control.publish());
     await work(id);
     await control.call('DELETE', `destinations/${id}`);
-    await control.publish();
+    await untilAnswered(() => control.publish());
   } finally {
     await bystander.close();
   }

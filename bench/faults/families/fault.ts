@@ -56,6 +56,8 @@ export type Fault = {
   readonly needs: Needs;
   /** A file system for the streams of the log's first node: in memory, or one whose unsynced writes can be thrown away. */
   readonly disk?: { readonly kind: 'memory' | 'block'; readonly mib: number };
+  /** Is never one of several that overlap: half of it done would break what comes after. */
+  readonly isAlone?: true;
   /** The stack begins with the services of the other checkout. */
   readonly beginsWithPrevious?: true;
   /** How long both destinations take to answer while there is load, in ms. */

@@ -1,4 +1,5 @@
 import { streams } from '../../../shared/nats/streams/topology.ts';
+import { sleep } from '../../machine/wait-until.ts';
 import type { LogNode } from './stack-parts.ts';
 
 type Page = {
@@ -8,12 +9,18 @@ type Page = {
 };
 
 const askMs = 2_000;
+const electionDeadlineMs = 30_000;
+const lookEveryMs = 100;
 
-/** Who leads INGEST, and who follows. Throws where nobody leads. */
+/** Who leads INGEST, and who follows. Waits for a leader, and throws where there is none for long. */
 export async function rolesIn(log: readonly LogNode[]): Promise<{ leader: LogNode; followers: readonly LogNode[] }> {
-  const leader = await findStreamLeader(log, streams.ingest);
-  if (leader === undefined) throw new Error('the stream INGEST has no leader to begin with');
-  return { leader, followers: log.filter((node) => node !== leader) };
+  const deadline = performance.now() + electionDeadlineMs;
+  for (;;) {
+    const leader = await findStreamLeader(log, streams.ingest);
+    if (leader !== undefined) return { leader, followers: log.filter((node) => node !== leader) };
+    if (performance.now() > deadline) throw new Error('the stream INGEST has no leader to begin with');
+    await sleep(lookEveryMs);
+  }
 }
 
 /** The node that leads a stream, by the word of the others that answer; undefined: none, or nobody answers. */

@@ -9,16 +9,17 @@ type Told = {
 };
 
 const deadlineMs = 10_000;
+const readyDeadlineMs = 60_000;
 
 /**
  * Runs an expression in a thread of a service's pool, as a bug would: from outside, through the inspector, which SIGUSR1
  * opens. Resolves once that thread has ended; throws where it has not within `endDeadlineMs`.
  */
-export async function breakThread(
-  { name, signal, inspectPort }: ServicePart,
-  expression: string,
-  endDeadlineMs = deadlineMs,
-): Promise<void> {
+export async function breakThread(service: ServicePart, expression: string, endDeadlineMs = deadlineMs): Promise<void> {
+  const { name, signal, inspectPort } = service;
+  await waitUntil(`${name} to be ready`, readyDeadlineMs, async () =>
+    (await service.isReady()) ? undefined : 'it is not',
+  );
   signal('SIGUSR1');
   const address = await inspectorOf(name, inspectPort);
   const socket = new WebSocket(address);
