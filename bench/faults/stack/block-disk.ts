@@ -1,5 +1,5 @@
-import { mkdir, open, readFile, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { mkdir, open, readFile, symlink, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { runCommand } from '../../../shared/embedded/machine/run-command.ts';
 import { sleep } from '../../machine/wait-until.ts';
 import { storeDirOf, streamsFolder } from './stack-parts.ts';
@@ -28,8 +28,12 @@ const shutdown = 'open(my $f, "<", $ARGV[0]) or die $!; my $how = pack("L", 2); 
 
 export async function mountBlockDisk(folder: string, mib: number): Promise<BlockDisk> {
   const image = join(folder, 'log-disk.img');
-  const path = streamsFolder(storeDirOf(folder, 0));
-  await mkdir(path, { recursive: true });
+  const path = join(folder, 'log-disk');
+  const streams = streamsFolder(storeDirOf(folder, 0));
+  await mkdir(path);
+  await mkdir(dirname(streams), { recursive: true });
+  // The file system has a folder of its own (lost+found), which nats-server would take for one of its own.
+  await symlink(join(path, 'jetstream'), streams);
   const file = await open(image, 'w');
   await file.truncate(mib * bytesPerMib);
   await file.close();
@@ -48,6 +52,7 @@ export async function mountBlockDisk(folder: string, mib: number): Promise<Block
     }
   };
   await mount();
+  await mkdir(join(path, 'jetstream'), { mode: 0o700 });
   return {
     async cutPower() {
       await runCommand('perl', ['-e', shutdown, path], command);
