@@ -79,7 +79,7 @@ export const sourceKeyRotated = defineFault({
 export const secretsKeyRotated = defineFault({
   name: 'secrets-key-rotated',
   about:
-    'SECRETS_KEY is replaced by a new one as the runbook says, with two rounds of restarts and `reseal` between them',
+    'SECRETS_KEY is replaced by a new one as the runbook says, in three rounds of restarts, with `reseal` before the last',
   sees: 'Nothing but the restarts. The doctor’s `key rotation` says what is left.',
   does: 'What [rotate-secrets-key.md](rotate-secrets-key.md) says, in its order.',
   harms,

@@ -65,9 +65,9 @@ export type FaultStack = {
   readonly network: Network;
   /** Of the troubled destination: the one its clients believe, and one that has run out. */
   readonly certificates: Certificates;
-  /** Settings that services with access to secrets were given. */
+  /** SECRETS_KEY of the services that have one. */
   readonly secretsKey: string;
-  /** Under which the log's data and all of `DATABASE_URL` are reached by a command that is to look at them. */
+  /** Environment of a command that is to reach the log and the database. */
   readonly commandEnv: Readonly<Record<string, string>>;
 };
 
