@@ -146,6 +146,7 @@ export function stepsFrom(state: State, rules: Rules, size: Size): readonly Step
   const step: Add = (what, change, isFault = false) => {
     const next = JSON.parse(text) as State;
     const broken = change(next);
+    if (rules.oneOwner) forgetIdle(next);
     found.push({ what, next, isFault, ...(typeof broken === 'string' ? { broken } : {}) });
   };
   const fault = (kind: keyof Faults, what: string, change: Change): void => {
@@ -169,6 +170,12 @@ export function stepsFrom(state: State, rules: Rules, size: Size): readonly Step
   addResolving(adding);
   addDispatching(adding);
   return found;
+}
+
+/** Of those that stood still, whoever has nothing in hand does nothing any more: it finds itself refused, and ends. */
+function forgetIdle({ ingest, events }: State): void {
+  ingest.owners = ingest.owners.filter(({ held }, index) => index === 0 || held.length > 0);
+  events.owners = events.owners.filter(({ held, ids }, index) => index === 0 || held.length + ids.length > 0);
 }
 
 type Change = (next: State) => string | void;
