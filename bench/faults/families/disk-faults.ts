@@ -1,5 +1,5 @@
 import { sleep } from '../../machine/wait-until.ts';
-import { kill, startedAgain, takeDown } from '../stack/actions.ts';
+import { kill, onceStill, startedAgain, takeDown } from '../stack/actions.ts';
 import { slowSyncs } from '../stack/slow-syncs.ts';
 import { servicesOf } from '../stack/stack.ts';
 import { defineFault } from './fault.ts';
@@ -73,7 +73,9 @@ export const diskReadOnly = defineFault({
   async run({ stack, pick, disk }) {
     const node = pick(stack.log);
     const { starts } = node;
-    await disk.block.makeReadOnly();
+    // A sync that is under way just then may say yes to what is lost, which is the kernel's doing.
+    await onceStill([node], () => disk.block.makeReadOnly());
+    await node.signalFamily('SIGCONT');
     await sleep(readOnlyMs);
     await takeDown(node);
     await disk.block.startAgain();
@@ -95,7 +97,7 @@ export const powerCut = defineFault({
   async run({ stack, disk }) {
     const parts = [...stack.log, stack.postgres, ...servicesOf(stack)];
     const starts = parts.map((part) => part.starts);
-    await disk.block.cutPower();
+    await onceStill(parts, () => disk.block.cutPower());
     await takeDown(...parts);
     await disk.block.startAgain();
     for (const part of parts) part.release();

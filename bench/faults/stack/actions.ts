@@ -22,6 +22,16 @@ export async function pause(part: Part, ms = pauseMs): Promise<void> {
   }
 }
 
+const settleMs = 200;
+
+/** Does something while processes stand still, with no system call of theirs under way; they stand still afterwards. */
+export async function onceStill(parts: readonly Part[], work: () => Promise<void>): Promise<void> {
+  await Promise.all(parts.map((part) => part.signalFamily('SIGSTOP')));
+  // What they have begun in the kernel ends first.
+  await sleep(settleMs);
+  await work();
+}
+
 /** SIGKILL, and again as soon as it is back. */
 export async function killTwice(...parts: readonly Part[]): Promise<void> {
   const starts = parts.map((part) => part.starts);
