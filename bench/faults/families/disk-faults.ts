@@ -97,7 +97,7 @@ export const powerCut = defineFault({
   async run({ stack, disk }) {
     const parts = [...stack.log, stack.postgres, ...servicesOf(stack)];
     const starts = parts.map((part) => part.starts);
-    await onceStill(parts, () => disk.block.cutPower());
+    await onceStill(stack.log, () => disk.block.cutPower());
     await takeDown(...parts);
     await disk.block.startAgain();
     for (const part of parts) part.release();
