@@ -10,6 +10,7 @@ import { numbered, openRig, startOn } from './testing/open-rig.ts';
 import { runAsProcess } from './testing/run-as-process.ts';
 import { soonAgain } from './testing/pipeline-rig.ts';
 import { until } from './testing/until.ts';
+import { version } from '../shared/runtime/version.ts';
 
 let nats: NatsServer;
 let database: TestDatabase;
@@ -120,7 +121,7 @@ test('pipeline: kill -9: what was accepted arrives after a restart, and health g
   await until('all arrived', () => new Set(sink.taken()).size === 1_000);
   const succeeded = async (): Promise<number> => (await rig.counted(destination))[0] ?? 0;
   await until('health has counted each of them', async () => (await succeeded()) >= 1_000);
-  expect((await fetch(`http://127.0.0.1:${metricsPort}/livez`)).status).toBe(200);
+  expect(await (await fetch(`http://127.0.0.1:${metricsPort}/livez`)).json()).toEqual({ live: true, version });
 });
 
 test('pipeline: SIGTERM: ends with 0 and hands over at once', async () => {

@@ -130,6 +130,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
     stats,
     logger,
     stopDeadlineMs: env.PIPELINE_HAND_OVER_MS,
+    silenceMaxMs: env.PIPELINE_THREAD_SILENT_MS,
   });
   supervisor.start();
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readProcessFacts } from '../../shared/runtime/process-facts.ts';
 import { natsBinaryPath } from '../../shared/testing/servers.ts';
-import { kill, only } from './stack/actions.ts';
+import { kill } from './stack/actions.ts';
 import { defineFault } from './families/fault.ts';
 import { resultOf } from './result-of.ts';
 import { runFault } from './run-fault.ts';
@@ -14,13 +14,16 @@ const deadlineMs = 240_000;
 const pipelineKilled = defineFault({
   name: 'pipeline-killed',
   about: 'the only pipeline gets SIGKILL',
-  async run({ stack }) {
+  sees: 'nothing',
+  does: 'nothing',
+  harms: ['pipelines'],
+  async run({ stack, pick }) {
     for (const { pid } of [...stack.log, stack.postgres, ...servicesOf(stack)]) pids.add(pid);
-    kill(only(stack.pipelines));
+    kill(pick(stack.pipelines));
   },
-  async check({ stack }) {
-    pids.add(only(stack.pipelines).pid);
-    return only(stack.pipelines).starts === 2 ? undefined : 'the pipeline was not started again';
+  async check({ stack, pick }) {
+    pids.add(pick(stack.pipelines).pid);
+    return pick(stack.pipelines).starts === 2 ? undefined : 'the pipeline was not started again';
   },
 });
 
@@ -29,7 +32,7 @@ test(
   async () => {
     const said: string[] = [];
     const around = { natsPath: await natsBinaryPath(), say: (line: string) => void said.push(line) };
-    const options = { seconds: 3, ratePerS: 60, seed: 1, isKept: false };
+    const options = { seconds: 3, ratePerS: 60, seed: 1, isKept: false, previous: undefined };
     const outcome = await runFault(pipelineKilled, options, around);
     expect(outcome).toMatchObject({ kind: 'ran', run: { problem: undefined } });
     const { rows, measured } = resultOf([{ name: pipelineKilled.name, outcome }], options);

@@ -1,11 +1,20 @@
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { createChaos } from './chaos/chaos.ts';
+import { drawFaults } from './chaos/draw-faults.ts';
+import { meansHere, obstacleTo } from './families/fault.ts';
 import type { Fault } from './families/fault.ts';
-import { obstacleTo } from './families/fault.ts';
 import type { FaultOptions } from './run-fault.ts';
+import { createRandom } from './visitors.ts';
 
 /** What `npm run faults` was asked to do. */
 export type FaultOrder =
-  | { readonly kind: 'run'; readonly faults: readonly Fault[]; readonly options: FaultOptions }
+  | {
+      readonly kind: 'run';
+      readonly faults: readonly Fault[];
+      readonly options: FaultOptions;
+      /** The command that does the same again. */
+      readonly again: string;
+    }
   /** Help or the list was asked for, or what was asked makes no sense: `text` says which. */
   | { readonly kind: 'said'; readonly text: string; readonly exitCode: number };
 
@@ -13,25 +22,36 @@ type Flags = {
   readonly seconds: number;
   readonly minutes?: number;
   readonly rate: number;
-  readonly seed: number;
+  readonly seed?: number;
   readonly keep?: boolean;
+  readonly previous?: string;
 };
 
-const defaults = { seconds: 20, rate: 200, seed: 1 };
+const defaults = { seconds: 20, rate: 200, chaosMinutes: 5 };
+const seedMax = 1_000_000;
 
-/** Reads a command line. */
-export function readFaultOrder(args: readonly string[], faults: readonly Fault[]): FaultOrder {
+/** Reads a command line. `chance`, in [0, 1), gives the seed where none is given. */
+export function readFaultOrder(
+  args: readonly string[],
+  faults: readonly Fault[],
+  chance: () => number = Math.random,
+): FaultOrder {
   let said = '';
   const take = (text: string): void => {
     said += text;
   };
   const program = new Command('faults')
     .description('Breaks a stack under load and says what became of every acknowledged event.')
-    .argument('[names...]', 'faults, or all; without any they are listed')
+    .argument('[names...]', 'faults, all, or chaos: random ones that overlap; without any they are listed')
     .option('--seconds <n>', 'length of the load beside the fault itself', readPositive, defaults.seconds)
-    .option('--minutes <n>', 'the same in minutes', readPositive)
+    .option(
+      '--minutes <n>',
+      `the same in minutes; of chaos, how long faults are drawn (${defaults.chaosMinutes})`,
+      readPositive,
+    )
     .option('--rate <n>', 'events a second', readPositive, defaults.rate)
-    .option('--seed <n>', 'of what visitors send', readSeed, defaults.seed)
+    .option('--seed <n>', 'of what visitors send, and of what chaos draws (by chance)', readSeed)
+    .option('--previous <folder>', 'another version, checked out and built, for the upgrade')
     .option('--keep', 'leave data and logs of the stack, and say where')
     .exitOverride()
     .configureOutput({ writeOut: take, writeErr: take });
@@ -42,7 +62,7 @@ export function readFaultOrder(args: readonly string[], faults: readonly Fault[]
     return { kind: 'said', text: said.trimEnd(), exitCode: error.exitCode };
   }
   if (program.args.length === 0) return { kind: 'said', text: listFaults(faults), exitCode: 0 };
-  const unknown = program.args.filter((name) => name !== 'all' && !faults.some((fault) => fault.name === name));
+  const unknown = program.args.filter((name) => !words.has(name) && !faults.some((fault) => fault.name === name));
   if (unknown.length > 0) {
     return {
       kind: 'said',
@@ -50,26 +70,47 @@ export function readFaultOrder(args: readonly string[], faults: readonly Fault[]
       exitCode: 1,
     };
   }
+  const { seconds, minutes, rate, keep, previous, ...given } = program.opts<Flags>();
+  const seed = given.seed ?? Math.floor(chance() * seedMax);
+  const hasChaos = program.args.includes('chaos');
+  if (hasChaos && program.args.length > 1) {
+    return { kind: 'said', text: 'error: chaos draws faults itself: name no others beside it', exitCode: 1 };
+  }
   const chosen = faults.filter(({ name }) => program.args.includes('all') || program.args.includes(name));
-  const { seconds, minutes, rate, seed, keep } = program.opts<Flags>();
-  const options = {
-    seconds: minutes === undefined ? seconds : minutes * 60,
-    ratePerS: rate,
-    seed,
-    isKept: keep === true,
+  const chaosMs = (minutes ?? defaults.chaosMinutes) * msPerMinute;
+  const usable = faults.filter((fault) => obstacleTo(fault, meansHere(previous)) === undefined);
+  return {
+    kind: 'run',
+    faults: hasChaos ? [createChaos(drawFaults(usable, chaosMs, createRandom(seed)))] : chosen,
+    options: {
+      seconds: minutes === undefined || hasChaos ? seconds : minutes * secondsPerMinute,
+      ratePerS: rate,
+      seed,
+      isKept: keep === true,
+      previous,
+    },
+    again: `npm run faults -- ${[...args.filter((_, index) => !isOfSeed(args, index)), '--seed', seed].join(' ')}`,
   };
-  return { kind: 'run', faults: chosen, options };
 }
+
+const words: ReadonlySet<string> = new Set(['all', 'chaos']);
+const msPerMinute = 60_000;
+const secondsPerMinute = 60;
+
+const isOfSeed = (args: readonly string[], index: number): boolean =>
+  args[index] === '--seed' || args[index - 1] === '--seed' || args[index]?.startsWith('--seed=') === true;
 
 function listFaults(faults: readonly Fault[]): string {
   const width = Math.max(...faults.map(({ name }) => name.length)) + 2;
   return [
     ...faults.map((fault) => {
-      const obstacle = obstacleTo(fault);
-      return `  ${fault.name.padEnd(width)}${fault.about}${obstacle === undefined ? '' : ` (not by this account: ${obstacle})`}`;
+      const obstacle = obstacleTo(fault, meansHere());
+      return `  ${fault.name.padEnd(width)}${fault.about}${obstacle === undefined ? '' : ` (not here: ${obstacle})`}`;
     }),
     '',
-    'npm run faults -- <fault> … | all [--seconds N | --minutes N] [--rate N] [--seed N] [--keep]',
+    '  chaos: some of them, drawn at random, overlapping',
+    '',
+    'npm run faults -- <fault> … | all | chaos [--seconds N] [--minutes N] [--rate N] [--seed N] [--previous F] [--keep]',
   ].join('\n');
 }
 

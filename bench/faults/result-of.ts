@@ -63,13 +63,21 @@ export function resultOf(outcomes: readonly NamedOutcome[], options: FaultOption
 /** A run in a line. */
 export function describeOutcome(outcome: FaultOutcome): string {
   if (outcome.kind !== 'ran') return `${outcome.kind}: ${outcome.why}`;
-  const { verdict } = outcome.run;
+  const { verdict, peakMemoryBytes } = outcome.run;
   const mark = faultsOf(outcome).length === 0 ? '✓' : '✗';
   const counts = (['lost', 'repeated', 'doubled', 'disordered'] as const).map(
     (count) => `${worstOf(verdict, count)} ${count}`,
   );
   const firstDelivery = formatValue(verdict.firstDeliveryMs, 'ms');
-  return `${mark} ${verdict.acknowledged} acknowledged, ${leastDelivered(verdict)} delivered, ${counts.join(', ')}; first delivery ${firstDelivery} after it`;
+  const refused = formatValue(refusedBy(verdict), 'count');
+  const memory = formatValue(peakMemoryBytes, 'bytes');
+  const [acknowledgement, everyVisitor] = [verdict.firstAcknowledgementMs, verdict.everyVisitorMs].map((ms) =>
+    formatValue(ms, 'ms'),
+  );
+  return [
+    `${mark} ${verdict.acknowledged} acknowledged, ${leastDelivered(verdict)} delivered, ${counts.join(', ')}, ${refused} refused`,
+    `after it first 200 ${acknowledgement}, first delivery ${firstDelivery}, every visitor ${everyVisitor}; at most ${memory}`,
+  ].join('; ');
 }
 
 /** Of two destinations the worse one stands in the row. */
@@ -87,11 +95,7 @@ export function rowOf(name: string, outcome: FaultOutcome): ResultRow {
       repeated: worst('repeated'),
       doubled: worst('doubled'),
       'out of order': worst('disordered'),
-      refused: figure(
-        'count',
-        'less',
-        Object.values(verdict.refused).reduce((total, count) => total + count, 0),
-      ),
+      refused: figure('count', 'less', refusedBy(verdict)),
       silence: seconds(verdict.longestSilenceMs),
       'first 200': seconds(verdict.firstAcknowledgementMs),
       'first delivery': seconds(verdict.firstDeliveryMs),
@@ -112,6 +116,8 @@ function remarksOn({ verdict }: FaultRun): readonly string[] {
     ...(refused.length === 0 ? [] : [`refused: ${refused.join(', ')}`]),
   ];
 }
+
+const refusedBy = ({ refused }: Verdict): number => Object.values(refused).reduce((total, count) => total + count, 0);
 
 type Count = Exclude<keyof Delivered, 'examples' | 'delivered'>;
 

@@ -1,12 +1,13 @@
 import { processMemoryBytes } from '../machine/process-use.ts';
 import { sleep } from '../machine/wait-until.ts';
 import { kill } from './stack/actions.ts';
-import { obstacleTo } from './families/fault.ts';
-import type { Fault, FaultContext } from './families/fault.ts';
+import { pickOf } from './chaos/chaos.ts';
+import { meansHere, obstacleTo } from './families/fault.ts';
+import type { Fault, FaultContext, FaultDisks } from './families/fault.ts';
 import { judge } from './judge/judge.ts';
 import type { Evidence, Verdict } from './judge/judge.ts';
+import { mountBlockDisk } from './stack/block-disk.ts';
 import { mountLogDisk } from './stack/log-disk.ts';
-import { storeDirOf } from './stack/stack-parts.ts';
 import { servicesOf, withStack } from './stack/stack.ts';
 import type { FaultStack } from './stack/stack.ts';
 import { startLoad } from './visitors.ts';
@@ -18,6 +19,8 @@ export type FaultOptions = {
   readonly ratePerS: number;
   readonly seed: number;
   readonly isKept: boolean;
+  /** Folder of another version, checked out and built. */
+  readonly previous: string | undefined;
 };
 
 export type FaultRun = {
@@ -57,14 +60,19 @@ const memoryEveryMs = 250;
 
 /** Runs a fault on a stack of its own, from nothing to the last delivery, and judges what came of it. */
 export async function runFault(fault: Fault, options: FaultOptions, around: Surroundings): Promise<FaultOutcome> {
-  const why = obstacleTo(fault);
+  const { previous, isKept } = options;
+  const why = obstacleTo(fault, meansHere(previous));
   if (why !== undefined) return { kind: 'skipped', why };
-  const { shape, logDiskMib } = fault;
-  const prepare =
-    logDiskMib === undefined ? {} : { prepare: (folder: string) => mountLogDisk(storeDirOf(folder, 0), logDiskMib) };
+  const { shape, disk } = fault;
+  let disks: Partial<FaultDisks> = {};
+  const prepare = async (folder: string): Promise<() => Promise<void>> => {
+    disks = await mountDisk(disk, folder);
+    return async () => (disks.memory ?? disks.block)?.remove();
+  };
+  const checkout = fault.beginsWithPrevious === true ? previous : undefined;
   try {
-    const run = await withStack({ ...around, ...prepare, shape, isKept: options.isKept }, (stack) =>
-      runOn(stack, fault, options, around),
+    const run = await withStack({ ...around, prepare, shape, checkout, isKept }, (stack) =>
+      runOn(stack, fault, options, { ...around, disks }),
     );
     return { kind: 'ran', run };
   } catch (error) {
@@ -72,17 +80,46 @@ export async function runFault(fault: Fault, options: FaultOptions, around: Surr
   }
 }
 
-async function runOn(stack: FaultStack, fault: Fault, options: FaultOptions, { say }: Surroundings): Promise<FaultRun> {
+async function mountDisk(disk: Fault['disk'], folder: string): Promise<Partial<FaultDisks>> {
+  switch (disk?.kind) {
+    case undefined:
+      return {};
+    case 'memory':
+      return { memory: await mountLogDisk(folder, disk.mib) };
+    case 'block':
+      return { block: await mountBlockDisk(folder, disk.mib) };
+  }
+}
+
+/** Throws where a fault uses a disk that it has not asked for. */
+const askedFor = (disks: Partial<FaultDisks>): FaultDisks => ({
+  get memory() {
+    if (disks.memory === undefined) throw new Error('the fault has asked for no disk in memory');
+    return disks.memory;
+  },
+  get block() {
+    if (disks.block === undefined) throw new Error('the fault has asked for no block device');
+    return disks.block;
+  },
+});
+
+type Within = Surroundings & { readonly disks: Partial<FaultDisks> };
+
+async function runOn(stack: FaultStack, fault: Fault, options: FaultOptions, within: Within): Promise<FaultRun> {
+  const { say, disks } = within;
   const { seconds, ratePerS, seed } = options;
-  const { url, token, steady, troubled } = stack;
+  const { url, steady, troubled } = stack;
   const destinations = [steady, troubled];
   for (const each of destinations) each.behave({ kind: 'take', afterMs: fault.answerAfterMs ?? 0 });
-  const load = startLoad({ url, token, visitors, ratePerS, seed });
+  const load = startLoad({ url, token: () => stack.token, visitors, ratePerS, seed });
   const memory = watchMemory(stack);
   let mayMissUntilMs: number | undefined;
   const context: FaultContext = {
     stack,
     say,
+    pick: (parts) => pickOf(parts, 0),
+    disk: askedFor(disks),
+    previous: options.previous ?? '',
     mayMissUntilNow() {
       mayMissUntilMs = performance.now();
     },

@@ -8,21 +8,22 @@ import { describeOtherWork } from '../machine/other-work.ts';
 import { savePage, saveResult } from '../report/save-result.ts';
 import { renderBars, renderTable } from '../report/table.ts';
 import type { StoredResult } from '../result/stored-result.ts';
-import type { Fault } from './families/fault.ts';
+import type { FaultOrder } from './options.ts';
 import { describeOutcome, faultBars, faultsOf, resultOf } from './result-of.ts';
 import type { NamedOutcome } from './result-of.ts';
 import { runFault } from './run-fault.ts';
-import type { FaultOptions } from './run-fault.ts';
 import { endStacks } from './stack/stack.ts';
 
 type Say = (text: string) => void;
+type FaultRunOrder = Extract<FaultOrder, { readonly kind: 'run' }>;
 
 /** Not where results are kept: most runs are made to look at one fault. */
 const resultsFolder = fileURLToPath(new URL('dist/faults/', topFolder));
 const summary = 'a stack broken under load: what became of every acknowledged event';
 
 /** Runs faults one after the other, says what became of each, and keeps the table. Returns the exit code. */
-export async function runFaults(faults: readonly Fault[], options: FaultOptions, say: Say): Promise<number> {
+export async function runFaults(order: FaultRunOrder, say: Say): Promise<number> {
+  const { faults, options, again } = order;
   const at = new Date();
   await removeLeftRunFolders();
   const nats = await findNatsServer({ cacheDir: defaultEmbeddedCacheDir(), onProgress: say });
@@ -63,6 +64,7 @@ export async function runFaults(faults: readonly Fault[], options: FaultOptions,
   say(`\n${renderTable(result.rows)}\n\n${renderBars(faultBars, result.measured)}\n`);
   say(`result: ${await saveResult(stored, resultsFolder)}`);
   say(`page:   ${await savePage('faults', [stored], resultsFolder)}`);
+  say(`again:  ${again}`);
   const isTried = outcomes.some(({ outcome }) => outcome.kind !== 'skipped');
   return isTried && outcomes.every(({ outcome }) => faultsOf(outcome).length === 0) ? 0 : 1;
 }

@@ -11,7 +11,7 @@ if (order.kind === 'said') {
   say(order.text);
   process.exitCode = order.exitCode;
 } else {
-  process.exitCode = await runFaults(order.faults, order.options, say);
+  process.exitCode = await runFaults(order, say);
 }
 
 function say(text: string): void {

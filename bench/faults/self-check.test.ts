@@ -46,7 +46,13 @@ async function verdictOn(path: Path, answer: (count: number) => number = () => 2
   await once(server, 'listening');
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
-  const load = startLoad({ url: `http://127.0.0.1:${port}`, token: 'token', visitors: 8, ratePerS: 4_000, seed: 7 });
+  const load = startLoad({
+    url: `http://127.0.0.1:${port}`,
+    token: () => 'token',
+    visitors: 8,
+    ratePerS: 4_000,
+    seed: 7,
+  });
   await expect.poll(() => load.ledger.entries.length).toBeGreaterThan(enough);
   await load.stop();
   const { entries, refusals, answers } = load.ledger;

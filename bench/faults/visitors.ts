@@ -7,7 +7,8 @@ import { visitorRequest } from './stack/visitor-events.ts';
 
 export type LoadOptions = {
   readonly url: string;
-  readonly token: string;
+  /** Asked before each request: the source may be given a new one. */
+  token(): string;
   readonly visitors: number;
   /** Events a second, all visitors together, as long as they are answered. */
   readonly ratePerS: number;
@@ -38,14 +39,14 @@ export function startLoad({ url, token, visitors, ratePerS, seed }: LoadOptions)
   const isOver = (): boolean => stopping.signal.aborted;
 
   const deliver = async (
-    events: VisitorRequest,
+    write: () => VisitorRequest,
     entries: readonly LedgerEntry[],
     isRepeated: boolean,
   ): Promise<void> => {
     let open = entries;
     while (!isOver()) {
       const sentMs = performance.now();
-      const answer = await send(agent, url, events);
+      const answer = await send(agent, url, write());
       const atMs = performance.now();
       const accepted = open.filter((entry) => answer.accepted(entries.indexOf(entry)));
       if (accepted.length > 0) ledger.acknowledged(accepted, sentMs, atMs);
@@ -69,7 +70,7 @@ export function startLoad({ url, token, visitors, ratePerS, seed }: LoadOptions)
       const sentMs = performance.now();
       const entries = numbers.map((number) => ledger.sent(visitor, number, sentMs));
       await deliver(
-        visitorRequest({ token, route, visitor, numbers, isNamed }),
+        () => visitorRequest({ token: token(), route, visitor, numbers, isNamed }),
         entries,
         // An identify has no name of its own: sent again it would be another one.
         isNamed && route !== 'identify',

@@ -15,3 +15,15 @@ export const clockFileVariable = 'FAULT_CLOCK_FILE';
 export function clockFile(): string | undefined {
   return process.env[clockFileVariable];
 }
+
+/** Names the file that says whether there is a name server for a process whose names can be taken away. */
+export const namesFileVariable = 'FAULT_NAMES_FILE';
+
+export function namesFile(): string | undefined {
+  return process.env[namesFileVariable];
+}
+
+/** Where programs are looked for. */
+export function programFolders(): readonly string[] {
+  return (process.env['PATH'] ?? '').split(':').filter((folder) => folder !== '');
+}

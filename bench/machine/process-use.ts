@@ -20,10 +20,15 @@ async function threadCpuMs(pid: number, thread: string): Promise<number> {
 
 /** The same with the processes it started and has not outlived, such as PostgreSQL's sessions. */
 export async function processFamilyCpuMs(pid: number): Promise<number> {
-  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
-  const spent = await Promise.all(children.split(' ').filter(Boolean).map(Number).map(processCpuMs));
+  const spent = await Promise.all((await childrenOf(pid)).map(processCpuMs));
   // A child that has just ended has no figures any more.
   return spent.filter(Number.isFinite).reduce((sum, ms) => sum + ms, await processCpuMs(pid));
+}
+
+/** Processes that this one's main thread has started, and that run. */
+export async function childrenOf(pid: number): Promise<readonly number[]> {
+  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
+  return children.split(' ').filter(Boolean).map(Number);
 }
 
 /** Resident memory of a process, in bytes; 0 where the system does not say. */

@@ -12,6 +12,8 @@ export type ChildOptions = {
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly nodeArgs?: readonly string[];
+  /** Folder of another checkout, built, whose code is to run. */
+  readonly checkout?: string;
 };
 
 export type ChildExit = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
@@ -38,7 +40,11 @@ export async function startChild(folder: string, options: ChildOptions): Promise
   const logPath = join(folder, `${options.name.replaceAll(/\W+/g, '-')}-${performance.now().toFixed(0)}.log`);
   const log = await open(logPath, 'a');
   const endWithParent = compiledPath(new URL('./end-with-parent.ts', import.meta.url));
-  const child = fork(compiledPath(new URL(`${options.entry}.ts`, topFolder)), [...(options.args ?? [])], {
+  const code =
+    options.checkout === undefined
+      ? compiledPath(new URL(`${options.entry}.ts`, topFolder))
+      : join(options.checkout, 'dist', `${options.entry}.js`);
+  const child = fork(code, [...(options.args ?? [])], {
     execArgv: ['--import', endWithParent, ...(options.nodeArgs ?? [])],
     stdio: ['ignore', log.fd, log.fd, 'ipc'],
     serialization: 'advanced',

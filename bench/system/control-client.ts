@@ -11,9 +11,9 @@ export type ControlAccess = {
   /** Of the account's first source. */
   readonly sourceToken: string;
   /** One call of the configuration interface; throws on anything but 2xx. */
-  call(method: 'GET' | 'POST' | 'PATCH', path: string, body?: Json): Promise<Json>;
-  /** Publishes the draft as a new version; `onSend` is told when the version exists and goes live. */
-  publish(onSend?: () => void): Promise<void>;
+  call(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: Json): Promise<Json>;
+  /** Publishes the draft as a new version, and returns its id; `onSend` is told when the version exists and goes live. */
+  publish(onSend?: () => void): Promise<string>;
 };
 
 /** A control plane with an account of its own. */
@@ -52,7 +52,9 @@ export async function openControl(url: string, file: string): Promise<ControlAcc
     async publish(onSend) {
       const version = await call('POST', 'versions', { name: 'bench' });
       onSend?.();
-      await call('POST', `versions/${String(version['id'])}/publish`);
+      const id = String(version['id']);
+      await call('POST', `versions/${id}/publish`);
+      return id;
     },
   };
 }

@@ -117,15 +117,23 @@ describe('sluice', () => {
     return stdout.trimEnd().split('\n');
   };
 
-  test.each(['gateway', 'pipeline', 'control-plane', 'sink', 'migrate', 'reseal', 'keys', 'doctor', 'healthcheck'])(
-    '%s is a file that the build makes, and gets its arguments',
-    async (name) => {
-      const [file = '', ...words] = await sluice(name, 'one word', 'another');
-      expect(words).toEqual(['one word', 'another']);
-      const built = file.slice(join(dirname(script), 'dist').length);
-      await access(join(top, built.replace(/\.js$/, '.ts')));
-    },
-  );
+  test.each([
+    'gateway',
+    'pipeline',
+    'control-plane',
+    'sink',
+    'migrate',
+    'reseal',
+    'keys',
+    'doctor',
+    'upgrade-check',
+    'healthcheck',
+  ])('%s is a file that the build makes, and gets its arguments', async (name) => {
+    const [file = '', ...words] = await sluice(name, 'one word', 'another');
+    expect(words).toEqual(['one word', 'another']);
+    const built = file.slice(join(dirname(script), 'dist').length);
+    await access(join(top, built.replace(/\.js$/, '.ts')));
+  });
 
   test('anything else is refused with what there is', async () => {
     await expect(sluice('gatewya')).rejects.toMatchObject({

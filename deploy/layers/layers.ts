@@ -138,6 +138,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'local/libraries',
     'doctor',
     'compare-counts',
+    'upgrade-check',
     'environment',
     'sources',
     'console',
@@ -161,6 +162,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'faults/judge',
     'faults/stack',
     'faults/families',
+    'faults/chaos',
     'faults',
   ],
 };

@@ -45,6 +45,7 @@ test('poisoned frame: one that takes its thread down is set aside after the seco
   const errors: { msg: string; seq?: number }[] = [];
   const supervisor = new Supervisor({
     stopDeadlineMs: 5_000,
+    silenceMaxMs: 30_000,
     pool,
     threads: 1,
     settings: { ...hostSettingsForTests, log: { url: nats.url } },

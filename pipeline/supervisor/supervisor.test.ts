@@ -75,6 +75,7 @@ function supervise(threads: number, failing: (actorId: string) => boolean = () =
   const stats = createStatsLedger();
   const supervisor = new Supervisor({
     stopDeadlineMs: 20_000,
+    silenceMaxMs: 30_000,
     pool,
     threads,
     settings: hostSettingsForTests,

@@ -18,6 +18,8 @@ export type SupervisorOptions = {
   readonly threads: number;
   /** What an actor may take to end where it moves or its destination goes, in ms. */
   readonly stopDeadlineMs: number;
+  /** Hosts report every second; one that says nothing for this long hangs, in ms. */
+  readonly silenceMaxMs: number;
   readonly settings: Omit<HostSettings, 'thread'>;
   readonly stats: StatsLedger;
   readonly logger: Logger;
@@ -31,8 +33,6 @@ export type PlacedActor = Readonly<Pick<ActorRecord, 'thread' | 'state' | 'failu
 
 /** Actors move back to a thread that died once it has been there for this long, in ms. */
 const rebalanceAfterMs = 5_000;
-/** Hosts report every second; one that says nothing for this long hangs, in ms. */
-const silenceMaxMs = 30_000;
 /** A thread taken down weighs as much as so many failures of an actor alone. */
 const failuresPerThread = 4;
 
@@ -58,7 +58,7 @@ export class Supervisor {
       const slot: ThreadSlot = new ThreadSlot({
         pool: options.pool,
         settings: { ...options.settings, thread },
-        silenceMaxMs,
+        silenceMaxMs: options.silenceMaxMs,
         onReport: (report) => this.#onReport(slot, report),
         onDead: (death) => this.#onDead(slot, death),
       });

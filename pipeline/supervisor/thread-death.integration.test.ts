@@ -16,6 +16,7 @@ function superviseReal() {
   const logger = pino({ level: 'error' }, { write: (line: string) => void deaths.push(line) });
   const supervisor = new Supervisor({
     stopDeadlineMs: 20_000,
+    silenceMaxMs: 30_000,
     pool,
     threads: 2,
     settings: hostSettingsForTests,

@@ -6,6 +6,8 @@ import { assertId } from './subjects.ts';
 /** What a live process says of itself in the LEASES bucket, under `<kind>.<instance>`. */
 export type ProcessReport = ProcessName & {
   readonly startedAt: string;
+  /** Of its build; a build before 0.1.0 said none. */
+  readonly version?: string;
   /** The configuration revision it runs. */
   readonly revision: number;
   /** Since when. */
@@ -47,6 +49,7 @@ const isReport = Compile(
     kind: Type.Unsafe<ProcessKind>(Type.String()),
     instanceId: Type.String(),
     startedAt: Type.String(),
+    version: Type.Optional(Type.String()),
     revision: Type.Number(),
     revisionAt: Type.Optional(Type.String()),
     peers: Type.Optional(Type.Array(Type.String())),

@@ -130,6 +130,7 @@ test('round trip: the report of a process', () => {
       kind: fc.constantFrom('gateway' as const, 'pipeline' as const),
       instanceId: text,
       startedAt: text,
+      version: text,
       revision: fc.nat(),
       revisionAt: text,
       peers: fc.array(text),

@@ -1,16 +1,24 @@
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import { sleep, waitUntil } from '../../machine/wait-until.ts';
 import { kill, startedAgain } from '../stack/actions.ts';
+import { findStreamLeader, rolesIn } from '../stack/cluster-roles.ts';
 import { defineFault } from './fault.ts';
-import type { LogNode } from '../stack/stack-parts.ts';
 
 const nodes = 3;
+const harms = ['log', 'network'] as const;
 const withoutQuorumMs = 6_000;
 const electionDeadlineMs = 30_000;
+const cutMs = 15_000;
+
+const doctor =
+  'Wait until `npm run doctor` says nothing of copies that are not up to date before another node is touched.';
 
 export const clusterFollowerKilled = defineFault({
   name: 'cluster-follower-killed',
   about: 'of three nodes one that does not lead INGEST gets SIGKILL',
+  sees: 'Nearly nothing: two of three copies are enough. `sluice_log_server_check` names the node; services that were connected to it connect to another.',
+  does: `Bring the node back. ${doctor}`,
+  harms,
   nodes,
   async run({ stack }) {
     const { followers } = await rolesIn(stack.log);
@@ -21,6 +29,9 @@ export const clusterFollowerKilled = defineFault({
 export const clusterLeaderKilled = defineFault({
   name: 'cluster-leader-killed',
   about: 'of three nodes the one that leads INGEST gets SIGKILL',
+  sees: 'For some seconds, until there is a new leader, gateways answer late or 503 with `Retry-After`; then everything goes on with two nodes.',
+  does: `Bring the node back. ${doctor}`,
+  harms,
   nodes,
   async run({ stack }) {
     const { leader } = await rolesIn(stack.log);
@@ -28,64 +39,62 @@ export const clusterLeaderKilled = defineFault({
   },
 });
 
+export const clusterLeaderCutOff = defineFault({
+  name: 'cluster-leader-cut-off',
+  about: `of three nodes the one that leads INGEST does not reach the others for ${cutMs / 1_000} s; services reach all three`,
+  sees: 'Requests that lead to it are not answered in time, or 503: alone it has no quorum and acknowledges nothing. The other two choose a leader among them. Its connections, and `/healthz` on it, look well for a while.',
+  does: `Repair the network between the nodes. Nothing has to be restarted; what it was sent meanwhile was not acknowledged. ${doctor}`,
+  harms,
+  nodes,
+  hasNetwork: true,
+  async run({ stack }) {
+    const { leader } = await rolesIn(stack.log);
+    const isNode = (name: string): boolean => stack.log.some((node) => node.name === name);
+    const heal = stack.network.trouble(
+      { kind: 'cut' },
+      (from, to) => isNode(from) && isNode(to) && (from === leader.name || to === leader.name),
+    );
+    await sleep(cutMs);
+    heal();
+  },
+});
+
 export const clusterQuorumLost = defineFault({
   name: 'cluster-quorum-lost',
   about: 'both followers of INGEST are killed, its leader 6 s later; the followers come back, and then the leader',
+  sees: 'Without two of three nodes nothing is acknowledged: 503 with `Retry-After`, gateways are not ready. With two back it goes on.',
+  does: `Bring nodes back, any two at first, with their data. Never replace two at a time by empty ones. ${doctor}`,
+  harms,
   nodes,
   async run({ stack, say }) {
     const { leader, followers } = await rolesIn(stack.log);
     const starts = followers.map((follower) => follower.starts);
     for (const node of stack.log) node.hold();
-    kill(...followers);
-    await sleep(withoutQuorumMs);
-    kill(leader);
-    for (const follower of followers) follower.release();
-    await Promise.all(followers.map((follower, index) => startedAgain(follower, starts[index] ?? 0)));
-    await waitUntil('the followers to lead', electionDeadlineMs, async () => {
-      const leaders = [streams.ingest, streams.events].map((stream) => findStreamLeader(followers, stream));
-      return (await Promise.all(leaders)).includes(undefined) ? 'a stream has no leader' : undefined;
-    });
-    say('both streams have a leader among the followers; the old one comes back');
-    leader.release();
+    try {
+      kill(...followers);
+      await sleep(withoutQuorumMs);
+      kill(leader);
+      for (const follower of followers) follower.release();
+      await Promise.all(followers.map((follower, index) => startedAgain(follower, starts[index] ?? 0)));
+      await waitUntil('the followers to lead', electionDeadlineMs, async () => {
+        const leaders = [streams.ingest, streams.events].map((stream) => findStreamLeader(followers, stream));
+        return (await Promise.all(leaders)).includes(undefined) ? 'a stream has no leader' : undefined;
+      });
+      say('both streams have a leader among the followers; the old one comes back');
+    } finally {
+      for (const node of stack.log) node.release();
+    }
   },
 });
 
 export const clusterAllKilled = defineFault({
   name: 'cluster-all-killed',
   about: 'all three nodes get SIGKILL in one moment',
+  sees: 'As `nats-killed`, and some seconds longer, until there are leaders.',
+  does: `Nothing for the data: each node syncs before it says yes. ${doctor}`,
+  harms,
   nodes,
   async run({ stack }) {
     kill(...stack.log);
   },
 });
-
-async function rolesIn(log: readonly LogNode[]): Promise<{ leader: LogNode; followers: readonly LogNode[] }> {
-  const leader = await findStreamLeader(log, streams.ingest);
-  if (leader === undefined) throw new Error('the stream INGEST has no leader to begin with');
-  return { leader, followers: log.filter((node) => node !== leader) };
-}
-
-type Page = {
-  readonly account_details?: readonly {
-    readonly stream_detail?: readonly { readonly name?: string; readonly cluster?: { readonly leader?: string } }[];
-  }[];
-};
-
-const askMs = 2_000;
-
-/** The node that leads a stream, by the word of the others that answer; undefined: none, or nobody answers. */
-async function findStreamLeader(nodes: readonly LogNode[], stream: string): Promise<LogNode | undefined> {
-  for (const { monitorUrl } of nodes) {
-    const name = await readLeader(monitorUrl, stream).catch(() => undefined);
-    const leader = nodes.find(({ serverName, pid }) => serverName === name && pid !== 0);
-    if (leader !== undefined) return leader;
-  }
-  return undefined;
-}
-
-async function readLeader(monitorUrl: string, stream: string): Promise<string | undefined> {
-  const answer = await fetch(`${monitorUrl}/jsz?streams=true&accounts=true`, { signal: AbortSignal.timeout(askMs) });
-  const { account_details: accounts = [] } = (await answer.json()) as Page;
-  const found = accounts.flatMap(({ stream_detail: streams = [] }) => streams).find(({ name }) => name === stream);
-  return found?.cluster?.leader;
-}

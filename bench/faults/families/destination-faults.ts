@@ -5,11 +5,18 @@ import type { Fault } from './fault.ts';
 
 const troubleMs = 10_000;
 
+const general =
+  'Other destinations notice nothing, and events go on being taken. Its health shows the failed attempts with their reason; events wait in its retry log (`sluice_destination_retries_waiting_frames`), in order, and `SluiceDestinationUnhealthy` fires if it lasts. It catches up by itself.';
+
+const harms = ['destination'] as const;
+
 /** One of the two destinations behaves so for a while; the other is well all the time. */
-const troubled = (name: string, about: string, behaviour: Behaviour): Fault =>
+const troubled = (name: string, about: string, words: Pick<Fault, 'sees' | 'does'>, behaviour: Behaviour): Fault =>
   defineFault({
     name,
     about: `one of two destinations ${about}, for ${troubleMs / 1_000} s`,
+    ...words,
+    harms,
     async run({ stack }) {
       stack.troubled.behave(behaviour);
       await sleep(troubleMs);
@@ -17,17 +24,82 @@ const troubled = (name: string, about: string, behaviour: Behaviour): Fault =>
     },
   });
 
-export const destinationRefusing = troubled('destination-refusing', 'answers 503', { kind: 'refuse', status: 503 });
+const wait = 'Nothing, if it recovers within the retry window. After it, dead letters can be replayed.';
 
-export const destinationHanging = troubled('destination-hanging', 'does not answer', { kind: 'hang' });
+export const destinationRefusing = troubled(
+  'destination-refusing',
+  'answers 503',
+  { sees: `${general} Its breaker opens: events wait in the log and are not tried one by one.`, does: wait },
+  { kind: 'refuse', status: 503 },
+);
 
-export const destinationFlapping = troubled('destination-flapping', 'answers 503 every other second', {
-  kind: 'flap',
-  everyMs: 1_000,
-});
+export const destinationHanging = troubled(
+  'destination-hanging',
+  'does not answer',
+  { sees: `${general} The reason is a timeout.`, does: wait },
+  { kind: 'hang' },
+);
+
+export const destinationSlow = troubled(
+  'destination-slow',
+  'takes 3 s to answer',
+  {
+    sees: 'Its delivery time rises (`sluice_dispatch_duration_seconds`), and its backlog if it takes fewer a second than come. No attempt fails.',
+    does: 'If the backlog grows all day: a larger `DISPATCH_CONCURRENCY`, or batches where the kind has them.',
+  },
+  { kind: 'take', afterMs: 3_000 },
+);
+
+export const destinationFlapping = troubled(
+  'destination-flapping',
+  'answers 503 every other second',
+  { sees: general, does: wait },
+  { kind: 'flap', everyMs: 1_000 },
+);
 
 export const destinationThrottling = troubled(
   'destination-throttling',
   'takes 50 a second and answers 429 with Retry-After: 2 beyond that',
+  {
+    sees: `${general} The reason is 429; the wait that it asks for is kept.`,
+    does: 'Ask the platform for a higher limit, or send it less (rules, sampling) if the backlog never empties.',
+  },
   { kind: 'throttle', perS: 50, retryAfterS: 2 },
 );
+
+export const destinationResetting = troubled(
+  'destination-resetting',
+  'breaks connections, half of them in the middle of an answer that says 200',
+  {
+    sees: `${general} The reason is \`network ECONNRESET\` or the like. What it took before the connection broke it is sent once more, under the same \`Idempotency-Key\`.`,
+    does: 'Look at what stands in front of the platform, a proxy for the most part.',
+  },
+  { kind: 'reset' },
+);
+
+export const destinationEndless = troubled(
+  'destination-endless',
+  'says 200 and sends a body without an end',
+  {
+    sees: 'Nothing, or attempts that end by their deadline: of an answer only the first kilobytes are kept, and the connection is ended. Memory stays where it is.',
+    does: 'See what answers there: it is hardly the platform.',
+  },
+  { kind: 'endless' },
+);
+
+export const destinationWrongCertificate = defineFault({
+  name: 'destination-wrong-certificate',
+  about: `one of two destinations shows a certificate that has run out, for ${troubleMs / 1_000} s`,
+  sees: `${general} The reason is \`network CERT_HAS_EXPIRED\`, or what else is wrong with it. Nothing is sent to it meanwhile.`,
+  does: 'The platform has to renew its certificate; of a private authority, see that `NODE_EXTRA_CA_CERTS` names it.',
+  harms,
+  hasCertificates: true,
+  async run({ stack }) {
+    const { good, expired } = stack.certificates;
+    stack.troubled.show(expired);
+    stack.troubled.disconnect();
+    await sleep(troubleMs);
+    stack.troubled.show(good);
+    stack.troubled.disconnect();
+  },
+});

@@ -1,90 +1,120 @@
-import { open, readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
-import { streams } from '../../../shared/nats/streams/topology.ts';
 import { sleep } from '../../machine/wait-until.ts';
-import { kill, only, startedAgain } from '../stack/actions.ts';
-import { defineFault } from './fault.ts';
-import { fillLogDisk, freeLogDisk } from '../stack/log-disk.ts';
-import { streamsFolder } from '../stack/stack-parts.ts';
-import type { FaultStack } from '../stack/stack.ts';
+import { kill, onceStill, startedAgain, takeDown } from '../stack/actions.ts';
+import { slowSyncs } from '../stack/slow-syncs.ts';
 import { servicesOf } from '../stack/stack.ts';
+import { defineFault } from './fault.ts';
 
 const diskMib = 1_536;
 const mebibyte = 1024 ** 2;
 const fullMs = 10_000;
-const cutBytes = 200;
+const readOnlyMs = 10_000;
+const syncMs = 50;
+const slowForMs = 15_000;
+
+/** What the streams and buckets may take together is less than the disk has. */
+const smallStreams = {
+  LOG_INGEST_BYTES_MAX: String(128 * mebibyte),
+  LOG_EVENTS_BYTES_MAX: String(128 * mebibyte),
+  LOG_RETRY_BYTES_MAX: String(16 * mebibyte),
+  LOG_DEAD_LETTERS_BYTES_MAX: String(16 * mebibyte),
+  LOG_DEDUPLICATION_BYTES_MAX: String(16 * mebibyte),
+};
+
+const harms = ['log'] as const;
+
+const refused =
+  'Gateways answer 503 with `Retry-After` and are not ready; nothing is acknowledged that could not be written.';
+
+export const diskFull = defineFault({
+  name: 'disk-full',
+  about: `the log's disk is full for ${fullMs / 1_000} s; then there is room`,
+  sees: `${refused} \`SluiceLogNearlyFull\` and the doctor’s \`disk\` warn before. A stream that met the full disk stays shut until its server is restarted, which \`npm start\`, the systemd unit and the images do once there is room.`,
+  does: 'Make room, or a larger disk. See that the sum of `LOG_*_BYTES_MAX` stays below what the disk has, with a fifth to spare.',
+  harms,
+  needs: { root: true },
+  disk: { kind: 'memory', mib: diskMib },
+  env: smallStreams,
+  async run({ disk }) {
+    await disk.memory.fill();
+    await sleep(fullMs);
+    await disk.memory.free();
+  },
+});
 
 export const diskFullRestart = defineFault({
   name: 'disk-full-restart',
   about: `the log's disk is full, nats-server gets SIGKILL and stands on the full disk for ${fullMs / 1_000} s; then there is room`,
-  needs: 'root',
-  logDiskMib: diskMib,
-  // What the streams and buckets may take together is less than the disk has.
-  env: {
-    LOG_INGEST_BYTES_MAX: String(128 * mebibyte),
-    LOG_EVENTS_BYTES_MAX: String(128 * mebibyte),
-    LOG_RETRY_BYTES_MAX: String(16 * mebibyte),
-    LOG_DEAD_LETTERS_BYTES_MAX: String(16 * mebibyte),
-    LOG_DEDUPLICATION_BYTES_MAX: String(16 * mebibyte),
-  },
-  async run({ stack }) {
-    const node = only(stack.log);
+  sees: `As \`disk-full\`. A server that chooses its limit itself (no \`max_file_store\`) stays at the room it found when it started; ours are told.`,
+  does: 'Make room; then everything goes on by itself. If it does not: `npm run doctor` names the setting.',
+  harms,
+  needs: { root: true },
+  disk: { kind: 'memory', mib: diskMib },
+  env: smallStreams,
+  async run({ stack, pick, disk }) {
+    const node = pick(stack.log);
     const { starts } = node;
-    await fillLogDisk(node.storeDir);
+    await disk.memory.fill();
     kill(node);
     await startedAgain(node, starts);
     await sleep(fullMs);
-    await freeLogDisk(node.storeDir, diskMib);
+    await disk.memory.free();
   },
 });
 
-export const logCut = defineFault({
-  name: 'log-cut',
-  about: `${cutBytes} bytes are cut off the newest blocks of EVENTS and INGEST while nats-server is down: it is noticed, and nothing stored later is lost`,
-  async run(context) {
-    const node = only(context.stack.log);
+export const diskReadOnly = defineFault({
+  name: 'disk-read-only',
+  about: `the log's file system finds an error in itself and turns read-only; ${readOnlyMs / 1_000} s later it is checked and mounted anew, and nats-server started`,
+  sees: `${refused} The kernel’s log says that the file system was remounted read-only.`,
+  does: 'Stop nats-server, check the file system (`e2fsck`), mount it, start nats-server. What was acknowledged was synced before; see `SluiceLogLostMessages` for what the check threw away.',
+  harms,
+  needs: { root: true, programs: ['mkfs.ext4', 'e2fsck'] },
+  disk: { kind: 'block', mib: diskMib },
+  env: smallStreams,
+  async run({ stack, pick, disk }) {
+    const node = pick(stack.log);
     const { starts } = node;
-    node.hold();
-    kill(node);
-    // Its end has been told to us when there is no process any more.
-    while (node.pid !== 0) await sleep(10);
-    for (const stream of [streams.events, streams.ingest]) await cutNewestBlock(node.storeDir, stream);
-    context.mayMissUntilNow();
+    // A sync that is under way just then may say yes to what is lost, which is the kernel's doing.
+    await onceStill([node], () => disk.block.makeReadOnly());
+    await node.signalFamily('SIGCONT');
+    await sleep(readOnlyMs);
+    await takeDown(node);
+    await disk.block.startAgain();
     node.release();
     await startedAgain(node, starts);
   },
-  async check({ stack }) {
-    return (await findAlarm(stack)) === undefined ? 'no service says that the log has lost anything' : undefined;
+});
+
+export const powerCut = defineFault({
+  name: 'power-cut',
+  about:
+    'the machine loses its power: what the log has written and not synced is gone, every process with it; then all start anew',
+  sees: 'As `all-killed`: what was acknowledged had been synced. Every service says at start what an acknowledged event survives; `SluiceDurabilityNotFsync` fires where it is less than this.',
+  does: 'Nothing for the data, on a disk that does not lie about its syncs. Of one that does, [backup-restore.md](backup-restore.md).',
+  harms,
+  needs: { root: true, programs: ['mkfs.ext4', 'e2fsck', 'perl'] },
+  disk: { kind: 'block', mib: diskMib },
+  env: smallStreams,
+  async run({ stack, disk }) {
+    const parts = [...stack.log, stack.postgres, ...servicesOf(stack)];
+    const starts = parts.map((part) => part.starts);
+    await onceStill(stack.log, () => disk.block.cutPower());
+    await takeDown(...parts);
+    await disk.block.startAgain();
+    for (const part of parts) part.release();
+    await Promise.all(parts.map((part, index) => startedAgain(part, starts[index] ?? 0)));
   },
 });
 
-/** What a disk that lied about its writes leaves: a block that ends in the middle of a message. */
-async function cutNewestBlock(storeDir: string, stream: string): Promise<void> {
-  const folder = join(streamsFolder(storeDir), '$G', 'streams', stream, 'msgs');
-  const numbers = (await readdir(folder)).flatMap((name) => /^(\d+)\.blk$/.exec(name)?.[1] ?? []).map(Number);
-  const block = join(folder, `${Math.max(...numbers)}.blk`);
-  const { size } = await stat(block);
-  const file = await open(block, 'r+');
-  try {
-    await file.truncate(Math.max(0, size - cutBytes));
-  } finally {
-    await file.close();
-  }
-}
-
-const counting = /^(sluice_\w*(?:lost|missing|damaged)\w*)(?:\{.*\})? (\S+)$/gm;
-const askMs = 5_000;
-
-/** The name of a metric by which some service says that stored messages are gone; undefined: none does. */
-async function findAlarm(stack: FaultStack): Promise<string | undefined> {
-  const pages = await Promise.all(servicesOf(stack).map(({ metricsUrl }) => readPage(metricsUrl)));
-  const raised = pages.flatMap((page) => [...page.matchAll(counting)]).find(([, , value]) => Number(value) > 0);
-  return raised?.[1];
-}
-
-function readPage(metricsUrl: string): Promise<string> {
-  return fetch(`${metricsUrl}/metrics`, { signal: AbortSignal.timeout(askMs) }).then(
-    (answer) => answer.text(),
-    () => '',
-  );
-}
+export const diskSlow = defineFault({
+  name: 'disk-slow',
+  about: `each sync of nats-server takes ${syncMs} ms longer, for ${slowForMs / 1_000} s`,
+  sees: 'Every request waits for its sync: `sluice_gateway_publish_duration_seconds` rises, frames grow, and throughput falls far less than the time suggests. The doctor times the disk.',
+  does: 'See what else writes to that disk; give the log one of its own.',
+  harms,
+  needs: { root: true, programs: ['strace'] },
+  async run({ stack, pick }) {
+    const fast = await slowSyncs(pick(stack.log).pid, syncMs);
+    await sleep(slowForMs);
+    await fast();
+  },
+});

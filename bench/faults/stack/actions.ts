@@ -1,5 +1,8 @@
-import { sleep } from '../../machine/wait-until.ts';
+import { sleep, waitUntil } from '../../machine/wait-until.ts';
 import type { Part } from './part.ts';
+import type { ServicePart } from './stack-parts.ts';
+
+const readyDeadlineMs = 60_000;
 
 /** How long parts stand still, in ms. */
 export const pauseMs = 20_000;
@@ -11,9 +14,63 @@ export function kill(...parts: readonly Part[]): void {
 
 /** Stops a process where it stands (SIGSTOP), and lets it go on after a while, as if nothing had been. */
 export async function pause(part: Part, ms = pauseMs): Promise<void> {
-  part.signal('SIGSTOP');
-  await sleep(ms);
-  part.signal('SIGCONT');
+  await part.signalFamily('SIGSTOP');
+  try {
+    await sleep(ms);
+  } finally {
+    await part.signalFamily('SIGCONT');
+  }
+}
+
+const settleMs = 200;
+
+/** Does something while processes stand still, with no system call of theirs under way; they stand still afterwards. */
+export async function onceStill(parts: readonly Part[], work: () => Promise<void>): Promise<void> {
+  await Promise.all(parts.map((part) => part.signalFamily('SIGSTOP')));
+  // What they have begun in the kernel ends first.
+  await sleep(settleMs);
+  await work();
+}
+
+/** SIGKILL, and again as soon as it is back. */
+export async function killTwice(...parts: readonly Part[]): Promise<void> {
+  const starts = parts.map((part) => part.starts);
+  kill(...parts);
+  await Promise.all(parts.map((part, index) => startedAgain(part, starts[index] ?? 0)));
+  kill(...parts);
+}
+
+/** SIGKILL, and nobody starts it again for a while. */
+export async function keepAway(part: Part, ms: number): Promise<void> {
+  const { starts } = part;
+  part.hold();
+  try {
+    kill(part);
+    await sleep(ms);
+  } finally {
+    part.release();
+  }
+  await startedAgain(part, starts);
+}
+
+/** Ends a process by SIGKILL and waits until it is gone; it is started again once it is released. */
+export async function takeDown(...parts: readonly Part[]): Promise<void> {
+  for (const part of parts) part.hold();
+  kill(...parts);
+  // Its end has been told to us when there is no process any more.
+  while (parts.some(({ pid }) => pid !== 0)) await sleep(10);
+}
+
+/** SIGTERM to services one after the other, each once the one before is ready again. */
+export async function restartInTurn(services: readonly ServicePart[]): Promise<void> {
+  for (const service of services) {
+    const { starts } = service;
+    service.signal('SIGTERM');
+    await startedAgain(service, starts);
+    await waitUntil(`${service.name} to be ready again`, readyDeadlineMs, async () =>
+      (await service.isReady()) ? undefined : 'it is not',
+    );
+  }
 }
 
 /** Waits until a part that was ended runs again. */
@@ -23,11 +80,4 @@ export async function startedAgain(part: Part, startsBefore: number): Promise<vo
     if (performance.now() > deadline) throw new Error(`${part.name} was not started again within a minute`);
     await sleep(20);
   }
-}
-
-/** The part there is one of, or the first of several. */
-export function only<Kind>(parts: readonly Kind[]): Kind {
-  const [first] = parts;
-  if (first === undefined) throw new Error('the stack of this fault has no such part');
-  return first;
 }

@@ -1,7 +1,9 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import { findFreePort } from '../../../shared/embedded/machine/free-port.ts';
+import type { Certificate } from '../../../shared/testing/certificates.ts';
 import type { Arrival } from '../judge/judge.ts';
 import { readVisitorName } from './visitor-events.ts';
 
@@ -14,7 +16,11 @@ export type Behaviour =
   /** Reads the request and never answers. */
   | { readonly kind: 'hang' }
   /** Takes for a while, then refuses for as long. */
-  | { readonly kind: 'flap'; readonly everyMs: number };
+  | { readonly kind: 'flap'; readonly everyMs: number }
+  /** Breaks connections: one by one before it has answered, and in the middle of an answer that says 200. */
+  | { readonly kind: 'reset' }
+  /** Says 200 and then sends a body without an end. */
+  | { readonly kind: 'endless' };
 
 /** Plays a destination whose behaviour can be changed, and keeps what it took. */
 export type FaultDestination = {
@@ -23,33 +29,55 @@ export type FaultDestination = {
   /** What it answered 2xx, in the order in which requests were complete. */
   readonly taken: readonly Arrival[];
   behave(behaviour: Behaviour): void;
+  /** Shows this certificate from now on, to clients that have to connect anew. Only where it is reached by TLS. */
+  show(certificate: Certificate): void;
+  /** Ends the connections it has, and those whose request is under way. */
+  disconnect(): void;
   close(): Promise<void>;
 };
 
-type Decision = { readonly status: number; readonly afterMs: number; readonly retryAfterS?: number } | undefined;
+export type DestinationOptions = {
+  /** Host in its address. */
+  readonly host?: string;
+  /** Makes it be reached by TLS. */
+  readonly certificate?: Certificate;
+};
 
-export async function startFaultDestination(name: string): Promise<FaultDestination> {
+type Decision =
+  | { readonly kind: 'answer'; readonly status: number; readonly afterMs: number; readonly retryAfterS?: number }
+  | { readonly kind: 'nothing' | 'break' | 'break-answer' | 'endless' };
+
+export async function startFaultDestination(
+  name: string,
+  { host = '127.0.0.1', certificate }: DestinationOptions = {},
+): Promise<FaultDestination> {
   const port = await findFreePort();
   const taken: Arrival[] = [];
   let decide = decider({ kind: 'take' });
-  const server = createServer((request, response) => {
+  const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     void readBody(request).then((body) => {
       const decision = decide(performance.now());
-      if (decision === undefined) return;
-      if (decision.status === 200) taken.push(arrivalOf(request, body));
-      if (decision.afterMs === 0) answer(response, decision);
-      else setTimeout(() => answer(response, decision), decision.afterMs);
+      if (saysYes(decision)) taken.push(arrivalOf(request, body));
+      if (decision.kind !== 'answer' || decision.afterMs === 0) carryOut(response, decision);
+      else setTimeout(() => carryOut(response, decision), decision.afterMs);
     });
-  });
+  };
+  const secure = certificate === undefined ? undefined : createSecureServer({ ...certificate }, onRequest);
+  const server = secure ?? createServer(onRequest);
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   return {
     name,
-    url: `http://127.0.0.1:${port}/${name}`,
+    url: `${secure === undefined ? 'http' : 'https'}://${host}:${port}/${name}`,
     taken,
     behave(behaviour) {
       decide = decider(behaviour);
     },
+    show(shown) {
+      if (secure === undefined) throw new Error(`destination ${name} is not reached by TLS`);
+      secure.setSecureContext({ ...shown });
+    },
+    disconnect: () => server.closeAllConnections(),
     async close() {
       server.close();
       server.closeAllConnections();
@@ -58,17 +86,23 @@ export async function startFaultDestination(name: string): Promise<FaultDestinat
   };
 }
 
-/** What becomes of a request, by the time it came; undefined: nothing. */
+/** What becomes of a request, by the time it came. */
 function decider(behaviour: Behaviour): (nowMs: number) => Decision {
-  const ok = { status: 200, afterMs: 0 };
+  const ok = { kind: 'answer', status: 200, afterMs: 0 } as const;
   const sinceMs = performance.now();
   switch (behaviour.kind) {
     case 'take':
       return () => ({ ...ok, afterMs: behaviour.afterMs ?? 0 });
     case 'refuse':
-      return () => ({ status: behaviour.status, afterMs: 0 });
+      return () => ({ ...ok, status: behaviour.status });
     case 'hang':
-      return () => undefined;
+      return () => ({ kind: 'nothing' });
+    case 'endless':
+      return () => ({ kind: 'endless' });
+    case 'reset': {
+      let count = 0;
+      return () => ({ kind: (count += 1) % 2 === 0 ? 'break-answer' : 'break' });
+    }
     case 'flap':
       return (nowMs) => (Math.floor((nowMs - sinceMs) / behaviour.everyMs) % 2 === 0 ? { ...ok, status: 503 } : ok);
     case 'throttle': {
@@ -78,18 +112,47 @@ function decider(behaviour: Behaviour): (nowMs: number) => Decision {
         const now = Math.floor(nowMs / 1_000);
         if (now !== second) [second, count] = [now, 0];
         count += 1;
-        return count <= behaviour.perS ? ok : { status: 429, afterMs: 0, retryAfterS: behaviour.retryAfterS };
+        return count <= behaviour.perS ? ok : { ...ok, status: 429, retryAfterS: behaviour.retryAfterS };
       };
     }
   }
 }
 
-function answer(response: ServerResponse, { status, retryAfterS }: NonNullable<Decision>): void {
-  response.writeHead(status, {
-    'content-type': 'application/json',
-    ...(retryAfterS === undefined ? {} : { 'retry-after': String(retryAfterS) }),
-  });
-  response.end('{"received":true}');
+/** Whoever says 200 has the event, whatever comes after that of the answer. */
+function saysYes(decision: Decision): boolean {
+  return decision.kind === 'answer' ? decision.status === 200 : ['break-answer', 'endless'].includes(decision.kind);
+}
+
+const promisedBytes = 1_000;
+const endlessChunk = 'x'.repeat(16_384);
+const endlessEveryMs = 10;
+
+function carryOut(response: ServerResponse, decision: Decision): void {
+  switch (decision.kind) {
+    case 'nothing':
+      return;
+    case 'break':
+      response.socket?.resetAndDestroy();
+      return;
+    case 'break-answer':
+      response.writeHead(200, { 'content-length': promisedBytes });
+      response.write('{"received":', () => response.socket?.resetAndDestroy());
+      return;
+    case 'endless': {
+      response.writeHead(200);
+      const timer = setInterval(() => response.write(endlessChunk), endlessEveryMs);
+      response.once('close', () => clearInterval(timer));
+      return;
+    }
+    case 'answer': {
+      const { status, retryAfterS } = decision;
+      response.writeHead(status, {
+        'content-type': 'application/json',
+        ...(retryAfterS === undefined ? {} : { 'retry-after': String(retryAfterS) }),
+      });
+      response.end('{"received":true}');
+    }
+  }
 }
 
 /** Never resolves for a request that was cut off: a destination does not have it. */

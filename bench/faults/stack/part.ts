@@ -1,3 +1,4 @@
+import { childrenOf } from '../../machine/process-use.ts';
 import { keepRunning } from '../../../deploy/local/keep-running.ts';
 import type { Runnable } from '../../../deploy/local/keep-running.ts';
 
@@ -10,6 +11,8 @@ export type Part = {
   readonly starts: number;
   /** Sends a signal to the process, if there is one. */
   signal(signal: NodeJS.Signals): void;
+  /** The same to the processes that it has started as well. */
+  signalFamily(signal: 'SIGSTOP' | 'SIGCONT'): Promise<void>;
   /** Keeps it from being started again, until `release`. */
   hold(): void;
   release(): void;
@@ -48,6 +51,17 @@ export async function startPart({ name, start, say }: PartOptions): Promise<Part
     // Ours until its end has been told to us, so nobody else has its id.
     if (pid !== 0) process.kill(pid, which);
   };
+  const signalFamily = async (which: 'SIGSTOP' | 'SIGCONT'): Promise<void> => {
+    const children = await childrenOf(pid);
+    signal(which);
+    for (const child of children) {
+      try {
+        process.kill(child, which);
+      } catch {
+        // It has just ended by itself.
+      }
+    }
+  };
   return {
     name,
     get pid() {
@@ -57,6 +71,7 @@ export async function startPart({ name, start, say }: PartOptions): Promise<Part
       return starts;
     },
     signal,
+    signalFamily,
     hold() {
       held ??= new Promise((resolve) => {
         release = () => {
@@ -70,7 +85,7 @@ export async function startPart({ name, start, say }: PartOptions): Promise<Part
       stopping.abort();
       release();
       // One that stands still does not hear that it is to end.
-      signal('SIGCONT');
+      await signalFamily('SIGCONT');
       await kept.stop();
     },
   };

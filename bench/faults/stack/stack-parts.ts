@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import { restartWhenRoom } from '../../../deploy/local/restart-when-room.ts';
 import { findFreePort } from '../../../shared/embedded/machine/free-port.ts';
 import { startNatsServer } from '../../../shared/embedded/nats/nats-server.ts';
+import type { NatsServerOptions } from '../../../shared/embedded/nats/nats-server.ts';
 import { startPostgresServer } from '../../../shared/embedded/postgres/postgres-server.ts';
 import { startChild } from '../../system/child.ts';
+import type { Network } from './network.ts';
 import { startPart } from './part.ts';
 import type { Part } from './part.ts';
 
@@ -14,6 +16,7 @@ type Say = (line: string) => void;
 /** One node of the log. */
 export type LogNode = Part & {
   readonly serverName: string;
+  readonly port: number;
   readonly url: string;
   readonly monitorUrl: string;
   readonly storeDir: string;
@@ -26,9 +29,19 @@ export type ServicePart = Part & {
   readonly inspectPort: number;
   /** Whether it says that it is ready. */
   isReady(): Promise<boolean>;
+  /** Replaces how it is run, from its next start on. */
+  runAs(change: ServiceRun): void;
 };
 
-export type DatabasePart = Part & { readonly url: string };
+/** How a service is run, beside what the stack settles. */
+export type ServiceRun = {
+  /** Settings beside those of the stack. */
+  readonly env?: Env;
+  /** Folder of another checkout, built, whose code runs; undefined: this one's. */
+  readonly checkout?: string | undefined;
+};
+
+export type DatabasePart = Part & { readonly url: string; readonly port: number };
 
 const clusterName = 'faults';
 const askMs = 1_000;
@@ -39,20 +52,29 @@ export const storeDirOf = (folder: string, index: number): string => join(folder
 /** Where in it nats-server has its streams: a file system of its own may be put there before it is started. */
 export const streamsFolder = (storeDir: string): string => join(storeDir, 'jetstream');
 
+export type LogOptions = {
+  readonly nodes: number;
+  readonly binaryPath: string;
+  /** Has each node reach the others by it, and tells clients of no other node. */
+  readonly network: Network | undefined;
+};
+
 /** Starts one node, or several as a cluster, each on a folder and ports that it keeps. */
-export async function startLogNodes(folder: string, nodes: number, binaryPath: string, say: Say): Promise<LogNode[]> {
+export async function startLogNodes(folder: string, options: LogOptions, say: Say): Promise<LogNode[]> {
+  const { nodes, binaryPath, network } = options;
   const ports = await findPorts(nodes * 3);
   const routes = ports.slice(nodes * 2);
   return Promise.all(
     Array.from({ length: nodes }, async (_, index): Promise<LogNode> => {
-      const [port = 0, monitorPort = 0, route = 0] = [ports[index], ports[nodes + index], routes[index]];
+      const [port = 0, monitorPort = 0] = [ports[index], ports[nodes + index]];
       const storeDir = storeDirOf(folder, index);
       const serverName = `${clusterName}-${index + 1}`;
-      const cluster = nodes === 1 ? {} : { serverName, cluster: { name: clusterName, port: route, routes } };
+      const name = nodeName(nodes, index);
+      const cluster = nodes === 1 ? {} : await clusterOptions(index, routes, network);
       const part = await startPart({
-        name: nodes === 1 ? 'nats-server' : `nats-server ${index + 1}`,
+        name,
         say,
-        start: () => startNatsServer({ binaryPath, storeDir, port, monitorPort, ...cluster }),
+        start: () => startNatsServer({ binaryPath, storeDir, port, monitorPort, serverName, ...cluster }),
       });
       const addresses = { url: `nats://127.0.0.1:${port}`, monitorUrl: `http://127.0.0.1:${monitorPort}` };
       // As the launcher does it, and the units.
@@ -65,9 +87,34 @@ export async function startLogNodes(folder: string, nodes: number, binaryPath: s
         healing.stop();
         return part.stop();
       };
-      return extend(part, { ...addresses, serverName, storeDir, stop });
+      return extend(part, { ...addresses, port, serverName, storeDir, stop });
     }),
   );
+}
+
+const nodeName = (nodes: number, index: number): string => (nodes === 1 ? 'nats-server' : `nats-server ${index + 1}`);
+
+/** Where nobody listens: what other nodes hear of this one they cannot use, so that they keep to the ways they are given. */
+const nowhere = '127.0.0.1:1';
+
+async function clusterOptions(
+  index: number,
+  routes: readonly number[],
+  network: Network | undefined,
+): Promise<Pick<NatsServerOptions, 'cluster' | 'furtherConfig'>> {
+  const own = routes[index] ?? 0;
+  if (network === undefined) return { cluster: { name: clusterName, port: own, routes } };
+  const others = routes.flatMap((port, other) => (other === index ? [] : [{ port, other }]));
+  const nameOf = (which: number): string => nodeName(routes.length, which);
+  const ways = await Promise.all(others.map(({ port, other }) => network.relay(nameOf(index), nameOf(other), port)));
+  const lines = [
+    `name: ${clusterName}`,
+    `listen: "127.0.0.1:${own}"`,
+    `advertise: "${nowhere}"`,
+    'no_advertise: true',
+    `routes: [${ways.map((port) => `"nats://127.0.0.1:${port}"`).join(', ')}]`,
+  ];
+  return { furtherConfig: `cluster {\n${lines.map((line) => `  ${line}`).join('\n')}\n}` };
 }
 
 export async function startDatabase(folder: string, say: Say): Promise<DatabasePart> {
@@ -82,7 +129,7 @@ export async function startDatabase(folder: string, say: Say): Promise<DatabaseP
       return server;
     },
   });
-  return extend(part, { url });
+  return extend(part, { url, port });
 }
 
 export type ServiceOptions = {
@@ -92,17 +139,20 @@ export type ServiceOptions = {
   readonly metricsVariable: string;
   readonly env: Env;
   readonly nodeArgs: readonly string[];
+  /** Whose code runs until `runAs` says otherwise. */
+  readonly checkout: string | undefined;
 };
 
 /** Starts a service under the settings it has by default; resolves once it exists, which is before it is ready. */
 export async function startServicePart(
   folder: string,
-  { name, service, metricsVariable, env, nodeArgs }: ServiceOptions,
+  { name, service, metricsVariable, env, nodeArgs, checkout }: ServiceOptions,
   say: Say,
 ): Promise<ServicePart> {
   const [metricsPort = 0, inspectPort = 0] = await findPorts(2);
   const logs = logsFolder(folder);
   await mkdir(logs, { recursive: true });
+  let run: ServiceRun = { checkout };
   const part = await startPart({
     name,
     say,
@@ -110,7 +160,8 @@ export async function startServicePart(
       startChild(logs, {
         name,
         entry: `${service}/main`,
-        env: { ...env, [metricsVariable]: String(metricsPort), INSTANCE_ID: name },
+        env: { ...env, [metricsVariable]: String(metricsPort), INSTANCE_ID: name, ...run.env },
+        ...(run.checkout === undefined ? {} : { checkout: run.checkout }),
         nodeArgs: [`--inspect-port=127.0.0.1:${inspectPort}`, ...nodeArgs],
       }),
   });
@@ -118,6 +169,9 @@ export async function startServicePart(
   return extend(part, {
     metricsUrl,
     inspectPort,
+    runAs(change: ServiceRun) {
+      run = { ...run, ...change };
+    },
     isReady: () =>
       fetch(`${metricsUrl}/readyz`, { signal: AbortSignal.timeout(askMs) }).then(
         ({ ok }) => ok,

@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { waitRevision } from '../../../deploy/local/wait-ready.ts';
 import { createRunFolder } from '../../../shared/testing/run-folder.ts';
-import { clockFileVariable } from '../../machine/env.ts';
+import { createTestAuthority } from '../../../shared/testing/certificates.ts';
+import type { Certificate } from '../../../shared/testing/certificates.ts';
+import { clockFileVariable, namesFileVariable } from '../../machine/env.ts';
 import { openControl } from '../../system/control-client.ts';
 import type { ControlAccess } from '../../system/control-client.ts';
 import { createStops } from '../../system/stops.ts';
@@ -13,7 +15,10 @@ import { waitUntil } from '../../machine/wait-until.ts';
 import { compiledPath } from '../../../shared/runtime/compiled-path.ts';
 import { startFaultDestination } from './destination.ts';
 import type { FaultDestination } from './destination.ts';
+import { createNetwork } from './network.ts';
+import type { Network } from './network.ts';
 import type { Part } from './part.ts';
+import { stackName } from './stack-names.ts';
 import { findPorts, startDatabase, startLogNodes, startServicePart } from './stack-parts.ts';
 import type { DatabasePart, LogNode, ServicePart } from './stack-parts.ts';
 
@@ -27,6 +32,12 @@ export type StackShape = {
   readonly env: Readonly<Record<string, string>>;
   /** Lets the wall clock of the services be set with `setClocks`. */
   readonly hasMovableClocks: boolean;
+  /** Puts relays that can be slowed and cut between the parts (`network`). */
+  readonly hasNetwork: boolean;
+  /** Has the log, the database and destinations be reached by name, and lets `setNames` take the name server away. */
+  readonly hasNames: boolean;
+  /** Has the troubled destination be reached by TLS. */
+  readonly hasCertificates: boolean;
 };
 
 /** Everything an event passes, each part kept running on ports and folders of its own. */
@@ -34,7 +45,9 @@ export type FaultStack = {
   readonly folder: string;
   /** Of the gateways. */
   readonly url: string;
-  readonly token: string;
+  /** The source key with which visitors send; changes where a fault gives the source a new one. */
+  token: string;
+  readonly control: ControlAccess;
   readonly gateways: readonly ServicePart[];
   readonly pipelines: readonly ServicePart[];
   readonly controlPlane: ServicePart;
@@ -46,13 +59,27 @@ export type FaultStack = {
   readonly troubled: FaultDestination;
   /** Sets the wall clock of every service off by so many ms. */
   setClocks(offMs: number): Promise<void>;
+  /** Takes the name server away from every service, or gives it back. */
+  setNames(state: 'known' | 'gone'): Promise<void>;
+  /** What lies between services, log and database, and between the log's nodes; throws where the shape has none. */
+  readonly network: Network;
+  /** Of the troubled destination: the one its clients believe, and one that has run out. */
+  readonly certificates: Certificates;
+  /** SECRETS_KEY of the services that have one. */
+  readonly secretsKey: string;
+  /** Environment of a command that is to reach the log and the database. */
+  readonly commandEnv: Readonly<Record<string, string>>;
 };
+
+export type Certificates = { readonly good: Certificate; readonly expired: Certificate };
 
 export type StackOptions = {
   readonly shape: StackShape;
   readonly natsPath: string;
   /** Before anything is started on the folder; what it returns undoes it at the end. */
   prepare?(folder: string): Promise<() => Promise<void>>;
+  /** Folder of another checkout, built, whose services the stack begins with. */
+  readonly checkout?: string | undefined;
   /** Leaves the folder, with data and logs, where it is. */
   readonly isKept: boolean;
   say(line: string): void;
@@ -82,62 +109,82 @@ export async function withStack<Result>(
   }
 }
 
-async function startStack({ shape, natsPath, prepare, isKept, say }: StackOptions, stops: Stops): Promise<FaultStack> {
+async function startStack(options: StackOptions, stops: Stops): Promise<FaultStack> {
+  const { shape, natsPath, prepare, isKept, say, checkout } = options;
   const run = await createRunFolder();
   stops.add(() => (isKept ? keepFolder(run.path, say) : run.remove()));
   const { path: folder } = run;
+  const network = shape.hasNetwork ? createNetwork() : undefined;
+  stops.add(async () => network?.close());
+  const tls = shape.hasCertificates ? await createCertificates(folder) : undefined;
   if (prepare !== undefined) stops.add(await prepare(folder));
   const keep = <Kept extends Part>(part: Kept): Kept => {
     stops.add(() => part.stop());
     return part;
   };
-  const steady = await startFaultDestination('steady');
+  const host = shape.hasNames ? { host: stackName('destination') } : {};
+  const steady = await startFaultDestination('steady', host);
   stops.add(() => steady.close());
-  const troubled = await startFaultDestination('troubled');
+  // Its certificate is for an address and not for the name.
+  const troubled = await startFaultDestination('troubled', tls === undefined ? host : { certificate: tls.good });
   stops.add(() => troubled.close());
 
   const [log, postgres] = await Promise.all([
-    startLogNodes(folder, shape.nodes, natsPath, say).then((nodes) => nodes.map(keep)),
+    startLogNodes(folder, { nodes: shape.nodes, binaryPath: natsPath, network }, say).then((nodes) => nodes.map(keep)),
     startDatabase(folder, say).then(keep),
   ]);
   await waitUntil('the log to be ready', readyDeadlineMs, () => unhealthyNode(log));
 
   const [gatewayPort = 0, controlPort = 0] = await findPorts(2);
   const clock = join(folder, 'clock');
-  const nodeArgs = shape.hasMovableClocks
-    ? ['--import', compiledPath(new URL('./movable-clock.ts', import.meta.url))]
-    : [];
+  const names = join(folder, 'names');
+  const preloaded = [
+    ...(shape.hasMovableClocks ? ['./movable-clock.ts'] : []),
+    ...(shape.hasNames ? ['./movable-names.ts'] : []),
+  ];
+  const nodeArgs = preloaded.flatMap((path) => ['--import', compiledPath(new URL(path, import.meta.url))]);
   const common = {
-    NATS_URL: log.map(({ url }) => url).join(','),
     NATS_MONITOR_URL: log.map(({ monitorUrl }) => monitorUrl).join(','),
     LOG_REPLICAS: String(shape.nodes),
+    ...(tls === undefined ? {} : { NODE_EXTRA_CA_CERTS: tls.caFile }),
     [clockFileVariable]: clock,
+    [namesFileVariable]: names,
     ...shape.env,
   };
-  const stored = { ...common, DATABASE_URL: postgres.url, SECRETS_KEY: randomBytes(32).toString('base64') };
-  const local = { EGRESS_ALLOW: '127.0.0.0/8' };
+  const secretsKey = randomBytes(32).toString('base64');
+  /** Where a service finds log and database: each by ways of its own, so that it alone can be cut off. */
+  const addressesFor = async (name: string): Promise<{ NATS_URL: string; DATABASE_URL: string }> => {
+    const way = async (url: string, part: Part & { readonly port: number }, host: string): Promise<string> => {
+      const address = new URL(url);
+      if (network !== undefined) address.port = String(await network.relay(name, part.name, part.port));
+      if (shape.hasNames) address.hostname = host;
+      return address.href;
+    };
+    const nodes = await Promise.all(log.map((node) => way(node.url, node, stackName('log'))));
+    return { NATS_URL: nodes.join(','), DATABASE_URL: await way(postgres.url, postgres, stackName('database')) };
+  };
+  const local = { SECRETS_KEY: secretsKey, EGRESS_ALLOW: '127.0.0.0/8' };
   const credentials = join(folder, 'bootstrap.json');
-  const start = (name: string, service: string, metricsVariable: string, env: Record<string, string>) =>
-    startServicePart(folder, { name, service, metricsVariable, env, nodeArgs }, say);
+  const start = async (name: string, service: string, metricsVariable: string, env: Record<string, string>) => {
+    const { NATS_URL, DATABASE_URL } = await addressesFor(name);
+    const stored = service === 'gateway' ? {} : { DATABASE_URL, ...local };
+    const all = { ...common, NATS_URL, ...stored, ...env };
+    return startServicePart(folder, { name, service, metricsVariable, env: all, nodeArgs, checkout }, say);
+  };
   const numbered = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
   // All at once, as a machine that comes up would.
   const [controlPlane, pipelines, gateways] = await Promise.all([
     start('control-plane', 'control-plane', 'CONTROL_PLANE_METRICS_PORT', {
-      ...stored,
-      ...local,
       CONTROL_PLANE_PORT: String(controlPort),
       CONTROL_PLANE_HOST: '127.0.0.1',
       BOOTSTRAP_FILE: credentials,
     }),
     Promise.all(
-      numbered(shape.pipelines).map((number) =>
-        start(`pipeline-${number}`, 'pipeline', 'PIPELINE_METRICS_PORT', { ...stored, ...local }),
-      ),
+      numbered(shape.pipelines).map((number) => start(`pipeline-${number}`, 'pipeline', 'PIPELINE_METRICS_PORT', {})),
     ),
     Promise.all(
       numbered(shape.gateways).map((number) =>
         start(`gateway-${number}`, 'gateway', 'GATEWAY_METRICS_PORT', {
-          ...common,
           GATEWAY_PORT: String(gatewayPort),
           GATEWAY_HOST: '127.0.0.1',
           GATEWAY_REUSE_PORT: String(shape.gateways > 1),
@@ -160,6 +207,7 @@ async function startStack({ shape, natsPath, prepare, isKept, say }: StackOption
     folder,
     url,
     token: control.sourceToken,
+    control,
     gateways,
     pipelines,
     controlPlane,
@@ -167,12 +215,32 @@ async function startStack({ shape, natsPath, prepare, isKept, say }: StackOption
     postgres,
     steady,
     troubled,
-    async setClocks(offMs) {
-      // In one step: half a number would be another one.
-      await writeFile(`${clock}.new`, String(offMs));
-      await rename(`${clock}.new`, clock);
+    secretsKey,
+    commandEnv: { ...common, NATS_URL: log.map(({ url: node }) => node).join(','), DATABASE_URL: postgres.url },
+    get network() {
+      if (network === undefined) throw new Error('the stack of this fault has no network to trouble');
+      return network;
     },
+    get certificates() {
+      if (tls === undefined) throw new Error('the stack of this fault has no certificates');
+      return tls;
+    },
+    setClocks: (offMs) => writeWhole(clock, String(offMs)),
+    setNames: (state) => writeWhole(names, state),
   };
+}
+
+/** In one step: half a number would be another one. */
+async function writeWhole(path: string, text: string): Promise<void> {
+  await writeFile(`${path}.new`, text);
+  await rename(`${path}.new`, path);
+}
+
+async function createCertificates(folder: string): Promise<Certificates & { readonly caFile: string }> {
+  const authority = await createTestAuthority();
+  const caFile = join(folder, 'authority.pem');
+  await writeFile(caFile, authority.ca);
+  return { good: await authority.server(), expired: await authority.expiredServer(), caFile };
 }
 
 /** Under another name: the next run removes folders of runs that are over. */

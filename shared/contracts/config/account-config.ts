@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { JsonObject } from '../../runtime/json.ts';
 import { encodeJson, isJsonObject } from '../../runtime/json.ts';
+import { refusedVersion } from '../log-format.ts';
 
 /** One entity as it was published: its stored body (secrets encrypted) with its id. */
 export type SnapshotEntity = { readonly id: string } & JsonObject;
@@ -50,7 +51,7 @@ export function encodeAccountConfig(config: AccountConfig): Uint8Array {
 export function decodeAccountConfig(bytes: Uint8Array): AccountConfig {
   const config: unknown = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
   const format = isJsonObject(config) ? config['format'] : undefined;
-  if (format !== 1) throw new Error(`configuration format ${String(format)} is unknown to this build`);
+  if (format !== 1) throw new Error(`reading the format of a configuration: ${refusedVersion(format, 1)}`);
   if (!isJsonObject(config) || !isJsonObject(config['collections']))
     throw new Error('configuration has no collections');
   return config as unknown as AccountConfig;

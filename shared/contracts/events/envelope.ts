@@ -1,6 +1,7 @@
 import { isJsonObject } from '../../runtime/json.ts';
 import { assertId } from '../subjects.ts';
 import { FrameError, frameLines, parseLine } from './frame.ts';
+import { refusedVersion } from '../log-format.ts';
 
 /** What travels from the gateway to the resolver: one accepted event as the client sent it, with what the gateway knows. */
 export type Envelope = {
@@ -128,7 +129,7 @@ export class TrackHeads {
 export function readEnvelope(line: string): Envelope {
   const value = parseLine(line);
   if (!isJsonObject(value)) throw new FrameError('reading a frame: a line is no object');
-  if (value['v'] !== 1) throw new FrameError(`reading a frame: envelope version ${String(value['v'])} is unknown`);
+  if (value['v'] !== 1) throw new FrameError(`reading a frame: envelope ${refusedVersion(value['v'], 1)}`);
   const { account, source, id, at, kind, body } = value;
   const complete =
     typeof account === 'string' &&

@@ -1,5 +1,6 @@
 import { isJsonObject } from '../../runtime/json.ts';
 import { FrameError, asBuffer, endOfLine, eachLine, frameLines, parseLine, startOfLine } from './frame.ts';
+import { refusedVersion } from '../log-format.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -193,7 +194,7 @@ export function parseResolved(line: string): ResolvedEvent {
   const value = parseLine(line);
   if (!isJsonObject(value)) throw new FrameError('reading a resolved frame: a line is no object');
   const { v, event, visitor } = value;
-  if (v !== 1) throw new FrameError(`reading a resolved frame: version ${String(v)} is unknown`);
+  if (v !== 1) throw new FrameError(`reading a resolved frame: ${refusedVersion(v, 1)}`);
   if (!isJsonObject(event) || !isJsonObject(visitor)) {
     throw new FrameError('reading a resolved frame: a line misses its event or its visitor');
   }

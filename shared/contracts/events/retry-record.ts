@@ -2,6 +2,7 @@ import { FrameError, frameLines, lineDepthMax, parseLine } from './frame.ts';
 import type { ResolvedEvent } from './resolved-event.ts';
 import type { RequestSummary } from './dead-letter.ts';
 import { decodeJson, encodeJson, isJsonObject } from '../../runtime/json.ts';
+import { refusedVersion } from '../log-format.ts';
 
 /** The tier of replayed events: beside those of back-off, so that a replay does not stand in the way of retries. */
 export const replayTier = 99;
@@ -41,7 +42,7 @@ export function decodeRetryFrame(data: Uint8Array): RetryRecord[] {
 export function parseRetryRecord(line: string): RetryRecord {
   // The event stands within its record.
   const record = parseLine(line, lineDepthMax + 1) as RetryRecord | null;
-  if (record?.v !== 1) throw new FrameError(`reading the retry log: version ${String(record?.v)} is unknown`);
+  if (record?.v !== 1) throw new FrameError(`reading the retry log: ${refusedVersion(record?.v, 1)}`);
   return record;
 }
 

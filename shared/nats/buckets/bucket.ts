@@ -4,7 +4,7 @@ import { client } from '../connection/client.ts';
 import type { LogConnection } from '../connection/connection.ts';
 import { PublishError } from '../publish/publisher.ts';
 import { isSequence } from '../publish/publish-answer.ts';
-import { serverErrorCode, serverErrors } from '../connection/server-error.ts';
+import { isNotFound, serverErrorCode, serverErrors } from '../connection/server-error.ts';
 import { whileForming } from '../connection/while-forming.ts';
 
 export type BucketSettings = {
@@ -78,6 +78,28 @@ export async function openBucket(connection: LogConnection, settings: BucketSett
 }
 
 // The client library leaves a bucket that exists as it is: one made on a single server would never get its copies.
+/** What a bucket has now, by key; undefined where there is no such bucket. For whoever only looks: it changes nothing. */
+export async function readBucket(
+  connection: LogConnection,
+  name: string,
+): Promise<ReadonlyMap<string, Uint8Array> | undefined> {
+  try {
+    await connection[client].jsm.streams.info(`KV_${name}`);
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+  const kv = await connection[client].js.views.kv(name, { bindOnly: true });
+  const found = new Map<string, Uint8Array>();
+  for await (const key of await kv.keys('>')) {
+    // One that has gone meanwhile is none.
+    const entry = await kv.get(key);
+    const value = entry === null ? undefined : readEntry(entry).value;
+    if (value !== undefined) found.set(key, value);
+  }
+  return found;
+}
+
 async function followLimits({ [client]: { jsm } }: LogConnection, settings: BucketSettings): Promise<void> {
   const stream = `KV_${settings.name}`;
   const { config } = await jsm.streams.info(stream);

@@ -1,5 +1,6 @@
 import { encodeReport, leaseKey } from '../../contracts/process-report.ts';
 import type { InstanceHolder, ProcessName, ProcessReport } from '../../contracts/process-report.ts';
+import { version } from '../../runtime/version.ts';
 import type { Bucket } from './bucket.ts';
 
 const defaultRenewEveryMs = 3_000;
@@ -27,7 +28,7 @@ export function holdProcessLease(
   let about: Pick<ProcessReport, 'peers' | 'isLeaving'> = {};
   let writing: Promise<void> = Promise.resolve();
   const write = (): void => {
-    const report: ProcessReport = { ...process, startedAt, revision, revisionAt, ...about };
+    const report: ProcessReport = { ...process, startedAt, version, revision, revisionAt, ...about };
     writing = writing.then(async () => {
       await bucket.put(key, encodeReport(report));
     });

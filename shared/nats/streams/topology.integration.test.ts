@@ -1,12 +1,21 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { logFormat } from '../../contracts/log-format.ts';
 import type { NatsServer } from '../../embedded/nats/nats-server.ts';
+import { CannotStartError } from '../../runtime/cannot-start.ts';
 import { startTestNats, startTestNatsCluster } from '../../testing/servers.ts';
 import { testTopology } from '../../testing/test-topology.ts';
 import { openBucket } from '../buckets/bucket.ts';
 import { client } from '../connection/client.ts';
 import { connectLog } from '../connection/connection.ts';
 import type { LogConnection } from '../connection/connection.ts';
-import { ForeignLogError, TopologyError, ensureTopology, refuseFewerCopies, streams } from './topology.ts';
+import {
+  ForeignLogError,
+  TopologyError,
+  ensureTopology,
+  readLogFormat,
+  refuseFewerCopies,
+  streams,
+} from './topology.ts';
 
 const bytesMax = 8 * 1024 ** 2;
 const settings = testTopology({ partitions: 2, streamBytesMax: bytesMax });
@@ -46,8 +55,25 @@ describe('one server', () => {
     expect((await configOf(streams.ingest)).metadata).toMatchObject({
       'sluice.partitions': '2',
       'sluice.deployment': 'deployment-a',
+      'sluice.format': String(logFormat),
     });
     await expect(ensureTopology(connection, settings, 'deployment-b')).rejects.toBeInstanceOf(ForeignLogError);
+  });
+
+  test('topology: a log without a format is given ours, and one of a newer format is refused before anything is changed', async () => {
+    const { jsm } = connection[client];
+    const write = (metadata: Record<string, string>) => jsm.streams.update(streams.ingest, { metadata });
+    expect(await readLogFormat(connection)).toBeUndefined();
+    await ensureTopology(connection, settings);
+    await write({ 'sluice.partitions': '2' });
+    await ensureTopology(connection, settings);
+    expect((await configOf(streams.ingest)).metadata).toMatchObject({ 'sluice.format': String(logFormat) });
+    await write({ 'sluice.partitions': '2', 'sluice.format': String(logFormat + 1) });
+    const refused = ensureTopology(connection, { ...settings, ingestBytesMax: 2 * bytesMax });
+    await expect(refused).rejects.toBeInstanceOf(CannotStartError);
+    await expect(refused).rejects.toThrow(/NATS_URL is of format 2.*reads up to 1.*a newer version has written/);
+    expect(await readLogFormat(connection)).toBe(logFormat + 1);
+    expect((await configOf(streams.ingest)).max_bytes).toBe(bytesMax);
   });
 
   test('topology: a stream admits more than the thousand consumers a server allows by itself, also one made before', async () => {

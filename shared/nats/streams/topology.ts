@@ -1,6 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { StreamConfig } from 'nats';
 import { DiscardPolicy, RetentionPolicy, StorageType, nanos } from 'nats';
+import { logFormat } from '../../contracts/log-format.ts';
+import { CannotStartError } from '../../runtime/cannot-start.ts';
+import { version } from '../../runtime/version.ts';
 import { client } from '../connection/client.ts';
 import type { LogConnection } from '../connection/connection.ts';
 import { isNotFound, jetStreamFailure, serverErrorCode, serverErrors } from '../connection/server-error.ts';
@@ -46,6 +49,7 @@ export class TopologyError extends Error {
 }
 
 const deploymentEntry = 'sluice.deployment';
+const formatEntry = 'sluice.format';
 
 /** With what the client library does not know of yet. `allow_atomic`: batches that are stored as a whole. */
 type WantedConfig = Partial<StreamConfig> & { readonly allow_atomic?: boolean };
@@ -93,13 +97,39 @@ export function streamConfigs(settings: TopologySettings, deploymentId?: string)
   ];
 }
 
+/** The log that the metadata of INGEST tells of holds what this build may not understand. */
+function refuseNewerFormat({ metadata }: FoundConfig): void {
+  const found = formatOf(metadata);
+  if (found <= logFormat) return;
+  throw new CannotStartError(
+    `the log at NATS_URL is of format ${found}, and version ${version} reads up to ${logFormat}: a newer version has written ` +
+      'to it. Run that version or a newer one; the way back is a backup of the log from before',
+  );
+}
+
+/** What builds wrote that knew no number is of the first. */
+const formatOf = (metadata: StreamConfig['metadata']): number => Number(metadata?.[formatEntry] ?? 1);
+
+/** The format of a log, by its stream INGEST; undefined where there is none yet. Changes nothing. */
+export function readLogFormat({ [client]: { jsm } }: LogConnection): Promise<number | undefined> {
+  return whileForming(async () => {
+    try {
+      return formatOf((await jsm.streams.info(streams.ingest)).config.metadata);
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  });
+}
+
 /** The log is that of another deployment. */
 export class ForeignLogError extends TopologyError {}
 
 /**
  * Makes the streams that are missing and brings the limits of the others to `settings`; copies only become more. The
  * number of partitions is fixed when INGEST is made; the number in force is returned. A log that bears the id of
- * another deployment is a ForeignLogError before anything is changed, one that bears none is this one's from now on.
+ * another deployment is a ForeignLogError before anything is changed, one that bears none is this one's from now on. One
+ * of a newer format is a CannotStartError.
  */
 export async function ensureTopology(
   connection: LogConnection,
@@ -122,7 +152,7 @@ async function ensureStream(connection: LogConnection, config: WantedConfig): Pr
   try {
     return await whileForming(() => makeOrAdjust(connection, config));
   } catch (error) {
-    if (error instanceof TopologyError) throw error;
+    if (error instanceof TopologyError || error instanceof CannotStartError) throw error;
     throw new TopologyError(`ensuring stream ${config.name}: ${jetStreamFailure(error)}`, { cause: error });
   }
 }
@@ -132,6 +162,7 @@ async function makeOrAdjust({ [client]: { jsm } }: LogConnection, config: Wanted
   const name = config.name ?? '';
   try {
     const found = await jsm.streams.info(name);
+    refuseNewerFormat(found.config);
     const adjusted = adjust(found.config, config);
     if (!isDeepStrictEqual(adjusted, found.config)) await jsm.streams.update(name, adjusted);
     return false;
@@ -139,13 +170,19 @@ async function makeOrAdjust({ [client]: { jsm } }: LogConnection, config: Wanted
     if (!isNotFound(error)) throw error;
   }
   try {
-    await jsm.streams.add(config);
+    await jsm.streams.add(stamped(config));
     return true;
   } catch (error) {
     // Two processes that start together both find it missing; the second one finds it made.
     if (serverErrorCode(error) === serverErrors.streamNameInUse) return false;
     throw error;
   }
+}
+
+/** The one stream whose metadata tell of the log bears its format as well. */
+function stamped(config: WantedConfig): WantedConfig {
+  if (config.metadata === undefined) return config;
+  return { ...config, metadata: { ...config.metadata, [formatEntry]: String(logFormat) } };
 }
 
 function adjust(found: FoundConfig, wanted: WantedConfig): FoundConfig {
@@ -157,7 +194,15 @@ function adjust(found: FoundConfig, wanted: WantedConfig): FoundConfig {
     max_consumers: wanted.max_consumers ?? -1,
     num_replicas: Math.max(found.num_replicas, wanted.num_replicas ?? 1),
     ...(wanted.allow_atomic === undefined ? {} : { allow_atomic: wanted.allow_atomic }),
-    ...(wantedId === undefined ? {} : { metadata: { ...found.metadata, [deploymentEntry]: wantedId } }),
+    ...(wanted.metadata === undefined
+      ? {}
+      : {
+          metadata: {
+            ...found.metadata,
+            [formatEntry]: String(logFormat),
+            ...(wantedId === undefined ? {} : { [deploymentEntry]: wantedId }),
+          },
+        }),
   };
 }
 

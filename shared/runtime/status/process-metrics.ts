@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { collectDefaultMetrics } from 'prom-client';
 import type { Registry } from 'prom-client';
 import type { ClockWatch } from '../watch-clock.ts';
 import { counter, gauge } from '../metrics/define-metric.ts';
 import type { MetricsPage } from '../metrics/metrics-page.ts';
+import { version } from '../version.ts';
 
 /** What every service tells of its process, beside what Node's own figures (`nodejs_…`, `process_…`) say. */
 export const processMetrics = {
@@ -32,7 +32,6 @@ const misnamed = ['nodejs_active_handles_total', 'nodejs_active_requests_total',
 export function showProcess(page: MetricsPage, { component, clock, configRevision }: ProcessSources): void {
   collectDefaultMetrics({ register: page.registry });
   removeMisnamed(page.registry);
-  const version = packageVersion();
   page.show(processMetrics.buildInfo, (add) => add(1, { component, version, node_version: process.versions.node }));
   page.show(processMetrics.configRevision, (add) => add(configRevision()));
   page.show(processMetrics.eventLoopBusy, (add) => add(performance.eventLoopUtilization().active / 1_000));
@@ -43,21 +42,4 @@ export function showProcess(page: MetricsPage, { component, clock, configRevisio
 /** Takes those of Node's own figures off a page whose names say they are something else. */
 export function removeMisnamed(registry: Registry): void {
   for (const name of misnamed) registry.removeSingleMetric(name);
-}
-
-/** The version in the package.json above this file, compiled or not. */
-function packageVersion(): string {
-  for (
-    let folder = new URL('../../metrics/', import.meta.url);
-    folder.pathname !== '/';
-    folder = new URL('../../', folder)
-  ) {
-    try {
-      const { version } = JSON.parse(readFileSync(new URL('package.json', folder), 'utf8')) as { version?: string };
-      if (version !== undefined) return version;
-    } catch {
-      // Not in this folder.
-    }
-  }
-  return 'unknown';
 }

@@ -3,6 +3,7 @@ import type { Server, ServerResponse } from 'node:http';
 import type { MetricsPage } from '../metrics/metrics-page.ts';
 import { processMetrics } from './process-metrics.ts';
 import { createDrainServer } from '../drain-server.ts';
+import { version } from '../version.ts';
 
 /** One thing readiness depends on. `detail` says why not, in words an operator can act on. */
 export type ReadyCheck = { readonly name: string; check(): { readonly ok: boolean; readonly detail?: string } };
@@ -24,14 +25,14 @@ export class PortBusyError extends Error {
 /** How long a stop waits for a page that is being read, in ms. */
 const answersMs = 400;
 
-/** Serves /metrics, /livez and /readyz on a port of their own. `close` stops it. */
+/** Serves /metrics, /livez, which says the version, and /readyz on a port of their own. `close` stops it. */
 export async function serveStatus(options: StatusOptions): Promise<{ readonly port: number; close(): Promise<void> }> {
   options.page.show(processMetrics.readyCheck, (add) => {
     for (const { name, check } of options.checks) add(check().ok ? 1 : 0, { check: name });
   });
   const server = createServer((request, response) => {
     const path = (request.url ?? '/').split('?')[0];
-    if (path === '/livez') send(response, 200, 'text/plain', 'ok\n');
+    if (path === '/livez') send(response, 200, 'application/json', `${JSON.stringify({ live: true, version })}\n`);
     else if (path === '/readyz') sendReady(response, options.checks);
     else if (path === '/metrics') sendMetrics(response, options.page);
     else send(response, 404, 'text/plain', 'not found\n');

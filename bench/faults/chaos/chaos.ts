@@ -1,0 +1,55 @@
+import { sleep } from '../../machine/wait-until.ts';
+import type { Fault, FaultContext, Harmed } from '../families/fault.ts';
+import type { Chaos, DrawnFault } from './draw-faults.ts';
+
+/** Random faults that overlap, as one fault. Two that harm the same thing take turns. */
+export function createChaos({ shape, drawn }: Chaos): Fault {
+  return {
+    name: 'chaos',
+    about: `${drawn.length} faults drawn at random, on ${shape.nodes} node${shape.nodes === 1 ? '' : 's'} of the log`,
+    sees: 'What the faults in it show, together.',
+    does: 'What they ask for, one after the other; most of them nothing.',
+    harms: [],
+    shape,
+    needs: {},
+    run: (context) => runDrawn(context, drawn),
+  };
+}
+
+async function runDrawn(context: FaultContext, drawn: readonly DrawnFault[]): Promise<void> {
+  const beganMs = performance.now();
+  const busy = new Set<Harmed>();
+  const running = new Set<Promise<void>>();
+  let undone = 0;
+  for (const { fault, atMs, choice } of drawn) {
+    await sleep(Math.max(0, beganMs + atMs - performance.now()));
+    while (fault.harms.some((harmed) => busy.has(harmed))) await Promise.race(running);
+    for (const harmed of fault.harms) busy.add(harmed);
+    context.say(`${fault.name} begins`);
+    const pick = <Kind>(parts: readonly Kind[]): Kind => pickOf(parts, choice);
+    const done: Promise<void> = fault
+      .run({ ...context, pick, say: (line) => context.say(`${fault.name}: ${line}`) })
+      // Others may have left nothing to do harm to for a while, or no way to ask for it.
+      .catch((error: unknown) => {
+        undone += 1;
+        context.say(`${fault.name} could not be done: ${(error as Error).message}`);
+      })
+      .then(() => {
+        for (const harmed of fault.harms) busy.delete(harmed);
+        running.delete(done);
+        context.say(`${fault.name} is over`);
+      });
+    running.add(done);
+  }
+  await Promise.all(running);
+  // Known only when all of it is over, so that nothing stays broken.
+  if (undone > drawn.length / 2)
+    throw new Error(`${undone} of ${drawn.length} faults that were drawn could not be done`);
+}
+
+/** The part at so much of the way through a list. */
+export function pickOf<Kind>(parts: readonly Kind[], choice: number): Kind {
+  const part = parts[Math.floor(choice * parts.length)];
+  if (part === undefined) throw new Error('the stack of this fault has no such part');
+  return part;
+}

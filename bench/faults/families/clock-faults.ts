@@ -1,0 +1,35 @@
+import { kill } from '../stack/actions.ts';
+import { sleep } from '../../machine/wait-until.ts';
+import { defineFault } from './fault.ts';
+
+const hourMs = 3_600_000;
+const heldMs = 10_000;
+
+const words = {
+  sees: '`SluiceClockJumped`, and `sluice_clock_last_jump_seconds` says by how much. Events go on: waits and deadlines go by a clock that nobody sets. Times in events and in health are the wall clock’s.',
+  does: 'Repair the machine’s time (chrony, systemd-timesyncd), then look at the other machines’. Nothing has to be restarted.',
+  harms: ['clocks', 'log'],
+  hasMovableClocks: true,
+} as const;
+
+export const clockBackNatsKilled = defineFault({
+  name: 'clock-back-nats-killed',
+  about: 'the wall clock of every service is set back by an hour, and nats-server gets SIGKILL',
+  ...words,
+  async run({ stack, pick }) {
+    await stack.setClocks(-hourMs);
+    kill(pick(stack.log));
+  },
+});
+
+export const clockForwardAndBack = defineFault({
+  name: 'clock-forward-and-back',
+  about: `the wall clock of every service is set forward by an hour, nats-server gets SIGKILL, and ${heldMs / 1_000} s later the clock is set right`,
+  ...words,
+  async run({ stack, pick }) {
+    await stack.setClocks(hourMs);
+    kill(pick(stack.log));
+    await sleep(heldMs);
+    await stack.setClocks(0);
+  },
+});

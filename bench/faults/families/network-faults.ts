@@ -1,0 +1,55 @@
+import { sleep } from '../../machine/wait-until.ts';
+import { kill, keepAway } from '../stack/actions.ts';
+import { defineFault } from './fault.ts';
+
+const slowMs = 100;
+const slowForMs = 15_000;
+
+export const postgresSlow = defineFault({
+  name: 'postgres-slow',
+  about: `every exchange with PostgreSQL takes ${2 * slowMs} ms longer, for ${slowForMs / 1_000} s`,
+  sees: 'Delivery is late by what PostgreSQL takes, as visitors are looked up by the take and not by the event: frames grow, and the backlog stays bounded. `sluice_database_waiting_queries` rises.',
+  does: 'Look at PostgreSQL: locks, its disk, its network. Nothing is refused unless INGEST fills up.',
+  harms: ['network', 'postgres'],
+  hasNetwork: true,
+  async run({ stack }) {
+    const heal = stack.network.trouble({ kind: 'slow', ms: slowMs }, (_from, to) => to === 'PostgreSQL');
+    await sleep(slowForMs);
+    heal();
+  },
+});
+
+export const natsSlow = defineFault({
+  name: 'nats-slow',
+  about: `every exchange with nats-server takes ${2 * slowMs} ms longer, for ${slowForMs / 1_000} s`,
+  sees: 'Every request waits for its store: answers take as much longer, frames grow. Nothing is refused.',
+  does: 'Look at the network to the log, or at its disk (the doctor times it).',
+  harms: ['network', 'log'],
+  hasNetwork: true,
+  async run({ stack }) {
+    const heal = stack.network.trouble({ kind: 'slow', ms: slowMs }, (_from, to) => to.startsWith('nats-server'));
+    await sleep(slowForMs);
+    heal();
+  },
+});
+
+const namesGoneMs = 15_000;
+const awayMs = 2_000;
+
+export const nameServerGone = defineFault({
+  name: 'name-server-gone',
+  about: `no name is found for ${namesGoneMs / 1_000} s, in which every connection to log, database and destinations ends`,
+  sees: 'Whoever has to connect anew cannot: gateways answer 503, deliveries fail with `network EAI_AGAIN` and are tried again. Existing connections do not notice.',
+  does: 'Bring the name server back; everything connects by itself. Addresses in NATS_URL and DATABASE_URL, or a resolver on each machine, take the risk away.',
+  harms: ['network', 'log', 'postgres', 'destination'],
+  hasNames: true,
+  async run({ stack, pick }) {
+    await stack.setNames('gone');
+    stack.steady.disconnect();
+    stack.troubled.disconnect();
+    kill(stack.postgres);
+    await keepAway(pick(stack.log), awayMs);
+    await sleep(namesGoneMs - awayMs);
+    await stack.setNames('known');
+  },
+});

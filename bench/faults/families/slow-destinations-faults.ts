@@ -1,0 +1,26 @@
+import { kill } from '../stack/actions.ts';
+import { defineFault } from './fault.ts';
+
+const slow = { answerAfterMs: 1_000, harms: ['pipelines'] } as const;
+
+export const pipelineKilledSlow = defineFault({
+  name: 'pipeline-killed-slow',
+  about: 'the only pipeline gets SIGKILL while destinations take 1 s to answer',
+  sees: 'As `pipeline-killed`. The slower destinations answer, the more requests are in flight and sent a second time.',
+  does: 'Nothing for the data. A smaller `DISPATCH_CONCURRENCY` means fewer repetitions.',
+  ...slow,
+  async run({ stack, pick }) {
+    kill(pick(stack.pipelines));
+  },
+});
+
+export const pipelineTerminatedSlow = defineFault({
+  name: 'pipeline-terminated-slow',
+  about: 'the only pipeline gets SIGTERM while destinations take 1 s to answer',
+  sees: 'A pipeline that is stopped sends nothing new and waits for answers: it repeats nothing where they come within `PIPELINE_HAND_OVER_MS`.',
+  does: 'Give whoever stops it more patience than `SHUTDOWN_DEADLINE_MS` ([start-stop-upgrade.md](start-stop-upgrade.md)).',
+  ...slow,
+  async run({ stack, pick }) {
+    pick(stack.pipelines).signal('SIGTERM');
+  },
+});

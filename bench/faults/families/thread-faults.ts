@@ -1,0 +1,51 @@
+import { breakThread } from '../stack/inspected-thread.ts';
+import { defineFault } from './fault.ts';
+import type { Fault } from './fault.ts';
+
+const loopDeadlineMs = 90_000;
+const memoryDeadlineMs = 60_000;
+
+type ThreadFault = {
+  readonly name: string;
+  readonly about: string;
+  readonly sees: string;
+  readonly does: string;
+  readonly expression: string;
+  readonly endDeadlineMs?: number;
+};
+
+const broken = ({ expression, endDeadlineMs, ...words }: ThreadFault): Fault =>
+  defineFault({
+    ...words,
+    harms: ['pipelines'],
+    run: ({ stack, pick }) => breakThread(pick(stack.pipelines), expression, endDeadlineMs),
+  });
+
+const others =
+  'Its actors go to the other threads at once and go on where it was; the thread is there again within seconds.';
+
+export const threadThrown = broken({
+  name: 'thread-thrown',
+  about: 'a worker thread of the pipeline throws, told to by the inspector',
+  sees: `The log says \`a thread died, restarting it\` with the error and the suspect. ${others}`,
+  does: 'Report the error with its stack: it is a bug. If one actor is quarantined (`an actor keeps failing`), its destination’s settings or events are what differs.',
+  expression: `setTimeout(() => { throw new Error('thrown to see what becomes of it'); }, 0)`,
+});
+
+export const threadOutOfMemory = broken({
+  name: 'thread-out-of-memory',
+  about: 'a worker thread of the pipeline takes memory until its heap is full',
+  sees: `\`a thread died, restarting it\` with \`ERR_WORKER_OUT_OF_MEMORY\`; before it \`sluice_thread_heap_bytes\` nears \`PIPELINE_THREAD_HEAP_MIB\`. ${others}`,
+  does: 'If it comes again under load: fewer destinations a thread (`PIPELINE_THREADS`), or a larger heap, if the machine has it.',
+  expression: `globalThis.kept = []; setInterval(() => { for (let i = 0; i < 20; i += 1) kept.push(new Array(131072).fill(i + 0.5)); }, 0)`,
+  endDeadlineMs: memoryDeadlineMs,
+});
+
+export const threadLooping = broken({
+  name: 'thread-looping',
+  about: 'a worker thread of the pipeline runs in a loop that never ends',
+  sees: `\`SluiceThreadSilent\`: the thread’s actors stand still, those of other threads go on. After \`PIPELINE_THREAD_SILENT_MS\` (30 s) without a word the supervisor ends the thread. ${others}`,
+  does: 'Report what the log calls the suspect; a pattern of a mapping or a rule that takes for ever is the likeliest cause.',
+  expression: 'setTimeout(() => { for (;;); }, 0)',
+  endDeadlineMs: loopDeadlineMs,
+});

@@ -1,0 +1,66 @@
+import { sleep } from '../../machine/wait-until.ts';
+import { kill, pause } from '../stack/actions.ts';
+import type { Between } from '../stack/network.ts';
+import { defineFault } from './fault.ts';
+import type { Fault } from './fault.ts';
+
+const takeOver =
+  'The other one takes its actors over within about four seconds; what was in flight is sent a second time, under its `Idempotency-Key`.';
+
+export const twoPipelinesOneKilled = defineFault({
+  name: 'two-pipelines-one-killed',
+  about: 'one of two pipelines gets SIGKILL',
+  sees: `One instance is missing among the leases. ${takeOver}`,
+  does: 'Nothing for the data.',
+  harms: ['pipelines'],
+  pipelines: 2,
+  async run({ stack, pick }) {
+    kill(pick(stack.pipelines));
+  },
+});
+
+export const twoPipelinesOnePaused = defineFault({
+  name: 'two-pipelines-one-paused',
+  about: 'one of two pipelines stands still for 20 s (SIGSTOP)',
+  sees: `${takeOver} The one that stood still finds itself refused by the log and ends: it has not known of its successor, and can do no harm.`,
+  does: 'Look for what held the machine.',
+  harms: ['pipelines'],
+  pipelines: 2,
+  run: ({ stack, pick }) => pause(pick(stack.pipelines)),
+});
+
+const cutMs = 20_000;
+
+type CutOff = { readonly name: string; readonly from: string; readonly sees: string; readonly isCut: Between };
+
+/** One of two pipelines does not reach something that the other one does reach. */
+const cutOff = ({ name, from, sees, isCut }: CutOff): Fault =>
+  defineFault({
+    name,
+    about: `one of two pipelines is cut off from ${from} alone, for ${cutMs / 1_000} s`,
+    sees,
+    does: 'Look at the network between that machine and the one it does not reach. If it lasts, stop that pipeline: the other one has its work or takes it.',
+    harms: ['pipelines', 'network'],
+    pipelines: 2,
+    hasNetwork: true,
+    async run({ stack, pick }) {
+      const { name: pipeline } = pick(stack.pipelines);
+      const heal = stack.network.trouble({ kind: 'cut' }, (one, other) => one === pipeline && isCut(one, other));
+      await sleep(cutMs);
+      heal();
+    },
+  });
+
+export const pipelineCutFromLog = cutOff({
+  name: 'pipeline-cut-off-from-log',
+  from: 'the log',
+  sees: `Its \`/readyz\` says that NATS is not connected, its lease ends, and it starts again. ${takeOver}`,
+  isCut: (_one, other) => other.startsWith('nats-server'),
+});
+
+export const pipelineCutFromPostgres = cutOff({
+  name: 'pipeline-cut-off-from-postgres',
+  from: 'PostgreSQL',
+  sees: 'It keeps its lease, so it keeps its partitions: those wait, as `sluice_partition_backlog_age_seconds` of half of the partitions shows, and go on once it reaches PostgreSQL again. Deliveries of both pipelines go on.',
+  isCut: (_one, other) => other === 'PostgreSQL',
+});

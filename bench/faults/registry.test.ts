@@ -1,0 +1,89 @@
+import { readFile } from 'node:fs/promises';
+import { format } from 'oxfmt';
+import { expect, test } from 'vitest';
+import { topFolder } from '../../shared/runtime/compiled-path.ts';
+import { drawFaults } from './chaos/draw-faults.ts';
+import { defineFault, obstacleTo } from './families/fault.ts';
+import type { Means } from './families/fault.ts';
+import { faults } from './registry.ts';
+import { runbookPage } from './runbook-page.ts';
+import { createRandom } from './visitors.ts';
+
+const read = (path: string): Promise<string> => readFile(new URL(path, topFolder), 'utf8');
+
+test('faults: have names of their own, in kebab case, that are no word of the command line', () => {
+  const names = faults.map(({ name }) => name);
+  expect(new Set(names).size).toBe(names.length);
+  for (const name of names) expect(name).toMatch(/^[a-z]+(-[a-z]+)*$/);
+  expect(names).not.toContain('all');
+  expect(names).not.toContain('chaos');
+});
+
+test('faults: say in whole sentences what an operator sees and does', () => {
+  const texts = faults.flatMap(({ sees, does }) => [sees, does]);
+  expect(texts.filter((text) => !/^[`*]?\p{L}[\s\S]*[.)]$/u.test(text))).toEqual([]);
+});
+
+test('faults: name alerts, metrics and settings that there are', async () => {
+  const pages = ['deploy/runbook/alerts.md', 'deploy/prometheus/METRICS.md', 'deploy/ENVIRONMENT.md'];
+  const known = (await Promise.all(pages.map(read))).join('\n');
+  const elsewhere = /^(ERR_|LOG_$|NODE_EXTRA_CA_CERTS$|EAI_AGAIN$|CERT_HAS_EXPIRED$)/;
+  const named = faults.flatMap(
+    ({ sees, does }) => `${sees} ${does}`.match(/\bSluice[A-Z]\w+|\bsluice_\w+|\b[A-Z]+(?:_[A-Z]*)+\b/g) ?? [],
+  );
+  expect(named.length).toBeGreaterThan(20);
+  expect(named.filter((word) => !elsewhere.test(word) && !known.includes(word))).toEqual([]);
+});
+
+test('faults: one is skipped, with a word, where what it takes is missing', () => {
+  const all: Means = { uid: 0, hasProgram: () => true, previous: 'there' };
+  const definition = { name: 'one', about: '', sees: '', does: '', harms: [], run: () => Promise.resolve() };
+  const fault = defineFault({ ...definition, needs: { root: true, programs: ['strace'], previous: true } });
+  expect(obstacleTo(fault, all)).toBeUndefined();
+  expect(obstacleTo(fault, { ...all, uid: 1_000 })).toContain('root');
+  expect(obstacleTo(fault, { ...all, hasProgram: () => false })).toContain('strace');
+  expect(obstacleTo(fault, { ...all, previous: undefined })).toContain('--previous');
+  expect(obstacleTo(defineFault(definition), { uid: 1, hasProgram: () => false, previous: undefined })).toBeUndefined();
+});
+
+test('chaos: the same seed draws the same faults, and each that can be drawn is, sooner or later', () => {
+  const draw = (seed: number) => drawFaults(faults, 600_000, createRandom(seed));
+  const spelled = (seed: number): string =>
+    JSON.stringify(draw(seed).drawn.map(({ fault, ...rest }) => [fault.name, rest]));
+  expect(spelled(5)).toBe(spelled(5));
+  expect(spelled(5)).not.toBe(spelled(6));
+  const drawn = new Set(
+    Array.from({ length: 40 }, (_, seed) => draw(seed)).flatMap((one) => one.drawn.map(({ fault }) => fault)),
+  );
+  const never = faults.filter((fault) => !drawn.has(fault)).map(({ name }) => name);
+  expect(never).toEqual([
+    'nothing',
+    'pipeline-killed-slow',
+    'pipeline-terminated-slow',
+    'disk-full',
+    'disk-full-restart',
+    'disk-read-only',
+    'power-cut',
+    'log-cut',
+    'log-torn',
+    'secrets-key-rotated',
+    'upgraded-and-back',
+  ]);
+});
+
+test('chaos: what destroys, or wants a disk or a cluster that is not there, is not drawn', () => {
+  for (let seed = 0; seed < 40; seed += 1) {
+    const { shape, drawn } = drawFaults(faults, 600_000, createRandom(seed));
+    for (const { fault, choice } of drawn) {
+      expect([fault.disk, fault.destroys]).toEqual([undefined, undefined]);
+      expect(fault.shape.nodes).toBeLessThanOrEqual(shape.nodes);
+      expect(choice).toBeLessThan(1);
+    }
+  }
+});
+
+test('faults: the runbook has the page that they make (else: npm run generate)', async () => {
+  const path = 'deploy/runbook/faults.md';
+  const { code } = await format(path, runbookPage(faults), { singleQuote: true, printWidth: 120 });
+  expect(await read(path)).toBe(code);
+});

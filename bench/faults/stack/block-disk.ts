@@ -1,0 +1,79 @@
+import { mkdir, open, readFile, symlink, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { runCommand } from '../../../shared/embedded/machine/run-command.ts';
+import { sleep } from '../../machine/wait-until.ts';
+import { storeDirOf, streamsFolder } from './stack-parts.ts';
+
+/**
+ * A disk of its own for the streams of a stack's first node: an ext4 file system in a file, by way of a loop device. What
+ * is written and not yet synced stands in the page cache of that file system alone, so that it can be thrown away as by a
+ * power cut. Takes root.
+ */
+export type BlockDisk = {
+  /** Throws away whatever was not synced, and refuses everything from now on. */
+  cutPower(): Promise<void>;
+  /** Has the file system find an error in itself, whereupon it lets nobody write any more. */
+  makeReadOnly(): Promise<void>;
+  /** Takes the disk away and brings it back, as when the machine starts: what was synced is there. No process may use it. */
+  startAgain(): Promise<void>;
+  remove(): Promise<void>;
+};
+
+const command = { timeoutMs: 20_000 };
+const attemptsMax = 100;
+const againMs = 100;
+const bytesPerMib = 1024 ** 2;
+/** `EXT4_IOC_SHUTDOWN` with `EXT4_GOING_FLAGS_NOLOGFLUSH`, which the kernel has for tests of power cuts. */
+const shutdown = 'open(my $f, "<", $ARGV[0]) or die $!; my $how = pack("L", 2); ioctl($f, 0x8004587d, $how) or die $!';
+
+export async function mountBlockDisk(folder: string, mib: number): Promise<BlockDisk> {
+  const image = join(folder, 'log-disk.img');
+  const path = join(folder, 'log-disk');
+  const streams = streamsFolder(storeDirOf(folder, 0));
+  await mkdir(path);
+  await mkdir(dirname(streams), { recursive: true });
+  // The file system has a folder of its own (lost+found), which nats-server would take for one of its own.
+  await symlink(join(path, 'jetstream'), streams);
+  const file = await open(image, 'w');
+  await file.truncate(mib * bytesPerMib);
+  await file.close();
+  await runCommand('mkfs.ext4', ['-q', '-F', image], command);
+  const mount = () => runCommand('mount', ['-o', 'loop,errors=remount-ro', image, path], command);
+  const unmount = async (): Promise<void> => {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        await runCommand('umount', [path], command);
+        return;
+      } catch (error) {
+        // Whoever looks how much room there is, uses it for a moment.
+        if (attempt === attemptsMax) throw error;
+        await sleep(againMs);
+      }
+    }
+  };
+  await mount();
+  await mkdir(join(path, 'jetstream'), { mode: 0o700 });
+  return {
+    async cutPower() {
+      await runCommand('perl', ['-e', shutdown, path], command);
+    },
+    async makeReadOnly() {
+      await writeFile(`/sys/fs/ext4/${await deviceAt(path)}/trigger_fs_error`, '1');
+    },
+    async startAgain() {
+      await unmount();
+      // 1: it had errors, and has none any more.
+      await runCommand('sh', ['-c', 'e2fsck -p "$1" || [ $? -le 1 ]', 'sh', image], command);
+      await mount();
+    },
+    remove: unmount,
+  };
+}
+
+/** Such as `loop0`. */
+async function deviceAt(path: string): Promise<string> {
+  const mounts = await readFile('/proc/self/mounts', 'utf8');
+  const line = mounts.split('\n').find((each) => each.split(' ')[1] === path);
+  if (line === undefined) throw new Error(`nothing is mounted at ${path}`);
+  return basename(line.split(' ')[0] ?? '');
+}
