@@ -197,13 +197,18 @@ test('supervisor: thread death: of the frames it died with, the one it dies with
   const first = await startOf(0);
   expect(first.suspicion).toEqual({ watched: undefined, setAside: [] });
   hosts[0]?.blackBox.turn(first.mark, { from: 3, to: 18 });
-  hosts[0]?.die(new Error('out of memory'));
+  hosts[0]?.die(Object.assign(new Error('out of memory'), { code: 'ERR_WORKER_OUT_OF_MEMORY' }));
   const second = await startOf(1);
   expect(second.suspicion).toEqual({ watched: { from: 3, to: 18 }, setAside: [] });
   hosts[1]?.blackBox.turn(second.mark, { from: 7, to: 7 });
+  // Somebody ends the thread: that is no frame's doing.
+  hosts[1]?.die(new Error('the worker exited'));
+  const third = await startOf(2);
+  expect(third.suspicion).toEqual({ watched: { from: 3, to: 18 }, setAside: [] });
+  hosts[2]?.blackBox.turn(third.mark, { from: 7, to: 7 });
   // It loops, says nothing more, and is ended.
   await vi.advanceTimersByTimeAsync(31_000);
-  expect((await startOf(2)).suspicion).toEqual({ watched: { from: 3, to: 18 }, setAside: [7] });
+  expect((await startOf(3)).suspicion).toEqual({ watched: { from: 3, to: 18 }, setAside: [7] });
 });
 
 test('supervisor: hang: a thread that says nothing is ended', async () => {

@@ -19,7 +19,7 @@ export type ThreadDeath = {
   readonly retryMs: number;
   /** Mark of the actor whose turn it was; 0: nobody's. */
   readonly lastTurn: number;
-  /** What it was about. */
+  /** What it was about, where that may be why it died: its memory was used up, or it did not end. */
   readonly lastFrames: FrameRange | undefined;
 };
 
@@ -38,6 +38,8 @@ export class ThreadSlot {
   readonly #options: ThreadSlotOptions;
   #port: MessagePort | undefined;
   #threadId: number | undefined;
+  /** It was ended since its event loop did not turn any more. */
+  #wasSilent = false;
   #isReady = false;
   #isStopping = false;
   #failuresInARow = 0;
@@ -88,7 +90,11 @@ export class ThreadSlot {
       }
       onReport(report);
     });
-    const watchdog = setTimeout(() => this.#terminate(), silenceMaxMs);
+    this.#wasSilent = false;
+    const watchdog = setTimeout(() => {
+      this.#wasSilent = true;
+      this.#terminate();
+    }, silenceMaxMs);
     const blackBox = createBlackBox();
     const task: HostTask = { port: channel.port2, blackBox: blackBox.memory, settings };
     let failure: unknown;
@@ -104,7 +110,10 @@ export class ThreadSlot {
     if (this.#isStopping) return;
     const decision = decideRestart(this.#failuresInARow, performance.now() - startedMs, Math.random());
     this.#failuresInARow = decision.failuresInARow;
-    onDead({ error: failure, retryMs: decision.delayMs, lastTurn: blackBox.lastTurn, lastFrames: blackBox.lastFrames });
+    const { lastTurn } = blackBox;
+    // Whoever ends a thread from outside says nothing of what it worked on.
+    const lastFrames = this.#wasSilent || isOutOfMemory(failure) ? blackBox.lastFrames : undefined;
+    onDead({ error: failure, retryMs: decision.delayMs, lastTurn, lastFrames });
     this.#timer = setTimeout(() => this.start(), decision.delayMs);
   }
 
@@ -113,4 +122,8 @@ export class ThreadSlot {
     const thread = this.#options.pool.threads.find(({ threadId }) => threadId === this.#threadId);
     void thread?.terminate();
   }
+}
+
+function isOutOfMemory(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
 }
