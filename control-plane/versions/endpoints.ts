@@ -35,6 +35,7 @@ import { publishVersion } from './publish-version.ts';
 import { readRollout, rolloutReply } from './read-rollout.ts';
 import { listChanges } from './list-changes.ts';
 import {
+  compareSnapshots,
   deleteVersion,
   findVersion,
   listVersions as findVersions,
@@ -316,13 +317,8 @@ export const versionEndpoints = [
     query: Type.Object({ against: Type.Optional(against) }),
     reply: diffReply,
     async handle({ params, query, principal }, { storage }) {
-      const em = storage.fork();
-      const { accountId } = principal;
-      const target = await resolveSnapshot(em, accountId, params['id'] ?? '');
-      const baseline =
-        query.against === undefined
-          ? await liveContent(em, accountId)
-          : await resolveSnapshot(em, accountId, query.against);
+      const compared = { id: params['id'] ?? '', against: query.against };
+      const { baseline, target } = await compareSnapshots(storage.fork(), principal.accountId, compared);
       return diffSnapshots(baseline, target);
     },
   }),
@@ -336,13 +332,8 @@ export const versionEndpoints = [
     query: Type.Object({ against: Type.Optional(against) }),
     reply: changesReply,
     async handle({ params, query, principal }, { storage }) {
-      const em = storage.fork();
-      const { accountId } = principal;
-      const target = await resolveSnapshot(em, accountId, params['id'] ?? '');
-      const baseline =
-        query.against === undefined
-          ? await liveContent(em, accountId)
-          : await resolveSnapshot(em, accountId, query.against);
+      const compared = { id: params['id'] ?? '', against: query.against };
+      const { baseline, target } = await compareSnapshots(storage.fork(), principal.accountId, compared);
       return { changes: listChanges(baseline, target) };
     },
   }),

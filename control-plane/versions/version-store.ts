@@ -171,6 +171,17 @@ export async function resolveSnapshot(em: EntityManager, accountId: string, id: 
   return content;
 }
 
+/** A version, or the draft, and what it is held against: another one, or else what is live. */
+export async function compareSnapshots(
+  em: EntityManager,
+  accountId: string,
+  { id, against }: { readonly id: string; readonly against: string | undefined },
+): Promise<{ readonly target: Snapshot; readonly baseline: Snapshot }> {
+  const target = await resolveSnapshot(em, accountId, id);
+  const baseline = await (against === undefined ? liveContent(em, accountId) : resolveSnapshot(em, accountId, against));
+  return { target, baseline };
+}
+
 /** A snapshot as a client may read it. */
 export function maskSnapshot(snapshot: Snapshot): Snapshot {
   const destinations = snapshot.destinations.map((destination) => {

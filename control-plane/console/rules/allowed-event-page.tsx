@@ -3,6 +3,7 @@ import type { ReactElement } from 'react';
 import { useParams } from 'react-router';
 import { Waiting } from '../design/feedback.tsx';
 import { Field } from '../design/field.tsx';
+import { DescriptionField } from './description-field.tsx';
 import { Card, Page } from '../design/page.tsx';
 import { AccountTrial } from './account-trial.tsx';
 import { DestinationChecks } from './destination-checks.tsx';
@@ -73,16 +74,7 @@ function AllowedEventForm({ id, kept, initial }: AllowedEventFormProps): ReactEl
               />
             )}
           </Field>
-          <Field label="Description">
-            {(ids) => (
-              <textarea
-                {...ids}
-                maxLength={2_000}
-                value={fields.description ?? ''}
-                onChange={(event) => change({ description: event.target.value === '' ? null : event.target.value })}
-              />
-            )}
-          </Field>
+          <DescriptionField value={fields.description} onChange={(description) => change({ description })} />
           <DestinationChecks
             legend="Goes to"
             ids={fields.destinationIds}

@@ -3,6 +3,7 @@ import type { ReactElement } from 'react';
 import { Link, useParams } from 'react-router';
 import { Waiting } from '../design/feedback.tsx';
 import { Check, Field } from '../design/field.tsx';
+import { DescriptionField } from './description-field.tsx';
 import { Card, Page } from '../design/page.tsx';
 import { DestinationChecks } from './destination-checks.tsx';
 import { KeptForm } from './kept-form.tsx';
@@ -76,16 +77,7 @@ function PurposeForm({ id, kept, initial }: PurposeFormProps): ReactElement {
               />
             )}
           </Field>
-          <Field label="Description">
-            {(ids) => (
-              <textarea
-                {...ids}
-                maxLength={2_000}
-                value={fields.description ?? ''}
-                onChange={(event) => change({ description: event.target.value === '' ? null : event.target.value })}
-              />
-            )}
-          </Field>
+          <DescriptionField value={fields.description} onChange={(description) => change({ description })} />
           <Check
             label="Visitors are asked"
             checked={fields.isEnabled}

@@ -1,21 +1,11 @@
 import { Type } from 'typebox';
 import { definePlatform, inHeader } from '../sdk/platform.ts';
-import { anyRows, currencyCode, epochSeconds, oneOf, partly, sha256List, someText } from '../sdk/platform-schemas.ts';
+import { anyRows, currencyCode, epochSeconds, hashedPerson, oneOf, partly, someText } from '../sdk/platform-schemas.ts';
 
 const numberText = Type.String({ pattern: String.raw`^-?\d+(\.\d+)?$` });
 
 const userData = partly({
-  em: sha256List,
-  ph: sha256List,
-  fn: sha256List,
-  ln: sha256List,
-  ge: sha256List,
-  db: sha256List,
-  ct: sha256List,
-  st: sha256List,
-  zp: sha256List,
-  country: sha256List,
-  external_id: sha256List,
+  ...hashedPerson,
   click_id: someText,
   client_ip_address: someText,
   client_user_agent: someText,

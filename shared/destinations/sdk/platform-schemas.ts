@@ -39,3 +39,18 @@ export function partly(properties: TProperties): TSchema {
 
 /** A list that rows stand in: these are checked one by one. */
 export const anyRows = Type.Array(Type.Unknown(), { minItems: 1 });
+
+/** A person by the short names that several advertising platforms share, each value hashed, in lists. */
+export const hashedPerson = {
+  em: sha256List,
+  ph: sha256List,
+  fn: sha256List,
+  ln: sha256List,
+  ge: sha256List,
+  db: sha256List,
+  ct: sha256List,
+  st: sha256List,
+  zp: sha256List,
+  country: sha256List,
+  external_id: sha256List,
+} as const;

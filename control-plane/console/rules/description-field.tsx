@@ -1,0 +1,24 @@
+import type { ReactElement } from 'react';
+import { Field } from '../design/field.tsx';
+
+type DescriptionFieldProps = {
+  readonly value: string | null | undefined;
+  /** Told null where nothing is left of it. */
+  onChange(value: string | null): void;
+};
+
+/** What a rule is for, in the words of whoever made it. */
+export function DescriptionField({ value, onChange }: DescriptionFieldProps): ReactElement {
+  return (
+    <Field label="Description">
+      {(ids) => (
+        <textarea
+          {...ids}
+          maxLength={2_000}
+          value={value ?? ''}
+          onChange={(event) => onChange(event.target.value === '' ? null : event.target.value)}
+        />
+      )}
+    </Field>
+  );
+}

@@ -1,0 +1,31 @@
+import { Type } from 'typebox';
+import { definePlatform, noCredentials } from './platform.ts';
+import { epochMs, someText } from './platform-schemas.ts';
+
+const event = Type.Object({
+  event: Type.Object({ id: someText, event: someText, time: epochMs, event_properties: Type.Object({}) }),
+  visitor: Type.Object({ id: someText }),
+});
+
+/**
+ * An HTTP endpoint of somebody's own, which expects these headers beside the idempotency key: it takes an event with its
+ * visitor, or a list of them, and answers 2xx. https://www.rfc-editor.org/rfc/rfc9110
+ */
+export function defineOwnEndpoint(headers: Readonly<Record<string, RegExp>>): ReturnType<typeof definePlatform> {
+  return definePlatform({
+    endpoints: (['POST', 'PUT', 'PATCH', 'GET'] as const).map((method) => ({
+      method,
+      path: '**',
+      credentials: noCredentials,
+      headers: { 'idempotency-key': /\S/, ...headers },
+      content: 'json',
+      body: Type.Union([event, Type.Array(event, { minItems: 1 })]),
+    })),
+    answers: {
+      success: () => ({ status: 200 }),
+      refusal: ({ field, message }) => ({ status: 422, body: { field, message } }),
+      throttled: { status: 429, headers: { 'retry-after': '7' } },
+      endedToken: { status: 401 },
+    },
+  });
+}
