@@ -33,7 +33,10 @@ export type ConfigPublisherOptions = {
 };
 
 const accountsPerRound = 200;
-const pollMs = 1_000;
+/** Notices wake the publisher; this is for those that got lost with a connection. */
+const pollMs = 5_000;
+/** While something waits, or the last round failed. */
+const pollAgainMs = 1_000;
 // With more, it is the log that fails and not an account.
 const failuresPerRoundMax = 3;
 const reconcileEveryMs = 30_000;
@@ -68,12 +71,15 @@ export function createConfigPublisher(options: ConfigPublisherOptions): ConfigPu
     }
     if (failures.length > 0) throw failures[0];
   };
-  const drain = async (): Promise<void> => {
+  /** Says whether there was nothing to publish. */
+  const drain = async (): Promise<boolean> => {
     const paused = pauses.waiting(performance.now());
-    await eachAccount(await waitingAccounts(storage.fork(), accountsPerRound, paused), async (account) => {
+    const found = await waitingAccounts(storage.fork(), accountsPerRound, paused);
+    await eachAccount(found, async (account) => {
       const published = await publish('publish', account.accountId);
       await markPublished(storage.fork(), account, published ?? null, options.now());
     });
+    return found.length + paused.length === 0;
   };
   // What the bucket should hold is compared with what it holds: it may have been wiped, or a publish lost with a process.
   const reconcile = async (): Promise<void> => {
@@ -86,19 +92,21 @@ export function createConfigPublisher(options: ConfigPublisherOptions): ConfigPu
   };
   const round = async (): Promise<void> => {
     if (!options.leading() || !logBuckets.connection.connected) return;
+    let isDone = false;
     try {
-      await drain();
+      isDone = await drain();
       if (performance.now() - reconciledAtMs >= reconcileEveryMs) await reconcile();
     } catch (error) {
       failures += 1;
+      isDone = false;
       logger.warn({ err: error }, 'publishing configuration failed, retrying');
       // The bucket itself may be gone.
       reconciledAtMs = -Infinity;
       await logBuckets.reopen().catch((reason: unknown) => logger.debug({ err: reason }, 'reopening the log failed'));
     }
-    waiting = await countWaiting(storage.fork()).catch(() => waiting);
+    waiting = isDone ? 0 : await countWaiting(storage.fork()).catch(() => waiting);
     clearTimeout(resume);
-    const nextInMs = waiting === 0 ? undefined : pauses.nextInMs(performance.now());
+    const nextInMs = isDone ? undefined : (pauses.nextInMs(performance.now()) ?? pollAgainMs);
     if (nextInMs !== undefined && !stopped) resume = setTimeout(wake, nextInMs);
   };
   const run = async (): Promise<void> => {

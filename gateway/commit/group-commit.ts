@@ -51,7 +51,8 @@ export class GroupCommit {
   readonly #store: StoreFrame;
   readonly #lanes: Lane[];
   readonly #spare: Frame[] = [];
-  readonly #expiry: NodeJS.Timeout;
+  /** Runs while something is queued. */
+  #expiry: NodeJS.Timeout | undefined;
   #flushSoon = false;
   #flushLater = false;
   #nextRound: NodeJS.Timeout | undefined;
@@ -75,7 +76,6 @@ export class GroupCommit {
     this.#gate = gate;
     this.#store = store;
     this.#lanes = Array.from({ length: settings.partitions }, (_, partition) => new Lane(partition));
-    this.#expiry = setInterval(() => this.#expire(performance.now()), expiryCheckMs);
     gate.onClose(() => this.#failQueued('stalled'));
   }
 
@@ -118,6 +118,7 @@ export class GroupCommit {
     lane.open.add(head, slice, waiter, tag);
     this.#queuedBytes += lane.open.writer.length - before;
     this.#queuedEvents += 1;
+    this.#expiry ??= setInterval(() => this.#expire(performance.now()), expiryCheckMs);
     if (lane.publishing) return;
     if (this.#inFlight > 0) this.#planFlushLater(this.#settings.frameLingerMs);
     else if (this.#nextRound === undefined || this.#isRoundLarge()) this.#planFlushSoon();
@@ -249,6 +250,11 @@ export class GroupCommit {
   }
 
   #expire(nowMs: number): void {
+    if (this.#queuedEvents === 0) {
+      clearInterval(this.#expiry);
+      this.#expiry = undefined;
+      return;
+    }
     const openedBefore = nowMs - this.#settings.deadlineMs + expiryCheckMs;
     for (const lane of this.#lanes) {
       while (lane.oldest !== undefined && lane.oldest.openedAtMs < openedBefore) {

@@ -1,17 +1,10 @@
 import type { ClientBase } from 'pg';
 
 /**
- * Makes a transaction's statements look rows up by key. Left alone, PostgreSQL plans for the length of an array of
- * keys, or for a table that was nearly empty a minute ago, and reads whole tables.
+ * Makes a connection's statements look rows up by key. Left alone, PostgreSQL plans for the length of an array of keys,
+ * or for a table that was nearly empty a minute ago, and reads whole tables.
  */
 export async function forceIndexScans(client: ClientBase): Promise<void> {
-  await client.query(indexScans('set local'));
+  await client.query(`set plan_cache_mode = force_generic_plan; set enable_seqscan = off;
+    set enable_hashjoin = off; set enable_mergejoin = off`);
 }
-
-/** The same for every statement of a connection. */
-export async function forceIndexScansForSession(client: ClientBase): Promise<void> {
-  await client.query(indexScans('set'));
-}
-
-const indexScans = (set: string): string => `${set} plan_cache_mode = force_generic_plan; ${set} enable_seqscan = off;
-  ${set} enable_hashjoin = off; ${set} enable_mergejoin = off`;

@@ -1,9 +1,15 @@
 import type { Pool, PoolClient } from 'pg';
 
+type TransactionOptions = {
+  /** Whether what it wrote is on disk when it is over. Without it, what a crash of the server takes may be the last second's. */
+  readonly isFlushed?: boolean;
+};
+
 /** Does the work in one transaction on one connection: all of it is kept, or, when it throws, nothing. */
 export async function inTransaction<Result>(
   pool: Pool,
   work: (client: PoolClient) => Promise<Result>,
+  { isFlushed = true }: TransactionOptions = {},
 ): Promise<Result> {
   const client = await pool.connect();
   // A connection that breaks between two statements says so by an event, which would end the process if nobody
@@ -11,7 +17,7 @@ export async function inTransaction<Result>(
   client.on('error', ignore);
   let broken = false;
   try {
-    await client.query('begin');
+    await client.query(isFlushed ? 'begin' : 'begin; set local synchronous_commit = off');
     const result = await work(client);
     await client.query('commit');
     return result;

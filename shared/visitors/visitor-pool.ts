@@ -2,7 +2,7 @@ import pg from 'pg';
 import type { ClientBase, Pool } from 'pg';
 import { databaseTimeoutDefaults, sslOptions, timeoutOptions } from '../postgres/database-access.ts';
 import type { DatabaseAccess } from '../postgres/database-access.ts';
-import { forceIndexScansForSession } from '../postgres/force-index-scans.ts';
+import { forceIndexScans } from '../postgres/force-index-scans.ts';
 
 export type VisitorPoolOptions = DatabaseAccess & {
   /** Connections at most. A batch of visitors takes one. */
@@ -42,7 +42,7 @@ export function createVisitorPool(options: VisitorPoolOptions): Pool {
 
 /** The pool gives a new connection to nobody before this is done. */
 function setUpForcedIndexScans(client: ClientBase, done: (error?: Error) => void): void {
-  forceIndexScansForSession(client).then(() => done(), done);
+  forceIndexScans(client).then(() => done(), done);
 }
 
 function ignore(): void {}

@@ -1,4 +1,4 @@
-import type { Pool } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import { hashEvent } from '../../../shared/contracts/events/event-hash.ts';
 import { withDeadline } from '../../../shared/runtime/deadline.ts';
 import { isolateRefused } from '../worker/isolate-refused.ts';
@@ -6,11 +6,11 @@ import type { OutcomeStats } from './outcome-stats.ts';
 import { createOutcomeCounts } from './outcome-stats.ts';
 import type { OutcomeSettings } from './recent-settings.ts';
 import { createSamplingBuckets } from './sampling-bucket.ts';
-import { forceIndexScans } from '../../../shared/postgres/force-index-scans.ts';
 import { inTransaction } from '../../../shared/postgres/in-transaction.ts';
 import { cleanText } from '../../../shared/visitors/visitor-identity.ts';
 import { recentEventId } from './recent-event.ts';
 
+/** The pool is one that looks up by key. */
 export type OutcomeRecorderOptions = { readonly pool: Pool } & OutcomeSettings;
 
 /**
@@ -170,16 +170,15 @@ const reasonLengthMax = 500;
  * are not flushed to disk before it returns.
  */
 function writeOutcomes(pool: Pool, outcomes: readonly Outcome[]): Promise<ReadonlySet<number>> {
-  return inTransaction(pool, async (client) => {
-    await client.query('set local synchronous_commit = off');
-    await forceIndexScans(client);
+  const write = async (client: PoolClient): Promise<ReadonlySet<number>> => {
     const { rows } = await client.query<{ place: string }>({
       name: 'write-outcomes',
       text: statement,
       values: columns(outcomes),
     });
     return new Set(rows.map((row) => Number(row.place) - 1));
-  });
+  };
+  return inTransaction(pool, write, { isFlushed: false });
 }
 
 function columns(outcomes: readonly Outcome[]): unknown[] {

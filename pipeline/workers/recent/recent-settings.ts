@@ -62,10 +62,14 @@ export const recentEnv = {
   ),
   RECENT_EVENTS_FRAMES_PER_TAKE: count('Frames that are put into the view in one go', 32, { maximum: 1_024 }),
   RECENT_EVENTS_PER_INSERT: count('Events put into the view by one statement', 500, { maximum: 5_000 }),
-  RECENT_EVENTS_LINGER_MS: count('A pause between two takes while little comes, so that frames share a statement', 50, {
-    unit: 'ms',
-    minimum: 0,
-  }),
+  RECENT_EVENTS_LINGER_MS: count(
+    'A pause between two takes while little comes, so that frames share a statement',
+    250,
+    {
+      unit: 'ms',
+      minimum: 0,
+    },
+  ),
   RECENT_EVENTS_ACK_WAIT_MS: count('A frame not acknowledged for this long is given to a recorder again', 30_000, {
     unit: 'ms',
     minimum: 1_000,

@@ -15,6 +15,9 @@ import { startTrimmer } from './trimmer.ts';
 import type { Trimmer } from './trimmer.ts';
 import { writeRecentEvents } from './write-recent-events.ts';
 
+/** How often it looks whether enough has come, in ms. */
+const lingerStepMs = 50;
+
 export type RecorderOptions = Omit<RecorderContext, 'counts' | 'signal'>;
 
 /**
@@ -74,7 +77,18 @@ class Recorder {
         for (const { accountId } of events) this.#trimmer.noteAdded(accountId, 1);
       });
       this.#reader.finish(messages);
-      if (this.#reader.buffered < settings.framesPerTake / 2) await wait(settings.lingerMs);
+      await this.#linger();
+    }
+  }
+
+  /** While little comes it waits, so that small frames are written together. */
+  async #linger(): Promise<void> {
+    const { lingerMs, framesPerTake } = this.#context.settings;
+    const untilMs = performance.now() + lingerMs;
+    for (;;) {
+      const leftMs = untilMs - performance.now();
+      if (leftMs <= 0 || this.#reader.buffered >= framesPerTake / 2) return;
+      await wait(Math.min(leftMs, lingerStepMs));
     }
   }
 

@@ -1,4 +1,4 @@
-import type { Pool } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import { countWaiting } from '../../../shared/nats/consume/unfinished-messages.ts';
 import { retry } from '../../../shared/runtime/retry.ts';
 import { failureFields, isolateRefused } from '../worker/isolate-refused.ts';
@@ -8,7 +8,6 @@ import { readRecentEvent } from './recent-event.ts';
 import type { RecorderContext } from './recorder-context.ts';
 import { recorderConsumer } from './recorder-context.ts';
 import type { SampledLine } from './sample-frame.ts';
-import { forceIndexScans } from '../../../shared/postgres/force-index-scans.ts';
 import { inTransaction } from '../../../shared/postgres/in-transaction.ts';
 import { holdForWriting } from '../../../shared/visitors/erasure-lock.ts';
 
@@ -76,16 +75,15 @@ async function isTooFarBehind({ connection, settings }: RecorderContext, oldestA
 
 /**
  * Adds events to the view and returns how many it added: those that are there already stay as they are, and those of
- * erased visitors stay out. Not flushed to disk before it returns: what a crash of the database takes is only a view.
+ * erased visitors stay out. The pool is one that looks up by key. Not flushed to disk before it returns: what a crash of the database takes is only a view.
  */
 export function insertRecentEvents(pool: Pool, events: readonly RecentEvent[]): Promise<number> {
-  return inTransaction(pool, async (client) => {
-    await client.query('set local synchronous_commit = off');
-    await forceIndexScans(client);
+  const insert = async (client: PoolClient): Promise<number> => {
     await holdForWriting(client, [...new Set(events.map((event) => event.accountId))]);
     const { rowCount } = await client.query({ name: 'insert-recent-events', text: statement, values: columns(events) });
     return rowCount ?? 0;
-  });
+  };
+  return inTransaction(pool, insert, { isFlushed: false });
 }
 
 // An alias never leads to another alias: merging moves the aliases of the loser along.

@@ -1,5 +1,4 @@
 import type { Pool, PoolClient } from 'pg';
-import { forceIndexScans } from '../../../shared/postgres/force-index-scans.ts';
 import { inTransaction } from '../../../shared/postgres/in-transaction.ts';
 import { holdForWriting } from '../../../shared/visitors/erasure-lock.ts';
 import type { Conversion, Exposure, ResultsBatch } from './results-batch.ts';
@@ -53,7 +52,6 @@ function writeConversions(pool: Pool, accountId: string, conversions: readonly C
 /** Nothing of an erased visitor is written, neither before its erasure has looked nor after. */
 function write(pool: Pool, accountId: string, work: (client: PoolClient) => Promise<number>): Promise<number> {
   return inTransaction(pool, async (client) => {
-    await forceIndexScans(client);
     await holdForWriting(client, [accountId]);
     return work(client);
   });

@@ -24,11 +24,17 @@ export async function readDurability(
   timeoutMs = readTimeoutMs,
 ): Promise<Durability> {
   const urls = monitorUrls(monitorUrlList);
-  if (urls.length === 0) {
+  return weakestOf(await Promise.allSettled(urls.map((url) => readMonitor(url, timeoutMs))));
+}
+
+/** The weakest of what was read of each server; one that could not be read is `unknown`. */
+export function weakestOf(pages: readonly PromiseSettledResult<MonitorPage>[]): Durability {
+  if (pages.length === 0) {
     return { mode: 'unknown', detail: 'only the monitor port of nats-server tells: set NATS_MONITOR_URL' };
   }
-  const read = urls.map((url) => readMonitor(url, timeoutMs).then(durabilityOf, unknownBecause));
-  return weakest(await Promise.all(read));
+  return weakest(
+    pages.map((page) => (page.status === 'fulfilled' ? durabilityOf(page.value) : unknownBecause(page.reason))),
+  );
 }
 
 /** What one server's monitor page says of it. */

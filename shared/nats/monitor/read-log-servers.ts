@@ -1,3 +1,5 @@
+import { weakestOf } from './read-durability.ts';
+import type { Durability } from './read-durability.ts';
 import { monitorUrls, readComplaint, readMonitor } from './read-monitor.ts';
 import type { MonitorPage } from './read-monitor.ts';
 
@@ -25,12 +27,27 @@ export async function readLogServers(
   monitorUrlList: string | undefined,
   timeoutMs: number,
 ): Promise<readonly LogServer[]> {
-  const read = monitorUrls(monitorUrlList).map((url) => readServer(url, timeoutMs).catch(() => undefined));
-  return (await Promise.all(read)).filter((server) => server !== undefined);
+  return (await readLogState(monitorUrlList, timeoutMs)).servers;
 }
 
-async function readServer(url: string, timeoutMs: number): Promise<LogServer> {
-  const [page, complaint] = await Promise.all([readMonitor(url, timeoutMs), readComplaint(url, timeoutMs)]);
+/** The servers, and what an acknowledged event survives on them. */
+export type LogState = { readonly durability: Durability; readonly servers: readonly LogServer[] };
+
+/** The same, and their durability as `readDurability` tells it, from one look at each server. */
+export async function readLogState(monitorUrlList: string | undefined, timeoutMs: number): Promise<LogState> {
+  const urls = monitorUrls(monitorUrlList);
+  const pages = await Promise.allSettled(urls.map((url) => readMonitor(url, timeoutMs)));
+  const complaints = await Promise.allSettled(urls.map((url) => readComplaint(url, timeoutMs)));
+  const servers = pages.flatMap((page, index) => {
+    const complaint = complaints[index];
+    return page.status === 'fulfilled' && complaint?.status === 'fulfilled'
+      ? [serverOf(page.value, complaint.value)]
+      : [];
+  });
+  return { durability: weakestOf(pages), servers };
+}
+
+function serverOf(page: MonitorPage, complaint: string | undefined): LogServer {
   return { name: page.server_name ?? 'nats-server', version: page.version, complaint, storage: storageOf(page) };
 }
 

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { request } from 'undici';
 
 /** What the monitor page of a nats-server says that Sluice looks at. Durations are in nanoseconds there. */
 const monitorPage = Type.Object({
@@ -57,9 +58,10 @@ async function ask(
   const { url, headers } = addressOf(baseUrl, page);
   const doing = `reading the monitor page at ${url.origin}`;
   try {
-    const answer = await fetch(url, { headers, signal: AbortSignal.timeout(timeoutMs), redirect: 'error' });
-    const text = await answer.text();
-    return { status: answer.status, body: text.startsWith('{') ? JSON.parse(text) : text, doing };
+    // Not fetch, which takes several times as long: each process asks every few seconds.
+    const answer = await request(url, { headers, signal: AbortSignal.timeout(timeoutMs) });
+    const text = await answer.body.text();
+    return { status: answer.statusCode, body: text.startsWith('{') ? JSON.parse(text) : text, doing };
   } catch (error) {
     throw new MonitorError(`${doing}: ${reasonOf(error)}`, { cause: error });
   }
@@ -73,7 +75,7 @@ export function monitorUrls(list: string | undefined): readonly string[] {
     .filter((url) => url !== '');
 }
 
-// A proxy before the monitor port may want a password; fetch takes none in an address.
+// A proxy before the monitor port may want a password; a request takes none from its address.
 function addressOf(
   baseUrl: string,
   page: string,
@@ -87,7 +89,6 @@ function addressOf(
   return { url, headers: { authorization: `Basic ${Buffer.from(pair).toString('base64')}` } };
 }
 
-// fetch hides why a connection failed behind "fetch failed".
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? error.cause.message : error.message;

@@ -1,6 +1,5 @@
-import { readDurability } from './read-durability.ts';
 import type { Durability } from './read-durability.ts';
-import { readLogServers } from './read-log-servers.ts';
+import { readLogState } from './read-log-servers.ts';
 import type { LogServer } from './read-log-servers.ts';
 
 /** The nats-servers of the log, as their monitor ports told last. */
@@ -20,12 +19,9 @@ export function watchLogServers(monitorUrls: string | undefined): LogServersWatc
   let mode: Durability['mode'] = 'unknown';
   let servers: readonly LogServer[] = [];
   const read = async (): Promise<void> => {
-    const [durability, found] = await Promise.all([
-      readDurability(monitorUrls, answerMs),
-      readLogServers(monitorUrls, answerMs),
-    ]);
-    mode = durability.mode;
-    servers = found;
+    const state = await readLogState(monitorUrls, answerMs);
+    mode = state.durability.mode;
+    servers = state.servers;
   };
   void read();
   const timer = setInterval(() => void read(), everyMs);
