@@ -1,7 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
 const tests = '{gateway,pipeline,control-plane,shared,bench,deploy}/**/*.test.ts';
-const controlPlaneTests = 'control-plane/**/*.integration.test.ts';
 const integrationTests = '{gateway,pipeline,control-plane,shared,bench,deploy}/**/*.integration.test.ts';
 
 // No duration decides a test: these only end what hangs.
@@ -9,9 +8,9 @@ const deadlines = { testTimeout: 120_000, hookTimeout: 120_000, expect: { poll: 
 
 export default defineConfig({
   test: {
-    // Integration tests start real servers; two files at a time fit two cores.
+    // Files that wait for servers leave room on two cores for a third.
     pool: 'forks',
-    maxWorkers: 2,
+    maxWorkers: 3,
     globalSetup: ['shared/testing/build.ts'],
     projects: [
       {
@@ -29,17 +28,8 @@ export default defineConfig({
           ...deadlines,
           name: 'integration',
           include: [integrationTests],
-          exclude: [controlPlaneTests],
           globalSetup: ['shared/testing/global-setup.ts'],
-        },
-      },
-      {
-        test: {
-          ...deadlines,
-          name: 'integration-control-plane',
-          include: [controlPlaneTests],
-          globalSetup: ['shared/testing/global-setup.ts'],
-          // Loading Fastify and MikroORM anew for each file was half of all they took.
+          // Loading Fastify, MikroORM and the log's client anew for each file was a fifth of all that tests cost.
           isolate: false,
         },
       },
