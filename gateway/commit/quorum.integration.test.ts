@@ -50,7 +50,7 @@ function startLoad(gateway: GatewayUnderTest, clients = 8) {
       if (answer.status === 200) accepted.push({ id, sentAtMs });
       else refused.set(answer.status, (refused.get(answer.status) ?? 0) + 1);
       // Refusals come at once: without a pause they would be all that this machine does.
-      if (answer.status !== 200) await new Promise((resolve) => setTimeout(resolve, 20));
+      if (answer.status !== 200) await new Promise((resolve) => setTimeout(resolve, 100));
     }
   };
   const running = Promise.all(Array.from({ length: clients }, client));
