@@ -116,10 +116,11 @@ test('every page: axe finds no barrier, light or dark, it fits a screen of 360 p
       await tab.goto(path);
       await tab.locator('h1').waitFor();
       await waitForText(tab, until);
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await tab.emulateMedia({ colorScheme });
-        expect([path, colorScheme, await findBarriers(tab)]).toEqual([path, colorScheme, []]);
-      }
+      expect([path, 'light', await findBarriers(tab)]).toEqual([path, 'light', []]);
+      // The same page in other colours.
+      await tab.emulateMedia({ colorScheme: 'dark' });
+      expect([path, 'dark', await findBarriers(tab, 'coloured')]).toEqual([path, 'dark', []]);
+      await tab.emulateMedia({ colorScheme: 'light' });
       await tab.setViewportSize({ width: 360, height: 780 });
       const widthOf = (): Promise<number> => tab.evaluate<number>('document.documentElement.scrollWidth');
       // Charts follow the window a moment later.
