@@ -6,8 +6,8 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../../..');
-/** What is made, fetched or kept, and no part of the code. */
-const left = new Set(['node_modules', '.git', '.sluice', 'dist', 'bench/results']);
+/** What is fetched or kept, and no part of the code. The build comes along: the copy's compiles what is added to it alone. */
+const left = new Set(['node_modules', '.git', '.sluice', 'bench/results']);
 
 /** The project in a folder of its own, to be changed and checked there. */
 export type TreeCopy = {
