@@ -26,7 +26,7 @@ test('pipeline: its threads reach a log that wants a certificate and a password 
     '}',
     'authorization { user: "sluice", password: "secret" }',
   ];
-  const nats = await startTestNats({ syncAlways: false, furtherConfig: config.join('\n') });
+  const nats = await startTestNats({ furtherConfig: config.join('\n') });
   onTestFinished(() => nats.stop());
   const database = await createTestDatabase();
   onTestFinished(() => database.drop());

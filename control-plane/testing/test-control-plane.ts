@@ -51,7 +51,7 @@ const mebibyte = 1024 ** 2;
 const check = createAnswerCheck(documents);
 
 export async function startTestControlPlane(changes: Partial<ControlPlaneEnv> = {}): Promise<TestControlPlane> {
-  const [database, nats] = await Promise.all([createTestDatabase(), startTestNats({ syncAlways: false })]);
+  const [database, nats] = await Promise.all([createTestDatabase(), startTestNats()]);
   const env: ControlPlaneEnv = { ...testEnv(), DATABASE_URL: database.url, NATS_URL: nats.url, ...changes };
   const first = await start(env);
   const storage = await openStorage({ databaseUrl: database.url, connectionsMax: 3 });

@@ -33,7 +33,7 @@ let database: TestDatabase;
 let source: Record<string, string>;
 
 beforeAll(async () => {
-  [nats, database] = await Promise.all([startTestNats(), createTestDatabase()]);
+  [nats, database] = await Promise.all([startTestNats({ syncAlways: true }), createTestDatabase()]);
   await migrate(database.url);
   await query(`insert into accounts (id, name) values ($1, 'test')`, [accountId]);
   await query(

@@ -24,7 +24,7 @@ afterAll(cleanUp);
 async function startLog(
   options: Parameters<typeof startTestNats>[0] = {},
 ): Promise<{ nats: NatsServer; log: TestLog }> {
-  const nats = await startTestNats(options);
+  const nats = await startTestNats({ syncAlways: true, ...options });
   cleanUps.push(() => nats.stop());
   const log = await openTestLog(nats.url);
   cleanUps.push(() => log.close());

@@ -19,7 +19,7 @@ let nats: NatsServer;
 let log: TestLog;
 
 beforeAll(async () => {
-  nats = await startTestNats({ syncAlways: false });
+  nats = await startTestNats();
   log = await openTestLog(nats.url);
   await log.publishSources(allTestSources);
 });

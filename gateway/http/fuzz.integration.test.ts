@@ -19,7 +19,7 @@ let log: TestLog;
 let gateway: GatewayProcess;
 
 beforeAll(async () => {
-  nats = await startTestNats({ syncAlways: false });
+  nats = await startTestNats();
   log = await openTestLog(nats.url);
   await log.publishSources(allTestSources);
   const logBytesMax = String(4_096 * mebibyte);

@@ -16,7 +16,7 @@ let log: TestLog;
 let gateway: GatewayUnderTest;
 
 beforeAll(async () => {
-  nats = await startTestNats({ syncAlways: false });
+  nats = await startTestNats();
   log = await openTestLog(nats.url);
   await log.publishSources(allTestSources);
   gateway = await startGatewayHere(nats.url, {

@@ -15,7 +15,7 @@ let authority: TestAuthority;
 let folder: string;
 
 beforeAll(async () => {
-  [nats, authority] = await Promise.all([startTestNats({ syncAlways: false }), createTestAuthority()]);
+  [nats, authority] = await Promise.all([startTestNats(), createTestAuthority()]);
   folder = await mkdtemp(join(inject('testRunFolder'), 'gateway-tls-'));
 });
 afterAll(() => nats?.stop());

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { createTestDatabase, startTestNats } from './servers.ts';
 
 test('startTestNats: gives a server of its own each time and leaves no folder', async () => {
-  const [first, second] = await Promise.all([startTestNats(), startTestNats({ syncAlways: false })]);
+  const [first, second] = await Promise.all([startTestNats(), startTestNats()]);
   expect(first.port).not.toBe(second.port);
   expect(await opens(first.port)).toBe(true);
   await Promise.all([first.stop(), second.stop()]);

@@ -35,12 +35,14 @@ export function createNatsFolder(): Promise<string> {
 
 /**
  * Starts a nats-server of the test's own, on free ports and an empty folder. `stop` removes that folder; a folder given
- * in the options (to start again on the same data after `kill`) is kept.
+ * in the options (to start again on the same data after `kill`) is kept, and only there does the server sync as in
+ * production unless the options say so: what nobody reads again need not survive a power cut.
  */
 export async function startTestNats(options: Partial<NatsServerOptions> = {}): Promise<NatsServer> {
   const binaryPath = options.binaryPath ?? (await natsBinaryPath());
   const storeDir = options.storeDir ?? (await createNatsFolder());
-  const server = await startNatsServer({ ...options, binaryPath, storeDir });
+  const syncAlways = options.syncAlways ?? options.storeDir !== undefined;
+  const server = await startNatsServer({ ...options, binaryPath, storeDir, syncAlways });
   return {
     ...server,
     stop: async () => {

@@ -20,7 +20,7 @@ let asked: Asked[] = [];
 let answer: (request: Asked) => Promise<Answer> | Answer;
 
 beforeAll(async () => {
-  nats = await startTestNats({ syncAlways: false });
+  nats = await startTestNats();
   upstream = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));

@@ -31,7 +31,7 @@ let watch: BacklogWatch | undefined;
 let lags: number[] = [];
 
 beforeAll(async () => {
-  nats = await startTestNats({ syncAlways: false });
+  nats = await startTestNats();
   connection = await connectLog({ url: nats.url, name: 'backlog-test' });
   await ensureTopology(connection, testTopology({ partitions: 2, streamBytesMax: bytesMax }));
 });

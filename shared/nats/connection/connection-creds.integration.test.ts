@@ -61,7 +61,7 @@ const creds = [
 ].join('\n');
 
 test('login: a credentials file of an account', async () => {
-  const server = await startTestNats({ syncAlways: false, furtherConfig: config });
+  const server = await startTestNats({ furtherConfig: config });
   const access = logAccess({ NATS_URL: server.url, NATS_CREDS: creds });
   try {
     const connection = await connectLog({ ...access, name: 'test', connectTimeoutMs: 30_000 });

@@ -43,7 +43,7 @@ async function startTlsNats(certificate: Certificate, verify: boolean): Promise<
 }
 
 async function startWith(furtherConfig: string): Promise<string> {
-  const server = await startTestNats({ syncAlways: false, furtherConfig });
+  const server = await startTestNats({ furtherConfig });
   servers.push(server);
   return server.url;
 }

@@ -19,7 +19,7 @@ const destinationId = randomUUID();
 const firstMs = Date.now();
 
 beforeAll(async () => {
-  nats = await startTestNats({ syncAlways: false });
+  nats = await startTestNats();
   connection = await connectLog({ url: nats.url, name: 'test' });
   await ensureTopology(connection, testTopology());
   for (let n = 0; n < 8; n += 1) {

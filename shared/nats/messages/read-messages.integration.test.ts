@@ -16,7 +16,7 @@ let nats: NatsServer;
 let connection: LogConnection;
 
 beforeAll(async () => {
-  nats = await startTestNats({ syncAlways: false });
+  nats = await startTestNats();
   connection = await connectLog({ url: nats.url, name: 'test' });
   await ensureTopology(connection, testTopology({ partitions: 4 }));
 });

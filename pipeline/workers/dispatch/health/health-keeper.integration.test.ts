@@ -19,7 +19,7 @@ let health: Bucket;
 let destinationId: string;
 
 beforeAll(async () => {
-  nats = await startTestNats({ syncAlways: false });
+  nats = await startTestNats();
   connection = await connectLog({ url: nats.url, name: 'health-keeper-test' });
   ({ health } = await openBuckets(connection, 1));
 });

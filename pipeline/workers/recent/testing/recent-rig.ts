@@ -35,7 +35,7 @@ const settings: RecorderSettings = {
 
 /** A log and a database for tests of the recent-events view. */
 export async function createRecentRig() {
-  const [nats, database] = await Promise.all([startTestNats({ syncAlways: false }), createTestDatabase()]);
+  const [nats, database] = await Promise.all([startTestNats(), createTestDatabase()]);
   await migrate(database.url);
   const connection = await connectLog({ url: nats.url, name: 'recent-test' });
   await ensureTopology(connection, testTopology({ partitions: 2 }));

@@ -27,7 +27,7 @@ const plan = { metrics: new Map([[metric, [experimentId]]]) };
 
 /** A log and a database for tests of counting results. */
 export async function createResultsRig() {
-  const [nats, database] = await Promise.all([startTestNats({ syncAlways: false }), createTestDatabase()]);
+  const [nats, database] = await Promise.all([startTestNats(), createTestDatabase()]);
   await migrate(database.url);
   const connection = await connectLog({ url: nats.url, name: 'results-test' });
   await ensureTopology(connection, testTopology({ partitions: 2 }));
