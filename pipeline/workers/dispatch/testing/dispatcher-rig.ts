@@ -7,10 +7,11 @@ import { decodeDeadLetter } from '../../../../shared/contracts/events/dead-lette
 import type { DeadLetter } from '../../../../shared/contracts/events/dead-letter.ts';
 import { FrameWriter } from '../../../../shared/contracts/events/frame.ts';
 import { encodeResolved } from '../../../../shared/contracts/events/resolved-event.ts';
+import { client } from '../../../../shared/nats/connection/client.ts';
 import { connectLog } from '../../../../shared/nats/connection/connection.ts';
+import { isNotFound } from '../../../../shared/nats/connection/server-error.ts';
 import { openBuckets } from '../../../../shared/nats/buckets/open-buckets.ts';
 import { publishWithRetry } from '../../../../shared/nats/publish/publisher.ts';
-import { listConsumerProgress } from '../../../../shared/nats/streams/stream-progress.ts';
 import { countBySubject, readNext } from '../../../../shared/nats/messages/subject-log.ts';
 import {
   deadLetterSubject,
@@ -176,11 +177,15 @@ export async function createDispatcherRig(natsUrl: string) {
     retries: () => countBySubject(connection, streams.retry, retriesOfDestination(destinationId)),
     /** Frames of the account's log that are not acknowledged. */
     async unfinished(): Promise<number> {
-      const all = await listConsumerProgress(connection, streams.events);
-      const own = all.find(({ name }) => name === dispatcherConsumer(destinationId));
+      // Its own alone: the log has those of every test before.
+      const { consumers } = connection[client].jsm;
+      const own = await consumers.info(streams.events, dispatcherConsumer(destinationId)).catch((error: unknown) => {
+        if (!isNotFound(error)) throw error;
+        return undefined;
+      });
       if (own === undefined) return 0;
       // What was stored just now may not be counted among what waits yet.
-      return Math.max(own.waiting + own.unacknowledged, own.ackedSeq < storedSeq ? 1 : 0);
+      return Math.max(own.num_pending + own.num_ack_pending, own.ack_floor.stream_seq < storedSeq ? 1 : 0);
     },
     async close(): Promise<void> {
       await Promise.all([...running].map((dispatcher) => dispatcher.stop(0)));
