@@ -81,12 +81,23 @@ export function defineFault(definition: FaultDefinition): Fault {
     env = {},
     hasMovableClocks = false,
     hasNetwork = false,
+    hasStandby = false,
     hasNames = false,
     hasCertificates = false,
     needs = {},
     ...fault
   } = definition;
-  const shape = { nodes, pipelines, gateways, env, hasMovableClocks, hasNetwork, hasNames, hasCertificates };
+  const shape = {
+    nodes,
+    pipelines,
+    gateways,
+    env,
+    hasMovableClocks,
+    hasNetwork,
+    hasStandby,
+    hasNames,
+    hasCertificates,
+  };
   return { ...fault, needs, shape };
 }
 
