@@ -128,14 +128,14 @@ export async function startDatabase(
   say: Say,
   { name = databaseName }: { readonly name?: string } = {},
 ): Promise<DatabasePart> {
-  const port = await findFreePort();
-  let url = '';
+  let [url, port] = ['', 0];
   const part = await startPart({
     name,
     say,
+    // At first on any port that is free, from then on on the same.
     start: async () => {
       const server = await startPostgresServer({ dataDir, port });
-      url = server.url;
+      ({ url, port } = server);
       return server;
     },
   });
