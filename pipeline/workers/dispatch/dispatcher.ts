@@ -272,8 +272,7 @@ export class Dispatcher {
   async #untilWatchedIsDone(): Promise<void> {
     const { inbox } = this.#parts;
     const sinceMs = performance.now();
-    const isDone = (): boolean =>
-      inbox.isEmpty || (!inbox.hasLogFrames && performance.now() - sinceMs > aloneWithinMs);
+    const isDone = (): boolean => inbox.isEmpty || (!inbox.hasLogFrames && performance.now() - sinceMs > aloneWithinMs);
     while (this.#isWatching && !isDone() && this.#state.kind === 'running') await wait(watchEveryMs);
   }
 
