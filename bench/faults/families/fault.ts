@@ -12,7 +12,7 @@ export type FaultContext = {
   readonly say: (line: string) => void;
   /** The part to do harm to: the first one, and among random faults any. */
   pick<Kind>(parts: readonly Kind[]): Kind;
-  /** What is acknowledged from now on must arrive; what was before may have been destroyed. */
+  /** What is sent from now on must arrive, if it is acknowledged; what was before may have been destroyed. */
   mayMissUntilNow(): void;
   /** The disk that the fault asked for. */
   readonly disk: FaultDisks;
