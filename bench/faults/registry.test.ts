@@ -58,6 +58,7 @@ test('chaos: the same seed draws the same faults, and each that can be drawn is,
   const never = faults.filter((fault) => !drawn.has(fault)).map(({ name }) => name);
   expect(never).toEqual([
     'nothing',
+    'postgres-failed-over',
     'pipeline-killed-slow',
     'pipeline-terminated-slow',
     'disk-full',

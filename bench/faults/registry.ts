@@ -24,6 +24,7 @@ import {
   destinationWrongCertificate,
 } from './families/destination-faults.ts';
 import { diskFull, diskFullRestart, diskReadOnly, diskSlow, powerCut } from './families/disk-faults.ts';
+import { postgresFailedOver } from './families/failover-fault.ts';
 import type { Fault } from './families/fault.ts';
 import { logCut, logTorn } from './families/log-damage-faults.ts';
 import { nameServerGone, natsSlow, postgresSlow } from './families/network-faults.ts';
@@ -45,6 +46,7 @@ export const faults: readonly Fault[] = [
   nothing,
   ...processFaults,
   ...awayFaults,
+  postgresFailedOver,
   allKilled,
   allKilledTwice,
   rollingRestart,

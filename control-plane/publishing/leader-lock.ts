@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { sslOptions, timeoutOptions } from '../../shared/postgres/database-access.ts';
 import type { DatabaseAccess } from '../../shared/postgres/database-access.ts';
+import { assertWritable } from '../../shared/postgres/writable-session.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { outboxChannel } from './outbox.ts';
 
@@ -51,8 +52,15 @@ export function competeForLeadership(options: LeaderLockOptions): LeaderLock {
     fresh.on('error', () => lose(fresh));
     fresh.on('end', () => lose(fresh));
     fresh.on('notification', () => options.onWake());
-    await fresh.connect();
-    await fresh.query(`listen ${outboxChannel}`);
+    try {
+      await fresh.connect();
+      // A standby has locks of its own, which nobody else competes for.
+      await assertWritable(fresh);
+      await fresh.query(`listen ${outboxChannel}`);
+    } catch (error) {
+      await fresh.end().catch(() => undefined);
+      throw error;
+    }
     client = fresh;
     return fresh;
   };

@@ -52,11 +52,25 @@ export async function checkDatabase(
   }
 }
 
+type ServerRow = {
+  readonly version: string;
+  readonly now: number;
+  readonly fsync: string;
+  readonly sync: string;
+  readonly readOnly: string;
+};
+
+const takesNoWrites = fail(
+  'database writes',
+  'the server takes none: it is a standby, or set to be read only',
+  'promote it, or have DATABASE_URL lead to the server that takes writes',
+);
+
 async function checkServer(client: pg.Client): Promise<Finding[]> {
   const [askedAt, started] = [Date.now(), performance.now()];
-  const { rows } = await client.query<{ version: string; now: number; fsync: string; sync: string }>(
+  const { rows } = await client.query<ServerRow>(
     `select current_setting('server_version_num') as version, current_setting('fsync') as fsync,
-       current_setting('synchronous_commit') as sync, (extract(epoch from clock_timestamp()) * 1000)::float8 as now`,
+       current_setting('synchronous_commit') as sync, current_setting('transaction_read_only') as "readOnly", (extract(epoch from clock_timestamp()) * 1000)::float8 as now`,
   );
   const tookMs = performance.now() - started;
   const [row] = rows;
@@ -71,6 +85,7 @@ async function checkServer(client: pg.Client): Promise<Finding[]> {
       );
   return [
     judgePostgres(Number(row.version)),
+    ...(row.readOnly === 'on' ? [takesNoWrites] : []),
     durability,
     judgeClock('PostgreSQL', row.now - (askedAt + tookMs / 2), tookMs / 2),
   ];

@@ -198,7 +198,7 @@ test('doctor: so is what another SOURCE_SECRETS_KEY sealed', async () => {
   await query('delete from entities where id = $1', [id]);
 });
 
-test('doctor: a stream with other settings, one that is gone, a schema that is behind and a wrong key are found', async () => {
+test('doctor: a stream with other settings, one that is gone, a schema that is behind, a standby and a wrong key are found', async () => {
   await onLog(async ({ [client]: { jsm, nc } }) => {
     const { config } = await jsm.streams.info(streams.events);
     const changed = { ...config, discard: 'old', max_bytes: mebibyte };
@@ -206,6 +206,8 @@ test('doctor: a stream with other settings, one that is gone, a schema that is b
     await jsm.streams.delete(streams.deadLetters);
   });
   await query(`delete from migrations where name like '0004%'`);
+  await query(`do $$ begin execute format(
+    'alter database %I set default_transaction_read_only = on', current_database()); end $$`);
   const findings = await examine({ ...source, SECRETS_KEY: randomBytes(32).toString('base64') }, deadlineMs);
   const events = findings.filter((finding) => finding.about === 'stream EVENTS');
   expect(events.map(({ level }) => level).toSorted((a, b) => a.localeCompare(b))).toEqual(['fail', 'warn']);
@@ -213,6 +215,7 @@ test('doctor: a stream with other settings, one that is gone, a schema that is b
   expect(findings.find((finding) => finding.about === 'streams')?.detail).toBe('not there: DEAD_LETTERS');
   expect(findings.find((finding) => finding.about === 'schema')?.detail).toMatch(/^not applied: 0004-/);
   expect(about(findings, 'secrets key')).toEqual(['fail']);
+  expect(about(findings, 'database writes')).toEqual(['fail']);
 });
 
 test('doctor: servers that are gone are told by their variables, within the deadline of each check', async () => {

@@ -119,6 +119,10 @@ export const pipelineMetrics = {
   actorRestarts: counter('sluice_actor_restarts_total', 'Actors restarted after they failed', ['kind']),
   threads: gauge('sluice_threads', 'Worker threads: ready, and expected', ['state']),
   threadDeaths: counter('sluice_thread_deaths_total', 'Worker threads that died'),
+  silentDeaths: counter(
+    'sluice_thread_silent_deaths_total',
+    'Worker threads among them that were ended because they had said nothing for PIPELINE_THREAD_SILENT_MS',
+  ),
   threadSilence: gauge('sluice_thread_silence_seconds', 'Time since a thread last reported', ['thread']),
   threadHeap: gauge('sluice_thread_heap_bytes', 'JavaScript heap used by a thread', ['thread']),
   threadBusy: gauge('sluice_thread_busy_ratio', 'Share of its last second the event loop of a thread was busy', [

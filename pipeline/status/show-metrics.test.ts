@@ -82,7 +82,7 @@ test('metrics: what a thread counted stays when it dies, and adds to what the ne
   const { stats, page } = rig(http('a'));
   stats.reported(0, report([delivered('a', 5)], 3, cache(2, 1)));
   stats.reported(1, report([], 1));
-  stats.threadDied(0);
+  stats.threadDied(0, true);
   stats.ended({ kind: 'dispatcher', key: 'a' }, undefined);
   stats.reported(1, report([delivered('a', 2)], 2, cache(1, 0)));
   const text = await page.text();
@@ -90,6 +90,7 @@ test('metrics: what a thread counted stays when it dies, and adds to what the ne
   expect(text).toContain('sluice_dispatch_duration_seconds_count{destination_type="HTTPDestination"} 5\n');
   expect(text).toContain('sluice_visitor_cache_lookups_total{result="hit"} 3\n');
   expect(text).toContain('sluice_thread_deaths_total 1\n');
+  expect(text).toContain('sluice_thread_silent_deaths_total 1\n');
   expect(text).not.toContain('sluice_thread_heap_bytes{thread="0"}');
 });
 

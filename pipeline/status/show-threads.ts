@@ -33,6 +33,7 @@ export function showThreads(page: MetricsPage, { stats, supervisor, pool, thread
     add(threadsExpected, { state: 'expected' });
   });
   page.show(pipelineMetrics.threadDeaths, (add) => add(stats.threadDeaths));
+  page.show(pipelineMetrics.silentDeaths, (add) => add(stats.silentDeaths));
   page.show(pipelineMetrics.poolThreads, (add) => add(pool.threads.length));
   page.show(pipelineMetrics.poolQueue, (add) => add(pool.queueSize));
   page.show(pipelineMetrics.poolCompleted, (add) => add(pool.completed));

@@ -5,8 +5,8 @@ import type { PoolOptions } from './pool.ts';
 export const poolEnv = {
   PIPELINE_THREADS: count('Worker threads that resolvers and dispatchers are spread over', 2, { maximum: 256 }),
   PIPELINE_THREAD_SILENT_MS: count(
-    'A thread that has not reported for so long, as it does every second, hangs: it is ended, and its actors go to others',
-    30_000,
+    'A thread that has not reported for so long, as it does every second, hangs: it is ended, and its actors go to others. Time in which it waited for a processor, or the whole process stood still, does not count',
+    8_000,
     { unit: 'ms', minimum: 5_000 },
   ),
   PIPELINE_THREAD_HEAP_MIB: count('JavaScript heap of one thread: one that outgrows it dies and is restarted', 1_024, {

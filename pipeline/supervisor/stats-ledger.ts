@@ -25,7 +25,8 @@ export type StatsLedger = {
   /** Nobody wants to know of an actor any more; what it counted is added to another one's where that is named. */
   forget(kind: WorkerKind, key: string, into?: string): void;
   restarted(kind: WorkerKind): void;
-  threadDied(thread: number): void;
+  /** `wasSilent`: it was ended because it said nothing any more. */
+  threadDied(thread: number, wasSilent: boolean): void;
   /** Total of a counter of the actors of a kind, by their keys. */
   totals<Kind extends WorkerKind>(kind: Kind, counter: CounterOf<Kind>): ReadonlyMap<string, number>;
   /** Newest value of a gauge of the actors of a kind that run, by their keys. */
@@ -41,6 +42,8 @@ export type StatsLedger = {
   readonly threads: ReadonlyMap<number, ThreadStats>;
   readonly restarts: ReadonlyMap<WorkerKind, number>;
   readonly threadDeaths: number;
+  /** Those of them that were ended because they said nothing any more. */
+  readonly silentDeaths: number;
 };
 
 export type FramesRead = { readonly consumer: string; readonly frames: number; readonly events: number };
@@ -58,6 +61,7 @@ export function createStatsLedger(): StatsLedger {
   const timings = createTimingsLedger();
   const restarts = new Map<WorkerKind, number>(workerKinds.map((kind) => [kind, 0]));
   let threadDeaths = 0;
+  let silentDeaths = 0;
   const end = ({ kind, key }: ActorName, last: Stats | undefined): void => {
     const actors = of(kind);
     addTo(actors.past, key, last ?? actors.running.get(key) ?? {});
@@ -73,6 +77,9 @@ export function createStatsLedger(): StatsLedger {
     restarts,
     get threadDeaths() {
       return threadDeaths;
+    },
+    get silentDeaths() {
+      return silentDeaths;
     },
     reported(thread, { actors, thread: figures, timings: times }) {
       threads.set(thread, { ...figures, reportedAtMs: performance.now() });
@@ -106,7 +113,7 @@ export function createStatsLedger(): StatsLedger {
     },
     timings: (metric) => timings.totals(metric),
     restarted: (kind) => void restarts.set(kind, (restarts.get(kind) ?? 0) + 1),
-    threadDied(thread) {
+    threadDied(thread, wasSilent) {
       const last = threads.get(thread);
       if (last !== undefined) {
         for (const counter of Object.keys(outcomeCounters) as OutcomeCounter[]) {
@@ -118,6 +125,7 @@ export function createStatsLedger(): StatsLedger {
       threads.delete(thread);
       timings.threadDied(thread);
       threadDeaths += 1;
+      if (wasSilent) silentDeaths += 1;
     },
     totals(kind, counter) {
       const totals = new Map<string, number>();

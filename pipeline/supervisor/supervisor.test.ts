@@ -69,7 +69,7 @@ function supervise(threads: number, failing: (actorId: string) => boolean = () =
             say({ kind: 'configured', accountId: command.accountId, revision: command.revision });
           }
         });
-        say({ kind: 'ready', threadId });
+        say({ kind: 'ready', threadId, taskId: undefined });
       }),
   };
   const stats = createStatsLedger();
@@ -182,7 +182,7 @@ test('supervisor: thread death: who takes its threads down is quarantined, the o
 });
 
 test('supervisor: thread death: of the frames it died with, the one it dies with again is set aside, however it died', async () => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
   const { supervisor, hosts } = supervise(1);
   await supervisor.run(resolver(0));
   const startOf = async (life: number): Promise<Extract<Command, { kind: 'start' }>> => {
@@ -212,13 +212,14 @@ test('supervisor: thread death: of the frames it died with, the one it dies with
 });
 
 test('supervisor: hang: a thread that says nothing is ended', async () => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  const { supervisor, terminated } = supervise(1);
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
+  const { supervisor, terminated, stats } = supervise(1);
   await supervisor.run(resolver(0));
   await vi.advanceTimersByTimeAsync(29_000);
   expect(terminated).toEqual([]);
   await vi.advanceTimersByTimeAsync(2_000);
   expect(terminated).toEqual([0]);
+  expect([stats.threadDeaths, stats.silentDeaths]).toEqual([1, 1]);
 });
 
 test('supervisor: configuration: settles once every live thread has it', async () => {

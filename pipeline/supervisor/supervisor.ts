@@ -18,7 +18,7 @@ export type SupervisorOptions = {
   readonly threads: number;
   /** What an actor may take to end where it moves or its destination goes, in ms. */
   readonly stopDeadlineMs: number;
-  /** Hosts report every second; one that says nothing for this long hangs, in ms. */
+  /** Hosts report every second; one that says nothing for this long, while it could, hangs, in ms. */
   readonly silenceMaxMs: number;
   readonly settings: Omit<HostSettings, 'thread'>;
   readonly stats: StatsLedger;
@@ -278,14 +278,14 @@ export class Supervisor {
    * held to have done it: it waits longer, and the third time it is quarantined, before it takes down everything. What it
    * was working on is suspected, and set aside the second time.
    */
-  #onDead(slot: ThreadSlot, { error, retryMs, lastTurn, lastFrames }: ThreadDeath): void {
+  #onDead(slot: ThreadSlot, { error, retryMs, lastTurn, wasSilent, lastFrames }: ThreadDeath): void {
     const { logger, stats } = this.#options;
     if (this.#isStopping) return;
     const own = [...this.#actors.values()].filter(({ thread }) => thread === slot.thread);
     const suspect = own.find(({ mark }) => mark === lastTurn);
-    const fields = { thread: slot.thread, suspect: suspect?.actorId, retryMs: Math.round(retryMs) };
+    const fields = { thread: slot.thread, suspect: suspect?.actorId, wasSilent, retryMs: Math.round(retryMs) };
     logger.error({ ...fields, err: error }, 'a thread died, restarting it');
-    stats.threadDied(slot.thread);
+    stats.threadDied(slot.thread, wasSilent);
     for (const record of own) {
       record.thread = undefined;
       stats.ended({ kind: record.spec.kind, key: keyOfSpec(record.spec) }, undefined);

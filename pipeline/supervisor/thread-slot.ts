@@ -2,11 +2,14 @@ import { MessageChannel } from 'node:worker_threads';
 import type { MessagePort } from 'node:worker_threads';
 import type { Piscina } from 'piscina';
 import { createBlackBox } from '../threads/black-box.ts';
+import { cpuWaitMs } from '../threads/cpu-wait.ts';
 import type { HostTask } from '../threads/host.ts';
 import type { HostSettings } from '../threads/host-settings.ts';
 import type { Command, Report } from '../threads/messages.ts';
 import type { FrameRange } from '../workers/worker/suspicion.ts';
 import { decideRestart } from './restart-policy.ts';
+import { watchSilence } from './silence-watch.ts';
+import type { SilenceWatch } from './silence-watch.ts';
 
 /** What is used of the pool. */
 export type ThreadPool = Pick<Piscina, 'run'> & {
@@ -19,6 +22,8 @@ export type ThreadDeath = {
   readonly retryMs: number;
   /** Mark of the actor whose turn it was; 0: nobody's. */
   readonly lastTurn: number;
+  /** It was ended because it said nothing any more. */
+  readonly wasSilent: boolean;
   /** What it was about, where that may be why it died: its memory was used up, or it did not end. */
   readonly lastFrames: FrameRange | undefined;
 };
@@ -26,7 +31,7 @@ export type ThreadDeath = {
 export type ThreadSlotOptions = {
   readonly pool: ThreadPool;
   readonly settings: HostSettings;
-  /** A host that says nothing for this long hangs, and is ended with its thread, in ms. */
+  /** A host that says nothing for this long, while it could, hangs: it is ended with its thread, in ms. */
   readonly silenceMaxMs: number;
   onReport(report: Report): void;
   /** The host is gone with all its actors. */
@@ -38,7 +43,8 @@ export class ThreadSlot {
   readonly #options: ThreadSlotOptions;
   #port: MessagePort | undefined;
   #threadId: number | undefined;
-  /** It was ended since its event loop did not turn any more. */
+  #watch: SilenceWatch | undefined;
+  /** It was ended because its event loop did not turn any more. */
   #wasSilent = false;
   #isReady = false;
   #isStopping = false;
@@ -78,23 +84,16 @@ export class ThreadSlot {
   }
 
   async #run(): Promise<void> {
-    const { pool, settings, silenceMaxMs, onReport, onDead } = this.#options;
+    const { pool, settings, onReport, onDead } = this.#options;
     const startedMs = performance.now();
     const channel = new MessageChannel();
     this.#port = channel.port1;
     channel.port1.on('message', (report: Report) => {
-      watchdog.refresh();
-      if (report.kind === 'ready') {
-        this.#isReady = true;
-        this.#threadId = report.threadId;
-      }
+      this.#watch?.heard();
+      if (report.kind === 'ready') this.#ready(report);
       onReport(report);
     });
     this.#wasSilent = false;
-    const watchdog = setTimeout(() => {
-      this.#wasSilent = true;
-      this.#terminate();
-    }, silenceMaxMs);
     const blackBox = createBlackBox();
     const task: HostTask = { port: channel.port2, blackBox: blackBox.memory, settings };
     let failure: unknown;
@@ -104,21 +103,34 @@ export class ThreadSlot {
     } catch (error) {
       failure = error;
     }
-    clearTimeout(watchdog);
+    this.#watch?.stop();
     this.#isReady = false;
     channel.port1.close();
     if (this.#isStopping) return;
     const decision = decideRestart(this.#failuresInARow, performance.now() - startedMs, Math.random());
     this.#failuresInARow = decision.failuresInARow;
     const { lastTurn } = blackBox;
+    const wasSilent = this.#wasSilent;
     // Whoever ends a thread from outside says nothing of what it worked on.
-    const lastFrames = this.#wasSilent || isOutOfMemory(failure) ? blackBox.lastFrames : undefined;
-    onDead({ error: failure, retryMs: decision.delayMs, lastTurn, lastFrames });
+    const lastFrames = wasSilent || isOutOfMemory(failure) ? blackBox.lastFrames : undefined;
+    onDead({ error: failure, retryMs: decision.delayMs, lastTurn, wasSilent, lastFrames });
     this.#timer = setTimeout(() => this.start(), decision.delayMs);
+  }
+
+  /** From here on it reports every second: a start may take its time. */
+  #ready({ threadId, taskId }: Extract<Report, { kind: 'ready' }>): void {
+    this.#isReady = true;
+    this.#threadId = threadId;
+    this.#watch = watchSilence({
+      silenceMaxMs: this.#options.silenceMaxMs,
+      waitedMs: () => cpuWaitMs(taskId),
+      onSilent: () => this.#terminate(),
+    });
   }
 
   /** Ends a thread whose event loop does not turn any more; its task then rejects. */
   #terminate(): void {
+    this.#wasSilent = true;
     const thread = this.#options.pool.threads.find(({ threadId }) => threadId === this.#threadId);
     void thread?.terminate();
   }

@@ -4,6 +4,7 @@ import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { createLogger } from '../../shared/runtime/logger.ts';
 import { createBlackBox } from './black-box.ts';
+import { ownTaskId } from './cpu-wait.ts';
 import type { HostResources } from './host-resources.ts';
 import { openHostResources } from './host-resources.ts';
 import type { HostSettings } from './host-settings.ts';
@@ -56,7 +57,7 @@ export async function runHost({ port, blackBox, settings }: HostTask): Promise<v
       void resources.connection.closed.then((error) =>
         reject(error ?? new Error('the connection to the log is closed')),
       );
-      report({ kind: 'ready', threadId });
+      report({ kind: 'ready', threadId, taskId: ownTaskId() });
     });
   } finally {
     reporting.stop();

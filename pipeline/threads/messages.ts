@@ -27,8 +27,8 @@ export type Command =
 
 /** What a thread's host tells the supervisor. */
 export type Report =
-  /** At work; `threadId` is Node's own number of the thread. */
-  | { readonly kind: 'ready'; readonly threadId: number }
+  /** At work; `threadId` is Node's own number of the thread, `taskId` that of the operating system, where it tells. */
+  | { readonly kind: 'ready'; readonly threadId: number; readonly taskId: number | undefined }
   | { readonly kind: 'configured'; readonly accountId: string; readonly revision: number }
   | { readonly kind: 'started'; readonly actorId: string }
   /** With what it counted last, unless it never ran; without an error it was told to stop. */

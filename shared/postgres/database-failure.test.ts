@@ -1,11 +1,14 @@
 import { DatabaseError } from 'pg';
 import { expect, test } from 'vitest';
 import { isPassingFailure, isRefusedValue, isWriteConflict } from './database-failure.ts';
+import { ReadOnlyServerError } from './writable-session.ts';
 
 const said = (code: string): DatabaseError => Object.assign(new DatabaseError('said', 4, 'error'), { code });
 
 test.each([
   [said('57P01'), true],
+  [said('25006'), true],
+  [new ReadOnlyServerError(), true],
   [said('40001'), true],
   [Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }), true],
   [new Error('Connection terminated unexpectedly'), true],

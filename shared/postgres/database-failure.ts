@@ -1,8 +1,11 @@
 import { DatabaseError } from 'pg';
 
-/** Codes of Node.js and of PostgreSQL for a session that was lost, refused, or waited too long. */
+/**
+ * Codes of Node.js and of PostgreSQL for a session that was lost, refused, or waited too long, and for a server that takes
+ * no writes (yet): a standby that is being promoted, or one that an address leads to by mistake (25006).
+ */
 const passing: ReadonlySet<string> = new Set(
-  'ECONNREFUSED ECONNRESET EPIPE ETIMEDOUT 57P01 57P02 57P03 53300 57014 55P03 40001 40P01'.split(' '),
+  'ECONNREFUSED ECONNRESET EPIPE ETIMEDOUT 25006 57P01 57P02 57P03 53300 57014 55P03 40001 40P01'.split(' '),
 );
 // What the driver (pg), its pool and the query builder (Knex) say of a session that is gone or a wait that was too long:
 // plain errors, which have no code.

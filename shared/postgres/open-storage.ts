@@ -1,11 +1,13 @@
 import { MikroORM } from '@mikro-orm/postgresql';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Migrator } from '@mikro-orm/migrations';
+import type { Client } from 'pg';
 import { sslOptions, timeoutOptions } from './database-access.ts';
 import type { DatabaseAccess } from './database-access.ts';
 import { Account, ApiKey, AuditEntry, ConfigEntity, OutboxRow, SourceKey, Version } from './entities.ts';
 import { migrationList } from './migrations/migration-list.ts';
 import type { MigrationList } from './migrations/migration-list.ts';
+import { assertWritable } from './writable-session.ts';
 
 export type Storage = {
   readonly orm: MikroORM;
@@ -35,7 +37,12 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     extensions: [Migrator],
     discovery: { disableDynamicFileAccess: true, checkDuplicateTableNames: true },
     connect: false,
-    pool: { min: 0, max: options.connectionsMax ?? 10, acquireTimeoutMillis: acquireTimeoutMs },
+    pool: {
+      min: 0,
+      max: options.connectionsMax ?? 10,
+      acquireTimeoutMillis: acquireTimeoutMs,
+      afterCreate: refuseReadOnly,
+    },
     driverOptions: {
       connection: {
         ...timeoutOptions(options.databaseTimeouts),
@@ -55,4 +62,15 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     },
   });
   return { orm, fork: () => orm.em.fork(), close: () => orm.close(true) };
+}
+
+/** Before the pool has a new connection; one that is refused is nobody's to end but ours. */
+function refuseReadOnly(client: Client, done: (error?: unknown) => void): void {
+  assertWritable(client).then(
+    () => done(),
+    async (error: unknown) => {
+      await client.end().catch(quiet);
+      done(error);
+    },
+  );
 }

@@ -60,7 +60,7 @@ async function removeRunFolder(path: string): Promise<void> {
     const folder = join(path, name);
     if (name.startsWith(natsFolderPrefix)) {
       await endLeftNatsServer(folder);
-    } else if (name === postgresFolder) {
+    } else if (name.startsWith(postgresFolder)) {
       await endLeftPostgresServer(folder);
       // The data may lie elsewhere, with a link here.
       await rm(await realpath(folder), { recursive: true, force: true });

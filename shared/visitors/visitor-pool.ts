@@ -3,6 +3,7 @@ import type { ClientBase, Pool } from 'pg';
 import { databaseTimeoutDefaults, sslOptions, timeoutOptions } from '../postgres/database-access.ts';
 import type { DatabaseAccess } from '../postgres/database-access.ts';
 import { forceIndexScans } from '../postgres/force-index-scans.ts';
+import { assertWritable } from '../postgres/writable-session.ts';
 
 export type VisitorPoolOptions = DatabaseAccess & {
   /** Connections at most. A batch of visitors takes one. */
@@ -18,7 +19,7 @@ export type VisitorPoolOptions = DatabaseAccess & {
 /** What a server that has ended a statement may take to say so. */
 const answerMs = 5_000;
 
-/** A pool of connections to PostgreSQL on which every statement has a deadline. */
+/** A pool of connections to PostgreSQL on which every statement has a deadline, all of them to a server that takes writes. */
 export function createVisitorPool(options: VisitorPoolOptions): Pool {
   const timeouts = options.databaseTimeouts ?? databaseTimeoutDefaults;
   const pool = new pg.Pool({
@@ -31,7 +32,9 @@ export function createVisitorPool(options: VisitorPoolOptions): Pool {
     ...timeoutOptions(timeouts),
     query_timeout: timeouts.statementMs + answerMs,
     keepAlive: true,
-    ...(options.forceIndexScans === true ? { verify: setUpForcedIndexScans } : {}),
+    verify: (client: ClientBase, done: (error?: Error) => void) => {
+      setUpSession(client, options.forceIndexScans === true).then(() => done(), done);
+    },
   });
   pool.on('error', options.onIdleError);
   // The pool listens only while it holds a connection. One that breaks while it is handed over says so by an event, which
@@ -41,8 +44,9 @@ export function createVisitorPool(options: VisitorPoolOptions): Pool {
 }
 
 /** The pool gives a new connection to nobody before this is done. */
-function setUpForcedIndexScans(client: ClientBase, done: (error?: Error) => void): void {
-  forceIndexScans(client).then(() => done(), done);
+async function setUpSession(client: ClientBase, isForcedToIndexScans: boolean): Promise<void> {
+  await assertWritable(client);
+  if (isForcedToIndexScans) await forceIndexScans(client);
 }
 
 function ignore(): void {}

@@ -38,6 +38,7 @@ const chaosShape: StackShape = {
   env: {},
   hasMovableClocks: true,
   hasNetwork: true,
+  hasStandby: false,
   hasNames: true,
   hasCertificates: true,
 };
@@ -49,6 +50,7 @@ export function fits(fault: Fault, { nodes }: Pick<StackShape, 'nodes'>): boolea
     fault.destroys === undefined &&
     fault.isAlone === undefined &&
     fault.disk === undefined &&
+    !fault.shape.hasStandby &&
     fault.needs.previous === undefined &&
     fault.answerAfterMs === undefined &&
     Object.keys(fault.shape.env).length === 0 &&

@@ -12,7 +12,7 @@ export type FaultContext = {
   readonly say: (line: string) => void;
   /** The part to do harm to: the first one, and among random faults any. */
   pick<Kind>(parts: readonly Kind[]): Kind;
-  /** What is acknowledged from now on must arrive; what was before may have been destroyed. */
+  /** What is sent from now on must arrive, if it is acknowledged; what was before may have been destroyed. */
   mayMissUntilNow(): void;
   /** The disk that the fault asked for. */
   readonly disk: FaultDisks;
@@ -81,12 +81,23 @@ export function defineFault(definition: FaultDefinition): Fault {
     env = {},
     hasMovableClocks = false,
     hasNetwork = false,
+    hasStandby = false,
     hasNames = false,
     hasCertificates = false,
     needs = {},
     ...fault
   } = definition;
-  const shape = { nodes, pipelines, gateways, env, hasMovableClocks, hasNetwork, hasNames, hasCertificates };
+  const shape = {
+    nodes,
+    pipelines,
+    gateways,
+    env,
+    hasMovableClocks,
+    hasNetwork,
+    hasStandby,
+    hasNames,
+    hasCertificates,
+  };
   return { ...fault, needs, shape };
 }
 

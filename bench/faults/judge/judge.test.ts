@@ -106,10 +106,12 @@ test('judge: what nobody sent is noticed', () => {
   expect(judgeOne(ledgerOf(1, 1), ['1/1', '1/7'])).toMatchObject({ invented: 1 });
 });
 
-test('judge: what a fault destroys may be missing if it was acknowledged before, and nothing after', () => {
+test('judge: what a fault destroys may be missing if it was sent before, and nothing after', () => {
   const own = { mayMissUntilMs: 20 };
   expect(judgeOne(ledgerOf(1, 3), ['1/2', '1/3'], own)).toMatchObject({ lost: 0, destroyed: 1 });
   expect(judgeOne(ledgerOf(1, 3), ['1/1', '1/2'], own)).toMatchObject({ lost: 1, destroyed: 0 });
+  // Stored before, and answered after.
+  expect(judgeOne(ledgerOf(1, 3), ['1/2', '1/3'], { mayMissUntilMs: 11 })).toMatchObject({ lost: 0, destroyed: 1 });
 });
 
 test('judge: recovery counts from the end of the fault, by what was sent after it', () => {

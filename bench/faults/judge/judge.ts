@@ -135,7 +135,8 @@ function judgeOne(
     newest.set(entry.visitor, Math.max(last, entry.order));
   }
   const missing = acknowledged.filter((entry) => !keys.has(nameOf(entry)));
-  const lost = missing.filter(({ acknowledgedMs }) => acknowledgedMs >= mayMissUntilMs).map(nameOf);
+  // An answer may have been on its way when what it promises was destroyed.
+  const lost = missing.filter(({ acknowledgedSentMs }) => acknowledgedSentMs >= mayMissUntilMs).map(nameOf);
   return {
     delivered: acknowledged.length - missing.length,
     lost: lost.length,

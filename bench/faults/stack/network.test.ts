@@ -66,3 +66,18 @@ test('network: slow connections deliver everything, in order', async () => {
   await expect.poll(heard).toBe('1 2 3 4 ');
   heal();
 });
+
+test('network: where a way leads is asked with every connection', async () => {
+  const other = createServer((socket) => void socket.end('other'));
+  other.listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const address = other.address();
+  let to = port;
+  const way = await network.relay('one', 'either', () => to);
+  to = typeof address === 'object' && address !== null ? address.port : 0;
+  const socket = connect({ port: way, host: '127.0.0.1' });
+  opened.push(socket);
+  const [heard] = (await once(socket.setEncoding('utf8'), 'data')) as [string];
+  expect(heard).toBe('other');
+  other.close();
+});

@@ -14,8 +14,8 @@ export type Between = (from: string, to: string) => boolean;
  * arrives afterwards, as what is sent again by TCP does.
  */
 export type Network = {
-  /** A port of 127.0.0.1 that leads `from` to the `port` of `to`. */
-  relay(from: string, to: string, port: number): Promise<number>;
+  /** A port of 127.0.0.1 that leads `from` to the port of `to`, which is asked for with every connection. */
+  relay(from: string, to: string, port: number | (() => number)): Promise<number>;
   /** Troubles all connections that match, those to come too; returns what ends it. */
   trouble(trouble: Trouble, matches: Between): () => void;
   close(): Promise<void>;
@@ -53,7 +53,12 @@ export function createNetwork(): Network {
         watch(near, ends, sockets);
         void pass(from, to).then(() => {
           if (near.destroyed) return;
-          const far = connect({ port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true });
+          const far = connect({
+            port: typeof port === 'number' ? port : port(),
+            host: '127.0.0.1',
+            allowHalfOpen: true,
+            noDelay: true,
+          });
           ends.push(far);
           watch(far, ends, sockets);
           void pump(near, far, () => pass(from, to));

@@ -117,15 +117,25 @@ async function clusterOptions(
   return { furtherConfig: `cluster {\n${lines.map((line) => `  ${line}`).join('\n')}\n}` };
 }
 
-export async function startDatabase(folder: string, say: Say): Promise<DatabasePart> {
-  const port = await findFreePort();
-  let url = '';
+/** What PostgreSQL is called, where it is one server or the first of two. */
+export const databaseName = 'PostgreSQL';
+
+/** Where that one has its data. */
+export const databaseFolder = (folder: string): string => join(folder, 'postgres');
+
+export async function startDatabase(
+  dataDir: string,
+  say: Say,
+  { name = databaseName }: { readonly name?: string } = {},
+): Promise<DatabasePart> {
+  let [url, port] = ['', 0];
   const part = await startPart({
-    name: 'PostgreSQL',
+    name,
     say,
+    // At first on any port that is free, from then on on the same.
     start: async () => {
-      const server = await startPostgresServer({ dataDir: join(folder, 'postgres'), port });
-      url = server.url;
+      const server = await startPostgresServer({ dataDir, port });
+      ({ url, port } = server);
       return server;
     },
   });
@@ -184,9 +194,9 @@ export async function startServicePart(
 export const logsFolder = (folder: string): string => join(folder, 'logs');
 
 /** Adds to a part without losing what it looks up when asked. */
-function extend<Own extends object>(part: Part, own: Own): Part & Own {
+export function extend<Base extends Part, Own extends object>(part: Base, own: Own): Base & Own {
   const described = { ...Object.getOwnPropertyDescriptors(part), ...Object.getOwnPropertyDescriptors(own) };
-  return Object.defineProperties(own, described) as Part & Own;
+  return Object.defineProperties(own, described) as Base & Own;
 }
 
 /** All different, also where the same one is found twice. */

@@ -19,8 +19,10 @@ import { createNetwork } from './network.ts';
 import type { Network } from './network.ts';
 import type { Part } from './part.ts';
 import { stackName } from './stack-names.ts';
-import { findPorts, startDatabase, startLogNodes, startServicePart } from './stack-parts.ts';
+import { databaseFolder, findPorts, startDatabase, startLogNodes, startServicePart } from './stack-parts.ts';
 import type { DatabasePart, LogNode, ServicePart } from './stack-parts.ts';
+import { startDatabasePair } from './standby.ts';
+import type { DatabasePair, StandbyPart } from './standby.ts';
 
 /** How a fault wants its stack. */
 export type StackShape = {
@@ -34,6 +36,8 @@ export type StackShape = {
   readonly hasMovableClocks: boolean;
   /** Puts relays that can be slowed and cut between the parts (`network`). */
   readonly hasNetwork: boolean;
+  /** Gives PostgreSQL a standby (`standby`), and an address that leads to the one or the other; takes a network. */
+  readonly hasStandby: boolean;
   /** Has the log, the database and destinations be reached by name, and lets `setNames` take the name server away. */
   readonly hasNames: boolean;
   /** Has the troubled destination be reached by TLS. */
@@ -53,6 +57,10 @@ export type FaultStack = {
   readonly controlPlane: ServicePart;
   readonly log: readonly LogNode[];
   readonly postgres: DatabasePart;
+  /** Of PostgreSQL; throws where the shape has none. */
+  readonly standby: StandbyPart;
+  /** Has every connection to PostgreSQL that is made from now on lead to this server of it. */
+  leadDatabaseTo(server: DatabasePart): void;
   /** Always well. */
   readonly steady: FaultDestination;
   /** Does what the fault wants of it. */
@@ -129,10 +137,14 @@ async function startStack(options: StackOptions, stops: Stops): Promise<FaultSta
   const troubled = await startFaultDestination('troubled', tls === undefined ? host : { certificate: tls.good });
   stops.add(() => troubled.close());
 
-  const [log, postgres] = await Promise.all([
+  const [log, { primary: postgres, standby }] = await Promise.all([
     startLogNodes(folder, { nodes: shape.nodes, binaryPath: natsPath, network }, say).then((nodes) => nodes.map(keep)),
-    startDatabase(folder, say).then(keep),
+    startPostgres(folder, shape, say).then(({ primary, standby: second }) => ({
+      primary: keep(primary),
+      standby: second === undefined ? undefined : keep(second),
+    })),
   ]);
+  let leading: DatabasePart = postgres;
   await waitUntil('the log to be ready', readyDeadlineMs, () => unhealthyNode(log));
 
   const [gatewayPort = 0, controlPort = 0] = await findPorts(2);
@@ -154,14 +166,15 @@ async function startStack(options: StackOptions, stops: Stops): Promise<FaultSta
   const secretsKey = randomBytes(32).toString('base64');
   /** Where a service finds log and database: each by ways of its own, so that it alone can be cut off. */
   const addressesFor = async (name: string): Promise<{ NATS_URL: string; DATABASE_URL: string }> => {
-    const way = async (url: string, part: Part & { readonly port: number }, host: string): Promise<string> => {
+    const way = async (url: string, part: Part, port: () => number, host: string): Promise<string> => {
       const address = new URL(url);
-      if (network !== undefined) address.port = String(await network.relay(name, part.name, part.port));
+      if (network !== undefined) address.port = String(await network.relay(name, part.name, port));
       if (shape.hasNames) address.hostname = host;
       return address.href;
     };
-    const nodes = await Promise.all(log.map((node) => way(node.url, node, stackName('log'))));
-    return { NATS_URL: nodes.join(','), DATABASE_URL: await way(postgres.url, postgres, stackName('database')) };
+    const nodes = await Promise.all(log.map((node) => way(node.url, node, () => node.port, stackName('log'))));
+    const database = await way(postgres.url, postgres, () => leading.port, stackName('database'));
+    return { NATS_URL: nodes.join(','), DATABASE_URL: database };
   };
   const local = { SECRETS_KEY: secretsKey, EGRESS_ALLOW: '127.0.0.0/8' };
   const credentials = join(folder, 'bootstrap.json');
@@ -217,6 +230,13 @@ async function startStack(options: StackOptions, stops: Stops): Promise<FaultSta
     troubled,
     secretsKey,
     commandEnv: { ...common, NATS_URL: log.map(({ url: node }) => node).join(','), DATABASE_URL: postgres.url },
+    get standby() {
+      if (standby === undefined) throw new Error('PostgreSQL has no standby in the stack of this fault');
+      return standby;
+    },
+    leadDatabaseTo(server) {
+      leading = server;
+    },
     get network() {
       if (network === undefined) throw new Error('the stack of this fault has no network to trouble');
       return network;
@@ -228,6 +248,14 @@ async function startStack(options: StackOptions, stops: Stops): Promise<FaultSta
     setClocks: (offMs) => writeWhole(clock, String(offMs)),
     setNames: (state) => writeWhole(names, state),
   };
+}
+
+async function startPostgres(
+  folder: string,
+  { hasStandby }: StackShape,
+  say: (line: string) => void,
+): Promise<Pick<DatabasePair, 'primary'> & Partial<DatabasePair>> {
+  return hasStandby ? startDatabasePair(folder, say) : { primary: await startDatabase(databaseFolder(folder), say) };
 }
 
 /** In one step: half a number would be another one. */

@@ -1,5 +1,6 @@
 import { threadId } from 'node:worker_threads';
 import { createBlackBox } from '../../threads/black-box.ts';
+import { ownTaskId } from '../../threads/cpu-wait.ts';
 import type { HostTask } from '../../threads/host.ts';
 import type { Command, Report } from '../../threads/messages.ts';
 
@@ -22,7 +23,7 @@ export function runHost({ port, blackBox }: HostTask): Promise<void> {
         say({ kind: 'started', actorId: command.actorId });
       }
     });
-    say({ kind: 'ready', threadId });
+    say({ kind: 'ready', threadId, taskId: ownTaskId() });
   });
 }
 

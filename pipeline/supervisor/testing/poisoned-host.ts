@@ -4,6 +4,7 @@ import { connectLog } from '../../../shared/nats/connection/connection.ts';
 import { VisitorProperties } from '../../../shared/visitors/visitor-properties.ts';
 import type { VisitorStore, VisitorTouch } from '../../../shared/visitors/visitor-store.ts';
 import { createBlackBox } from '../../threads/black-box.ts';
+import { ownTaskId } from '../../threads/cpu-wait.ts';
 import type { HostTask } from '../../threads/host.ts';
 import type { Command, Report } from '../../threads/messages.ts';
 import { startResolver } from '../../workers/resolve/resolver.ts';
@@ -38,7 +39,7 @@ export async function runHost({ port, blackBox, settings }: HostTask): Promise<v
       if (command.kind === 'start') void start(command);
       if (command.kind === 'shutdown') resolve();
     });
-    say({ kind: 'ready', threadId });
+    say({ kind: 'ready', threadId, taskId: ownTaskId() });
   });
   await Promise.all(actors.map((actor) => actor.stop(1_000)));
   await connection.close();

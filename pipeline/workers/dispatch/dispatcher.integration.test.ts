@@ -271,13 +271,18 @@ test('dispatcher: disabled: what is held behind a request under way is not sent 
   expect(sink.taken()).toEqual(['e0', 'later']);
 });
 
-test('dispatcher: disabled: what is held of the retry log waits there', async () => {
+/** Puts events into the retry log, due at once. */
+async function replay(ids: readonly string[]): Promise<void> {
   const times = { firstAttemptAt: Date.now(), lastAttemptAt: Date.now(), notBefore: Date.now() };
-  const lines = ['r0', 'r1', 'r2'].map((id) =>
+  const lines = ids.map((id) =>
     encodeRetryRecord({ v: 1, attempts: 0, ...times, reason: 'replay', event: sampleEvent({ id }) }),
   );
   const message = { subject: retrySubject(rig.destinationId, 0), payload: Buffer.from(`${lines.join('\n')}\n`) };
   await publishWithRetry(rig.connection, { ...message, msgId: rig.destinationId }, { attemptsMax: 20 });
+}
+
+test('dispatcher: disabled: what is held of the retry log waits there', async () => {
+  await replay(['r0', 'r1', 'r2']);
   sink.answer(() => {
     publishDestination({ status: 'Disabled' });
     return 200;
@@ -513,4 +518,13 @@ test('dispatcher: frames that are suspected are worked on one at a time, and wha
   expect(rig.turns.filter((frames) => frames !== undefined && frames.to > second && frames.from < frames.to)).toEqual(
     [],
   );
+});
+
+test('dispatcher: frames that are suspected do not wait for retries that hang', async () => {
+  sink.answer((request) => (idsOf(request.body).includes('stuck') ? 'hang' : 200));
+  await replay(['stuck']);
+  await rig.start({ suspicion: { watched: { from: 1, to: 1_000 }, setAside: [] } });
+  await until('the retry is under way', () => sink.requests.length === 1);
+  await rig.send([{ id: 'a' }]);
+  await until('the frame goes on', () => sink.taken().includes('a'));
 });

@@ -115,6 +115,8 @@ const parkedForProbeMax = 256;
 const lookEveryMs = 100;
 /** How often to look whether a frame that is watched is done, in ms. */
 const watchEveryMs = 20;
+/** How long the next frame that is watched waits for retries under way, which may be many one after the other, in ms. */
+const aloneWithinMs = 1_000;
 /** How long what is under way may take before a new `order` applies, in ms. */
 const orderChangeMs = 15_000;
 /** How long the end may wait for the log to store the last counts, in ms. */
@@ -266,9 +268,12 @@ export class Dispatcher {
     this.#options.beginTurn(isEmpty || to === 0 ? undefined : { from: onlySeq ?? 1, to });
   }
 
-  /** Frames that are watched are worked on one at a time. */
+  /** Frames that are watched are worked on one at a time, and by themselves if retries leave them a moment for it. */
   async #untilWatchedIsDone(): Promise<void> {
-    while (this.#isWatching && !this.#parts.inbox.isEmpty && this.#state.kind === 'running') await wait(watchEveryMs);
+    const { inbox } = this.#parts;
+    const sinceMs = performance.now();
+    const isDone = (): boolean => inbox.isEmpty || (!inbox.hasLogFrames && performance.now() - sinceMs > aloneWithinMs);
+    while (this.#isWatching && !isDone() && this.#state.kind === 'running') await wait(watchEveryMs);
   }
 
   #takeFrame(message: LogMessage): void {

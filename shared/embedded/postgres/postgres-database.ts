@@ -12,6 +12,7 @@ export type DatabaseAddress = {
 const connectTimeoutMs = 5_000;
 const queryTimeoutMs = 60_000;
 const duplicateDatabase = '42P04';
+const readOnlyServer = '25006';
 const wrongPassword = '28P01';
 
 /** Whether a session can be opened. A refused password is an error, since waiting does not mend it. */
@@ -31,12 +32,14 @@ export async function isAccepting(address: DatabaseAddress): Promise<boolean> {
   }
 }
 
-/** Makes the database unless it exists, and returns its url. */
+/** Makes the database unless it exists, or the server is a standby and has what its primary has; returns its url. */
 export async function ensureDatabase(address: DatabaseAddress, name: string): Promise<string> {
   try {
     await withSession(address, (client) => client.query(`CREATE DATABASE ${client.escapeIdentifier(name)}`));
   } catch (error) {
-    if (!(error instanceof DatabaseError && error.code === duplicateDatabase)) {
+    const isThereOrComes =
+      error instanceof DatabaseError && [duplicateDatabase, readOnlyServer].includes(error.code ?? '');
+    if (!isThereOrComes) {
       throw error;
     }
   }

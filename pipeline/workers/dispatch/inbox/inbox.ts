@@ -72,6 +72,11 @@ export class Inbox {
     return only !== undefined && another === undefined && only.source.kind === 'log' ? seqOf(only) : undefined;
   }
 
+  /** Whether frames of the account's log are in flight. */
+  get hasLogFrames(): boolean {
+    return this.#frames.all.some(({ source }) => source.kind === 'log');
+  }
+
   get isEmpty(): boolean {
     return this.#frames.all.length === 0;
   }

@@ -1,0 +1,46 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { watchSilence } from './silence-watch.ts';
+
+let waitedMs = 0;
+let silences = 0;
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  [waitedMs, silences] = [7_000, 0];
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const watch = () =>
+  watchSilence({ silenceMaxMs: 8_000, waitedMs: () => waitedMs, onSilent: () => void (silences += 1) });
+
+test('silence: who reports in time is never silent, and who stops is, once', () => {
+  const { heard } = watch();
+  for (let second = 0; second < 30; second += 1) {
+    vi.advanceTimersByTime(1_000);
+    heard();
+  }
+  vi.advanceTimersByTime(7_500);
+  expect(silences).toBe(0);
+  vi.advanceTimersByTime(1_000);
+  expect(silences).toBe(1);
+  vi.advanceTimersByTime(60_000);
+  expect(silences).toBe(1);
+});
+
+test('silence: time without a processor does not count', () => {
+  watch();
+  for (let second = 0; second < 30; second += 1) {
+    vi.advanceTimersByTime(1_000);
+    waitedMs += 900;
+  }
+  expect(silences).toBe(0);
+  vi.advanceTimersByTime(6_000);
+  expect(silences).toBe(1);
+});
+
+test('silence: nothing comes of it once it is over', () => {
+  watch().stop();
+  vi.advanceTimersByTime(60_000);
+  expect(silences).toBe(0);
+});
