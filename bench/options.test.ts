@@ -14,14 +14,23 @@ test('options: a scenario runs with the usual lengths', () => {
   expect(read('track')).toEqual({
     kind: 'run',
     names: ['track'],
-    options: { seconds: 5, warmUpSeconds: 3, rounds: 3, minutes: 10, isQuick: false, settings: {} },
+    options: {
+      seconds: 5,
+      warmUpSeconds: 3,
+      warmUpSecondsMax: 12,
+      rounds: 3,
+      minutes: 10,
+      isQuick: false,
+      settings: {},
+      asked: {},
+    },
   });
 });
 
 test('options: --quick is one short round, and lengths given go before it', () => {
   expect(read('batch', '--quick', '--seconds', '3')).toMatchObject({
     kind: 'run',
-    options: { seconds: 3, warmUpSeconds: 1, rounds: 1, isQuick: true },
+    options: { seconds: 3, warmUpSeconds: 1, rounds: 1, isQuick: true, asked: { seconds: 3 } },
   });
 });
 

@@ -10,18 +10,27 @@ export type BenchOrder =
   /** Help was asked for, or what was asked makes no sense: `text` says which. */
   | { readonly kind: 'said'; readonly text: string; readonly exitCode: number };
 
-export type RunOptions = {
-  readonly seconds: number;
-  readonly warmUpSeconds: number;
-  readonly rounds: number;
-  readonly minutes: number;
+export type RunOptions = Lengths & {
+  /** What was asked for by name, and goes before what a scenario usually takes. */
+  readonly asked: Partial<Pick<Lengths, 'seconds' | 'rounds'>>;
   readonly isQuick: boolean;
   /** Environment of the services on top of what a scenario sets. */
   readonly settings: Readonly<Record<string, string>>;
 };
 
-const normal = { seconds: 5, warmUpSeconds: 3, rounds: 3, minutes: 10 };
-const quick = { seconds: 2, warmUpSeconds: 1, rounds: 1, minutes: 0.25 };
+/** How long each part of a run takes. */
+export type Lengths = {
+  readonly seconds: number;
+  /** The least of a warm-up; it goes on until the rate is steady. */
+  readonly warmUpSeconds: number;
+  /** It ends then, steady or not. */
+  readonly warmUpSecondsMax: number;
+  readonly rounds: number;
+  readonly minutes: number;
+};
+
+const normal: Lengths = { seconds: 5, warmUpSeconds: 3, warmUpSecondsMax: 12, rounds: 3, minutes: 10 };
+const quick: Lengths = { seconds: 2, warmUpSeconds: 1, warmUpSecondsMax: 8, rounds: 1, minutes: 0.25 };
 
 type Flags = {
   readonly seconds?: number;
@@ -100,12 +109,16 @@ function orderOf(
       `there is no scenario '${name}'; there are: ${scenarios.map((each) => each.name).join(', ')}, all, compare, page`,
     );
   }
-  const { seconds, warmUpSeconds, rounds, minutes } = isQuick ? quick : normal;
+  const usual = isQuick ? quick : normal;
+  const asked = {
+    ...(flags.seconds === undefined ? {} : { seconds: flags.seconds }),
+    ...(flags.rounds === undefined ? {} : { rounds: flags.rounds }),
+  };
   const options: RunOptions = {
-    seconds: flags.seconds ?? seconds,
-    warmUpSeconds,
-    rounds: flags.rounds ?? rounds,
-    minutes: flags.minutes ?? minutes,
+    ...usual,
+    ...asked,
+    asked,
+    minutes: flags.minutes ?? usual.minutes,
     isQuick,
     settings: flags.set ?? {},
   };

@@ -1,11 +1,12 @@
 import type { RunOptions } from './options.ts';
+import { describeTrouble } from './machine/describe-trouble.ts';
 import { describeMachine } from './machine/machine.ts';
-import { describeOtherWork } from './machine/other-work.ts';
 import { createProgress } from './report/progress.ts';
 import type { Progress } from './report/progress.ts';
 import { savePage, saveResult } from './report/save-result.ts';
 import { renderBars, renderTable } from './report/table.ts';
 import type { StoredResult } from './result/stored-result.ts';
+import { createAttempts } from './system/attempts.ts';
 import type { Scenario } from './system/scenario.ts';
 import { benchSettings } from './system/service-env.ts';
 import { knownVariables } from './system/known-variables.ts';
@@ -22,10 +23,12 @@ export async function runScenarios(scenarios: readonly Scenario[], options: RunO
   const results: StoredResult[] = [];
   const failed: string[] = [];
   try {
-    for (const scenario of scenarios) {
+    for (const [index, scenario] of scenarios.entries()) {
+      const surroundings = { stage: opened.stage, progress, say, isFirst: index === 0, isEnding: ending.isEnding };
       try {
-        const result = await runScenario(scenario, options, { stage: opened.stage, progress, say });
+        const result = await runScenario(scenario, options, surroundings);
         results.push(result);
+        if ((result.failures ?? []).length > 0) failed.push(scenario.name);
         say(`result: ${await saveResult(result)}`);
       } catch (error) {
         progress.clear();
@@ -47,23 +50,35 @@ export async function runScenarios(scenarios: readonly Scenario[], options: RunO
   return failed.length === 0 ? 0 : 1;
 }
 
-type Surroundings = { readonly stage: Stage; readonly progress: Progress; readonly say: Say };
+type Surroundings = {
+  readonly stage: Stage;
+  readonly progress: Progress;
+  readonly say: Say;
+  /** Whether the bench has not put the machine to work before; by default it has not. */
+  readonly isFirst?: boolean;
+  /** Whether what was started is being ended. */
+  isEnding?(): boolean;
+};
 
 /** Runs one scenario, says what it found, and returns it with the machine it was found on. */
 export async function runScenario(
   scenario: Scenario,
   options: RunOptions,
-  { stage, progress, say }: Surroundings,
+  { stage, progress, say, isFirst = true, isEnding = () => false }: Surroundings,
 ): Promise<StoredResult> {
-  say(`\n${scenario.name}: ${scenario.summary}`);
   const at = new Date();
-  const machine = await describeMachine(stage.folder, stage.natsVersion);
-  const otherWork = describeOtherWork(machine.otherWork);
-  if (otherWork !== undefined) say(`! ${otherWork}`);
-  const result = await stage.scoped((own) => scenario.run({ ...options, stage: own, progress, say }));
+  const machine = await describeMachine(stage.folder, stage.natsVersion, isFirst);
+  const trouble = describeTrouble(machine);
+  if (trouble !== undefined) say(`\n! this machine: ${trouble}`);
+  say(`\n${scenario.name}: ${scenario.summary}`);
+  const lengths = options.isQuick ? options : { ...options, ...scenario.usual, ...options.asked };
+  const attempts = createAttempts(say, isEnding);
+  const { attempt } = attempts;
+  const result = await stage.scoped((own) => scenario.run({ ...lengths, stage: own, progress, say, attempt }));
   progress.clear();
   const { name, summary, bars } = scenario;
-  const { seconds, warmUpSeconds, rounds, settings } = options;
+  const { settings } = options;
+  const { seconds, warmUpSeconds, warmUpSecondsMax, rounds } = lengths;
   const stored: StoredResult = {
     format: 2,
     scenario: name,
@@ -74,9 +89,11 @@ export async function runScenario(
     machine,
     bars,
     ...result,
+    ...(attempts.failures.length === 0 ? {} : { failures: attempts.failures }),
     settings: {
       seconds,
       warmUpSeconds,
+      warmUpSecondsMax,
       rounds,
       code: 'compiled by tsc',
       environment: { ...benchSettings, ...settings },

@@ -5,10 +5,12 @@ import { fillEvents } from '../fill/fill-events.ts';
 import { figureOf, plainFigure, ratioFigure } from '../result/figure.ts';
 import type { ResultRow } from '../result/result.ts';
 import type { Scenario, ScenarioContext } from '../system/scenario.ts';
+import { timesOf } from '../system/scenario.ts';
 import { measureArrivals } from '../sink/measure-arrivals.ts';
 import type { Arrived } from '../sink/measure-arrivals.ts';
 import { startSink } from '../sink/sink.ts';
 import { peakMemoryBytes } from '../machine/process-use.ts';
+import { gcFigures } from '../system/gc-watch.ts';
 import { startPipeline, whilePaused } from '../system/services.ts';
 
 const destinationCounts = [1, 10, 100, 1_000] as const;
@@ -54,7 +56,10 @@ export const dispatch: Scenario = {
   async run(context) {
     const measured = new Map<string, Measured[]>(variants.map(({ name }) => [name, []]));
     for (let round = 1; round <= context.rounds; round += 1) {
-      for (const variant of variants) measured.get(variant.name)?.push(await measureOnce(context, variant, round));
+      for (const variant of variants) {
+        const found = await context.attempt(variant.name, () => measureOnce(context, variant, round));
+        if (found !== undefined) measured.get(variant.name)?.push(found);
+      }
     }
     const ratesOf = (name: string): number[] => (measured.get(name) ?? []).map(({ arrived }) => arrived.rate.value);
     const rows = variants.map(({ name, batchSize }): ResultRow => {
@@ -67,6 +72,7 @@ export const dispatch: Scenario = {
             'more',
             rounds.map(({ arrived }) => arrived.rate),
           ),
+          ...gcFigures(rounds.map(({ arrived }) => arrived.gc)),
           'of undici': ratioFigure(ratesOf(name), ratesOf(bareOf(batchSize).name)),
           memory: plainFigure(
             'bytes',
@@ -97,8 +103,7 @@ function measureOnce(context: ScenarioContext, variant: Variant, round: number):
     const arrivals = {
       sink,
       group,
-      warmUpMs: warmUpSeconds * 1000,
-      measureMs: seconds * 1000,
+      ...timesOf(context),
       onWindow: (perS: number) => progress.note(`${Math.round(perS)}/s`),
     };
     if (destinations === 0) {
@@ -129,7 +134,7 @@ function measureOnce(context: ScenarioContext, variant: Variant, round: number):
     });
     await whilePaused(pipeline.pid, () => fillEvents({ natsUrl: log.url, accountId, events }));
     progress.step(label, seconds + warmUpSeconds);
-    const arrived = await measureArrivals({ ...arrivals, eventsMax: events * destinations });
+    const arrived = await measureArrivals({ ...arrivals, services: [pipeline], eventsMax: events * destinations });
     return { arrived, memoryBytes: await peakMemoryBytes(pipeline.pid) };
   });
 }

@@ -7,6 +7,7 @@ import { figureOf, meanOf } from '../result/figure.ts';
 import type { Round } from '../result/figure.ts';
 import type { ResultRow } from '../result/result.ts';
 import type { Scenario, ScenarioContext } from '../system/scenario.ts';
+import { timesOf } from '../system/scenario.ts';
 import { startControlClient } from '../system/control-client.ts';
 import type { ControlClient } from '../system/control-client.ts';
 import type { Stage } from '../system/stage.ts';
@@ -69,7 +70,7 @@ function measureOnce(context: ScenarioContext, round: number): Promise<Record<Ki
         visitor_id: `visitor-${slots.visitor}`,
         track_impression: kind === 'impression',
       });
-      const times = { warmUpMs: warmUpSeconds * 1000, measureMs: seconds * 1000 };
+      const times = timesOf(context);
       const order = { url, bodies: [body], connections, visitors, ...times, ...own };
       const load = await runLoad(stage, order, ({ perSecond }) => progress.note(`${Math.round(perSecond)}/s`));
       assertAllAccepted(kinds[kind], load);
