@@ -7,13 +7,15 @@ import type { LoadOrder } from './load-process.ts';
 import type { LoadWindow } from './load-recorder.ts';
 import type { LoadResult } from './load-result.ts';
 
+export type WatchedLoad = { readonly load: LoadResult; readonly gc: GcWatch | undefined };
+
 /** Generates load and looks at the heaps of the services meanwhile, from the end of the warm-up on. */
 export async function runWatchedLoad(
   stage: Stage,
   services: readonly Service[],
   order: Omit<LoadOrder, 'sequenceFrom'>,
   { perAnswer = 1, onWindow }: { readonly perAnswer?: number; onWindow?(window: LoadWindow): void } = {},
-): Promise<{ readonly load: LoadResult; readonly gc: GcWatch | undefined }> {
+): Promise<WatchedLoad> {
   let watching = watchGc([]);
   const load = await runLoad(stage, order, onWindow, () => {
     watching = watchGc(services);

@@ -12,7 +12,13 @@ type FromThread =
 
 const channel = new BroadcastChannel('bench-gc');
 channel.unref();
+// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel between threads has no origins
 const tell = (message: FromMain | FromThread): void => channel.postMessage(message);
+
+function hear(take: (message: FromMain | FromThread) => void): void {
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- its type here has no other way
+  channel.onmessage = (event: unknown) => take((event as { readonly data: FromMain | FromThread }).data);
+}
 
 /** A thread that stands still for longer is left out. */
 const answersDeadlineMs = 2_000;
@@ -47,11 +53,10 @@ function end(): GcUse {
 if (isMainThread) {
   const threads = new Set<number>();
   const uses = new Map<number, GcUse>();
-  channel.onmessage = (event: unknown) => {
-    const message = (event as { readonly data: FromThread }).data;
+  hear((message) => {
     if (message.kind === 'here') threads.add(message.thread);
-    else uses.set(message.thread, message.use);
-  };
+    else if (message.kind === 'use') uses.set(message.thread, message.use);
+  });
   const endAll = async (): Promise<GcUse> => {
     uses.clear();
     tell({ kind: 'end' });
@@ -74,10 +79,9 @@ if (isMainThread) {
   // A listener alone would keep a service that has ended its work.
   process.channel?.unref();
 } else {
-  channel.onmessage = (event: unknown) => {
-    const message = (event as { readonly data: FromMain | FromThread }).data;
+  hear((message) => {
     if (message.kind === 'begin') begin();
     else if (message.kind === 'end') tell({ kind: 'use', thread: threadId, use: end() });
-  };
+  });
   tell({ kind: 'here', thread: threadId });
 }
