@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readOrder } from './options.ts';
+import { lengthsFor, readOrder } from './options.ts';
 import type { BenchOrder } from './options.ts';
 
 const variables = new Set(['PIPELINE_THREADS', 'NATS_URL']);
@@ -32,6 +32,16 @@ test('options: --quick is one short round, and lengths given go before it', () =
     kind: 'run',
     options: { seconds: 3, warmUpSeconds: 1, rounds: 1, isQuick: true, asked: { seconds: 3 } },
   });
+});
+
+test.each([
+  [[], { seconds: 60, rounds: 5 }],
+  [['--seconds', '4'], { seconds: 4, rounds: 5 }],
+  [['--quick'], { seconds: 2, rounds: 1 }],
+])('options: a scenario with lengths of its own takes them, with %j %j', (args, expected) => {
+  const order = read('track', ...args);
+  if (order.kind !== 'run') throw new Error('it does not run');
+  expect(lengthsFor(order.options, { seconds: 60, rounds: 5 })).toMatchObject(expected);
 });
 
 test('options: all is every scenario but those that take long', () => {

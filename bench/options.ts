@@ -41,6 +41,11 @@ type Flags = {
   readonly set?: Readonly<Record<string, string>>;
 };
 
+/** What a run takes of a scenario that usually takes other lengths: those, unless it is quick or lengths were asked for. */
+export function lengthsFor(options: RunOptions, usual: Partial<Lengths> = {}): RunOptions {
+  return options.isQuick ? options : { ...options, ...usual, ...options.asked };
+}
+
 /** What is there to be run, and which of it takes too long to be run with the others. */
 export type ScenarioName = { readonly name: string; readonly isLong?: boolean };
 

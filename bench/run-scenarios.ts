@@ -1,3 +1,4 @@
+import { lengthsFor } from './options.ts';
 import type { RunOptions } from './options.ts';
 import { describeTrouble } from './machine/describe-trouble.ts';
 import { describeMachine } from './machine/machine.ts';
@@ -71,7 +72,7 @@ export async function runScenario(
   const trouble = describeTrouble(machine);
   if (trouble !== undefined) say(`\n! this machine: ${trouble}`);
   say(`\n${scenario.name}: ${scenario.summary}`);
-  const lengths = options.isQuick ? options : { ...options, ...scenario.usual, ...options.asked };
+  const lengths = lengthsFor(options, scenario.usual);
   const attempts = createAttempts(say, isEnding);
   const { attempt } = attempts;
   const result = await stage.scoped((own) => scenario.run({ ...lengths, stage: own, progress, say, attempt }));
