@@ -54,6 +54,10 @@ test('options: --set may be repeated and keeps what stands behind the first equa
   });
 });
 
+test('options: --profile names where profiles go', () => {
+  expect(read('track', '--profile', 'profiles')).toMatchObject({ options: { profileFolder: 'profiles' } });
+});
+
 test('options: compare takes two files', () => {
   expect(read('compare', 'a.json', 'b.json', '--fail-on-regression')).toEqual({
     kind: 'compare',

@@ -16,6 +16,8 @@ export type RunOptions = Lengths & {
   readonly isQuick: boolean;
   /** Environment of the services on top of what a scenario sets. */
   readonly settings: Readonly<Record<string, string>>;
+  /** Where every thread of the services leaves a CPU profile when it ends; none without it. */
+  readonly profileFolder?: string;
 };
 
 /** How long each part of a run takes. */
@@ -39,6 +41,7 @@ type Flags = {
   readonly quick?: boolean;
   readonly failOnRegression?: boolean;
   readonly set?: Readonly<Record<string, string>>;
+  readonly profile?: string;
 };
 
 /** What a run takes of a scenario that usually takes other lengths: those, unless it is quick or lengths were asked for. */
@@ -65,6 +68,10 @@ export function readOrder(
     .option('--minutes <n>', `length of a soak (default ${normal.minutes})`, readPositive)
     .option('--quick', `one round of ${quick.seconds} s: to see that it works, not to quote`)
     .option('--set <NAME=VALUE>', 'a variable of gateway or pipeline; may be repeated', readSetting)
+    .option(
+      '--profile <folder>',
+      'CPU profiles of every thread of the services go there; figures are then of profiled code',
+    )
     .option('--fail-on-regression', 'compare: exit with 1 when something got worse for certain')
     .exitOverride()
     .configureOutput({
@@ -126,6 +133,7 @@ function orderOf(
     minutes: flags.minutes ?? usual.minutes,
     isQuick,
     settings: flags.set ?? {},
+    ...(flags.profile === undefined ? {} : { profileFolder: flags.profile }),
   };
   return { kind: 'run', names: chosen.map((each) => each.name), options };
 }

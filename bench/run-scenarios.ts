@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { lengthsFor } from './options.ts';
 import type { RunOptions } from './options.ts';
 import { describeTrouble } from './machine/describe-trouble.ts';
@@ -19,7 +20,11 @@ type Say = (text: string) => void;
 /** Runs scenarios one after the other and writes one page of all. Returns the exit code. */
 export async function runScenarios(scenarios: readonly Scenario[], options: RunOptions, say: Say): Promise<number> {
   const progress = createProgress(process.stdout);
-  const opened = await openStage({ settings: options.settings, onProgress: say });
+  const opened = await openStage({
+    settings: options.settings,
+    nodeArgs: options.profileFolder === undefined ? [] : profilingArgs(options.profileFolder),
+    onProgress: say,
+  });
   const ending = endOnSignals(opened, progress, say);
   const results: StoredResult[] = [];
   const failed: string[] = [];
@@ -78,7 +83,7 @@ export async function runScenario(
   const result = await stage.scoped((own) => scenario.run({ ...lengths, stage: own, progress, say, attempt }));
   progress.clear();
   const { name, summary, bars } = scenario;
-  const { settings } = options;
+  const { settings, profileFolder } = options;
   const { seconds, warmUpSeconds, warmUpSecondsMax, rounds } = lengths;
   const stored: StoredResult = {
     format: 2,
@@ -96,7 +101,7 @@ export async function runScenario(
       warmUpSeconds,
       warmUpSecondsMax,
       rounds,
-      code: 'compiled by tsc',
+      code: profileFolder === undefined ? 'compiled by tsc' : 'compiled by tsc, profiled',
       environment: { ...benchSettings, ...settings },
       ...result.settings,
     },
@@ -109,6 +114,9 @@ export async function runScenario(
   if (result.advice !== undefined) say(`${result.advice.join('\n')}\n`);
   return stored;
 }
+
+/** https://nodejs.org/api/cli.html#--cpu-prof */
+const profilingArgs = (folder: string): string[] => ['--cpu-prof', `--cpu-prof-dir=${resolve(folder)}`];
 
 const exitCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

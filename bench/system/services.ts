@@ -91,7 +91,7 @@ async function start(
   const child = await stage.startChild({
     name,
     entry: `${name}/main`,
-    nodeArgs: ['--import', gcProbe, ...nodeArgs],
+    nodeArgs: ['--import', gcProbe, ...stage.nodeArgs, ...nodeArgs],
     env: serviceEnv({ NATS_URL: natsUrl, ...own(String(metricsPort)), ...env }, stage.settings),
   });
   const metricsUrl = `http://127.0.0.1:${metricsPort}`;
