@@ -4,6 +4,7 @@ import type { Registry } from 'prom-client';
 import type { ClockWatch } from '../watch-clock.ts';
 import { counter, gauge } from '../metrics/define-metric.ts';
 import type { MetricsPage } from '../metrics/metrics-page.ts';
+import { loopDelayEveryMs } from '../loop-delay.ts';
 import { version } from '../version.ts';
 
 /** What every service tells of its process, beside what Node's own figures (`nodejs_…`, `process_…`) say. */
@@ -30,7 +31,7 @@ const misnamed = ['nodejs_active_handles_total', 'nodejs_active_requests_total',
 
 /** Shows what every service shows; readiness is added by whoever serves the page. */
 export function showProcess(page: MetricsPage, { component, clock, configRevision }: ProcessSources): void {
-  collectDefaultMetrics({ register: page.registry });
+  collectDefaultMetrics({ register: page.registry, eventLoopMonitoringPrecision: loopDelayEveryMs });
   removeMisnamed(page.registry);
   page.show(processMetrics.buildInfo, (add) => add(1, { component, version, node_version: process.versions.node }));
   page.show(processMetrics.configRevision, (add) => add(configRevision()));
