@@ -6,12 +6,13 @@ import { readProcessFacts } from '../shared/runtime/process-facts.ts';
 import { natsBinaryPath } from '../shared/testing/servers.ts';
 import { publishAccounts } from './config/account-document.ts';
 import { trackBody } from './load/bodies.ts';
-import { runLoad } from './load/load-process.ts';
-import type { LoadResult } from './load/load-result.ts';
+import { runWatchedLoad } from './load/run-watched-load.ts';
+import type { WatchedLoad } from './load/run-watched-load.ts';
 import { loadFigures, loadSeries } from './load/load-rounds.ts';
 import { savePage, saveResult } from './report/save-result.ts';
 import { readStoredResult } from './result/stored-result.ts';
 import { runScenario } from './run-scenarios.ts';
+import { gcFigures } from './system/gc-watch.ts';
 import type { Scenario } from './system/scenario.ts';
 import { startGateway } from './system/services.ts';
 import { openStage } from './system/stage.ts';
@@ -31,8 +32,10 @@ const tiny: Scenario = {
     const gateway = await startGateway(stage, log.url);
     pids.push(log.pid, gateway.pid);
     const order = { url: `${gateway.url}/api/v1/track`, bodies: [trackBody('src_live_bench')], connections: 4 };
-    const load = await loadUntilStored(() => runLoad(stage, { ...order, warmUpMs: 50, measureMs: 400, ratePerS: 50 }));
-    const figures = loadFigures([load]);
+    const { load, gc } = await loadUntilStored(() =>
+      runWatchedLoad(stage, [gateway], { ...order, warmUpMs: 50, measureMs: 400, ratePerS: 50 }),
+    );
+    const figures = { ...loadFigures([load]), ...gcFigures([gc]) };
     return {
       settings: {},
       rows: [{ name: 'gateway', figures, series: loadSeries([load]) }],
@@ -42,10 +45,10 @@ const tiny: Scenario = {
 };
 
 /** On a machine that has other things to do the log may take none of the first. */
-async function loadUntilStored(load: () => Promise<LoadResult>): Promise<LoadResult> {
+async function loadUntilStored(load: () => Promise<WatchedLoad>): Promise<WatchedLoad> {
   for (let attempt = 1; ; attempt += 1) {
     const result = await load();
-    if (result.acceptedInAll > 0 || attempt === attemptsMax) return result;
+    if (result.load.acceptedInAll > 0 || attempt === attemptsMax) return result;
   }
 }
 
@@ -58,9 +61,11 @@ test(
     const said: string[] = [];
     const progress = { step: () => undefined, note: () => undefined, clear: () => undefined };
     const settings = { PIPELINE_THREADS: '4' };
-    const options = { seconds: 1, warmUpSeconds: 0, rounds: 1, minutes: 1, isQuick: true, settings };
+    const lengths = { seconds: 1, warmUpSeconds: 0, warmUpSecondsMax: 0, rounds: 1, minutes: 1 };
+    const options = { ...lengths, asked: {}, isQuick: true, settings };
     try {
       const result = await runScenario(tiny, options, { stage, progress, say: (text) => said.push(text) });
+      expect(result.rows[0]?.figures['allocated an event']?.value).toBeGreaterThan(0);
       const path = await saveResult(result, folder);
       expect(await readStoredResult(path)).toMatchObject({ scenario: 'tiny', machine: { natsServer: 'of the test' } });
       expect(await readFile(await savePage('tiny', [result], folder), 'utf8')).toContain('gateway');

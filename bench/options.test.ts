@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readOrder } from './options.ts';
+import { lengthsFor, readOrder } from './options.ts';
 import type { BenchOrder } from './options.ts';
 
 const variables = new Set(['PIPELINE_THREADS', 'NATS_URL']);
@@ -14,15 +14,34 @@ test('options: a scenario runs with the usual lengths', () => {
   expect(read('track')).toEqual({
     kind: 'run',
     names: ['track'],
-    options: { seconds: 5, warmUpSeconds: 3, rounds: 3, minutes: 10, isQuick: false, settings: {} },
+    options: {
+      seconds: 5,
+      warmUpSeconds: 3,
+      warmUpSecondsMax: 12,
+      rounds: 3,
+      minutes: 10,
+      isQuick: false,
+      settings: {},
+      asked: {},
+    },
   });
 });
 
 test('options: --quick is one short round, and lengths given go before it', () => {
   expect(read('batch', '--quick', '--seconds', '3')).toMatchObject({
     kind: 'run',
-    options: { seconds: 3, warmUpSeconds: 1, rounds: 1, isQuick: true },
+    options: { seconds: 3, warmUpSeconds: 1, rounds: 1, isQuick: true, asked: { seconds: 3 } },
   });
+});
+
+test.each([
+  [[], { seconds: 60, rounds: 5 }],
+  [['--seconds', '4'], { seconds: 4, rounds: 5 }],
+  [['--quick'], { seconds: 2, rounds: 1 }],
+])('options: a scenario with lengths of its own takes them, with %j %j', (args, expected) => {
+  const order = read('track', ...args);
+  if (order.kind !== 'run') throw new Error('it does not run');
+  expect(lengthsFor(order.options, { seconds: 60, rounds: 5 })).toMatchObject(expected);
 });
 
 test('options: all is every scenario but those that take long', () => {
@@ -33,6 +52,10 @@ test('options: --set may be repeated and keeps what stands behind the first equa
   expect(read('track', '--set', 'PIPELINE_THREADS=4', '--set', 'NATS_URL=nats://a?b=c')).toMatchObject({
     options: { settings: { PIPELINE_THREADS: '4', NATS_URL: 'nats://a?b=c' } },
   });
+});
+
+test('options: --profile names where profiles go', () => {
+  expect(read('track', '--profile', 'profiles')).toMatchObject({ options: { profileFolder: 'profiles' } });
 });
 
 test('options: compare takes two files', () => {

@@ -10,18 +10,29 @@ export type BenchOrder =
   /** Help was asked for, or what was asked makes no sense: `text` says which. */
   | { readonly kind: 'said'; readonly text: string; readonly exitCode: number };
 
-export type RunOptions = {
-  readonly seconds: number;
-  readonly warmUpSeconds: number;
-  readonly rounds: number;
-  readonly minutes: number;
+export type RunOptions = Lengths & {
+  /** What was asked for by name, and goes before what a scenario usually takes. */
+  readonly asked: Partial<Pick<Lengths, 'seconds' | 'rounds'>>;
   readonly isQuick: boolean;
   /** Environment of the services on top of what a scenario sets. */
   readonly settings: Readonly<Record<string, string>>;
+  /** Where every thread of the services leaves a CPU profile when it ends; none without it. */
+  readonly profileFolder?: string;
 };
 
-const normal = { seconds: 5, warmUpSeconds: 3, rounds: 3, minutes: 10 };
-const quick = { seconds: 2, warmUpSeconds: 1, rounds: 1, minutes: 0.25 };
+/** How long each part of a run takes. */
+export type Lengths = {
+  readonly seconds: number;
+  /** The least of a warm-up; it goes on until the rate is steady. */
+  readonly warmUpSeconds: number;
+  /** It ends then, steady or not. */
+  readonly warmUpSecondsMax: number;
+  readonly rounds: number;
+  readonly minutes: number;
+};
+
+const normal: Lengths = { seconds: 5, warmUpSeconds: 3, warmUpSecondsMax: 12, rounds: 3, minutes: 10 };
+const quick: Lengths = { seconds: 2, warmUpSeconds: 1, warmUpSecondsMax: 8, rounds: 1, minutes: 0.25 };
 
 type Flags = {
   readonly seconds?: number;
@@ -30,7 +41,13 @@ type Flags = {
   readonly quick?: boolean;
   readonly failOnRegression?: boolean;
   readonly set?: Readonly<Record<string, string>>;
+  readonly profile?: string;
 };
+
+/** What a run takes of a scenario that usually takes other lengths: those, unless it is quick or lengths were asked for. */
+export function lengthsFor(options: RunOptions, usual: Partial<Lengths> = {}): RunOptions {
+  return options.isQuick ? options : { ...options, ...usual, ...options.asked };
+}
 
 /** What is there to be run, and which of it takes too long to be run with the others. */
 export type ScenarioName = { readonly name: string; readonly isLong?: boolean };
@@ -51,6 +68,10 @@ export function readOrder(
     .option('--minutes <n>', `length of a soak (default ${normal.minutes})`, readPositive)
     .option('--quick', `one round of ${quick.seconds} s: to see that it works, not to quote`)
     .option('--set <NAME=VALUE>', 'a variable of gateway or pipeline; may be repeated', readSetting)
+    .option(
+      '--profile <folder>',
+      'CPU profiles of every thread of the services go there; figures are then of profiled code',
+    )
     .option('--fail-on-regression', 'compare: exit with 1 when something got worse for certain')
     .exitOverride()
     .configureOutput({
@@ -100,14 +121,19 @@ function orderOf(
       `there is no scenario '${name}'; there are: ${scenarios.map((each) => each.name).join(', ')}, all, compare, page`,
     );
   }
-  const { seconds, warmUpSeconds, rounds, minutes } = isQuick ? quick : normal;
+  const usual = isQuick ? quick : normal;
+  const asked = {
+    ...(flags.seconds === undefined ? {} : { seconds: flags.seconds }),
+    ...(flags.rounds === undefined ? {} : { rounds: flags.rounds }),
+  };
   const options: RunOptions = {
-    seconds: flags.seconds ?? seconds,
-    warmUpSeconds,
-    rounds: flags.rounds ?? rounds,
-    minutes: flags.minutes ?? minutes,
+    ...usual,
+    ...asked,
+    asked,
+    minutes: flags.minutes ?? usual.minutes,
     isQuick,
     settings: flags.set ?? {},
+    ...(flags.profile === undefined ? {} : { profileFolder: flags.profile }),
   };
   return { kind: 'run', names: chosen.map((each) => each.name), options };
 }

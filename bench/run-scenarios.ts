@@ -1,11 +1,14 @@
+import { resolve } from 'node:path';
+import { lengthsFor } from './options.ts';
 import type { RunOptions } from './options.ts';
+import { describeTrouble } from './machine/describe-trouble.ts';
 import { describeMachine } from './machine/machine.ts';
-import { describeOtherWork } from './machine/other-work.ts';
 import { createProgress } from './report/progress.ts';
 import type { Progress } from './report/progress.ts';
 import { savePage, saveResult } from './report/save-result.ts';
 import { renderBars, renderTable } from './report/table.ts';
 import type { StoredResult } from './result/stored-result.ts';
+import { createAttempts } from './system/attempts.ts';
 import type { Scenario } from './system/scenario.ts';
 import { benchSettings } from './system/service-env.ts';
 import { knownVariables } from './system/known-variables.ts';
@@ -17,15 +20,21 @@ type Say = (text: string) => void;
 /** Runs scenarios one after the other and writes one page of all. Returns the exit code. */
 export async function runScenarios(scenarios: readonly Scenario[], options: RunOptions, say: Say): Promise<number> {
   const progress = createProgress(process.stdout);
-  const opened = await openStage({ settings: options.settings, onProgress: say });
+  const opened = await openStage({
+    settings: options.settings,
+    nodeArgs: options.profileFolder === undefined ? [] : profilingArgs(options.profileFolder),
+    onProgress: say,
+  });
   const ending = endOnSignals(opened, progress, say);
   const results: StoredResult[] = [];
   const failed: string[] = [];
   try {
-    for (const scenario of scenarios) {
+    for (const [index, scenario] of scenarios.entries()) {
+      const surroundings = { stage: opened.stage, progress, say, isFirst: index === 0, isEnding: ending.isEnding };
       try {
-        const result = await runScenario(scenario, options, { stage: opened.stage, progress, say });
+        const result = await runScenario(scenario, options, surroundings);
         results.push(result);
+        if ((result.failures ?? []).length > 0) failed.push(scenario.name);
         say(`result: ${await saveResult(result)}`);
       } catch (error) {
         progress.clear();
@@ -47,23 +56,35 @@ export async function runScenarios(scenarios: readonly Scenario[], options: RunO
   return failed.length === 0 ? 0 : 1;
 }
 
-type Surroundings = { readonly stage: Stage; readonly progress: Progress; readonly say: Say };
+type Surroundings = {
+  readonly stage: Stage;
+  readonly progress: Progress;
+  readonly say: Say;
+  /** Whether the bench has not put the machine to work before; by default it has not. */
+  readonly isFirst?: boolean;
+  /** Whether what was started is being ended. */
+  isEnding?(): boolean;
+};
 
 /** Runs one scenario, says what it found, and returns it with the machine it was found on. */
 export async function runScenario(
   scenario: Scenario,
   options: RunOptions,
-  { stage, progress, say }: Surroundings,
+  { stage, progress, say, isFirst = true, isEnding = () => false }: Surroundings,
 ): Promise<StoredResult> {
-  say(`\n${scenario.name}: ${scenario.summary}`);
   const at = new Date();
-  const machine = await describeMachine(stage.folder, stage.natsVersion);
-  const otherWork = describeOtherWork(machine.otherWork);
-  if (otherWork !== undefined) say(`! ${otherWork}`);
-  const result = await stage.scoped((own) => scenario.run({ ...options, stage: own, progress, say }));
+  const machine = await describeMachine(stage.folder, stage.natsVersion, isFirst);
+  const trouble = describeTrouble(machine);
+  if (trouble !== undefined) say(`\n! this machine: ${trouble}`);
+  say(`\n${scenario.name}: ${scenario.summary}`);
+  const lengths = lengthsFor(options, scenario.usual);
+  const attempts = createAttempts(say, isEnding);
+  const { attempt } = attempts;
+  const result = await stage.scoped((own) => scenario.run({ ...lengths, stage: own, progress, say, attempt }));
   progress.clear();
   const { name, summary, bars } = scenario;
-  const { seconds, warmUpSeconds, rounds, settings } = options;
+  const { settings, profileFolder } = options;
+  const { seconds, warmUpSeconds, warmUpSecondsMax, rounds } = lengths;
   const stored: StoredResult = {
     format: 2,
     scenario: name,
@@ -74,11 +95,13 @@ export async function runScenario(
     machine,
     bars,
     ...result,
+    ...(attempts.failures.length === 0 ? {} : { failures: attempts.failures }),
     settings: {
       seconds,
       warmUpSeconds,
+      warmUpSecondsMax,
       rounds,
-      code: 'compiled by tsc',
+      code: profileFolder === undefined ? 'compiled by tsc' : 'compiled by tsc, profiled',
       environment: { ...benchSettings, ...settings },
       ...result.settings,
     },
@@ -91,6 +114,9 @@ export async function runScenario(
   if (result.advice !== undefined) say(`${result.advice.join('\n')}\n`);
   return stored;
 }
+
+/** https://nodejs.org/api/cli.html#--cpu-prof */
+const profilingArgs = (folder: string): string[] => ['--cpu-prof', `--cpu-prof-dir=${resolve(folder)}`];
 
 const exitCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

@@ -1,4 +1,4 @@
-import { describeOtherWork } from '../machine/other-work.ts';
+import { describeTrouble } from '../machine/describe-trouble.ts';
 import { formatValue } from '../result/format-value.ts';
 import type { StoredResult } from '../result/stored-result.ts';
 import { ResultFileError, readStoredResult } from '../result/stored-result.ts';
@@ -19,8 +19,8 @@ export async function runCompare(order: CompareOrder, say: (text: string) => voi
     say(`after:  ${after.scenario}, ${after.at}, revision ${after.machine.revision}`);
     for (const difference of differencesOf(before, after)) say(`! not the same ${difference}`);
     for (const [name, { machine }] of Object.entries({ before, after })) {
-      const otherWork = describeOtherWork(machine.otherWork);
-      if (otherWork !== undefined) say(`! ${name}: ${otherWork}`);
+      const trouble = describeTrouble(machine);
+      if (trouble !== undefined) say(`! ${name}: ${trouble}`);
     }
     const comparisons = compareResults(before, after);
     if (comparisons.length === 0) {

@@ -14,14 +14,19 @@ export type BenchAccount = {
   /** Key of its one source. */
   readonly token?: string;
   readonly destinations?: readonly BenchDestination[];
+  /** Sources beside the one with the token, each with a key of its own that nobody uses. */
+  readonly moreSources?: number;
 };
 
 const hourMs = 3_600_000;
 
 /** What the control plane would publish for the account. */
-function accountDocument({ accountId, token, destinations = [] }: BenchAccount): AccountConfig {
+export function accountDocument({ accountId, token, destinations = [], moreSources = 0 }: BenchAccount): AccountConfig {
   const empty = Object.fromEntries(collectionNames.map((name) => [name, []]));
   const source = { id: sourceIdOf(accountId), name: 'bench', type: 'NodejsApi', status: 'Enabled' };
+  const others = Array.from({ length: moreSources }, (_, index) => ({ ...source, id: `${source.id}-${index}` }));
+  const ownKeys = token === undefined ? [] : [{ keyHash: hashSourceKey(token), sourceId: source.id, test: false }];
+  const otherKeys = others.map(({ id }) => ({ keyHash: hashSourceKey(`src_live_${id}`), sourceId: id, test: false }));
   return {
     format: 1,
     accountId,
@@ -29,8 +34,8 @@ function accountDocument({ accountId, token, destinations = [] }: BenchAccount):
     versionNumber: 1,
     // Destinations begin where their version went live: before whatever a scenario puts into the log.
     publishedAt: new Date(Date.now() - hourMs).toISOString(),
-    sourceKeys: token === undefined ? [] : [{ keyHash: hashSourceKey(token), sourceId: source.id, test: false }],
-    collections: { ...empty, sources: [source], destinations: destinations.map(httpDestination) },
+    sourceKeys: [...ownKeys, ...otherKeys],
+    collections: { ...empty, sources: [source, ...others], destinations: destinations.map(httpDestination) },
   };
 }
 

@@ -4,7 +4,7 @@ import { defaultEmbeddedCacheDir, findNatsServer } from '../../shared/embedded/n
 import { topFolder } from '../../shared/runtime/compiled-path.ts';
 import { removeLeftRunFolders } from '../../shared/testing/run-folder.ts';
 import { describeMachine } from '../machine/machine.ts';
-import { describeOtherWork } from '../machine/other-work.ts';
+import { describeTrouble } from '../machine/describe-trouble.ts';
 import { savePage, saveResult } from '../report/save-result.ts';
 import { renderBars, renderTable } from '../report/table.ts';
 import type { StoredResult } from '../result/stored-result.ts';
@@ -28,8 +28,8 @@ export async function runFaults(order: FaultRunOrder, say: Say): Promise<number>
   await removeLeftRunFolders();
   const nats = await findNatsServer({ cacheDir: defaultEmbeddedCacheDir(), onProgress: say });
   const machine = await describeMachine(tmpdir(), nats.version);
-  const otherWork = describeOtherWork(machine.otherWork);
-  if (otherWork !== undefined) say(`! ${otherWork}`);
+  const trouble = describeTrouble(machine);
+  if (trouble !== undefined) say(`! ${trouble}`);
   const unhook = endOnSignals(say);
   const outcomes: NamedOutcome[] = [];
   try {

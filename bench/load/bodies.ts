@@ -22,6 +22,11 @@ export function trackBody(token: string): string {
   return JSON.stringify({ token, ...eventFields() });
 }
 
+/** Body of a track of a visitor nobody has seen. */
+export function newVisitorBody(token: string): string {
+  return JSON.stringify({ token, ...eventFields(), externalId: `new-${slots.sequence}` });
+}
+
 /** Body of a batch of `rows` events. */
 export function batchBody(token: string, rows: number): string {
   const row = { distinctId: `row-${slots.sequence}`, ...eventFields() };

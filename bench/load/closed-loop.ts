@@ -6,6 +6,7 @@ import { resultOf } from './load-result.ts';
 import type { LoadResult } from './load-result.ts';
 import { measureWindows } from './measure-windows.ts';
 import type { LoopTiming } from './measure-windows.ts';
+import { warmUp } from './steady.ts';
 
 /** Every connection sends its next request as soon as its last was answered: finds the most a server can do. */
 export async function closedLoop(options: PoolOptions, timing: LoopTiming): Promise<LoadResult> {
@@ -23,14 +24,14 @@ export async function closedLoop(options: PoolOptions, timing: LoopTiming): Prom
     },
   });
   pool.open();
-  await new Promise((resolve) => setTimeout(resolve, timing.warmUpMs));
+  const warmedUp = await warmUp(timing, () => pool.answered);
   const startedMs = performance.now();
   recorder = new LoadRecorder(startedMs);
   await measureWindows(recorder, timing);
   isStopped = true;
   const seconds = (performance.now() - startedMs) / 1000;
   const unanswered = await takeLastAnswers(pool, recorder);
-  const result = resultOf(recorder, seconds, pool, { unsent: 0, unanswered });
+  const result = resultOf(recorder, seconds, pool, { unsent: 0, unanswered, warmedUp });
   pool.close();
   return result;
 }

@@ -31,6 +31,8 @@ export class ConnectionPool {
   failures = 0;
   /** Answers of 200, those of the warm-up included. */
   accepted = 0;
+  /** Answers of any kind. */
+  answered = 0;
   /** Requests sent and not answered. */
   inFlight = 0;
   readonly #options: PoolOptions;
@@ -79,6 +81,7 @@ export class ConnectionPool {
       url,
       (status) => {
         this.#settle(lane);
+        this.answered += 1;
         if (status === 200) this.accepted += 1;
         this.#events.onFree(lane, status);
       },

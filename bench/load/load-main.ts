@@ -19,6 +19,7 @@ process.once('message', (order: LoadOrder) => {
   };
   const timing: LoopTiming = {
     warmUpMs: order.warmUpMs,
+    warmUpMaxMs: order.warmUpMaxMs,
     measureMs: order.measureMs,
     onMeasuring: () => tell({ kind: 'measuring' }),
     onWindow: (window) => tell({ kind: 'window', window }),

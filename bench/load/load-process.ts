@@ -1,14 +1,14 @@
 import type { Stage } from '../system/stage.ts';
 import type { LoadWindow } from './load-recorder.ts';
 import type { LoadResult } from './load-result.ts';
+import type { WarmUp } from './steady.ts';
 
 /** What a load process is asked to do. */
-export type LoadOrder = {
+export type LoadOrder = WarmUp & {
   readonly url: string;
   /** Bodies with slots; connections take them in turn. */
   readonly bodies: readonly string[];
   readonly connections: number;
-  readonly warmUpMs: number;
   readonly measureMs: number;
   /** Requests a second, whatever becomes of them. Without it every connection sends as soon as it was answered. */
   readonly ratePerS?: number;
@@ -50,7 +50,7 @@ export async function runLoad(
       });
     });
     child.send({ ...order, sequenceFrom: loads * sequencesPerLoad } satisfies LoadOrder);
-    return await Promise.race([result, child.failed, tooLate(order.warmUpMs + order.measureMs)]);
+    return await Promise.race([result, child.failed, tooLate((order.warmUpMaxMs ?? order.warmUpMs) + order.measureMs)]);
   } finally {
     await child.stop();
   }

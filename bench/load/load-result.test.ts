@@ -14,6 +14,7 @@ const fine: LoadResult = {
   seconds: 1,
   acceptedInAll: 12,
   unsent: 0,
+  warmedUp: { tookMs: 1_000, isSteady: true },
 };
 
 test('load result: counts when every request was answered with 200', () => {

@@ -1,5 +1,6 @@
 import type { ConnectionPool } from './connection-pool.ts';
 import type { LoadRecorder, LoadWindow, Percentiles } from './load-recorder.ts';
+import type { WarmedUp } from './steady.ts';
 
 /** What a load generator measured. */
 export type LoadResult = {
@@ -17,13 +18,14 @@ export type LoadResult = {
   readonly acceptedInAll: number;
   /** Open loop: requests that were due and could not be sent before the end, since all connections waited. */
   readonly unsent: number;
+  readonly warmedUp: WarmedUp;
 };
 
 export function resultOf(
   recorder: LoadRecorder,
   seconds: number,
   pool: Pick<ConnectionPool, 'failures' | 'accepted'>,
-  { unsent, unanswered }: Pick<LoadResult, 'unsent' | 'unanswered'>,
+  { unsent, unanswered, warmedUp }: Pick<LoadResult, 'unsent' | 'unanswered' | 'warmedUp'>,
 ): LoadResult {
   return {
     answersPerS: recorder.answers / seconds,
@@ -36,6 +38,7 @@ export function resultOf(
     windows: recorder.windows,
     seconds,
     unsent,
+    warmedUp,
   };
 }
 

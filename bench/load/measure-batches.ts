@@ -3,8 +3,10 @@ import { benchAccountId } from '../config/ids.ts';
 import { publishAccounts } from '../config/account-document.ts';
 import { peakMemoryBytes } from '../machine/process-use.ts';
 import type { ScenarioContext } from '../system/scenario.ts';
+import { timesOf } from '../system/scenario.ts';
+import type { GcWatch } from '../system/gc-watch.ts';
 import { startGateway } from '../system/services.ts';
-import { runLoad } from './load-process.ts';
+import { runWatchedLoad } from './run-watched-load.ts';
 import { assertAllAccepted } from './load-result.ts';
 import type { LoadResult } from './load-result.ts';
 
@@ -19,14 +21,19 @@ export type BatchWay = {
   body(token: string): string;
 };
 
-export type MeasuredBatches = { readonly load: LoadResult; readonly memoryBytes: number };
+export type MeasuredBatches = {
+  readonly load: LoadResult;
+  readonly gc: GcWatch | undefined;
+  readonly memoryBytes: number;
+};
 
 /** One round of batches to a gateway and a log of their own, as fast as they are answered. */
 export function measureBatches(
-  { stage, progress, seconds, warmUpSeconds }: ScenarioContext,
+  context: ScenarioContext,
   { name, path, rows, connections, body }: BatchWay,
   round: number,
 ): Promise<MeasuredBatches> {
+  const { stage, progress, seconds, warmUpSeconds } = context;
   return stage.scoped(async (own) => {
     const log = await own.startLog();
     const token = `src_live_${randomBytes(16).toString('hex')}`;
@@ -37,12 +44,14 @@ export function measureBatches(
       url: `${gateway.url}${path}`,
       bodies: [body(token)],
       connections,
-      warmUpMs: warmUpSeconds * 1000,
-      measureMs: seconds * 1000,
+      ...timesOf(context),
     };
     const onWindow = (perSecond: number): void => progress.note(`${Math.round(perSecond * rows)} rows/s`);
-    const load = await runLoad(own, order, (window) => onWindow(window.perSecond));
+    const { load, gc } = await runWatchedLoad(own, [gateway], order, {
+      perAnswer: rows,
+      onWindow: (window) => onWindow(window.perSecond),
+    });
     assertAllAccepted(name, load);
-    return { load, memoryBytes: await peakMemoryBytes(gateway.pid) };
+    return { load, gc, memoryBytes: await peakMemoryBytes(gateway.pid) };
   });
 }

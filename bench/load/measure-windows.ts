@@ -1,7 +1,7 @@
 import type { LoadRecorder, LoadWindow } from './load-recorder.ts';
+import type { WarmUp } from './steady.ts';
 
-export type LoopTiming = {
-  readonly warmUpMs: number;
+export type LoopTiming = WarmUp & {
   readonly measureMs: number;
   /** The warm-up is over. */
   onMeasuring?(): void;

@@ -6,6 +6,7 @@ import type { LoadResult } from './load-result.ts';
 import { resultOf } from './load-result.ts';
 import type { LoopTiming } from './measure-windows.ts';
 import { measureWindows } from './measure-windows.ts';
+import { warmUp } from './steady.ts';
 
 const tickMs = 1;
 
@@ -40,7 +41,7 @@ export async function openLoop(options: PoolOptions, ratePerS: number, timing: L
   });
   pool.open();
   const timer = setInterval(pump, tickMs);
-  await new Promise((resolve) => setTimeout(resolve, timing.warmUpMs));
+  const warmedUp = await warmUp(timing, () => pool.answered);
   measureFromMs = performance.now();
   recorder = new LoadRecorder(measureFromMs);
   await measureWindows(recorder, timing);
@@ -51,7 +52,7 @@ export async function openLoop(options: PoolOptions, ratePerS: number, timing: L
   arrivals = undefined;
   clearInterval(timer);
   const unanswered = await takeLastAnswers(pool, recorder);
-  const result = resultOf(recorder, seconds, pool, { unsent, unanswered });
+  const result = resultOf(recorder, seconds, pool, { unsent, unanswered, warmedUp });
   pool.close();
   return result;
 }

@@ -1,10 +1,12 @@
 import { open, readFile, rm } from 'node:fs/promises';
-import { arch, cpus, platform, release, totalmem } from 'node:os';
+import { arch, cpus, loadavg, platform, release, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runCommand } from '../../shared/embedded/machine/run-command.ts';
 import { topFolder } from '../../shared/runtime/compiled-path.ts';
 import { loadUws } from '../../gateway/http/uws.ts';
+import type { CpuLoop } from './cpu-loop.ts';
+import { measureCpuLoop } from './cpu-loop.ts';
 import { inheritedEnv } from './env.ts';
 import { measureOtherWork } from './other-work.ts';
 
@@ -22,6 +24,10 @@ export type Machine = {
   readonly disk: DiskSync;
   /** Share of the cores that something else took before the run, 0 to 1. Results of before this was looked at have none. */
   readonly otherWork?: number;
+  /** A fixed loop on one core; results of before this was looked at have none. */
+  readonly cpuLoopMs?: CpuLoop;
+  /** Of the minute before, where nothing of it can have been the bench's own. */
+  readonly loadAverage?: number;
 };
 
 /** How long the disk takes to make 4 KiB durable (fdatasync), in ms. */
@@ -41,8 +47,11 @@ const measured = [
   '@walkeros/server-destination-api',
 ];
 
-/** `folder` is on the disk that is measured: the one the logs of the run are on. */
-export async function describeMachine(folder: string, natsServer: string): Promise<Machine> {
+/**
+ * `folder` is on the disk that is measured: the one the logs of the run are on. `isFirst`: the bench has not put the machine
+ * to work before.
+ */
+export async function describeMachine(folder: string, natsServer: string, isFirst = true): Promise<Machine> {
   const processors = cpus();
   return {
     cpu: processors[0]?.model ?? 'unknown',
@@ -55,6 +64,8 @@ export async function describeMachine(folder: string, natsServer: string): Promi
     revision: await readRevision(),
     disk: await measureSync(folder),
     otherWork: await measureOtherWork(),
+    cpuLoopMs: measureCpuLoop(),
+    ...(isFirst ? { loadAverage: loadavg()[0] ?? 0 } : {}),
   };
 }
 

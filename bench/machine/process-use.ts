@@ -31,6 +31,21 @@ export async function childrenOf(pid: number): Promise<readonly number[]> {
   return children.split(' ').filter(Boolean).map(Number);
 }
 
+/**
+ * Memory of a process and those it has started, in bytes, of pages that several have the share of each (PSS): sessions of a
+ * database share most of theirs. What is resident where the system does not say.
+ */
+export async function familyMemoryBytes(pid: number): Promise<number> {
+  const sizes = await Promise.all([pid, ...(await childrenOf(pid))].map(proportionalBytes));
+  return sizes.reduce((sum, bytes) => sum + bytes, 0);
+}
+
+async function proportionalBytes(pid: number): Promise<number> {
+  const text = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8').catch(() => '');
+  const match = /^Pss:\s+(\d+) kB/m.exec(text);
+  return match === null ? processMemoryBytes(pid) : Number(match[1]) * 1024;
+}
+
 /** Resident memory of a process, in bytes; 0 where the system does not say. */
 export async function processMemoryBytes(pid: number): Promise<number> {
   return (await statusBytes(pid, 'VmRSS')) ?? 0;

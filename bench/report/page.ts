@@ -5,7 +5,7 @@ import type { Bar, ResultRow } from '../result/result.ts';
 import { isBarMet } from '../result/result.ts';
 import type { StoredResult } from '../result/stored-result.ts';
 import { chartsOf, drawChartsScript } from './charts.ts';
-import { describeOtherWork } from '../machine/other-work.ts';
+import { describeTrouble } from '../machine/describe-trouble.ts';
 import { figureNames, formatAsk } from './table.ts';
 
 /** A page that needs nothing else: tables, bars and charts of results, to open, send or keep. */
@@ -37,19 +37,20 @@ ${results.map(renderResult).join('\n')}
 }
 
 function renderResult(result: StoredResult, at: number): string {
-  const { machine, settings, advice = [] } = result;
+  const { machine, settings, advice = [], failures = [] } = result;
   const { disk } = machine;
-  const otherWork = describeOtherWork(machine.otherWork);
+  const trouble = describeTrouble(machine);
   const facts = [
     `${result.at.slice(0, 16).replace('T', ' ')} UTC, took ${formatValue(result.tookS, 's')}${result.isQuick ? ', a quick run: not to be quoted' : ''}`,
     `${machine.cores} cores (${machine.cpu}), ${machine.memoryGiB} GiB, ${machine.os}, Node ${machine.node}, nats-server ${machine.natsServer}, revision ${machine.revision}`,
-    ...(otherWork === undefined ? [] : [otherWork]),
+    ...(trouble === undefined ? [] : [trouble]),
     `fdatasync of 4 KiB: p50 ${formatValue(disk.p50, 'ms')}, p90 ${formatValue(disk.p90, 'ms')}, p99 ${formatValue(disk.p99, 'ms')}`,
   ];
   return `<section>
 <h2>${escapeHtml(result.scenario)}</h2>
 <p>${escapeHtml(result.summary)}</p>
 ${facts.map((fact) => `<p class="fact">${escapeHtml(fact)}</p>`).join('\n')}
+${failures.map((failure) => `<p class="missed">${escapeHtml(failure)}</p>`).join('\n')}
 ${renderBarList(result.bars, result.measured)}
 ${renderRows(result.rows)}
 ${advice.length === 0 ? '' : `<pre>${escapeHtml(advice.join('\n'))}</pre>`}

@@ -18,6 +18,11 @@ test('figure: is the median of its rounds and keeps what they came to', () => {
   });
 });
 
+test('ratio: a round that only one of them has is left out', () => {
+  expect(ratioFigure([50, 10, 52], [100, 50])).toMatchObject({ values: [0.5, 0.2] });
+  expect(ratioFigure([50], [])).toMatchObject({ value: Number.NaN, values: [] });
+});
+
 test('ratio: compares what was measured in the same round', () => {
   // Whole machine twice as slow in the second round: the ratio stays.
   expect(ratioFigure([50, 25, 52], [100, 50, 100])).toMatchObject({ value: 0.5, rounds: [[0.5], [0.5], [0.52]] });

@@ -30,11 +30,11 @@ export function plainFigure(unit: Unit, better: Figure['better'], values: readon
   );
 }
 
-/** Subject against reference, round by round: both saw the same machine in the same minute. */
+/** Subject against reference, round by round: both saw the same machine in the same minute. A round only one has is left out. */
 export function ratioFigure(subject: readonly number[], reference: readonly number[]): Figure {
   return plainFigure(
     'ratio',
     'more',
-    subject.map((value, round) => value / (reference[round] ?? Number.NaN)),
+    subject.slice(0, reference.length).map((value, round) => value / (reference[round] ?? Number.NaN)),
   );
 }

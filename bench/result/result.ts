@@ -51,9 +51,11 @@ export type ScenarioResult = {
   readonly measured: Readonly<Record<string, number>>;
   /** Lines to print under the table, such as settings to paste. */
   readonly advice?: readonly string[];
+  /** What could not be measured, and why. Rows have what was measured before it. */
+  readonly failures?: readonly string[];
 };
 
-/** Whether a measured value is what was asked. */
+/** Whether a measured value is what was asked; NaN, of which nothing was measured, is not. */
 export function isBarMet(bar: Bar, value: number): boolean {
   return bar.ask === 'at-least' ? value >= bar.limit : value <= bar.limit;
 }

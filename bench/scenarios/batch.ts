@@ -4,6 +4,7 @@ import { measureBatches } from '../load/measure-batches.ts';
 import type { BatchWay, MeasuredBatches } from '../load/measure-batches.ts';
 import { figureOf, meanOf, plainFigure, ratioFigure } from '../result/figure.ts';
 import type { Round } from '../result/figure.ts';
+import { gcFigures } from '../system/gc-watch.ts';
 import type { Scenario, ScenarioContext } from '../system/scenario.ts';
 
 const rowsPerBatch = 1_000;
@@ -26,8 +27,10 @@ export const batch: Scenario = {
     const parsed: Round[] = [];
     const measured: MeasuredBatches[] = [];
     for (let round = 1; round <= context.rounds; round += 1) {
-      parsed.push(await parseOnce(context, round));
-      measured.push(await measureBatches(context, gatewayWay, round));
+      const alone = await context.attempt('parse and check', () => parseOnce(context, round));
+      if (alone !== undefined) parsed.push(alone);
+      const found = await context.attempt('Sluice gateway', () => measureBatches(context, gatewayWay, round));
+      if (found !== undefined) measured.push(found);
     }
     const loads = measured.map(({ load }) => load);
     const ofParse = ratioFigure(
@@ -42,6 +45,7 @@ export const batch: Scenario = {
           name: 'Sluice gateway',
           figures: {
             ...loadFigures(loads, rowsPerBatch),
+            ...gcFigures(measured.map(({ gc }) => gc)),
             'of parse': ofParse,
             memory: plainFigure(
               'bytes',

@@ -1,19 +1,31 @@
+import { Client } from 'pg';
 import { slots } from '../load/slots.ts';
 import { runLoad } from '../load/load-process.ts';
+import { runWatchedLoad } from '../load/run-watched-load.ts';
+import type { WatchedLoad } from '../load/run-watched-load.ts';
 import { assertAllAccepted } from '../load/load-result.ts';
 import type { LoadResult } from '../load/load-result.ts';
 import { loadFigures, loadSeries } from '../load/load-rounds.ts';
-import { figureOf, meanOf } from '../result/figure.ts';
+import { figureOf, meanOf, medianOf } from '../result/figure.ts';
 import type { Round } from '../result/figure.ts';
 import type { ResultRow } from '../result/result.ts';
 import type { Scenario, ScenarioContext } from '../system/scenario.ts';
+import { timesOf } from '../system/scenario.ts';
 import { startControlClient } from '../system/control-client.ts';
 import type { ControlClient } from '../system/control-client.ts';
+import { gcFigures } from '../system/gc-watch.ts';
+import { startGateway } from '../system/services.ts';
 import type { Stage } from '../system/stage.ts';
 import { waitUntil } from '../machine/wait-until.ts';
 
 const connections = 64;
 const visitors = 1_000;
+/** Above what any load reaches: the bench measures the path, not the account's shares. */
+const unlimited = {
+  EXPERIMENT_LOOKUPS_PER_S: '1000000',
+  EXPERIMENT_ASSIGNMENTS_PER_S: '1000000',
+  EXPERIMENT_IMPRESSIONS_PER_S: '1000000',
+};
 const servedDeadlineMs = 60_000;
 const firstDeadlineMs = 60_000;
 
@@ -21,65 +33,131 @@ const kinds = {
   closed: 'known visitor, no impression, closed loop',
   half: 'known visitor, no impression, open loop at half',
   impression: 'known visitor, impression stored, closed loop',
+  first: 'new visitor, first assignment, closed loop',
+  gatewayClosed: 'known visitor, through the gateway',
+  gatewayFirst: 'new visitor, first assignment, through the gateway',
 } as const;
 type Kind = keyof typeof kinds;
 
-/** Assignments of visitors who have one, at the control plane; and the arithmetic of bucketing alone. */
+/** Assignments of visitors who have one and of new ones, at the control plane and through the gateway; bucketing alone. */
 export const experiments: Scenario = {
   name: 'experiments',
-  summary: `assignments of known visitors, ${connections} connections, closed and open loop; bucketing alone`,
+  summary: `assignments of known and new visitors, ${connections} connections, direct and through the gateway; bucketing alone`,
   bars: [
     { id: 'assignments', text: 'assignments of known visitors', limit: 10_000, unit: 'per_s', ask: 'at-least' },
+    { id: 'first', text: 'first assignments', limit: 4_000, unit: 'per_s', ask: 'at-least' },
+    { id: 'first-p99', text: 'first assignments, p99', limit: 50, unit: 'ms', ask: 'at-most' },
+    {
+      id: 'gateway-first',
+      text: 'first assignments through the gateway',
+      limit: 4_000,
+      unit: 'per_s',
+      ask: 'at-least',
+    },
+    { id: 'gateway-first-p99', text: 'the same, p99', limit: 50, unit: 'ms', ask: 'at-most' },
+    { id: 'stored', text: 'first assignments stored, of those told', limit: 1, unit: 'ratio', ask: 'at-least' },
     { id: 'bucketing', text: 'bucketing alone, one thread', limit: 1_000_000, unit: 'per_s', ask: 'at-least' },
   ],
   async run(context) {
-    const loads: Record<Kind, LoadResult[]> = { closed: [], half: [], impression: [] };
+    const all = Object.keys(kinds) as Kind[];
+    const loads = new Map<Kind, WatchedLoad[]>(all.map((kind) => [kind, []]));
+    const storedShares: number[] = [];
     const bucketing: Round[] = [];
     for (let round = 1; round <= context.rounds; round += 1) {
-      const measured = await measureOnce(context, round);
-      for (const kind of Object.keys(kinds) as Kind[]) loads[kind].push(measured[kind]);
-      bucketing.push(await bucketOnce(context, round));
+      const storedShare = await context.attempt('assignments', () => measureOnce(context, round, loads));
+      if (storedShare !== undefined) storedShares.push(storedShare);
+      const alone = await context.attempt('bucketing alone', () => bucketOnce(context, round));
+      if (alone !== undefined) bucketing.push(alone);
     }
-    const rows = (Object.keys(kinds) as Kind[]).map((kind): ResultRow => ({
-      name: kinds[kind],
-      figures: loadFigures(loads[kind]),
-      series: loadSeries(loads[kind]),
-    }));
+    const rows = all.map((kind): ResultRow => {
+      const found = loads.get(kind) ?? [];
+      const results = found.map(({ load }) => load);
+      return {
+        name: kinds[kind],
+        figures: { ...loadFigures(results), ...gcFigures(found.map(({ gc }) => gc)) },
+        series: loadSeries(results),
+      };
+    });
+    const value = (kind: Kind, figure: string): number => rows[all.indexOf(kind)]?.figures[figure]?.value ?? Number.NaN;
     const alone = figureOf('per_s', 'more', bucketing);
     return {
-      settings: { connections, visitors, controlPlanes: 1 },
+      settings: { connections, visitors, controlPlanes: 1, unlimited },
       rows: [...rows, { name: 'bucketing alone', figures: { 'events/s': alone } }],
-      measured: { assignments: rows[0]?.figures['events/s']?.value ?? Number.NaN, bucketing: alone.value },
+      measured: {
+        assignments: value('closed', 'events/s'),
+        first: value('first', 'events/s'),
+        'first-p99': value('first', 'p99'),
+        'gateway-first': value('gatewayFirst', 'events/s'),
+        'gateway-first-p99': value('gatewayFirst', 'p99'),
+        stored: medianOf(storedShares),
+        bucketing: alone.value,
+      },
     };
   },
 };
 
-function measureOnce(context: ScenarioContext, round: number): Promise<Record<Kind, LoadResult>> {
+/** Adds what it measured to `loads`; returns which share of the first assignments that were told are stored. */
+function measureOnce(
+  context: ScenarioContext,
+  round: number,
+  loads: ReadonlyMap<Kind, WatchedLoad[]>,
+): Promise<number> {
   const { seconds, warmUpSeconds, progress } = context;
   return context.stage.scoped(async (stage) => {
     const log = await stage.startLog();
-    const client = await startControlClient(stage, log.url, await stage.createDatabase());
+    const databaseUrl = await stage.createDatabase();
+    const client = await startControlClient(stage, log.url, databaseUrl, unlimited);
     const token = await publishExperiment(client);
     const url = `${client.service.url}/experiments/assignments/button`;
     await waitUntil('the experiment to be served', servedDeadlineMs, () => notServedReason(url, token));
-    const run = async (kind: Kind, own: { readonly ratePerS?: number }): Promise<LoadResult> => {
+    const gateway = await startGateway(stage, log.url, { env: { CONTROL_PLANE_URL: client.service.url } });
+    const gatewayUrl = `${gateway.url}/api/v1/experiments/assignments/button`;
+    await waitUntil('the gateway to serve it', servedDeadlineMs, () => notServedReason(gatewayUrl, token));
+    const run = async (kind: Kind, own: { readonly ratePerS?: number } = {}): Promise<LoadResult> => {
       progress.step(`${kinds[kind]}, round ${round}`, seconds + warmUpSeconds);
       const body = JSON.stringify({
         token,
-        visitor_id: `visitor-${slots.visitor}`,
+        visitor_id: isFirst(kind) ? `new-${slots.sequence}` : `visitor-${slots.visitor}`,
         track_impression: kind === 'impression',
       });
-      const times = { warmUpMs: warmUpSeconds * 1000, measureMs: seconds * 1000 };
-      const order = { url, bodies: [body], connections, visitors, ...times, ...own };
-      const load = await runLoad(stage, order, ({ perSecond }) => progress.note(`${Math.round(perSecond)}/s`));
+      const times = timesOf(context);
+      const isThrough = kind === 'gatewayClosed' || kind === 'gatewayFirst';
+      const services = isThrough ? [gateway, client.service] : [client.service];
+      const order = { url: isThrough ? gatewayUrl : url, bodies: [body], connections, visitors, ...times, ...own };
+      const watched = await runWatchedLoad(stage, services, order, {
+        onWindow: ({ perSecond }) => progress.note(`${Math.round(perSecond)}/s`),
+      });
+      const { load } = watched;
       assertAllAccepted(kinds[kind], load);
+      loads.get(kind)?.push(watched);
       return load;
     };
+    // Before anybody else: tables are as empty as they are on the day an installation begins.
+    const first = await run('first');
     await makeKnown(stage, { url, token }, context);
-    const closed = await run('closed', {});
-    const half = await run('half', { ratePerS: closed.answersPerS / 2 });
-    return { closed, half, impression: await run('impression', {}) };
+    const closed = await run('closed');
+    await run('half', { ratePerS: closed.answersPerS / 2 });
+    await run('impression');
+    await run('gatewayClosed');
+    const gatewayFirst = await run('gatewayFirst');
+    return (await countStored(databaseUrl)) / (first.acceptedInAll + gatewayFirst.acceptedInAll);
   });
+}
+
+const isFirst = (kind: Kind): boolean => kind === 'first' || kind === 'gatewayFirst';
+
+/** Assignments of the visitors of first assignments that are stored now. */
+async function countStored(databaseUrl: string): Promise<number> {
+  const session = new Client({ connectionString: databaseUrl, query_timeout: firstDeadlineMs });
+  await session.connect();
+  try {
+    const { rows } = await session.query<{ readonly stored: string }>(
+      `SELECT count(*) AS stored FROM experiment_assignments WHERE visitor_id LIKE 'new-%'`,
+    );
+    return Number(rows[0]?.stored);
+  } finally {
+    await session.end();
+  }
 }
 
 /** Asks until every visitor has an assignment: the first one is a write, and what is measured is the reading. */

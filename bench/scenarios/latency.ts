@@ -10,6 +10,7 @@ import { loadFigures, loadSeries } from '../load/load-rounds.ts';
 import { startBareUws } from '../peers/peers.ts';
 import type { ResultRow } from '../result/result.ts';
 import type { Scenario, ScenarioContext } from '../system/scenario.ts';
+import { timesOf } from '../system/scenario.ts';
 import { startGateway } from '../system/services.ts';
 
 const connections = 256;
@@ -28,7 +29,10 @@ export const latency: Scenario = {
   ],
   async run(context) {
     const pairs: Pair[] = [];
-    for (let round = 1; round <= context.rounds; round += 1) pairs.push(await measureOnce(context, round));
+    for (let round = 1; round <= context.rounds; round += 1) {
+      const found = await context.attempt('latency', () => measureOnce(context, round));
+      if (found !== undefined) pairs.push(found);
+    }
     const row = (name: string, loads: readonly LoadResult[]): ResultRow => ({
       name,
       figures: loadFigures(loads),
@@ -72,7 +76,7 @@ function measureOnce(context: ScenarioContext, round: number): Promise<Pair> {
     const gateway = await startGateway(stage, log.url);
     const run = async (label: string, url: string, own: Pick<LoadOrder, 'ratePerS'>): Promise<LoadResult> => {
       progress.step(`${label}, round ${round}`, seconds + warmUpSeconds);
-      const times = { warmUpMs: warmUpSeconds * 1000, measureMs: seconds * 1000 };
+      const times = timesOf(context);
       const order = { url, bodies: [trackBody(token)], connections, ...times, ...own };
       const load = await runLoad(stage, order, ({ p50, p99 }) =>
         progress.note(`p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`),

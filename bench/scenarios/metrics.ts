@@ -10,6 +10,7 @@ import { loadFigures, loadSeries } from '../load/load-rounds.ts';
 import { figureOf, plainFigure, ratioFigure } from '../result/figure.ts';
 import type { Figure, ResultRow } from '../result/result.ts';
 import type { Scenario, ScenarioContext } from '../system/scenario.ts';
+import { timesOf } from '../system/scenario.ts';
 import { scrapeCpuMs, startScrapes } from '../system/scrapes.ts';
 import type { Scrape } from '../system/scrapes.ts';
 import { startControlPlane } from '../system/services.ts';
@@ -53,8 +54,10 @@ export const metrics: Scenario = {
         cpuMs.push(await scrapeCpuMs(service, context.isQuick ? 10 : 30));
       }
       const rounds: Round[] = [];
-      for (let round = 1; round <= context.rounds; round += 1)
-        rounds.push(await measureOnce(stage, context, running, round));
+      for (let round = 1; round <= context.rounds; round += 1) {
+        const found = await context.attempt('tracks', () => measureOnce(stage, context, running, round));
+        if (found !== undefined) rounds.push(found);
+      }
       const serviceRows = running.services.map(({ name }, at) => serviceRow(name, cpuMs[at], scrapesOf(rounds, at)));
       const slowest = serviceRows.map(({ figures }) => figures['scrape p99']?.value ?? Number.NaN);
       const ratio = (read: (load: LoadResult) => number): number =>
@@ -118,7 +121,7 @@ async function measureOnce(stage: Stage, context: ScenarioContext, running: Runn
   const { seconds, warmUpSeconds, progress } = context;
   const load = async (label: string): Promise<LoadResult> => {
     progress.step(`${label}, round ${round}`, seconds + warmUpSeconds);
-    const times = { warmUpMs: warmUpSeconds * 1000, measureMs: seconds * 1000 };
+    const times = timesOf(context);
     const order = { url: running.trackUrl, bodies: [trackBody(running.token)], connections, ratePerS, ...times };
     const result = await runLoad(stage, order, ({ p50, p99 }) =>
       progress.note(`p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`),

@@ -1,16 +1,21 @@
 import type { Scenario } from '../system/scenario.ts';
 import { actors } from './actors.ts';
 import { batch } from './batch.ts';
+import { cold } from './cold.ts';
 import { compat } from './compat.ts';
 import { cost } from './cost.ts';
 import { dedupeMemory } from './dedupe-memory.ts';
 import { dispatch } from './dispatch.ts';
 import { endToEnd } from './end-to-end.ts';
 import { experiments } from './experiments.ts';
+import { idleAndSmall } from './idle-and-small.ts';
 import { isolation } from './isolation.ts';
 import { latency } from './latency.ts';
+import { many } from './many.ts';
+import { memory } from './memory.ts';
 import { metrics } from './metrics.ts';
 import { micro } from './micro.ts';
+import { newVisitors } from './new-visitors.ts';
 import { publish } from './publish.ts';
 import { replicated } from './replicated.ts';
 import { scaling } from './scaling.ts';
@@ -29,6 +34,10 @@ export const scenarios: readonly Scenario[] = [
   endToEnd,
   replicated,
   cost,
+  idleAndSmall,
+  cold,
+  newVisitors,
+  memory,
   isolation,
   actors,
   dedupeMemory,
@@ -40,4 +49,5 @@ export const scenarios: readonly Scenario[] = [
   tune,
   soak,
   startWithHistory,
+  many,
 ];

@@ -8,6 +8,7 @@ import type { LoadResult } from '../load/load-result.ts';
 import { figureOf, plainFigure, ratioFigure } from '../result/figure.ts';
 import type { Figure, ResultRow, Unit } from '../result/result.ts';
 import type { Scenario, ScenarioContext } from '../system/scenario.ts';
+import { timesOf } from '../system/scenario.ts';
 import { describeTrials, findSustained } from '../sustained/find-sustained.ts';
 import type { Trial } from '../sustained/find-sustained.ts';
 import { runPaced } from '../sustained/paced-run.ts';
@@ -57,8 +58,11 @@ export const replicated: Scenario = {
     const measured = new Map<Subject, Measured[]>(subjects.map((subject) => [subject, []]));
     for (let round = 1; round <= context.rounds; round += 1) {
       for (const subject of subjects) {
-        const atGateway = await measureGateway(context, subject, round);
-        measured.get(subject)?.push({ ...atGateway, ...(await measurePath(context, subject, round)) });
+        const found = await context.attempt(subject.name, async () => ({
+          ...(await measureGateway(context, subject, round)),
+          ...(await measurePath(context, subject, round)),
+        }));
+        if (found !== undefined) measured.get(subject)?.push(found);
       }
     }
     const rows = subjects.map((subject) => rowOf(subject, measured.get(subject) ?? []));
@@ -124,8 +128,7 @@ function measureGateway(context: ScenarioContext, { name, nodes }: Subject, roun
         url: `${gateway.url}/api/v1/track`,
         bodies: [trackBody(token)],
         connections: trackConnections,
-        warmUpMs: warmUpSeconds * 1_000,
-        measureMs: seconds * 1_000,
+        ...timesOf(context),
         ...(ratePerS === undefined ? {} : { ratePerS }),
       });
       assertAllAccepted(`${label} of ${name}`, load);
@@ -156,8 +159,7 @@ function measurePath(context: ScenarioContext, { name, nodes }: Subject, round: 
           connections: ratePerS === undefined ? fewConnections : connections,
           ...(ratePerS === undefined ? {} : { ratePerS }),
         },
-        warmUpMs: warmUpSeconds * 1_000,
-        measureMs: seconds * 1_000,
+        ...timesOf(context),
         eventsPerRequest: 1,
         pipeline: path.pipeline,
         onWindow: (perS) => progress.note(`${Math.round(perS)} delivered/s`),

@@ -47,9 +47,18 @@ export const scaling: Scenario = {
     const resolving = new Map<string, number[]>(shapes.map((shape) => [keyOf(shape), []]));
     const costs = new Map<number, EventCost[]>(otherCounts.map((count) => [count, []]));
     for (let round = 1; round <= context.rounds; round += 1) {
-      for (const count of gatewayCounts) gateways.get(count)?.push(await gatewayRate(context, count));
-      for (const shape of shapes) resolving.get(keyOf(shape))?.push(await resolveRate(context, shape));
-      for (const count of otherCounts) costs.get(count)?.push(await otherDestinationsCost(context, count));
+      for (const count of gatewayCounts) {
+        const rate = await context.attempt(`${count} gateways`, () => gatewayRate(context, count));
+        if (rate !== undefined) gateways.get(count)?.push(rate);
+      }
+      for (const shape of shapes) {
+        const rate = await context.attempt(`resolving, ${keyOf(shape)}`, () => resolveRate(context, shape));
+        if (rate !== undefined) resolving.get(keyOf(shape))?.push(rate);
+      }
+      for (const count of otherCounts) {
+        const found = await context.attempt(`beside ${count} others`, () => otherDestinationsCost(context, count));
+        if (found !== undefined) costs.get(count)?.push(found);
+      }
     }
     const oneGateway = gateways.get(1) ?? [];
     const oneThread = resolving.get(keyOf(shapes[0])) ?? [];
@@ -116,6 +125,7 @@ function gatewayRate(context: ScenarioContext, gateways: number): Promise<number
       url: `${first.url}/api/v1/track`,
       bodies: [trackBody(token)],
       connections: connectionsEach,
+      // No longer, steady or not: all of them have to begin together.
       warmUpMs: warmUpSeconds * 1000,
       measureMs: seconds * 1000,
     };

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { benchAccountId } from '../config/ids.ts';
 import { publishAccounts } from '../config/account-document.ts';
 import { trackBody } from '../load/bodies.ts';
-import { runLoad } from '../load/load-process.ts';
+import { runWatchedLoad } from '../load/run-watched-load.ts';
 import { assertAllAccepted } from '../load/load-result.ts';
 import type { LoadResult } from '../load/load-result.ts';
 import { loadFigures, loadSeries } from '../load/load-rounds.ts';
@@ -10,26 +10,41 @@ import { startBareUws, startFastifyPublish } from '../peers/peers.ts';
 import { plainFigure, ratioFigure } from '../result/figure.ts';
 import type { Bar, ResultRow, Series } from '../result/result.ts';
 import type { Scenario, ScenarioContext } from '../system/scenario.ts';
+import { timesOf } from '../system/scenario.ts';
 import { peakMemoryBytes } from '../machine/process-use.ts';
 import { memoryProbe, startSampler } from '../system/sampler.ts';
+import { gcFigures } from '../system/gc-watch.ts';
+import type { GcWatch } from '../system/gc-watch.ts';
 import { startGateway } from '../system/services.ts';
+import type { Service } from '../system/services.ts';
 import type { Stage } from '../system/stage.ts';
 
 const connections = 256;
 const megabyte = 1_000_000;
 
-type Running = { readonly trackUrl: string; readonly pid: number };
+type Running = { readonly trackUrl: string; readonly pid: number; readonly services: readonly Service[] };
 type Subject = { readonly name: string; start(stage: Stage, natsUrl: string, token: string): Promise<Running> };
-type Measured = { readonly load: LoadResult; readonly memoryBytes: number; readonly memory: readonly Series[] };
+type Measured = {
+  readonly load: LoadResult;
+  readonly gc: GcWatch | undefined;
+  readonly memoryBytes: number;
+  readonly memory: readonly Series[];
+};
 
-const bare: Subject = { name: 'bare uWebSockets.js (stores nothing)', start: (stage) => startBareUws(stage) };
-const fastify: Subject = { name: 'Fastify, one JetStream publish an event', start: startFastifyPublish };
+const bare: Subject = {
+  name: 'bare uWebSockets.js (stores nothing)',
+  start: async (stage) => ({ ...(await startBareUws(stage)), services: [] }),
+};
+const fastify: Subject = {
+  name: 'Fastify, one JetStream publish an event',
+  start: async (stage, natsUrl) => ({ ...(await startFastifyPublish(stage, natsUrl)), services: [] }),
+};
 const gateway: Subject = {
   name: 'Sluice gateway',
   async start(stage, natsUrl, token) {
     await publishAccounts(natsUrl, [{ accountId: benchAccountId, token }]);
-    const { url, pid } = await startGateway(stage, natsUrl);
-    return { trackUrl: `${url}/api/v1/track`, pid };
+    const service = await startGateway(stage, natsUrl);
+    return { trackUrl: `${service.url}/api/v1/track`, pid: service.pid, services: [service] };
   },
 };
 const subjects = [bare, fastify, gateway];
@@ -49,7 +64,9 @@ export const track: Scenario = {
     const measured = new Map<Subject, Measured[]>(subjects.map((subject) => [subject, []]));
     for (let round = 1; round <= context.rounds; round += 1) {
       for (const subject of subjects) {
-        measured.get(subject)?.push(await measureOnce(context, subject, `${subject.name}, round ${round}`));
+        const label = `${subject.name}, round ${round}`;
+        const found = await context.attempt(subject.name, () => measureOnce(context, subject, label));
+        if (found !== undefined) measured.get(subject)?.push(found);
       }
     }
     const ratesOf = (subject: Subject): number[] => (measured.get(subject) ?? []).map(({ load }) => load.answersPerS);
@@ -60,6 +77,7 @@ export const track: Scenario = {
         name: subject.name,
         figures: {
           ...loadFigures(loads),
+          ...gcFigures(rounds.map(({ gc }) => gc)),
           'of bare': ratioFigure(ratesOf(subject), ratesOf(bare)),
           memory: plainFigure(
             'bytes',
@@ -88,19 +106,20 @@ function measureOnce(context: ScenarioContext, subject: Subject, label: string):
   return context.stage.scoped(async (stage) => {
     const log = await stage.startLog();
     const token = `src_live_${randomBytes(16).toString('hex')}`;
-    const { trackUrl, pid } = await subject.start(stage, log.url, token);
+    const { trackUrl, pid, services } = await subject.start(stage, log.url, token);
     progress.step(label, seconds + warmUpSeconds);
     const order = {
       url: trackUrl,
       bodies: [trackBody(token)],
       connections,
-      warmUpMs: warmUpSeconds * 1000,
-      measureMs: seconds * 1000,
+      ...timesOf(context),
     };
     const sampler = startSampler([memoryProbe('memory, last round', pid)]);
-    const load = await runLoad(stage, order, ({ perSecond }) => progress.note(`${Math.round(perSecond)}/s`));
-    const memory = await sampler.stop(warmUpSeconds);
+    const { load, gc } = await runWatchedLoad(stage, services, order, {
+      onWindow: ({ perSecond }) => progress.note(`${Math.round(perSecond)}/s`),
+    });
+    const memory = await sampler.stop(load.warmedUp.tookMs / 1000);
     assertAllAccepted(subject.name, load);
-    return { load, memory, memoryBytes: await peakMemoryBytes(pid) };
+    return { load, gc, memory, memoryBytes: await peakMemoryBytes(pid) };
   });
 }

@@ -3,6 +3,7 @@ import { batchBody, trackBody } from '../load/bodies.ts';
 import { figureOf, plainFigure } from '../result/figure.ts';
 import type { ResultRow } from '../result/result.ts';
 import type { Scenario, ScenarioContext } from '../system/scenario.ts';
+import { timesOf } from '../system/scenario.ts';
 import { runPaced } from '../sustained/paced-run.ts';
 import type { Paced } from '../sustained/paced-run.ts';
 import { startWholePath } from '../whole-path/whole-path.ts';
@@ -52,7 +53,11 @@ async function tryValues(context: ScenarioContext, knob: Knob, chosen: Settings)
     : knob.values;
   const trials = values.map((value): Trial => ({ value, runs: [] }));
   for (let round = 1; round <= context.rounds; round += 1) {
-    for (const { value, runs } of trials) runs.push(await tryOnce(context, knob, { ...chosen, [knob.name]: value }));
+    for (const { value, runs } of trials) {
+      const settings = { ...chosen, [knob.name]: value };
+      const found = await context.attempt(`${knob.name}=${value}`, () => tryOnce(context, knob, settings));
+      if (found !== undefined) runs.push(found);
+    }
   }
   return trials;
 }
@@ -75,8 +80,7 @@ function tryOnce(context: ScenarioContext, knob: Knob, { sync, ...env }: Setting
       order: isAccepted
         ? { url: `${gateway.url}/api/v1/track`, bodies: [trackBody(token)], connections: 256 }
         : { url: `${gateway.url}/api/v1/batch`, bodies: [batchBody(token, batchRows)], connections: 8 },
-      warmUpMs: warmUpSeconds * 1000,
-      measureMs: seconds * 1000,
+      ...timesOf(context),
       eventsPerRequest: isAccepted ? 1 : batchRows,
       pipeline,
       isLast: true,

@@ -1,15 +1,21 @@
+import type { WarmUp } from '../load/steady.ts';
+import { warmUp } from '../load/steady.ts';
 import { meanOf } from '../result/figure.ts';
 import type { Round } from '../result/figure.ts';
 import type { Series } from '../result/result.ts';
+import type { GcWatch } from '../system/gc-watch.ts';
+import { watchGc } from '../system/gc-watch.ts';
+import type { Service } from '../system/services.ts';
 import { sleep } from '../machine/wait-until.ts';
 import type { SinkGroup } from './sink-messages.ts';
 import type { Sink } from './sink.ts';
 
-export type ArrivalsOptions = {
+export type ArrivalsOptions = WarmUp & {
   readonly sink: Sink;
   readonly group: string;
-  readonly warmUpMs: number;
   readonly measureMs: number;
+  /** What is looked at beside it: heaps of these. */
+  readonly services?: readonly Service[];
   /** Events there are in all: the measurement ends when they have arrived. */
   readonly eventsMax?: number;
   onWindow?(eventsPerS: number): void;
@@ -20,23 +26,31 @@ export type Arrived = {
   /** Latencies since the warm-up. */
   readonly overall: SinkGroup;
   readonly series: readonly Series[];
+  readonly gc: GcWatch | undefined;
 };
 
 const windowMs = 500;
+/** Of the events there are. */
+const warmUpShareMax = 0.4;
 const firstDeadlineMs = 60_000;
 
 /** Counts what arrives at a sink, beginning after the warm-up that follows the first arrival. */
 export async function measureArrivals(options: ArrivalsOptions): Promise<Arrived> {
-  const { sink, group, warmUpMs, measureMs, eventsMax = Number.POSITIVE_INFINITY, onWindow } = options;
+  const { sink, group, warmUpMs, warmUpMaxMs, measureMs, eventsMax = Number.POSITIVE_INFINITY, onWindow } = options;
   const begin = (await sink.group(group)).events;
   await waitFirst(sink, group, begin);
-  await sleep(warmUpMs);
+  // A backlog that is worked off while it warms up would leave nothing to measure.
+  const warmUpEventsMax = eventsMax * warmUpShareMax;
+  await warmUp({ warmUpMs, warmUpMaxMs }, async () => (await sink.group(group)).events, {
+    isOver: (events) => events - begin >= warmUpEventsMax,
+  });
   sink.forget();
   const read = async (): Promise<{ readonly atMs: number; readonly events: number; readonly found?: SinkGroup }> => {
     const { atMs, groups } = await sink.tally();
     const found = groups[group];
     return found === undefined ? { atMs, events: 0 } : { atMs, events: found.events, found };
   };
+  const watching = watchGc(options.services ?? []);
   const first = await read();
   let last = first;
   const readings: number[] = [];
@@ -55,10 +69,12 @@ export async function measureArrivals(options: ArrivalsOptions): Promise<Arrived
     onWindow?.(rate);
     last = next;
   }
+  const gc = await watching.end(last.events - first.events);
   const overall = await sink.group(group);
   return {
     rate: { value: meanOf(readings), readings },
     overall,
+    gc,
     series: [
       { chart: 'throughput', name: 'delivered', unit: 'per_s', points },
       { chart: 'latency', name: 'p99', unit: 'ms', points: p99 },

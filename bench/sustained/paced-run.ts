@@ -1,28 +1,32 @@
 import type { LoadOrder } from '../load/load-process.ts';
 import { runLoad } from '../load/load-process.ts';
 import type { LoadResult } from '../load/load-result.ts';
+import type { WarmUp } from '../load/steady.ts';
 import { meanOf } from '../result/figure.ts';
 import type { Point, Series } from '../result/result.ts';
 import type { SinkGroup } from '../sink/sink-messages.ts';
 import type { Sink } from '../sink/sink.ts';
 import { waitArrived } from '../sink/sink.ts';
 import { assertNoneRefused } from '../system/services.ts';
+import type { GcWatch } from '../system/gc-watch.ts';
+import { watchGc } from '../system/gc-watch.ts';
 import { memoryProbe, startSampler } from '../system/sampler.ts';
 import type { Service } from '../system/services.ts';
 import type { Stage } from '../system/stage.ts';
 import { sleep } from '../machine/wait-until.ts';
 
-export type PacedOptions = {
+export type PacedOptions = WarmUp & {
   readonly stage: Stage;
   readonly sink: Sink;
   readonly group: string;
-  readonly order: Omit<LoadOrder, 'sequenceFrom' | 'warmUpMs' | 'measureMs'>;
-  readonly warmUpMs: number;
+  readonly order: Omit<LoadOrder, 'sequenceFrom' | 'warmUpMs' | 'warmUpMaxMs' | 'measureMs'>;
   readonly measureMs: number;
   /** Events of one request, times the destinations each one goes to. */
   readonly eventsPerRequest: number;
   /** Of ours, where there is one: it must not have refused anything. */
   readonly pipeline?: Service;
+  /** What is looked at beside it: heaps of these. */
+  readonly services?: readonly Service[];
   /** Leaves what is on its way where it is: for a path that ends here. */
   readonly isLast?: boolean;
   /** Processes whose memory is drawn, by the name of the line. */
@@ -38,6 +42,7 @@ export type Paced = {
   /** From due at the gateway to arrived at the sink. */
   readonly arrived: SinkGroup;
   readonly series: readonly Series[];
+  readonly gc: GcWatch | undefined;
 };
 
 const windowMs = 500;
@@ -46,18 +51,20 @@ const tailMs = 1_000;
 
 /** Sends load for a while and counts what arrives meanwhile; then waits until everything accepted has arrived. */
 export async function runPaced(options: PacedOptions): Promise<Paced> {
-  const { stage, sink, group, order, warmUpMs, measureMs, eventsPerRequest, onWindow } = options;
+  const { stage, sink, group, order, warmUpMs, warmUpMaxMs, measureMs, eventsPerRequest, onWindow } = options;
   const begin = (await sink.group(group)).events;
   let measuring: () => void = () => undefined;
   const warm = new Promise<void>((resolve) => {
     measuring = resolve;
   });
   // The load goes on a little longer than it is measured: a window without load would pass for a backlog.
-  const loading = runLoad(stage, { ...order, warmUpMs, measureMs: measureMs + tailMs }, undefined, () => measuring());
+  const times = { warmUpMs, warmUpMaxMs, measureMs: measureMs + tailMs };
+  const loading = runLoad(stage, { ...order, ...times }, undefined, () => measuring());
   await Promise.race([warm, loading]);
   // A failure from here on is seen when the load is awaited.
   loading.catch(() => undefined);
   sink.forget();
+  const watching = watchGc(options.services ?? []);
   const first = await sink.tally();
   let last = { atMs: first.atMs, events: first.groups[group]?.events ?? 0 };
   const throughput: Point[] = [];
@@ -82,6 +89,7 @@ export async function runPaced(options: PacedOptions): Promise<Paced> {
     last = { atMs, events: found?.events ?? 0 };
   }
   const memory = await sampler.stop();
+  const gc = await watching.end(last.events - (first.groups[group]?.events ?? 0));
   const arrived = await sink.group(group);
   const load = await loading;
   const readings = throughput.map(([, rate]) => rate);
@@ -92,6 +100,7 @@ export async function runPaced(options: PacedOptions): Promise<Paced> {
     deliveredPerS: meanOf(readings),
     readings,
     arrived,
+    gc,
     series: [
       { chart: 'throughput', name: 'delivered', unit: 'per_s', points: throughput },
       { chart: 'latency', name: 'p50 to the sink', unit: 'ms', points: p50 },

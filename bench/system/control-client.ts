@@ -22,10 +22,15 @@ export type ControlClient = ControlAccess & { readonly service: Service };
 const deadlineMs = 60_000;
 let planes = 0;
 
-export async function startControlClient(stage: Stage, natsUrl: string, databaseUrl: string): Promise<ControlClient> {
+export async function startControlClient(
+  stage: Stage,
+  natsUrl: string,
+  databaseUrl: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<ControlClient> {
   planes += 1;
   const file = join(stage.folder, `credentials-${planes}.json`);
-  const service = await startControlPlane(stage, natsUrl, databaseUrl, { env: { BOOTSTRAP_FILE: file } });
+  const service = await startControlPlane(stage, natsUrl, databaseUrl, { env: { BOOTSTRAP_FILE: file, ...env } });
   return { service, ...(await openControl(service.url, file)) };
 }
 

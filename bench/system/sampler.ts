@@ -1,5 +1,5 @@
 import type { Series } from '../result/result.ts';
-import { processMemoryBytes } from '../machine/process-use.ts';
+import { familyMemoryBytes, processMemoryBytes } from '../machine/process-use.ts';
 
 type Probe = Omit<Series, 'points'> & { read(): Promise<number> | number };
 
@@ -43,6 +43,11 @@ export function startSampler(probes: readonly Probe[], everyMs = everyMsByDefaul
       }));
     },
   };
+}
+
+/** Memory of a process and its children, shared pages in proportion. */
+export function familyMemoryProbe(name: string, pid: number): Probe {
+  return { chart: 'memory', name, unit: 'bytes', read: () => familyMemoryBytes(pid) };
 }
 
 /** Resident memory of a process. */

@@ -3,6 +3,9 @@ import { findFreePort } from '../../shared/embedded/machine/free-port.ts';
 import { serviceEnv } from './service-env.ts';
 import type { Stage } from './stage.ts';
 import { waitUntil } from '../machine/wait-until.ts';
+import { compiledPath } from '../../shared/runtime/compiled-path.ts';
+import type { Child } from './child.ts';
+import type { GcAnswer, GcOrder, GcUse } from './gc-messages.ts';
 import { readMetrics } from './metrics-page.ts';
 
 /** A running service. */
@@ -11,15 +14,21 @@ export type Service = {
   /** Its interface; that of metrics where it has no other. */
   readonly url: string;
   readonly metricsUrl: string;
+  /** Of all its threads together; asked for while nothing else asks. */
+  readonly gc: GcMeter;
   /** Rejects if it ends by itself. */
   readonly failed: Promise<never>;
   stop(): Promise<void>;
 };
 
+/** Counts what a process puts on its heaps, and what collecting it costs. */
+export type GcMeter = { begin(): void; end(): Promise<GcUse> };
+
 type Env = Readonly<Record<string, string>>;
 export type ServiceOptions = { readonly env?: Env; readonly nodeArgs?: readonly string[] };
 
 const readyDeadlineMs = 120_000;
+const gcProbe = compiledPath(new URL('./gc-probe.ts', import.meta.url));
 /** Every service of a run shares it, as in production. */
 export const secretsKey = randomBytes(32).toString('base64');
 
@@ -82,13 +91,27 @@ async function start(
   const child = await stage.startChild({
     name,
     entry: `${name}/main`,
-    nodeArgs,
+    nodeArgs: ['--import', gcProbe, ...stage.nodeArgs, ...nodeArgs],
     env: serviceEnv({ NATS_URL: natsUrl, ...own(String(metricsPort)), ...env }, stage.settings),
   });
   const metricsUrl = `http://127.0.0.1:${metricsPort}`;
   const ready = waitUntil(`${name} to be ready`, readyDeadlineMs, () => notReadyReason(metricsUrl));
   await Promise.race([ready, child.failed]);
-  return { pid: child.pid, url: metricsUrl, metricsUrl, failed: child.failed, stop: () => child.stop() };
+  const gc = meterGc(child);
+  return { pid: child.pid, gc, url: metricsUrl, metricsUrl, failed: child.failed, stop: () => child.stop() };
+}
+
+function meterGc(child: Child): GcMeter {
+  const ask = (order: GcOrder['ask']): void => child.send({ kind: 'gc', ask: order } satisfies GcOrder);
+  return {
+    begin: () => ask('begin'),
+    async end() {
+      // Services have nothing else to say to who started them.
+      const answer = child.nextMessage();
+      ask('end');
+      return ((await answer) as GcAnswer).use;
+    },
+  };
 }
 
 function notReadyReason(metricsUrl: string): Promise<string | undefined> {

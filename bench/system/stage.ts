@@ -18,6 +18,8 @@ export type Stage = {
   readonly folder: string;
   /** Environment given to services on top of what a scenario sets. */
   readonly settings: Readonly<Record<string, string>>;
+  /** Given to Node wherever a service is started. */
+  readonly nodeArgs: readonly string[];
   readonly natsVersion: string;
   /** Names of the processes that were started so far. */
   readonly started: ReadonlySet<string>;
@@ -38,13 +40,14 @@ export type OpenStage = { readonly stage: Stage; close(): Promise<void> };
 
 export type StageOptions = {
   readonly settings: Readonly<Record<string, string>>;
+  readonly nodeArgs?: readonly string[];
   /** The nats-server to start; found, or fetched, by default. */
   findNats?(): Promise<Pick<NatsBinary, 'path' | 'version'>>;
   onProgress?(line: string): void;
 };
 
 /** Opens the stage of a run. Ends first what killed runs left. */
-export async function openStage({ settings, findNats, onProgress }: StageOptions): Promise<OpenStage> {
+export async function openStage({ settings, nodeArgs = [], findNats, onProgress }: StageOptions): Promise<OpenStage> {
   await removeLeftRunFolders();
   const stops = createStops();
   const run = await createRunFolder();
@@ -53,7 +56,7 @@ export async function openStage({ settings, findNats, onProgress }: StageOptions
     const cacheDir = defaultEmbeddedCacheDir();
     const nats = await (findNats?.() ?? findNatsServer({ cacheDir, onProgress: onProgress ?? (() => undefined) }));
     const postgres = createLazyPostgres(run.path, stops);
-    const shared: Shared = { folder: run.path, settings, nats, postgres, started: new Set() };
+    const shared: Shared = { folder: run.path, settings, nodeArgs, nats, postgres, started: new Set() };
     return { stage: createStage(shared, stops), close: () => stops.run() };
   } catch (error) {
     await stops.run();
@@ -64,6 +67,7 @@ export async function openStage({ settings, findNats, onProgress }: StageOptions
 type Shared = {
   readonly folder: string;
   readonly settings: Readonly<Record<string, string>>;
+  readonly nodeArgs: readonly string[];
   readonly nats: Pick<NatsBinary, 'path' | 'version'>;
   readonly postgres: () => Promise<PostgresServer>;
   readonly started: Set<string>;
@@ -93,10 +97,11 @@ function endWith(stops: Stops, server: NatsServer, isOwnFolder: boolean): NatsSe
 let databases = 0;
 
 function createStage(shared: Shared, stops: Stops): Stage {
-  const { folder, settings, nats } = shared;
+  const { folder, settings, nodeArgs, nats } = shared;
   return {
     folder,
     settings,
+    nodeArgs,
     natsVersion: nats.version,
     started: shared.started,
     async startLog(options = {}) {

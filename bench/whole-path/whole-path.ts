@@ -15,6 +15,7 @@ export type WholePath = {
   readonly natsUrl: string;
   /** Of each node. */
   readonly natsPids: readonly number[];
+  readonly natsMonitorUrls: readonly string[];
   readonly databaseUrl: string;
   readonly postgresPid: number;
   readonly accountId: string;
@@ -55,7 +56,7 @@ export async function startWholePath(stage: Stage, options: WholePathOptions): P
   const pipeline = await startPipeline(stage, log.url, databaseUrl, { env });
   const pipelineStartMs = performance.now() - startedMs;
   const postgresPid = await stage.postgresPid();
-  const servers = { natsUrl: log.url, natsPids: log.pids, databaseUrl, postgresPid };
+  const servers = { natsUrl: log.url, natsPids: log.pids, natsMonitorUrls: log.monitorUrls, databaseUrl, postgresPid };
   return { ...servers, accountId: benchAccountId, token, gateway, pipeline, sink, pipelineStartMs };
 }
 
@@ -63,12 +64,16 @@ export async function startWholePath(stage: Stage, options: WholePathOptions): P
 export async function startLog(
   stage: Stage,
   { nodes = 1, syncAlways }: Pick<WholePathOptions, 'nodes' | 'syncAlways'>,
-): Promise<{ readonly url: string; readonly pids: readonly number[] }> {
+): Promise<{ readonly url: string; readonly pids: readonly number[]; readonly monitorUrls: readonly string[] }> {
   const servers =
     nodes === 1
       ? [await stage.startLog(syncAlways === undefined ? {} : { syncAlways })]
       : await stage.startCluster(nodes);
-  return { url: servers.map(({ url }) => url).join(','), pids: servers.map(({ pid }) => pid) };
+  return {
+    url: servers.map(({ url }) => url).join(','),
+    pids: servers.map(({ pid }) => pid),
+    monitorUrls: servers.map(({ monitorUrl }) => monitorUrl),
+  };
 }
 
 /** CPU each process of a path has used so far, in ms; the nodes of the log together. */

@@ -3,6 +3,7 @@ import { threadId } from 'node:worker_threads';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { createLogger } from '../../shared/runtime/logger.ts';
+import { loopDelayEveryMs } from '../../shared/runtime/loop-delay.ts';
 import { createBlackBox } from './black-box.ts';
 import { ownTaskId } from './cpu-wait.ts';
 import type { HostResources } from './host-resources.ts';
@@ -95,8 +96,6 @@ function watchRetryLog(connection: LogConnection, actors: HostedActors, logger: 
 
 const everyMs = 1_000;
 const nanosecondsPerMs = 1e6;
-/** How often the delay is measured, in ms; what is measured contains it. Each look wakes the thread, an idle one too. */
-const measureEveryMs = 50;
 
 /** Tells the supervisor each second what the thread and its actors have counted. A thread that hangs tells nothing. */
 function startReporting(
@@ -104,8 +103,8 @@ function startReporting(
   actors: HostedActors,
   report: (message: Report) => void,
 ): { stop(): void } {
-  const delay = monitorEventLoopDelay({ resolution: measureEveryMs });
-  const lateMs = (nanoseconds: number): number => Math.max(0, nanoseconds / nanosecondsPerMs - measureEveryMs);
+  const delay = monitorEventLoopDelay({ resolution: loopDelayEveryMs });
+  const lateMs = (nanoseconds: number): number => Math.max(0, nanoseconds / nanosecondsPerMs - loopDelayEveryMs);
   delay.enable();
   let usage = performance.eventLoopUtilization();
   const timer = setInterval(() => {

@@ -4,6 +4,7 @@ import type { Registry } from 'prom-client';
 import type { ClockWatch } from '../watch-clock.ts';
 import { counter, gauge } from '../metrics/define-metric.ts';
 import type { MetricsPage } from '../metrics/metrics-page.ts';
+import { loopDelayEveryMs } from '../loop-delay.ts';
 import { version } from '../version.ts';
 
 /** What every service tells of its process, beside what Node's own figures (`nodejs_…`, `process_…`) say. */
@@ -25,15 +26,12 @@ export type ProcessSources = {
   configRevision(): number;
 };
 
-/** How often Node looks how late its event loop is, in ms. Each look wakes the process, an idle one too. */
-const eventLoopPrecisionMs = 50;
-
 // Gauges that end in _total: the naming rules keep that for counters.
 const misnamed = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
 /** Shows what every service shows; readiness is added by whoever serves the page. */
 export function showProcess(page: MetricsPage, { component, clock, configRevision }: ProcessSources): void {
-  collectDefaultMetrics({ register: page.registry, eventLoopMonitoringPrecision: eventLoopPrecisionMs });
+  collectDefaultMetrics({ register: page.registry, eventLoopMonitoringPrecision: loopDelayEveryMs });
   removeMisnamed(page.registry);
   page.show(processMetrics.buildInfo, (add) => add(1, { component, version, node_version: process.versions.node }));
   page.show(processMetrics.configRevision, (add) => add(configRevision()));

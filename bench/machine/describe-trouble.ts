@@ -1,0 +1,38 @@
+import type { Machine } from './machine.ts';
+import { describeOtherWork } from './other-work.ts';
+
+/** The machine of the records takes 0.2 to 0.3 ms; from here on the disk is what is measured. */
+const syncMsMax = 2;
+/** The machine of the records takes 38 to 45 ms. */
+const loopMsMax = 80;
+/** A core that is ours alone takes the same time again and again. */
+const loopUnevenMax = 1.25;
+/** Of runnable processes a core, in the minute before. */
+const loadPerCoreMax = 0.5;
+
+/**
+ * Why figures of this machine say more of it than of what was measured: it was busy with something else, or its disk or
+ * its cores are slow. Undefined where nothing is wrong with it, or where a result does not say.
+ */
+export function describeTrouble({
+  cores,
+  disk,
+  otherWork,
+  cpuLoopMs,
+  loadAverage,
+}: Pick<Machine, 'cores' | 'disk' | 'otherWork' | 'cpuLoopMs' | 'loadAverage'>): string | undefined {
+  const found = [
+    describeOtherWork(otherWork),
+    loadAverage !== undefined && loadAverage > cores * loadPerCoreMax
+      ? `load average ${loadAverage.toFixed(1)} on ${cores} cores in the minute before`
+      : undefined,
+    cpuLoopMs !== undefined && cpuLoopMs.median > cpuLoopMs.best * loopUnevenMax
+      ? `a fixed loop took ${cpuLoopMs.median.toFixed(0)} ms and ${cpuLoopMs.best.toFixed(0)} ms at best: its cores are shared`
+      : undefined,
+    cpuLoopMs !== undefined && cpuLoopMs.best > loopMsMax
+      ? `a fixed loop took ${cpuLoopMs.best.toFixed(0)} ms at best, more than ${loopMsMax}: its cores are slow`
+      : undefined,
+    disk.p50 > syncMsMax ? `a sync of the disk took ${disk.p50.toFixed(1)} ms, more than ${syncMsMax}` : undefined,
+  ].filter((reason) => reason !== undefined);
+  return found.length === 0 ? undefined : found.join('; ');
+}

@@ -1,0 +1,178 @@
+import { medianOf, plainFigure } from '../result/figure.ts';
+import type { Bar, Figure, ResultRow } from '../result/result.ts';
+import type { Scenario, ScenarioContext } from '../system/scenario.ts';
+import { measureWork } from '../whole-path/measure-work.ts';
+import type { MeasuredWork } from '../whole-path/measure-work.ts';
+import { openWorkMeter, workCounts } from '../whole-path/read-work.ts';
+import type { WorkCount } from '../whole-path/read-work.ts';
+import { startWholeStack } from '../whole-path/whole-stack.ts';
+
+/** What an installation may take at a rate: of a core in all, and CPU of an event. */
+type Subject = { readonly ratePerS: number; readonly shareMax: number; readonly eventMsMax?: number };
+
+const subjects: readonly Subject[] = [
+  { ratePerS: 0, shareMax: 0.02 },
+  { ratePerS: 50, shareMax: 0.08, eventMsMax: 1.5 },
+  { ratePerS: 250, shareMax: 0.18, eventMsMax: 0.7 },
+  { ratePerS: 1_000, shareMax: 0.4, eventMsMax: 0.4 },
+];
+/** Code is compiled by then, as it is in an installation that has run for an hour. */
+const compiledAfter = { ratePerS: 1_000, seconds: 8 };
+
+const titles: Readonly<Record<WorkCount, string>> = {
+  messagesIn: 'messages in',
+  messagesOut: 'out',
+  stored: 'stored',
+  walSyncs: 'WAL syncs',
+  transactions: 'transactions',
+  flushes: 'disk flushes',
+};
+const nameOf = (ratePerS: number): string =>
+  ratePerS === 0 ? 'idle' : `${ratePerS.toLocaleString('en-US')} single events/s`;
+
+const bars: readonly Bar[] = [
+  ...subjects.flatMap(({ ratePerS, shareMax, eventMsMax }): Bar[] => [
+    { id: `share-${ratePerS}`, text: `of a core, ${nameOf(ratePerS)}`, limit: shareMax, unit: 'ratio', ask: 'at-most' },
+    ...(eventMsMax === undefined
+      ? []
+      : [
+          {
+            id: `event-${ratePerS}`,
+            text: `CPU an event, ${nameOf(ratePerS)}`,
+            limit: eventMsMax,
+            unit: 'ms',
+            ask: 'at-most',
+          } as const,
+        ]),
+  ]),
+  { id: 'p50', text: 'to delivered, median at the worst of these rates', limit: 10, unit: 'ms', ask: 'at-most' },
+  { id: 'p99', text: 'to delivered, p99 at the worst of these rates', limit: 50, unit: 'ms', ask: 'at-most' },
+];
+
+/** The rates most installations have: what the whole stack takes of the machine, and what it does for an event. */
+export const idleAndSmall: Scenario = {
+  name: 'idle-and-small',
+  summary:
+    'the whole stack idle and at 50 to 1,000 single events/s: CPU by process, messages, syncs and transactions an event',
+  usual: { seconds: 15 },
+  bars,
+  async run(context) {
+    const measured = new Map<Subject, MeasuredWork[]>(subjects.map((subject) => [subject, []]));
+    for (let round = 1; round <= context.rounds; round += 1) await measureRound(context, round, measured);
+    const rows = subjects.map((subject) => rowOf(subject, measured.get(subject) ?? []));
+    // A rate that was not measured may have been the worst.
+    const worstOf = (figure: string): number =>
+      Math.max(...rows.slice(1).map(({ figures }) => figures[figure]?.value ?? Number.NaN));
+    return {
+      settings: {
+        compiledAfter,
+        syncInterval: 'always',
+        counted: {
+          'messages in, out': 'in_msgs and out_msgs of nats-server',
+          stored: 'sequences of its streams and buckets, each synced',
+          'WAL syncs': 'pg_stat_wal.wal_sync',
+          transactions: 'pg_stat_database, all databases; a statement of its own is one',
+          'disk flushes': 'flushes of the whole disk, /proc/diskstats',
+        },
+      },
+      rows,
+      measured: {
+        ...Object.fromEntries(
+          subjects.flatMap(({ ratePerS }, at) => {
+            const { 'of a core': share, 'CPU an event': event } = rows[at]?.figures ?? {};
+            return [
+              [`share-${ratePerS}`, share?.value ?? Number.NaN],
+              ...(ratePerS === 0 ? [] : [[`event-${ratePerS}`, event?.value ?? Number.NaN]]),
+            ];
+          }),
+        ),
+        p50: worstOf('p50'),
+        p99: worstOf('p99'),
+      },
+    };
+  },
+};
+
+function measureRound(
+  context: ScenarioContext,
+  round: number,
+  measured: ReadonlyMap<Subject, MeasuredWork[]>,
+): Promise<void> {
+  const { seconds, warmUpSeconds, progress } = context;
+  return context.stage.scoped(async (stage) => {
+    const stack = await startWholeStack(stage);
+    const meter = await openWorkMeter(stage, stack);
+    const measure = (ratePerS: number, measureMs: number): Promise<MeasuredWork> => {
+      progress.step(`${nameOf(ratePerS)}, round ${round}`, warmUpSeconds + measureMs / 1000);
+      return measureWork({ stage, stack, meter, ratePerS, warmUpMs: warmUpSeconds * 1000, measureMs });
+    };
+    try {
+      await measure(compiledAfter.ratePerS, compiledAfter.seconds * 1000);
+      for (const [subject, rounds] of measured) {
+        const { ratePerS } = subject;
+        const found = await context.attempt(nameOf(ratePerS), () => measure(ratePerS, seconds * 1000));
+        if (found !== undefined) rounds.push(found);
+      }
+    } finally {
+      await meter.close();
+    }
+  });
+}
+
+function rowOf({ ratePerS }: Subject, rounds: readonly MeasuredWork[]): ResultRow {
+  const secondsOf = ({ before, after }: MeasuredWork): number => (after.atMs - before.atMs) / 1000;
+  const cpuMs = ({ before, after }: MeasuredWork, process: string): number =>
+    (after.cpuMs[process] ?? Number.NaN) - (before.cpuMs[process] ?? Number.NaN);
+  const processes = Object.keys(rounds[0]?.after.cpuMs ?? {});
+  const allMs = (found: MeasuredWork): number => processes.reduce((sum, process) => sum + cpuMs(found, process), 0);
+  const grown = ({ before, after }: MeasuredWork, count: WorkCount): number => after[count] - before[count];
+  const share = (read: (found: MeasuredWork) => number): Figure =>
+    plainFigure(
+      'ratio',
+      'less',
+      rounds.map((found) => read(found) / 1000 / secondsOf(found)),
+    );
+  const shares = {
+    'of a core': share(allMs),
+    ...Object.fromEntries(processes.map((process) => [process, share((found) => cpuMs(found, process))])),
+  };
+  if (ratePerS === 0) {
+    const perS = workCounts.map(
+      (count) =>
+        `${titles[count]} ${medianOf(rounds.map((found) => grown(found, count) / secondsOf(found))).toFixed(1)}`,
+    );
+    return { name: nameOf(ratePerS), figures: shares, note: `a second: ${perS.join(', ')}` };
+  }
+  return {
+    name: nameOf(ratePerS),
+    figures: {
+      ...shares,
+      'CPU an event': plainFigure(
+        'ms',
+        'less',
+        rounds.map((found) => allMs(found) / found.events),
+      ),
+      p50: plainFigure(
+        'ms',
+        'less',
+        rounds.map(({ arrived }) => arrived.overallMs.p50),
+      ),
+      p99: plainFigure(
+        'ms',
+        'less',
+        rounds.map(({ arrived }) => arrived.overallMs.p99),
+      ),
+      ...Object.fromEntries(
+        workCounts.map((count) => [
+          titles[count],
+          plainFigure(
+            'ratio',
+            'less',
+            rounds.map((found) => grown(found, count) / found.events),
+          ),
+        ]),
+      ),
+    },
+    note: 'counts are of one event',
+  };
+}

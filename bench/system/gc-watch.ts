@@ -1,0 +1,43 @@
+import { plainFigure } from '../result/figure.ts';
+import type { Figure } from '../result/result.ts';
+import type { GcUse } from './gc-messages.ts';
+import { addGcUse, noGcUse } from './gc-messages.ts';
+import type { Service } from './services.ts';
+
+/** What services put on their heaps while something else is measured. */
+export type GcWatch = { readonly events: number; readonly seconds: number; readonly use: GcUse };
+
+/** Begins now; `end` says what all of them together have used since, for so many events. Undefined of no services. */
+export function watchGc(services: readonly Service[]): { end(events: number): Promise<GcWatch | undefined> } {
+  const startedMs = performance.now();
+  for (const { gc } of services) gc.begin();
+  return {
+    async end(events) {
+      if (services.length === 0) return undefined;
+      const seconds = (performance.now() - startedMs) / 1_000;
+      const uses = await Promise.all(services.map(({ gc }) => gc.end()));
+      return { events, seconds, use: uses.reduce(addGcUse, noGcUse) };
+    },
+  };
+}
+
+/**
+ * Bytes an event, and how long threads stood still for collections, all together, as a share of the time: beside a rate
+ * they show a cause before the rate does. Nothing of what was not watched.
+ */
+export function gcFigures(rounds: readonly (GcWatch | undefined)[]): Record<string, Figure> {
+  const watches = rounds.filter((watch) => watch !== undefined);
+  if (watches.length === 0) return {};
+  return {
+    'allocated an event': plainFigure(
+      'bytes',
+      'less',
+      watches.map(({ use, events }) => use.allocatedBytes / events),
+    ),
+    GC: plainFigure(
+      'ratio',
+      'less',
+      watches.map(({ use, seconds }) => use.pauseMs / 1_000 / seconds),
+    ),
+  };
+}

@@ -1,0 +1,89 @@
+import { Client } from 'pg';
+import { readDiskFlushes } from '../machine/disk-flushes.ts';
+import type { Stage } from '../system/stage.ts';
+import type { WholeStack } from './whole-stack.ts';
+import { cpuMsOfStack } from './whole-stack.ts';
+
+/** What a stack has done so far, each counted by whoever did it. */
+export type Work = {
+  readonly atMs: number;
+  /** By process. */
+  readonly cpuMs: Readonly<Record<string, number>>;
+  /** Into and out of nats-server: publishes, pulls, acknowledgements and answers, each of them one. */
+  readonly messagesIn: number;
+  readonly messagesOut: number;
+  /** Messages that streams and buckets stored: with `sync_interval: always` a sync each. */
+  readonly stored: number;
+  /** Syncs of PostgreSQL's write-ahead log. */
+  readonly walSyncs: number;
+  /** Transactions of PostgreSQL; a statement of its own is one, several between BEGIN and COMMIT are one. */
+  readonly transactions: number;
+  /** Of the disk, by everybody on the machine; NaN where the system does not count them. */
+  readonly flushes: number;
+};
+
+/** What can be divided by events or by seconds. */
+export const workCounts = ['messagesIn', 'messagesOut', 'stored', 'walSyncs', 'transactions', 'flushes'] as const;
+export type WorkCount = (typeof workCounts)[number];
+
+export type WorkMeter = { read(): Promise<Work>; close(): Promise<void> };
+
+const deadlineMs = 5_000;
+type Json = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads what a stack has done. PostgreSQL's sessions report what they did within a second of it as long as they have work:
+ * two readings under the same load are behind by the same.
+ */
+export async function openWorkMeter(stage: Stage, stack: WholeStack): Promise<WorkMeter> {
+  const session = new Client({ connectionString: stack.databaseUrl, query_timeout: deadlineMs });
+  await session.connect();
+  return {
+    async read() {
+      const [nodes, stored, database, flushes, cpuMs] = await Promise.all([
+        Promise.all(stack.natsMonitorUrls.map((url) => readPage(url, 'varz'))),
+        Promise.all(stack.natsMonitorUrls.map(readStored)),
+        session.query<Json>(databaseQuery),
+        readDiskFlushes(stage.folder),
+        cpuMsOfStack(stack),
+      ]);
+      const row = database.rows[0] ?? {};
+      return {
+        atMs: performance.now(),
+        cpuMs,
+        messagesIn: sum(nodes.map(({ in_msgs: messages }) => Number(messages))),
+        messagesOut: sum(nodes.map(({ out_msgs: messages }) => Number(messages))),
+        stored: sum(stored),
+        walSyncs: Number(row['syncs']),
+        transactions: Number(row['transactions']),
+        flushes,
+      };
+    },
+    close: () => session.end(),
+  };
+}
+
+const databaseQuery = `
+  SELECT (SELECT wal_sync FROM pg_stat_wal) AS syncs,
+         (SELECT sum(xact_commit + xact_rollback) FROM pg_stat_database) AS transactions`;
+
+/** Sequences only grow: what was stored and removed again counts. */
+async function readStored(monitorUrl: string): Promise<number> {
+  const page = (await readPage(monitorUrl, 'jsz?accounts=true&streams=true')) as StreamsPage;
+  const streams = (page.account_details ?? []).flatMap(({ stream_detail: details = [] }) => details);
+  return sum(streams.map(({ state }) => state.last_seq));
+}
+
+type StreamsPage = {
+  readonly account_details?: readonly {
+    readonly stream_detail?: readonly { readonly state: { readonly last_seq: number } }[];
+  }[];
+};
+
+async function readPage(monitorUrl: string, page: string): Promise<Json> {
+  const answer = await fetch(`${monitorUrl}/${page}`, { signal: AbortSignal.timeout(deadlineMs) });
+  if (!answer.ok) throw new Error(`reading ${monitorUrl}/${page}: ${answer.status}`);
+  return (await answer.json()) as Json;
+}
+
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
