@@ -58,7 +58,7 @@ test(
     const said: string[] = [];
     const progress = { step: () => undefined, note: () => undefined, clear: () => undefined };
     const settings = { PIPELINE_THREADS: '4' };
-    const options = { seconds: 1, warmUpSeconds: 0, rounds: 1, minutes: 1, isQuick: true, settings };
+    const options = { seconds: 1, warmUpSeconds: 0, rounds: 1, minutes: 1, isQuick: true, attacks: [], settings };
     try {
       const result = await runScenario(tiny, options, { stage, progress, say: (text) => said.push(text) });
       const path = await saveResult(result, folder);

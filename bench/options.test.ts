@@ -14,7 +14,7 @@ test('options: a scenario runs with the usual lengths', () => {
   expect(read('track')).toEqual({
     kind: 'run',
     names: ['track'],
-    options: { seconds: 5, warmUpSeconds: 3, rounds: 3, minutes: 10, isQuick: false, settings: {} },
+    options: { seconds: 5, warmUpSeconds: 3, rounds: 3, minutes: 10, isQuick: false, attacks: [], settings: {} },
   });
 });
 

@@ -16,6 +16,8 @@ export type RunOptions = {
   readonly rounds: number;
   readonly minutes: number;
   readonly isQuick: boolean;
+  /** Of neighbours: names of attacks; empty: all of them. */
+  readonly attacks: readonly string[];
   /** Environment of the services on top of what a scenario sets. */
   readonly settings: Readonly<Record<string, string>>;
 };
@@ -28,6 +30,7 @@ type Flags = {
   readonly rounds?: number;
   readonly minutes?: number;
   readonly quick?: boolean;
+  readonly attacks?: readonly string[];
   readonly failOnRegression?: boolean;
   readonly set?: Readonly<Record<string, string>>;
 };
@@ -50,6 +53,7 @@ export function readOrder(
     .option('--rounds <n>', `times the subjects are measured in turn (default ${normal.rounds})`, readCount)
     .option('--minutes <n>', `length of a soak (default ${normal.minutes})`, readPositive)
     .option('--quick', `one round of ${quick.seconds} s: to see that it works, not to quote`)
+    .option('--attacks <names>', 'neighbours: attacks to run, comma separated (default all)', readNames)
     .option('--set <NAME=VALUE>', 'a variable of gateway or pipeline; may be repeated', readSetting)
     .option('--fail-on-regression', 'compare: exit with 1 when something got worse for certain')
     .exitOverride()
@@ -107,6 +111,7 @@ function orderOf(
     rounds: flags.rounds ?? rounds,
     minutes: flags.minutes ?? minutes,
     isQuick,
+    attacks: flags.attacks ?? [],
     settings: flags.set ?? {},
   };
   return { kind: 'run', names: chosen.map((each) => each.name), options };
@@ -126,6 +131,12 @@ function readCount(value: string): number {
   const number = readPositive(value);
   if (!Number.isInteger(number)) throw new InvalidArgumentError('it must be a whole number');
   return number;
+}
+
+function readNames(value: string): readonly string[] {
+  const names = value.split(',').map((name) => name.trim());
+  if (names.includes('')) throw new InvalidArgumentError('it must be names, comma separated');
+  return names;
 }
 
 function readSetting(value: string, before: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {

@@ -11,6 +11,7 @@ import { isolation } from './isolation.ts';
 import { latency } from './latency.ts';
 import { metrics } from './metrics.ts';
 import { micro } from './micro.ts';
+import { neighbours } from './neighbours.ts';
 import { publish } from './publish.ts';
 import { replicated } from './replicated.ts';
 import { scaling } from './scaling.ts';
@@ -30,6 +31,7 @@ export const scenarios: readonly Scenario[] = [
   replicated,
   cost,
   isolation,
+  neighbours,
   actors,
   dedupeMemory,
   experiments,

@@ -30,7 +30,10 @@ export const routesEnv = {
     { unit: 'bytes', minimum: 2 },
   ),
   GZIP_RATIO_MAX: count('A compressed body of a batch or a webhook may grow by this factor', 200),
-  GZIP_IN_FLIGHT_MAX: count('Bodies decompressed at a time: of batches, webhooks and libraries of other services together', 16),
+  GZIP_IN_FLIGHT_MAX: count(
+    'Bodies decompressed at a time: of batches, webhooks and libraries of other services together',
+    16,
+  ),
   GZIP_ADDRESS_IN_FLIGHT_MAX: count('Of those, bodies of one address, see TRUSTED_PROXIES', 8),
   JSON_DEPTH_MAX: count('How deep arrays and objects of a body, or of one event of a batch, may nest', 64, {
     minimum: 4,

@@ -51,7 +51,12 @@ export function assign(
   const { visitorId, trackImpression } = request;
   const experiment = plan.byKey.get(request.experimentKey);
   if (experiment === undefined) return { assigned: false, reason: 'unknown' };
-  const placement = placeVisitor(experiment, visitorId, assignments.get(experiment.id), readPage(request.context, work));
+  const placement = placeVisitor(
+    experiment,
+    visitorId,
+    assignments.get(experiment.id),
+    readPage(request.context, work),
+  );
   if (!placement.assigned) return placement;
   const { variant, origin } = placement;
   const store = origin === 'new' ? { experimentId: experiment.id, variantId: variant.id } : undefined;

@@ -176,7 +176,8 @@ export function compileEligibility(urlPatterns: readonly string[], queryRules: r
     holds: compileQueryRule(rule, `queryRules[${String(index)}]`),
   }));
   return ({ address, parameters, work }) => {
-    const isPlace = address === undefined || patterns.length === 0 || patterns.some((matches) => matches(address, work));
+    const isPlace =
+      address === undefined || patterns.length === 0 || patterns.some((matches) => matches(address, work));
     if (!isPlace) return false;
     if (parameters === undefined) return true;
     return rules.every(({ parameter, holds }) => {

@@ -95,9 +95,7 @@ export const experimentLimitsEnv = {
   ),
 };
 
-export function readExperimentRates(
-  env: Static<TObject<typeof experimentLimitsEnv>>,
-): ExperimentRates {
+export function readExperimentRates(env: Static<TObject<typeof experimentLimitsEnv>>): ExperimentRates {
   return {
     lookups: env.EXPERIMENT_LOOKUPS_PER_S,
     assignments: env.EXPERIMENT_ASSIGNMENTS_PER_S,
