@@ -29,6 +29,11 @@ test('options: all is every scenario but those that take long', () => {
   expect(read('all')).toMatchObject({ names: ['track', 'batch'] });
 });
 
+test('options: --attacks are names, comma separated', () => {
+  expect(read('track', '--attacks', 'merges, doors')).toMatchObject({ options: { attacks: ['merges', 'doors'] } });
+  expect(read('track', '--attacks', 'merges,')).toMatchObject({ kind: 'said', exitCode: 1 });
+});
+
 test('options: --set may be repeated and keeps what stands behind the first equals sign', () => {
   expect(read('track', '--set', 'PIPELINE_THREADS=4', '--set', 'NATS_URL=nats://a?b=c')).toMatchObject({
     options: { settings: { PIPELINE_THREADS: '4', NATS_URL: 'nats://a?b=c' } },
