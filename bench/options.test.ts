@@ -21,6 +21,7 @@ test('options: a scenario runs with the usual lengths', () => {
       rounds: 3,
       minutes: 10,
       isQuick: false,
+      attacks: [],
       settings: {},
       asked: {},
     },
@@ -46,6 +47,11 @@ test.each([
 
 test('options: all is every scenario but those that take long', () => {
   expect(read('all')).toMatchObject({ names: ['track', 'batch'] });
+});
+
+test('options: --attacks are names, comma separated', () => {
+  expect(read('track', '--attacks', 'merges, doors')).toMatchObject({ options: { attacks: ['merges', 'doors'] } });
+  expect(read('track', '--attacks', 'merges,')).toMatchObject({ kind: 'said', exitCode: 1 });
 });
 
 test('options: --set may be repeated and keeps what stands behind the first equals sign', () => {

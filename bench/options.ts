@@ -14,6 +14,8 @@ export type RunOptions = Lengths & {
   /** What was asked for by name, and goes before what a scenario usually takes. */
   readonly asked: Partial<Pick<Lengths, 'seconds' | 'rounds'>>;
   readonly isQuick: boolean;
+  /** Of neighbours: names of attacks; empty: all of them. */
+  readonly attacks: readonly string[];
   /** Environment of the services on top of what a scenario sets. */
   readonly settings: Readonly<Record<string, string>>;
   /** Where every thread of the services leaves a CPU profile when it ends; none without it. */
@@ -39,6 +41,7 @@ type Flags = {
   readonly rounds?: number;
   readonly minutes?: number;
   readonly quick?: boolean;
+  readonly attacks?: readonly string[];
   readonly failOnRegression?: boolean;
   readonly set?: Readonly<Record<string, string>>;
   readonly profile?: string;
@@ -67,6 +70,7 @@ export function readOrder(
     .option('--rounds <n>', `times the subjects are measured in turn (default ${normal.rounds})`, readCount)
     .option('--minutes <n>', `length of a soak (default ${normal.minutes})`, readPositive)
     .option('--quick', `one round of ${quick.seconds} s: to see that it works, not to quote`)
+    .option('--attacks <names>', 'neighbours: attacks to run, comma separated (default all)', readNames)
     .option('--set <NAME=VALUE>', 'a variable of gateway or pipeline; may be repeated', readSetting)
     .option(
       '--profile <folder>',
@@ -132,6 +136,7 @@ function orderOf(
     asked,
     minutes: flags.minutes ?? usual.minutes,
     isQuick,
+    attacks: flags.attacks ?? [],
     settings: flags.set ?? {},
     ...(flags.profile === undefined ? {} : { profileFolder: flags.profile }),
   };
@@ -152,6 +157,12 @@ function readCount(value: string): number {
   const number = readPositive(value);
   if (!Number.isInteger(number)) throw new InvalidArgumentError('it must be a whole number');
   return number;
+}
+
+function readNames(value: string): readonly string[] {
+  const names = value.split(',').map((name) => name.trim());
+  if (names.includes('')) throw new InvalidArgumentError('it must be names, comma separated');
+  return names;
 }
 
 function readSetting(value: string, before: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {

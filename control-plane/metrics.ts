@@ -29,7 +29,7 @@ export const controlPlaneMetrics = {
   ),
   refusedExperiments: counter(
     'sluice_experiment_refused_total',
-    'Requests for experiments refused with a 429 because their account had spent what it may: lookups, assignments or impressions',
+    'Requests for experiments refused because their account had spent what it may a second (429): lookups, assignments, impressions or work; page: because their page alone takes too much work (400)',
     ['cost'],
   ),
   unstoredAssignments: counter(

@@ -39,13 +39,14 @@ import { readinessChecks } from './status/readiness.ts';
 import { reportActivity } from './status/report-activity.ts';
 import { BodyBudget } from './http/incoming-body.ts';
 import { readTlsFiles } from './http/http-settings.ts';
+import { RequestLimits } from './http/request-limits.ts';
 import { startServer } from './http/server.ts';
 import { loadUws } from './http/uws.ts';
 import { gatewayMetrics } from './status/metrics.ts';
 import { RequestCounts } from './status/request-counts.ts';
 import { connectControlPlane, readControlPlaneSettings } from './routes/experiments/control-plane.ts';
 import type { ControlPlane } from './routes/experiments/control-plane.ts';
-import { readEventBytesMax, readRoutesSettings } from './routes/routes-settings.ts';
+import { createUnpackingShares, readEventBytesMax, readRoutesSettings } from './routes/routes-settings.ts';
 import { showMetrics } from './status/show-metrics.ts';
 
 /** Part of the stop deadline that is left for what comes behind the last answers, in ms. */
@@ -147,6 +148,7 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
   const controlPlane = openControlPlane(env, logger);
   endsAs('control plane', () => withDeadline(controlPlane?.close() ?? Promise.resolve(), stepMs));
   const tls = readTlsFiles(env);
+  const unpacking = createUnpackingShares(env);
   const { routes, compatCounts } = createRoutes({
     admission,
     sources,
@@ -154,12 +156,16 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
     experiments: { controlPlane, clientAddress },
     isSecure: tls !== undefined,
     remembering: readRememberedRequestsSettings(env),
-    ...readRoutesSettings(env, partitions, messageBytesMax),
+    ...readRoutesSettings(env, partitions, messageBytesMax, unpacking),
   });
   const requests = new RequestCounts(routes.length);
   const budget = new BodyBudget({
     bytesMax: env.BODIES_BYTES_MAX,
     bytesOfAddressMax: env.BODIES_ADDRESS_BYTES_MAX,
+    addressOf: (exchange) => admission.addressOf(exchange),
+  });
+  const requestLimits = new RequestLimits({
+    ofAddressMax: env.GATEWAY_ADDRESS_REQUESTS_MAX,
     addressOf: (exchange) => admission.addressOf(exchange),
   });
   const server = await startServer(uws.uws, {
@@ -170,6 +176,7 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
     routes,
     budget,
     connectionsMax: env.GATEWAY_CONNECTIONS_MAX,
+    requestLimits,
     onEnded: (route, code, tookMs) => requests.count(route, code, tookMs),
     onFailure: (error) => logger.error({ err: error }, 'handling a request failed'),
   });
@@ -197,7 +204,7 @@ export async function startGateway(env: GatewayEnv, logger: Logger, shutdown: Sh
     commitSettings: committing,
     publishTimes,
     gate,
-    budget,
+    limits: { requests: requestLimits, bodies: budget, unpacking },
   };
   showMetrics(page, { ...counted, uws, server });
   const statusServer = await serveStatus({

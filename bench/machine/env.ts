@@ -23,6 +23,13 @@ export function namesFile(): string | undefined {
   return process.env[namesFileVariable];
 }
 
+/** Address and port of the name server that a service is to ask. */
+export const nameServerVariable = 'BENCH_NAME_SERVER';
+
+export function nameServer(): string | undefined {
+  return process.env[nameServerVariable];
+}
+
 /** Where programs are looked for. */
 export function programFolders(): readonly string[] {
   return (process.env['PATH'] ?? '').split(':').filter((folder) => folder !== '');

@@ -1,4 +1,4 @@
-import { readFile, readdir } from 'node:fs/promises';
+import { readFile, readdir, writeFile } from 'node:fs/promises';
 
 /**
  * CPU time a process has used so far, all of its threads together, in ms; NaN where the system does not say. As the
@@ -54,6 +54,11 @@ export async function processMemoryBytes(pid: number): Promise<number> {
 /** The most a process has had resident so far, in bytes; 0 where the system does not say. */
 export async function peakMemoryBytes(pid: number): Promise<number> {
   return (await statusBytes(pid, 'VmHWM')) ?? 0;
+}
+
+/** Lets `peakMemoryBytes` of a process begin anew, where the system can (proc(5), clear_refs). */
+export async function forgetPeakMemory(pid: number): Promise<void> {
+  await writeFile(`/proc/${pid}/clear_refs`, '5').catch(() => undefined);
 }
 
 async function statusBytes(pid: number, field: string): Promise<number | undefined> {

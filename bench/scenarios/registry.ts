@@ -15,6 +15,7 @@ import { many } from './many.ts';
 import { memory } from './memory.ts';
 import { metrics } from './metrics.ts';
 import { micro } from './micro.ts';
+import { neighbours } from './neighbours.ts';
 import { newVisitors } from './new-visitors.ts';
 import { publish } from './publish.ts';
 import { replicated } from './replicated.ts';
@@ -39,6 +40,7 @@ export const scenarios: readonly Scenario[] = [
   newVisitors,
   memory,
   isolation,
+  neighbours,
   actors,
   dedupeMemory,
   experiments,

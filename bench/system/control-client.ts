@@ -10,6 +10,7 @@ type Json = Readonly<Record<string, unknown>>;
 export type ControlAccess = {
   /** Of the account's first source. */
   readonly sourceToken: string;
+  readonly apiKey: string;
   /** One call of the configuration interface; throws on anything but 2xx. */
   call(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: Json): Promise<Json>;
   /** Publishes the draft as a new version, and returns its id; `onSend` is told when the version exists and goes live. */
@@ -30,13 +31,18 @@ export async function startControlClient(
 ): Promise<ControlClient> {
   planes += 1;
   const file = join(stage.folder, `credentials-${planes}.json`);
-  const service = await startControlPlane(stage, natsUrl, databaseUrl, { env: { BOOTSTRAP_FILE: file, ...env } });
+  const service = await startControlPlane(stage, natsUrl, databaseUrl, { env: { ...env, BOOTSTRAP_FILE: file } });
   return { service, ...(await openControl(service.url, file)) };
 }
 
 /** `file` is the control plane's BOOTSTRAP_FILE. */
 export async function openControl(url: string, file: string): Promise<ControlAccess> {
   const { apiKey, sourceToken } = JSON.parse(await readFile(file, 'utf8')) as Readonly<Record<string, string>>;
+  return accessByKey(url, apiKey ?? '', sourceToken);
+}
+
+/** An account whose key is known. */
+export function accessByKey(url: string, apiKey: string, sourceToken = ''): ControlAccess {
   const call: ControlAccess['call'] = async (method, path, body) => {
     const answer = await fetch(`${url}/rest/v1/${path}`, {
       method,
@@ -52,7 +58,8 @@ export async function openControl(url: string, file: string): Promise<ControlAcc
     return JSON.parse(text) as Json;
   };
   return {
-    sourceToken: sourceToken ?? '',
+    sourceToken,
+    apiKey,
     call,
     async publish(onSend) {
       const version = await call('POST', 'versions', { name: 'bench' });

@@ -14,6 +14,8 @@ export type ScenarioContext = {
   readonly rounds: number;
   /** Shrinks what is counted rather than timed; figures are then for a look, not to quote. */
   readonly isQuick: boolean;
+  /** Of neighbours: names of the attacks to run; empty: all of them. */
+  readonly attacks: readonly string[];
   /** Length of a soak, in minutes. */
   readonly minutes: number;
   /** Starts servers and processes, and ends them whatever happens. */

@@ -1,3 +1,4 @@
+import { controlPlane } from './control-plane.ts';
 import { destinations } from './destinations.ts';
 import { gateway } from './gateway.ts';
 import { overview } from './overview.ts';
@@ -5,7 +6,7 @@ import type { Dashboard } from './panel.ts';
 import { workerPool } from './worker-pool.ts';
 
 /** All dashboards. One is a file in this folder and its line here. */
-export const dashboards: readonly Dashboard[] = [overview, gateway, destinations, workerPool];
+export const dashboards: readonly Dashboard[] = [overview, gateway, destinations, workerPool, controlPlane];
 
 /** Every query of a dashboard, with the panel it is of. */
 export function queriesOf({ title, panels }: Dashboard): { readonly panel: string; readonly expr: string }[] {

@@ -176,4 +176,57 @@ export const gateway = dashboard('sluice-gateway', 'Sluice / Gateway', [
       },
     ],
   },
+  {
+    title: 'Limits',
+    panels: [
+      {
+        title: 'Connections',
+        description:
+          'Of clients, idle ones included, by process; what is over GATEWAY_CONNECTIONS_MAX is closed as it comes.',
+        kind: 'timeseries',
+        unit: 'short',
+        queries: [
+          { expr: 'sluice_gateway_connections', legend: '{{instance}}' },
+          {
+            expr: 'sum(increase(sluice_gateway_refused_connections_total[$__rate_interval]))',
+            legend: 'closed as they came',
+          },
+        ],
+      },
+      {
+        title: 'Bodies that arrive, and their limit',
+        description: 'At the limit further bodies are refused with a 503.',
+        kind: 'timeseries',
+        unit: 'bytes',
+        queries: [
+          { expr: 'max(sluice_gateway_body_bytes)', legend: 'arriving' },
+          { expr: 'min(sluice_gateway_body_limit_bytes)', legend: 'limit' },
+        ],
+      },
+      {
+        title: 'Refused before it was known whose they are',
+        description: 'By what there was too much of, of one address or of all: requests under way, bodies, unpacking.',
+        kind: 'timeseries',
+        unit: 'reqps',
+        queries: [
+          {
+            expr: 'sum by (share) (rate(sluice_gateway_refused_requests_total[$__rate_interval]))',
+            legend: '{{share}}',
+          },
+        ],
+      },
+      {
+        title: 'Events over the limit of their source',
+        description: 'Answered 429: more events or bytes a second than one source key may send.',
+        kind: 'timeseries',
+        unit: 'eps',
+        queries: [
+          {
+            expr: 'sum by (source_type) (rate(sluice_gateway_events_total{result="limited"}[$__rate_interval]))',
+            legend: '{{source_type}}',
+          },
+        ],
+      },
+    ],
+  },
 ]);

@@ -157,6 +157,8 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'peers',
     'micro',
     'tune',
+    'neighbours/attacks',
+    'neighbours',
     'scenarios',
     'compare',
     'faults/judge',

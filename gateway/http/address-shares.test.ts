@@ -14,5 +14,5 @@ test('address shares: an address has its part, all have what there is, and what 
   expect([shares.take('a', 5), shares.take('a', 4), shares.take('b', 1)]).toEqual([false, true, false]);
   shares.release('a', 6);
   shares.release('b', 4);
-  expect([shares.total, shares.take('a', 6)]).toEqual([0, true]);
+  expect([shares.total, shares.take('a', 6), shares.refused]).toEqual([0, true, 4]);
 });

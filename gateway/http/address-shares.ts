@@ -4,6 +4,7 @@ export class AddressShares {
   readonly #ofAddressMax: number;
   readonly #used = new Map<string, number>();
   #total = 0;
+  #refused = 0;
 
   /** `ofAddressMax`: what one address may use of `max`. */
   constructor(max: number, ofAddressMax: number) {
@@ -16,10 +17,18 @@ export class AddressShares {
     return this.#total;
   }
 
+  /** How often there was none left, since the start. */
+  get refused(): number {
+    return this.#refused;
+  }
+
   /** Takes so much for an address, or says that there is none left: of its part, or of all. */
   take(address: string, amount: number): boolean {
     const used = (this.#used.get(address) ?? 0) + amount;
-    if (used > this.#ofAddressMax || this.#total + amount > this.max) return false;
+    if (used > this.#ofAddressMax || this.#total + amount > this.max) {
+      this.#refused += 1;
+      return false;
+    }
     this.#used.set(address, used);
     this.#total += amount;
     return true;

@@ -41,6 +41,8 @@ export class Exchange implements FrameWaiter {
 
   /** Whether only the answer's head is asked for. */
   headOnly = false;
+  /** The address among whose requests it counts for as long as it is under way. */
+  countedFor: string | undefined;
   /** What its body weighs, unpacked. */
   bodyBytes = 0;
 

@@ -23,6 +23,7 @@ beforeAll(async () => {
     BODIES_BYTES_MAX: String(8 * 1024 ** 2),
     BODIES_ADDRESS_BYTES_MAX: String(4 * 1024 ** 2),
     GATEWAY_CONNECTIONS_MAX: '1200',
+    GATEWAY_ADDRESS_REQUESTS_MAX: '60',
     TRUSTED_PROXIES: '127.0.0.1',
     RATE_LIMIT_EVENTS_PER_S: '1000000',
   });
@@ -163,6 +164,26 @@ test("clients: bodies that never end may fill their address's share of memory an
   expect((await sendRaw(gateway.port, pieces)).statuses).toEqual([200]);
   for (const socket of sockets) socket.destroy();
   await until('the bodies are forgotten', async () => (await metric('sluice_gateway_body_bytes')) === 0);
+});
+
+test('clients: an address may have so many requests under way, and others have theirs', async () => {
+  const from = (address: string): string => `X-Forwarded-For: ${address}`;
+  const head = rawPost(track, [json, 'Content-Length: 1000', from('198.51.100.3')], '{"token":"');
+  const sockets = Array.from({ length: 60 }, () => {
+    const socket = connect(gateway.port, '127.0.0.1').on('error', () => undefined);
+    socket.write(head);
+    return socket;
+  });
+  await until('the requests are under way', async () => (await metric('sluice_gateway_requests_open')) >= 60);
+  const more = await sendRaw(gateway.port, [post(track, event('more'), from('198.51.100.3'))], 'closed');
+  expect(more.text).toMatch(/429 Too Many Requests[^]*retry-after: 1[^]*of this address/i);
+  expect(await metric('sluice_gateway_refused_requests_total{share="requests"}')).toBe(1);
+  const others = await sendRaw(gateway.port, [post(track, event('others'), from('198.51.100.4'))]);
+  expect(others.statuses).toEqual([200]);
+  for (const socket of sockets) socket.destroy();
+  await until('they are over', async () => (await metric('sluice_gateway_requests_open')) === 0);
+  expect((await sendRaw(gateway.port, [post(track, event('later'), from('198.51.100.3'))])).statuses).toEqual([200]);
+  expect(await isStored('more')).toBe(false);
 });
 
 test('clients: a thousand idle connections do not keep others from being served, and there is a limit', async () => {

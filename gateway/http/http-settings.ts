@@ -25,6 +25,11 @@ export const gatewayHttpEnv = {
     64 * mebibyte,
     { unit: 'bytes', minimum: mebibyte },
   ),
+  GATEWAY_ADDRESS_REQUESTS_MAX: count(
+    'Requests of one address under way at a time, their bodies arriving or waiting for the log; more get a 429, and their connection ends. 0: any number. Behind a proxy that is not in TRUSTED_PROXIES all clients have its address',
+    10_000,
+    { minimum: 0 },
+  ),
   GATEWAY_CONNECTIONS_MAX: count(
     "Connections of clients; more are closed as they come. Below the process's limit of open files, or it ends up without any for the log",
     20_000,

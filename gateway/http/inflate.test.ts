@@ -1,9 +1,10 @@
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
+import { AddressShares } from './address-shares.ts';
 import { Inflater } from './inflate.ts';
 import type { Inflated } from './inflate.ts';
 
-const settings = { bytesMax: 1024 ** 2, ratioMax: 10, inFlightMax: 3, inFlightOfAddressMax: 2 };
+const settings = { bytesMax: 1024 ** 2, ratioMax: 10, inFlight: new AddressShares(3, 2) };
 const body = gzipSync('text');
 
 test('inflate: an address decompresses no more at a time than its part, and others their own', async () => {

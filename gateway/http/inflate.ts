@@ -1,13 +1,12 @@
 import { gunzip } from 'node:zlib';
-import { AddressShares } from './address-shares.ts';
+import type { AddressShares } from './address-shares.ts';
 
 export type InflateSettings = {
   readonly bytesMax: number;
   /** How many times larger than its compressed form a body may be. */
   readonly ratioMax: number;
-  readonly inFlightMax: number;
-  /** Of those, bodies that came from one address. */
-  readonly inFlightOfAddressMax: number;
+  /** Bodies decompressed at a time, one unit each; all routes share it. */
+  readonly inFlight: AddressShares;
 };
 
 export type Inflated =
@@ -21,20 +20,18 @@ const ratioFreeBytes = 64 * 1024;
 /** Decompresses gzip bodies off the main thread, a few at a time, and none beyond its limits. */
 export class Inflater {
   readonly #settings: InflateSettings;
-  readonly #inFlight: AddressShares;
 
   constructor(settings: InflateSettings) {
     this.#settings = settings;
-    this.#inFlight = new AddressShares(settings.inFlightMax, settings.inFlightOfAddressMax);
   }
 
   /** Calls `done` later; false when too many are at it already, of this address or of all. `compressed` must stay as it is meanwhile. */
   inflate(compressed: Buffer, address: string, done: (result: Inflated) => void): boolean {
-    const { bytesMax, ratioMax } = this.#settings;
-    if (!this.#inFlight.take(address, 1)) return false;
+    const { bytesMax, ratioMax, inFlight } = this.#settings;
+    if (!inFlight.take(address, 1)) return false;
     const maxOutputLength = Math.min(bytesMax, Math.max(compressed.length * ratioMax, ratioFreeBytes));
     gunzip(compressed, { maxOutputLength }, (error, body) => {
-      this.#inFlight.release(address, 1);
+      inFlight.release(address, 1);
       done(error === null ? { kind: 'body', body } : { kind: isTooLarge(error) ? 'too_large' : 'malformed' });
     });
     return true;

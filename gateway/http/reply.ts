@@ -77,6 +77,11 @@ export const notFound = jsonReply(404, { success: false, error: 'not found', cod
 export const busy = failure(503, 'too many large bodies at once; try again', { headers: retryAfter });
 export const internalError = failure(500, 'internal error');
 
+export const addressBusy = failure(429, 'too many requests of this address are under way; try again', {
+  headers: retryAfter,
+  close: true,
+});
+
 /** The log did not take the event. */
 export const unavailable = jsonReply(
   503,

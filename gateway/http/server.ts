@@ -4,11 +4,12 @@ import type { BodyBudget } from './incoming-body.ts';
 import { Exchange } from './exchange.ts';
 import type { ExchangeOwner } from './exchange.ts';
 import { IncomingBody } from './incoming-body.ts';
-import { createReply, failure, hostileFraming, notFound } from './reply.ts';
+import { addressBusy, createReply, failure, hostileFraming, notFound } from './reply.ts';
 import type { Reply } from './reply.ts';
 import { drainConnections } from '../../shared/runtime/drain-server.ts';
 import type { DrainOptions, Drainable } from '../../shared/runtime/drain-server.ts';
 import { readHead } from './request-head.ts';
+import type { RequestLimits } from './request-limits.ts';
 import { checkTlsFiles } from './http-settings.ts';
 import type { TlsFiles } from './http-settings.ts';
 import type { UwsModule } from './uws.ts';
@@ -24,6 +25,7 @@ export type ServerOptions = {
   readonly budget: BodyBudget;
   /** Clients' connections at a time. */
   readonly connectionsMax: number;
+  readonly requestLimits: RequestLimits;
   /** Called for every request that ends; route is the index in `routes`, or their number for none of them. */
   onEnded(route: number, code: number, tookMs: number): void;
   /** A failure nobody expected while a request was handled; the request got a 500. */
@@ -150,12 +152,14 @@ class ServerState implements ExchangeOwner {
 
   exchangeEnded(exchange: Exchange, code: number): void {
     this.open -= 1;
+    this.#options.requestLimits.ended(exchange);
     this.#options.onEnded(exchange.route, code, performance.now() - exchange.startedAtMs);
   }
 
   post(response: HttpResponse, request: HttpRequest, route: PostRoute, index: number, named: boolean): void {
     const exchange = this.#begin(response, request, index, route.headers);
-    if (exchange.head.hostile) return refuseHostile(response, exchange);
+    const refusal = this.#refusalOf(exchange);
+    if (refusal !== undefined) return refuseUnread(response, exchange, refusal);
     const parameter = named ? (request.getParameter(0) ?? '') : '';
     const query = named || route.readsQuery ? request.getQuery() : '';
     const body = new IncomingBody(exchange, route, this.#options.budget, parameter, query);
@@ -190,7 +194,8 @@ class ServerState implements ExchangeOwner {
   }
 
   #get(exchange: Exchange, response: HttpResponse, request: HttpRequest, route: GetRoute, named: boolean): void {
-    if (exchange.head.hostile) return refuseHostile(response, exchange);
+    const refusal = this.#refusalOf(exchange);
+    if (refusal !== undefined) return refuseUnread(response, exchange, refusal);
     const parameter = named ? (request.getParameter(0) ?? '') : '';
     const query = request.getQuery();
     response.onAborted(() => exchange.abort());
@@ -199,8 +204,15 @@ class ServerState implements ExchangeOwner {
 
   plain(response: HttpResponse, request: HttpRequest, index: number, reply: Reply): void {
     const exchange = this.#begin(response, request, index);
-    if (exchange.head.hostile) refuseHostile(response, exchange);
-    else exchange.send(reply);
+    const refusal = this.#refusalOf(exchange);
+    if (refusal === undefined) exchange.send(reply);
+    else refuseUnread(response, exchange, refusal);
+  }
+
+  /** The answer to a request of which nothing more is looked at. */
+  #refusalOf(exchange: Exchange): Reply | undefined {
+    if (exchange.head.hostile) return hostileFraming;
+    return this.#options.requestLimits.admit(exchange) ? undefined : addressBusy;
   }
 
   requestFailed(error: unknown): void {
@@ -214,12 +226,12 @@ class ServerState implements ExchangeOwner {
 }
 
 /**
- * Answers later, not now: until then the engine closes the connection when more comes in on it, whereas behind an answer
- * it would go on to read what follows as the next request, the one that was to be smuggled.
+ * Answers later, not now, and ends the connection: until then the engine closes it when more comes in on it, whereas behind
+ * an answer it would go on to read what follows as the next request, the one that was to be smuggled.
  */
-function refuseHostile(response: HttpResponse, exchange: Exchange): void {
+function refuseUnread(response: HttpResponse, exchange: Exchange, refusal: Reply): void {
   response.onAborted(() => exchange.abort());
-  setImmediate(() => exchange.send(hostileFraming));
+  setImmediate(() => exchange.send(refusal));
 }
 
 /** What a page may send: a wildcard would leave out authorization. */

@@ -3,6 +3,7 @@ import { jsonDepthCeiling } from '../../shared/runtime/json-depth.ts';
 import { count } from '../../shared/runtime/variables.ts';
 import type { admissionEnv } from '../ingest/admission.ts';
 import type { webhookEnv } from '../webhook/webhook-settings.ts';
+import { AddressShares } from '../http/address-shares.ts';
 import type { CompatVariables } from './compat/compat-settings.ts';
 import type { RoutesOptions } from './registry.ts';
 
@@ -29,7 +30,10 @@ export const routesEnv = {
     { unit: 'bytes', minimum: 2 },
   ),
   GZIP_RATIO_MAX: count('A compressed body of a batch or a webhook may grow by this factor', 200),
-  GZIP_IN_FLIGHT_MAX: count('Batches, and bodies of webhooks, decompressed at a time', 16),
+  GZIP_IN_FLIGHT_MAX: count(
+    'Bodies decompressed at a time: of batches, webhooks and libraries of other services together',
+    16,
+  ),
   GZIP_ADDRESS_IN_FLIGHT_MAX: count('Of those, bodies of one address, see TRUSTED_PROXIES', 8),
   JSON_DEPTH_MAX: count('How deep arrays and objects of a body, or of one event of a batch, may nest', 64, {
     minimum: 4,
@@ -46,13 +50,18 @@ type RoutesSettings = Pick<RoutesOptions, 'partitions' | 'limits' | 'bodyBytesMa
 export const readEventBytesMax = (env: RoutesVariables, messageBytesMax: number): number =>
   Math.min(env.TRACK_BODY_BYTES_MAX, messageBytesMax - envelopeBytesMax);
 
-export function readRoutesSettings(env: RoutesVariables, partitions: number, messageBytesMax: number): RoutesSettings {
+/** Bodies decompressed at a time, by all routes together. */
+export const createUnpackingShares = (env: RoutesVariables): AddressShares =>
+  new AddressShares(env.GZIP_IN_FLIGHT_MAX, env.GZIP_ADDRESS_IN_FLIGHT_MAX);
+
+export function readRoutesSettings(
+  env: RoutesVariables,
+  partitions: number,
+  messageBytesMax: number,
+  unpacking: AddressShares,
+): RoutesSettings {
   const timeWindow = { pastMsMax: env.TIME_PAST_MS_MAX, aheadMsMax: env.TIME_AHEAD_MS_MAX };
-  const gzip = {
-    ratioMax: env.GZIP_RATIO_MAX,
-    inFlightMax: env.GZIP_IN_FLIGHT_MAX,
-    inFlightOfAddressMax: env.GZIP_ADDRESS_IN_FLIGHT_MAX,
-  };
+  const gzip = { ratioMax: env.GZIP_RATIO_MAX, inFlight: unpacking };
   const limits = { depthMax: env.JSON_DEPTH_MAX, keysMax: env.JSON_KEYS_MAX, timeWindow };
   const bodyBytesMax = readEventBytesMax(env, messageBytesMax);
   return {
@@ -85,8 +94,7 @@ export function readRoutesSettings(env: RoutesVariables, partitions: number, mes
         bytesMax: env.BATCH_BODY_BYTES_MAX,
         // What their libraries send may be a four-hundredth: the size alone bounds it.
         ratioMax: Number.POSITIVE_INFINITY,
-        inFlightMax: env.GZIP_IN_FLIGHT_MAX,
-        inFlightOfAddressMax: env.GZIP_ADDRESS_IN_FLIGHT_MAX,
+        inFlight: unpacking,
       },
     },
   };

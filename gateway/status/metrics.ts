@@ -22,6 +22,11 @@ export const gatewayMetrics = {
     'sluice_gateway_refused_connections_total',
     'Connections closed as they came, because as many as may be were open',
   ),
+  refusedRequests: counter(
+    'sluice_gateway_refused_requests_total',
+    'Requests refused before it was known whose they are, because their address, or all together, had as much under way as may be: requests (429), bodies that arrive (503), unpacking (503)',
+    ['share'],
+  ),
   bodyBytes: gauge('sluice_gateway_body_bytes', 'Bytes of bodies still arriving'),
   bodyBytesLimit: gauge('sluice_gateway_body_limit_bytes', 'Bytes of bodies that may be arriving at a time'),
   events: counter(

@@ -38,7 +38,11 @@ function rig() {
     commitSettings,
     publishTimes,
     gate,
-    budget: new BodyBudget({ bytesMax: 500, bytesOfAddressMax: 500, addressOf: () => '' }),
+    limits: {
+      requests: { refused: 4 },
+      bodies: new BodyBudget({ bytesMax: 500, bytesOfAddressMax: 500, addressOf: () => '' }),
+      unpacking: { refused: 0 },
+    },
     uws: loadUws(),
     server: { open: 3, connections: 5, refusedConnections: 0 },
   });
@@ -54,6 +58,8 @@ test('gateway metrics: what may happen is there with zero before it has', async 
     'sluice_gateway_frames_total{closed_by="linger"} 0',
     'sluice_gateway_publish_duration_seconds_count 0',
     'sluice_gateway_mended_bodies_total 2',
+    'sluice_gateway_refused_requests_total{share="requests"} 4',
+    'sluice_gateway_refused_requests_total{share="unpacking"} 0',
   ]) {
     expect(text).toContain(`${series}\n`);
   }

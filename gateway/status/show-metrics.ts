@@ -8,7 +8,9 @@ import type { Route } from '../http/route.ts';
 import type { FrameOutcome } from '../commit/frame.ts';
 import type { GroupCommit, GroupCommitSettings } from '../commit/group-commit.ts';
 import type { LogGate } from '../commit/log-gate.ts';
+import type { AddressShares } from '../http/address-shares.ts';
 import type { BodyBudget } from '../http/incoming-body.ts';
+import type { RequestLimits } from '../http/request-limits.ts';
 import type { Server } from '../http/server.ts';
 import type { LoadedUws } from '../http/uws.ts';
 import { gatewayMetrics } from './metrics.ts';
@@ -24,7 +26,11 @@ export type MetricsSources = {
   readonly commitSettings: GroupCommitSettings;
   readonly publishTimes: BucketCounts;
   readonly gate: LogGate;
-  readonly budget: BodyBudget;
+  readonly limits: {
+    readonly requests: Pick<RequestLimits, 'refused'>;
+    readonly bodies: Pick<BodyBudget, 'total' | 'max' | 'refused'>;
+    readonly unpacking: Pick<AddressShares, 'refused'>;
+  };
   readonly uws: LoadedUws;
   readonly server: Pick<Server, 'open' | 'connections' | 'refusedConnections'>;
 };
@@ -50,7 +56,7 @@ export function showMetrics(page: MetricsPage, from: MetricsSources): void {
   page.show(gatewayMetrics.engineInfo, (add) => add(1, { package: packageName, version }));
 }
 
-function showRequests(page: MetricsPage, { routes, requests, budget, server }: MetricsSources): void {
+function showRequests(page: MetricsPage, { routes, requests, limits, server }: MetricsSources): void {
   const names = [...routes.map((route) => route.name), 'none'];
   page.show(gatewayMetrics.requests, (add) =>
     requests.forEach(usualCodes, (index, code, count) => add(count, { route: names[index] ?? 'none', code })),
@@ -61,8 +67,11 @@ function showRequests(page: MetricsPage, { routes, requests, budget, server }: M
   page.show(gatewayMetrics.requestsOpen, (add) => add(server.open));
   page.show(gatewayMetrics.connections, (add) => add(server.connections));
   page.show(gatewayMetrics.refusedConnections, (add) => add(server.refusedConnections));
-  page.show(gatewayMetrics.bodyBytes, (add) => add(budget.total));
-  page.show(gatewayMetrics.bodyBytesLimit, (add) => add(budget.max));
+  page.show(gatewayMetrics.refusedRequests, (add) => {
+    for (const [share, { refused }] of Object.entries(limits)) add(refused, { share });
+  });
+  page.show(gatewayMetrics.bodyBytes, (add) => add(limits.bodies.total));
+  page.show(gatewayMetrics.bodyBytesLimit, (add) => add(limits.bodies.max));
 }
 
 function showEvents(page: MetricsPage, { sources, compatCounts }: MetricsSources): void {

@@ -56,3 +56,11 @@ test('token bucket: after the wait it names, it gives', () => {
     }),
   );
 });
+
+test('token bucket: what was used before it was asked for is a debt', () => {
+  const bucket = new TokenBucket(10, 20, 0);
+  expect(bucket.take(0, 0)).toBe(0);
+  bucket.charge(25, 0);
+  expect(bucket.take(0, 0)).toBe(500);
+  expect(bucket.take(0, 500)).toBe(0);
+});

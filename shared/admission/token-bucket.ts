@@ -17,14 +17,24 @@ export class TokenBucket {
 
   /** Takes `events` tokens and returns 0, or takes none and returns how long to wait for them, in ms. */
   take(events: number, nowMs: number): number {
+    this.#fill(nowMs);
+    const needed = events > this.#capacity ? this.#capacity : events;
+    if (this.#tokens < needed) return (needed - this.#tokens) / this.#ratePerMs;
+    this.#tokens -= events;
+    return 0;
+  }
+
+  /** Takes what was used before it was known how much it is: less than there is leaves a debt. */
+  charge(tokens: number, nowMs: number): void {
+    this.#fill(nowMs);
+    this.#tokens -= tokens;
+  }
+
+  #fill(nowMs: number): void {
     // A clock that was set back fills nothing this once, and goes on from there.
     const elapsedMs = nowMs > this.#filledAtMs ? nowMs - this.#filledAtMs : 0;
     const grown = this.#tokens + elapsedMs * this.#ratePerMs;
     this.#tokens = grown > this.#capacity ? this.#capacity : grown;
     this.#filledAtMs = nowMs;
-    const needed = events > this.#capacity ? this.#capacity : events;
-    if (this.#tokens < needed) return (needed - this.#tokens) / this.#ratePerMs;
-    this.#tokens -= events;
-    return 0;
   }
 }

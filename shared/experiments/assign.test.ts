@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { AssignmentDecision, Assignments } from './assign.ts';
 import { assign, personalizeVisitor } from './assign.ts';
 import { allocationBucket } from './bucketing.ts';
+import { OverBudgetError, Work } from '../routing/values/work.ts';
 import { planForTests } from './testing/config-for-tests.ts';
 import type { ExperimentPlan } from './experiment-plan.ts';
 
@@ -240,4 +241,29 @@ test('personalization: a property named like a member of an object is a property
   const properties = Object.fromEntries([['__proto__', 'x']]) as Readonly<Record<string, string>>;
   const plan = planForTests({ id: 'e', type: 'personalization', variants: variants(properties) });
   expect(Object.entries(accumulateProperties(plan, 'v', new Map(), undefined))).toEqual([['__proto__', 'x']]);
+});
+
+test('work: what patterns and rules look at is counted, so that a long page of many experiments is too much for a budget', () => {
+  const queryRules = Array.from({ length: 20 }, () => ({ parameter: 'p', operator: 'contains', value: 'x' }));
+  const urlPatterns = ['/other', '/pricing?**'];
+  const experiments = Array.from({ length: 10 }, (_, index) => ({ id: `e${index}`, urlPatterns, queryRules }));
+  const plan = planForTests(...experiments);
+  const workOf = (url: string): number => {
+    const work = new Work(Number.POSITIVE_INFINITY);
+    personalizeVisitor(plan, 'v', nothing, { url }, work);
+    return work.spent;
+  };
+  const short = 'https://example.com/pricing?p=1';
+  const long = `https://example.com/pricing?${'p=1&'.repeat(2_000)}`;
+  expect(workOf(short)).toBeLessThan(2_000);
+  expect(workOf(long)).toBeGreaterThan(100_000);
+  expect(() => personalizeVisitor(plan, 'v', nothing, { url: long }, new Work(50_000))).toThrow(OverBudgetError);
+  const request = { experimentKey: 'e1', visitorId: 'v', trackImpression: false, context: { url: long } };
+  expect(() => assign(plan, request, nothing, new Work(30_000))).toThrow(OverBudgetError);
+  expect(assign(plan, request, nothing, new Work(1_000_000))).toEqual({ assigned: false, reason: 'notEligible' });
+});
+
+test('work: an account with thousands of experiments costs something on a page that is not told, too', () => {
+  const plan = planForTests(...Array.from({ length: 100 }, (_, index) => ({ id: `e${index}` })));
+  expect(() => personalizeVisitor(plan, 'v', nothing, undefined, new Work(1_000))).toThrow(OverBudgetError);
 });

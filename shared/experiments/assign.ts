@@ -3,6 +3,7 @@ import type { ExperimentVariant } from './experiment-bodies.ts';
 import type { ExperimentPlan, PlannedExperiment } from './experiment-plan.ts';
 import type { Page, PageContext } from './page.ts';
 import { readPage } from './page.ts';
+import type { Work } from '../routing/values/work.ts';
 
 /** Variant ids a visitor was assigned to for good, by experiment id. */
 export type Assignments = ReadonlyMap<string, string>;
@@ -39,13 +40,23 @@ export type AssignmentDecision =
 
 /**
  * Decides a call for an assignment. A first assignment is to be stored whether or not an impression is tracked, since
- * the caller may show the variant either way.
+ * the caller may show the variant either way. Throws OverBudgetError where `work` does not allow for looking at the page.
  */
-export function assign(plan: ExperimentPlan, request: AssignmentRequest, assignments: Assignments): AssignmentDecision {
+export function assign(
+  plan: ExperimentPlan,
+  request: AssignmentRequest,
+  assignments: Assignments,
+  work?: Work,
+): AssignmentDecision {
   const { visitorId, trackImpression } = request;
   const experiment = plan.byKey.get(request.experimentKey);
   if (experiment === undefined) return { assigned: false, reason: 'unknown' };
-  const placement = placeVisitor(experiment, visitorId, assignments.get(experiment.id), readPage(request.context));
+  const placement = placeVisitor(
+    experiment,
+    visitorId,
+    assignments.get(experiment.id),
+    readPage(request.context, work),
+  );
   if (!placement.assigned) return placement;
   const { variant, origin } = placement;
   const store = origin === 'new' ? { experimentId: experiment.id, variantId: variant.id } : undefined;
@@ -63,6 +74,7 @@ function placeVisitor(
   page: Page,
 ): Placement {
   const { id, status, rollout } = experiment;
+  page.work?.spend(unitsOfPlacement + visitorId.length);
   if (status === 'Completed' && rollout === undefined) return { assigned: false, reason: 'completed' };
   if (!experiment.isEligible(page)) return { assigned: false, reason: 'notEligible' };
   if (rollout !== undefined) return { assigned: true, variant: rollout, origin: 'rollout' };
@@ -77,6 +89,9 @@ function placeVisitor(
   return { assigned: true, variant, origin: 'new' };
 }
 
+/** What it takes to place a visitor where nothing is asked of the page, beside the hashing of its id. */
+const unitsOfPlacement = 50;
+
 /** A variant that counts for a visitor. */
 type PersonalizedBy = { readonly experiment: PlannedExperiment; readonly variant: ExperimentVariant };
 
@@ -89,15 +104,16 @@ export type Personalization = {
 /**
  * The visitor's variants and their properties: of running personalizations, which are always on, of assignments made
  * before, and of variants rolled out to everybody. It makes no assignment. A test wins over a personalization, then the
- * greater id.
+ * greater id. Throws as `assign` does.
  */
 export function personalizeVisitor(
   plan: ExperimentPlan,
   visitorId: string,
   assignments: Assignments,
   context: PageContext | undefined,
+  work?: Work,
 ): Personalization {
-  const page = readPage(context);
+  const page = readPage(context, work);
   const by = plan.inOrder.flatMap((experiment): PersonalizedBy[] => {
     const placement = placeVisitor(experiment, visitorId, assignments.get(experiment.id), page);
     if (!placement.assigned) return [];

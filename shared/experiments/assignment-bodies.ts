@@ -75,12 +75,12 @@ type ServedExperiments = {
 };
 
 const failures: Readonly<Record<number, string>> = {
-  400: 'The body is not JSON, lacks a field, or has one of the wrong type.',
+  400: "The body is not JSON, lacks a field, has one of the wrong type, or tells of a page that the account's experiments would take too long to look at.",
   401: 'The token is no token of a published version.',
   403: 'The page is not one of the whitelistDomains of the experiment settings or, with a source key, the page or the address is not one of those the source lists.',
   413: 'The body is larger than 64 KiB.',
   415: 'The body is neither application/json nor text/plain.',
-  429: 'More visitors, first assignments or impressions of the account a second than it may have; try again after Retry-After seconds.',
+  429: 'More visitors, first assignments, impressions or work of the account a second than it may have; try again after Retry-After seconds.',
   503: 'Experiments cannot be served now; try again after Retry-After seconds.',
 };
 

@@ -161,7 +161,7 @@ function tryCompileEligibility(...rules: Parameters<typeof compileEligibility>):
   }
 }
 
-/** Says whether an experiment may run on a page. */
+/** Says whether an experiment may run on a page. Throws OverBudgetError where the page's work does not allow for it. */
 type Eligibility = (page: Page) => boolean;
 
 /**
@@ -175,7 +175,15 @@ export function compileEligibility(urlPatterns: readonly string[], queryRules: r
     parameter: rule.parameter,
     holds: compileQueryRule(rule, `queryRules[${String(index)}]`),
   }));
-  return ({ address, parameters }) =>
-    (address === undefined || patterns.length === 0 || patterns.some((matches) => matches(address))) &&
-    (parameters === undefined || rules.every(({ parameter, holds }) => holds(parameters.get(parameter) ?? [])));
+  return ({ address, parameters, work }) => {
+    const isPlace =
+      address === undefined || patterns.length === 0 || patterns.some((matches) => matches(address, work));
+    if (!isPlace) return false;
+    if (parameters === undefined) return true;
+    return rules.every(({ parameter, holds }) => {
+      const values = parameters.get(parameter) ?? [];
+      work?.spend(values.reduce((units, value) => units + 1 + value.length, 1));
+      return holds(values);
+    });
+  };
 }

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
+import type { Work } from '../routing/values/work.ts';
 
 /** What a caller tells of the page its visitor sees. */
 export const pageContext = Type.Object({
@@ -26,20 +27,29 @@ export type Page = {
   readonly address: PageAddress | undefined;
   /** Values of each query parameter, in order. */
   readonly parameters: ReadonlyMap<string, readonly string[]> | undefined;
+  /** What looking at it is counted in; undefined: it is not counted. */
+  readonly work?: Work | undefined;
 };
 
 /** The page of a caller that tells nothing: every experiment may run on it. */
 export const anyPage: Page = { address: undefined, parameters: undefined };
 
-/** Reads a context once, for any number of experiments. The context's search wins over the query of its url. */
-export function readPage(context: PageContext | undefined): Page {
+/** To take a character of an address apart costs as much as to compare several. */
+const unitsOfCharacterRead = 4;
+
+/**
+ * Reads a context once, for any number of experiments. The context's search wins over the query of its url. Throws
+ * OverBudgetError where `work` does not allow for its length.
+ */
+export function readPage(context: PageContext | undefined, work?: Work): Page {
   const url = context?.url ?? '';
   const search = context?.search ?? undefined;
-  if (url === '' && search === undefined) return anyPage;
+  if (url === '' && search === undefined) return { ...anyPage, work };
+  work?.spend(unitsOfCharacterRead * (url.length + (search?.length ?? 0)));
   const address = url === '' ? undefined : readAddress(url);
   // A caller without a query of its own may send an empty search beside a url that has one.
   const query = search === undefined || search === '' ? (address?.query ?? '') : search;
-  return { address, parameters: readParameters(query) };
+  return { address, parameters: readParameters(query), work };
 }
 
 /** Percent-decodes what can be decoded; `%2F` and the other separators stay as they are. */

@@ -1,12 +1,13 @@
 import { domainToASCII } from 'node:url';
 import { RE2JS } from 're2js';
 import { PlanError } from '../routing/values/plan-error.ts';
+import type { Work } from '../routing/values/work.ts';
 import { createSearchAutomaton } from '../routing/values/search-automaton.ts';
 import { decodePath } from './page.ts';
 import type { PageAddress } from './page.ts';
 
-/** Says whether a page is one the pattern means. */
-export type UrlPattern = (address: PageAddress) => boolean;
+/** Says whether a page is one the pattern means. Throws OverBudgetError where `work` does not allow for looking at it. */
+export type UrlPattern = (address: PageAddress, work?: Work) => boolean;
 
 /**
  * Compiles a URL pattern. `*` stands for any characters within a segment, `**` for any characters at all; either may
@@ -30,11 +31,14 @@ export function compileUrlPattern(pattern: string, field: string): UrlPattern {
   const expression = RE2JS.compile(`^(?s:${translate(normalize(pattern, scope, withQuery))})$`);
   const automaton = createSearchAutomaton(expression);
   if (automaton === undefined) throw new PlanError(field, 'has too many stars');
-  const matches = (subject: string): boolean => automaton(subject, subject.length);
-  if (withQuery) return (address) => matches(subjectOf(address, scope) + address.query);
-  return (address) => {
+  const matches = (subject: string, work: Work | undefined): boolean => {
+    work?.spend(1 + subject.length);
+    return automaton(subject, subject.length);
+  };
+  if (withQuery) return (address, work) => matches(subjectOf(address, scope) + address.query, work);
+  return (address, work) => {
     const subject = subjectOf(address, scope);
-    return matches(subject) || (subject.endsWith('/') && matches(subject.slice(0, -1)));
+    return matches(subject, work) || (subject.endsWith('/') && matches(subject.slice(0, -1), work));
   };
 }
 

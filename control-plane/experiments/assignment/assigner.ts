@@ -24,10 +24,10 @@ export type Assigner = {
   /**
    * The visitor's variant, stored before it is told while the account has room, and its impression in the log; undefined
    * when the visitor is not in the experiment. Throws PublishError when the impression could not be stored, a 429 where
-   * the account has spent what it may, and TooManyWaitingError.
+   * the account has spent what it may, a 400 where the page takes too much work, and TooManyWaitingError.
    */
   assign(opened: OpenedPlan, request: AssignmentRequest): Promise<Assigned | undefined>;
-  /** The visitor's variants and their properties. Writes nothing. Throws the last two of those. */
+  /** The visitor's variants and their properties. Writes nothing. Throws the last three of those. */
   personalize(opened: OpenedPlan, visitorId: string, context: PageContext | undefined): Promise<Personalized>;
 };
 
@@ -39,7 +39,7 @@ export type Personalized = Personalization & {
 export type AssignerOptions = {
   readonly pool: Pool;
   readonly impressions: ImpressionLog;
-  readonly limits: Pick<ExperimentLimits, 'spend'>;
+  readonly limits: Pick<ExperimentLimits, 'spend' | 'look'>;
   readonly shares: Pick<AssignmentShares, 'hasRoom' | 'noteStored'>;
   /** Visitors that wait to be read, and as many that wait to be stored. */
   readonly waitingMax: number;
@@ -64,11 +64,13 @@ export function createAssigner(options: AssignerOptions): Assigner {
     const { accountId } = plan;
     const { visitorId } = request;
     const key = `${accountId}\n${visitorId}`;
+    const decideBy = (assignments: Assignments): AssignmentDecision =>
+      limits.look(accountId, now().getTime(), (work) => assign(plan, request, assignments, work));
     const remember = (assignments: Assignments): AssignmentDecision => {
       if (assignments.size > 0) cache.set(key, assignments);
-      return assign(plan, request, assignments);
+      return decideBy(assignments);
     };
-    const atOnce = assign(plan, request, cache.get(key) ?? none);
+    const atOnce = decideBy(cache.get(key) ?? none);
     if (!dependsOnStored(atOnce)) return atOnce;
     limits.spend('lookups', accountId, now().getTime());
     const found = await read({ accountId, visitorId });
@@ -108,7 +110,11 @@ export function createAssigner(options: AssignerOptions): Assigner {
       limits.spend('lookups', plan.accountId, now().getTime());
       // Past the cache: what another process assigned a moment ago belongs to the answer.
       const { erased: gone, assignments, assignedAt } = await read({ accountId: plan.accountId, visitorId });
-      return gone ? nothing : { ...personalizeVisitor(plan, visitorId, assignments, context), assignedAt };
+      if (gone) return nothing;
+      const found = limits.look(plan.accountId, now().getTime(), (work) =>
+        personalizeVisitor(plan, visitorId, assignments, context, work),
+      );
+      return { ...found, assignedAt };
     },
   };
 }

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
 import { createExperimentLimits } from './experiment-limits.ts';
 
+const rates = { lookups: 2, assignments: 1, impressions: 5, work: 1_000, pageWorkMax: 1_500 };
+
 test('experiment limits: an account that has spent its share is refused alone, and has more a second later', () => {
-  const limits = createExperimentLimits({ lookups: 2, assignments: 1, impressions: 5 });
+  const limits = createExperimentLimits(rates);
   const spendAll = (accountId: string, nowMs: number): number => {
     let spent = 0;
     try {
@@ -18,5 +20,34 @@ test('experiment limits: an account that has spent its share is refused alone, a
   expect([spendAll('a', 0), spendAll('a', 0), spendAll('b', 0)]).toEqual([4, 0, 4]);
   expect(() => limits.spend('assignments', 'a', 0)).not.toThrow();
   expect(spendAll('a', 1_000)).toBe(2);
-  expect(limits.refused).toEqual({ lookups: 4, assignments: 0, impressions: 0 });
+  expect(limits.refused).toEqual({ lookups: 4, assignments: 0, impressions: 0, work: 0, page: 0 });
+});
+
+test('experiment limits: a page that alone takes too much is refused, and what was spent on it is paid by its account', () => {
+  const limits = createExperimentLimits(rates);
+  const look = (accountId: string, units: number, nowMs: number): string =>
+    limits.look(accountId, nowMs, (work) => {
+      work.spend(units);
+      return 'seen';
+    });
+  expect(look('a', 1_500, 0)).toBe('seen');
+  expect(() => look('a', 1_501, 0)).toThrow(
+    expect.objectContaining({ status: 400, message: expect.stringContaining('1500 units') }),
+  );
+  // 2,000 at once, and 1,000 a second: 3,001 are paid a second and a bit later.
+  expect(() => look('a', 1, 1_000)).toThrow(
+    expect.objectContaining({ status: 429, message: expect.stringContaining('work of experiments, 1000 a second') }),
+  );
+  expect(look('b', 1, 1_000)).toBe('seen');
+  expect(look('a', 1, 1_002)).toBe('seen');
+  expect(limits.refused).toMatchObject({ work: 1, page: 1 });
+});
+
+test('experiment limits: a failure of the look itself goes through as it is', () => {
+  const failure = new Error('a bug');
+  const look = () =>
+    createExperimentLimits(rates).look('a', 0, () => {
+      throw failure;
+    });
+  expect(look).toThrow(failure);
 });

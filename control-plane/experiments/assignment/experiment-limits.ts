@@ -2,39 +2,68 @@ import type { Static, TObject } from 'typebox';
 import { LRUCache } from 'lru-cache';
 import { TokenBucket } from '../../../shared/admission/token-bucket.ts';
 import { count } from '../../../shared/runtime/variables.ts';
-import { tooMany } from '../../api/api-error.ts';
+import { OverBudgetError, Work } from '../../../shared/routing/values/work.ts';
+import { badRequest, tooMany } from '../../api/api-error.ts';
 
 /**
  * What visitors of one account may cost: whoever knows a token, which stands in every page, can make up any number of
- * them. `lookups` read the database, `assignments` write a row, `impressions` an event.
+ * them. `lookups` read the database, `assignments` write a row, `impressions` an event; `work` is what looking at their
+ * pages takes, in units of `Work`.
  */
-export const experimentCosts = ['lookups', 'assignments', 'impressions'] as const;
+export const experimentCosts = ['lookups', 'assignments', 'impressions', 'work'] as const;
 export type ExperimentCost = (typeof experimentCosts)[number];
 
 export type ExperimentLimits = {
   /** Throws a 429 where the account has spent what it may of this a second. */
-  spend(cost: ExperimentCost, accountId: string, nowMs: number): void;
-  /** Refused since the start. */
-  readonly refused: Readonly<Record<ExperimentCost, number>>;
+  spend(cost: Exclude<ExperimentCost, 'work'>, accountId: string, nowMs: number): void;
+  /**
+   * Looks at the page of a request and charges its account with the work. Throws a 429 where the account has spent what
+   * it may a second, and a 400 where this page alone takes more than one may.
+   */
+  look<Found>(accountId: string, nowMs: number, look: (work: Work) => Found): Found;
+  /** Refused since the start; `page`: for the work of one page. */
+  readonly refused: Readonly<Record<ExperimentCost | 'page', number>>;
 };
+
+/** What one account may spend a second, and `pageWorkMax` of that on one page. */
+export type ExperimentRates = Readonly<Record<ExperimentCost, number>> & { readonly pageWorkMax: number };
 
 const accountsRemembered = 10_000;
 /** How many seconds of a rate may be spent at once. */
 const burstS = 2;
 
-/** `perS`: what one account may spend a second. */
-export function createExperimentLimits(perS: Readonly<Record<ExperimentCost, number>>): ExperimentLimits {
+export function createExperimentLimits(rates: ExperimentRates): ExperimentLimits {
   const buckets = new LRUCache<string, TokenBucket>({ max: accountsRemembered * experimentCosts.length });
-  const refused = { lookups: 0, assignments: 0, impressions: 0 };
+  const refused = { lookups: 0, assignments: 0, impressions: 0, work: 0, page: 0 };
+  const bucketOf = (cost: ExperimentCost, accountId: string, nowMs: number): TokenBucket => {
+    const key = `${cost} ${accountId}`;
+    let bucket = buckets.get(key);
+    if (bucket === undefined) buckets.set(key, (bucket = new TokenBucket(rates[cost], rates[cost] * burstS, nowMs)));
+    return bucket;
+  };
+  const refuse = (cost: ExperimentCost): Error => {
+    refused[cost] += 1;
+    return tooMany(`the account has spent its ${cost} of experiments, ${rates[cost]} a second`);
+  };
   return {
     refused,
     spend(cost, accountId, nowMs) {
-      const key = `${cost} ${accountId}`;
-      let bucket = buckets.get(key);
-      if (bucket === undefined) buckets.set(key, (bucket = new TokenBucket(perS[cost], perS[cost] * burstS, nowMs)));
-      if (bucket.take(1, nowMs) === 0) return;
-      refused[cost] += 1;
-      throw tooMany(`the account has spent its ${cost} of experiments, ${perS[cost]} a second`);
+      if (bucketOf(cost, accountId, nowMs).take(1, nowMs) > 0) throw refuse(cost);
+    },
+    look(accountId, nowMs, look) {
+      const bucket = bucketOf('work', accountId, nowMs);
+      // What a page takes is known when it was looked at: who is in debt waits.
+      if (bucket.take(0, nowMs) > 0) throw refuse('work');
+      const work = new Work(rates.pageWorkMax);
+      try {
+        return look(work);
+      } catch (error) {
+        if (!(error instanceof OverBudgetError)) throw error;
+        refused.page += 1;
+        throw badRequest(`the page takes more than the ${rates.pageWorkMax} units of work that a page may take`);
+      } finally {
+        bucket.charge(work.spent, nowMs);
+      }
     },
   };
 }
@@ -46,6 +75,16 @@ export const experimentLimitsEnv = {
   ),
   EXPERIMENT_ASSIGNMENTS_PER_S: count('First assignments of one account a second; more get a 429', 1_000),
   EXPERIMENT_IMPRESSIONS_PER_S: count('Impressions of one account a second; more get a 429', 20_000),
+  EXPERIMENT_PAGE_WORK_MAX: count(
+    'What the experiments of an account may cost of the page of one request, in characters looked at, each some nanoseconds; a request that takes more gets a 400',
+    2_000_000,
+    { minimum: 100_000 },
+  ),
+  EXPERIMENT_WORK_PER_S: count(
+    'What they may cost of all pages of one account a second, in the same unit; past this its requests get a 429',
+    20_000_000,
+    { minimum: 100_000 },
+  ),
   EXPERIMENT_ASSIGNMENTS_MAX: count(
     'Assignments stored of one account. Beyond, a visitor is told the variant that the algorithm gives, and it is not stored',
     10_000_000,
@@ -56,12 +95,12 @@ export const experimentLimitsEnv = {
   ),
 };
 
-export function readExperimentRates(
-  env: Static<TObject<typeof experimentLimitsEnv>>,
-): Readonly<Record<ExperimentCost, number>> {
+export function readExperimentRates(env: Static<TObject<typeof experimentLimitsEnv>>): ExperimentRates {
   return {
     lookups: env.EXPERIMENT_LOOKUPS_PER_S,
     assignments: env.EXPERIMENT_ASSIGNMENTS_PER_S,
     impressions: env.EXPERIMENT_IMPRESSIONS_PER_S,
+    work: env.EXPERIMENT_WORK_PER_S,
+    pageWorkMax: env.EXPERIMENT_PAGE_WORK_MAX,
   };
 }

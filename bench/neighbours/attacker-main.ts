@@ -1,0 +1,17 @@
+import { attacks } from './attacks/registry.ts';
+import type { Facts, Tally, Target } from './attacks/attack.ts';
+
+export type AttackerOrder = { readonly attack: string; readonly target: Target; readonly facts: Facts };
+export type AttackerMessage = { readonly kind: 'begun' } | { readonly kind: 'ended'; readonly tally: Tally };
+
+const tell = (message: AttackerMessage): void => void process.send?.(message);
+
+process.once('message', (order: AttackerOrder) => {
+  const attack = attacks.find(({ name }) => name === order.attack);
+  if (attack === undefined) throw new Error(`there is no attack '${order.attack}'`);
+  const tally: Tally = { acceptedBytes: 0, answers: {} };
+  const ending = new AbortController();
+  process.once('message', () => ending.abort());
+  tell({ kind: 'begun' });
+  void attack.run({ ...order, tally, signal: ending.signal }).then(() => tell({ kind: 'ended', tally }));
+});

@@ -1,0 +1,37 @@
+import { constants, setPriority } from 'node:os';
+import type { Stage } from '../system/stage.ts';
+import type { Tally } from './attacks/attack.ts';
+import type { AttackerMessage, AttackerOrder } from './attacker-main.ts';
+
+export type Attacker = {
+  /** Ends the attack, and says what it came to. */
+  stop(): Promise<Tally>;
+};
+
+const endDeadlineMs = 60_000;
+
+/**
+ * Attacks from a process of its own. It gets the processor last: an attacker brings machines of its own, and what is
+ * measured is what the attack costs the services.
+ */
+export async function startAttacker(stage: Stage, order: AttackerOrder): Promise<Attacker> {
+  const child = await stage.startChild({ name: 'attacker', entry: 'bench/neighbours/attacker-main' });
+  setPriority(child.pid, constants.priority.PRIORITY_LOW);
+  const begun = child.nextMessage();
+  child.send(order);
+  await begun;
+  return {
+    async stop() {
+      const ended = child.nextMessage() as Promise<AttackerMessage>;
+      child.send('stop');
+      const tooLate = new Promise<never>((_resolve, reject) => {
+        setTimeout(() => reject(new Error(`the attack ${order.attack} did not end`)), endDeadlineMs).unref();
+      });
+      const message = await Promise.race([ended, tooLate]);
+      await child.stop();
+      if (message.kind !== 'ended')
+        throw new Error(`the attack ${order.attack} said ${message.kind} when it was to end`);
+      return message.tally;
+    },
+  };
+}

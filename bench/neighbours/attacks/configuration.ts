@@ -1,0 +1,125 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import type { Dispatcher } from 'undici';
+import { addDestination } from './attack.ts';
+import type { Attack, Strike } from './attack.ts';
+import { createSend, runId, strikeAtOnce, strikeAtRate } from './strike-loops.ts';
+import type { Send } from './strike-loops.ts';
+
+const editsAtOnce = 100;
+const heldMs = 4_000;
+const publishesAtOnce = 4;
+const domains = 400;
+const largeSources = 20;
+const replaysAtOnce = 8;
+const eventsToReplay = 1_000;
+
+/** Edits of one account that all wait for its lock, which something slow holds. */
+export const lockedEdits: Attack = {
+  name: 'locked-edits',
+  summary: `${editsAtOnce} edits at a time of an account whose lock is held for seconds`,
+  prepare: () => Promise.resolve({}),
+  async run(strike) {
+    const { target, signal } = strike;
+    const holder = new pg.Client({ connectionString: target.databaseUrl });
+    await holder.connect();
+    const call = asKey(strike, editsAtOnce);
+    const holding = (async () => {
+      while (!signal.aborted) {
+        await holder.query('begin');
+        await holder.query('select 1 from accounts where id = $1 for update', [target.accountId]);
+        await pause(heldMs, undefined, { signal }).catch(() => undefined);
+        await holder.query('rollback');
+        await pause(10);
+      }
+    })();
+    await strikeAtOnce(signal, editsAtOnce, (lane) =>
+      lane % 2 === 0 ? call('POST', 'sources', { type: 'NodejsApi' }) : call('GET', 'sources'),
+    );
+    await holding;
+    await holder.end();
+  },
+};
+
+/** A large configuration that is published, and its keys changed, again and again. */
+export const publishStorm: Attack = {
+  name: 'publish-storm',
+  summary: `${publishesAtOnce} publishes at a time of a configuration of half a megabyte, and keys that rotate`,
+  async prepare({ control }) {
+    const ids: string[] = [];
+    for (let index = 0; index < largeSources; index += 1) {
+      const whitelistDomains = Array.from({ length: domains }, (_, each) => `${'x'.repeat(50)}${each}.example.com`);
+      const { id } = await control.call('POST', 'sources', { type: 'NodejsApi', name: `Large ${index}` });
+      await control.call('PATCH', `sources/${String(id)}`, { whitelistDomains });
+      ids.push(String(id));
+    }
+    return { source: ids[0] ?? '' };
+  },
+  async run(strike) {
+    const { facts, signal } = strike;
+    const call = asKey(strike, publishesAtOnce);
+    const source = `sources/${facts['source'] ?? ''}`;
+    let edits = 0;
+    await strikeAtOnce(signal, publishesAtOnce, async (lane) => {
+      if (lane === 0) return call('POST', `${source}/tokens/rotate`);
+      edits += 1;
+      await call('PATCH', source, { name: `Large ${edits}` });
+      return call('POST', 'versions', { publish: true, force: true });
+    });
+  },
+};
+
+/** Replays that are asked for and given up at once. */
+export const replays: Attack = {
+  name: 'replays',
+  summary: `${replaysAtOnce} replays of the log at a time, started and cancelled`,
+  async prepare(ground) {
+    return { destination: await addDestination(ground, ground.sinkUrl('attacked/1')) };
+  },
+  async run(strike) {
+    const { target, facts, signal } = strike;
+    const send = createSend(strike, 4);
+    const events = Array.from({ length: eventsToReplay }, (_, row) => ({
+      event: 'Replayed',
+      distinctId: `${runId}-${row}`,
+      userId: `visitor-${row % 100}`,
+    }));
+    await send({ url: `${target.gatewayUrl}/api/v1/batch`, body: JSON.stringify({ token: target.token, events }) });
+    const call = asKey(strike, replaysAtOnce);
+    const path = `destinations/${facts['destination'] ?? ''}`;
+    await strikeAtOnce(signal, replaysAtOnce, async (lane) => {
+      const from = new Date(Date.now() - 60_000 - lane * 1_000).toISOString();
+      const { text } = await call('POST', `${path}/replay`, { what: 'log', from, to: new Date().toISOString() });
+      const id = /"id":"([^"]+)"/.exec(text)?.[1];
+      if (id !== undefined) await call('POST', `${path}/replays/${id}/cancel`);
+    });
+  },
+};
+
+/** Keys that nobody has, each of which is looked up. */
+export const keyGuesses: Attack = {
+  name: 'key-guesses',
+  summary: '500 requests a second with API keys that are made up',
+  prepare: () => Promise.resolve({}),
+  async run(strike) {
+    const send = createSend(strike, 100);
+    const headers = { authorization: `Bearer slk_AAAAAAAAAAAA_${'B'.repeat(43)}` };
+    await strikeAtRate(strike.signal, { perS: 500, atOnceMax: 200 }, () =>
+      send({ method: 'GET', url: `${strike.target.controlUrl}/rest/v1/sources`, headers }),
+    );
+  },
+};
+
+type Call = (method: Dispatcher.HttpMethod, path: string, body?: object) => ReturnType<Send>;
+
+function asKey(strike: Strike, connections: number): Call {
+  const send = createSend(strike, connections);
+  const { controlUrl, apiKey } = strike.target;
+  return (method, path, body) =>
+    send({
+      method,
+      url: `${controlUrl}/rest/v1/${path}`,
+      headers: { authorization: `Bearer ${apiKey}` },
+      ...(method === 'GET' ? {} : { body: JSON.stringify(body ?? {}) }),
+    });
+}

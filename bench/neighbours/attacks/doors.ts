@@ -1,0 +1,78 @@
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import type { Attack, Strike } from './attack.ts';
+import { attackerAddress, createSend, strikeAtRate } from './strike-loops.ts';
+
+const bombsPerS = 50;
+const bombBytes = 5 * 1024 ** 2;
+const uploads = 400;
+const uploadChunkBytes = 24 * 1024;
+const idleConnections = 2_000;
+
+/** Bodies of a few kilobytes that become megabytes, of nobody who is known. */
+export const gzipBombs: Attack = {
+  name: 'gzip-bombs',
+  summary: `${bombsPerS} bodies a second without a known key that are a hundredth of what they unpack to, 5 MiB`,
+  prepare: () => Promise.resolve({}),
+  async run(strike) {
+    const send = createSend(strike, 32);
+    // Varied enough for its size to stay within the ratio that is accepted.
+    const filler = Array.from({ length: bombBytes / 110 }, (_, row) => `{"event":"${'x'.repeat(80)}${row}"}`).join(',');
+    const body = gzipSync(`{"token":"src_live_nobody","events":[${filler.slice(0, bombBytes - 100)}]}`, { level: 9 });
+    await strikeAtRate(strike.signal, { perS: bombsPerS, atOnceMax: 64 }, () =>
+      send({ url: `${strike.target.gatewayUrl}/api/v1/batch`, headers: { 'content-encoding': 'gzip' }, body }),
+    );
+  },
+};
+
+/** Bodies that arrive as slowly as the engine lets them. */
+export const slowUploads: Attack = {
+  name: 'slow-uploads',
+  summary: `${uploads} bodies at a time that take minutes to arrive`,
+  prepare: () => Promise.resolve({}),
+  run: (strike) =>
+    keepOpen(strike, uploads, async (socket) => {
+      socket.write(
+        'POST /api/v1/batch HTTP/1.1\r\nHost: gateway\r\nContent-Type: application/json\r\nContent-Length: 5000000\r\n\r\n{"token":"',
+      );
+      while (!socket.destroyed && !strike.signal.aborted) {
+        socket.write('x'.repeat(uploadChunkBytes));
+        await pause(1_000);
+      }
+    }),
+};
+
+/** Connections on which nothing is ever asked. */
+export const idleClients: Attack = {
+  name: 'idle-connections',
+  summary: `${idleConnections} connections that ask nothing, opened anew as they are closed`,
+  prepare: () => Promise.resolve({}),
+  run: (strike) =>
+    keepOpen(strike, idleConnections, async (socket) => {
+      while (!socket.destroyed && !strike.signal.aborted) await pause(200);
+    }),
+};
+
+/** Keeps so many connections, each used as it is told to until it ends. */
+async function keepOpen(
+  { target, signal, tally }: Strike,
+  connections: number,
+  use: (socket: Socket) => Promise<void>,
+): Promise<void> {
+  const { hostname, port } = new URL(target.gatewayUrl);
+  const lane = async (): Promise<void> => {
+    while (!signal.aborted) {
+      const socket = connect({ host: hostname, port: Number(port), localAddress: attackerAddress });
+      socket.on('error', () => undefined);
+      // Whatever it is answered: it is read, and does not matter.
+      socket.on('data', () => socket.destroy());
+      tally.answers['opened'] = (tally.answers['opened'] ?? 0) + 1;
+      await use(socket);
+      socket.destroy();
+      await pause(50);
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, lane));
+}

@@ -1,0 +1,26 @@
+import type { Attack } from './attack.ts';
+import { alternatingEndpoint, deadDestinations, hangingNames } from './bad-destinations.ts';
+import { keyGuesses, lockedEdits, publishStorm, replays } from './configuration.ts';
+import { gzipBombs, idleClients, slowUploads } from './doors.ts';
+import { expensiveRules } from './expensive-rules.ts';
+import { experimentQueries } from './experiment-queries.ts';
+import { heavyVisitor } from './heavy-visitor.ts';
+import { merges } from './merges.ts';
+
+/** Every attack, in the order in which they are run. */
+export const attacks: readonly Attack[] = [
+  heavyVisitor,
+  merges,
+  alternatingEndpoint,
+  deadDestinations,
+  hangingNames,
+  expensiveRules,
+  experimentQueries,
+  lockedEdits,
+  publishStorm,
+  keyGuesses,
+  replays,
+  gzipBombs,
+  slowUploads,
+  idleClients,
+];

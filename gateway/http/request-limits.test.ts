@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import type { Exchange } from './exchange.ts';
+import { RequestLimits } from './request-limits.ts';
+
+const exchangeFrom = (forwardedFor: string): Exchange => ({ head: { forwardedFor } }) as Exchange;
+const addressOf = ({ head }: Exchange): string => head.forwardedFor;
+
+test('request limits: an address has so many under way, and one that was refused gives nothing back', () => {
+  const limits = new RequestLimits({ ofAddressMax: 2, addressOf });
+  const [first, second, third] = ['a', 'a', 'a'].map(exchangeFrom);
+  if (first === undefined || second === undefined || third === undefined) throw new Error('no requests');
+  expect([first, second, third].map((exchange) => limits.admit(exchange))).toEqual([true, true, false]);
+  expect(limits.admit(exchangeFrom('b'))).toBe(true);
+  limits.ended(third);
+  expect(limits.admit(exchangeFrom('a'))).toBe(false);
+  limits.ended(first);
+  expect(limits.admit(exchangeFrom('a'))).toBe(true);
+  expect(limits.refused).toBe(2);
+});
+
+test('request limits: 0 bounds nothing, and asks for no address', () => {
+  const limits = new RequestLimits({
+    ofAddressMax: 0,
+    addressOf: () => {
+      throw new Error('asked');
+    },
+  });
+  const exchange = exchangeFrom('a');
+  expect(limits.admit(exchange)).toBe(true);
+  limits.ended(exchange);
+  expect(limits.refused).toBe(0);
+});

@@ -1,0 +1,39 @@
+import { AddressShares } from './address-shares.ts';
+import type { Exchange } from './exchange.ts';
+
+export type RequestLimitsOptions = {
+  /** Requests of one address under way at a time; 0: any number. */
+  readonly ofAddressMax: number;
+  addressOf(exchange: Exchange): string;
+};
+
+/** Bounds the requests one client address has under way: their bodies arrive, or they wait for the log. */
+export class RequestLimits {
+  readonly #shares: AddressShares | undefined;
+  readonly #options: RequestLimitsOptions;
+
+  constructor(options: RequestLimitsOptions) {
+    this.#options = options;
+    this.#shares =
+      options.ofAddressMax === 0 ? undefined : new AddressShares(Number.POSITIVE_INFINITY, options.ofAddressMax);
+  }
+
+  /** Refused since the start. */
+  get refused(): number {
+    return this.#shares?.refused ?? 0;
+  }
+
+  /** Whether the address of the request may have one more under way. One that may is counted until it has ended. */
+  admit(exchange: Exchange): boolean {
+    if (this.#shares === undefined) return true;
+    const address = this.#options.addressOf(exchange);
+    if (!this.#shares.take(address, 1)) return false;
+    exchange.countedFor = address;
+    return true;
+  }
+
+  /** To be called once for every request that ends, admitted or not. */
+  ended({ countedFor }: Exchange): void {
+    if (countedFor !== undefined) this.#shares?.release(countedFor, 1);
+  }
+}
