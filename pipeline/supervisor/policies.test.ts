@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { placeActor, planMoves } from './thread-placement.ts';
-import { decideRestart, restartLimits } from './restart-policy.ts';
+import { decideRestart, decideRestartOfLog, restartLimits } from './restart-policy.ts';
 
 test.each([
   [0, 100],
@@ -14,6 +14,12 @@ test.each([
 
 test('restart policy: quarantine: after many failures in a row', () => {
   expect(decideRestart(9, 0, 0)).toMatchObject({ kind: 'quarantine', delayMs: restartLimits.quarantineMs });
+});
+
+test('restart policy: what the log kept from running is never quarantined for it, and starts soon', () => {
+  for (const before of [0, 9]) {
+    expect(decideRestartOfLog(before, 0)).toEqual({ kind: 'restart', delayMs: 2_000, failuresInARow: before });
+  }
 });
 
 test('restart policy: stable run: the count starts anew', () => {

@@ -10,6 +10,8 @@ export type Restart =
 
 export type RestartLimits = {
   readonly backoff: Backoff;
+  /** What the log kept from running starts again after this, in ms. */
+  readonly ofLogMs: number;
   /** Having run this long, what fails has failed for the first time again. */
   readonly stableAfterMs: number;
   readonly failuresToQuarantine: number;
@@ -18,6 +20,7 @@ export type RestartLimits = {
 
 export const restartLimits: RestartLimits = {
   backoff: { firstMs: 100, longestMs: 10_000 },
+  ofLogMs: 2_000,
   stableAfterMs: 60_000,
   failuresToQuarantine: 10,
   quarantineMs: 300_000,
@@ -38,4 +41,16 @@ export function decideRestart(
     return { kind: 'quarantine', delayMs: limits.quarantineMs, failuresInARow: failures };
   }
   return { kind: 'restart', delayMs: backoffMs(limits.backoff, failures, random), failuresInARow: failures };
+}
+
+/**
+ * After a failure that was the log's: soon again, and uncounted. Whoever would be quarantined for it would stand still
+ * long after the log is well.
+ */
+export function decideRestartOfLog(
+  failuresInARow: number,
+  random: number,
+  { ofLogMs }: RestartLimits = restartLimits,
+): Restart {
+  return { kind: 'restart', delayMs: ofLogMs * (1 - random / 2), failuresInARow };
 }

@@ -4,7 +4,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { createBlackBox } from '../threads/black-box.ts';
 import type { BlackBox } from '../threads/black-box.ts';
 import type { HostTask } from '../threads/host.ts';
-import type { Command, Report } from '../threads/messages.ts';
+import type { Command, Report, WireError } from '../threads/messages.ts';
 import { createDispatcherCounts } from '../workers/dispatch/dispatcher-stats.ts';
 import type { ActorFigures, ActorSpec } from '../workers/registry.ts';
 import { createStatsLedger } from './stats-ledger.ts';
@@ -28,7 +28,7 @@ afterEach(async () => {
 });
 
 /** A supervisor over fake hosts that start what they are told to, unless `failing` says otherwise. */
-function supervise(threads: number, failing: (actorId: string) => boolean = () => false) {
+function supervise(threads: number, failing: (actorId: string) => boolean = () => false, error: WireError = broken) {
   const hosts: FakeHost[] = [];
   const terminated: number[] = [];
   const pool = {
@@ -61,7 +61,7 @@ function supervise(threads: number, failing: (actorId: string) => boolean = () =
             port.close();
             resolve();
           } else if (command.kind === 'start') {
-            if (failing(command.actorId)) say({ kind: 'ended', actorId: command.actorId, error: broken });
+            if (failing(command.actorId)) say({ kind: 'ended', actorId: command.actorId, error });
             else say({ kind: 'started', actorId: command.actorId });
           } else if (command.kind === 'stop') {
             say({ kind: 'ended', actorId: command.actorId, last: delivered(command.actorId, 1) });
@@ -93,7 +93,7 @@ const delivered = (actorId: string, events: number): ActorFigures<'dispatcher'> 
   stats: { ...createDispatcherCounts(), delivered: events },
 });
 
-const broken = { code: 'broken', message: 'it is broken', stack: '' };
+const broken: WireError = { code: 'broken', message: 'it is broken', stack: '' };
 
 const resolver = (partition: number): ActorSpec => ({ kind: 'resolver', partition });
 const dispatcher = (destinationId: string): ActorSpec => ({
@@ -136,6 +136,22 @@ test('supervisor: quarantine: an actor that fails over and over is left alone, a
     await new Promise((resolve) => setImmediate(resolve));
   }
   expect(supervisor.states).toMatchObject({ quarantined: 1, running: 1 });
+});
+
+test('supervisor: quarantine: nobody is left alone for what was the log’s, however long that lasts', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  let isLogAway = true;
+  const { supervisor, stats } = supervise(1, () => isLogAway, { ...broken, isOfLog: true });
+  void supervisor.run(dispatcher('d'));
+  const turn = async (): Promise<void> => {
+    await vi.advanceTimersByTimeAsync(2_000);
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  for (let i = 0; i < 100 && (stats.restarts.get('dispatcher') ?? 0) < 30; i += 1) await turn();
+  expect(supervisor.states.quarantined).toBe(0);
+  isLogAway = false;
+  for (let i = 0; i < 5 && supervisor.states.running === 0; i += 1) await turn();
+  expect(supervisor.states.running).toBe(1);
 });
 
 test('supervisor: thread death: its actors go on at the others, and the thread comes back', async () => {

@@ -1,3 +1,4 @@
+import { isLogUnavailable } from '../../shared/nats/connection/server-error.ts';
 import type { ThreadTimings } from '../workers/dispatch/sending/delivery-timings.ts';
 import type { CacheFigures } from '../../shared/visitors/visitor-cache.ts';
 import type { PoolFigures } from '../../shared/postgres/database-metrics.ts';
@@ -56,11 +57,18 @@ export type ThreadFigures = {
 };
 
 /** An error as it crosses from one thread to another. */
-export type WireError = { readonly code: string; readonly message: string; readonly stack: string };
+export type WireError = {
+  readonly code: string;
+  readonly message: string;
+  readonly stack: string;
+  /** The log could not be asked just then: see isLogUnavailable. */
+  readonly isOfLog?: true;
+};
 
 export function toWireError(error: unknown): WireError {
   if (!(error instanceof Error)) return { code: 'unknown', message: String(error), stack: '' };
   const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
   const cause = error.cause instanceof Error ? `: ${error.cause.message}` : '';
-  return { code, message: `${error.message}${cause}`, stack: error.stack ?? '' };
+  const ofLog = isLogUnavailable(error) ? { isOfLog: true as const } : {};
+  return { code, message: `${error.message}${cause}`, stack: error.stack ?? '', ...ofLog };
 }

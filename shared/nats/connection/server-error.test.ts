@@ -1,6 +1,6 @@
 import { ErrorCode, NatsError } from 'nats';
 import { expect, test } from 'vitest';
-import { jetStreamFailure } from './server-error.ts';
+import { isLogUnavailable, jetStreamFailure } from './server-error.ts';
 
 test('JetStream failure: a server without JetStream is told in words, and what others say is passed on', () => {
   expect(jetStreamFailure(new NatsError('503', ErrorCode.NoResponders))).toMatch(/runs without it \(nats-server -js\)/);
@@ -18,4 +18,20 @@ test('JetStream failure: a refusal is told in the words of the server, with the 
   expect(jetStreamFailure(refusal(10_047, 'insufficient storage resources available'))).toMatch(
     /^insufficient storage resources available: .*max_file_store.*LOG_\*_BYTES_MAX$/,
   );
+});
+
+test('log unavailable: a failure is the log’s where nobody answers or it cannot just now, however deep it is', () => {
+  const refusal = (code: number, err_code: number): NatsError => {
+    const error = new NatsError('refused', ErrorCode.Unknown);
+    error.api_error = { code, err_code, description: 'refused' };
+    return error;
+  };
+  const wrapped = (cause: Error): Error => new Error('taking over consumer c', { cause });
+  const away = [new NatsError('503', ErrorCode.NoResponders), new NatsError('timeout', ErrorCode.Timeout)];
+  for (const error of [...away, refusal(503, 10_008), refusal(500, 10_047)]) {
+    expect([isLogUnavailable(error), isLogUnavailable(wrapped(error))]).toEqual([true, true]);
+  }
+  for (const error of [refusal(400, 10_071), wrapped(refusal(404, 10_059)), new Error('a bug'), 'text', undefined]) {
+    expect(isLogUnavailable(error)).toBe(false);
+  }
 });

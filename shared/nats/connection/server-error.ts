@@ -34,7 +34,7 @@ export function serverErrorCode(error: unknown): number | undefined {
 }
 
 const { streamNotFound, consumerNotFound } = serverErrors;
-const { noMessageFound, sequenceNotFound, messageDeleteFailed } = serverErrors;
+const { noMessageFound, sequenceNotFound, messageDeleteFailed, storeFailed } = serverErrors;
 
 /** Whether a JetStream answer says that the stream or consumer does not exist. */
 export function isNotFound(error: unknown): boolean {
@@ -55,6 +55,33 @@ const noRoom: ReadonlySet<number> = new Set([
   serverErrors.insufficientResources,
   serverErrors.storageResourcesExceeded,
 ]);
+
+const unanswered: ReadonlySet<string> = new Set([
+  ErrorCode.NoResponders,
+  ErrorCode.Timeout,
+  ErrorCode.Disconnect,
+  ErrorCode.ConnectionClosed,
+  ErrorCode.ConnectionDraining,
+]);
+const httpUnavailable = 503;
+const causesMax = 5;
+
+/**
+ * Whether a failure, or what caused it, is the log's: nobody answers, or it has no room or no leader just now. Whoever
+ * asked has done nothing wrong, and is to ask again.
+ */
+export function isLogUnavailable(error: unknown): boolean {
+  let at = error;
+  for (let depth = 0; depth < causesMax && at instanceof Error; depth += 1) {
+    if (at instanceof NatsError) {
+      if (at.api_error === undefined) return unanswered.has(at.code);
+      const { code, err_code: refusal } = at.api_error;
+      return code === httpUnavailable || (refusal !== undefined && (noRoom.has(refusal) || refusal === storeFailed));
+    }
+    at = at.cause;
+  }
+  return false;
+}
 
 /** What a failed request to JetStream means, in words; the client library has only a number for the first mistake one makes. */
 export function jetStreamFailure(error: unknown): string {
