@@ -7,6 +7,7 @@ import { egressEnv, rangeProblems } from '../shared/egress/egress-rules.ts';
 import { logEnv, logEnvRules } from '../shared/nats/connection/log-access.ts';
 import { topologyEnv } from '../shared/nats/streams/topology-settings.ts';
 import { databaseEnv, databaseRules } from '../shared/postgres/database-access.ts';
+import { databaseRolePasswordsEnv, databaseRolesEnv } from '../shared/postgres/roles/role-settings.ts';
 import { EnvError, readEnv, serviceEnv, servingEnv } from '../shared/runtime/env.ts';
 import { count, flag } from '../shared/runtime/variables.ts';
 import { connectionLimitsEnv } from './api/connection-limits.ts';
@@ -60,6 +61,7 @@ export const controlPlaneEnv = {
   ...requestSharesEnv,
   ...experimentLimitsEnv,
   ...accountLimitsEnv,
+  ...databaseRolesEnv,
   ...deadLettersEnv,
   ...sessionEnv,
   ...bootstrapEnv,
@@ -90,6 +92,15 @@ export function readSecretsCommandEnv(
   source: Readonly<Record<string, string | undefined>> = process.env,
 ): Static<typeof secretsCommandSchema> {
   return readEnv(secretsCommandSchema, source, readFile, [...databaseRules, ...sourceSecretsRules]);
+}
+
+const migrateSchema = Type.Object({ ...databaseEnv, ...databaseRolesEnv, ...databaseRolePasswordsEnv });
+
+/** The environment of the command that migrates. */
+export function readMigrateEnv(
+  source: Readonly<Record<string, string | undefined>> = process.env,
+): Static<typeof migrateSchema> {
+  return readEnv(migrateSchema, source, readFile, databaseRules);
 }
 
 const commandSchema = Type.Object(databaseEnv);

@@ -4,6 +4,7 @@ import type { NatsServer } from '../../shared/embedded/nats/nats-server.ts';
 import { connectLog } from '../../shared/nats/connection/connection.ts';
 import type { LogConnection } from '../../shared/nats/connection/connection.ts';
 import { databaseTimeoutsEnv } from '../../shared/postgres/database-access.ts';
+import { databaseRolesEnv } from '../../shared/postgres/roles/role-settings.ts';
 import { defaultsOf } from '../../shared/runtime/env.ts';
 import { createLogger } from '../../shared/runtime/logger.ts';
 import { createShutdown } from '../../shared/runtime/shutdown.ts';
@@ -52,7 +53,8 @@ const check = createAnswerCheck(documents);
 
 export async function startTestControlPlane(changes: Partial<ControlPlaneEnv> = {}): Promise<TestControlPlane> {
   const [database, nats] = await Promise.all([createTestDatabase(), startTestNats({ syncAlways: false })]);
-  const env: ControlPlaneEnv = { ...testEnv(), DATABASE_URL: database.url, NATS_URL: nats.url, ...changes };
+  const { controlPlane: databaseUrl } = await database.migrateWithRoles();
+  const env: ControlPlaneEnv = { ...testEnv(), DATABASE_URL: databaseUrl, NATS_URL: nats.url, ...changes };
   const first = await start(env);
   const storage = await openStorage({ databaseUrl: database.url, connectionsMax: 3 });
   const log = await connectLog({ url: nats.url, name: 'test' });
@@ -100,6 +102,7 @@ async function start(env: ControlPlaneEnv): Promise<Started> {
 function testEnv(): ControlPlaneEnv {
   return {
     ...defaultsOf(databaseTimeoutsEnv),
+    ...defaultsOf(databaseRolesEnv),
     ...defaultsOf(requestSharesEnv),
     ...defaultsOf(eventStreamsEnv),
     ...defaultsOf(connectionLimitsEnv),
