@@ -80,7 +80,7 @@ export function readControlPlaneEnv(
   source: Readonly<Record<string, string | undefined>> = process.env,
 ): ControlPlaneEnv {
   const env = readEnv(schema, source, readFile, rules);
-  const problems = [...proxyProblems(env.TRUSTED_PROXIES), ...rangeProblems(env.EGRESS_ALLOW)];
+  const problems = [...proxyProblems(env.TRUSTED_PROXIES), ...rangeProblems(env)];
   if (problems.length > 0) throw new EnvError(problems);
   return env;
 }

@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import { compileAddressRanges } from '../shared/admission/address-ranges.ts';
 import { createClientAddress, splitProxies } from '../shared/admission/client-address.ts';
 import { checkAtStart } from '../shared/doctor/check-at-start.ts';
-import { readRanges } from '../shared/egress/egress-rules.ts';
+import { readEgressRanges } from '../shared/egress/egress-rules.ts';
 import { createTokenSource } from '../shared/egress/oauth/token-source.ts';
 import { createBucketTokenStore } from '../shared/egress/oauth/token-store.ts';
 import { connectLog } from '../shared/nats/connection/connection.ts';
@@ -204,7 +204,7 @@ export async function startControlPlane(
   endsAs('stop publisher', () => publisher.stop());
 
   const destinationTests = createDestinationTests({
-    egressRanges: readRanges(env.EGRESS_ALLOW) ?? [],
+    egress: readEgressRanges(env),
     timeoutMs: env.DESTINATION_TEST_TIMEOUT_MS,
     runningMax: env.DESTINATION_TESTS_MAX,
     tokens: createTokenSource({ store: createBucketTokenStore(() => logBuckets.buckets.tokens, secretBox) }),

@@ -4,6 +4,7 @@ import { dashboards } from './grafana/dashboards.ts';
 import { standardEventsPage } from './destinations/standard-events-page.ts';
 import { destinationsPage } from './destinations/destinations-page.ts';
 import { environmentPage } from './environment/environment-page.ts';
+import { usersFile } from '../shared/nats/users/render-users.ts';
 import { sourcesPage } from './sources/sources-page.ts';
 import { metricsTable } from './prometheus/metrics-table.ts';
 
@@ -21,6 +22,7 @@ export async function generatedFiles(): Promise<GeneratedFile[]> {
     formatted('DESTINATIONS.md', destinationsPage()),
     formatted('prometheus/METRICS.md', metricsTable()),
     formatted('SOURCES.md', sourcesPage()),
+    { path: 'nats/users.conf', text: usersFile() },
     formatted('../control-plane/console/api/replies.ts', replyTypes()),
     ...dashboards.map((dashboard) =>
       formatted(`grafana/dashboards/${dashboard.uid}.json`, JSON.stringify(dashboard, undefined, 2)),

@@ -87,10 +87,7 @@ export function logAccess(env: LogVariables): LogAccess {
 
 /** The same in the words of the client library. */
 export function accessOptions(access: LogAccess): ConnectionOptions {
-  const addresses = access.url
-    .split(',')
-    .map((address) => address.trim())
-    .filter((address) => address !== '');
+  const addresses = addressesOf(access);
   // A server may offer TLS to those who like; these options insist on it.
   const insists = access.tls !== undefined || addresses.some((address) => address.startsWith('tls://'));
   const login = access.login ?? loginInAddress(addresses);
@@ -100,6 +97,18 @@ export function accessOptions(access: LogAccess): ConnectionOptions {
     ...loginOptions(login),
     inboxPrefix: access.inboxPrefix ?? inboxPrefixOf(login),
   };
+}
+
+/** Whether it says how to log in, in the address or beside it. */
+export function hasLogin(access: LogAccess): boolean {
+  return (access.login ?? loginInAddress(addressesOf(access))) !== undefined;
+}
+
+function addressesOf({ url }: LogAccess): readonly string[] {
+  return url
+    .split(',')
+    .map((address) => address.trim())
+    .filter((address) => address !== '');
 }
 
 const usualInboxPrefix = '_INBOX';

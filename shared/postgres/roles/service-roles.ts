@@ -39,6 +39,8 @@ export const serviceRights = {
     event_outcomes: ['select', 'insert', 'update'],
     experiment_assignments: read,
     experiment_visitors: ['select', 'insert', 'update'],
+    // For the doctor.
+    migrations: read,
     recent_events: all,
     visitor_identities: all,
     visitors: ['select', 'insert', 'update'],
