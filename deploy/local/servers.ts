@@ -84,7 +84,10 @@ export async function startLog(
 
 const loginsOf = (passwords: StackPasswords['log']): Record<LogUserName, LogLogin> =>
   Object.fromEntries(
-    Object.entries(logUsers).map(([name, { name: user }]) => [name, { user, password: passwords[name as LogUserName] }]),
+    Object.entries(logUsers).map(([name, { name: user }]) => [
+      name,
+      { user, password: passwords[name as LogUserName] },
+    ]),
   ) as Record<LogUserName, LogLogin>;
 
 /** The database: DATABASE_URL's, else an embedded PostgreSQL that is kept running, in which each service has its role. */

@@ -53,10 +53,7 @@ const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
  * or of a cloud's metadata (ranges of RFC 6890). `allowedRanges`, a list of CIDR ranges, are open on every port, but for
  * what lies in `deniedRanges` as well.
  */
-export function createEgressRules(
-  allowedRanges: readonly string[],
-  deniedRanges: readonly string[] = [],
-): EgressRules {
+export function createEgressRules(allowedRanges: readonly string[], deniedRanges: readonly string[] = []): EgressRules {
   const opened = createRangeCheck(allowedRanges);
   const denied = createRangeCheck(deniedRanges);
   return {

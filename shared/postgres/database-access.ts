@@ -171,7 +171,8 @@ class DatabaseConnectError extends Error {
   readonly code = 'database_connect';
 }
 
-const lettingIn = 'PostgreSQL does not let us in: see DATABASE_URL, DATABASE_USER, DATABASE_PASSWORD, DATABASE_CERT and DATABASE_KEY';
+const lettingIn =
+  'PostgreSQL does not let us in: see DATABASE_URL, DATABASE_USER, DATABASE_PASSWORD, DATABASE_CERT and DATABASE_KEY';
 
 /** Why PostgreSQL could not be connected to, in words that name the variables; nothing when it is another failure. */
 export function connectFailure(error: unknown): DatabaseConnectError | undefined {

@@ -95,7 +95,10 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     async migrateWithRoles() {
       const roles = services.map((service) => ({ service, name: roleOf(service), password }));
       await migrate(url, undefined, migrationList, roles);
-      const addresses = roles.map(({ service, name: user }) => [service, databaseUrl({ ...address, user, password }, name)]);
+      const addresses = roles.map(({ service, name: user }) => [
+        service,
+        databaseUrl({ ...address, user, password }, name),
+      ]);
       return Object.fromEntries(addresses) as Record<DatabaseService, string>;
     },
     async drop() {

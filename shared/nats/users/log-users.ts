@@ -90,7 +90,9 @@ export const logUsers = {
     'retry.*.*',
     'dead.*',
     'deduplication.*',
-    ...everyStream.filter((stream) => stream !== streams.canary).flatMap((stream) => [...reads(stream), ...purges(stream)]),
+    ...everyStream
+      .filter((stream) => stream !== streams.canary)
+      .flatMap((stream) => [...reads(stream), ...purges(stream)]),
     ...api(`STREAM.MSG.DELETE.${streams.retry}`, `STREAM.MSG.DELETE.${streams.deadLetters}`),
     ...makes([...everyStream, ...bucketsOfPipelines.map(bucketStream)]),
     ...everyBucket.flatMap(follows),

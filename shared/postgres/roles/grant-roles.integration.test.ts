@@ -40,7 +40,11 @@ const forbidden: readonly [service: DatabaseService, what: string, sql: string][
   ['pipeline', 'make a role', 'create role mine'],
   ['controlPlane', 'change what was audited', `update audit_entries set account_id = gen_random_uuid()`],
   ['controlPlane', 'delete what was audited', 'delete from audit_entries'],
-  ['controlPlane', 'make a visitor', 'insert into visitors (account_id, id, properties) values (gen_random_uuid(), gen_random_uuid(), null)'],
+  [
+    'controlPlane',
+    'make a visitor',
+    'insert into visitors (account_id, id, properties) values (gen_random_uuid(), gen_random_uuid(), null)',
+  ],
   ['controlPlane', 'empty a table', 'truncate entities'],
   ['controlPlane', 'make a table', 'create table mine (id int)'],
   ['controlPlane', 'say that a migration was applied', `insert into migrations (name) values ('mine')`],

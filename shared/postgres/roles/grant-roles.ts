@@ -105,7 +105,8 @@ async function sequencesOf(client: pg.Client, rights: RoleRights): Promise<reado
 function explained(error: unknown, role: RoleLogin | undefined): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code !== insufficientPrivilege) return error;
-  const made = role === undefined ? '' : `Make the role ${role.name} by hand and leave its password out here, or migrate`;
+  const made =
+    role === undefined ? '' : `Make the role ${role.name} by hand and leave its password out here, or migrate`;
   return new RoleError(
     `giving roles their rights: ${error instanceof Error ? error.message : ''}. ${made || 'Migrate'} as the owner of the ` +
       'tables, with CREATEROLE where roles are to be made',
