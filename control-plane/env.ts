@@ -94,7 +94,10 @@ export function readSecretsCommandEnv(
   return readEnv(secretsCommandSchema, source, readFile, [...databaseRules, ...sourceSecretsRules]);
 }
 
-const migrateSchema = Type.Object({ ...databaseEnv, ...databaseRolesEnv, ...databaseRolePasswordsEnv });
+/** Every variable of the command that migrates. */
+export const migrateEnv = { ...databaseEnv, ...databaseRolesEnv, ...databaseRolePasswordsEnv };
+
+const migrateSchema = Type.Object(migrateEnv);
 
 /** The environment of the command that migrates. */
 export function readMigrateEnv(
