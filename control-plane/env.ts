@@ -7,6 +7,7 @@ import { egressEnv, rangeProblems } from '../shared/egress/egress-rules.ts';
 import { logEnv, logEnvRules } from '../shared/nats/connection/log-access.ts';
 import { topologyEnv } from '../shared/nats/streams/topology-settings.ts';
 import { databaseEnv, databaseRules } from '../shared/postgres/database-access.ts';
+import { databaseRolePasswordsEnv, databaseRolesEnv } from '../shared/postgres/roles/role-settings.ts';
 import { EnvError, readEnv, serviceEnv, servingEnv } from '../shared/runtime/env.ts';
 import { count, flag } from '../shared/runtime/variables.ts';
 import { connectionLimitsEnv } from './api/connection-limits.ts';
@@ -60,6 +61,7 @@ export const controlPlaneEnv = {
   ...requestSharesEnv,
   ...experimentLimitsEnv,
   ...accountLimitsEnv,
+  ...databaseRolesEnv,
   ...deadLettersEnv,
   ...sessionEnv,
   ...bootstrapEnv,
@@ -78,7 +80,7 @@ export function readControlPlaneEnv(
   source: Readonly<Record<string, string | undefined>> = process.env,
 ): ControlPlaneEnv {
   const env = readEnv(schema, source, readFile, rules);
-  const problems = [...proxyProblems(env.TRUSTED_PROXIES), ...rangeProblems(env.EGRESS_ALLOW)];
+  const problems = [...proxyProblems(env.TRUSTED_PROXIES), ...rangeProblems(env)];
   if (problems.length > 0) throw new EnvError(problems);
   return env;
 }
@@ -90,6 +92,18 @@ export function readSecretsCommandEnv(
   source: Readonly<Record<string, string | undefined>> = process.env,
 ): Static<typeof secretsCommandSchema> {
   return readEnv(secretsCommandSchema, source, readFile, [...databaseRules, ...sourceSecretsRules]);
+}
+
+/** Every variable of the command that migrates. */
+export const migrateEnv = { ...databaseEnv, ...databaseRolesEnv, ...databaseRolePasswordsEnv };
+
+const migrateSchema = Type.Object(migrateEnv);
+
+/** The environment of the command that migrates. */
+export function readMigrateEnv(
+  source: Readonly<Record<string, string | undefined>> = process.env,
+): Static<typeof migrateSchema> {
+  return readEnv(migrateSchema, source, readFile, databaseRules);
 }
 
 const commandSchema = Type.Object(databaseEnv);

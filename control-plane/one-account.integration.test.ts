@@ -29,7 +29,7 @@ beforeAll(async () => {
     DATABASE_STATEMENT_TIMEOUT_MS: 600_000,
   });
   [busy, quiet] = [await plane.newAccount(), await plane.newAccount()];
-  holder = new pg.Client({ connectionString: plane.env.DATABASE_URL });
+  holder = new pg.Client({ connectionString: plane.databaseUrl });
   await holder.connect();
 });
 afterAll(async () => {

@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import { compileAddressRanges } from '../shared/admission/address-ranges.ts';
 import { createClientAddress, splitProxies } from '../shared/admission/client-address.ts';
 import { checkAtStart } from '../shared/doctor/check-at-start.ts';
-import { readRanges } from '../shared/egress/egress-rules.ts';
+import { readEgressRanges } from '../shared/egress/egress-rules.ts';
 import { createTokenSource } from '../shared/egress/oauth/token-source.ts';
 import { createBucketTokenStore } from '../shared/egress/oauth/token-store.ts';
 import { connectLog } from '../shared/nats/connection/connection.ts';
@@ -24,7 +24,9 @@ import { logJump, watchClock } from '../shared/runtime/watch-clock.ts';
 import { databaseAccess } from '../shared/postgres/database-access.ts';
 import { readDeploymentId } from '../shared/postgres/deployment-id.ts';
 import { migrate } from '../shared/postgres/migrate.ts';
+import { migrationList } from '../shared/postgres/migrations/migration-list.ts';
 import { openStorage } from '../shared/postgres/open-storage.ts';
+import { readRoles } from '../shared/postgres/roles/role-settings.ts';
 import { createSecretBox, createSourceSecretBox, readSecretKeys } from '../shared/contracts/config/secrets.ts';
 import { createVisitorPool } from '../shared/visitors/visitor-pool.ts';
 import type { ActivityKey } from './activity/endpoints.ts';
@@ -121,7 +123,7 @@ export async function startControlPlane(
   const sourceSecrets = createSourceSecretBox(env);
   const access = databaseAccess(env);
   const limits = readAccountLimits(env);
-  if (env.MIGRATE_ON_START) await migrate(access.databaseUrl, access.databaseTls);
+  if (env.MIGRATE_ON_START) await migrate(access.databaseUrl, access.databaseTls, migrationList, readRoles(env));
 
   const storage = await openStorage({
     ...access,
@@ -202,7 +204,7 @@ export async function startControlPlane(
   endsAs('stop publisher', () => publisher.stop());
 
   const destinationTests = createDestinationTests({
-    egressRanges: readRanges(env.EGRESS_ALLOW) ?? [],
+    egress: readEgressRanges(env),
     timeoutMs: env.DESTINATION_TEST_TIMEOUT_MS,
     runningMax: env.DESTINATION_TESTS_MAX,
     tokens: createTokenSource({ store: createBucketTokenStore(() => logBuckets.buckets.tokens, secretBox) }),

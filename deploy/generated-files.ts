@@ -4,6 +4,7 @@ import { dashboards } from './grafana/dashboards.ts';
 import { standardEventsPage } from './destinations/standard-events-page.ts';
 import { destinationsPage } from './destinations/destinations-page.ts';
 import { environmentPage } from './environment/environment-page.ts';
+import { usersFile } from '../shared/nats/users/render-users.ts';
 import { sourcesPage } from './sources/sources-page.ts';
 import { metricsTable } from './prometheus/metrics-table.ts';
 
@@ -15,7 +16,7 @@ export type GeneratedFile = {
 
 /** Every file of this folder that is made from the code, as it should be. */
 export async function generatedFiles(): Promise<GeneratedFile[]> {
-  return Promise.all([
+  const formattedFiles = await Promise.all([
     formatted('ENVIRONMENT.md', environmentPage()),
     formatted('STANDARD-EVENTS.md', standardEventsPage()),
     formatted('DESTINATIONS.md', destinationsPage()),
@@ -26,6 +27,8 @@ export async function generatedFiles(): Promise<GeneratedFile[]> {
       formatted(`grafana/dashboards/${dashboard.uid}.json`, JSON.stringify(dashboard, undefined, 2)),
     ),
   ]);
+  // Of a format that the formatter does not know.
+  return [...formattedFiles, { path: 'nats/users.conf', text: usersFile() }];
 }
 
 /** As the project's own formatter wants it, so that it has nothing to complain about. */

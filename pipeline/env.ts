@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { secretsEnv } from '../shared/contracts/config/secrets.ts';
-import { egressEnv, rangeProblems, readRanges } from '../shared/egress/egress-rules.ts';
+import { egressEnv, rangeProblems } from '../shared/egress/egress-rules.ts';
 import { logEnv, logEnvRules } from '../shared/nats/connection/log-access.ts';
 import { topologyEnv } from '../shared/nats/streams/topology-settings.ts';
 import { databaseEnv, databaseRules } from '../shared/postgres/database-access.ts';
@@ -41,17 +41,15 @@ export const pipelineEnv = {
 
 const schema = Type.Object(pipelineEnv);
 
-export type PipelineEnv = Omit<Static<typeof schema>, 'EGRESS_ALLOW'> & {
-  readonly EGRESS_ALLOW: readonly string[];
-};
+export type PipelineEnv = Static<typeof schema>;
 
 /** The pipeline's environment. Throws EnvError with every problem. */
 export function readPipelineEnv(source: Readonly<Record<string, string | undefined>> = process.env): PipelineEnv {
   const rules = [...logEnvRules, ...databaseRules];
   const env = readEnv(schema, source, (path) => readFileSync(path, 'utf8'), rules);
-  const problems = [...rangeProblems(env.EGRESS_ALLOW), ...membershipProblems(env), ...retentionProblems(env)];
+  const problems = [...rangeProblems(env), ...membershipProblems(env), ...retentionProblems(env)];
   if (problems.length > 0) throw new EnvError(problems);
-  return { ...env, EGRESS_ALLOW: readRanges(env.EGRESS_ALLOW) ?? [] };
+  return env;
 }
 
 /**

@@ -15,7 +15,7 @@ let client: Client;
 
 beforeAll(async () => {
   plane = await startTestControlPlane({ EVENT_STREAMS_MAX: 2 });
-  pool = new pg.Pool({ connectionString: plane.env.DATABASE_URL, max: 2 });
+  pool = new pg.Pool({ connectionString: plane.databaseUrl, max: 2 });
 });
 beforeEach(async () => {
   client = await plane.newAccount();

@@ -11,7 +11,7 @@ let pool: pg.Pool;
 
 beforeAll(async () => {
   plane = await startTestControlPlane();
-  pool = new pg.Pool({ connectionString: plane.env.DATABASE_URL, max: 2 });
+  pool = new pg.Pool({ connectionString: plane.databaseUrl, max: 2 });
 });
 afterAll(async () => {
   await pool.end();

@@ -1,4 +1,5 @@
 import { createEgressRules } from '../../shared/egress/egress-rules.ts';
+import type { EgressRanges } from '../../shared/egress/egress-rules.ts';
 import { createGuardedLookup } from '../../shared/egress/guarded-lookup.ts';
 import { withOAuth } from '../../shared/egress/oauth/oauth-sender.ts';
 import type { TokenSource } from '../../shared/egress/oauth/token-source.ts';
@@ -20,8 +21,8 @@ export type DestinationTests = {
 };
 
 export type DestinationTestsOptions = {
-  /** Ranges destinations may be in although they are not public: those of the pipeline. */
-  readonly egressRanges: readonly string[];
+  /** Where destinations may be, and where not: as the pipeline has it. */
+  readonly egress: EgressRanges;
   /** From the first byte of a request to the last one of its answer. */
   readonly timeoutMs: number;
   /** Under way at a time. Of these a quarter may be of one account, so that none keeps the others waiting. */
@@ -44,7 +45,7 @@ const connectTimeoutMs = 3_000;
 export function createDestinationTests(options: DestinationTestsOptions): DestinationTests {
   const { timeoutMs, runningMax, tokens } = options;
   const runningOfAccountMax = Math.ceil(runningMax / 4);
-  const rules = createEgressRules(options.egressRanges);
+  const rules = createEgressRules(options.egress.allowed, options.egress.denied);
   const lookupFor = createGuardedLookup(rules);
   const limits = {
     connectionsMax: 1,

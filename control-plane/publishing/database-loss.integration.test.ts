@@ -12,7 +12,7 @@ afterAll(() => plane.stop());
 
 /** Ends every session of the database but the one that does it. */
 async function endSessions(): Promise<void> {
-  const client = new pg.Client({ connectionString: plane.env.DATABASE_URL });
+  const client = new pg.Client({ connectionString: plane.databaseUrl });
   await client.connect();
   await client.query(
     'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',

@@ -4,6 +4,7 @@ import type { NatsServer } from '../../shared/embedded/nats/nats-server.ts';
 import { connectLog } from '../../shared/nats/connection/connection.ts';
 import type { LogConnection } from '../../shared/nats/connection/connection.ts';
 import { databaseTimeoutsEnv } from '../../shared/postgres/database-access.ts';
+import { databaseRolesEnv } from '../../shared/postgres/roles/role-settings.ts';
 import { defaultsOf } from '../../shared/runtime/env.ts';
 import { createLogger } from '../../shared/runtime/logger.ts';
 import { createShutdown } from '../../shared/runtime/shutdown.ts';
@@ -30,6 +31,8 @@ import { createAnswerCheck } from './answer-check.ts';
 /** A control plane with servers of its own, for one test file. */
 export type TestControlPlane = {
   readonly env: ControlPlaneEnv;
+  /** Of its database, as the owner, who may do what a control plane may not. */
+  readonly databaseUrl: string;
   readonly storage: Storage;
   readonly log: LogConnection;
   readonly nats: NatsServer;
@@ -52,7 +55,8 @@ const check = createAnswerCheck(documents);
 
 export async function startTestControlPlane(changes: Partial<ControlPlaneEnv> = {}): Promise<TestControlPlane> {
   const [database, nats] = await Promise.all([createTestDatabase(), startTestNats()]);
-  const env: ControlPlaneEnv = { ...testEnv(), DATABASE_URL: database.url, NATS_URL: nats.url, ...changes };
+  const roles = await database.migrateWithRoles();
+  const env: ControlPlaneEnv = { ...testEnv(), DATABASE_URL: roles.controlPlane, NATS_URL: nats.url, ...changes };
   const first = await start(env);
   const storage = await openStorage({ databaseUrl: database.url, connectionsMax: 3 });
   const log = await connectLog({ url: nats.url, name: 'test' });
@@ -63,6 +67,7 @@ export async function startTestControlPlane(changes: Partial<ControlPlaneEnv> = 
   };
   return {
     env,
+    databaseUrl: database.url,
     storage,
     log,
     nats,
@@ -100,6 +105,7 @@ async function start(env: ControlPlaneEnv): Promise<Started> {
 function testEnv(): ControlPlaneEnv {
   return {
     ...defaultsOf(databaseTimeoutsEnv),
+    ...defaultsOf(databaseRolesEnv),
     ...defaultsOf(requestSharesEnv),
     ...defaultsOf(eventStreamsEnv),
     ...defaultsOf(connectionLimitsEnv),
@@ -136,6 +142,7 @@ function testEnv(): ControlPlaneEnv {
     PUBLISH_BACKLOG_AGE_MS: 0,
     SYSTEM_FIND_WITH_ALL: false,
     EGRESS_ALLOW: '127.0.0.0/8',
+    EGRESS_DENY: '',
     INGEST_URL: 'https://ingest.example.com',
     DESTINATION_TEST_TIMEOUT_MS: 10_000,
     DESTINATION_TESTS_MAX: 8,

@@ -15,7 +15,7 @@ let client: Client;
 
 beforeAll(async () => {
   plane = await startTestControlPlane();
-  pool = new pg.Pool({ connectionString: plane.env.DATABASE_URL, max: 4 });
+  pool = new pg.Pool({ connectionString: plane.databaseUrl, max: 4 });
   visitors = createVisitorStore(pool);
 });
 beforeEach(async () => {

@@ -2,7 +2,10 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { createEgressRules, readEgressRanges } from '../../shared/egress/egress-rules.ts';
 import { topologyEnv } from '../../shared/nats/streams/topology-settings.ts';
+import { logUsers } from '../../shared/nats/users/log-users.ts';
+import { usersFile } from '../../shared/nats/users/render-users.ts';
 import { defaultsOf, serviceEnv } from '../../shared/runtime/env.ts';
 import { isService, problemsOf, unknownVariables } from '../testing/service-environments.ts';
 import type { ServiceName } from '../testing/service-environments.ts';
@@ -33,11 +36,64 @@ test('compose: every service of ours knows the variables it is given, and takes 
   }
 });
 
+/** What each service has of its own to log in with. */
+const ownLogin: ReadonlySet<string> = new Set(['NATS_USER', 'NATS_PASSWORD_FILE']);
+
+const networksOf = ({ networks = [] }: ComposeService): readonly string[] =>
+  Array.isArray(networks) ? networks : Object.keys(networks);
+
+test('compose: each service logs in as itself, and the nodes of the log know the passwords of all', async () => {
+  const services = own.filter(([, service]) => variables(service)['NATS_URL'] !== undefined);
+  for (const [name, service] of services) {
+    const kind = runs(service);
+    expect({ name, ...variables(service) }).toMatchObject({
+      NATS_USER: `sluice-${kind}`,
+      NATS_PASSWORD_FILE: `/run/secrets/nats-${kind}-password`,
+    });
+  }
+  const entrypoint = String(compose.services['nats-1']?.entrypoint?.at(-1));
+  const users = usersFile();
+  for (const { passwordVariable } of Object.values(logUsers)) {
+    expect(users).toContain(`password: $${passwordVariable}`);
+    expect(entrypoint).toContain(`${passwordVariable}="$$(cat /run/secrets/`);
+  }
+  expect(await readHere('nats.conf')).toMatch(/^include users.conf$/m);
+  for (const kind of ['pipeline', 'control-plane'] as const) {
+    const given = own.find(([, service]) => runs(service) === kind)?.[1];
+    expect(given?.environment).toMatchObject({
+      DATABASE_USER: `sluice_${kind.replace('-', '_')}`,
+      DATABASE_PASSWORD_FILE: `/run/secrets/postgres-${kind}-password`,
+    });
+  }
+});
+
+test('compose: a destination may be at the demo sink, and at no other part, also with every private range allowed', () => {
+  const { EGRESS_ALLOW = '', EGRESS_DENY = '' } = variables(compose.services['pipeline-1'] as ComposeService);
+  const sink = compose.services['sink']?.networks as Readonly<Record<string, { readonly ipv4_address?: string }>>;
+  const sinkAddress = sink['destinations']?.ipv4_address ?? '';
+  const usual = readEgressRanges({ EGRESS_ALLOW, EGRESS_DENY });
+  expect(createEgressRules(usual.allowed, usual.denied).allows(sinkAddress, 8090)).toBe(true);
+  const wide = createEgressRules(['10.0.0.0/8'], usual.denied);
+  for (const { ipam } of Object.values(compose.networks)) {
+    const [{ subnet, ip_range: range } = { subnet: '' }] = ipam.config;
+    const [first] = (range ?? subnet).split('/');
+    // The host's own address in the network, and the first one a container is given.
+    for (const address of [first?.replace(/\.0$/, '.1'), first?.replace(/\.0$/, '.2')]) {
+      expect({ address, isAllowed: wide.allows(address ?? '', 9082) }).toEqual({ address, isAllowed: false });
+    }
+  }
+  for (const kind of ['pipeline', 'control-plane'] as const) {
+    for (const [, service] of own.filter(([, each]) => runs(each) === kind)) {
+      expect(variables(service)).toMatchObject({ EGRESS_ALLOW, EGRESS_DENY });
+    }
+  }
+});
+
 test('compose: every service of ours is told the same of the log', () => {
   const told = own
     .map(([, service]) => variables(service))
     .filter((given) => given['NATS_URL'] !== undefined)
-    .map((given) => Object.entries(given).filter(([name]) => /^(LOG|NATS)_/.test(name)));
+    .map((given) => Object.entries(given).filter(([name]) => /^(LOG|NATS)_/.test(name) && !ownLogin.has(name)));
   expect(told).toHaveLength(5);
   expect(new Set(told.map((each) => JSON.stringify(each))).size).toBe(1);
   expect(Object.fromEntries(told[0] ?? [])).toMatchObject({ LOG_REPLICAS: '3' });
@@ -77,7 +133,7 @@ test('compose: every file that is mounted is there, and every volume and network
       if (from.startsWith('.')) await access(join(import.meta.dirname, from));
       else expect(compose.volumes).toHaveProperty(from);
     }
-    for (const network of service.networks ?? []) expect(compose.networks).toHaveProperty(network);
+    for (const network of networksOf(service)) expect(compose.networks).toHaveProperty(network);
   }
 });
 

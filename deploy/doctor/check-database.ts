@@ -18,6 +18,7 @@ import {
 } from '../../shared/contracts/config/secrets.ts';
 
 const undefinedTable = '42P01';
+const insufficientPrivilege = '42501';
 
 /** Connects to PostgreSQL as a service does: version, clock, schema, and whether the keys open what is sealed there. */
 export async function checkDatabase(
@@ -128,6 +129,15 @@ async function checkSecrets(client: pg.Client, secrets: Partial<SecretVariables>
       })),
     ];
   } catch (error) {
+    if (error instanceof pg.DatabaseError && error.code === insufficientPrivilege) {
+      return [
+        warn(
+          about,
+          'this role may not read what is sealed',
+          'fine for a pipeline; else look as the role of control planes',
+        ),
+      ];
+    }
     if (error instanceof pg.DatabaseError) return [warn(about, 'nothing there to try it on', 'migrate first')];
     const detail = error instanceof Error ? error.message : String(error);
     return [fail(about, detail, 'use the key this database was filled with: without it destinations cannot be read')];

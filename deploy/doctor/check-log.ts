@@ -16,7 +16,6 @@ import { connectLog } from '../../shared/nats/connection/connection.ts';
 import type { LogConnection } from '../../shared/nats/connection/connection.ts';
 import { inspectLog } from '../../shared/nats/monitor/inspect-log.ts';
 import type { LogReport } from '../../shared/nats/monitor/inspect-log.ts';
-import { logAccess } from '../../shared/nats/connection/log-access.ts';
 import { listLosses } from '../../shared/nats/messages/lost-messages.ts';
 import { readStreamLoss } from '../../shared/nats/streams/stream-progress.ts';
 import type { StreamLoss } from '../../shared/nats/streams/stream-progress.ts';
@@ -25,11 +24,12 @@ import { deadLetterSubject } from '../../shared/contracts/subjects.ts';
 import { readTopologySettings } from '../../shared/nats/streams/topology-settings.ts';
 import { streams } from '../../shared/nats/streams/topology.ts';
 import type { DoctorEnv } from './env.ts';
+import { doctorLogAccess } from './log-login.ts';
 
 /** Connects to the log as a service does and reads it back. */
 export async function checkLog(env: DoctorEnv, connectTimeoutMs: number): Promise<Finding[]> {
   const connection = await connectLog({
-    ...logAccess(env),
+    ...(await doctorLogAccess(env)),
     name: 'sluice doctor',
     connectTimeoutMs,
     acceptsOldServer: true,

@@ -7,6 +7,7 @@ import { topologyEnv } from '../../shared/nats/streams/topology-settings.ts';
 import { readEnv, serviceEnv } from '../../shared/runtime/env.ts';
 import { databaseEnv, databaseRules } from '../../shared/postgres/database-access.ts';
 import { stackFolderEnv } from '../local/env.ts';
+import { memoryEnv } from './memory-settings.ts';
 
 const { DATABASE_URL, ...otherDatabaseEnv } = databaseEnv;
 
@@ -22,6 +23,7 @@ export const doctorEnv = {
   SECRETS_KEY: Type.Optional(secretsEnv.SECRETS_KEY),
   ...sourceSecretsEnv,
   ...stackFolderEnv,
+  ...memoryEnv,
 };
 
 const schema = Type.Object(doctorEnv);

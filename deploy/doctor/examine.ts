@@ -7,6 +7,7 @@ import { checkLog, checkMonitors } from './check-log.ts';
 import { checkMachine } from './check-machine.ts';
 import { readDoctorEnv } from './env.ts';
 import type { DoctorEnv } from './env.ts';
+import { checkMemory } from './check-memory.ts';
 import { runChecks } from './run-checks.ts';
 
 /**
@@ -31,6 +32,7 @@ export async function examine(
     { about: 'log', advice: adviceOnLog, run: () => checkLog(env, answerMs) },
     { about: 'durability', advice: adviceOnMonitors, run: () => checkMonitors(env, answerMs) },
     { about: 'database', advice: adviceOnDatabase, run: () => checkDatabaseOrSkip(env, answerMs) },
+    { about: 'memory', advice: adviceOnMemory, run: () => checkMemory(env, answerMs) },
     { about: 'disk', advice: adviceOnDisks, run: () => checkDisks(env, answerMs) },
   ];
   return [ok('environment', 'is valid'), ...(await runChecks(checks, deadlineMs))];
@@ -41,6 +43,7 @@ const adviceOnLog =
 const adviceOnMonitors = 'look whether the monitor ports in NATS_MONITOR_URL can be reached from here';
 const adviceOnDatabase =
   'start PostgreSQL, or set DATABASE_URL and what it logs in with to those of the one that runs, with a database that exists; look whether a firewall is between';
+const adviceOnMemory = 'look whether nats-server and PostgreSQL on this machine answer';
 const adviceOnDisks = 'look whether the folders of nats-server and of SLUICE_DIR can be read and written to in time';
 
 function readOrFindings(source: Readonly<Record<string, string | undefined>>): DoctorEnv | Finding[] {

@@ -2,7 +2,7 @@ import type { TProperties, TSchema } from 'typebox';
 import { IsOptional } from 'typebox';
 import { usualValueOf } from '../../shared/runtime/variables.ts';
 import type { Unit } from '../../shared/runtime/variables.ts';
-import { controlPlaneEnv } from '../../control-plane/env.ts';
+import { controlPlaneEnv, migrateEnv } from '../../control-plane/env.ts';
 import { gatewayEnv } from '../../gateway/env.ts';
 import { pipelineEnv } from '../../pipeline/env.ts';
 import { embeddedEnv } from '../../shared/embedded/machine/env.ts';
@@ -181,5 +181,6 @@ export const tools: readonly Program[] = [
   { name: 'demo sink', variables: sinkEnv },
   { name: 'doctor', variables: doctorEnv },
   { name: 'compare-counts', variables: compareCountsEnv },
-  { name: 'migrate and keys', variables: databaseEnv },
+  { name: 'migrate', variables: migrateEnv },
+  { name: 'keys', variables: databaseEnv },
 ];

@@ -104,6 +104,24 @@ test('templates: policies let services reach the log and the database, be they p
   expect(egress).toContain('port: 53');
 });
 
+test('templates: whoever sends to destinations reaches no part of the chart, and no range that is shut', () => {
+  const policy = templates.get('network-policy.yaml') ?? '';
+  const egress = policy.split('  egress:')[1] ?? '';
+  expect(policy).toContain('{{- $sends := ne $component "gateway" }}');
+  expect(egress).toMatch(
+    /if \$sends \}\}[^{]*podSelector:\n *matchExpressions: \[\{ key: app.kubernetes.io\/name, operator: NotIn, values: \[sluice\] \}\]/,
+  );
+  expect(egress.match(/ternary \$denied[46] list \$sends/g)).toHaveLength(2);
+  for (const name of ['pipeline.yaml', 'control-plane.yaml']) {
+    for (const variable of ['EGRESS_ALLOW', 'EGRESS_DENY']) expect(templates.get(name)).toContain(`"${variable}"`);
+  }
+});
+
+test('templates: what a service has of its own to log in with goes over what all have', () => {
+  expect(templates.get('_pod.tpl')).toContain('merge (dict) (.settings.secrets | default dict) .secrets');
+  expect(templates.get('migrate.yaml')).toContain('merge (dict) (.Values.migrate.secrets | default dict)');
+});
+
 test('templates: alerts link to the runbook below the address that is given', async () => {
   const rules = await readFile(join(chartFolder, 'files/rules/alerts.yml'), 'utf8');
   const place = /\| replace "(runbook_url: [^"]+)" \$runbook \|/.exec(templates.get('monitoring.yaml') ?? '')?.[1];

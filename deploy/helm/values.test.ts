@@ -48,6 +48,15 @@ test('values: take the Secrets of certificates by name, and authorities only wit
   }
 });
 
+test('values: a range that is allowed to destinations asks for those of the cluster, which stay shut', () => {
+  const check = new Ajv({ strict: false }).compile(schema);
+  const egress = (of: Values): boolean => check({ ...values, egress: of });
+  expect(egress({ allow: [], deny: [] })).toBe(true);
+  expect(egress({ allow: ['10.0.0.0/8'], deny: [] })).toBe(false);
+  expect(egress({ allow: ['10.0.0.0/8'], deny: ['10.96.0.0/12', 'fd00::/108'] })).toBe(true);
+  expect(egress({ allow: [], deny: ['postgres'] })).toBe(false);
+});
+
 test('values: say which one is missing, of those that templates cannot do without: null takes a default away', () => {
   const check = new Ajv({ allErrors: true, strict: false }).compile(schema);
   const missingWithout = (path: string): unknown => {

@@ -147,6 +147,7 @@ function keepFull(full: SmallDisk): () => Promise<void> {
 }
 
 const doctorEnv = (): Record<string, string> => ({
+  SLUICE_DIR: folder,
   NATS_URL: `nats://127.0.0.1:${ports['NATS_PORT']}`,
   NATS_MONITOR_URL: `http://127.0.0.1:${ports['NATS_MONITOR_PORT']}`,
 });

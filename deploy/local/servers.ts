@@ -8,19 +8,48 @@ import { endLeftPostgresServer, startPostgresServer } from '../../shared/embedde
 import { bucketSettings } from '../../shared/nats/buckets/open-buckets.ts';
 import { readTopologySettings } from '../../shared/nats/streams/topology-settings.ts';
 import { streamConfigs } from '../../shared/nats/streams/topology.ts';
+import { logUsers } from '../../shared/nats/users/log-users.ts';
+import type { LogUserName } from '../../shared/nats/users/log-users.ts';
+import { quote, renderUsers } from '../../shared/nats/users/render-users.ts';
+import { migrationList } from '../../shared/postgres/migrations/migration-list.ts';
+import { databaseRolesEnv, readRoles } from '../../shared/postgres/roles/role-settings.ts';
+import type { DatabaseService } from '../../shared/postgres/roles/service-roles.ts';
+import { defaultsOf } from '../../shared/runtime/env.ts';
 import type { StackEnv } from './env.ts';
+import type { StackPasswords } from './passwords.ts';
 import { keepRunning } from './keep-running.ts';
 import type { Progress } from './progress.ts';
 import { restartWhenRoom } from './restart-when-room.ts';
 
-export type StackServer = { readonly url: string; stop(): Promise<void> };
+type StackServer = { stop(): Promise<void> };
 
-/** `monitorUrl` is undefined where only the caller's own settings know it. */
-export type StackLog = StackServer & { readonly monitorUrl: string | undefined };
+/** A user of the log with its password. */
+export type LogLogin = { readonly user: string; readonly password: string };
+
+export type StackLog = StackServer & {
+  readonly url: string;
+  /** Undefined where only the caller's own settings know it; so are logins. */
+  readonly monitorUrl: string | undefined;
+  readonly logins: Readonly<Record<LogUserName, LogLogin>> | undefined;
+};
+
+export type StackDatabase = StackServer & {
+  /** As each service reaches it. */
+  readonly urls: Readonly<Record<DatabaseService, string>>;
+  /** Whether the schema is up to date already: where it is not, the control plane migrates. */
+  readonly isMigrated: boolean;
+};
 
 /** The log: NATS_URL's servers, else an embedded nats-server that is kept running. */
-export async function startLog(env: StackEnv, folder: string, progress: Progress): Promise<StackLog> {
-  if (env.NATS_URL !== undefined) return { ...external(env.NATS_URL), monitorUrl: undefined };
+export async function startLog(
+  env: StackEnv,
+  folder: string,
+  passwords: StackPasswords['log'],
+  progress: Progress,
+): Promise<StackLog> {
+  if (env.NATS_URL !== undefined) {
+    return { url: env.NATS_URL, monitorUrl: undefined, logins: undefined, stop: nothing };
+  }
   return progress.step('nats-server', async (note) => {
     const binary = await findNatsServer({ cacheDir: defaultEmbeddedCacheDir(), onProgress: note });
     const storeDir = join(folder, 'nats');
@@ -31,7 +60,8 @@ export async function startLog(env: StackEnv, folder: string, progress: Progress
     if (port !== env.NATS_PORT) note(`port ${env.NATS_PORT} is in use, taking ${port} (NATS_PORT)`);
     await mkdir(storeDir, { recursive: true });
     const maxFileStoreBytes = env.NATS_STORE_BYTES_MAX ?? (await chooseFileStoreBytes(storeDir, streamsBytesMax(env)));
-    const options = { binaryPath: binary.path, storeDir, port, monitorPort, maxFileStoreBytes };
+    const furtherConfig = renderUsers((name) => quote(passwords[name]));
+    const options = { binaryPath: binary.path, storeDir, port, monitorPort, maxFileStoreBytes, furtherConfig };
     const kept = await keepRunning({
       name: 'nats-server',
       say: progress.line,
@@ -43,6 +73,7 @@ export async function startLog(env: StackEnv, folder: string, progress: Progress
     return {
       url: kept.current.url,
       monitorUrl: kept.current.monitorUrl,
+      logins: loginsOf(passwords),
       stop() {
         healing.stop();
         return kept.stop();
@@ -51,9 +82,25 @@ export async function startLog(env: StackEnv, folder: string, progress: Progress
   });
 }
 
-/** The database: DATABASE_URL's, else an embedded PostgreSQL that is kept running. */
-export async function startDatabase(env: StackEnv, folder: string, progress: Progress): Promise<StackServer> {
-  if (env.DATABASE_URL !== undefined) return external(env.DATABASE_URL);
+const loginsOf = (passwords: StackPasswords['log']): Record<LogUserName, LogLogin> =>
+  Object.fromEntries(
+    Object.entries(logUsers).map(([name, { name: user }]) => [
+      name,
+      { user, password: passwords[name as LogUserName] },
+    ]),
+  ) as Record<LogUserName, LogLogin>;
+
+/** The database: DATABASE_URL's, else an embedded PostgreSQL that is kept running, in which each service has its role. */
+export async function startDatabase(
+  env: StackEnv,
+  folder: string,
+  passwords: StackPasswords['database'],
+  progress: Progress,
+): Promise<StackDatabase> {
+  if (env.DATABASE_URL !== undefined) {
+    const urls = { controlPlane: env.DATABASE_URL, pipeline: env.DATABASE_URL };
+    return { urls, isMigrated: false, stop: nothing };
+  }
   return progress.step('PostgreSQL', async (note) => {
     const dataDir = join(folder, 'postgres');
     await endLeftPostgresServer(dataDir);
@@ -64,8 +111,36 @@ export async function startDatabase(env: StackEnv, folder: string, progress: Pro
       say: progress.line,
       start: () => startPostgresServer({ dataDir, port, onProgress: note }),
     });
-    return { url: kept.current.url, stop: kept.stop };
+    try {
+      return { urls: await migrateAsOwner(kept.current.url, passwords), isMigrated: true, stop: kept.stop };
+    } catch (error) {
+      await kept.stop();
+      throw error;
+    }
   });
+}
+
+/** Migrates, and answers with the addresses of the services' roles. */
+async function migrateAsOwner(
+  ownerUrl: string,
+  passwords: StackPasswords['database'],
+): Promise<Record<DatabaseService, string>> {
+  // Loaded where it is needed only: a stack with a database of the caller's migrates in the control plane.
+  const { migrate } = await import('../../shared/postgres/migrate.ts');
+  const names = defaultsOf(databaseRolesEnv);
+  const roles = readRoles({
+    ...names,
+    DATABASE_CONTROL_PLANE_PASSWORD: passwords.controlPlane,
+    DATABASE_PIPELINE_PASSWORD: passwords.pipeline,
+  });
+  await migrate(ownerUrl, undefined, migrationList, roles);
+  const addresses = roles.map(({ service, name }) => {
+    const url = new URL(ownerUrl);
+    url.username = name;
+    url.password = passwords[service];
+    return [service, url.href];
+  });
+  return Object.fromEntries(addresses) as Record<DatabaseService, string>;
 }
 
 /** What streams and buckets may take together, by their own limits. */
@@ -80,4 +155,4 @@ function streamsBytesMax(env: StackEnv): number {
   return limits.reduce((sum, bytesMax) => sum + bytesMax, 0);
 }
 
-const external = (url: string): StackServer => ({ url, stop: () => Promise.resolve() });
+const nothing = (): Promise<void> => Promise.resolve();

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { stackServices, stackUrls } from './services.ts';
 import { readyMessage } from './ready-message.ts';
+import type { LogLogin } from './servers.ts';
 
 const env = {
   SLUICE_DIR: '.sluice',
@@ -24,9 +25,8 @@ const env = {
 } as const;
 const at = {
   folder: '/x',
-  natsUrl: 'nats://one',
-  natsMonitorUrl: 'http://one',
-  databaseUrl: 'postgresql://one',
+  log: { url: 'nats://one', monitorUrl: 'http://one', logins: undefined },
+  database: { urls: { controlPlane: 'postgresql://one', pipeline: 'postgresql://two' }, isMigrated: false },
   secretsKey: 'key',
   sinkUrl: 'http://sink',
 };
@@ -45,11 +45,34 @@ test("services: what the stack sets is not set a second time by the caller's fil
   // BOOTSTRAP_FILE is a path of its own.
   expect(files.toSorted((a, b) => a.localeCompare(b))).toEqual(['BOOTSTRAP_FILE', 'NATS_CA_FILE']);
   expect(services.pipeline.env).toMatchObject({
-    NATS_URL: at.natsUrl,
-    DATABASE_URL: at.databaseUrl,
+    NATS_URL: at.log.url,
+    DATABASE_URL: at.database.urls.pipeline,
     LOG_LEVEL: 'info',
   });
-  expect(services.gateway.env).toMatchObject({ NATS_MONITOR_URL: at.natsMonitorUrl, NATS_CA_FILE: '/kept' });
+  expect(services.gateway.env).toMatchObject({ NATS_MONITOR_URL: at.log.monitorUrl, NATS_CA_FILE: '/kept' });
+});
+
+test('services: each logs in as its own user and role, and in no other way the caller has set', () => {
+  const login = (user: string): LogLogin => ({ user, password: `of ${user}` });
+  const logins = {
+    gateway: login('one'),
+    pipeline: login('two'),
+    controlPlane: login('three'),
+    doctor: login('four'),
+    operator: login('five'),
+  };
+  const own = { ...at, log: { ...at.log, logins }, database: { ...at.database, isMigrated: true } };
+  const services = stackServices(env, own, { NATS_TOKEN: 'token', NATS_CREDS_FILE: '/creds', DATABASE_PASSWORD: 'x' });
+  const { gateway, pipeline, 'control-plane': controlPlane } = services;
+  expect(gateway.env).toMatchObject({ NATS_USER: 'one', NATS_PASSWORD: 'of one', NATS_TOKEN: '', NATS_CREDS: '' });
+  expect(gateway.env).not.toHaveProperty('NATS_CREDS_FILE');
+  expect(gateway.env).not.toHaveProperty('DATABASE_URL');
+  expect(pipeline.env).toMatchObject({ NATS_USER: 'two', DATABASE_URL: 'postgresql://two', DATABASE_PASSWORD: '' });
+  expect(controlPlane.env).toMatchObject({
+    NATS_USER: 'three',
+    DATABASE_URL: 'postgresql://one',
+    MIGRATE_ON_START: 'false',
+  });
 });
 
 test('services: the gateway asks a control plane that has a certificate over TLS', () => {

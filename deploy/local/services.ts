@@ -3,6 +3,9 @@ import { join } from 'node:path';
 import type { StackEnv } from './env.ts';
 import type { ServiceUrls } from './credentials.ts';
 import { bootstrapFile, credentialsFile } from './credentials.ts';
+import type { LogUserName } from '../../shared/nats/users/log-users.ts';
+import type { DatabaseService } from '../../shared/postgres/roles/service-roles.ts';
+import type { StackDatabase, StackLog } from './servers.ts';
 import type { ServiceSpec } from './service-process.ts';
 
 export type ServiceName = 'sink' | 'control-plane' | 'gateway' | 'pipeline';
@@ -17,9 +20,8 @@ export type StackService = ServiceSpec & {
 
 export type StackAddresses = {
   readonly folder: string;
-  readonly natsUrl: string;
-  readonly natsMonitorUrl: string | undefined;
-  readonly databaseUrl: string;
+  readonly log: Pick<StackLog, 'url' | 'monitorUrl' | 'logins'>;
+  readonly database: Pick<StackDatabase, 'urls' | 'isMigrated'>;
   readonly secretsKey: string;
   readonly sinkUrl: string;
 };
@@ -37,8 +39,8 @@ export function stackServices(
   inherited: Readonly<Record<string, string | undefined>>,
 ): Readonly<Record<ServiceName, StackService>> {
   const common = {
-    NATS_URL: at.natsUrl,
-    ...(at.natsMonitorUrl === undefined ? {} : { NATS_MONITOR_URL: at.natsMonitorUrl }),
+    NATS_URL: at.log.url,
+    ...(at.log.monitorUrl === undefined ? {} : { NATS_MONITOR_URL: at.log.monitorUrl }),
     LOG_LEVEL: env.LOG_LEVEL,
     SHUTDOWN_DEADLINE_MS: String(ownDeadlineMs),
     INSTANCE_ID: inherited['INSTANCE_ID'] ?? instanceId,
@@ -66,7 +68,10 @@ export function stackServices(
       SINK_CREDENTIALS_FILE: credentialsFile(at.folder),
     }),
     'control-plane': service('control-plane', 'control-plane/main', env.CONTROL_PLANE_METRICS_PORT, {
-      DATABASE_URL: at.databaseUrl,
+      ...loginOf(at.log, 'controlPlane'),
+      ...databaseOf(at.database, 'controlPlane'),
+      // The launcher has, as the owner of the tables.
+      ...(at.database.isMigrated ? { MIGRATE_ON_START: 'false' } : {}),
       SECRETS_KEY: at.secretsKey,
       SOURCE_SECRETS_KEY: sourceSecretsKey,
       CONTROL_PLANE_PORT: String(env.CONTROL_PLANE_PORT),
@@ -79,18 +84,39 @@ export function stackServices(
       ...egress,
     }),
     gateway: service('gateway', 'gateway/main', env.GATEWAY_METRICS_PORT, {
+      ...loginOf(at.log, 'gateway'),
       GATEWAY_PORT: String(env.GATEWAY_PORT),
       SOURCE_SECRETS_KEY: sourceSecretsKey,
       CONTROL_PLANE_URL: inherited['CONTROL_PLANE_URL'] ?? stackUrls(env, inherited).controlPlane,
       GATEWAY_METRICS_PORT: String(env.GATEWAY_METRICS_PORT),
     }),
     pipeline: service('pipeline', 'pipeline/main', env.PIPELINE_METRICS_PORT, {
-      DATABASE_URL: at.databaseUrl,
+      ...loginOf(at.log, 'pipeline'),
+      ...databaseOf(at.database, 'pipeline'),
       SECRETS_KEY: at.secretsKey,
       PIPELINE_METRICS_PORT: String(env.PIPELINE_METRICS_PORT),
       ...egress,
     }),
   };
+}
+
+/** The embedded log knows none but its own users; every other way to log in counts as not set. */
+function loginOf({ logins }: StackAddresses['log'], name: LogUserName): Record<string, string> {
+  const login = logins?.[name];
+  if (login === undefined) return {};
+  return {
+    NATS_USER: login.user,
+    NATS_PASSWORD: login.password,
+    NATS_TOKEN: '',
+    NATS_NKEY_SEED: '',
+    NATS_CREDS: '',
+    NATS_INBOX_PREFIX: '',
+  };
+}
+
+function databaseOf({ urls, isMigrated }: StackAddresses['database'], name: DatabaseService): Record<string, string> {
+  const others = isMigrated ? { DATABASE_USER: '', DATABASE_PASSWORD: '' } : {};
+  return { DATABASE_URL: urls[name], ...others };
 }
 
 /** What the stack sets itself has no second value in a file that the caller named. */

@@ -12,6 +12,7 @@ import type { KeptRunning, Runnable } from './keep-running.ts';
 import { createServiceRecord, endLeftovers } from './leftovers.ts';
 import type { ServiceRecord } from './leftovers.ts';
 import type { Progress } from './progress.ts';
+import { readOrMakePasswords } from './passwords.ts';
 import { startDatabase, startLog } from './servers.ts';
 import { startService } from './service-process.ts';
 import { stackServices, stackUrls } from './services.ts';
@@ -46,18 +47,18 @@ export async function startStack(
   for (const name of await endLeftovers(folder)) progress.line(`· ended the ${name} a killed stack left behind`);
   await assertPortsFree(env);
 
+  const passwords = await readOrMakePasswords(folder);
   const [log, database] = await Promise.all([
-    startLog(env, folder, progress).then((server) => keep(stops, server)),
-    startDatabase(env, folder, progress).then((server) => keep(stops, server)),
+    startLog(env, folder, passwords.log, progress).then((server) => keep(stops, server)),
+    startDatabase(env, folder, passwords.database, progress).then((server) => keep(stops, server)),
   ]);
   const urls = stackUrls(env, inherited);
   const services = stackServices(
     env,
     {
       folder,
-      natsUrl: log.url,
-      natsMonitorUrl: log.monitorUrl,
-      databaseUrl: database.url,
+      log,
+      database,
       secretsKey: await readOrMakeSecretsKey(folder),
       sinkUrl: urls.sink,
     },

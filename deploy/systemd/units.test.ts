@@ -26,11 +26,11 @@ beforeAll(async () => {
   common = parseUnit(await read('sluice-.service.d/common.conf'));
 });
 
-const entriesOf = (unit: Unit): string[] =>
-  [...unit('ExecStartPre'), ...unit('ExecStart')].map((line) => /dist\/(\S+)\.js$/.exec(line)?.[1] ?? '');
+const entriesOf = (unit: Unit): string[] => unit('ExecStart').map((line) => /dist\/(\S+)\.js$/.exec(line)?.[1] ?? '');
 
 function serviceOf(unit: Unit): ServiceName {
-  const name = entriesOf(unit).at(-1)?.split('/')[0];
+  const [folder, entry] = entriesOf(unit).at(-1)?.split('/') ?? [];
+  const name = entry === 'main' ? folder : entry;
   if (!isService(name)) throw new Error(`${name} is no service`);
   return name;
 }
@@ -52,20 +52,41 @@ async function exampleFile(): Promise<Record<string, string>> {
   return Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]));
 }
 
+/** All but the one that migrates and ends. */
+const services = (): Unit[] => [...units].filter(([name]) => name !== 'sluice-migrate.service').map(([, unit]) => unit);
+
+test('units: each service logs in as itself, and what the owner of the tables has is in none of them', () => {
+  for (const unit of services()) {
+    const service = serviceOf(unit);
+    expect(environmentOf(unit)).toMatchObject({
+      NATS_USER: `sluice-${service}`,
+      NATS_PASSWORD_FILE: `/run/credentials/nats-${service}-password`,
+    });
+    expect(unit('LoadCredential').join(' ')).not.toMatch(/(^| )database-password:/);
+    if (service === 'gateway') continue;
+    expect(environmentOf(unit)).toMatchObject({
+      DATABASE_USER: `sluice_${service.replace('-', '_')}`,
+      DATABASE_PASSWORD_FILE: `/run/credentials/database-${service}-password`,
+    });
+  }
+});
+
 test('units: each starts an entry the build makes', async () => {
-  expect(units.size).toBe(3);
+  expect(units.size).toBe(4);
   for (const entry of [...units.values()].flatMap(entriesOf)) await access(join(top, `${entry}.ts`));
 });
 
 test('units: a service that ends is started again, unless no start of it can work', () => {
   expect(common('RestartPreventExitStatus')).toEqual([String(cannotStartExitCode)]);
-  for (const each of units.values()) expect(each('Restart')).toEqual(['always']);
+  for (const each of services()) expect(each('Restart')).toEqual(['always']);
 });
 
 test('units: the schema is migrated before a control plane starts, and again when that failed', () => {
   const unit = units.get('sluice-control-plane.service');
   if (unit === undefined) throw new Error('there is no unit of the control plane');
-  expect(entriesOf(unit)).toEqual(['control-plane/migrate', 'control-plane/main']);
+  expect(unit('ExecStartPre')).toEqual(['+/usr/bin/systemctl start sluice-migrate.service']);
+  expect(units.get('sluice-migrate.service')?.('Type')).toEqual(['oneshot']);
+  expect(unit('Environment').join(' ')).toContain('MIGRATE_ON_START=false');
   for (const each of units.values()) expect(each('Requires')).toEqual([]);
 });
 
@@ -102,9 +123,7 @@ test('units: every credential that is named is loaded', () => {
 test('units: systemd waits longer than a service takes to stop, and starts it again whatever ended it', () => {
   const deadlineMs = Number(/SHUTDOWN_DEADLINE_MS=(\d+)/.exec(common('Environment').join(' '))?.[1]);
   expect(Number(common('TimeoutStopSec')[0]) * 1_000).toBe(deadlineMs + 10_000);
-  for (const unit of units.values()) {
-    expect(unit('Restart')).toEqual(['always']);
-  }
+  for (const unit of services()) expect(unit('Restart')).toEqual(['always']);
   expect(common('Restart')).toEqual([]);
 });
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readCommandEnv, readControlPlaneEnv } from '../../control-plane/env.ts';
+import { readControlPlaneEnv, readMigrateEnv } from '../../control-plane/env.ts';
 import { readGatewayEnv } from '../../gateway/env.ts';
 import { readPipelineEnv } from '../../pipeline/env.ts';
 import { EnvError } from '../../shared/runtime/env.ts';
@@ -12,7 +12,7 @@ const readers = {
   gateway: readGatewayEnv,
   pipeline: readPipelineEnv,
   'control-plane': readControlPlaneEnv,
-  migrate: readCommandEnv,
+  migrate: readMigrateEnv,
   sink: readSinkEnv,
 };
 

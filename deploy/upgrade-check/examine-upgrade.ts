@@ -8,7 +8,6 @@ import { judgeNatsServer, judgeNode, judgePostgres } from '../../shared/doctor/j
 import { readBucket } from '../../shared/nats/buckets/bucket.ts';
 import { connectLog } from '../../shared/nats/connection/connection.ts';
 import type { LogConnection } from '../../shared/nats/connection/connection.ts';
-import { logAccess } from '../../shared/nats/connection/log-access.ts';
 import { inspectLog } from '../../shared/nats/monitor/inspect-log.ts';
 import { readTopologySettings } from '../../shared/nats/streams/topology-settings.ts';
 import { buckets, readLogFormat } from '../../shared/nats/streams/topology.ts';
@@ -19,6 +18,7 @@ import { topFolder } from '../../shared/runtime/compiled-path.ts';
 import { EnvError } from '../../shared/runtime/env.ts';
 import { readDoctorEnv } from '../doctor/env.ts';
 import type { DoctorEnv } from '../doctor/env.ts';
+import { doctorLogAccess } from '../doctor/log-login.ts';
 import { runChecks } from '../doctor/run-checks.ts';
 import { judgeFormat, judgeMigrations, judgeReleases, judgeRunning, oldestOf } from './judge-upgrade.ts';
 import { readChangelog } from './read-changelog.ts';
@@ -65,7 +65,7 @@ function readOrFindings(source: Readonly<Record<string, string | undefined>>): D
 
 async function examineLog(env: DoctorEnv, connectTimeoutMs: number): Promise<Finding[]> {
   const connection = await connectLog({
-    ...logAccess(env),
+    ...(await doctorLogAccess(env)),
     name: 'sluice upgrade-check',
     connectTimeoutMs,
     acceptsOldServer: true,

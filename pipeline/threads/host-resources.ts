@@ -56,7 +56,7 @@ export async function openHostResources(settings: HostSettings, logger: Logger):
     forceIndexScans: true,
     onIdleError: (error) => logger.warn({ err: error }, 'database connection lost'),
   });
-  const rules = createEgressRules(settings.egressRanges);
+  const rules = createEgressRules(settings.egress.allowed, settings.egress.denied);
   const senders = createSenders({ rules, lookupFor: createGuardedLookup(rules), limits: dispatcher.sender });
   const secrets = createSecretBox(...settings.secretKeys);
   const tokenSource = createTokenSource({ store: createBucketTokenStore(() => tokens, secrets) });

@@ -4,6 +4,8 @@ import type { secretsEnv } from '../../shared/contracts/config/secrets.ts';
 import { logAccess } from '../../shared/nats/connection/log-access.ts';
 import type { LogAccess, logEnv } from '../../shared/nats/connection/log-access.ts';
 import type { topologyEnv } from '../../shared/nats/streams/topology-settings.ts';
+import { readEgressRanges } from '../../shared/egress/egress-rules.ts';
+import type { EgressRanges, egressEnv } from '../../shared/egress/egress-rules.ts';
 import { databaseAccess } from '../../shared/postgres/database-access.ts';
 import type { DatabaseAccess, databaseEnv } from '../../shared/postgres/database-access.ts';
 import type { serviceEnv } from '../../shared/runtime/env.ts';
@@ -40,7 +42,7 @@ export type HostSettings = {
   /** What opens secrets: see createSecretBox. */
   readonly secretKeys: readonly [string, ...string[]];
   /** CIDR ranges open to destinations on top of public addresses. */
-  readonly egressRanges: readonly string[];
+  readonly egress: EgressRanges;
   readonly resolver: ResolverSettings;
   readonly recent: RecentSettings;
   readonly results: ResultsSettings;
@@ -74,8 +76,9 @@ type HostSlices = typeof hostEnv &
   typeof recentEnv &
   typeof resultsEnv &
   typeof dispatcherEnv &
+  typeof egressEnv &
   typeof fetchEnv;
-type HostVariables = Static<TObject<HostSlices>> & { readonly EGRESS_ALLOW: readonly string[] };
+type HostVariables = Static<TObject<HostSlices>>;
 
 export function readHostSettings(
   env: HostVariables,
@@ -92,7 +95,7 @@ export function readHostSettings(
     visitorCacheBytesMax: env.PIPELINE_VISITOR_CACHE_BYTES_MAX,
     visitorBytesMax: env.VISITOR_BYTES_MAX,
     secretKeys: readSecretKeys(env),
-    egressRanges: env.EGRESS_ALLOW,
+    egress: readEgressRanges(env),
     resolver: readResolverSettings(env),
     recent: readRecentSettings(env),
     results: readResultsSettings(env),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createEgressRules, readRanges } from './egress-rules.ts';
+import { createEgressRules, rangeProblems, readEgressRanges, readRanges } from './egress-rules.ts';
 
 const rules = createEgressRules([]);
 
@@ -32,6 +32,23 @@ describe('egress rules', () => {
     expect(local.allows('::ffff:127.0.0.1', 80)).toBe(true);
     expect(local.allows('::1', 80)).toBe(true);
     expect(local.allows('10.0.0.1', 80)).toBe(false);
+  });
+
+  test('denied ranges: stay shut, whatever is allowed, public addresses too', () => {
+    const rest = createEgressRules(['10.0.0.0/8', '::1/128'], ['10.89.0.0/16', '8.8.8.0/24', '::/0']);
+    expect(rest.allows('10.1.2.3', 8081)).toBe(true);
+    for (const address of ['10.89.0.2', '::ffff:10.89.0.2', '8.8.8.8', '::1']) {
+      expect({ address, isAllowed: rest.allows(address, 8081) }).toEqual({ address, isAllowed: false });
+    }
+  });
+
+  test('lists: what is wrong with one is told by its name', () => {
+    expect(rangeProblems({ EGRESS_ALLOW: '10.0.0.0/8', EGRESS_DENY: '' })).toEqual([]);
+    expect(rangeProblems({ EGRESS_ALLOW: '', EGRESS_DENY: 'postgres' })).toEqual([
+      'EGRESS_DENY must hold CIDR ranges, such as 10.0.0.0/8',
+    ]);
+    const read = readEgressRanges({ EGRESS_ALLOW: '10.0.0.0/8', EGRESS_DENY: '10.1.0.0/16, ::/0' });
+    expect(read).toEqual({ allowed: ['10.0.0.0/8'], denied: ['10.1.0.0/16', '::/0'] });
   });
 
   test.each([

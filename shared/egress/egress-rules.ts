@@ -1,6 +1,14 @@
 import ipaddr from 'ipaddr.js';
 import { text } from '../runtime/variables.ts';
 
+/** CIDR ranges. */
+export type EgressRanges = {
+  /** Where destinations may be although it is not public. */
+  readonly allowed: readonly string[];
+  /** Where none may be, whatever is allowed. */
+  readonly denied: readonly string[];
+};
+
 export const egressEnv = {
   EGRESS_ALLOW: text(
     'CIDR ranges, comma separated, that destinations may be in although they are not public. The same for the pipeline and the control plane',
@@ -9,7 +17,21 @@ export const egressEnv = {
       default: '',
     },
   ),
+  EGRESS_DENY: text(
+    'CIDR ranges, comma separated, that no destination may be in, those of EGRESS_ALLOW included: where the services, the log and PostgreSQL are. The same for the pipeline and the control plane',
+    {
+      minLength: 0,
+      default: '',
+    },
+  ),
 };
+
+type EgressVariables = { readonly EGRESS_ALLOW: string; readonly EGRESS_DENY: string };
+
+/** What the environment says, once `rangeProblems` has found nothing wrong with it. */
+export function readEgressRanges(env: EgressVariables): EgressRanges {
+  return { allowed: readRanges(env.EGRESS_ALLOW) ?? [], denied: readRanges(env.EGRESS_DENY) ?? [] };
+}
 
 /** Which addresses a destination may be at. */
 export type EgressRules = {
@@ -28,21 +50,30 @@ const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
 
 /**
  * Public unicast addresses only, on port 80, 443 or an unprivileged one: nothing on this machine, in the local network
- * or of a cloud's metadata (ranges of RFC 6890). `allowedRanges`, a list of CIDR ranges, are open on every port.
+ * or of a cloud's metadata (ranges of RFC 6890). `allowedRanges`, a list of CIDR ranges, are open on every port, but for
+ * what lies in `deniedRanges` as well.
  */
-export function createEgressRules(allowedRanges: readonly string[]): EgressRules {
-  const opened = allowedRanges.map((range) => ipaddr.parseCIDR(range));
+export function createEgressRules(allowedRanges: readonly string[], deniedRanges: readonly string[] = []): EgressRules {
+  const opened = createRangeCheck(allowedRanges);
+  const denied = createRangeCheck(deniedRanges);
   return {
     allows(written, port) {
       if (!ipaddr.isValid(written)) return false;
       // An IPv4 address may come dressed as IPv6.
       const address = ipaddr.process(written);
-      const isOpened = opened.some(([range, bits]) => range.kind() === address.kind() && address.match(range, bits));
-      if (isOpened) return true;
+      if (denied(address)) return false;
+      if (opened(address)) return true;
       if (deniedAddresses.has(address.toString()) || !isPublic(address)) return false;
       return port === 80 || port === 443 || port >= 1024;
     },
   };
+}
+
+type RangeCheck = (address: ipaddr.IPv4 | ipaddr.IPv6) => boolean;
+
+function createRangeCheck(written: readonly string[]): RangeCheck {
+  const ranges = written.map((range) => ipaddr.parseCIDR(range));
+  return (address) => ranges.some(([range, bits]) => range.kind() === address.kind() && address.match(range, bits));
 }
 
 function isPublic(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
@@ -59,7 +90,9 @@ export function readRanges(list: string): readonly string[] | undefined {
   return ranges.every((range) => ipaddr.isValidCIDR(range)) ? ranges : undefined;
 }
 
-/** What is wrong with the list in EGRESS_ALLOW. */
-export function rangeProblems(list: string): string[] {
-  return readRanges(list) === undefined ? ['EGRESS_ALLOW must hold CIDR ranges, such as 10.0.0.0/8'] : [];
+/** What is wrong with the lists. */
+export function rangeProblems(env: EgressVariables): string[] {
+  return (['EGRESS_ALLOW', 'EGRESS_DENY'] as const).flatMap((name) =>
+    readRanges(env[name]) === undefined ? [`${name} must hold CIDR ranges, such as 10.0.0.0/8`] : [],
+  );
 }

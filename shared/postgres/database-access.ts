@@ -43,6 +43,7 @@ export const databaseEnv = {
     'PostgreSQL, with the rights to create tables where it migrates. `?sslmode=` is disable, require (encrypted, the server unproved unless there is a DATABASE_CA), verify-ca or verify-full',
     { pattern: '^postgres(ql)?://' },
   ),
+  DATABASE_USER: optionalText('Replaces the user in DATABASE_URL'),
   DATABASE_PASSWORD: optionalSecret('Replaces the password in DATABASE_URL'),
   DATABASE_CA: optionalText("Certificates of the authorities that signed the server's, in PEM. Asks for verify-full", {
     pattern: certificate,
@@ -104,6 +105,7 @@ export type DatabaseTls = {
 export function databaseAccess(env: DatabaseVariables): DatabaseAccess {
   const { DATABASE_CA: ca, DATABASE_CERT: cert, DATABASE_KEY: key } = env;
   const url = new URL(env.DATABASE_URL);
+  if (env.DATABASE_USER !== undefined) url.username = encodeURIComponent(env.DATABASE_USER);
   if (env.DATABASE_PASSWORD !== undefined) url.password = encodeURIComponent(env.DATABASE_PASSWORD);
   const mode = url.searchParams.get('sslmode') ?? (ca === undefined && cert === undefined ? 'disable' : 'verify-full');
   url.searchParams.delete('sslmode');
@@ -169,7 +171,8 @@ class DatabaseConnectError extends Error {
   readonly code = 'database_connect';
 }
 
-const lettingIn = 'PostgreSQL does not let us in: see DATABASE_URL, DATABASE_PASSWORD, DATABASE_CERT and DATABASE_KEY';
+const lettingIn =
+  'PostgreSQL does not let us in: see DATABASE_URL, DATABASE_USER, DATABASE_PASSWORD, DATABASE_CERT and DATABASE_KEY';
 
 /** Why PostgreSQL could not be connected to, in words that name the variables; nothing when it is another failure. */
 export function connectFailure(error: unknown): DatabaseConnectError | undefined {

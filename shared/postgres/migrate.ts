@@ -5,6 +5,8 @@ import type { DatabaseAccess, DatabaseTimeouts, DatabaseTls } from './database-a
 import { migrationList } from './migrations/migration-list.ts';
 import type { MigrationList } from './migrations/migration-list.ts';
 import { openStorage } from './open-storage.ts';
+import { grantRoles } from './roles/grant-roles.ts';
+import type { RoleLogin } from './roles/grant-roles.ts';
 
 // Any number, the same for every migrator of this schema.
 const migrationLock = 7_305_211;
@@ -15,17 +17,22 @@ const untimed: DatabaseTimeouts = { statementMs: 0, lockMs: 0, idleInTransaction
 
 /**
  * Brings the database's schema up to date, each migration in a transaction of its own unless it says that it needs none,
- * and without limits of time. Migrators that run at once wait for each other. A database that cannot be connected to is
- * a DatabaseConnectError, which says why.
+ * and without limits of time, and gives `roles` the rights of their services in it. Migrators that run at once wait for
+ * each other. A database that cannot be connected to is a DatabaseConnectError, a role that cannot be made a RoleError;
+ * both say why. Returns the names of the roles that were given rights.
  */
 export async function migrate(
   databaseUrl: string,
   databaseTls?: DatabaseTls,
   migrations: MigrationList = migrationList,
-): Promise<void> {
+  roles: readonly RoleLogin[] = [],
+): Promise<readonly string[]> {
   const access = { databaseUrl, databaseTimeouts: untimed, ...(databaseTls === undefined ? {} : { databaseTls }) };
   try {
-    await aloneAmongMigrators(access, () => applyAll(access, migrations));
+    return await aloneAmongMigrators(access, async (client) => {
+      await applyAll(access, migrations);
+      return grantRoles(client, roles);
+    });
   } catch (error) {
     throw connectFailure(error) ?? error;
   }
@@ -46,7 +53,10 @@ async function applyAll(access: DatabaseAccess, migrations: MigrationList): Prom
  * The lock is the session's, and is asked for again and again. A transaction that waited for it would be one that an index
  * made concurrently waits for, which is then held up by the migrator that it holds up.
  */
-async function aloneAmongMigrators(access: DatabaseAccess, work: () => Promise<void>): Promise<void> {
+async function aloneAmongMigrators<Result>(
+  access: DatabaseAccess,
+  work: (client: pg.Client) => Promise<Result>,
+): Promise<Result> {
   const client = new pg.Client({
     connectionString: access.databaseUrl,
     ssl: sslOptions(access.databaseTls),
@@ -58,7 +68,7 @@ async function aloneAmongMigrators(access: DatabaseAccess, work: () => Promise<v
   try {
     await client.connect();
     while (!(await isLocked(client))) await pause(askEveryMs);
-    await work();
+    return await work(client);
   } finally {
     await client.end().catch(() => undefined);
   }

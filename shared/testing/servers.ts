@@ -5,7 +5,17 @@ import { inject } from 'vitest';
 
 import { startNatsCluster } from '../embedded/nats/nats-cluster.ts';
 import { type NatsServer, type NatsServerOptions, startNatsServer } from '../embedded/nats/nats-server.ts';
-import { type DatabaseAddress, dropDatabase, ensureDatabase } from '../embedded/postgres/postgres-database.ts';
+import {
+  type DatabaseAddress,
+  databaseUrl,
+  dropDatabase,
+  dropRoles,
+  ensureDatabase,
+} from '../embedded/postgres/postgres-database.ts';
+import { migrate } from '../postgres/migrate.ts';
+import { migrationList } from '../postgres/migrations/migration-list.ts';
+import { serviceRights } from '../postgres/roles/service-roles.ts';
+import type { DatabaseService } from '../postgres/roles/service-roles.ts';
 import { natsFolderPrefix } from './run-folder.ts';
 import { askServerService } from './server-service.ts';
 
@@ -19,7 +29,9 @@ declare module 'vitest' {
 /** A database of one test file's own. */
 export type TestDatabase = {
   readonly url: string;
-  /** Removes it, ending sessions that are still open. */
+  /** Migrates it, and gives each service that has a role one of this database's own: the addresses they log in with. */
+  migrateWithRoles(): Promise<Readonly<Record<DatabaseService, string>>>;
+  /** Removes it and its roles, ending sessions that are still open. */
   drop(): Promise<void>;
 };
 
@@ -76,5 +88,24 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     password: decodeURIComponent(server.password),
   };
   const name = `test_${randomBytes(8).toString('hex')}`;
-  return { url: await ensureDatabase(address, name), drop: () => dropDatabase(address, name) };
+  const url = await ensureDatabase(address, name);
+  const password = randomBytes(12).toString('hex');
+  const roleOf = (service: DatabaseService): string => `${name}_${service}`;
+  const services = Object.keys(serviceRights) as DatabaseService[];
+  return {
+    url,
+    async migrateWithRoles() {
+      const roles = services.map((service) => ({ service, name: roleOf(service), password }));
+      await migrate(url, undefined, migrationList, roles);
+      const addresses = roles.map(({ service, name: user }) => [
+        service,
+        databaseUrl({ ...address, user, password }, name),
+      ]);
+      return Object.fromEntries(addresses) as Record<DatabaseService, string>;
+    },
+    async drop() {
+      await dropDatabase(address, name);
+      await dropRoles(address, services.map(roleOf));
+    },
+  };
 }

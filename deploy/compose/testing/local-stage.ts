@@ -107,6 +107,7 @@ async function startNode(
   await mkdir(etc, { recursive: true });
   await symlink(path, join(bin, 'nats-server'));
   await writeFile(join(etc, 'nats.conf'), conf);
+  await copyFile(join(top, 'deploy/nats/users.conf'), join(etc, 'users.conf'));
   const words = [...(service?.entrypoint ?? []), ...(service?.command ?? [])];
   return startLocalContainer(
     name,
@@ -138,6 +139,7 @@ function localEnvironment(
     if (variable.endsWith('_PORT')) return [variable, String(place.portOf(name, String(value)))];
     // The network of destinations is loopback here.
     if (variable === 'EGRESS_ALLOW') return [variable, '127.0.0.0/8'];
+    if (variable === 'EGRESS_DENY') return [variable, ''];
     return [variable, variable === 'DATABASE_URL' ? databaseUrl : place.here(String(value), name)];
   });
   return Object.fromEntries(entries);

@@ -9,7 +9,7 @@ export type ComposeService = {
   readonly command?: readonly string[];
   readonly environment?: Readonly<Record<string, string | number>>;
   readonly secrets?: readonly string[];
-  readonly networks?: readonly string[];
+  readonly networks?: readonly string[] | Readonly<Record<string, { readonly ipv4_address?: string }>>;
   readonly volumes?: readonly string[];
   readonly ports?: readonly string[];
   readonly depends_on?: readonly string[] | Readonly<Record<string, { readonly condition: string }>>;
@@ -19,9 +19,13 @@ export type ComposeService = {
   readonly restart?: string;
 };
 
+export type ComposeNetwork = {
+  readonly ipam: { readonly config: readonly { readonly subnet: string; readonly ip_range?: string }[] };
+};
+
 export type Compose = {
   readonly services: Readonly<Record<string, ComposeService>>;
-  readonly networks: Readonly<Record<string, unknown>>;
+  readonly networks: Readonly<Record<string, ComposeNetwork>>;
   readonly volumes: Readonly<Record<string, unknown>>;
   readonly secrets: Readonly<Record<string, { readonly file: string }>>;
 };

@@ -17,7 +17,7 @@ export const hostSettingsForTests: Omit<HostSettings, 'thread'> = {
   visitorCacheBytesMax: 0,
   visitorBytesMax: 32 * 1024,
   secretKeys: [''],
-  egressRanges: [],
+  egress: { allowed: [], denied: [] },
   resolver: readResolverSettings(defaultsOf(resolverEnv)),
   recent: readRecentSettings(defaultsOf(recentEnv)),
   results: readResultsSettings(defaultsOf(resultsEnv)),

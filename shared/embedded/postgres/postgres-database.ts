@@ -73,3 +73,10 @@ export async function dropDatabase(address: DatabaseAddress, name: string): Prom
     client.query(`DROP DATABASE IF EXISTS ${client.escapeIdentifier(name)} WITH (FORCE)`),
   );
 }
+
+/** Removes the roles that are there, which may have rights in no database any more. */
+export async function dropRoles(address: DatabaseAddress, names: readonly string[]): Promise<void> {
+  await withSession(address, async (client) => {
+    for (const name of names) await client.query(`DROP ROLE IF EXISTS ${client.escapeIdentifier(name)}`);
+  });
+}

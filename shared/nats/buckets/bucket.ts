@@ -4,7 +4,8 @@ import { client } from '../connection/client.ts';
 import type { LogConnection } from '../connection/connection.ts';
 import { PublishError } from '../publish/publisher.ts';
 import { isSequence } from '../publish/publish-answer.ts';
-import { isNotFound, serverErrorCode, serverErrors } from '../connection/server-error.ts';
+import { isNotFound, isNotPermitted, serverErrorCode, serverErrors } from '../connection/server-error.ts';
+import { awaitStream, ifPermitted } from '../streams/topology.ts';
 import { whileForming } from '../connection/while-forming.ts';
 
 export type BucketSettings = {
@@ -45,18 +46,10 @@ export type WatchOptions = {
 
 export type BucketWatch = { stop(): void; readonly stopped: Promise<void> };
 
-/** Opens the bucket, making it when it is missing and bringing its limits to `settings`. */
+/** Opens the bucket, making it when it is missing and bringing its limits to `settings`; as `ensureTopology` where the user may not. */
 export async function openBucket(connection: LogConnection, settings: BucketSettings): Promise<Bucket> {
   const kv = await whileForming(async () => {
-    const opened = await connection[client].js.views.kv(settings.name, {
-      history: 1,
-      replicas: settings.replicas,
-      storage: StorageType.File,
-      max_bytes: settings.bytesMax,
-      // Only the leader answers: a replica that lags would have somebody go on from what was written over.
-      allow_direct: false,
-      ...(settings.ttlMs === undefined ? {} : { ttl: settings.ttlMs }),
-    });
+    const opened = await makeOrAwait(connection, settings);
     await followLimits(connection, settings);
     return opened;
   });
@@ -77,14 +70,38 @@ export async function openBucket(connection: LogConnection, settings: BucketSett
   };
 }
 
-// The client library leaves a bucket that exists as it is: one made on a single server would never get its copies.
+async function makeOrAwait(connection: LogConnection, settings: BucketSettings): Promise<KV> {
+  try {
+    return await makeBucket(connection, settings);
+  } catch (error) {
+    if (!isNotPermitted(error)) throw error;
+    await awaitStream(connection, streamOfBucket(settings.name));
+    return makeBucket(connection, settings);
+  }
+}
+
+/** Makes nothing where it is there. */
+function makeBucket({ [client]: { js } }: LogConnection, settings: BucketSettings): Promise<KV> {
+  return js.views.kv(settings.name, {
+    history: 1,
+    replicas: settings.replicas,
+    storage: StorageType.File,
+    max_bytes: settings.bytesMax,
+    // Only the leader answers: a replica that lags would have somebody go on from what was written over.
+    allow_direct: false,
+    ...(settings.ttlMs === undefined ? {} : { ttl: settings.ttlMs }),
+  });
+}
+
+const streamOfBucket = (name: string): string => `KV_${name}`;
+
 /** What a bucket has now, by key; undefined where there is no such bucket. For whoever only looks: it changes nothing. */
 export async function readBucket(
   connection: LogConnection,
   name: string,
 ): Promise<ReadonlyMap<string, Uint8Array> | undefined> {
   try {
-    await connection[client].jsm.streams.info(`KV_${name}`);
+    await connection[client].jsm.streams.info(streamOfBucket(name));
   } catch (error) {
     if (isNotFound(error)) return undefined;
     throw error;
@@ -100,13 +117,14 @@ export async function readBucket(
   return found;
 }
 
+// The client library leaves a bucket that exists as it is: one made on a single server would never get its copies.
 async function followLimits({ [client]: { jsm } }: LogConnection, settings: BucketSettings): Promise<void> {
-  const stream = `KV_${settings.name}`;
+  const stream = streamOfBucket(settings.name);
   const { config } = await jsm.streams.info(stream);
   // A start never makes the log survive less: copies only become more.
   const limits = { num_replicas: Math.max(config.num_replicas, settings.replicas), max_bytes: settings.bytesMax };
   if (config.num_replicas === limits.num_replicas && config.max_bytes === limits.max_bytes) return;
-  await jsm.streams.update(stream, { ...config, ...limits });
+  await ifPermitted(() => jsm.streams.update(stream, { ...config, ...limits }));
 }
 
 const anotherWasFirst: ReadonlySet<number | undefined> = new Set([

@@ -1,7 +1,13 @@
 import type { JetStreamClient, JetStreamManager, NatsConnection } from 'nats';
 
 /** What the client library has of a connection. */
-export type LogClient = { readonly nc: NatsConnection; readonly js: JetStreamClient; readonly jsm: JetStreamManager };
+export type LogClient = {
+  readonly nc: NatsConnection;
+  readonly js: JetStreamClient;
+  readonly jsm: JetStreamManager;
+  /** A new subject for replies, of those that the user of the connection may subscribe to. */
+  createInbox(): string;
+};
 
 /**
  * The place of the library in a LogConnection. Outside of shared/nats only tests look there, to do to a log what no

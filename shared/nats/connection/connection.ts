@@ -1,5 +1,5 @@
 import type { ConnectionOptions, NatsConnection } from 'nats';
-import { ErrorCode, Events, NatsError, connect } from 'nats';
+import { ErrorCode, Events, NatsError, connect, createInbox } from 'nats';
 import { withDeadline } from '../../runtime/deadline.ts';
 import { client } from './client.ts';
 import type { LogClient } from './client.ts';
@@ -63,6 +63,7 @@ export class LogConnectError extends Error {
  */
 export async function connectLog(options: ConnectLogOptions): Promise<LogConnection> {
   const nc = await dial(options);
+  const { inboxPrefix } = accessOptions(options);
   if (options.acceptsOldServer !== true) await refuseOldServer(nc);
   let connected = true;
   let reconnects = 0;
@@ -91,6 +92,7 @@ export async function connectLog(options: ConnectLogOptions): Promise<LogConnect
       nc,
       js: nc.jetstream({ timeout: requestTimeoutMs }),
       jsm: await nc.jetstreamManager({ timeout: requestTimeoutMs, checkAPI: false }),
+      createInbox: () => createInbox(inboxPrefix),
     },
     get connected() {
       return connected && !nc.isClosed();

@@ -33,6 +33,10 @@ export const logEnv = {
   NATS_CREDS: optionalSecret('Credentials to log in with, as `nsc` writes them: a JWT and the seed of its key', {
     pattern: '-----BEGIN NATS USER JWT-----',
   }),
+  NATS_INBOX_PREFIX: optionalText(
+    'What the subjects of replies begin with: what the user may subscribe to. `_INBOX.` and NATS_USER where there is one, else `_INBOX`',
+    { pattern: '^[A-Za-z0-9_-]+([.][A-Za-z0-9_-]+)*$' },
+  ),
 };
 
 /** What must hold between the variables of `logEnv`. */
@@ -51,6 +55,8 @@ export type LogAccess = {
   readonly url: string;
   readonly tls?: LogTls;
   readonly login?: LogLogin;
+  /** What the subjects of replies begin with. Default: `_INBOX`, and behind it the user of a login that names one. */
+  readonly inboxPrefix?: string;
 };
 
 /** PEM texts. */
@@ -64,7 +70,7 @@ export type LogLogin =
 
 /** What the environment says about reaching the log. */
 export function logAccess(env: LogVariables): LogAccess {
-  const { NATS_CA: ca, NATS_CERT: cert, NATS_KEY: key } = env;
+  const { NATS_CA: ca, NATS_CERT: cert, NATS_KEY: key, NATS_INBOX_PREFIX: inboxPrefix } = env;
   const login = loginOf(env);
   const tls = {
     ...(ca === undefined ? {} : { ca }),
@@ -75,22 +81,45 @@ export function logAccess(env: LogVariables): LogAccess {
     url: env.NATS_URL,
     ...(Object.keys(tls).length === 0 ? {} : { tls }),
     ...(login === undefined ? {} : { login }),
+    ...(inboxPrefix === undefined ? {} : { inboxPrefix }),
   };
 }
 
 /** The same in the words of the client library. */
 export function accessOptions(access: LogAccess): ConnectionOptions {
-  const addresses = access.url
-    .split(',')
-    .map((address) => address.trim())
-    .filter((address) => address !== '');
+  const addresses = addressesOf(access);
   // A server may offer TLS to those who like; these options insist on it.
   const insists = access.tls !== undefined || addresses.some((address) => address.startsWith('tls://'));
+  const login = access.login ?? loginInAddress(addresses);
   return {
     servers: addresses.map(withoutLogin),
     ...(insists ? { tls: { ...access.tls } } : {}),
-    ...loginOptions(access.login ?? loginInAddress(addresses)),
+    ...loginOptions(login),
+    inboxPrefix: access.inboxPrefix ?? inboxPrefixOf(login),
   };
+}
+
+/** Whether it says how to log in, in the address or beside it. */
+export function hasLogin(access: LogAccess): boolean {
+  return (access.login ?? loginInAddress(addressesOf(access))) !== undefined;
+}
+
+function addressesOf({ url }: LogAccess): readonly string[] {
+  return url
+    .split(',')
+    .map((address) => address.trim())
+    .filter((address) => address !== '');
+}
+
+const usualInboxPrefix = '_INBOX';
+
+/**
+ * Replies to a user come below his name, so that the servers can keep those of others from him. Who may subscribe to all
+ * inboxes may to these; a name that cannot stand in a subject goes without.
+ */
+function inboxPrefixOf(login: LogLogin | undefined): string {
+  if (login?.kind !== 'password' || !/^[A-Za-z0-9_-]+$/.test(login.user)) return usualInboxPrefix;
+  return `${usualInboxPrefix}.${login.user}`;
 }
 
 function loginOf(env: LogVariables): LogLogin | undefined {

@@ -50,6 +50,13 @@ export function isNoMessage(error: unknown): boolean {
   return code === messageDeleteFailed && error instanceof Error && /no message found/.test(error.message);
 }
 
+const forbidden: string = ErrorCode.PermissionsViolation;
+
+/** Whether the server refused because the user may not do it, whatever it would have come to. */
+export function isNotPermitted(error: unknown): boolean {
+  return error instanceof NatsError && error.code === forbidden;
+}
+
 const nobodyAnswers: string = ErrorCode.NoResponders;
 const noRoom: ReadonlySet<number> = new Set([
   serverErrors.insufficientResources,

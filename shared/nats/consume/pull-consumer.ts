@@ -1,5 +1,4 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { createInbox } from 'nats';
 import type { Msg, Subscription } from 'nats';
 import { client } from '../connection/client.ts';
 import type { LogConnection } from '../connection/connection.ts';
@@ -217,7 +216,7 @@ class DurablePullConsumer implements PullConsumer {
   }
 
   #subscribe(): void {
-    this.#inbox = createInbox();
+    this.#inbox = this.#connection[client].createInbox();
     this.#subscription = this.#connection[client].nc.subscribe(this.#inbox, {
       callback: (error, message) => {
         if (error === null) this.#receive(message);

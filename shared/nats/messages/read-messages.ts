@@ -1,4 +1,4 @@
-import { AckPolicy, DeliverPolicy, ReplayPolicy, createInbox, nanos } from 'nats';
+import { AckPolicy, DeliverPolicy, ReplayPolicy, nanos } from 'nats';
 import type { ConsumerConfig, ConsumerInfo, Msg } from 'nats';
 import { client } from '../connection/client.ts';
 import type { LogConnection } from '../connection/connection.ts';
@@ -90,7 +90,7 @@ function pullAll(
   onMessage: OnMessage,
 ): Promise<boolean> {
   return new Promise((resolve, reject) => {
-    const inbox = createInbox();
+    const inbox = connection[client].createInbox();
     let requested = 0;
     let ended = false;
     const subscription = connection[client].nc.subscribe(inbox, { callback: (_error, message) => receive(message) });

@@ -1,4 +1,4 @@
-import { createInbox, headers as createHeaders } from 'nats';
+import { headers as createHeaders } from 'nats';
 import { client } from '../connection/client.ts';
 import type { LogConnection } from '../connection/connection.ts';
 import { createPredecessors, predecessorHeader } from '../messages/predecessors.ts';
@@ -25,7 +25,7 @@ type Waiting = {
  * a counter in the answer's subject says whose it is. About a third of the client's cost.
  */
 export function createFramePublisher(connection: LogConnection): FramePublisher {
-  const { nc } = connection[client];
+  const { nc, createInbox } = connection[client];
   const inbox = createInbox();
   const waiting = new Map<string, Waiting>();
   const predecessors = createPredecessors();

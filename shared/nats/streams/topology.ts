@@ -6,7 +6,13 @@ import { CannotStartError } from '../../runtime/cannot-start.ts';
 import { version } from '../../runtime/version.ts';
 import { client } from '../connection/client.ts';
 import type { LogConnection } from '../connection/connection.ts';
-import { isNotFound, jetStreamFailure, serverErrorCode, serverErrors } from '../connection/server-error.ts';
+import {
+  isNotFound,
+  isNotPermitted,
+  jetStreamFailure,
+  serverErrorCode,
+  serverErrors,
+} from '../connection/server-error.ts';
 import { whileForming } from '../connection/while-forming.ts';
 import type { TopologySettings } from './topology-settings.ts';
 
@@ -126,7 +132,8 @@ export function readLogFormat({ [client]: { jsm } }: LogConnection): Promise<num
 export class ForeignLogError extends TopologyError {}
 
 /**
- * Makes the streams that are missing and brings the limits of the others to `settings`; copies only become more. The
+ * Makes the streams that are missing and brings the limits of the others to `settings`; copies only become more. A user
+ * that may not (a gateway's) leaves limits to others, and waits for streams until they are made. The
  * number of partitions is fixed when INGEST is made; the number in force is returned. A log that bears the id of
  * another deployment is a ForeignLogError before anything is changed, one that bears none is this one's from now on. One
  * of a newer format is a CannotStartError.
@@ -158,24 +165,51 @@ async function ensureStream(connection: LogConnection, config: WantedConfig): Pr
 }
 
 /** Whether it made the stream. */
-async function makeOrAdjust({ [client]: { jsm } }: LogConnection, config: WantedConfig): Promise<boolean> {
+async function makeOrAdjust(connection: LogConnection, config: WantedConfig): Promise<boolean> {
+  const { jsm } = connection[client];
   const name = config.name ?? '';
   try {
     const found = await jsm.streams.info(name);
     refuseNewerFormat(found.config);
     const adjusted = adjust(found.config, config);
-    if (!isDeepStrictEqual(adjusted, found.config)) await jsm.streams.update(name, adjusted);
+    if (!isDeepStrictEqual(adjusted, found.config)) await ifPermitted(() => jsm.streams.update(name, adjusted));
     return false;
   } catch (error) {
     if (!isNotFound(error)) throw error;
   }
   try {
-    await jsm.streams.add(stamped(config));
-    return true;
+    if (await ifPermitted(() => jsm.streams.add(stamped(config)))) return true;
+    await awaitStream(connection, name);
+    return false;
   } catch (error) {
     // Two processes that start together both find it missing; the second one finds it made.
     if (serverErrorCode(error) === serverErrors.streamNameInUse) return false;
     throw error;
+  }
+}
+
+/** Does what changes the log, where the user may; whether it was done. Another process, which may, does the rest. */
+export async function ifPermitted(change: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await change();
+    return true;
+  } catch (error) {
+    if (!isNotPermitted(error)) throw error;
+    return false;
+  }
+}
+
+/** Resolves once a process that may has made the stream; throws TopologyError when none does for half a minute. */
+export async function awaitStream({ [client]: { jsm } }: LogConnection, name: string): Promise<void> {
+  try {
+    await whileForming(() => jsm.streams.info(name));
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    throw new TopologyError(
+      `waiting for stream ${name}: it is missing, and the user in NATS_USER may not make it. A pipeline or a control plane ` +
+        'makes it when it starts',
+      { cause: error },
+    );
   }
 }
 

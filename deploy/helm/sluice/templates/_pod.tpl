@@ -8,7 +8,7 @@ beside the secrets without a variable that the chart would set for them (name to
 {{- $deadline := dict "SHUTDOWN_DEADLINE_MS" (int64 $values.shutdownDeadlineMs) "NATS_URL" $values.log.url -}}
 {{- if $values.log.monitorUrl }}{{ $_ := set $deadline "NATS_MONITOR_URL" $values.log.monitorUrl }}{{ end -}}
 {{- $variables := merge (dict) .settings.env .variables $deadline $values.env -}}
-{{- $secrets := merge (dict) .secrets $values.log.secrets -}}
+{{- $secrets := merge (dict) (.settings.secrets | default dict) .secrets $values.log.secrets -}}
 {{- $files := merge (dict) $secrets (.files | default dict) -}}
 metadata:
   labels:

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { defaultsOf } from '../../shared/runtime/env.ts';
+import { memoryEnv, serviceMemory } from './memory-settings.ts';
+
+const mebibyte = 1024 ** 2;
+const usual = { ...defaultsOf(memoryEnv), LOG_PARTITIONS: 4 };
+const sumOf = (env: typeof usual, of: string): number => {
+  const found = serviceMemory(env, 512 * mebibyte).find((use) => use.of === of);
+  return (found?.parts ?? []).reduce((sum, { bytes }) => sum + bytes, 0) / mebibyte;
+};
+
+test('memory of services: follows what bounds it', () => {
+  expect(sumOf(usual, 'gateway')).toBe(512 + 64 + 128 + 64);
+  expect(sumOf(usual, 'control plane')).toBe(512 + 64);
+  const one = sumOf(usual, 'pipeline');
+  expect(sumOf({ ...usual, PIPELINE_THREADS: 3 }, 'pipeline') - one).toBe(1_024 + 24 + 64);
+  expect(sumOf({ ...usual, DOCTOR_BUSY_DESTINATIONS: 9 }, 'pipeline') - one).toBe(16);
+  expect(sumOf({ ...usual, LOG_PARTITIONS: 8 }, 'pipeline') - one).toBeCloseTo((4 * 8_000_000 * 13) / mebibyte);
+});
+
+test('memory of services: those that do not run here are none', () => {
+  const here = serviceMemory({ ...usual, DOCTOR_PIPELINES: 0, DOCTOR_GATEWAYS: 4 }, mebibyte);
+  expect(here.map(({ of, processes }) => [of, processes])).toEqual([
+    ['gateway', 4],
+    ['pipeline', 0],
+    ['control plane', 1],
+  ]);
+});

@@ -1,0 +1,74 @@
+import type { Static, TObject } from 'typebox';
+import { commitEnv } from '../../gateway/commit/commit-settings.ts';
+import { gatewayHttpEnv } from '../../gateway/http/http-settings.ts';
+import { poolEnv } from '../../pipeline/supervisor/pool-settings.ts';
+import { hostEnv } from '../../pipeline/threads/host-settings.ts';
+import { dispatcherEnv } from '../../pipeline/workers/dispatch/dispatcher-settings.ts';
+import { resolverEnv } from '../../pipeline/workers/resolve/resolver-settings.ts';
+import type { MemoryUse } from '../../shared/doctor/judge-memory.ts';
+import { count } from '../../shared/runtime/variables.ts';
+
+const none = { minimum: 0 } as const;
+
+/** What memory is bounded by, of the services, and what of them runs on this machine. */
+export const memoryEnv = {
+  DOCTOR_GATEWAYS: count('Gateways of this machine, whose memory the doctor adds up', 1, none),
+  DOCTOR_PIPELINES: count('Pipelines of this machine', 1, none),
+  DOCTOR_CONTROL_PLANES: count('Control planes of this machine', 1, none),
+  DOCTOR_BUSY_DESTINATIONS: count(
+    'Destinations that one pipeline holds as much for as it may (DISPATCH_BYTES_HELD_MAX) at a time',
+    8,
+    none,
+  ),
+  BODIES_BYTES_MAX: gatewayHttpEnv.BODIES_BYTES_MAX,
+  QUEUE_BYTES_MAX: commitEnv.QUEUE_BYTES_MAX,
+  PIPELINE_THREADS: poolEnv.PIPELINE_THREADS,
+  PIPELINE_THREAD_HEAP_MIB: poolEnv.PIPELINE_THREAD_HEAP_MIB,
+  PIPELINE_THREAD_YOUNG_HEAP_MIB: poolEnv.PIPELINE_THREAD_YOUNG_HEAP_MIB,
+  PIPELINE_VISITOR_CACHE_BYTES_MAX: hostEnv.PIPELINE_VISITOR_CACHE_BYTES_MAX,
+  RESOLVER_DEDUPLICATION_IDS_MAX: resolverEnv.RESOLVER_DEDUPLICATION_IDS_MAX,
+  DISPATCH_BYTES_HELD_MAX: dispatcherEnv.DISPATCH_BYTES_HELD_MAX,
+};
+
+type MemoryVariables = Static<TObject<typeof memoryEnv>> & { readonly LOG_PARTITIONS: number };
+
+const mebibyte = 1024 ** 2;
+/** Code, stacks and what Node and the HTTP engine keep: what an idle service takes beside its heap. */
+const nodeBytes = 64 * mebibyte;
+/** As `HashSet` has it, when full. */
+const deduplicationBytesAnId = 13;
+
+/** What the services of this machine may take. `heapBytes` is the limit that Node gives a main thread here. */
+export function serviceMemory(env: MemoryVariables, heapBytes: number): MemoryUse[] {
+  const main = [
+    { what: 'heap', bytes: heapBytes },
+    { what: 'of Node itself', bytes: nodeBytes },
+  ];
+  const threads = env.PIPELINE_THREADS;
+  const threadBytes = (env.PIPELINE_THREAD_HEAP_MIB + env.PIPELINE_THREAD_YOUNG_HEAP_MIB) * mebibyte;
+  const heldBytes = env.DOCTOR_BUSY_DESTINATIONS * env.DISPATCH_BYTES_HELD_MAX;
+  const idsBytes = env.LOG_PARTITIONS * env.RESOLVER_DEDUPLICATION_IDS_MAX * deduplicationBytesAnId;
+  return [
+    {
+      of: 'gateway',
+      processes: env.DOCTOR_GATEWAYS,
+      parts: [
+        ...main,
+        { what: 'bodies that arrive', bytes: env.BODIES_BYTES_MAX },
+        { what: 'frames that wait', bytes: env.QUEUE_BYTES_MAX },
+      ],
+    },
+    {
+      of: 'pipeline',
+      processes: env.DOCTOR_PIPELINES,
+      parts: [
+        ...main,
+        { what: `heaps of ${threads} threads`, bytes: threads * threadBytes },
+        { what: 'caches of visitors', bytes: threads * env.PIPELINE_VISITOR_CACHE_BYTES_MAX },
+        { what: `ids of ${env.LOG_PARTITIONS} partitions`, bytes: idsBytes },
+        { what: `frames for ${env.DOCTOR_BUSY_DESTINATIONS} destinations`, bytes: heldBytes },
+      ],
+    },
+    { of: 'control plane', processes: env.DOCTOR_CONTROL_PLANES, parts: main },
+  ];
+}

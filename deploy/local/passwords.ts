@@ -1,0 +1,48 @@
+import { randomBytes } from 'node:crypto';
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { logUsers } from '../../shared/nats/users/log-users.ts';
+import type { LogUserName } from '../../shared/nats/users/log-users.ts';
+import { serviceRights } from '../../shared/postgres/roles/service-roles.ts';
+import type { DatabaseService } from '../../shared/postgres/roles/service-roles.ts';
+
+/** The passwords of the servers that the stack starts, by whom they are for. */
+export type StackPasswords = {
+  readonly log: Readonly<Record<LogUserName, string>>;
+  readonly database: Readonly<Record<DatabaseService, string>>;
+};
+
+const logNames = Object.keys(logUsers) as readonly LogUserName[];
+const databaseNames = Object.keys(serviceRights) as readonly DatabaseService[];
+
+const fileOf = (folder: string): string => join(folder, 'passwords.json');
+
+/** Those of the folder. What is missing, all of it at the first start, is made, and the file only its owner may read. */
+export async function readOrMakePasswords(folder: string): Promise<StackPasswords> {
+  const found = await readPasswords(folder);
+  const passwords: StackPasswords = {
+    log: complete(logNames, found?.log),
+    database: complete(databaseNames, found?.database),
+  };
+  const file = fileOf(folder);
+  await writeFile(`${file}.new`, `${JSON.stringify(passwords, null, 2)}\n`, { mode: 0o600 });
+  await rename(`${file}.new`, file);
+  return passwords;
+}
+
+/** Those of the folder, as far as they were made; undefined where no stack has been. */
+export async function readPasswords(folder: string): Promise<Partial<StackPasswords> | undefined> {
+  const text = await readFile(fileOf(folder), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  return text === undefined ? undefined : (JSON.parse(text) as Partial<StackPasswords>);
+}
+
+function complete<Name extends string>(
+  names: readonly Name[],
+  found: Readonly<Partial<Record<Name, string>>> | undefined,
+): Record<Name, string> {
+  const entries = names.map((name) => [name, found?.[name] ?? randomBytes(24).toString('hex')]);
+  return Object.fromEntries(entries) as Record<Name, string>;
+}

@@ -1,0 +1,47 @@
+import type { Finding } from './finding.ts';
+import { fail, ok, warn } from './finding.ts';
+
+const mebibyte = 1024 ** 2;
+/** Of the memory there is, what is left to the system and to what nobody counts. */
+const usableShare = 0.9;
+
+/** What the processes of one kind on this machine may take together, by their configuration. */
+export type MemoryUse = {
+  /** `gateway`, `nats-server`. */
+  readonly of: string;
+  /** Processes of it. */
+  readonly processes: number;
+  /** What one of them may take, and for what. */
+  readonly parts: readonly { readonly what: string; readonly bytes: number }[];
+  /** What has no limit, and what to set. */
+  readonly unbounded?: { readonly what: string; readonly advice: string };
+};
+
+/** One finding for each kind, and one for their sum beside `availableBytes`, the memory of the machine or container. */
+export function judgeMemory(uses: readonly MemoryUse[], availableBytes: number): Finding[] {
+  const here = uses.filter(({ processes }) => processes > 0);
+  const sum = here.reduce((bytes, use) => bytes + use.processes * bytesOf(use), 0);
+  const detail = `${mib(sum)} by configuration, of ${mib(availableBytes)}`;
+  const advice =
+    'lower what takes most, with PIPELINE_THREADS and PIPELINE_THREAD_HEAP_MIB, --max-old-space-size in NODE_OPTIONS, or ' +
+    'max_connections of PostgreSQL; or say in DOCTOR_GATEWAYS and the like what runs on this machine';
+  const total =
+    sum <= availableBytes * usableShare
+      ? ok('memory', detail)
+      : (sum > availableBytes ? fail : warn)('memory', detail, advice);
+  return [...here.map(judgeUse), total];
+}
+
+function judgeUse(use: MemoryUse): Finding {
+  const about = `memory: ${use.of}`;
+  const parts = use.parts.map(({ what, bytes }) => `${mib(bytes)} ${what}`).join(', ');
+  const times = use.processes === 1 ? '' : `${use.processes} × `;
+  if (use.unbounded !== undefined) {
+    const counted = parts === '' ? '' : `; besides ${parts}`;
+    return warn(about, `no limit of ${use.unbounded.what}${counted}`, use.unbounded.advice);
+  }
+  return ok(about, `${times}${mib(bytesOf(use))}: ${parts}`);
+}
+
+const bytesOf = ({ parts }: MemoryUse): number => parts.reduce((sum, { bytes }) => sum + bytes, 0);
+const mib = (bytes: number): string => `${Math.ceil(bytes / mebibyte)} MiB`;

@@ -1,0 +1,127 @@
+import { buckets, streams } from '../streams/topology.ts';
+
+/** A user of the log's servers, and all that it may do there. */
+export type LogUser = {
+  /** What NATS_USER says. */
+  readonly name: string;
+  /** The variable of the server's environment that holds its password. */
+  readonly passwordVariable: string;
+  /** Whose it is, in a sentence for whoever reads the servers' configuration. */
+  readonly whose: string;
+  /** Undefined: everything. */
+  readonly rights: LogRights | undefined;
+};
+
+/** Subjects, with wildcards. What is not among them the server refuses. */
+export type LogRights = { readonly publish: readonly string[]; readonly subscribe: readonly string[] };
+
+type Stream = (typeof streams)[keyof typeof streams];
+type Bucket = (typeof buckets)[keyof typeof buckets];
+
+const api = (...names: readonly string[]): string[] => names.map((name) => `$JS.API.${name}`);
+const bucketStream = (bucket: Bucket): string => `KV_${bucket}`;
+
+/** Limits and sizes of every stream: nothing of what is in them but which subjects there are. */
+const looks = api('INFO', 'STREAM.INFO.*');
+
+const consumersOf = (stream: string): string[] => [
+  ...api(`CONSUMER.CREATE.${stream}`, `CONSUMER.CREATE.${stream}.>`, `CONSUMER.DELETE.${stream}.*`),
+  ...api(`CONSUMER.INFO.${stream}.*`),
+  // A consumer that is sent to at its own pace says when it may go on.
+  `$JS.FC.${stream}.>`,
+];
+
+const lists = (stream: string): string[] => api(`CONSUMER.LIST.${stream}`, `CONSUMER.INFO.${stream}.*`);
+
+/** Single messages, by sequence or subject. */
+const gets = (stream: string): string[] =>
+  api(`STREAM.MSG.GET.${stream}`, `DIRECT.GET.${stream}`, `DIRECT.GET.${stream}.>`);
+
+/** Consumers of its own, and what they hand out. Between the two forms of an ack stand domain and account. */
+const reads = (stream: Stream): string[] => [
+  ...consumersOf(stream),
+  ...gets(stream),
+  ...api(`CONSUMER.LIST.${stream}`, `CONSUMER.RESET.${stream}.*`, `CONSUMER.MSG.NEXT.${stream}.*`),
+  `$JS.ACK.${stream}.>`,
+  `$JS.ACK.*.*.${stream}.>`,
+];
+
+const follows = (bucket: Bucket): string[] => [...consumersOf(bucketStream(bucket)), ...gets(bucketStream(bucket))];
+const writes = (bucket: Bucket, keys = '>'): string => `$KV.${bucket}.${keys}`;
+const makes = (names: readonly string[]): string[] =>
+  names.flatMap((name) => api(`STREAM.CREATE.${name}`, `STREAM.UPDATE.${name}`));
+const purges = (stream: Stream): string[] => api(`STREAM.PURGE.${stream}`);
+
+const everyStream: readonly Stream[] = Object.values(streams);
+const everyBucket: readonly Bucket[] = Object.values(buckets);
+/** Written by the control plane alone, so nobody else may make or change it. */
+const bucketsOfPipelines = everyBucket.filter((bucket) => bucket !== buckets.config);
+
+function serviceUser(service: string, whose: string, publish: readonly string[]): LogUser {
+  const name = `sluice-${service}`;
+  return {
+    name,
+    passwordVariable: `NATS_${service.replaceAll('-', '_').toUpperCase()}_PASSWORD`,
+    whose,
+    // Nobody hears the replies to another's requests: inboxes begin with the user's name.
+    rights: { publish: [...new Set([...looks, ...publish])].toSorted(), subscribe: [`_INBOX.${name}.>`] },
+  };
+}
+
+/**
+ * Who may do what on the log. The gateway faces everybody, so it can add events and read configuration, and neither read,
+ * change nor remove what anybody stored. Nobody but the operator deletes a stream.
+ */
+export const logUsers = {
+  gateway: serviceUser('gateway', 'Gateways: they add events, and follow the configuration', [
+    'ingest.*',
+    'canary.*',
+    ...follows(buckets.config),
+    // Its lease and what became of its sources' events, of which it reads what it wrote before it was started anew.
+    writes(buckets.leases, 'gateway.*'),
+    ...gets(bucketStream(buckets.leases)),
+    writes(buckets.health, 'source.>'),
+    ...gets(bucketStream(buckets.health)),
+  ]),
+  pipeline: serviceUser('pipeline', 'Pipelines: they read events, write what became of them, and remove what is done', [
+    // What a notice points to is an event of its own.
+    'ingest.*',
+    'events.*.*',
+    'retry.*.*',
+    'dead.*',
+    'deduplication.*',
+    ...everyStream
+      .filter((stream) => stream !== streams.canary)
+      .flatMap((stream) => [...reads(stream), ...purges(stream)]),
+    ...api(`STREAM.MSG.DELETE.${streams.retry}`, `STREAM.MSG.DELETE.${streams.deadLetters}`),
+    ...makes([...everyStream, ...bucketsOfPipelines.map(bucketStream)]),
+    ...everyBucket.flatMap(follows),
+    ...bucketsOfPipelines.map((bucket) => writes(bucket)),
+  ]),
+  controlPlane: serviceUser('control-plane', 'Control planes: they publish configuration, and show the log', [
+    // Impressions of experiments are events.
+    'ingest.*',
+    ...makes([...everyStream, ...everyBucket.map(bucketStream)]),
+    ...everyBucket.flatMap(follows),
+    ...[buckets.config, buckets.replays, buckets.tokens].map((bucket) => writes(bucket)),
+    ...consumersOf(streams.events),
+    ...consumersOf(streams.deadLetters),
+    ...everyStream.flatMap(lists),
+    ...gets(streams.events),
+    ...gets(streams.retry),
+    ...gets(streams.deadLetters),
+  ]),
+  doctor: serviceUser('doctor', 'The doctor and upgrade-check: they look, and change nothing', [
+    ...everyStream.flatMap(lists),
+    ...follows(buckets.leases),
+    ...follows(buckets.health),
+  ]),
+  operator: {
+    name: 'sluice',
+    passwordVariable: 'NATS_PASSWORD',
+    whose: 'You, with the nats command; and services that are given no user of their own',
+    rights: undefined,
+  },
+} as const satisfies Readonly<Record<string, LogUser>>;
+
+export type LogUserName = keyof typeof logUsers;

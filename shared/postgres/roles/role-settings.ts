@@ -1,0 +1,42 @@
+import type { Static, TObject } from 'typebox';
+import { optionalSecret, text } from '../../runtime/variables.ts';
+import type { RoleLogin } from './grant-roles.ts';
+
+const roleName = '^[A-Za-z_][A-Za-z0-9_-]{0,62}$';
+
+/** The roles of services, for whoever migrates. */
+export const databaseRolesEnv = {
+  DATABASE_CONTROL_PLANE_USER: text(
+    'Role of control planes in PostgreSQL. Migrating gives it the rights they need, where there is such a role',
+    { default: 'sluice_control_plane', pattern: roleName },
+  ),
+  DATABASE_PIPELINE_USER: text(
+    'Role of pipelines in PostgreSQL. Migrating gives it the rights they need, where there is such a role',
+    { default: 'sluice_pipeline', pattern: roleName },
+  ),
+};
+
+/** Their passwords, for the command that migrates alone. */
+export const databaseRolePasswordsEnv = {
+  DATABASE_CONTROL_PLANE_PASSWORD: optionalSecret(
+    'With it migrating makes the role DATABASE_CONTROL_PLANE_USER, or gives it this password',
+  ),
+  DATABASE_PIPELINE_PASSWORD: optionalSecret(
+    'With it migrating makes the role DATABASE_PIPELINE_USER, or gives it this password',
+  ),
+};
+
+type RoleVariables = Static<TObject<typeof databaseRolesEnv>> &
+  Partial<Static<TObject<typeof databaseRolePasswordsEnv>>>;
+
+/** The roles of services as the environment names them. */
+export function readRoles(env: RoleVariables): readonly RoleLogin[] {
+  return [
+    roleOf('controlPlane', env.DATABASE_CONTROL_PLANE_USER, env.DATABASE_CONTROL_PLANE_PASSWORD),
+    roleOf('pipeline', env.DATABASE_PIPELINE_USER, env.DATABASE_PIPELINE_PASSWORD),
+  ];
+}
+
+function roleOf(service: RoleLogin['service'], name: string, password: string | undefined): RoleLogin {
+  return password === undefined ? { service, name } : { service, name, password };
+}

@@ -1,0 +1,50 @@
+/** What a role may do with the rows of a table. A row that is read to be locked needs `update` as well. */
+export type TableRight = 'select' | 'insert' | 'update' | 'delete';
+
+/** By table. */
+export type RoleRights = Readonly<Record<string, readonly TableRight[]>>;
+
+const read = ['select'] as const;
+const add = ['select', 'insert'] as const;
+const all = ['select', 'insert', 'update', 'delete'] as const;
+
+/**
+ * What each service does in PostgreSQL, and all that its role may do. None of them makes, changes or drops a table: that
+ * is the owner's, as whom migrations run. Gateways have no database.
+ */
+export const serviceRights = {
+  /** The configuration, and what people look at. What was audited it cannot change. */
+  controlPlane: {
+    accounts: all,
+    api_keys: all,
+    audit_entries: add,
+    deployment: read,
+    entities: all,
+    event_outcomes: read,
+    // Of a visitor who is erased nothing stays behind.
+    experiment_assignments: ['select', 'insert', 'delete'],
+    experiment_visitors: ['select', 'delete'],
+    migrations: read,
+    outbox: all,
+    recent_events: ['select', 'delete'],
+    sign_in_links: ['select', 'insert', 'delete'],
+    source_keys: all,
+    versions: all,
+    visitor_identities: ['select', 'insert', 'delete'],
+    visitors: ['select', 'update'],
+  },
+  /** Visitors and what became of their events; nothing of the configuration, which comes over the log. */
+  pipeline: {
+    deployment: read,
+    event_outcomes: ['select', 'insert', 'update'],
+    experiment_assignments: read,
+    experiment_visitors: ['select', 'insert', 'update'],
+    // For the doctor.
+    migrations: read,
+    recent_events: all,
+    visitor_identities: all,
+    visitors: ['select', 'insert', 'update'],
+  },
+} as const satisfies Readonly<Record<string, RoleRights>>;
+
+export type DatabaseService = keyof typeof serviceRights;
