@@ -29,6 +29,8 @@ export type CompatCounts = {
 /** What a request holds, however it was read. */
 type ReadMessages = {
   readonly body: JsonObject;
+  /** What plain messages stand in. */
+  readonly bytes: Buffer;
   /** Values, and plain messages; undefined where none can be found. */
   readonly messages: readonly unknown[] | undefined;
 };
@@ -100,12 +102,12 @@ export class CompatIntake {
     if (!started) exchange.send(busy);
   }
 
-  #accept(exchange: Exchange, bytes: Buffer, query: string, dialect: Dialect): void {
-    exchange.bodyBytes = bytes.length;
+  #accept(exchange: Exchange, given: Buffer, query: string, dialect: Dialect): void {
+    exchange.bodyBytes = given.length;
     const { rowsMax } = this.#settings;
-    const read = this.#read(exchange, bytes, dialect);
+    const read = this.#read(exchange, given, dialect);
     if (read === undefined) return;
-    const { body, messages } = read;
+    const { body, bytes, messages } = read;
     const key = requestKey(exchange.head.authorization, dialect.keyOf(body), query);
     const source = this.#admission.sourceOf(key);
     if (key === undefined || source === undefined) return exchange.send(unauthorized);
@@ -118,16 +120,18 @@ export class CompatIntake {
   }
 
   /** What a body holds; undefined where that was answered. */
-  #read(exchange: Exchange, bytes: Buffer, dialect: Dialect): ReadMessages | undefined {
+  #read(exchange: Exchange, given: Buffer, dialect: Dialect): ReadMessages | undefined {
+    // Events are written behind the request they are made from.
+    const bytes = this.#out.begin(dialect.writePlain === undefined ? undefined : given);
     const plain = dialect.writePlain === undefined ? undefined : this.#plain.read(bytes);
-    if (plain !== undefined) return { body: plain.top, messages: plain.messages };
-    const read = readLenientJson(bytes, this.#settings.limits);
+    if (plain !== undefined) return { body: plain.top, bytes, messages: plain.messages };
+    const read = readLenientJson(given, this.#settings.limits);
     if (read.refusal !== undefined) {
       exchange.send(read.refusal);
       return undefined;
     }
     if (read.mended) this.counts.mended += 1;
-    return { body: read.value, messages: dialect.messagesOf(read.value) };
+    return { body: read.value, bytes, messages: dialect.messagesOf(read.value) };
   }
 
   #store(exchange: Exchange, admitted: Admitted, request: AdmittedMessages): void {
@@ -135,7 +139,7 @@ export class CompatIntake {
     const answer = new CompatAnswer(exchange, source.tally);
     const written = this.#write(admitted, request, answer);
     const out = this.#out;
-    if (written.length > 0 && !this.#intake.hasRoom(written.length, out.length)) {
+    if (written.length > 0 && !this.#intake.hasRoom(written.length, out.length - request.bytes.length)) {
       return answer.unavailable(written.length);
     }
     answer.expect(written.length);
@@ -161,7 +165,6 @@ export class CompatIntake {
   #write({ atMs }: Admitted, request: AdmittedMessages, answer: CompatAnswer): readonly Written[] {
     const { key, messages, body, bytes, dialect } = request;
     const out = this.#out;
-    out.reset();
     const source: PlainSource = {
       bytes,
       index: this.#plain.index,
@@ -176,7 +179,7 @@ export class CompatIntake {
       else written.push(event);
     }
     // No key rests in the log.
-    blankRepeats(out.bytes.subarray(0, out.length), key);
+    blankRepeats(out.bytes.subarray(bytes.length, out.length), key);
     return written;
   }
 
@@ -188,7 +191,7 @@ export class CompatIntake {
     out.reserve(writtenBytesMax(message.end - message.start));
     const isWritten = dialect.writePlain?.(message, source, out) === true;
     if (isWritten && out.length - start <= this.#settings.eventBytesMax) return { of: message, start, end: out.length };
-    out.reset(start);
+    out.backTo(start);
     // It may be what was taken back.
     source.context.member = nothingWritten;
     return undefined;
@@ -207,7 +210,7 @@ export class CompatIntake {
     const out = this.#out;
     const start = out.length;
     out.reserve(event.length);
-    out.copy(event, 0, event.length);
+    out.put(event);
     return { of: { kind, id, identity }, start, end: out.length };
   }
 }

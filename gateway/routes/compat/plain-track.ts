@@ -10,7 +10,7 @@ import {
   addMember,
   addTime,
   addValue,
-  findMembers,
+  MessageMembers,
   isGiven,
   isObjectAt,
   isPlainId,
@@ -36,9 +36,7 @@ const places = {
   channel: 11,
 } as const;
 
-const messageMembers = new NameTable(Object.entries(places));
-// One message is written at a time.
-const found = new Int32Array(Object.keys(places).length);
+const messageMembers = new MessageMembers(places);
 
 const track = Buffer.from('"track"');
 const comma = 0x2c;
@@ -65,7 +63,7 @@ export function writePlainTrack(message: PlainMessage, source: PlainSource, out:
   const { body } = source;
   // What stands in for what messages do not say is put together from parsed ones.
   if (isSaid(body['context']) || isSaid(body['integrations']) || isSaid(body['originalTimestamp'])) return false;
-  const at = findMembers(source, message, messageMembers, found);
+  const at = messageMembers.find(source, message);
   if (at === undefined || !isTrack(source, at[places.type] as number)) return false;
   const event = at[places.event] as number;
   const userId = at[places.userId] as number;
@@ -178,7 +176,7 @@ function addContext(source: PlainSource, context: number, channel: number, out: 
   out.openObject();
   if (channel !== none) addValue(source, channel, key.channel, out);
   if (object !== none && object === written.member) {
-    out.copy(out.bytes, written.start, written.end);
+    out.take(written.start, written.end);
     return true;
   }
   const start = out.length;
