@@ -1,5 +1,5 @@
 import { EventSlice } from '../../commit/frame.ts';
-import { TrackHeads, endHead } from '../../../shared/contracts/events/envelope.ts';
+import { TrackHeads, endHead, trackHeadParts } from '../../../shared/contracts/events/envelope.ts';
 import { isJsonObject } from '../../../shared/runtime/json.ts';
 import type { JsonObject } from '../../../shared/runtime/json.ts';
 import type { Exchange } from '../../http/exchange.ts';
@@ -137,23 +137,25 @@ export class CompatIntake {
   #store(exchange: Exchange, admitted: Admitted, request: AdmittedMessages): void {
     const { source } = admitted;
     const answer = new CompatAnswer(exchange, source.tally);
-    const written = this.#write(admitted, request, answer);
+    const start = this.#intake.startOf(exchange, admitted);
+    const written = this.#write(admitted, request, start, answer);
     const out = this.#out;
     if (written.length > 0 && !this.#intake.hasRoom(written.length, out.length - request.bytes.length)) {
       return answer.unavailable(written.length);
     }
     answer.expect(written.length);
     if (written.length === 0) return;
-    const start = this.#intake.startOf(exchange, admitted);
-    const heads = new TrackHeads(start, textCharactersMax.distinctId);
+    const heads = source.scoresBots ? new TrackHeads(start, textCharactersMax.distinctId) : undefined;
     const slice = new EventSlice(out.bytes);
     for (const { of, start: eventStart, end } of written) {
-      slice.start = eventStart;
       slice.end = end;
+      // Its head stands before it, unless it has to say more.
+      const isWhole = of instanceof PlainMessage && heads === undefined;
+      slice.start = of instanceof PlainMessage && !isWhole ? of.eventStart : eventStart;
       const bot = this.#intake.botScoreOf(exchange, source, slice);
       if (of instanceof PlainMessage) {
         const partition = this.#intake.partitionOfRow(source, of.row, request.bytes);
-        this.#intake.append(partition, heads.of(of.row, request.bytes, bot), slice, answer, 0);
+        this.#intake.append(partition, heads?.of(of.row, request.bytes, bot) ?? '', slice, answer, 0);
       } else {
         const event = { ...of, bot };
         this.#intake.append(this.#intake.partitionOf(source, event), endHead(start, event), slice, answer, 0);
@@ -162,13 +164,18 @@ export class CompatIntake {
   }
 
   /** Writes the events of a request behind each other; what is none is told to the answer. */
-  #write({ atMs }: Admitted, request: AdmittedMessages, answer: CompatAnswer): readonly Written[] {
+  #write({ atMs }: Admitted, request: AdmittedMessages, start: string, answer: CompatAnswer): readonly Written[] {
     const { key, messages, body, bytes, dialect } = request;
     const out = this.#out;
+    const { beforeId, behindId } = trackHeadParts(start);
+    const headStart = out.length;
+    out.reserve(beforeId.length);
+    out.put(beforeId);
     const source: PlainSource = {
       bytes,
       index: this.#plain.index,
       body,
+      head: { start: headStart, end: out.length, behindId },
       arrival: { atMs, timeWindow: this.#settings.timeWindow },
       context: { member: nothingWritten, start: 0, end: 0 },
     };
@@ -188,9 +195,12 @@ export class CompatIntake {
     if (!(message instanceof PlainMessage)) return undefined;
     const out = this.#out;
     const start = out.length;
-    out.reserve(writtenBytesMax(message.end - message.start));
+    const { start: headStart, end: headEnd } = source.head;
+    out.reserve(writtenBytesMax(message.end - message.start, headEnd - headStart));
     const isWritten = dialect.writePlain?.(message, source, out) === true;
-    if (isWritten && out.length - start <= this.#settings.eventBytesMax) return { of: message, start, end: out.length };
+    if (isWritten && out.length - message.eventStart <= this.#settings.eventBytesMax) {
+      return { of: message, start, end: out.length };
+    }
     out.backTo(start);
     // It may be what was taken back.
     source.context.member = nothingWritten;

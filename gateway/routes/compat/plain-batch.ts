@@ -20,6 +20,8 @@ export class PlainMessage {
   last = 0;
   /** Where those of the message before it begin, if they are of the same names in the same order; -1 otherwise. */
   alike = -1;
+  /** Where its event begins in what is written, behind the event's head. */
+  eventStart = 0;
   /** What decides where its event goes, once it is written. */
   readonly row = new PlainRow();
 }

@@ -10,11 +10,11 @@ import {
   MessageMembers,
   addTime,
   addValue,
+  beginEvent,
   isGiven,
   isObjectAt,
   isPlainText,
   none,
-  placeRow,
 } from './plain-writing.ts';
 import { contextNames } from './posthog-names.ts';
 import type { PlainSource } from './translation.ts';
@@ -61,7 +61,7 @@ export function writePlainCapture(message: PlainMessage, source: PlainSource, ou
     return false;
   if (!isPlainText(source, distinctId, textCharactersMax.externalId)) return false;
   if (!isPlainText(source, uuid, textCharactersMax.distinctId)) return false;
-  out.openObject();
+  beginEvent(source, message, { id: uuid, own: distinctId }, out);
   addValue(source, event, key.event, out);
   addValue(source, distinctId, key.externalId, out);
   const isSentAtSaid = body['sent_at'] !== undefined && body['sent_at'] !== null;
@@ -71,7 +71,6 @@ export function writePlainCapture(message: PlainMessage, source: PlainSource, ou
   addProperties(source, out);
   if (!addContext(source, out)) return false;
   out.closeObject();
-  placeRow(source, message, uuid, distinctId);
   return true;
 }
 

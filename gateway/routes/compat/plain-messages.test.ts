@@ -15,6 +15,8 @@ const limits = { depthMax: 64, keysMax: 5_000, rowsMax: 50 };
 const reader = new PlainBatchReader(limits);
 const out = new JsonWriter(1_024);
 
+const noHead = { start: 0, end: 0, behindId: new Uint8Array() };
+
 type Event = { readonly id: string; readonly own: string; readonly body: unknown };
 
 /** What is written of the messages of a body without parsing them; undefined for those that need it. */
@@ -25,9 +27,9 @@ function writePlain(dialect: Dialect, given: Buffer): readonly (Event | undefine
   return read?.messages.map((message) => {
     if (!(message instanceof PlainMessage)) return undefined;
     const start = out.length;
-    out.reserve(writtenBytesMax(message.end - message.start));
+    out.reserve(writtenBytesMax(message.end - message.start, 0));
     const room = out.bytes.length;
-    const source = { bytes: body, index: reader.index, body: read.top, arrival, context };
+    const source = { bytes: body, index: reader.index, body: read.top, arrival, context, head: noHead };
     if (dialect.writePlain?.(message, source, out) !== true) {
       out.backTo(start);
       context.member = -1;
@@ -38,7 +40,7 @@ function writePlain(dialect: Dialect, given: Buffer): readonly (Event | undefine
     return {
       id: body.toString('utf8', idStart, idEnd),
       own: body.toString('utf8', ownStart, ownEnd),
-      body: JSON.parse(out.bytes.toString('utf8', start, out.length)) as unknown,
+      body: JSON.parse(out.bytes.toString('utf8', message.eventStart, out.length)) as unknown,
     };
   });
 }

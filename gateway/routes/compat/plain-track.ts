@@ -10,13 +10,13 @@ import {
   addMember,
   addTime,
   addValue,
+  beginEvent,
   MessageMembers,
   isGiven,
   isObjectAt,
   isPlainId,
   isPlainText,
   none,
-  placeRow,
 } from './plain-writing.ts';
 import { contextPrefixes, contextTextCharactersMax, prefixed } from './spec-context.ts';
 import type { PlainSource } from './translation.ts';
@@ -72,7 +72,8 @@ export function writePlainTrack(message: PlainMessage, source: PlainSource, out:
   if (event === none || !isEventName(source, event)) return false;
   if (messageId === none || !isPlainText(source, messageId, textCharactersMax.distinctId)) return false;
   if (!isPlainId(source, userId) || !isPlainId(source, anonymousId)) return false;
-  out.openObject();
+  const own = isGiven(source, userId) ? userId : messageId;
+  beginEvent(source, message, { id: messageId, own: isGiven(source, anonymousId) ? anonymousId : own }, out);
   addValue(source, event, key.event, out);
   if (isGiven(source, anonymousId)) addValue(source, anonymousId, key.userId, out);
   if (isGiven(source, userId)) addValue(source, userId, key.externalId, out);
@@ -86,8 +87,6 @@ export function writePlainTrack(message: PlainMessage, source: PlainSource, out:
   if (isGiven(source, integrations)) addValue(source, integrations, key.integrations, out);
   if (!addContext(source, at[places.context] as number, at[places.channel] as number, out)) return false;
   out.closeObject();
-  const own = isGiven(source, userId) ? userId : messageId;
-  placeRow(source, message, messageId, isGiven(source, anonymousId) ? anonymousId : own);
   return true;
 }
 

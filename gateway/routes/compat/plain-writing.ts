@@ -7,8 +7,9 @@ import type { PlainMessage } from './plain-batch.ts';
 import { isNullAt, readTimeAt } from './plain-time.ts';
 import type { PlainSource } from './translation.ts';
 
-/** The most bytes that an event has of a message of so many: an address is written twice, names of its context get longer. */
-export const writtenBytesMax = (messageBytes: number): number => messageBytes * 3 + 1_024;
+/** The most bytes that an event has of a message of so many: id and address are written twice, names of its context get longer. */
+export const writtenBytesMax = (messageBytes: number, headBytes: number): number =>
+  headBytes + messageBytes * 4 + 1_024;
 
 export const none = -1;
 const quote = 0x22;
@@ -121,10 +122,21 @@ export function addTime(
   return true;
 }
 
-/** Puts into a message's row where its id stands, and the text that decides its partition. */
-export function placeRow({ index }: PlainSource, { row }: PlainMessage, id: number, own: number): void {
+/** Puts into a message's row where its id stands, and the text that decides its partition, and writes the head of its event. */
+export function beginEvent(
+  { index, head }: PlainSource,
+  message: PlainMessage,
+  { id, own }: { readonly id: number; readonly own: number },
+  out: JsonWriter,
+): void {
+  const { row } = message;
   row.idStart = index.valueStart(id) + 1;
   row.idEnd = index.valueEnd(id) - 1;
   row.ownStart = index.valueStart(own) + 1;
   row.ownEnd = index.valueEnd(own) - 1;
+  out.take(head.start, head.end);
+  out.take(row.idStart, row.idEnd);
+  out.add(head.behindId);
+  message.eventStart = out.length;
+  out.openObject();
 }
