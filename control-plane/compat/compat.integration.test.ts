@@ -166,6 +166,77 @@ test('data governance: one record, its categories sorted and numbered', async ()
   expect((await library.delete(`${path}/${made.body.id}`)).body).toEqual({ id: made.body.id, deleted: true });
 });
 
+test('consent settings: every purpose is a category of one record, and what only a banner shows is refused by name', async () => {
+  const account = await plane.newAccount();
+  const own = createLibraryClient(plane.baseUrl, account);
+  const path = '/consent-settings';
+  expect((await own.get(path)).body).toEqual({ entities: [] });
+  const made = (await own.post(path)).body;
+  expect(made).toMatchObject({
+    status: 'Disabled',
+    categories: [{ value: 'necessary' }, { value: 'analytics' }, { value: 'advertising', priority: 2 }],
+    default: { mode: 'opt_out', categories: [{ value: { enabled: true } }, {}, {}] },
+  });
+  expect(await own.post(path)).toMatchObject({ status: 409, sent: 1 });
+  const at = `${path}/${made.id}`;
+  const optIn = {
+    ...made.default,
+    mode: 'opt_in',
+    categories: [
+      { key: 'necessary', value: { enabled: true, readOnly: true } },
+      { key: 'analytics', value: { enabled: true } },
+    ],
+  };
+  const categories = [
+    { value: 'analytics', label: 'What is read', priority: 9 },
+    { value: 'necessary', label: 'necessary', priority: 1 },
+  ];
+  const changed = (await own.patch(at, { status: 'Enabled', categories, default: optIn })).body;
+  expect(changed).toMatchObject({
+    status: 'Enabled',
+    categories: [{ value: 'necessary' }, { value: 'analytics', label: 'What is read' }],
+    default: {
+      mode: 'opt_in',
+      categories: [
+        { key: 'necessary', value: { enabled: true, readOnly: true } },
+        { key: 'analytics', value: { enabled: false } },
+      ],
+    },
+  });
+  const ours = (await account.get('/collections/consentSettings')).body.entities;
+  expect(ours).toHaveLength(2);
+  expect(ours).toContainEqual(
+    expect.objectContaining({
+      name: 'analytics',
+      isEnabled: true,
+      defaultState: 'Denied',
+      description: 'What is read',
+    }),
+  );
+  // What it answered can be sent back, as it is.
+  expect((await own.put(at, changed)).body).toEqual(changed);
+  expect((await own.get(path)).body).toEqual({ entities: [changed] });
+  for (const [refused, field] of [
+    [{ whitelistDomains: ['a.test'] }, /^whitelistDomains: /],
+    [{ regions: [{ regionCode: 'DE', rule: optIn }] }, /^regions: /],
+    [{ default: { ...optIn, guiOptions: { layout: 'bar' } } }, /^default\.guiOptions: /],
+    [
+      { default: { ...optIn, translations: [{ language: 'en', value: { consentModal: { title: 'x' } } }] } },
+      /consentModal/,
+    ],
+    [{ default: { ...optIn, categories: [{ key: 'other', value: { enabled: true } }] } }, /names other/],
+    [{ categories: [] }, /^categories must not be empty/],
+    [{ name: 'Mine' }, /^name /],
+  ] as const) {
+    const answer = await own.patch(at, refused);
+    expect(answer.status).toBe(400);
+    expect(answer.body.error).toMatch(field);
+  }
+  expect((await own.patch(`${path}/other`, {})).status).toBe(404);
+  expect((await own.delete(at)).body).toEqual(changed);
+  expect((await own.get(at)).status).toBe(404);
+});
+
 test('mappings: from an event and from a template, in order, moved, and the default one behind all', async () => {
   const of = (await library.post('/destinations', { type: 'HTTPDestination', settings })).body.id as string;
   const event = (await library.post('/allowed-events', { name: 'Sign (up)' })).body.id as string;

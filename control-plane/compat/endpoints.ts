@@ -2,6 +2,7 @@ import type { CoreServices, Endpoint } from '../api/define-endpoint.ts';
 import type { SourceServices } from '../sources/endpoints.ts';
 import type { VersionServices } from '../versions/endpoints.ts';
 import { allowedEventEndpoints } from './allowed-events.ts';
+import { consentSettingEndpoints } from './consent-settings.ts';
 import { dataGovernanceEndpoints } from './data-governance.ts';
 import { defaultMappingEndpoints } from './default-mappings.ts';
 import { experimentLifecycleEndpoints } from './experiment-lifecycle.ts';
@@ -23,6 +24,7 @@ export const platformEndpoints: readonly Endpoint<CoreServices & SourceServices 
   getSourceTokens,
   ...allowedEventEndpoints,
   ...dataGovernanceEndpoints,
+  ...consentSettingEndpoints,
   ...mappingVariableEndpoints,
   ...mappingEndpoints,
   ...defaultMappingEndpoints,

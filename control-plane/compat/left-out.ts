@@ -21,7 +21,6 @@ const leftOut: ReadonlyMap<string, string> = new Map([
 
 /** What Sluice has in a shape of its own only, and where. */
 const ownShape: ReadonlyMap<string, string> = new Map([
-  ['consent-settings', 'consentSettings'],
   ['replay-settings', 'replaySettings'],
   ['tag-manager-tags', 'tagManagerTags'],
   ['tag-manager-triggers', 'tagManagerTriggers'],
@@ -33,6 +32,7 @@ const ownShape: ReadonlyMap<string, string> = new Map([
 export function whyLeftOut(url: string): string | undefined {
   const [, rest, version, resource = '', , part] = url.split('?', 1)[0]?.split('/') ?? [];
   if (rest !== 'rest' || version !== 'v1') return undefined;
+  if (resource === 'consent-settings' && part !== undefined) return 'Statistics of consent are not part of Sluice';
   if (resource === 'experiments' && part === 'session-replays') return 'Recordings of sessions are not part of Sluice';
   const what = leftOut.get(resource);
   if (what !== undefined) return `${what} not part of Sluice`;

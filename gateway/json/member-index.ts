@@ -34,6 +34,9 @@ export class MemberIndex {
   readonly #membersMax: number;
   #cells = new Int32Array(membersAtFirst * cellsAMember);
   #count = 0;
+  #resets = 0;
+  /** The text that was read last. */
+  readonly #last = { first: 0, count: 0, start: 0, end: 0, keys: 0 };
 
   constructor(membersMax: number) {
     this.#membersMax = membersMax;
@@ -48,9 +51,103 @@ export class MemberIndex {
     return this.#count;
   }
 
+  /** Tells members apart that have the same number, of other bytes. */
+  get resets(): number {
+    return this.#resets;
+  }
+
   reset(): void {
     this.#count = 0;
+    this.#last.count = 0;
+    this.#resets += 1;
     if (this.#cells.length > membersKept * cellsAMember) this.#cells = new Int32Array(membersAtFirst * cellsAMember);
+  }
+
+  /** Where the members of the text begin that `repeat` compares with; -1 where there is none. */
+  get lastFirst(): number {
+    return this.#last.count === 0 ? none : this.#last.first;
+  }
+
+  /** Ends the text at [start, end) of so many keys, whose members begin at `first`. */
+  endText(first: number, start: number, end: number, keys: number): void {
+    const last = this.#last;
+    last.first = first;
+    last.count = this.#count - first;
+    last.start = start;
+    last.end = end;
+    last.keys = keys;
+  }
+
+  /**
+   * Adds the members of the text at `start` if it says what the text before it says, byte for byte, but for the values of
+   * members that hold no others, and returns the index behind it; -1, and nothing is added, where it does not. Most texts
+   * of a body are such: then there is nothing to do but to read the values and compare what stands between them.
+   */
+  repeat(facts: JsonFacts, bytes: Buffer, start: number, repeated: RepeatedObject): number {
+    const { first, count, start: lastStart, end: lastEnd, keys } = this.#last;
+    const ownFirst = this.#count;
+    if (count === 0 || ownFirst + count > this.#membersMax) return -1;
+    // What was compared so far, there and here, and how many members are open.
+    let there = lastStart;
+    let here = start;
+    let open = 0;
+    for (let member = first; member < first + count; member += 1) {
+      const value = this.valueStart(member);
+      if (!isSame(bytes, there, value, here - there)) return this.#backTo(ownFirst, repeated);
+      const by = here - there;
+      const own = this.begin(this.keyStart(member) + by, this.keyEnd(member) + by, value + by);
+      there = value;
+      here = value + by;
+      // Its own members follow, and are compared with what stands between them.
+      if (this.next(member) > member + 1) {
+        // What is repeated has no members of its own.
+        if (member === repeated.member && repeated.sameEnd(bytes, here) >= 0) return this.#backTo(ownFirst, repeated);
+        openMembers[open] = member;
+        open += 1;
+        continue;
+      }
+      here = this.#repeatValue(facts, bytes, member, own, repeated);
+      if (here < 0) return this.#backTo(ownFirst, repeated);
+      there = this.valueEnd(member);
+      for (; open > 0 && this.next(openMembers[open - 1] as number) === member + 1; open -= 1) {
+        const outer = openMembers[open - 1] as number;
+        const ownOuter = outer - first + ownFirst;
+        this.end(ownOuter, this.valueEnd(outer) + here - there, false);
+        if (outer === repeated.member) repeated.moveTo(this, ownOuter);
+      }
+    }
+    if (!isSame(bytes, there, lastEnd, here - there)) return this.#backTo(ownFirst, repeated);
+    const end = lastEnd + here - there;
+    this.endText(ownFirst, start, end, keys);
+    facts.keys += keys;
+    return end;
+  }
+
+  /** Ends the member that stands where the last text has `member`, and returns the index behind it; -1 where its value is another kind. */
+  #repeatValue(facts: JsonFacts, bytes: Buffer, member: number, own: number, repeated: RepeatedObject): number {
+    const start = this.valueStart(own);
+    const byte = bytes[start];
+    if (byte !== openBrace && byte !== openBracket) {
+      const end = leafEnd(facts, bytes, start);
+      if (end >= 0) this.end(own, end, facts.stringEscaped);
+      return end;
+    }
+    // So that it nests no deeper than what was met.
+    if (bytes[this.valueStart(member)] !== byte) return -1;
+    if (bytes[start + 1] === (byte === openBrace ? closeBrace : closeBracket)) {
+      this.end(own, start + 2, false);
+      return start + 2;
+    }
+    const original = this.original(member);
+    const end = original === member || original !== repeated.member ? -1 : repeated.sameEnd(bytes, start);
+    if (end >= 0) this.endAs(own, end, original);
+    return end;
+  }
+
+  #backTo(count: number, repeated: RepeatedObject): -1 {
+    this.#count = count;
+    if (repeated.member >= count) repeated.forget();
+    return -1;
   }
 
   /** Begins a member; its key stands between its quotes. */
@@ -134,6 +231,11 @@ export class RepeatedObject {
     this.#name = Buffer.from(name);
   }
 
+  /** The member that it was read of; -1 before the first. */
+  get member(): number {
+    return this.#member;
+  }
+
   /** To be called for other bytes. */
   forget(): void {
     this.#member = none;
@@ -144,11 +246,8 @@ export class RepeatedObject {
     const nameStart = index.keyStart(member);
     const isNamed = index.keyEnd(member) - nameStart === this.#name.length && standsAt(bytes, nameStart, this.#name);
     if (!isNamed) return -1;
-    const start = index.valueStart(member);
-    const end = start + this.#end - this.#start;
-    const isSame =
-      this.#member !== none && end <= bytes.length && bytes.compare(bytes, this.#start, this.#end, start, end) === 0;
-    if (isSame) {
+    const end = this.sameEnd(bytes, index.valueStart(member));
+    if (end >= 0) {
       facts.keys += this.#keys;
       index.endAs(member, end, this.#member);
       return end;
@@ -158,14 +257,35 @@ export class RepeatedObject {
     return -1;
   }
 
-  /** To be called with every member that ends. */
-  close(index: MemberIndex, facts: JsonFacts, member: number): void {
-    if (member !== this.#opened) return;
+  /** The index behind the object at `start`, if it says what the last one said; -1 otherwise. */
+  sameEnd(bytes: Buffer, start: number): number {
+    const end = start + this.#end - this.#start;
+    if (this.#member === none || end > bytes.length) return -1;
+    return bytes.compare(bytes, this.#start, this.#end, start, end) === 0 ? end : -1;
+  }
+
+  /** It is now what this member has, which differs in its values alone. */
+  moveTo(index: MemberIndex, member: number): void {
     this.#member = member;
     this.#start = index.valueStart(member);
     this.#end = index.valueEnd(member);
+  }
+
+  /** To be called with every member that ends. */
+  close(index: MemberIndex, facts: JsonFacts, member: number): void {
+    if (member !== this.#opened) return;
+    this.moveTo(index, member);
     this.#keys = facts.keys - this.#keysBefore;
   }
+}
+
+// One text is read at a time.
+const openMembers = new Int32Array(levelsMax);
+
+/** Whether what stands at [start, end) stands `by` bytes further on, too. */
+function isSame(bytes: Uint8Array, start: number, end: number, by: number): boolean {
+  for (let at = start; at < end; at += 1) if (bytes[at] !== bytes[at + by]) return false;
+  return true;
 }
 
 // What is read at a time: the member of each open object or array, none where it is not indexed.

@@ -4,6 +4,8 @@ const query = new URLSearchParams(location.search);
 const library = query.get('library') ?? 'sluice';
 // How the libraries of others send: one by one, in batches, by beacon.
 const inBatches = query.has('batch');
+// Who signs in.
+const customer = query.get('customer') ?? 'ada';
 const state = document.getElementById('state');
 
 function loadScript(src, data = {}) {
@@ -29,7 +31,7 @@ const libraries = {
     await loadScript(`${gateway}/sluice.js`, { key });
     return {
       track: () => window.sluice('track', 'Order Completed', order),
-      identify: () => window.sluice('identify', 'ada', { email: ada.email, first_name: ada.firstName }),
+      identify: () => window.sluice('identify', customer, { email: ada.email, first_name: ada.firstName }),
       page: () => window.sluice('page', { section: 'more' }),
       group: () => window.sluice('identify', '', { company_name: 'Acme' }),
     };
@@ -67,10 +69,10 @@ const libraries = {
 
 const callsOf = (analytics) => ({
   track: () => analytics.track('Order Completed', order),
-  identify: () => analytics.identify('ada', ada),
+  identify: () => analytics.identify(customer, ada),
   page: () => analytics.page('Docs', 'More'),
   group: () => analytics.group('acme', { name: 'Acme', employees: 12 }),
-  alias: () => analytics.alias('ada-new', 'ada'),
+  alias: () => analytics.alias(`${customer}-new`, customer),
 });
 
 /** Requests the sink had when it was asked last, by their ids. */

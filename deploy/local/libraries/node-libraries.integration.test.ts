@@ -128,7 +128,7 @@ test("libraries: what PostHog's Node library captures arrives, through refusals 
     fetchRetryDelay: 50,
     disableGeoip: true,
   });
-  way.faults.push({ kind: 'answer', status: 503 }, { kind: 'cut-before' }, { kind: 'cut-after' });
+  way.faults.push(...everyFault);
   posthog.identify({ distinctId: 'posthog-ada', properties: { email: 'ada.p@example.com', firstName: 'Ada' } });
   posthog.capture({ distinctId: 'posthog-ada', event: 'Order Completed', properties: { total: 42.5 } });
   posthog.capture({
@@ -138,6 +138,7 @@ test("libraries: what PostHog's Node library captures arrives, through refusals 
   });
   posthog.alias({ distinctId: 'posthog-ada', alias: 'posthog-ada-anonymous' });
   await posthog.shutdown(60_000);
+  expect(way.seen).toEqual([503, 0, 429, 0, 200]);
   const events = await awaitEvents(
     client,
     ['$identify', 'Order Completed', 'Page Viewed', '$alias'],

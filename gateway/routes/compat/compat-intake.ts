@@ -1,5 +1,5 @@
 import { EventSlice } from '../../commit/frame.ts';
-import { TrackHeads, endHead } from '../../../shared/contracts/events/envelope.ts';
+import { TrackHeads, endHead, trackHeadParts } from '../../../shared/contracts/events/envelope.ts';
 import { isJsonObject } from '../../../shared/runtime/json.ts';
 import type { JsonObject } from '../../../shared/runtime/json.ts';
 import type { Exchange } from '../../http/exchange.ts';
@@ -29,6 +29,8 @@ export type CompatCounts = {
 /** What a request holds, however it was read. */
 type ReadMessages = {
   readonly body: JsonObject;
+  /** What plain messages stand in. */
+  readonly bytes: Buffer;
   /** Values, and plain messages; undefined where none can be found. */
   readonly messages: readonly unknown[] | undefined;
 };
@@ -100,12 +102,12 @@ export class CompatIntake {
     if (!started) exchange.send(busy);
   }
 
-  #accept(exchange: Exchange, bytes: Buffer, query: string, dialect: Dialect): void {
-    exchange.bodyBytes = bytes.length;
+  #accept(exchange: Exchange, given: Buffer, query: string, dialect: Dialect): void {
+    exchange.bodyBytes = given.length;
     const { rowsMax } = this.#settings;
-    const read = this.#read(exchange, bytes, dialect);
+    const read = this.#read(exchange, given, dialect);
     if (read === undefined) return;
-    const { body, messages } = read;
+    const { body, bytes, messages } = read;
     const key = requestKey(exchange.head.authorization, dialect.keyOf(body), query);
     const source = this.#admission.sourceOf(key);
     if (key === undefined || source === undefined) return exchange.send(unauthorized);
@@ -118,38 +120,42 @@ export class CompatIntake {
   }
 
   /** What a body holds; undefined where that was answered. */
-  #read(exchange: Exchange, bytes: Buffer, dialect: Dialect): ReadMessages | undefined {
+  #read(exchange: Exchange, given: Buffer, dialect: Dialect): ReadMessages | undefined {
+    // Events are written behind the request they are made from.
+    const bytes = this.#out.begin(dialect.writePlain === undefined ? undefined : given);
     const plain = dialect.writePlain === undefined ? undefined : this.#plain.read(bytes);
-    if (plain !== undefined) return { body: plain.top, messages: plain.messages };
-    const read = readLenientJson(bytes, this.#settings.limits);
+    if (plain !== undefined) return { body: plain.top, bytes, messages: plain.messages };
+    const read = readLenientJson(given, this.#settings.limits);
     if (read.refusal !== undefined) {
       exchange.send(read.refusal);
       return undefined;
     }
     if (read.mended) this.counts.mended += 1;
-    return { body: read.value, messages: dialect.messagesOf(read.value) };
+    return { body: read.value, bytes, messages: dialect.messagesOf(read.value) };
   }
 
   #store(exchange: Exchange, admitted: Admitted, request: AdmittedMessages): void {
     const { source } = admitted;
     const answer = new CompatAnswer(exchange, source.tally);
-    const written = this.#write(admitted, request, answer);
+    const start = this.#intake.startOf(exchange, admitted);
+    const written = this.#write(admitted, request, start, answer);
     const out = this.#out;
-    if (written.length > 0 && !this.#intake.hasRoom(written.length, out.length)) {
+    if (written.length > 0 && !this.#intake.hasRoom(written.length, out.length - request.bytes.length)) {
       return answer.unavailable(written.length);
     }
     answer.expect(written.length);
     if (written.length === 0) return;
-    const start = this.#intake.startOf(exchange, admitted);
-    const heads = new TrackHeads(start, textCharactersMax.distinctId);
+    const heads = source.scoresBots ? new TrackHeads(start, textCharactersMax.distinctId) : undefined;
     const slice = new EventSlice(out.bytes);
     for (const { of, start: eventStart, end } of written) {
-      slice.start = eventStart;
       slice.end = end;
+      // Its head stands before it, unless it has to say more.
+      const isWhole = of instanceof PlainMessage && heads === undefined;
+      slice.start = of instanceof PlainMessage && !isWhole ? of.eventStart : eventStart;
       const bot = this.#intake.botScoreOf(exchange, source, slice);
       if (of instanceof PlainMessage) {
         const partition = this.#intake.partitionOfRow(source, of.row, request.bytes);
-        this.#intake.append(partition, heads.of(of.row, request.bytes, bot), slice, answer, 0);
+        this.#intake.append(partition, heads?.of(of.row, request.bytes, bot) ?? '', slice, answer, 0);
       } else {
         const event = { ...of, bot };
         this.#intake.append(this.#intake.partitionOf(source, event), endHead(start, event), slice, answer, 0);
@@ -158,14 +164,18 @@ export class CompatIntake {
   }
 
   /** Writes the events of a request behind each other; what is none is told to the answer. */
-  #write({ atMs }: Admitted, request: AdmittedMessages, answer: CompatAnswer): readonly Written[] {
+  #write({ atMs }: Admitted, request: AdmittedMessages, start: string, answer: CompatAnswer): readonly Written[] {
     const { key, messages, body, bytes, dialect } = request;
     const out = this.#out;
-    out.reset();
+    const { beforeId, behindId } = trackHeadParts(start);
+    const headStart = out.length;
+    out.reserve(beforeId.length);
+    out.put(beforeId);
     const source: PlainSource = {
       bytes,
       index: this.#plain.index,
       body,
+      head: { start: headStart, end: out.length, behindId },
       arrival: { atMs, timeWindow: this.#settings.timeWindow },
       context: { member: nothingWritten, start: 0, end: 0 },
     };
@@ -176,7 +186,7 @@ export class CompatIntake {
       else written.push(event);
     }
     // No key rests in the log.
-    blankRepeats(out.bytes.subarray(0, out.length), key);
+    blankRepeats(out.bytes.subarray(bytes.length, out.length), key);
     return written;
   }
 
@@ -185,10 +195,13 @@ export class CompatIntake {
     if (!(message instanceof PlainMessage)) return undefined;
     const out = this.#out;
     const start = out.length;
-    out.reserve(writtenBytesMax(message.end - message.start));
+    const { start: headStart, end: headEnd } = source.head;
+    out.reserve(writtenBytesMax(message.end - message.start, headEnd - headStart));
     const isWritten = dialect.writePlain?.(message, source, out) === true;
-    if (isWritten && out.length - start <= this.#settings.eventBytesMax) return { of: message, start, end: out.length };
-    out.reset(start);
+    if (isWritten && out.length - message.eventStart <= this.#settings.eventBytesMax) {
+      return { of: message, start, end: out.length };
+    }
+    out.backTo(start);
     // It may be what was taken back.
     source.context.member = nothingWritten;
     return undefined;
@@ -207,7 +220,7 @@ export class CompatIntake {
     const out = this.#out;
     const start = out.length;
     out.reserve(event.length);
-    out.copy(event, 0, event.length);
+    out.put(event);
     return { of: { kind, id, identity }, start, end: out.length };
   }
 }

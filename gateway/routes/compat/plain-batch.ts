@@ -18,6 +18,10 @@ export class PlainMessage {
   /** Its own members in the index begin here, unless they end here. */
   first = 0;
   last = 0;
+  /** Where those of the message before it begin, if they are of the same names in the same order; -1 otherwise. */
+  alike = -1;
+  /** Where its event begins in what is written, behind the event's head. */
+  eventStart = 0;
   /** What decides where its event goes, once it is written. */
   readonly row = new PlainRow();
 }
@@ -114,7 +118,14 @@ export class PlainBatchReader {
     plain.first = index.count;
     const facts = rowFacts;
     facts.reset();
-    const end = indexMembers(index, facts, body, start, this.#context);
+    const alike = index.lastFirst;
+    let end = index.repeat(facts, body, start, this.#context);
+    plain.alike = end < 0 ? -1 : alike;
+    if (end < 0) {
+      facts.reset();
+      end = indexMembers(index, facts, body, start, this.#context);
+      if (end >= 0) index.endText(plain.first, start, end, facts.keys);
+    }
     if (end >= 0) {
       plain.start = start;
       plain.end = end;

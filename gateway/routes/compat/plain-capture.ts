@@ -5,14 +5,22 @@ import { textCharactersMax } from '../../payload/payload-fields.ts';
 import { readTime } from './message-time.ts';
 import type { PlainMessage } from './plain-batch.ts';
 import { writePage } from './plain-page.ts';
-import { addTime, addValue, findMembers, isGiven, isObjectAt, isPlainText, none, placeRow } from './plain-writing.ts';
+import {
+  LastMessage,
+  MessageMembers,
+  addTime,
+  addValue,
+  beginEvent,
+  isGiven,
+  isObjectAt,
+  isPlainText,
+  none,
+} from './plain-writing.ts';
 import { contextNames } from './posthog-names.ts';
 import type { PlainSource } from './translation.ts';
 
 const places = { event: 0, distinct_id: 1, uuid: 2, timestamp: 3, sent_at: 4, properties: 5, $set: 6 } as const;
-const messageMembers = new NameTable(Object.entries(places));
-// One message is written at a time.
-const found = new Int32Array(Object.keys(places).length);
+const messageMembers = new MessageMembers(places);
 
 const comma = 0x2c;
 const dollar = 0x24;
@@ -24,9 +32,8 @@ const key = {
 };
 
 /** How a property is written: `named` is context under a name here, `url`, `host` and `path` those of them that say which page it is. */
-type Property =
-  | { readonly as: 'named' | 'url' | 'host' | 'path'; readonly key: Buffer }
-  | { readonly as: 'ignored' | 'unknown'; readonly key?: undefined };
+type NamedProperty = { readonly as: 'named' | 'url' | 'host' | 'path'; readonly key: Buffer };
+type Property = NamedProperty | { readonly as: 'ignored' | 'unknown'; readonly key?: undefined };
 
 const roles: Readonly<Record<string, 'url' | 'host' | 'path'>> = { current_url: 'url', host: 'host', pathname: 'path' };
 
@@ -42,7 +49,7 @@ const knownProperties = new NameTable<Property>([
 /** Writes an event of PostHog's as the event that it is translated into; see `WritePlain`. */
 export function writePlainCapture(message: PlainMessage, source: PlainSource, out: JsonWriter): boolean {
   const { bytes, index, body } = source;
-  const at = findMembers(source, message, messageMembers, found);
+  const at = messageMembers.find(source, message);
   if (at === undefined) return false;
   const event = at[places.event] as number;
   const distinctId = at[places.distinct_id] as number;
@@ -54,73 +61,98 @@ export function writePlainCapture(message: PlainMessage, source: PlainSource, ou
     return false;
   if (!isPlainText(source, distinctId, textCharactersMax.externalId)) return false;
   if (!isPlainText(source, uuid, textCharactersMax.distinctId)) return false;
-  out.openObject();
+  beginEvent(source, message, { id: uuid, own: distinctId }, out);
   addValue(source, event, key.event, out);
   addValue(source, distinctId, key.externalId, out);
   const isSentAtSaid = body['sent_at'] !== undefined && body['sent_at'] !== null;
   const sentAt = isSentAtSaid ? none : (at[places.sent_at] as number);
   if (!addTime(source, at[places.timestamp] as number, sentAt, readTime(body['sent_at']), out)) return false;
-  const properties = at[places.properties] as number;
-  const own = isObjectAt(source, properties) ? { first: properties + 1, last: index.next(properties) } : noProperties;
-  if (!addProperties(source, own, out)) return false;
+  if (!findProperties(source, message, at[places.properties] as number)) return false;
+  addProperties(source, out);
+  if (!addContext(source, out)) return false;
   out.closeObject();
-  placeRow(source, message, uuid, distinctId);
   return true;
 }
 
-/** The members of an object, by their numbers. */
-type Members = { readonly first: number; readonly last: number };
-const noProperties: Members = { first: 0, last: 0 };
+/**
+ * What becomes of a message's properties, which are known by their numbers: `pieces` are the event's own, the first and the
+ * last of those that stand beside each other, `context` all that have another name here. One message is written at a time.
+ */
+const layout = {
+  pieces: [] as number[],
+  context: [] as number[],
+  /** What each of the context is. */
+  as: [] as NamedProperty[],
+  last: new LastMessage(),
+};
 
-// One message is written at a time.
-const contextMembers = new Int32Array(contextNames.size);
+/** False where a closer look is needed. */
+function findProperties(source: PlainSource, message: PlainMessage, properties: number): boolean {
+  const shift = layout.last.shiftTo(source, message);
+  if (shift !== undefined) {
+    shiftAll(layout.pieces, shift);
+    shiftAll(layout.context, shift);
+  } else if (!readLayout(source, isObjectAt(source, properties) ? properties : none)) return false;
+  layout.last.is(source, message);
+  return true;
+}
 
-/** Writes the event's own properties, those that stand beside each other in one piece, and behind them its context. */
-function addProperties(source: PlainSource, { first, last }: Members, out: JsonWriter): boolean {
-  const { bytes, index } = source;
-  let context = 0;
-  let start = none;
-  let end = none;
-  out.add(key.eventProperties);
-  out.openObject();
-  for (let member = first; member < last; member = index.next(member)) {
+function shiftAll(members: number[], shift: number): void {
+  for (let i = 0; i < members.length; i += 1) members[i] = (members[i] as number) + shift;
+}
+
+function readLayout({ bytes, index }: PlainSource, properties: number): boolean {
+  const { pieces, context, as } = layout;
+  pieces.length = 0;
+  context.length = 0;
+  as.length = 0;
+  const last = properties === none ? none : index.next(properties);
+  let isOpen = false;
+  for (let member = properties + 1; member < last; member = index.next(member)) {
     const known = knownProperties.find(bytes, index.keyStart(member), index.keyEnd(member));
     if (known === undefined) {
-      if (start === none) start = index.keyStart(member) - 1;
-      end = index.valueEnd(member);
+      if (isOpen) pieces[pieces.length - 1] = member;
+      else pieces.push(member, member);
+      isOpen = true;
       continue;
     }
-    if (start !== none) addPiece(bytes, start, end, out);
-    start = none;
+    isOpen = false;
     if (known.as === 'ignored') continue;
     // More than there are names: one comes twice.
-    if (known.as === 'unknown' || context === contextMembers.length) return false;
-    contextMembers[context] = member;
-    context += 1;
+    if (known.key === undefined || context.length === contextNames.size) return false;
+    context.push(member);
+    as.push(known);
   }
-  if (start !== none) addPiece(bytes, start, end, out);
+  return true;
+}
+
+/** Writes the event's own properties. */
+function addProperties({ index }: PlainSource, out: JsonWriter): void {
+  const { pieces } = layout;
+  out.add(key.eventProperties);
+  out.openObject();
+  for (let i = 0; i < pieces.length; i += 2) {
+    out.take(index.keyStart(pieces[i] as number) - 1, index.valueEnd(pieces[i + 1] as number));
+    out.byte(comma);
+  }
   out.closeObject();
   out.byte(comma);
-  return addContext(source, contextMembers.subarray(0, context), out);
 }
 
-function addPiece(bytes: Buffer, start: number, end: number, out: JsonWriter): void {
-  out.copy(bytes, start, end);
-  out.byte(comma);
-}
-
-function addContext(source: PlainSource, members: Int32Array, out: JsonWriter): boolean {
+/** Writes what surrounds the event; false where a closer look is needed. */
+function addContext(source: PlainSource, out: JsonWriter): boolean {
   const { bytes, index } = source;
+  const { context, as } = layout;
   let url = none;
   let host = false;
   let path = false;
   out.add(key.defaultProperties);
   out.openObject();
-  for (let i = 0; i < members.length; i += 1) {
-    const member = members[i] as number;
-    const known = knownProperties.find(bytes, index.keyStart(member), index.keyEnd(member));
+  for (let i = 0; i < context.length; i += 1) {
+    const member = context[i] as number;
+    const known = as[i] as NamedProperty;
     // What is not said may follow from what is.
-    if (known?.key === undefined || (known.as !== 'named' && !isPlainText(source, member, Infinity))) return false;
+    if (known.as !== 'named' && !isPlainText(source, member, Infinity)) return false;
     if (known.as === 'url') url = member;
     host ||= known.as === 'host';
     path ||= known.as === 'path';

@@ -15,21 +15,23 @@ const limits = { depthMax: 64, keysMax: 5_000, rowsMax: 50 };
 const reader = new PlainBatchReader(limits);
 const out = new JsonWriter(1_024);
 
+const noHead = { start: 0, end: 0, behindId: new Uint8Array() };
+
 type Event = { readonly id: string; readonly own: string; readonly body: unknown };
 
 /** What is written of the messages of a body without parsing them; undefined for those that need it. */
-function writePlain(dialect: Dialect, body: Buffer): readonly (Event | undefined)[] | undefined {
+function writePlain(dialect: Dialect, given: Buffer): readonly (Event | undefined)[] | undefined {
+  const body = out.begin(given);
   const read = reader.read(body);
   const context = { member: -1, start: 0, end: 0 };
-  out.reset();
   return read?.messages.map((message) => {
     if (!(message instanceof PlainMessage)) return undefined;
     const start = out.length;
-    out.reserve(writtenBytesMax(message.end - message.start));
+    out.reserve(writtenBytesMax(message.end - message.start, 0));
     const room = out.bytes.length;
-    const source = { bytes: body, index: reader.index, body: read.top, arrival, context };
+    const source = { bytes: body, index: reader.index, body: read.top, arrival, context, head: noHead };
     if (dialect.writePlain?.(message, source, out) !== true) {
-      out.reset(start);
+      out.backTo(start);
       context.member = -1;
       return undefined;
     }
@@ -38,7 +40,7 @@ function writePlain(dialect: Dialect, body: Buffer): readonly (Event | undefined
     return {
       id: body.toString('utf8', idStart, idEnd),
       own: body.toString('utf8', ownStart, ownEnd),
-      body: JSON.parse(out.bytes.toString('utf8', start, out.length)) as unknown,
+      body: JSON.parse(out.bytes.toString('utf8', message.eventStart, out.length)) as unknown,
     };
   });
 }
@@ -206,8 +208,8 @@ test.each<readonly [string, Dialect, fc.Arbitrary<JsonObject>, fc.Arbitrary<obje
 ])('plain messages: whatever is written of %s is what would be translated', (_, dialect, message, beside) => {
   let plain = 0;
   fc.assert(
-    fc.property(message, beside, fc.nat(9), (one, more, chance) => {
-      const batch = [one, { ...one, channel: 'same' }, { ...one, context: {} }, one];
+    fc.property(fc.array(message, { minLength: 2, maxLength: 2 }), beside, fc.nat(9), ([one, two], more, chance) => {
+      const batch = [one, { ...one, channel: 'same' }, { ...one, context: {} }, one, one, { ...one, ...two }, two, one];
       const json = JSON.stringify({ ...more, batch });
       const bytes = Buffer.from(chance === 0 ? twice(json) : json);
       const body = JSON.parse(bytes.toString()) as JsonObject;
@@ -240,6 +242,35 @@ test.each([
   ];
   const written = writePlain(specBatch, Buffer.from(JSON.stringify({ batch })));
   expect(written).toEqual(batch.map((message) => translate(specBatch, message, {})));
+});
+
+test.each([
+  ['differ in values alone', [{ a: 1 }, { a: 'x' }, { a: null }, { a: -2.5 }]],
+  ['have members of other kinds', [{ a: 1 }, { a: {} }, { a: { b: 1 } }, { a: [] }, { a: [1] }, { a: {} }]],
+  ['have members within others, or beside them', [{ a: { b: 1, c: 2 } }, { a: { b: 1 }, c: 2 }, { a: { b: 1, c: 3 } }]],
+  ['miss some, or have more', [{ a: 1, b: 2 }, { a: 1 }, { a: 1, b: 2 }, { a: 1, b: 2, c: 3 }]],
+  [
+    'have others in their place',
+    [
+      { a: 1, b: 2 },
+      { b: 1, a: 2 },
+      { a: 1, $lib: 'l' },
+      { a: 1, $lib: 'm' },
+    ],
+  ],
+])('plain messages: messages behind each other that %s become what they say', (_, values) => {
+  const spec = { type: 'track', event: 'E', messageId: 'm', timestamp: '2026-11-22T11:59:00.000Z' };
+  const tracks = values.flatMap((value) => [
+    { ...spec, properties: value, context: { library: value, page: { title: value } } },
+    { ...spec, context: { library: value }, properties: value },
+  ]);
+  expect(writePlain(specBatch, Buffer.from(JSON.stringify({ batch: tracks })))).toEqual(
+    tracks.map((message) => translate(specBatch, message, {})),
+  );
+  const captures = values.map((value) => ({ event: 'E', uuid: 'u', distinct_id: 'd', properties: value }));
+  expect(writePlain(posthogCapture, Buffer.from(JSON.stringify({ batch: captures })))).toEqual(
+    captures.map((message) => translate(posthogCapture, message, {})),
+  );
 });
 
 test('plain messages: a body is taken apart only where it is JSON, into what parsing it would give', () => {

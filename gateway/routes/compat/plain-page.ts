@@ -5,13 +5,14 @@ const colon = 0x3a;
 const slash = 0x2f;
 const question = 0x3f;
 const hash = 0x23;
+const ampersand = 0x26;
 const at = 0x40;
 const letterA = 0x41;
 const letterZ = 0x5a;
 const quote = 0x22;
 const hostKey = keyOf('host');
 const pathKey = keyOf('pathname');
-const rootPath = Buffer.from('/');
+const rootPath = Buffer.from('"pathname":"/",');
 const comma = 0x2c;
 const firstNonAscii = 0x80;
 const campaign = Buffer.from('utm_');
@@ -30,29 +31,33 @@ export function writePage(
   const hostStart = hostStartOf(bytes, start, end);
   if (hostStart < 0) return false;
   let hostEnd = hostStart;
-  let isLowerCase = true;
   for (; hostEnd < end; hostEnd += 1) {
     const byte = bytes[hostEnd] as number;
     if (byte === slash || byte === question || byte === hash) break;
-    if (byte === at || byte >= firstNonAscii) return false;
-    if (byte >= letterA && byte <= letterZ) isLowerCase = false;
+    if (byte === at || byte >= firstNonAscii || (byte >= letterA && byte <= letterZ)) return false;
   }
-  if (hostEnd === hostStart || !isLowerCase) return false;
+  if (hostEnd === hostStart) return false;
   let pathEnd = hostEnd;
-  for (; pathEnd < end; pathEnd += 1) if (bytes[pathEnd] === question || bytes[pathEnd] === hash) break;
-  if (mayTellOrigin(bytes, hostStart, end)) return false;
-  if (!known.host) addText(out, hostKey, bytes, hostStart, hostEnd);
+  let mayHaveParameters = false;
+  for (; pathEnd < end; pathEnd += 1) {
+    const byte = bytes[pathEnd] as number;
+    if (byte === question || byte === hash) break;
+    if (byte === ampersand) mayHaveParameters = true;
+  }
+  mayHaveParameters ||= pathEnd < end;
+  if (mayHaveParameters && mayTellOrigin(bytes, hostEnd, end)) return false;
+  if (!known.host) addText(out, hostKey, hostStart, hostEnd);
   if (known.path) return true;
-  if (pathEnd > hostEnd) addText(out, pathKey, bytes, hostEnd, pathEnd);
-  else addText(out, pathKey, rootPath, 0, rootPath.length);
+  if (pathEnd > hostEnd) addText(out, pathKey, hostEnd, pathEnd);
+  else out.add(rootPath);
   return true;
 }
 
-/** Writes a member whose value is the text from[start, end). */
-function addText(out: JsonWriter, key: Uint8Array, from: Buffer, start: number, end: number): void {
+/** Writes a member whose value is the text at [start, end). */
+function addText(out: JsonWriter, key: Uint8Array, start: number, end: number): void {
   out.add(key);
   out.byte(quote);
-  out.copy(from, start, end);
+  out.take(start, end);
   out.byte(quote);
   out.byte(comma);
 }

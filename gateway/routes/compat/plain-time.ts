@@ -20,25 +20,52 @@ export function readTimeAt(bytes: Buffer, index: MemberIndex, member: number): n
 export const isNullAt = (bytes: Uint8Array, index: MemberIndex, member: number): boolean =>
   bytes[index.valueStart(member)] === firstOfNull;
 
+/** The minute that was read last, as far as its seconds: times of one request mostly share it. */
+const minute = { text: new Uint8Array(17), ms: Number.NaN };
+
 /** A time in the usual form; undefined for every other, and on the last days of a month, which not all months have. */
 function usualTime(bytes: Uint8Array, start: number, end: number): number | undefined {
-  if (end - start !== usual.length) return undefined;
-  for (let i = 0; i < usual.length; i += 1) {
+  if (end - start !== usual.length || !isUsual(bytes, start, minute.text.length, usual.length)) return undefined;
+  if (!isLastMinute(bytes, start)) {
+    if (!isUsual(bytes, start, 0, minute.text.length)) return undefined;
+    const ms = minuteMs(bytes, start);
+    if (ms === undefined) return undefined;
+    minute.ms = ms;
+    minute.text.set(bytes.subarray(start, start + minute.text.length));
+  }
+  const seconds = twoDigits(bytes, start + 17);
+  if (seconds > 59) return undefined;
+  const ms = ((bytes[start + 20] as number) - zero) * 100 + twoDigits(bytes, start + 21);
+  return minute.ms + seconds * 1_000 + ms;
+}
+
+function isUsual(bytes: Uint8Array, start: number, from: number, to: number): boolean {
+  for (let i = from; i < to; i += 1) {
     const byte = bytes[start + i] as number;
     const isRight = usual[i] === digit ? byte >= zero && byte <= 0x39 : byte === usual[i];
-    if (!isRight) return undefined;
+    if (!isRight) return false;
   }
-  const two = (at: number): number =>
-    (bytes[start + at] as number) * 10 + (bytes[start + at + 1] as number) - zero * 11;
-  const month = two(5);
-  const day = two(8);
-  const hours = two(11);
-  const minutes = two(14);
-  const seconds = two(17);
-  if (month < 1 || month > 12 || day < 1 || day > 28 || hours > 23 || minutes > 59 || seconds > 59) return undefined;
-  const year = two(0) * 100 + two(2);
-  // Date.UTC reads years of two digits as those of the last century.
-  if (year < 100) return undefined;
-  const ms = ((bytes[start + 20] as number) - zero) * 100 + two(21);
-  return Date.UTC(year, month - 1, day, hours, minutes, seconds, ms);
+  return true;
 }
+
+function isLastMinute(bytes: Uint8Array, start: number): boolean {
+  if (Number.isNaN(minute.ms)) return false;
+  const { text } = minute;
+  // From the end, where it changes.
+  for (let i = text.length - 1; i >= 0; i -= 1) if (bytes[start + i] !== text[i]) return false;
+  return true;
+}
+
+function minuteMs(bytes: Uint8Array, start: number): number | undefined {
+  const month = twoDigits(bytes, start + 5);
+  const day = twoDigits(bytes, start + 8);
+  const hours = twoDigits(bytes, start + 11);
+  const minutes = twoDigits(bytes, start + 14);
+  if (month < 1 || month > 12 || day < 1 || day > 28 || hours > 23 || minutes > 59) return undefined;
+  const year = twoDigits(bytes, start) * 100 + twoDigits(bytes, start + 2);
+  // Date.UTC reads years of two digits as those of the last century.
+  return year < 100 ? undefined : Date.UTC(year, month - 1, day, hours, minutes);
+}
+
+const twoDigits = (bytes: Uint8Array, at: number): number =>
+  (bytes[at] as number) * 10 + (bytes[at + 1] as number) - zero * 11;

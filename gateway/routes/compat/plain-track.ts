@@ -10,13 +10,13 @@ import {
   addMember,
   addTime,
   addValue,
-  findMembers,
+  beginEvent,
+  MessageMembers,
   isGiven,
   isObjectAt,
   isPlainId,
   isPlainText,
   none,
-  placeRow,
 } from './plain-writing.ts';
 import { contextPrefixes, contextTextCharactersMax, prefixed } from './spec-context.ts';
 import type { PlainSource } from './translation.ts';
@@ -36,9 +36,7 @@ const places = {
   channel: 11,
 } as const;
 
-const messageMembers = new NameTable(Object.entries(places));
-// One message is written at a time.
-const found = new Int32Array(Object.keys(places).length);
+const messageMembers = new MessageMembers(places);
 
 const track = Buffer.from('"track"');
 const comma = 0x2c;
@@ -65,7 +63,7 @@ export function writePlainTrack(message: PlainMessage, source: PlainSource, out:
   const { body } = source;
   // What stands in for what messages do not say is put together from parsed ones.
   if (isSaid(body['context']) || isSaid(body['integrations']) || isSaid(body['originalTimestamp'])) return false;
-  const at = findMembers(source, message, messageMembers, found);
+  const at = messageMembers.find(source, message);
   if (at === undefined || !isTrack(source, at[places.type] as number)) return false;
   const event = at[places.event] as number;
   const userId = at[places.userId] as number;
@@ -74,7 +72,8 @@ export function writePlainTrack(message: PlainMessage, source: PlainSource, out:
   if (event === none || !isEventName(source, event)) return false;
   if (messageId === none || !isPlainText(source, messageId, textCharactersMax.distinctId)) return false;
   if (!isPlainId(source, userId) || !isPlainId(source, anonymousId)) return false;
-  out.openObject();
+  const own = isGiven(source, userId) ? userId : messageId;
+  beginEvent(source, message, { id: messageId, own: isGiven(source, anonymousId) ? anonymousId : own }, out);
   addValue(source, event, key.event, out);
   if (isGiven(source, anonymousId)) addValue(source, anonymousId, key.userId, out);
   if (isGiven(source, userId)) addValue(source, userId, key.externalId, out);
@@ -88,8 +87,6 @@ export function writePlainTrack(message: PlainMessage, source: PlainSource, out:
   if (isGiven(source, integrations)) addValue(source, integrations, key.integrations, out);
   if (!addContext(source, at[places.context] as number, at[places.channel] as number, out)) return false;
   out.closeObject();
-  const own = isGiven(source, userId) ? userId : messageId;
-  placeRow(source, message, messageId, isGiven(source, anonymousId) ? anonymousId : own);
   return true;
 }
 
@@ -178,7 +175,7 @@ function addContext(source: PlainSource, context: number, channel: number, out: 
   out.openObject();
   if (channel !== none) addValue(source, channel, key.channel, out);
   if (object !== none && object === written.member) {
-    out.copy(out.bytes, written.start, written.end);
+    out.take(written.start, written.end);
     return true;
   }
   const start = out.length;

@@ -1,38 +1,75 @@
 import { keyOf } from '../../json/json-writer.ts';
 import type { JsonWriter } from '../../json/json-writer.ts';
-import type { NameTable } from '../../json/name-table.ts';
+import { NameTable } from '../../json/name-table.ts';
 import { textCharactersMax } from '../../payload/payload-fields.ts';
 import { messageTimeOf } from './message-time.ts';
 import type { PlainMessage } from './plain-batch.ts';
 import { isNullAt, readTimeAt } from './plain-time.ts';
 import type { PlainSource } from './translation.ts';
 
-/** The most bytes that an event has of a message of so many: an address is written twice, names of its context get longer. */
-export const writtenBytesMax = (messageBytes: number): number => messageBytes * 3 + 1_024;
+/** The most bytes that an event has of a message of so many: id and address are written twice, names of its context get longer. */
+export const writtenBytesMax = (messageBytes: number, headBytes: number): number =>
+  headBytes + messageBytes * 4 + 1_024;
 
 export const none = -1;
 const quote = 0x22;
 const comma = 0x2c;
 const openBrace = 0x7b;
 
-/**
- * The members of an object that a table knows, by their places there, `none` where it has none; undefined when one comes
- * twice, of which the last one would count. All others are the caller's to ignore.
- */
-export function findMembers(
-  { bytes, index }: PlainSource,
-  { first, last }: { readonly first: number; readonly last: number },
-  table: NameTable<number>,
-  found: Int32Array,
-): Int32Array | undefined {
-  for (let place = 0; place < found.length; place += 1) found[place] = none;
-  for (let member = first; member < last; member = index.next(member)) {
-    const place = table.find(bytes, index.keyStart(member), index.keyEnd(member));
-    if (place === undefined) continue;
-    if (found[place] !== none) return undefined;
-    found[place] = member;
+/** Of which message something was worked out last, that may be known for the next one, but for the members' numbers. */
+export class LastMessage {
+  #resets = none;
+  #first = none;
+
+  /** How much higher a message's members are, if they are like the last one's; undefined otherwise. Then it is nobody's. */
+  shiftTo({ index }: PlainSource, { first, alike }: PlainMessage): number | undefined {
+    const isLike = alike !== none && alike === this.#first && index.resets === this.#resets;
+    this.#first = none;
+    return isLike ? first - alike : undefined;
   }
-  return found;
+
+  /** Now it is what was worked out of this message. */
+  is({ index }: PlainSource, { first }: PlainMessage): void {
+    this.#resets = index.resets;
+    this.#first = first;
+  }
+}
+
+/** Finds members of messages by name, each of which has a place. One message is written at a time. */
+export class MessageMembers {
+  readonly #places: NameTable<number>;
+  readonly #found: Int32Array;
+  readonly #last = new LastMessage();
+
+  constructor(places: Readonly<Record<string, number>>) {
+    this.#places = new NameTable(Object.entries(places));
+    this.#found = new Int32Array(Object.keys(places).length);
+  }
+
+  /**
+   * The members of a message by their places, `none` where it has none; undefined when one comes twice, of which the last
+   * one would count. All others are the caller's to ignore.
+   */
+  find(source: PlainSource, message: PlainMessage): Int32Array | undefined {
+    const { bytes, index } = source;
+    const found = this.#found;
+    const shift = this.#last.shiftTo(source, message);
+    if (shift !== undefined) {
+      for (let place = 0; place < found.length; place += 1) {
+        if (found[place] !== none) found[place] = (found[place] as number) + shift;
+      }
+    } else {
+      found.fill(none);
+      for (let member = message.first; member < message.last; member = index.next(member)) {
+        const place = this.#places.find(bytes, index.keyStart(member), index.keyEnd(member));
+        if (place === undefined) continue;
+        if (found[place] !== none) return undefined;
+        found[place] = member;
+      }
+    }
+    this.#last.is(source, message);
+    return found;
+  }
 }
 
 /** Whether a member is there and not null. */
@@ -53,13 +90,13 @@ export const isPlainId = (source: PlainSource, member: number): boolean =>
   !isGiven(source, member) || isPlainText(source, member, textCharactersMax.userId);
 
 /** Writes a member's value behind `key`, and a comma. */
-export function addValue({ bytes, index }: PlainSource, member: number, key: Uint8Array, out: JsonWriter): void {
-  out.member(key, bytes, index.valueStart(member), index.valueEnd(member));
+export function addValue({ index }: PlainSource, member: number, key: Uint8Array, out: JsonWriter): void {
+  out.member(key, index.valueStart(member), index.valueEnd(member));
 }
 
 /** Writes a member as it stands there, and a comma. */
-export function addMember({ bytes, index }: PlainSource, member: number, out: JsonWriter): void {
-  out.copy(bytes, index.keyStart(member) - 1, index.valueEnd(member));
+export function addMember({ index }: PlainSource, member: number, out: JsonWriter): void {
+  out.take(index.keyStart(member) - 1, index.valueEnd(member));
   out.byte(comma);
 }
 
@@ -85,10 +122,21 @@ export function addTime(
   return true;
 }
 
-/** Puts into a message's row where its id stands, and the text that decides its partition. */
-export function placeRow({ index }: PlainSource, { row }: PlainMessage, id: number, own: number): void {
+/** Puts into a message's row where its id stands, and the text that decides its partition, and writes the head of its event. */
+export function beginEvent(
+  { index, head }: PlainSource,
+  message: PlainMessage,
+  { id, own }: { readonly id: number; readonly own: number },
+  out: JsonWriter,
+): void {
+  const { row } = message;
   row.idStart = index.valueStart(id) + 1;
   row.idEnd = index.valueEnd(id) - 1;
   row.ownStart = index.valueStart(own) + 1;
   row.ownEnd = index.valueEnd(own) - 1;
+  out.take(head.start, head.end);
+  out.take(row.idStart, row.idEnd);
+  out.add(head.behindId);
+  message.eventStart = out.length;
+  out.openObject();
 }

@@ -48,6 +48,8 @@ export type PlainSource = {
   /** What the request says beside its messages. */
   readonly body: JsonObject;
   readonly arrival: Arrival;
+  /** What the head of its event says before the id, in what is written, and behind it. */
+  readonly head: { readonly start: number; readonly end: number; readonly behindId: Uint8Array };
   /** The context that was written last, for messages with the same. */
   readonly context: WrittenContext;
 };
@@ -56,8 +58,8 @@ export type PlainSource = {
 export type WrittenContext = { member: number; start: number; end: number };
 
 /**
- * Writes a message as the event that `translate` makes of it, from its bytes, and puts what decides where it goes into its
- * row; false, whatever it wrote, where a closer look is needed: then it is to be parsed.
+ * Writes a message as the event that `translate` makes of it, from its bytes, behind the event's head, and puts what decides
+ * where it goes into its row; false, whatever it wrote, where a closer look is needed: then it is to be parsed.
  */
 export type WritePlain = (message: PlainMessage, source: PlainSource, out: JsonWriter) => boolean;
 

@@ -94,6 +94,12 @@ type TextPlace = { readonly idStart: number; readonly idEnd: number };
 
 const afterId = Buffer.from(`"${bodyKey}`);
 
+/** What stands before and behind the id in the heads of tracks that begin with `start`, which `startHead` made. */
+export const trackHeadParts = (start: string): { readonly beforeId: Buffer; readonly behindId: Buffer } => ({
+  beforeId: Buffer.from(`${start},"kind":"track","id":"`),
+  behindId: afterId,
+});
+
 /**
  * Heads of many tracks that begin alike: as a rule only the id differs, and that stands in the body as it is needed.
  * What they say is what `endHead` would.
@@ -106,10 +112,10 @@ export class TrackHeads {
   /** `start` is what `startHead` made for all of them. */
   constructor(start: string, idBytesMax: number) {
     this.#start = start;
-    const text = Buffer.from(`${start},"kind":"track","id":"`);
-    this.#startBytes = text.length;
-    this.#bytes = Buffer.allocUnsafe(text.length + idBytesMax + afterId.length);
-    this.#bytes.set(text);
+    const { beforeId } = trackHeadParts(start);
+    this.#startBytes = beforeId.length;
+    this.#bytes = Buffer.allocUnsafe(beforeId.length + idBytesMax + afterId.length);
+    this.#bytes.set(beforeId);
   }
 
   /** The head of an event whose id stands in `body`; good until the next one is asked for. */

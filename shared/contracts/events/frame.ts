@@ -34,7 +34,7 @@ export class FrameWriter {
     return this.#events;
   }
 
-  /** Appends head + body[start, end) + `}`. The body must hold no raw line break. */
+  /** Appends head + body[start, end) + `}`. The body must hold no raw line break; the head is empty where the body has it. */
   appendEnvelope(head: string | Uint8Array, body: Uint8Array, start = 0, end = body.length): void {
     const bodyBytes = end - start;
     // A UTF-16 unit takes three bytes at most.
@@ -67,6 +67,7 @@ export class FrameWriter {
   }
 
   #writeHead(head: string | Uint8Array): number {
+    if (head.length === 0) return 0;
     if (typeof head === 'string') return this.#buffer.write(head, this.#length);
     this.#buffer.set(head, this.#length);
     return head.length;
