@@ -40,6 +40,7 @@ export const dispatcherGauges = {
   visitors_waiting: 'Visitors whose events wait behind one that is to be tried again',
   events_parked: 'Events that wait behind an earlier event of their visitor',
   order_paused: '1 while no fresh events are taken because too many visitors or events wait, else 0',
+  health_behind: '1 while the log does not store what was counted, so that nothing waits for it, else 0',
   misconfigured: '1 while the destination cannot be sent to for its settings, else 0',
 } as const;
 

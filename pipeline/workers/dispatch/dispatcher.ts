@@ -183,7 +183,7 @@ export class Dispatcher {
   }
 
   gauges(): Record<DispatcherGauge, number> {
-    const { sending, visitorOrder } = this.#parts;
+    const { sending, visitorOrder, health } = this.#parts;
     const { gate } = sending;
     return {
       events_held: sending.size,
@@ -196,6 +196,7 @@ export class Dispatcher {
       events_parked: visitorOrder?.eventsParked ?? 0,
       order_paused: visitorOrder?.isPaused === true ? 1 : 0,
       misconfigured: this.#problem === undefined ? 0 : 1,
+      health_behind: health.isBehind ? 1 : 0,
     };
   }
 
@@ -724,6 +725,7 @@ async function openPartsOn(
     hoursKept: settings.hoursKept,
     place: () => writePlace(placeOf(pullConsumer, frames)),
     sending: () => sending?.state,
+    isLogThere: () => connection.connected,
     warn,
   });
   const retriesWaiting = await countBySubject(connection, streams.retry, retriesOfDestination(destinationId));
