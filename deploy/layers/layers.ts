@@ -60,6 +60,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'status',
   ],
   pipeline: [
+    'shares',
     'workers/worker',
     'workers/resolve',
     'workers/recent',

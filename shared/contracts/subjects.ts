@@ -33,6 +33,8 @@ export const retrySubject = (destinationId: string, tier: number): string =>
   `retry.${assertId(destinationId)}.${assertIndex(tier)}`;
 export const retriesOfDestination = (destinationId: string): string => `retry.${assertId(destinationId)}.*`;
 
+export const retriesOfAll = 'retry.*.*';
+
 /** Events a destination will not take. */
 export const deadLetterSubject = (destinationId: string): string => `dead.${assertId(destinationId)}`;
 

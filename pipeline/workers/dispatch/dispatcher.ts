@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { DeliveryOrder, OfferedDestination } from '../../../shared/destinations/common-settings.ts';
-import { parkedTier } from '../../../shared/contracts/events/retry-record.ts';
+import { parkedTier, replayTier, settledNoteTier } from '../../../shared/contracts/events/retry-record.ts';
 import { OverBudgetError, Work } from '../../../shared/routing/values/work.ts';
 import type { Decision, DispatchPlan } from '../../../shared/routing/dispatch-plan.ts';
 import { withDeadline } from '../../../shared/runtime/deadline.ts';
@@ -10,6 +10,7 @@ import { logConsumerTrouble } from '../../../shared/nats/consume/log-consumer-tr
 import type { LogMessage } from '../../../shared/nats/messages/log-message.ts';
 import { noticeLosses } from '../../../shared/nats/messages/lost-messages.ts';
 import { retriesOfDestination } from '../../../shared/contracts/subjects.ts';
+import { sumBytes } from '../../../shared/nats/messages/read-messages.ts';
 import { countBySubject } from '../../../shared/nats/messages/subject-log.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import type { Actor } from '../worker/define-worker.ts';
@@ -34,6 +35,7 @@ import type { ReleasedEvent } from './parked/visitor-order.ts';
 import { WaitingVisitors } from './parked/waiting-visitors.ts';
 import { RetryReader } from './retry/retry-reader.ts';
 import type { RetryFrame } from './retry/retry-reader.ts';
+import { RetryShare, retryBytesMax } from './retry/retry-share.ts';
 import { RetryWriter } from './retry/retry-writer.ts';
 import type { Delivered } from './sending/deliver.ts';
 import { Sending } from './sending/sending.ts';
@@ -96,6 +98,7 @@ type DispatcherParts = {
   readonly outbox: Outbox;
   readonly retries: RetryReader;
   readonly retryWriter: RetryWriter;
+  readonly retryShare: RetryShare;
   /** Undefined where the destination keeps no order over failed attempts. */
   readonly visitorOrder: VisitorOrder | undefined;
   readonly health: HealthKeeper;
@@ -183,7 +186,7 @@ export class Dispatcher {
   }
 
   gauges(): Record<DispatcherGauge, number> {
-    const { sending, visitorOrder, health } = this.#parts;
+    const { sending, visitorOrder, health, retryShare } = this.#parts;
     const { gate } = sending;
     return {
       events_held: sending.size,
@@ -196,6 +199,8 @@ export class Dispatcher {
       events_parked: visitorOrder?.eventsParked ?? 0,
       order_paused: visitorOrder?.isPaused === true ? 1 : 0,
       misconfigured: this.#problem === undefined ? 0 : 1,
+      retry_share_full: retryShare.isPaused ? 1 : 0,
+      retry_bytes: retryShare.bytes,
       health_behind: health.isBehind ? 1 : 0,
     };
   }
@@ -236,9 +241,10 @@ export class Dispatcher {
   }
 
   #lookAgainInMs(): number {
-    const { sending, visitorOrder } = this.#parts;
+    const { sending, visitorOrder, retryShare } = this.#parts;
     const nextMs = Math.max(1, sending.nextAtMs - performance.now() + 1);
-    const isLooking = this.#state.kind === 'draining' || visitorOrder?.isPaused === true;
+    const isPaused = visitorOrder?.isPaused === true || retryShare.isPaused;
+    const isLooking = this.#state.kind === 'draining' || isPaused;
     return isLooking ? Math.min(nextMs, lookEveryMs) : nextMs;
   }
 
@@ -349,12 +355,18 @@ export class Dispatcher {
   }
 
   #wantsEvents({ prepared }: DispatchTarget): boolean {
-    const { sending, visitorOrder } = this.#parts;
-    if (sending.size >= this.#options.settings.eventsHeldMax || visitorOrder?.isFull() === true) return false;
+    const { sending } = this.#parts;
+    if (sending.size >= this.#options.settings.eventsHeldMax || this.#isRetryLogFull()) return false;
     // While it is tried out, a search for an event of a visitor that does not wait would park all others.
     const isSearching = !sending.gate.isBreakerClosed;
     if (isSearching && this.#counts.parked - this.#parkedAtProbe > parkedForProbeMax) return false;
     return prepared === undefined || sending.wantsFresh(prepared);
+  }
+
+  /** Whether so much waits for another attempt that no fresh events are taken. */
+  #isRetryLogFull(): boolean {
+    const { visitorOrder, retryShare } = this.#parts;
+    return visitorOrder?.isFull() === true || retryShare.isFull();
   }
 
   #admitFresh(item: DispatchItem, target: DispatchTarget): void {
@@ -588,7 +600,7 @@ export class Dispatcher {
       inbox.unopened < framesUnopenedMax &&
       sending.size < settings.eventsHeldMax &&
       inbox.bytes < settings.bytesHeldMax &&
-      visitorOrder?.isFull() !== true;
+      !this.#isRetryLogFull();
     const passes = target?.destination.isEnabled === false;
     if (passes) this.#passOver();
     if ((passes || (canSend && hasRoom)) && isRunning) pullConsumer.resume();
@@ -729,9 +741,18 @@ async function openPartsOn(
     warn,
   });
   const retriesWaiting = await countBySubject(connection, streams.retry, retriesOfDestination(destinationId));
-  const tiersStored = new Set([...retriesWaiting.keys()].map((subject) => Number(subject.split('.').at(-1))));
+  const tiersStored = new Set([...retriesWaiting.keys()].map(tierOf));
   const visitorOrder = order === 'none' ? undefined : await openVisitorOrder(options, counts, tiersStored, warn);
-  const retries = new RetryReader({ connection, destinationId, isParkedDue: order === 'none', warn });
+  const retryShare = await openRetryShare(options, counts, tiersStored, visitorOrder, warn);
+  const retries = new RetryReader({
+    connection,
+    destinationId,
+    isParkedDue: order === 'none',
+    onFinished: ({ isReplay, bytes }) => {
+      if (!isReplay) retryShare.finished(bytes);
+    },
+    warn,
+  });
   for (const tier of tiersStored) retries.stored(tier);
   const abort = new AbortController();
   const storing = {
@@ -744,7 +765,13 @@ async function openPartsOn(
         logger.warn({ destinationId, reason }, 'dispatcher: the log does not accept a message, retrying');
     },
   };
-  const retryWriter = new RetryWriter(storing);
+  const isParked = (tier: number): boolean => tier === parkedTier && visitorOrder !== undefined;
+  const retryWriter = new RetryWriter({
+    ...storing,
+    onStored: (tier, bytes) => {
+      if (!isParked(tier)) retryShare.stored(bytes);
+    },
+  });
   sending = new Sending({
     sender: options.createSender(settings.concurrency),
     concurrency: settings.concurrency,
@@ -778,11 +805,39 @@ async function openPartsOn(
     }),
     retries,
     retryWriter,
+    retryShare,
     visitorOrder,
     health,
     abort,
   };
 }
+
+/** Keeps account of what the destination has in the retry log: of what is there already the heads say how large it is. */
+async function openRetryShare(
+  { connection, destinationId, accountId, settings, retryUse }: DispatcherOptions,
+  counts: DispatcherCounts,
+  tiersStored: ReadonlySet<number>,
+  order: VisitorOrder | undefined,
+  warn: (error: unknown) => void,
+): Promise<RetryShare> {
+  const isOwn = (tier: number): boolean =>
+    tier !== replayTier && tier !== settledNoteTier && (tier !== parkedTier || order === undefined);
+  const measure = (): Promise<number> =>
+    sumBytes(connection, streams.retry, retriesOfDestination(destinationId), (subject) => isOwn(tierOf(subject)));
+  const bytes = tiersStored.size === 0 ? 0 : await measure();
+  return new RetryShare(
+    {
+      bytesMax: () => retryBytesMax(accountId, retryUse(), settings.retryShare),
+      parkedBytes: () => order?.bytesParked ?? 0,
+      measure,
+      counts,
+      warn,
+    },
+    bytes,
+  );
+}
+
+const tierOf = (subject: string): number => Number(subject.split('.').at(-1));
 
 /** Reads what waits before anything is sent. */
 async function openVisitorOrder(

@@ -29,6 +29,7 @@ type Shared =
   | 'sourceActivity'
   | 'timings'
   | 'shares'
+  | 'retryUse'
   | 'logger'
   | 'beginTurn'
   | 'suspicion';
@@ -107,6 +108,7 @@ export const dispatcherWorker = defineWorker({
       sourceActivity: host.sourceActivity,
       timings: host.timings,
       shares: host.shares,
+      retryUse: () => host.retryUse(),
       logger: host.logger,
       suspicion: host.suspicion,
       beginTurn: (frames) => host.beginTurn(frames),
