@@ -45,6 +45,9 @@ export async function runHost({ port, blackBox, settings }: HostTask): Promise<v
           case 'start':
             actors.start(command);
             return;
+          case 'pass-over':
+            actors.passOver(command.actorId, command.upToSeq);
+            return;
           case 'stop':
             actors.stop(command.actorId, command.deadlineMs);
             return;

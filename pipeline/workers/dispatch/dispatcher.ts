@@ -22,7 +22,7 @@ import { HealthKeeper } from './health/health-keeper.ts';
 import { DestinationConsumer } from './inbox/destination-consumer.ts';
 import { DispatchItem } from './inbox/dispatch-item.ts';
 import { joinParts, readPlaces, writePlace } from './inbox/dispatch-place.ts';
-import { FramesInFlight } from './inbox/frames-in-flight.ts';
+import { FramesInFlight, seqOf } from './inbox/frames-in-flight.ts';
 import { Inbox, placeOf } from './inbox/inbox.ts';
 import type { UnreadableLine } from './inbox/inbox.ts';
 import { DeadLetterWriter } from './outbox/dead-letter-writer.ts';
@@ -46,6 +46,8 @@ export type DispatcherActor = Actor & {
   reconfigured(): void;
   /** Somebody else put something into a tier of the retry log: a replay. */
   retriesStored(tier: number): void;
+  /** Passes over what the account's log has up to a sequence, and notes it as missed. */
+  passOver(upToSeq: number): void;
 };
 
 /**
@@ -75,6 +77,7 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
     stats: () => Object.assign(counts, dispatcher.gauges()),
     reconfigured: () => dispatcher.reconfigured(),
     retriesStored: (tier) => dispatcher.retriesStored(tier),
+    passOver: (upToSeq) => dispatcher.passOver(upToSeq),
   };
 }
 
@@ -154,6 +157,10 @@ export class Dispatcher {
   #isWatching: boolean;
   /** Of the frames of the account's log that were taken; 0 before the first. */
   #newestSeq = 0;
+  /** Frames up to here are missed, whether or not the destination could be sent to; 0 without any. */
+  #missUpTo = 0;
+  /** Whether some of them may have been begun, and be held. */
+  #mayHoldMissed = false;
   /** Events parked when the breaker opened last. */
   #parkedAtProbe = 0;
   #isAccessRefused = false;
@@ -214,6 +221,15 @@ export class Dispatcher {
     if (tier === parkedTier) this.#parts.visitorOrder?.takeUpParked();
   }
 
+  /** Told again of what is passed over already it changes nothing. */
+  passOver(upToSeq: number): void {
+    const isDone = upToSeq <= this.#missUpTo || upToSeq <= this.#parts.pullConsumer.finished.upTo;
+    if (isDone || this.#state.kind !== 'running') return;
+    this.#missUpTo = upToSeq;
+    this.#mayHoldMissed = true;
+    this.#wakeup.ring();
+  }
+
   /**
    * Sends nothing more of the account's log, and waits at most `deadlineMs` for answers to what is in flight: with all of
    * them the next dispatcher sends nothing twice. Frames of the retry log that are begun are finished, as long as it is
@@ -259,6 +275,7 @@ export class Dispatcher {
       this.#isWatching &&= this.#newestSeq <= (this.#options.suspicion.watched?.to ?? 0);
       this.#beginTurn();
       for (const message of messages) this.#takeFrame(message);
+      if (messages.some(({ seq }) => seq > this.#missUpTo)) this.#caughtUp();
       this.#wakeup.ring();
     }
   }
@@ -288,6 +305,7 @@ export class Dispatcher {
     // A destination that is switched off moves on with its account and is sent nothing, then or later: what it missed
     // can be replayed by command.
     if (target?.destination.isEnabled === false) inbox.pass(message);
+    else if (message.seq <= this.#missUpTo) inbox.miss(message);
     else if (target?.prepared === undefined) inbox.refuse(message);
     else inbox.take(message);
   }
@@ -603,8 +621,29 @@ export class Dispatcher {
       !this.#isRetryLogFull();
     const passes = target?.destination.isEnabled === false;
     if (passes) this.#passOver();
-    if ((passes || (canSend && hasRoom)) && isRunning) pullConsumer.resume();
+    if (this.#mayHoldMissed) this.#missBegun();
+    const isLate = this.#missUpTo > 0 && inbox.unopened < framesUnopenedMax;
+    if ((passes || isLate || (canSend && hasRoom)) && isRunning) pullConsumer.resume();
     else pullConsumer.pause();
+  }
+
+  /** What was begun of frames that are missed goes no further than it is: nothing more of them is sent. */
+  #missBegun(): void {
+    const { inbox, sending } = this.#parts;
+    this.#mayHoldMissed = false;
+    const isMissed = ({ frame }: DispatchItem): boolean => seqOf(frame) > 0 && seqOf(frame) <= this.#missUpTo;
+    const { destinationId, logger } = this.#options;
+    logger.warn({ destinationId, upToSeq: this.#missUpTo }, 'dispatcher: passing over events that waited for too long');
+    this.#handBackUnstarted();
+    for (const item of sending.remove(isMissed)) inbox.missEvent(item);
+    inbox.missUnread(this.#missUpTo);
+  }
+
+  /** All that is missed was handed out. What came with the last of it waits where the rest does. */
+  #caughtUp(): void {
+    if (this.#missUpTo === 0) return;
+    this.#missUpTo = 0;
+    if (this.#parts.sending.gate.isShut) this.#handBackUnstarted();
   }
 
   #noteProblem(problem: string | undefined): void {

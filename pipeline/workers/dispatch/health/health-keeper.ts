@@ -6,6 +6,8 @@ import {
   recentHealthKey,
 } from '../../../../shared/contracts/health-record.ts';
 import type { HealthRecord, SendingState, WrittenPlace } from '../../../../shared/contracts/health-record.ts';
+import { addMissed, joinMissed } from '../../../../shared/contracts/missed-ranges.ts';
+import type { MissedRange } from '../../../../shared/contracts/missed-ranges.ts';
 import type { Bucket } from '../../../../shared/nats/buckets/bucket.ts';
 import { serverErrorCode } from '../../../../shared/nats/connection/server-error.ts';
 import { HealthWindow, minuteOf } from './health-window.ts';
@@ -29,6 +31,7 @@ export type HealthKeeperOptions = {
   readonly warn: (error: unknown) => void;
 };
 
+const hourMs = 3_600_000;
 const retryMs = 500;
 /** The longest that acknowledgements wait for a write, in ms: health is kept beside delivery, not in front of it. */
 const waitMaxMs = 2_000;
@@ -54,6 +57,7 @@ export class HealthKeeper {
   /** Whether what was recorded could not be stored, so that nothing waits for it until it is. */
   #isBehind = false;
   #isAccessRefused: boolean;
+  #missed: readonly MissedRange[];
   #isStopped = false;
   #lastFlushMs = -Infinity;
   #timer: NodeJS.Timeout | undefined;
@@ -74,6 +78,7 @@ export class HealthKeeper {
     this.#key = key;
     this.#window = new HealthWindow(options.hoursKept, joinHealth(past, recent));
     this.#isAccessRefused = recent.accessRefused === true;
+    this.#missed = recent.missed ?? [];
     const lastOfPast = past?.minutes.at(-1)?.[0] ?? -Infinity;
     this.#pastUntil = Math.min(recent.minutes[0]?.[0] ?? Infinity, lastOfPast + 1);
   }
@@ -83,6 +88,12 @@ export class HealthKeeper {
     this.#window.record(count, events, nowMs);
     // Only a clock that was set back counts in the past.
     this.#pastUntil = Math.min(this.#pastUntil, minuteOf(nowMs));
+    this.moved();
+  }
+
+  /** The destination was passed over for events that were resolved at a time, in ms since the epoch. */
+  missed(atMs: number, events: number): void {
+    this.#missed = addMissed(this.#missed, atMs, events);
     this.moved();
   }
 
@@ -214,12 +225,14 @@ export class HealthKeeper {
       }
     }
     const record = this.#window.minutesFrom(this.#pastUntil, Date.now());
+    this.#missed = joinMissed(this.#missed, nowMs - this.#options.hoursKept * hourMs);
+    const missed = this.#missed.length === 0 ? {} : { missed: this.#missed };
     const refused = this.#isAccessRefused ? ({ accessRefused: true } as const) : {};
     const state = this.#options.sending();
     const sending = state === undefined ? {} : { sending: state };
     await bucket.put(
       this.#key,
-      encodeHealthRecord({ ...record, ...refused, ...sending, place: this.#options.place() }),
+      encodeHealthRecord({ ...record, ...refused, ...missed, ...sending, place: this.#options.place() }),
     );
   }
 }
