@@ -1,6 +1,5 @@
-import { NatsError } from 'nats';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { serverErrors } from '../../../../shared/nats/connection/server-error.ts';
+import { PublishError } from '../../../../shared/nats/publish/publisher.ts';
 import { HealthKeeper } from './health-keeper.ts';
 
 beforeEach(() => void vi.useFakeTimers());
@@ -13,9 +12,7 @@ async function open() {
     log.writes += 1;
     if (log.answer === 'hangs') return new Promise(() => undefined);
     if (log.answer === 'takes') return Promise.resolve(log.writes);
-    const refusal = new NatsError('maximum bytes exceeded', '503');
-    refusal.api_error = { code: 503, err_code: serverErrors.storeFailed, description: 'maximum bytes exceeded' };
-    return Promise.reject(refusal);
+    return Promise.reject(new PublishError('refused', 'bucket HEALTH'));
   };
   const keeper = await HealthKeeper.open({
     bucket: {

@@ -9,7 +9,7 @@ import type { HealthRecord, SendingState, WrittenPlace } from '../../../../share
 import { addMissed, joinMissed } from '../../../../shared/contracts/missed-ranges.ts';
 import type { MissedRange } from '../../../../shared/contracts/missed-ranges.ts';
 import type { Bucket } from '../../../../shared/nats/buckets/bucket.ts';
-import { serverErrorCode } from '../../../../shared/nats/connection/server-error.ts';
+import { PublishError } from '../../../../shared/nats/publish/publisher.ts';
 import { HealthWindow, minuteOf } from './health-window.ts';
 import type { HealthCount } from './health-window.ts';
 
@@ -161,7 +161,7 @@ export class HealthKeeper {
       }
     } catch (error) {
       this.#isDirty = true;
-      if (serverErrorCode(error) !== undefined) this.#goOnWithout(covered);
+      if (error instanceof PublishError) this.#goOnWithout(covered);
       else this.#waitAgain(covered);
       this.#lastFlushMs = performance.now() + retryMs - flushEveryMs;
       warn(error);
