@@ -140,6 +140,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'doctor',
     'compare-counts',
     'upgrade-check',
+    'dead-letters',
     'environment',
     'sources',
     'console',
