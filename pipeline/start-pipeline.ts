@@ -232,6 +232,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
     threadsExpected: threads,
     backlog,
     retention,
+    deadLetterShares,
     connection,
     logServers,
     clock,

@@ -10,7 +10,7 @@ export const sharesEnv = {
   ),
   LOG_SHARES_PERCENT: count(
     'How full RETRY and DEAD_LETTERS may become with what accounts have there; above it those that have most give way. The rest is room for what comes meanwhile',
-    80,
+    70,
     { unit: '%', minimum: 1, maximum: 95 },
   ),
 };

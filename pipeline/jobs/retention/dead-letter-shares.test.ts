@@ -42,7 +42,8 @@ test('dead-letter shares: what is left fits, and an account with no more than an
         const own = held.filter(({ accountId }) => accountId === account);
         expect(own.reduce((sum, one) => sum + left(one), 0)).toBeLessThanOrEqual(accountMax + 1);
         const before = own.reduce((sum, one) => sum + one.messages * one.meanBytes, 0);
-        if (before <= Math.min(accountMax, capacity / 4)) for (const one of own) expect(keep.has(one.destinationId)).toBe(false);
+        if (before <= Math.min(accountMax, capacity / 4))
+          for (const one of own) expect(keep.has(one.destinationId)).toBe(false);
       }
     }),
   );

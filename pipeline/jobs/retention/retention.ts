@@ -183,9 +183,9 @@ async function overShare(
   const { bytes, bytesMax = Infinity, messages, lastSeq } = state;
   const framesOf = (readers: readonly ConsumerProgress[]): number =>
     Math.max(...readers.map(({ waiting, unacknowledged }) => waiting + unacknowledged));
-  const accounts = [...bySubject(consumers.filter((one) => isBehind(one) && one.filterSubject !== eventsOfAll))].toSorted(
-    ([, a], [, b]) => framesOf(b) - framesOf(a),
-  );
+  const accounts = [
+    ...bySubject(consumers.filter((one) => isBehind(one) && one.filterSubject !== eventsOfAll)),
+  ].toSorted(([, a], [, b]) => framesOf(b) - framesOf(a));
   sizes.keep(new Set(accounts.map(([subject]) => subject)));
   const waiting: AccountWaiting[] = [];
   for (const [index, [subject, readers]] of accounts.entries()) {

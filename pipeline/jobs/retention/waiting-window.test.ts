@@ -30,30 +30,34 @@ test('waiting window: what is kept fits, and whoever has no more than an equal p
     waiting: fc.array(fc.integer({ min: 0, max: 10_000 }), { minLength: 1, maxLength: 5 }),
   });
   fc.assert(
-    fc.property(fc.array(account, { minLength: 1, maxLength: 10 }), fc.integer({ min: 0, max: 1e8 }), (held, capacity) => {
-      const lastSeq = 1_000_000;
-      const accountMax = capacity / 2;
-      const accounts = held.map(({ meanBytes, waiting }, index) => ({
-        meanBytes,
-        // Messages of the account stand evenly up to the end.
-        readers: waiting.map((frames, nth) => reader(`${index}.${nth}`, frames)),
-      }));
-      const passed = new Map(
-        passOversBySize(accounts, { accountMax, capacity, lastSeq }).map((one) => [one.reader, one.upToSeq]),
-      );
-      let total = 0;
-      for (const { meanBytes, readers } of accounts) {
-        const left = readers.map(({ name, waiting }) => (waiting * (lastSeq - (passed.get(name) ?? 0))) / lastSeq);
-        const bytes = Math.max(...left) * meanBytes;
-        total += bytes;
-        expect(bytes).toBeLessThanOrEqual(accountMax + 1);
-        for (const { name, waiting } of readers) {
-          if (waiting * meanBytes <= Math.min(accountMax, capacity / accounts.length)) {
-            expect(passed.has(name)).toBe(false);
+    fc.property(
+      fc.array(account, { minLength: 1, maxLength: 10 }),
+      fc.integer({ min: 0, max: 1e8 }),
+      (held, capacity) => {
+        const lastSeq = 1_000_000;
+        const accountMax = capacity / 2;
+        const accounts = held.map(({ meanBytes, waiting }, index) => ({
+          meanBytes,
+          // Messages of the account stand evenly up to the end.
+          readers: waiting.map((frames, nth) => reader(`${index}.${nth}`, frames)),
+        }));
+        const passed = new Map(
+          passOversBySize(accounts, { accountMax, capacity, lastSeq }).map((one) => [one.reader, one.upToSeq]),
+        );
+        let total = 0;
+        for (const { meanBytes, readers } of accounts) {
+          const left = readers.map(({ name, waiting }) => (waiting * (lastSeq - (passed.get(name) ?? 0))) / lastSeq);
+          const bytes = Math.max(...left) * meanBytes;
+          total += bytes;
+          expect(bytes).toBeLessThanOrEqual(accountMax + 1);
+          for (const { name, waiting } of readers) {
+            if (waiting * meanBytes <= Math.min(accountMax, capacity / accounts.length)) {
+              expect(passed.has(name)).toBe(false);
+            }
           }
         }
-      }
-      expect(total).toBeLessThanOrEqual(capacity + accounts.length);
-    }),
+        expect(total).toBeLessThanOrEqual(capacity + accounts.length);
+      },
+    ),
   );
 });

@@ -523,7 +523,7 @@ test('dispatcher: missed: a destination that is down is passed over for what wai
   for (let i = 0; i < 5; i += 1) await rig.send(numbered(10, `late${i}-`));
   const upTo = rig.frameSeqs.at(-1) ?? 0;
   await rig.send(numbered(3, 'kept'));
-  const frames = async (): Promise<number> => (await rig.unfinished());
+  const frames = async (): Promise<number> => await rig.unfinished();
   dispatcher.passOver(upTo);
   await until('only what is kept waits in the log', async () => (await frames()) === 1);
   const missed = dispatcher.stats()['missed_events'] ?? 0;
