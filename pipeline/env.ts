@@ -10,6 +10,7 @@ import { databaseEnv, databaseRules } from '../shared/postgres/database-access.t
 import { EnvError, readEnv, serviceEnv } from '../shared/runtime/env.ts';
 import { membershipEnv, membershipProblems } from './cluster/membership-settings.ts';
 import { retentionEnv, retentionProblems } from './jobs/retention/retention-settings.ts';
+import { sharesEnv } from './shares/share-settings.ts';
 import { pipelineStatusEnv } from './status/status-settings.ts';
 import { poolEnv } from './supervisor/pool-settings.ts';
 import { hostEnv } from './threads/host-settings.ts';
@@ -37,6 +38,7 @@ export const pipelineEnv = {
   ...recentEnv,
   ...resultsEnv,
   ...retentionEnv,
+  ...sharesEnv,
 };
 
 const schema = Type.Object(pipelineEnv);

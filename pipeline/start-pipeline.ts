@@ -27,11 +27,14 @@ import { showMetrics } from './status/show-metrics.ts';
 import { tellWork } from './status/tell-work.ts';
 import { startReplayRunner } from './jobs/replay/replay-runner.ts';
 import { readRetentionSettings } from './jobs/retention/retention-settings.ts';
+import { createDeadLetterShares } from './jobs/retention/dead-letter-shares.ts';
 import { startRetention } from './jobs/retention/retention.ts';
+import type { WaitingReaders } from './jobs/retention/retention.ts';
+import { readShareSettings } from './shares/share-settings.ts';
 import { createUnreadableEntities } from '../shared/collections/unreadable-entities.ts';
 import { followAccounts } from './cluster/follow-accounts.ts';
 import { readPoolSettings } from './supervisor/pool-settings.ts';
-import { idOfSpec, logActors } from './workers/registry.ts';
+import { actorIdOf, idOfSpec, logActors, workerOf } from './workers/registry.ts';
 import type { AccountActor } from './workers/registry.ts';
 import { createPool } from './supervisor/pool.ts';
 import { findForgotten, retireActor } from './cluster/retire-actors.ts';
@@ -152,9 +155,6 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
     logger,
   });
 
-  const retention = startRetention(connection, readRetentionSettings(env), logger);
-  endsAs('retention', () => withDeadline(retention.stop(), stepMs));
-
   const retire = async (spec: AccountActor): Promise<void> => {
     await retireActor(connection, spec);
     logger.info({ actor: idOfSpec(spec) }, 'removed the consumer of an actor that no longer exists');
@@ -178,6 +178,20 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
     isLive: (accountId, destinationId) => accounts.delivers(accountId, destinationId),
   });
   endsAs('replays', () => withDeadline(replays.stop(), stepMs));
+  const deadLetterShares = createDeadLetterShares(connection, readShareSettings(env), (id) => accounts.accountOf(id));
+  const retention = startRetention({
+    connection,
+    settings: readRetentionSettings(env),
+    readers: waitingReaders(supervisor),
+    deadLetters: {
+      // One looks, for all; and before it knows who has what it would take all of them for nobody's.
+      async look() {
+        if (accounts.ready && membership.owns('dead letters')) await deadLetterShares.look();
+      },
+    },
+    logger,
+  });
+  endsAs('retention', () => withDeadline(retention.stop(), stepMs));
   for (const spec of logActors(partitions)) void placement.want(spec);
   const removeForgotten = async (): Promise<void> => {
     if (!accounts.ready || !connection.connected || !membership.owns('forgotten')) return;
@@ -218,6 +232,7 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
     threadsExpected: threads,
     backlog,
     retention,
+    deadLetterShares,
     connection,
     logServers,
     clock,
@@ -258,6 +273,18 @@ export async function startPipeline(env: PipelineEnv, logger: Logger, shutdown: 
   void connection.closed.then((error) => endWithoutLog(error, logger, shutdown));
   logger.info({ instanceId, threads, partitions, metricsPort: statusServer.port }, 'pipeline started');
   return { metricsPort: statusServer.port, supervisor, pool };
+}
+
+/** Dispatchers are told of what they miss; whoever else reads EVENTS only counts. */
+function waitingReaders(supervisor: Pick<Supervisor, 'passOver'>): WaitingReaders {
+  const { consumer } = workerOf('dispatcher');
+  return {
+    delivers: (name) => consumer.keyOf(name) !== undefined,
+    passOver(name, upToSeq) {
+      const destinationId = consumer.keyOf(name);
+      if (destinationId !== undefined) supervisor.passOver(actorIdOf('dispatcher', destinationId), upToSeq);
+    },
+  };
 }
 
 /** A check that says what is missing, and nothing when nothing is. */

@@ -56,3 +56,12 @@ test('health: a destination that refuses its key is UNHEALTHY, whatever it took 
   expect(summarizeHealth([refused, report(1_000, 0, 0, 0, minute - 5)], nowMs).status).toBe('UNHEALTHY');
   expect(summarizeHealth([refused, report(1_000, 0)], nowMs).status).toBe('HEALTHY');
 });
+
+test('health: what a destination was passed over for is told of, by all instances together', () => {
+  const [from, to] = [nowMs - 7_200_000, nowMs - 3_600_000];
+  const missed = (range: readonly [number, number, number]) => ({ ...report(1, 0), missed: [range] });
+  expect(summarizeHealth([missed([from, to, 20]), missed([from + 1, to + 1, 5])], nowMs).missed).toEqual([
+    { from: new Date(from).toISOString(), to: new Date(to + 1).toISOString(), events: 25 },
+  ]);
+  expect(summarizeHealth([report(1, 0)], nowMs).missed).toEqual([]);
+});

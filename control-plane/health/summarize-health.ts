@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { nullable } from '../../shared/contracts/config/define-collection.ts';
+import { joinMissed } from '../../shared/contracts/missed-ranges.ts';
 import type { HealthRecord } from '../../shared/contracts/health-record.ts';
 
 const instant = Type.String({ format: 'date-time' });
@@ -17,6 +18,21 @@ export const healthReply = Type.Object({
   globalStopCount: count,
   successRate: nullable(Type.Number({ minimum: 0, maximum: 1 })),
   lastDispatchedAt: nullable(instant),
+  missed: Type.Array(
+    Type.Object({
+      from: instant,
+      to: instant,
+      events: Type.Integer({
+        minimum: 1,
+        description: 'Events of the account resolved then, whether or not for the destination.',
+      }),
+    }),
+    {
+      description:
+        'What the destination was passed over for, as it had waited for too long or taken too much room. A replay of the ' +
+        'log from and to these times sends it, as long as the log keeps it.',
+    },
+  ),
 });
 
 export type DestinationHealth = Readonly<Static<typeof healthReply>>;
@@ -59,6 +75,11 @@ export function summarizeHealth(reports: readonly HealthRecord[], nowMs: number)
     globalStopCount: sums.globalStop,
     successRate,
     lastDispatchedAt: Number.isFinite(lastDispatchedAtMs) ? new Date(lastDispatchedAtMs).toISOString() : null,
+    missed: joinMissed(reports.flatMap(({ missed = [] }) => missed)).map(([fromMs, toMs, events]) => ({
+      from: new Date(fromMs).toISOString(),
+      to: new Date(toMs).toISOString(),
+      events,
+    })),
   };
 }
 

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { nullable } from '../../shared/contracts/config/define-collection.ts';
 import { badRequest, notFound } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 import type { CoreServices } from '../api/define-endpoint.ts';
@@ -24,6 +25,13 @@ export type ReplayServices = {
   readonly replays: ReplayService;
 };
 
+/** Which dead letters are meant. */
+const deadLetterFilter = {
+  reason: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000, description: 'Those of exactly this reason.' })),
+  from: Type.Optional(timeField('Those last tried at this time or later.')),
+  to: Type.Optional(timeField('Those last tried before this time.')),
+};
+
 export const replayEndpoints = [
   defineEndpoint({
     method: 'GET',
@@ -36,11 +44,7 @@ export const replayEndpoints = [
       'still have more behind it',
     query: Type.Object({
       ...pageQuery,
-      reason: Type.Optional(
-        Type.String({ minLength: 1, maxLength: 1_000, description: 'Those of exactly this reason.' }),
-      ),
-      from: Type.Optional(timeField('Those last tried at this time or later.')),
-      to: Type.Optional(timeField('Those last tried before this time.')),
+      ...deadLetterFilter,
     }),
     reply: pageOf(deadLetterReply),
     async handle({ params, query, principal }, { storage, paginator, replays }: CoreServices & ReplayServices) {
@@ -59,6 +63,45 @@ export const replayEndpoints = [
         letters.map(viewDeadLetter),
         nextBeforeSeq === undefined ? undefined : [nextBeforeSeq],
       );
+    },
+  }),
+  defineEndpoint({
+    method: 'DELETE',
+    path: '/rest/v1/destinations/:id/dead-letters',
+    scope: 'destination:update',
+    id: 'deleteDeadLetters',
+    tag: 'Destinations',
+    summary:
+      'Delete dead letters for good: all there are, or those of a reason or a time, oldest first. Where there are many one ' +
+      'call deletes a part of them; ask again with the cursor as long as there is more',
+    query: Type.Object({ ...deadLetterFilter, cursor: pageQuery.cursor }),
+    reply: Type.Object({
+      deleted: Type.Integer({ minimum: 0, description: 'By this call.' }),
+      pagination: Type.Object({ nextCursor: nullable(Type.String()), hasMore: Type.Boolean() }),
+    }),
+    async handle({ params, query, principal }, services: CoreServices & ReplayServices) {
+      const { accountId } = principal;
+      const { reason, from, to } = query;
+      const id = params['id'] ?? '';
+      const list = { list: 'deleted-dead-letters', accountId, filters: { id, reason, from, to } };
+      const { after } = services.paginator.read(query, list);
+      const [fromSeq, endSeq] = after ?? [];
+      const range = fromSeq === undefined ? undefined : { fromSeq: Number(fromSeq), endSeq: Number(endSeq) };
+      const filter = { reason, ...readTimeRange(query) };
+      const { deleted, next } = await withAudit(services, principal, {
+        audited: {
+          action: 'destination.delete-dead-letters',
+          collection: 'destinations',
+          entityId: id,
+          details: { reason: reason ?? null, from: from ?? null, to: to ?? null },
+        },
+        async check({ em }) {
+          if ((await findDispatched(em, accountId, id)) === undefined) throw notFound('destination');
+        },
+        effect: () => services.replays.deleteDeadLetters(id, { filter, range }),
+      });
+      const position = next === undefined ? undefined : [next.fromSeq, next.endSeq];
+      return { deleted, pagination: services.paginator.pageUpTo(list, [], position).pagination };
     },
   }),
   defineEndpoint({

@@ -5,6 +5,9 @@ import type {
   DeadLetterPage,
   DeadLetterPageRequest,
 } from '../../shared/nats/messages/list-dead-letters.ts';
+import type { DeadLetterFilter } from '../../shared/contracts/events/dead-letter.ts';
+import { deleteDeadLetters } from '../../shared/nats/messages/delete-dead-letters.ts';
+import type { DeletedDeadLetters, DeletionRange } from '../../shared/nats/messages/delete-dead-letters.ts';
 import { count } from '../../shared/runtime/variables.ts';
 import { TooManyReplaysError, createReplayStore } from '../../shared/nats/buckets/replay-store.ts';
 import type { ReplayStore } from '../../shared/nats/buckets/replay-store.ts';
@@ -15,18 +18,26 @@ import type { LogBuckets } from '../publishing/log-buckets.ts';
 /** Dead letters and replays, as the log has them. A log that does not answer is a 503. */
 export type ReplayService = ReplayStore & {
   deadLetters(destinationId: string, page: DeadLetterPageRequest): Promise<DeadLetterPage>;
+  deleteDeadLetters(
+    destinationId: string,
+    request: { readonly filter: DeadLetterFilter; readonly range?: DeletionRange | undefined },
+  ): Promise<DeletedDeadLetters>;
 };
 
 export const deadLettersEnv = {
   DEAD_LETTERS_PAGE_BYTES_MAX: count(
-    'What a page of dead letters may read from the log; one that would read more is short, and the next goes on',
+    'What a page of dead letters, or a call that deletes some, may read from the log; one that would read more is short, and the next goes on',
     8 * 1024 ** 2,
     { unit: 'bytes' },
   ),
-  DEAD_LETTERS_PAGE_MS: count('What a page of dead letters may take; one that would take longer is short', 3_000, {
-    unit: 'ms',
-    minimum: 100,
-  }),
+  DEAD_LETTERS_PAGE_MS: count(
+    'What a page of dead letters, or a call that deletes some, may take; one that would take longer is short',
+    3_000,
+    {
+      unit: 'ms',
+      minimum: 100,
+    },
+  ),
 };
 
 export function readDeadLetterBounds(env: Static<TObject<typeof deadLettersEnv>>): DeadLetterBounds {
@@ -51,6 +62,8 @@ export function createReplayService(
   return {
     deadLetters: (destinationId, page) =>
       ask(() => listDeadLetters(logBuckets.connection, destinationId, page, bounds)),
+    deleteDeadLetters: (destinationId, request) =>
+      ask(() => deleteDeadLetters(logBuckets.connection, destinationId, request, bounds)),
     start: (accountId, destinationId, request) => ask(() => store().start(accountId, destinationId, request)),
     list: (destinationId) => ask(() => store().list(destinationId)),
     find: (destinationId, id) => ask(() => store().find(destinationId, id)),
@@ -66,5 +79,5 @@ function logAway(cause?: unknown): ApiError {
 
 function failureOfLog(error: unknown): ApiError {
   if (!(error instanceof TooManyReplaysError)) return logAway(error);
-  return tooMany('too many replays of the destination wait; cancel one, or try again when one is over');
+  return tooMany(`${error.message}; cancel one, or try again when one is over`);
 }

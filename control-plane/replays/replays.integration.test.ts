@@ -82,6 +82,25 @@ test('dead letters: newest first, page by page, by reason and by time', async ()
   expect((await client.get(`${rest}&reason=other&cursor=${cursor}`)).status).toBe(400);
 });
 
+test('dead letters: are deleted by reason and by time, or all of them; what came since stays, and it is audited', async () => {
+  for (let n = 0; n < 6; n += 1) await bury(n, n % 2 === 0 ? 'status 400' : 'egress_denied');
+  const remaining = async (): Promise<string> => {
+    const { body } = await client.get(`${path}/dead-letters`);
+    return body.entities.map(({ event }: { event: { id: string } }) => event.id).join(' ');
+  };
+  const { body } = await client.delete(`${path}/dead-letters?reason=egress_denied&to=${minute(4)}`);
+  expect(body).toEqual({ deleted: 2, pagination: { nextCursor: null, hasMore: false } });
+  expect(await remaining()).toBe('e5 e4 e2 e0');
+  expect((await client.delete(`${path}/dead-letters?to=${minute(1)}`)).body).toMatchObject({ deleted: 1 });
+  expect(await client.delete(`${path}/dead-letters?to=1960-01-01T00:00:00Z`)).toMatchObject({ status: 400 });
+  const stranger = await plane.newAccount();
+  expect((await stranger.delete(`${path}/dead-letters`)).status).toBe(404);
+  expect((await client.delete(`${path}/dead-letters`)).body).toMatchObject({ deleted: 3 });
+  expect(await remaining()).toBe('');
+  const { body: audit } = await client.get(`/audit?entityId=${destinationId}`);
+  expect(audit.entities[0]).toMatchObject({ action: 'destination.delete-dead-letters' });
+});
+
 test.each([
   ['from=yesterday', 'from must be a time such as 2026-01-31T12:00:00Z'],
   ['from=1960-01-01T00:00:00Z', 'from must be a time since 1970'],

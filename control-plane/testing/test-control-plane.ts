@@ -122,6 +122,8 @@ function testEnv(): ControlPlaneEnv {
     LOG_EVENTS_BYTES_MAX: 8 * mebibyte,
     LOG_RETRY_BYTES_MAX: 8 * mebibyte,
     LOG_DEAD_LETTERS_BYTES_MAX: 8 * mebibyte,
+    LOG_DEAD_LETTERS_AGE_MS: 30 * 86_400_000,
+    LOG_INGEST_DEAD_LETTERS_BYTES_MAX: 8 * mebibyte,
     LOG_DEDUPLICATION_BYTES_MAX: 8 * mebibyte,
     LOG_CONSUMERS_MAX: 2_000,
     LOG_LEVEL: 'silent',

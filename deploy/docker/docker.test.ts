@@ -126,6 +126,7 @@ describe('sluice', () => {
     'reseal',
     'keys',
     'doctor',
+    'dead-letters',
     'upgrade-check',
     'healthcheck',
   ])('%s is a file that the build makes, and gets its arguments', async (name) => {

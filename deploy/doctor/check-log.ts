@@ -17,10 +17,8 @@ import type { LogConnection } from '../../shared/nats/connection/connection.ts';
 import { inspectLog } from '../../shared/nats/monitor/inspect-log.ts';
 import type { LogReport } from '../../shared/nats/monitor/inspect-log.ts';
 import { listLosses } from '../../shared/nats/messages/lost-messages.ts';
-import { readStreamLoss } from '../../shared/nats/streams/stream-progress.ts';
+import { readStreamLoss, readStreamState } from '../../shared/nats/streams/stream-progress.ts';
 import type { StreamLoss } from '../../shared/nats/streams/stream-progress.ts';
-import { countBySubject } from '../../shared/nats/messages/subject-log.ts';
-import { deadLetterSubject } from '../../shared/contracts/subjects.ts';
 import { readTopologySettings } from '../../shared/nats/streams/topology-settings.ts';
 import { streams } from '../../shared/nats/streams/topology.ts';
 import type { DoctorEnv } from './env.ts';
@@ -50,11 +48,12 @@ export async function checkLog(env: DoctorEnv, connectTimeoutMs: number): Promis
 }
 
 async function checkDeadLetters(connection: LogConnection, { streams: found }: LogReport): Promise<Finding[]> {
-  const isThere = found.some(({ name, differences }) => name === streams.deadLetters && differences !== undefined);
+  const isThere = found.some(
+    ({ name, differences }) => name === streams.ingestDeadLetters && differences !== undefined,
+  );
   if (!isThere) return [];
-  const subject = deadLetterSubject('ingest');
-  const counts = await countBySubject(connection, streams.deadLetters, subject);
-  return [judgeIngestDeadLetters(counts.get(subject) ?? 0)];
+  const { messages } = await readStreamState(connection, streams.ingestDeadLetters);
+  return [judgeIngestDeadLetters(messages)];
 }
 
 async function checkLosses(connection: LogConnection, { streams: found }: LogReport): Promise<Finding[]> {

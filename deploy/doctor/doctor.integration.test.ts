@@ -8,7 +8,7 @@ import { connectLog } from '../../shared/nats/connection/connection.ts';
 import { keepLoss } from '../../shared/nats/messages/lost-messages.ts';
 import { openBuckets } from '../../shared/nats/buckets/open-buckets.ts';
 import { publishWithRetry } from '../../shared/nats/publish/publisher.ts';
-import { deadLetterSubject } from '../../shared/contracts/subjects.ts';
+import { ingestDeadLetterSubject } from '../../shared/contracts/subjects.ts';
 import { ensureTopology, streams } from '../../shared/nats/streams/topology.ts';
 import { migrate } from '../../shared/postgres/migrate.ts';
 import {
@@ -55,6 +55,7 @@ beforeAll(async () => {
     LOG_EVENTS_BYTES_MAX: String(topology.eventsBytesMax),
     LOG_RETRY_BYTES_MAX: String(topology.retryBytesMax),
     LOG_DEAD_LETTERS_BYTES_MAX: String(topology.deadLetterBytesMax),
+    LOG_INGEST_DEAD_LETTERS_BYTES_MAX: String(topology.ingestDeadLetterBytesMax),
     LOG_DEDUPLICATION_BYTES_MAX: String(topology.deduplicationBytesMax),
     LOG_CONSUMERS_MAX: String(topology.consumersMax),
   };
@@ -148,15 +149,15 @@ test('doctor: a message that a reader was never given is named', async () => {
 test('doctor: what no resolver could read is counted, and how to read it is said', async () => {
   await onLog(async (connection) => {
     for (const origin of ['1', '2.0']) {
-      const message = { subject: deadLetterSubject('ingest'), payload: Buffer.from('no frame') };
+      const message = { subject: ingestDeadLetterSubject(0), payload: Buffer.from('no frame') };
       await publishWithRetry(connection, { ...message, msgId: `ingest.${origin}.0` }, { attemptsMax: 20 });
     }
   });
   const findings = await examine(source, deadlineMs);
   expect(findings.find((finding) => finding.about === 'unreadable events')).toMatchObject({
     level: 'warn',
-    detail: expect.stringMatching(/^2 messages .* under dead\.ingest$/) as string,
-    advice: expect.stringContaining('nats stream view DEAD_LETTERS --subject dead.ingest') as string,
+    detail: expect.stringMatching(/^2 messages .* in INGEST_DEAD_LETTERS$/) as string,
+    advice: expect.stringContaining('npm run dead-letters -- list ingest') as string,
   });
 });
 

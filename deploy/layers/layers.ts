@@ -62,6 +62,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'status',
   ],
   pipeline: [
+    'shares',
     'workers/worker',
     'workers/resolve',
     'workers/recent',
@@ -141,6 +142,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'doctor',
     'compare-counts',
     'upgrade-check',
+    'dead-letters',
     'environment',
     'sources',
     'console',

@@ -33,6 +33,8 @@ export type FollowedAccounts = ConfigFeed & {
   wanted(): ReadonlyMap<string, ReadonlySet<string>>;
   /** What dispatchers are for now: published destinations, and sources whose notices are followed. */
   destinations(): readonly { readonly id: string; readonly type: string }[];
+  /** The account whose live version has one of them; undefined where none has. */
+  accountOf(destinationId: string): string | undefined;
   /** Whether one of them is. */
   delivers(accountId: string, destinationId: string): boolean;
 };
@@ -53,10 +55,12 @@ export async function followAccounts(options: FollowAccountsOptions): Promise<Fo
     else wanted.set(accountId, now);
     const published = config === undefined ? [] : dispatchedTo(config);
     // Without their settings, which would stay in memory with them.
-    destinations.set(
-      accountId,
-      published.map(({ id, type }) => ({ id, type })),
-    );
+    if (config === undefined) destinations.delete(accountId);
+    else
+      destinations.set(
+        accountId,
+        published.map(({ id, type }) => ({ id, type })),
+      );
     // A thread has the plan before the actor that needs it is started.
     // A copy: what came is a part of what the connection read, all of which would go to the threads with it.
     const document = bytes === undefined ? undefined : new Uint8Array(bytes);
@@ -90,6 +94,9 @@ export async function followAccounts(options: FollowAccountsOptions): Promise<Fo
           .catch((error: unknown) => logger.error({ ...idsOf(change), err: error }, 'applying a configuration failed'))
           .finally(() => revisions.applied(change.revision));
         orders.set(change.accountId, order);
+        void order.then(() => {
+          if (orders.get(change.accountId) === order) orders.delete(change.accountId);
+        });
       },
       onRejected: (accountId, revision, reason) => {
         logger.error({ accountId, revision, reason }, 'configuration cannot be used; the previous one stays in force');
@@ -117,6 +124,12 @@ export async function followAccounts(options: FollowAccountsOptions): Promise<Fo
       return revisions.current;
     },
     destinations: () => [...destinations.values()].flat(),
+    accountOf(destinationId) {
+      for (const [accountId, published] of destinations) {
+        if (published.some(({ id }) => id === destinationId)) return accountId;
+      }
+      return undefined;
+    },
     delivers(accountId, destinationId) {
       return wanted.get(accountId)?.has(actorIdOf('dispatcher', destinationId)) === true;
     },

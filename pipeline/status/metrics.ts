@@ -112,6 +112,18 @@ export const pipelineMetrics = {
     'Messages removed because every consumer had finished with them',
     ['stream'],
   ),
+  readersLate: gauge(
+    'sluice_log_readers_late',
+    'Readers of EVENTS with more waiting for them than may wait, at the last look; destinations among them are passed over',
+  ),
+  deadLettersRemoved: counter(
+    'sluice_dead_letters_removed_total',
+    'Dead letters removed to make room: of accounts over their share, and of destinations that are gone',
+  ),
+  deadLetterSharesFull: gauge(
+    'sluice_dead_letters_shares_full',
+    'Destinations that had to give up their oldest dead letters at the last look',
+  ),
   backlogLooks: counter('sluice_backlog_looks_total', 'Times the log was checked for backlogs, by result: ok, failed', [
     'result',
   ]),

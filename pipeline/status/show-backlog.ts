@@ -1,19 +1,27 @@
 import type { MetricDefinition } from '../../shared/runtime/metrics/define-metric.ts';
 import type { MetricsPage } from '../../shared/runtime/metrics/metrics-page.ts';
 import type { StreamState } from '../../shared/nats/streams/stream-progress.ts';
+import { streams as logStreams } from '../../shared/nats/streams/topology.ts';
 import { workerOf } from '../workers/registry.ts';
 import type { WorkerKind } from '../workers/registry.ts';
 import type { Backlog, BacklogWatch } from '../jobs/backlog/backlog-watch.ts';
 import { pipelineMetrics } from './metrics.ts';
+import type { DeadLetterShares } from '../jobs/retention/dead-letter-shares.ts';
 import type { Retention } from '../jobs/retention/retention.ts';
 import type { ShownDestinations } from './shown-destinations.ts';
 import { combineBy, plus } from './combine-by.ts';
+
+/** What makes room in the log. */
+export type Shares = {
+  readonly retention: Pick<Retention, 'removed' | 'late'>;
+  readonly deadLetterShares: Pick<DeadLetterShares, 'removed' | 'full'>;
+};
 
 /** Shows what waits in the log. */
 export function showBacklog(
   page: MetricsPage,
   watch: BacklogWatch,
-  retention: Pick<Retention, 'removed'>,
+  { retention, deadLetterShares }: Shares,
   shown: ShownDestinations,
 ): void {
   showPartitions(page, watch);
@@ -36,6 +44,9 @@ export function showBacklog(
   page.show(pipelineMetrics.logRemoved, (add) => {
     for (const name of ['INGEST', 'EVENTS']) add(retention.removed.get(name) ?? 0, { stream: name });
   });
+  page.show(pipelineMetrics.readersLate, (add) => add(retention.late));
+  page.show(pipelineMetrics.deadLettersRemoved, (add) => add(deadLetterShares.removed));
+  page.show(pipelineMetrics.deadLetterSharesFull, (add) => add(deadLetterShares.full));
   page.show(pipelineMetrics.backlogLooks, (add) => {
     add(watch.looks.ok, { result: 'ok' });
     add(watch.looks.failed, { result: 'failed' });
@@ -81,7 +92,7 @@ function showDestinationBacklogs(page: MetricsPage, watch: BacklogWatch, { label
     const ids = readersOf(watch, 'dispatcher').map(([id]) => id);
     const values = ids.map((id) => [id, watch.deadLetters.get(id) ?? 0] as const);
     for (const [destination_id, value] of combineBy(values, labelOf, plus)) add(value, { destination_id });
-    add(watch.deadLetters.get('ingest') ?? 0, { destination_id: 'ingest' });
+    add(watch.streams.get(logStreams.ingestDeadLetters)?.messages ?? 0, { destination_id: 'ingest' });
   });
 }
 

@@ -6,20 +6,20 @@ import { showProcess } from '../../shared/runtime/status/process-metrics.ts';
 import type { ProcessSources } from '../../shared/runtime/status/process-metrics.ts';
 import { MetricsPage } from '../../shared/runtime/metrics/metrics-page.ts';
 import type { BacklogWatch } from '../jobs/backlog/backlog-watch.ts';
-import type { Retention } from '../jobs/retention/retention.ts';
 import { showActors } from './show-actors.ts';
 import { showBacklog } from './show-backlog.ts';
+import type { Shares } from './show-backlog.ts';
 import { showThreads } from './show-threads.ts';
 import type { ThreadSources } from './show-threads.ts';
 import { showDestinations } from './shown-destinations.ts';
 import type { PublishedDestination } from './shown-destinations.ts';
 
-export type MetricsSources = ThreadSources &
+export type MetricsSources = Shares &
+  ThreadSources &
   LogSources &
   Omit<ProcessSources, 'component'> & {
     readonly unreadable: Pick<UnreadableEntities, 'count'>;
     readonly backlog: BacklogWatch;
-    readonly retention: Pick<Retention, 'removed'>;
     readonly destinationsMax: number;
     readonly destinations: () => readonly PublishedDestination[];
   };
@@ -33,7 +33,7 @@ export function showMetrics(from: MetricsSources): MetricsPage {
   showLog(page, { connection, logServers });
   showUnreadable(page, from.unreadable);
   showActors(page, stats, shown);
-  showBacklog(page, from.backlog, from.retention, shown);
+  showBacklog(page, from.backlog, from, shown);
   showThreads(page, from);
   return page;
 }

@@ -3,7 +3,7 @@ import pino from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { ingestDeadLetterHeaders } from '../../shared/contracts/events/dead-letter.ts';
 import { decodeResolved } from '../../shared/contracts/events/resolved-event.ts';
-import { deadLetterSubject, eventsSubject, ingestSubject } from '../../shared/contracts/subjects.ts';
+import { ingestDeadLetterSubject, eventsSubject, ingestSubject } from '../../shared/contracts/subjects.ts';
 import { connectLog } from '../../shared/nats/connection/connection.ts';
 import { readNext } from '../../shared/nats/messages/subject-log.ts';
 import { publish } from '../../shared/nats/publish/publisher.ts';
@@ -73,7 +73,7 @@ test('poisoned frame: one that takes its thread down is set aside after the seco
   };
   await until('the partition has gone on', async () => (await resolved()).includes('after'));
   expect(await resolved()).toEqual(['before', 'between', 'after']);
-  const letter = await readNext(connection, streams.deadLetters, deadLetterSubject('ingest'), 1);
+  const letter = await readNext(connection, streams.ingestDeadLetters, ingestDeadLetterSubject(0), 1);
   expect(Buffer.from(letter?.data ?? []).toString()).toContain('"id":"deadly"');
   expect(letter?.header(ingestDeadLetterHeaders.reason)).toBe(setAsideReason);
   expect(errors.flatMap(({ seq }) => seq ?? [])).toEqual([2, 4]);

@@ -65,7 +65,7 @@ function supervise(threads: number, failing: (actorId: string) => boolean = () =
             else say({ kind: 'started', actorId: command.actorId });
           } else if (command.kind === 'stop') {
             say({ kind: 'ended', actorId: command.actorId, last: delivered(command.actorId, 1) });
-          } else {
+          } else if (command.kind === 'configure') {
             say({ kind: 'configured', accountId: command.accountId, revision: command.revision });
           }
         });

@@ -131,6 +131,13 @@ export class Supervisor {
     });
   }
 
+  /** Has an actor go on behind a sequence of its log, where it runs here. */
+  passOver(actorId: string, upToSeq: number): void {
+    const record = this.#actors.get(actorId);
+    if (record?.thread === undefined || record.state !== 'running') return;
+    this.#slots[record.thread]?.tell({ kind: 'pass-over', actorId, upToSeq });
+  }
+
   /** Stops an actor for good; settles when it is gone. */
   remove(actorId: string): Promise<void> {
     const record = this.#actors.get(actorId);

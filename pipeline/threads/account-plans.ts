@@ -7,7 +7,7 @@ import { compileFetch } from '../workers/dispatch/compile-fetch.ts';
 import { compileTarget } from '../workers/dispatch/compile-target.ts';
 import type { DispatchTarget } from '../workers/dispatch/dispatcher-context.ts';
 import type { FetchUrls } from '../workers/dispatch/fetch-settings.ts';
-import { noticeSources } from '../workers/dispatch/notice-sources.ts';
+import { dispatchedTo, noticeSources } from '../workers/dispatch/notice-sources.ts';
 import { compileResolvePlan } from '../workers/resolve/resolve-plan.ts';
 import type { ResolvePlan } from '../workers/resolve/resolve-plan.ts';
 import { compileResultsPlan } from '../workers/results/results-plan.ts';
@@ -20,6 +20,8 @@ export type AccountPlans = {
   resolvePlan(accountId: string): ResolvePlan | undefined;
   target(accountId: string, destinationId: string): DispatchTarget | undefined;
   resultsPlan(accountId: string): ResultsPlan | undefined;
+  /** Ids of what is dispatched to for an account: its destinations, and sources whose notices are followed. */
+  dispatchedTo(accountId: string): readonly string[];
 };
 
 type Account = {
@@ -58,6 +60,10 @@ export function createAccountPlans(secrets: SecretBox, fetchUrls: FetchUrls): Ac
       if (account === undefined) return undefined;
       account.results ??= { plan: compileResultsPlan(account.config) };
       return account.results.plan;
+    },
+    dispatchedTo(accountId) {
+      const account = accounts.get(accountId);
+      return account === undefined ? [] : dispatchedTo(account.config).map(({ id }) => id);
     },
     resolvePlan: (accountId) => accounts.get(accountId)?.resolvePlan,
     target(accountId, destinationId) {

@@ -23,6 +23,9 @@ import { createSourceActivity } from '../workers/dispatch/health/source-activity
 import type { SourceActivity } from '../workers/dispatch/health/source-activity.ts';
 import { createOutcomeRecorder } from '../workers/recent/outcome-recorder.ts';
 import type { OutcomeRecorder } from '../workers/recent/outcome-recorder.ts';
+import type { RetryUse } from '../workers/dispatch/retry/retry-share.ts';
+import { createRetryUses } from './retry-uses.ts';
+import type { RetryUses } from './retry-uses.ts';
 import { createAccountPlans } from './account-plans.ts';
 import type { AccountPlans } from './account-plans.ts';
 import type { HostSettings } from './host-settings.ts';
@@ -37,6 +40,9 @@ export type HostResources = {
   readonly timings: DeliveryTimings;
   readonly shares: AccountShares;
   readonly pool: Pool;
+  /** What the retry log has room for. */
+  readonly retryUses: RetryUses;
+  readonly retryUse: () => RetryUse | undefined;
   readonly outcomes: OutcomeRecorder;
   /** Shares its connections with those of the same account. */
   createSender(accountId: string): Sender;
@@ -63,6 +69,8 @@ export async function openHostResources(settings: HostSettings, logger: Logger):
   const sourceActivity = createSourceActivity(health, instanceId, (error) =>
     logger.warn({ err: error }, 'writing source activity failed'),
   );
+  const plans = createAccountPlans(secrets, settings.fetchUrls);
+  const retryUses = createRetryUses((accountId) => plans.dispatchedTo(accountId));
   const outcomes = createOutcomeRecorder({ pool, ...settings.recent.outcomes });
   return {
     connection,
@@ -73,7 +81,9 @@ export async function openHostResources(settings: HostSettings, logger: Logger):
       cacheBytesMax: settings.visitorCacheBytesMax,
       propertiesBytesMax: settings.visitorBytesMax,
     }),
-    plans: createAccountPlans(secrets, settings.fetchUrls),
+    plans,
+    retryUses,
+    retryUse: () => retryUses.current,
     sourceActivity,
     timings: createDeliveryTimings(),
     shares: new AccountShares(settings.roundWorkMax),

@@ -11,8 +11,8 @@ import { openHostResources } from './host-resources.ts';
 import type { HostSettings } from './host-settings.ts';
 import { HostedActors } from './hosted-actors.ts';
 import type { Command, Report } from './messages.ts';
-import type { LogConnection } from '../../shared/nats/connection/connection.ts';
-import { countBySubject } from '../../shared/nats/messages/subject-log.ts';
+import { retriesOfAll } from '../../shared/contracts/subjects.ts';
+import { readSubjects } from '../../shared/nats/streams/stream-progress.ts';
 import { streams } from '../../shared/nats/streams/topology.ts';
 import { poolFigures } from '../../shared/postgres/database-metrics.ts';
 
@@ -35,7 +35,7 @@ export async function runHost({ port, blackBox, settings }: HostTask): Promise<v
   const report = (message: Report): void => port.postMessage(message);
   const resources = await openHostResources(settings, logger);
   const actors = new HostedActors({ resources, settings, logger, report, blackBox: createBlackBox(blackBox) });
-  const watch = watchRetryLog(resources.connection, actors, logger);
+  const watch = watchRetryLog(resources, actors, logger);
   const reporting = startReporting(resources, actors, report);
   try {
     await new Promise<void>((resolve, reject) => {
@@ -46,6 +46,9 @@ export async function runHost({ port, blackBox, settings }: HostTask): Promise<v
             return;
           case 'start':
             actors.start(command);
+            return;
+          case 'pass-over':
+            actors.passOver(command.actorId, command.upToSeq);
             return;
           case 'stop':
             actors.stop(command.actorId, command.deadlineMs);
@@ -71,13 +74,19 @@ export async function runHost({ port, blackBox, settings }: HostTask): Promise<v
 const lookEveryMs = 5_000;
 
 /**
- * Tells dispatchers what waits in their retry logs: a replay, or another instance, may have put it there. One question
- * for all destinations of the thread, so that idle ones cost nothing.
+ * Tells dispatchers what waits in their retry logs: a replay, or another instance, may have put it there; and how full the
+ * retry log is. One question for all destinations of the thread, so that idle ones cost nothing.
  */
-function watchRetryLog(connection: LogConnection, actors: HostedActors, logger: Logger): { stop(): void } {
+function watchRetryLog(
+  { connection, retryUses: retryUse }: Pick<HostResources, 'connection' | 'retryUses'>,
+  actors: HostedActors,
+  logger: Logger,
+): { stop(): void } {
   let isLooking = false;
   const look = async (): Promise<void> => {
-    for (const subject of (await countBySubject(connection, streams.retry, 'retry.*.*')).keys()) {
+    const { state, messages } = await readSubjects(connection, streams.retry, retriesOfAll);
+    retryUse.look(state, messages);
+    for (const subject of messages.keys()) {
       const [, destinationId, tier] = subject.split('.');
       if (destinationId !== undefined) actors.retriesWaiting(destinationId, Number(tier));
     }

@@ -76,6 +76,10 @@ export class HostedActors {
     this.#running.get(actorIdOf('dispatcher', destinationId))?.actor.retriesStored?.(tier);
   }
 
+  passOver(actorId: string, upToSeq: number): void {
+    this.#running.get(actorId)?.actor.passOver?.(upToSeq);
+  }
+
   /** Figures of the actors where something changed since this was asked last: of a thousand most are idle. */
   changedFigures(): readonly ActorFigures[] {
     const changed: ActorFigures[] = [];

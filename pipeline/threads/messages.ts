@@ -23,6 +23,8 @@ export type Command =
       readonly mark: number;
       readonly suspicion: Suspicion;
     }
+  /** What its log has up to a sequence has waited for too long, or takes too much room. */
+  | { readonly kind: 'pass-over'; readonly actorId: string; readonly upToSeq: number }
   | { readonly kind: 'stop'; readonly actorId: string; readonly deadlineMs: number }
   | { readonly kind: 'shutdown'; readonly deadlineMs: number };
 

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { decodeJson, encodeJson } from '../runtime/json.ts';
+import type { MissedRange } from './missed-ranges.ts';
 import { assertId } from './subjects.ts';
 
 /** One minute in the stored form: minute since the epoch, succeeded, failed, stopped, globalStop. */
@@ -24,6 +25,8 @@ export type HealthRecord = {
   readonly accessRefused?: true;
   /** In the recent entry: how sending went when it was written. */
   readonly sending?: SendingState;
+  /** In the recent entry: what the destination was passed over for. */
+  readonly missed?: readonly MissedRange[];
   /** In the recent entry: what the dispatcher has settled. For the one that takes over from it. */
   readonly place?: WrittenPlace;
 };
@@ -70,6 +73,7 @@ const isRecord = Compile(
         answerMs: Type.Optional(Type.Object({ half: count, most: count })),
       }),
     ),
+    missed: Type.Optional(Type.Array(Type.Tuple([count, count, count]))),
     place: Type.Optional(Type.Unknown()),
   }),
 );

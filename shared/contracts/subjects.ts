@@ -33,8 +33,17 @@ export const retrySubject = (destinationId: string, tier: number): string =>
   `retry.${assertId(destinationId)}.${assertIndex(tier)}`;
 export const retriesOfDestination = (destinationId: string): string => `retry.${assertId(destinationId)}.*`;
 
+export const retriesOfAll = 'retry.*.*';
+
 /** Events a destination will not take. */
 export const deadLetterSubject = (destinationId: string): string => `dead.${assertId(destinationId)}`;
+export const allDeadLetters = 'dead.*';
+/** The destination whose dead letters a subject has. */
+export const destinationOfDeadLetters = (subject: string): string => subject.slice('dead.'.length);
+
+/** What the resolver of a partition cannot work on. */
+export const ingestDeadLetterSubject = (partition: number): string => `dead-ingest.${assertIndex(partition)}`;
+export const allIngestDeadLetters = 'dead-ingest.*';
 
 /** What the resolver of a partition remembers for deduplication. */
 export const deduplicationSubject = (partition: number): string => `deduplication.${assertIndex(partition)}`;

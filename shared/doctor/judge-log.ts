@@ -2,7 +2,6 @@ import type { ConsumerReport, LogReport, SettingDifference, StreamReport } from 
 import { streams } from '../nats/streams/topology.ts';
 import type { Finding } from './finding.ts';
 import { fail, ok, warn } from './finding.ts';
-import { deadLetterSubject } from '../contracts/subjects.ts';
 import type { Durability } from '../nats/monitor/read-durability.ts';
 import { judgeNatsServer } from './judge-versions.ts';
 import type { LogServer } from '../nats/monitor/read-log-servers.ts';
@@ -75,8 +74,6 @@ function judgeStorage({ streams, storageBytesMax }: LogReport): Finding[] {
   return [fail('log storage', detail, 'raise the account, or lower LOG_*_BYTES_MAX')];
 }
 
-const subject = deadLetterSubject('ingest');
-
 /**
  * Accepted events that could not be read, by how many messages the log keeps of them. They belong to no destination, so
  * the configuration interface, which lists dead letters by destination, does not show them.
@@ -84,8 +81,8 @@ const subject = deadLetterSubject('ingest');
 export function judgeIngestDeadLetters(messages: number): Finding {
   const about = 'unreadable events';
   if (messages === 0) return ok(about, 'none are kept');
-  const detail = `${messages} messages of accepted events that no resolver could read are kept under ${subject}`;
-  const see = `nats stream view ${streams.deadLetters} --subject ${subject}`;
+  const detail = `${messages} messages of accepted events that no resolver could read are kept in ${streams.ingestDeadLetters}`;
+  const see = 'npm run dead-letters -- list ingest';
   const advice = `read them (${see}): the runbook, SluiceIngestDeadLetters, says what to look for and how to be rid of them`;
   return warn(about, detail, advice);
 }

@@ -18,6 +18,7 @@ export function testTopology({ streamBytesMax = 64 * mebibyte, ...own }: OwnSett
     eventsBytesMax: streamBytesMax,
     retryBytesMax: streamBytesMax,
     deadLetterBytesMax: streamBytesMax,
+    ingestDeadLetterBytesMax: streamBytesMax,
     deduplicationBytesMax: streamBytesMax,
     ...own,
   };

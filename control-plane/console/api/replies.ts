@@ -466,6 +466,7 @@ export type Replies = {
     readonly globalStopCount: number;
     readonly successRate: number | null;
     readonly lastDispatchedAt: string | null;
+    readonly missed: readonly { readonly from: string; readonly to: string; readonly events: number }[];
   };
   readonly getDestinationHealthSeries: {
     readonly stepMinutes: number;
@@ -539,6 +540,10 @@ export type Replies = {
       readonly lastAttemptAt: string;
       readonly request: { readonly method: string; readonly host: string; readonly status: number | null } | null;
     }[];
+    readonly pagination: { readonly nextCursor: string | null; readonly hasMore: boolean };
+  };
+  readonly deleteDeadLetters: {
+    readonly deleted: number;
     readonly pagination: { readonly nextCursor: string | null; readonly hasMore: boolean };
   };
   readonly startReplay: {
@@ -1833,6 +1838,7 @@ export type Replies = {
         readonly globalStopCount: number;
         readonly successRate: number | null;
         readonly lastDispatchedAt: string | null;
+        readonly missed: readonly { readonly from: string; readonly to: string; readonly events: number }[];
       };
       readonly lately: {
         readonly succeeded: number;
@@ -1916,6 +1922,7 @@ export type Replies = {
         readonly globalStopCount: number;
         readonly successRate: number | null;
         readonly lastDispatchedAt: string | null;
+        readonly missed: readonly { readonly from: string; readonly to: string; readonly events: number }[];
       };
       readonly lately: {
         readonly succeeded: number;

@@ -18,13 +18,34 @@ import { Ago } from '../design/time.tsx';
 export function DeadLettersTab({ destination }: { readonly destination: Destination }): ReactElement {
   const [search, setSearch] = useSearchParams();
   const reason = search.get('reason') ?? '';
+  const days = search.get('olderThanDays') ?? '';
   const path = `/destinations/${destination.id}`;
-  const filter = reason === '' ? '' : `?reason=${encodeURIComponent(reason)}`;
-  const letters = useList<DeadLetter>(`${path}/dead-letters${filter}`, { everyMs: 5_000 });
+  // To the minute: a time that goes on would be another list with each look.
+  const nowMinute = Math.floor(Date.now() / minuteMs) * minuteMs;
+  const olderThan = Number(days) > 0 ? new Date(nowMinute - Number(days) * dayMs).toISOString() : undefined;
+  const filter: LetterFilter = {
+    ...(reason === '' ? {} : { reason }),
+    ...(olderThan === undefined ? {} : { to: olderThan }),
+  };
+  const query = new URLSearchParams(filter).toString();
+  const letters = useList<DeadLetter>(`${path}/dead-letters${query === '' ? '' : `?${query}`}`, { everyMs: 5_000 });
+  const choose = (name: string, value: string): void => {
+    const chosen = new URLSearchParams({
+      ...(reason === '' ? {} : { reason }),
+      ...(days === '' ? {} : { olderThanDays: days }),
+    });
+    if (value === '') chosen.delete(name);
+    else chosen.set(name, value);
+    setSearch(chosen, { replace: true });
+  };
   return (
     <>
-      <Replays destination={destination} reason={reason} hasLetters={letters.entities.length > 0} />
-      <Card title="Given up" isFlush>
+      <Replays destination={destination} filter={filter} hasLetters={letters.entities.length > 0} />
+      <Card
+        title="Given up"
+        isFlush
+        aside={<Delete destination={destination} filter={filter} hasLetters={letters.entities.length > 0} />}
+      >
         <div className="body">
           <form className="inline" role="search" onSubmit={(event) => event.preventDefault()}>
             <Field label="Of exactly this reason">
@@ -33,17 +54,29 @@ export function DeadLettersTab({ destination }: { readonly destination: Destinat
                   {...ids}
                   type="search"
                   value={reason}
-                  onChange={(event) =>
-                    setSearch(event.target.value === '' ? {} : { reason: event.target.value }, { replace: true })
-                  }
+                  onChange={(event) => choose('reason', event.target.value)}
                 />
+              )}
+            </Field>
+            <Field label="Last tried">
+              {(ids) => (
+                <select {...ids} value={days} onChange={(event) => choose('olderThanDays', event.target.value)}>
+                  <option value="">at any time</option>
+                  {olderThanDays.map((one) => (
+                    <option key={one} value={one}>
+                      more than {countOf(one, 'day')} ago
+                    </option>
+                  ))}
+                </select>
               )}
             </Field>
           </form>
         </div>
         <Waiting query={letters} />
         {letters.isSuccess && letters.entities.length === 0 ? (
-          <Empty title={reason === '' ? 'Nothing was given up.' : 'Nothing was given up for this reason.'}>
+          <Empty
+            title={query === '' ? 'Nothing was given up.' : 'Nothing was given up for this reason or in this time.'}
+          >
             <p>Events come here when the platform refuses them, or when trying again has not helped.</p>
           </Empty>
         ) : null}
@@ -64,7 +97,7 @@ export function DeadLettersTab({ destination }: { readonly destination: Destinat
               {
                 title: 'Reason',
                 cell: (letter) => (
-                  <button type="button" className="plain" onClick={() => setSearch({ reason: letter.reason })}>
+                  <button type="button" className="plain" onClick={() => choose('reason', letter.reason)}>
                     <span className="clip" dir="auto">
                       {letter.reason}
                     </span>
@@ -82,9 +115,62 @@ export function DeadLettersTab({ destination }: { readonly destination: Destinat
   );
 }
 
-type ReplaysProps = { readonly destination: Destination; readonly reason: string; readonly hasLetters: boolean };
+const minuteMs = 60_000;
+const dayMs = 86_400_000;
+const olderThanDays = [1, 7, 14] as const;
 
-function Replays({ destination, reason, hasLetters }: ReplaysProps): ReactElement {
+/** Which dead letters are meant: those of a reason, and those last tried before a time. */
+type LetterFilter = { readonly reason?: string; readonly to?: string };
+
+type LettersProps = {
+  readonly destination: Destination;
+  readonly filter: LetterFilter;
+  readonly hasLetters: boolean;
+};
+
+/** What is meant, in words that go on. */
+function inWords({ reason, to }: LetterFilter): string {
+  const why = reason === undefined ? '' : ` for “${reason}”`;
+  const when = to === undefined ? '' : `, last tried before ${new Date(to).toLocaleString()},`;
+  return reason === undefined && to === undefined ? 'All of it' : `What was given up${why}${when}`;
+}
+
+type Deleted = { readonly deleted: number; readonly pagination: { readonly nextCursor: string | null } };
+
+function Delete({ destination, filter, hasLetters }: LettersProps): ReactElement | null {
+  const mayDelete = useScope('destination:update');
+  const [isAsking, setIsAsking] = useState(false);
+  const remove = useChange(async () => {
+    // A call deletes as much as it has time for.
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const query: string = new URLSearchParams({ ...filter, ...(cursor === '' ? {} : { cursor }) }).toString();
+      const path = `/destinations/${destination.id}/dead-letters${query === '' ? '' : `?${query}`}`;
+      const part: Deleted = await request<Deleted>('DELETE', path);
+      cursor = part.pagination.nextCursor;
+    }
+  });
+  if (!mayDelete) return null;
+  return (
+    <>
+      <button type="button" disabled={!hasLetters} onClick={() => setIsAsking(true)}>
+        Delete what was given up
+      </button>
+      {isAsking ? (
+        <Confirm
+          title="Delete what was given up?"
+          action="Delete"
+          isDanger
+          onDone={() => setIsAsking(false)}
+          onConfirm={() => remove.mutateAsync(undefined)}
+        >
+          <p>{inWords(filter)} is deleted for good: it cannot be sent again.</p>
+        </Confirm>
+      ) : null}
+    </>
+  );
+}
+
+function Replays({ destination, filter, hasLetters }: LettersProps): ReactElement {
   const mayReplay = useScope('destination:update');
   const path = `/destinations/${destination.id}`;
   const replays = useList<Replay>(`${path}/replays`, { everyMs: 1_000 });
@@ -93,9 +179,9 @@ function Replays({ destination, reason, hasLetters }: ReplaysProps): ReactElemen
   const cancel = useChange((id: string) => request<Replay>('POST', `${path}/replays/${id}/cancel`));
   const [search] = useSearchParams();
   const [from, setFrom] = useState(() => localTime(search.get('from'), Date.now() - hourMs));
-  const [to, setTo] = useState(() => localTime(null, Date.now()));
+  const [to, setTo] = useState(() => localTime(search.get('until'), Date.now()));
   const begin = (): Promise<unknown> => {
-    if (asking === 'dead-letters') return start.mutateAsync({ what: asking, ...(reason === '' ? {} : { reason }) });
+    if (asking === 'dead-letters') return start.mutateAsync({ what: asking, ...filter });
     const range = { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
     return start.mutateAsync({ what: 'log', ...range });
   };
@@ -191,10 +277,7 @@ function Replays({ destination, reason, hasLetters }: ReplaysProps): ReactElemen
               </Field>
             </>
           ) : (
-            <p>
-              {reason === '' ? 'All of it leaves' : `What was given up for “${reason}” leaves`} this list and is tried
-              again; what is refused again comes back.
-            </p>
+            <p>{inWords(filter)} leaves this list and is tried again; what is refused again comes back.</p>
           )}
         </Confirm>
       )}

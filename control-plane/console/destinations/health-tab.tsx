@@ -27,6 +27,9 @@ export function HealthTab({ destination: { id } }: { readonly destination: Desti
     <>
       <Waiting query={health} />
       {health.data === undefined ? null : <Figures health={health.data} backlog={backlog.data} />}
+      {health.data === undefined || health.data.missed.length === 0 ? null : (
+        <Missed id={id} missed={health.data.missed} />
+      )}
       <Card
         title="Attempts in 24 hours"
         aside={
@@ -55,6 +58,43 @@ export function HealthTab({ destination: { id } }: { readonly destination: Desti
     </>
   );
 }
+
+/** What the destination was passed over for, and the way to send it after all. */
+function Missed({ id, missed }: { readonly id: string; readonly missed: Health['missed'] }): ReactElement {
+  return (
+    <Card title="Passed over" isFlush>
+      <div className="body">
+        <p>
+          These events had waited for too long, or taken too much room, while the destination did not take them. They
+          were not sent. As long as the log keeps them they can be sent again.
+        </p>
+      </div>
+      <Table
+        label="Times the destination was passed over for"
+        rows={missed}
+        keyOf={({ from }) => from}
+        columns={[
+          { title: 'Resolved from', cell: ({ from }) => new Date(from).toLocaleString() },
+          { title: 'To', cell: ({ to }) => new Date(to).toLocaleString() },
+          { title: 'Events of the account', isNumber: true, cell: ({ events }) => showCount(events) },
+          {
+            title: 'Do',
+            cell: ({ from, to }) => (
+              <Link
+                to={`/destinations/${id}/dead-letters?${new URLSearchParams({ from, until: endOf(to) }).toString()}`}
+              >
+                Send again
+              </Link>
+            ),
+          },
+        ]}
+      />
+    </Card>
+  );
+}
+
+/** Fields for times go by the second, and the last one belongs to it. */
+const endOf = (to: string): string => new Date(Date.parse(to) + 1_000).toISOString();
 
 function Figures({
   health,

@@ -44,7 +44,14 @@ export type BacklogWatchOptions = {
   readonly logger: Logger;
 };
 
-const watched = [streams.ingest, streams.events, streams.retry, streams.deadLetters, streams.deduplication];
+const watched = [
+  streams.ingest,
+  streams.events,
+  streams.retry,
+  streams.deadLetters,
+  streams.ingestDeadLetters,
+  streams.deduplication,
+];
 
 /**
  * Looks at the log itself again and again, not at what its readers say: a reader that hangs, or that nobody runs, is the

@@ -1,5 +1,7 @@
 import type { Static, TObject } from 'typebox';
 import { count } from '../../../shared/runtime/variables.ts';
+import { readShareSettings } from '../../shares/share-settings.ts';
+import type { sharesEnv } from '../../shares/share-settings.ts';
 import type { RetentionSettings } from './retention.ts';
 
 const dayMs = 86_400_000;
@@ -10,6 +12,11 @@ export const retentionEnv = {
     unit: 'ms',
     minimum: 1_000,
   }),
+  RETENTION_WAITING_MS: count(
+    'How long resolved events wait for a destination that does not take them. Then it is passed over: what it missed is noted with its health, and can be replayed as long as history is kept',
+    3 * dayMs,
+    { unit: 'ms', minimum: 60_000 },
+  ),
   RETENTION_HIGH_PERCENT: count('Share of LOG_EVENTS_BYTES_MAX above which history is removed', 70, {
     unit: '%',
     maximum: 99,
@@ -21,12 +28,14 @@ export const retentionEnv = {
   }),
 };
 
-type RetentionVariables = Static<TObject<typeof retentionEnv>>;
+type RetentionVariables = Static<TObject<typeof retentionEnv & typeof sharesEnv>>;
 
 export function readRetentionSettings(env: RetentionVariables): RetentionSettings {
   return {
     everyMs: env.RETENTION_EVERY_MS,
     historyMs: env.RETENTION_HISTORY_MS,
+    waitingMs: env.RETENTION_WAITING_MS,
+    shares: readShareSettings(env),
     marks: { high: env.RETENTION_HIGH_PERCENT / 100, low: env.RETENTION_LOW_PERCENT / 100 },
   };
 }

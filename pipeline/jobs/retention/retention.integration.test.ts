@@ -8,27 +8,36 @@ import type { LogConnection } from '../../../shared/nats/connection/connection.t
 import { openPullConsumer } from '../../../shared/nats/consume/pull-consumer.ts';
 import { PublishError, publish } from '../../../shared/nats/publish/publisher.ts';
 import { readStreamState } from '../../../shared/nats/streams/stream-progress.ts';
-import { countBySubject } from '../../../shared/nats/messages/subject-log.ts';
+import { countBySubject, readNext } from '../../../shared/nats/messages/subject-log.ts';
 import {
   dispatcherConsumer,
   eventsOfAccount,
   eventsSubject,
   ingestSubject,
   resolverConsumer,
+  resultsConsumer,
 } from '../../../shared/contracts/subjects.ts';
 import { ensureTopology, streams } from '../../../shared/nats/streams/topology.ts';
 import { startTestNats } from '../../../shared/testing/servers.ts';
 import { testTopology } from '../../../shared/testing/test-topology.ts';
 import { until } from '../../testing/until.ts';
 import { startRetention } from './retention.ts';
-import type { Retention } from './retention.ts';
+import type { Retention, RetentionSettings } from './retention.ts';
 
 let nats: NatsServer;
 let connection: LogConnection;
 let retention: Retention | undefined;
 
 const bytesMax = 1024 * 1024;
-const settings = { everyMs: 50, historyMs: 3_600_000, marks: { high: 0.6, low: 0.4 } };
+const settings: RetentionSettings = {
+  everyMs: 50,
+  historyMs: 3_600_000,
+  waitingMs: 3_600_000,
+  marks: { high: 0.6, low: 0.4 },
+  shares: { account: 1, all: 0.8 },
+};
+/** Up to where readers were told to go on behind, by their names. */
+const passedOver = new Map<string, number>();
 
 beforeAll(async () => {
   nats = await startTestNats();
@@ -39,6 +48,7 @@ beforeEach(async () => {
   await ensureTopology(connection, testTopology({ partitions: 2, streamBytesMax: bytesMax }));
 });
 afterEach(async () => {
+  passedOver.clear();
   await retention?.stop();
   for (const stream of [streams.ingest, streams.events]) {
     for await (const { name } of connection[client].jsm.consumers.list(stream))
@@ -48,8 +58,14 @@ afterEach(async () => {
   await connection.close();
 });
 
-const start = (historyMs = settings.historyMs): void => {
-  retention = startRetention(connection, { ...settings, historyMs }, pino({ level: 'silent' }));
+const start = (own: Partial<RetentionSettings> = {}): void => {
+  retention = startRetention({
+    connection,
+    settings: { ...settings, ...own },
+    readers: { delivers: (name) => name.startsWith('dispatcher-'), passOver: (name, seq) => passedOver.set(name, seq) },
+    deadLetters: { look: () => Promise.resolve() },
+    logger: pino({ level: 'silent' }),
+  });
 };
 
 async function store(subject: string, messages: number, bytes = 1_000): Promise<void> {
@@ -134,7 +150,35 @@ test('retention: events: old ones go although there is room', async () => {
   await store(eventsSubject('a', 0), 5);
   await acknowledge(streams.events, dispatcherConsumer('d'), eventsOfAccount('a'), 5);
   await store(eventsSubject('a', 0), 3);
-  start(0);
+  start({ historyMs: 0 });
   await until('the finished ones are gone', async () => (await left(streams.events, eventsOfAccount('a'))) === 3);
   expect(await left(streams.events, eventsOfAccount('a'))).toBe(3);
+});
+
+test('retention: events: a destination with more waiting than its share is passed over, the others are not; who only counts is not waited for', async () => {
+  await store(eventsSubject('a', 0), 60, 10_000);
+  await store(eventsSubject('b', 1), 10, 10_000);
+  await acknowledge(streams.events, dispatcherConsumer('a-down'), eventsOfAccount('a'), 0);
+  await acknowledge(streams.events, dispatcherConsumer('a-well'), eventsOfAccount('a'), 60);
+  await acknowledge(streams.events, resultsConsumer('b'), eventsOfAccount('b'), 0);
+  const { firstSeq } = await readStreamState(connection, streams.events);
+  start({ shares: { account: 0.25, all: 0.8 } });
+  await until('it is passed over', () => passedOver.size > 0);
+  expect([...passedOver.keys()]).toEqual([dispatcherConsumer('a-down')]);
+  // 262,144 bytes are 26 frames, and a tenth less is kept.
+  const kept = firstSeq + 60 - 1 - (passedOver.get(dispatcherConsumer('a-down')) ?? 0);
+  expect(kept).toBeGreaterThan(8);
+  expect(kept).toBeLessThan(26);
+  expect(retention?.late).toBe(1);
+});
+
+test('retention: events: a destination whose oldest event has waited for too long is passed over up to there', async () => {
+  await store(eventsSubject('a', 0), 5);
+  await acknowledge(streams.events, dispatcherConsumer('old'), eventsOfAccount('a'), 0);
+  const { lastSeq } = await readStreamState(connection, streams.events);
+  const [oldest] = [(await readNext(connection, streams.events, eventsOfAccount('a'), 1))?.storedAtMs ?? 0];
+  start({ waitingMs: 200 });
+  await until('it is passed over', () => (passedOver.get(dispatcherConsumer('old')) ?? 0) >= lastSeq);
+  expect(Date.now() - oldest).toBeGreaterThanOrEqual(200);
+  expect(passedOver.get(dispatcherConsumer('old'))).toBe(lastSeq);
 });

@@ -1,16 +1,42 @@
 import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
-import { countBySubject, purgeSubject } from '../../../shared/nats/messages/subject-log.ts';
+import { countBySubject, purgeSubject, readNext } from '../../../shared/nats/messages/subject-log.ts';
 import type { ConsumerProgress, StreamState } from '../../../shared/nats/streams/stream-progress.ts';
 import { findSeqAt, listConsumerProgress, readStreamState } from '../../../shared/nats/streams/stream-progress.ts';
-import { eventsOfAccount } from '../../../shared/contracts/subjects.ts';
+import { eventsOfAccount, eventsOfAll } from '../../../shared/contracts/subjects.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
+import type { ShareSettings } from '../../shares/share-settings.ts';
+import type { DeadLetterShares } from './dead-letter-shares.ts';
+import { createMeanSizes } from './mean-sizes.ts';
+import type { MeanSizes } from './mean-sizes.ts';
+import { passOversBySize } from './waiting-window.ts';
+import type { AccountWaiting, PassOver } from './waiting-window.ts';
+
+/** Who reads what waits, and is told where it waits for too long. */
+export type WaitingReaders = {
+  /** Whether a consumer of EVENTS delivers to a destination: it notes what it misses. Others are statistics. */
+  delivers(consumer: string): boolean;
+  /** Has the reader go on behind a sequence, where it runs here. */
+  passOver(consumer: string, upToSeq: number): void;
+};
 
 export type RetentionSettings = {
   readonly everyMs: number;
   /** Resolved events are kept this long for replay, in ms, while there is room. */
   readonly historyMs: number;
   readonly marks: WaterMarks;
+  /** Resolved events wait this long for a destination, in ms. */
+  readonly waitingMs: number;
+  readonly shares: ShareSettings;
+};
+
+export type RetentionOptions = {
+  readonly connection: LogConnection;
+  readonly settings: RetentionSettings;
+  readonly readers: WaitingReaders;
+  /** Looks whether somebody has more dead letters than may be. */
+  readonly deadLetters: Pick<DeadLetterShares, 'look'>;
+  readonly logger: Logger;
 };
 
 export type Retention = {
@@ -18,6 +44,8 @@ export type Retention = {
   readonly removed: ReadonlyMap<string, number>;
   /** Newest state of each stream it looks after. */
   readonly states: ReadonlyMap<string, StreamState>;
+  /** Readers that had more waiting for them than may wait, with the last look. */
+  readonly late: number;
   stop(): Promise<void>;
 };
 
@@ -31,14 +59,18 @@ const ageEveryMs = 600_000;
 
 /**
  * Makes room in the log: of INGEST what its resolver has finished, of EVENTS what every destination of the account
- * has finished and is too old, or in the way. What somebody has not finished stays, however full the log is.
+ * has finished and is too old, or in the way. What a destination has not finished stays for so long, and as long as it is no
+ * more than its account's share; then the destination is passed over, and what it missed is history like any other.
  */
-export function startRetention(connection: LogConnection, settings: RetentionSettings, logger: Logger): Retention {
+export function startRetention({ connection, settings, readers, deadLetters, logger }: RetentionOptions): Retention {
   const removed = new Map<string, number>();
   const states = new Map<string, StreamState>();
   let agedSeq = 0;
   let agedAtMs = -Infinity;
   let triedFrom = 0;
+  let lookedForLateAtMs = -Infinity;
+  let [overAgeNow, overShareNow] = [0, 0];
+  const sizes = createMeanSizes(connection, streams.events);
   // The end of EVENTS as it was at least once `settledMs` ago, and as it was later.
   let ends: readonly [StreamEnd, StreamEnd] = [noEnd, noEnd];
 
@@ -71,11 +103,28 @@ export function startRetention(connection: LogConnection, settings: RetentionSet
     const bySize = keepFromBySize(state, settings.marks, triedFrom);
     triedFrom = bySize > state.firstSeq ? bySize : 0;
     const keepFrom = Math.max(agedSeq, bySize);
+    const isLookDue = performance.now() - lookedForLateAtMs > Math.min(ageEveryMs, settings.waitingMs / 10);
+    const isOverShare = state.bytes > (state.bytesMax ?? Infinity) * settings.shares.account;
+    if (!isOverShare) overShareNow = 0;
+    if (keepFrom <= state.firstSeq && !isOverShare && !isLookDue) return;
+    const consumers = await listConsumerProgress(connection, streams.events);
+    const bySizeNow = isOverShare ? await overShare(consumers, { state, settings, sizes }) : [];
+    const byAgeNow = isLookDue ? await overAge(connection, consumers, settings.waitingMs) : [];
+    overShareNow = bySizeNow.length;
+    if (isLookDue) {
+      lookedForLateAtMs = performance.now();
+      overAgeNow = byAgeNow.length;
+    }
+    const passOvers = [...bySizeNow, ...byAgeNow];
+    for (const { reader, upToSeq } of passOvers) {
+      if (readers.delivers(reader)) readers.passOver(reader, upToSeq);
+      else logger.warn({ consumer: reader, upToSeq }, 'a reader that only counts is too late, and is not waited for');
+    }
     if (keepFrom <= state.firstSeq) return;
-    const readers = bySubject(await listConsumerProgress(connection, streams.events));
+    const finishers = bySubject(consumers.map((consumer) => behind(consumer, passOvers, readers)));
     const settledSeq = ends[0].lastSeq;
     for (const subject of await accountSubjects(connection)) {
-      const finished = finishedSeq(readers.get(subject) ?? [], settledSeq);
+      const finished = finishedSeq(finishers.get(subject) ?? [], settledSeq);
       const before = finished === undefined ? keepFrom : Math.min(keepFrom, finished + 1);
       if (before > state.firstSeq) await remove(streams.events, subject, before);
     }
@@ -83,7 +132,7 @@ export function startRetention(connection: LogConnection, settings: RetentionSet
 
   let working: Promise<void> | undefined;
   const work = async (): Promise<void> => {
-    for (const clean of [cleanIngest, cleanEvents]) {
+    for (const clean of [cleanIngest, cleanEvents, () => deadLetters.look()]) {
       try {
         await clean();
       } catch (error) {
@@ -100,11 +149,74 @@ export function startRetention(connection: LogConnection, settings: RetentionSet
   return {
     removed,
     states,
+    get late() {
+      return Math.max(overAgeNow, overShareNow);
+    },
     async stop() {
       clearInterval(timer);
       await working;
     },
   };
+}
+
+/** A reader that only counts is not waited for where it is late. */
+function behind(
+  consumer: ConsumerProgress,
+  passOvers: readonly PassOver[],
+  { delivers }: Pick<WaitingReaders, 'delivers'>,
+): ConsumerProgress {
+  const own = passOvers.filter(({ reader }) => reader === consumer.name).map(({ upToSeq }) => upToSeq);
+  return own.length === 0 || delivers(consumer.name)
+    ? consumer
+    : { ...consumer, ackedSeq: Math.max(consumer.ackedSeq, ...own) };
+}
+
+const isBehind = ({ waiting, unacknowledged }: ConsumerProgress): boolean => waiting + unacknowledged > 0;
+/** Accounts whose sizes are looked at, those with most frames waiting first. */
+const accountsSampledMax = 64;
+
+/** The readers that have more waiting for them than their account may have there. */
+async function overShare(
+  consumers: readonly ConsumerProgress[],
+  { state, settings: { shares, marks }, sizes }: ShareLook,
+): Promise<PassOver[]> {
+  const { bytes, bytesMax = Infinity, messages, lastSeq } = state;
+  const framesOf = (readers: readonly ConsumerProgress[]): number =>
+    Math.max(...readers.map(({ waiting, unacknowledged }) => waiting + unacknowledged));
+  const accounts = [
+    ...bySubject(consumers.filter((one) => isBehind(one) && one.filterSubject !== eventsOfAll)),
+  ].toSorted(([, a], [, b]) => framesOf(b) - framesOf(a));
+  sizes.keep(new Set(accounts.map(([subject]) => subject)));
+  const waiting: AccountWaiting[] = [];
+  for (const [index, [subject, readers]] of accounts.entries()) {
+    const from = Math.min(...readers.map(({ ackedSeq }) => ackedSeq)) + 1;
+    const sampled = index < accountsSampledMax ? await sizes.look(subject, from, lastSeq + 1) : undefined;
+    waiting.push({ readers, meanBytes: sampled ?? bytes / Math.max(1, messages) });
+  }
+  return passOversBySize(waiting, { accountMax: bytesMax * shares.account, capacity: bytesMax * marks.high, lastSeq });
+}
+
+type ShareLook = {
+  readonly state: StreamState;
+  readonly settings: Pick<RetentionSettings, 'shares' | 'marks'>;
+  readonly sizes: MeanSizes;
+};
+
+/** The readers whose oldest event has waited for too long. */
+async function overAge(
+  connection: LogConnection,
+  consumers: readonly ConsumerProgress[],
+  waitingMs: number,
+): Promise<PassOver[]> {
+  const beforeMs = Date.now() - waitingMs;
+  const lateBefore = await findSeqAt(connection, streams.events, Math.max(0, beforeMs));
+  const found: PassOver[] = [];
+  for (const { name, filterSubject, ackedSeq } of consumers.filter(isBehind)) {
+    if (ackedSeq + 1 >= lateBefore || filterSubject === eventsOfAll) continue;
+    const oldest = await readNext(connection, streams.events, filterSubject, ackedSeq + 1);
+    if (oldest !== undefined && oldest.seq < lateBefore) found.push({ reader: name, upToSeq: lateBefore - 1 });
+  }
+  return found;
 }
 
 async function accountSubjects(connection: LogConnection): Promise<Set<string>> {

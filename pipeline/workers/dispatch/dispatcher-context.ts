@@ -13,6 +13,7 @@ import type { DeliveryTimings } from './sending/delivery-timings.ts';
 import type { SourceActivity } from './health/source-activity.ts';
 import type { OutcomeNote } from './outbox/outcome-observer.ts';
 import type { RetryPolicy } from './retry/retry-policy.ts';
+import type { RetryUse } from './retry/retry-share.ts';
 
 /** A destination as it is published now: its rules and how to send to it, or why neither can be used. */
 export type DispatchTarget = {
@@ -41,6 +42,8 @@ export type DispatcherOptions = {
   readonly timings: DeliveryTimings;
   /** Of the thread: what the rules of each account may cost in a round. */
   readonly shares: AccountShares;
+  /** Of the thread: what the retry log has room for; undefined before it was looked at. */
+  readonly retryUse: () => RetryUse | undefined;
   /** Told of every outcome; never waits, never throws. */
   readonly noteOutcome: (note: OutcomeNote) => void;
   readonly settings: DispatcherSettings;

@@ -2,6 +2,8 @@ import type { Static, TObject } from 'typebox';
 import type { SenderLimits } from '../../../shared/egress/sender.ts';
 import { activityEnv } from '../../../shared/contracts/activity-settings.ts';
 import { count } from '../../../shared/runtime/variables.ts';
+import { readShareSettings, sharesEnv } from '../../shares/share-settings.ts';
+import type { ShareSettings } from '../../shares/share-settings.ts';
 import type { OrderLimits } from './parked/visitor-order.ts';
 import type { AccessRetry } from './sending/request-gate.ts';
 
@@ -27,6 +29,8 @@ export type DispatcherSettings = {
   readonly accessRetry: AccessRetry;
   /** Past any of them no fresh events are taken. */
   readonly order: OrderLimits;
+  /** What one destination may have in the retry log, and what it leaves to others. */
+  readonly retryShare: { readonly bytesMax: number } & ShareSettings;
   /** What the rules of one event may cost, and again its request, in units of work. */
   readonly eventWorkMax: number;
   readonly sender: SenderLimits;
@@ -40,6 +44,7 @@ const size = { unit: 'bytes', minimum: mebibyte } as const;
 /** The dispatchers' part of the pipeline's environment. */
 export const dispatcherEnv = {
   ...activityEnv,
+  ...sharesEnv,
   DISPATCH_CONCURRENCY: count('Requests in flight to one destination', 64, { maximum: 1_024 }),
   DISPATCH_ORIGIN_CONNECTIONS_MAX: count(
     'Connections of one thread to one scheme, host and port, which the destinations of an account share. One that has none gets one beyond these',
@@ -100,6 +105,11 @@ export const dispatcherEnv = {
     64 * mebibyte,
     size,
   ),
+  DISPATCH_RETRY_BYTES_MAX: count(
+    'Bytes one destination may have in the retry log, parked events included; less where its account (LOG_ACCOUNT_SHARE_PERCENT) or all together (LOG_SHARES_PERCENT) have much there. Past it, it takes no fresh events until its retries have made room',
+    128 * mebibyte,
+    size,
+  ),
 };
 
 export function readDispatcherSettings(env: Static<TObject<typeof dispatcherEnv>>): DispatcherSettings {
@@ -123,6 +133,7 @@ export function readDispatcherSettings(env: Static<TObject<typeof dispatcherEnv>
       eventsMax: env.DISPATCH_PARKED_EVENTS_MAX,
       bytesMax: env.DISPATCH_PARKED_BYTES_MAX,
     },
+    retryShare: { bytesMax: env.DISPATCH_RETRY_BYTES_MAX, ...readShareSettings(env) },
     eventWorkMax: env.DISPATCH_EVENT_WORK_MAX,
     sender: {
       connectionsMax: env.DISPATCH_ORIGIN_CONNECTIONS_MAX,

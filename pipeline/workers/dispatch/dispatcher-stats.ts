@@ -22,10 +22,12 @@ export const dispatcherCounters = {
   global_stopped: 'Events an account-wide rule stopped',
   skipped: 'Events that are not for the destination',
   breaker_opened: 'Times the breaker opened',
+  missed_events: 'Events the destination was passed over for, as they had waited for too long or taken too much room',
   parked: 'Events put into the retry log to wait behind an earlier event of their visitor',
   parked_lost: 'Parked events that were gone from the retry log when their turn came',
   already_waiting: 'Events that came a second time while they waited',
   order_pauses: 'Times no fresh events were taken because too many visitors or events waited',
+  retry_share_pauses: 'Times no fresh events were taken because its share of the retry log was full',
   log_retries: 'Times a write to the retry or dead-letter log was tried again',
 } as const;
 
@@ -40,6 +42,9 @@ export const dispatcherGauges = {
   visitors_waiting: 'Visitors whose events wait behind one that is to be tried again',
   events_parked: 'Events that wait behind an earlier event of their visitor',
   order_paused: '1 while no fresh events are taken because too many visitors or events wait, else 0',
+  health_behind: '1 while the log does not store what was counted, so that nothing waits for it, else 0',
+  retry_share_full: '1 while no fresh events are taken because its share of the retry log is full, else 0',
+  retry_bytes: 'Bytes of the retry log that its events take',
   misconfigured: '1 while the destination cannot be sent to for its settings, else 0',
 } as const;
 

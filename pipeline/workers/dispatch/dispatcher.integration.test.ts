@@ -529,3 +529,47 @@ test('dispatcher: frames that are suspected do not wait for retries that hang', 
   await until('the frame goes on', () => sink.taken().length > 0);
   expect(sink.taken()).toEqual(['a']);
 });
+
+test('dispatcher: missed: a destination that is down is passed over for what waited too long, which is noted, and gets the rest', async () => {
+  sink.answer(() => 503);
+  const dispatcher = await rig.start();
+  await rig.send(numbered(40, 'begun'));
+  await until('the breaker is open', () => dispatcher.stats()['breaker_open'] === 1);
+  for (let i = 0; i < 5; i += 1) await rig.send(numbered(10, `late${i}-`));
+  const upTo = rig.frameSeqs.at(-1) ?? 0;
+  await rig.send(numbered(3, 'kept'));
+  const frames = async (): Promise<number> => await rig.unfinished();
+  dispatcher.passOver(upTo);
+  await until('only what is kept waits in the log', async () => (await frames()) === 1);
+  const missed = dispatcher.stats()['missed_events'] ?? 0;
+  // Those the breaker has seen fail are tried again all the same.
+  expect(missed).toBeGreaterThanOrEqual(50);
+  expect(missed).toBeLessThan(90);
+  const [range, another] = (await rig.health())?.missed ?? [];
+  expect(another).toBeUndefined();
+  expect(range?.[2]).toBe(missed);
+  expect(range?.[1]).toBeLessThanOrEqual(Date.now() + 1);
+  sink.answer(() => 200);
+  await idle();
+  await until('what was tried is there', () => sink.taken().length === 93 - missed);
+  expect(sink.taken().filter((id) => id.startsWith('late'))).toEqual([]);
+  expect(sink.taken().filter((id) => id.startsWith('kept'))).toHaveLength(3);
+  expect(await rig.deadLetters()).toEqual([]);
+});
+
+test('dispatcher: retry share: an endpoint that fails every other request stops at its share, and goes on when it is back', async () => {
+  publishDestination({ order: 'none' });
+  let isWell = false;
+  let requests = 0;
+  sink.answer(() => ((requests += 1) % 2 === 0 || isWell ? 200 : 500));
+  const bytesMax = 64 * 1024;
+  const dispatcher = await rig.start({ concurrency: 4, retryShare: { bytesMax, account: 1, all: 1 } });
+  for (let i = 0; i < 40; i += 1) await rig.send(numbered(25, `f${i}-`));
+  await until('its share is full', () => dispatcher.stats()['retry_share_full'] === 1);
+  expect(dispatcher.stats()).toMatchObject({ breaker_open: 0, dead_letters: 0 });
+  isWell = true;
+  await idle();
+  await until('all arrived', () => sink.taken().length === 1_000);
+  await until('the retry log is empty', async () => (await rig.retries()).size === 0);
+  expect(dispatcher.stats()).toMatchObject({ retry_share_full: 0, retry_bytes: 0 });
+});

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { DeliveryOrder, OfferedDestination } from '../../../shared/destinations/common-settings.ts';
-import { parkedTier } from '../../../shared/contracts/events/retry-record.ts';
+import { parkedTier, replayTier, settledNoteTier } from '../../../shared/contracts/events/retry-record.ts';
 import { OverBudgetError, Work } from '../../../shared/routing/values/work.ts';
 import type { Decision, DispatchPlan } from '../../../shared/routing/dispatch-plan.ts';
 import { withDeadline } from '../../../shared/runtime/deadline.ts';
@@ -10,6 +10,7 @@ import { logConsumerTrouble } from '../../../shared/nats/consume/log-consumer-tr
 import type { LogMessage } from '../../../shared/nats/messages/log-message.ts';
 import { noticeLosses } from '../../../shared/nats/messages/lost-messages.ts';
 import { retriesOfDestination } from '../../../shared/contracts/subjects.ts';
+import { sumBytes } from '../../../shared/nats/messages/read-messages.ts';
 import { countBySubject } from '../../../shared/nats/messages/subject-log.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import type { Actor } from '../worker/define-worker.ts';
@@ -21,7 +22,7 @@ import { HealthKeeper } from './health/health-keeper.ts';
 import { DestinationConsumer } from './inbox/destination-consumer.ts';
 import { DispatchItem } from './inbox/dispatch-item.ts';
 import { joinParts, readPlaces, writePlace } from './inbox/dispatch-place.ts';
-import { FramesInFlight } from './inbox/frames-in-flight.ts';
+import { FramesInFlight, seqOf } from './inbox/frames-in-flight.ts';
 import { Inbox, placeOf } from './inbox/inbox.ts';
 import type { UnreadableLine } from './inbox/inbox.ts';
 import { DeadLetterWriter } from './outbox/dead-letter-writer.ts';
@@ -34,6 +35,7 @@ import type { ReleasedEvent } from './parked/visitor-order.ts';
 import { WaitingVisitors } from './parked/waiting-visitors.ts';
 import { RetryReader } from './retry/retry-reader.ts';
 import type { RetryFrame } from './retry/retry-reader.ts';
+import { RetryShare, retryBytesMax } from './retry/retry-share.ts';
 import { RetryWriter } from './retry/retry-writer.ts';
 import type { Delivered } from './sending/deliver.ts';
 import { Sending } from './sending/sending.ts';
@@ -44,6 +46,8 @@ export type DispatcherActor = Actor & {
   reconfigured(): void;
   /** Somebody else put something into a tier of the retry log: a replay. */
   retriesStored(tier: number): void;
+  /** Passes over what the account's log has up to a sequence, and notes it as missed. */
+  passOver(upToSeq: number): void;
 };
 
 /**
@@ -73,6 +77,7 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
     stats: () => Object.assign(counts, dispatcher.gauges()),
     reconfigured: () => dispatcher.reconfigured(),
     retriesStored: (tier) => dispatcher.retriesStored(tier),
+    passOver: (upToSeq) => dispatcher.passOver(upToSeq),
   };
 }
 
@@ -96,6 +101,7 @@ type DispatcherParts = {
   readonly outbox: Outbox;
   readonly retries: RetryReader;
   readonly retryWriter: RetryWriter;
+  readonly retryShare: RetryShare;
   /** Undefined where the destination keeps no order over failed attempts. */
   readonly visitorOrder: VisitorOrder | undefined;
   readonly health: HealthKeeper;
@@ -155,6 +161,10 @@ export class Dispatcher {
   #isWatching: boolean;
   /** Of the frames of the account's log that were taken; 0 before the first. */
   #newestSeq = 0;
+  /** Frames up to here are missed, whether or not the destination could be sent to; 0 without any. */
+  #missUpTo = 0;
+  /** Whether some of them may have been begun, and be held. */
+  #mayHoldMissed = false;
   /** Events parked when the breaker opened last. */
   #parkedAtProbe = 0;
   #isAccessRefused = false;
@@ -187,7 +197,7 @@ export class Dispatcher {
   }
 
   gauges(): Record<DispatcherGauge, number> {
-    const { sending, visitorOrder } = this.#parts;
+    const { sending, visitorOrder, health, retryShare } = this.#parts;
     const { gate } = sending;
     return {
       events_held: sending.size,
@@ -200,6 +210,9 @@ export class Dispatcher {
       events_parked: visitorOrder?.eventsParked ?? 0,
       order_paused: visitorOrder?.isPaused === true ? 1 : 0,
       misconfigured: this.#problem === undefined ? 0 : 1,
+      retry_share_full: retryShare.isPaused ? 1 : 0,
+      retry_bytes: retryShare.bytes,
+      health_behind: health.isBehind ? 1 : 0,
     };
   }
 
@@ -210,6 +223,15 @@ export class Dispatcher {
   retriesStored(tier: number): void {
     this.#parts.retries.stored(tier);
     if (tier === parkedTier) this.#parts.visitorOrder?.takeUpParked();
+  }
+
+  /** Told again of what is passed over already it changes nothing. */
+  passOver(upToSeq: number): void {
+    const isDone = upToSeq <= this.#missUpTo || upToSeq <= this.#parts.pullConsumer.finished.upTo;
+    if (isDone || this.#state.kind !== 'running') return;
+    this.#missUpTo = upToSeq;
+    this.#mayHoldMissed = true;
+    this.#wakeup.ring();
   }
 
   /**
@@ -239,9 +261,10 @@ export class Dispatcher {
   }
 
   #lookAgainInMs(): number {
-    const { sending, visitorOrder } = this.#parts;
+    const { sending, visitorOrder, retryShare } = this.#parts;
     const nextMs = Math.max(1, sending.nextAtMs - performance.now() + 1);
-    const isLooking = this.#state.kind === 'draining' || visitorOrder?.isPaused === true;
+    const isPaused = visitorOrder?.isPaused === true || retryShare.isPaused;
+    const isLooking = this.#state.kind === 'draining' || isPaused;
     return isLooking ? Math.min(nextMs, lookEveryMs) : nextMs;
   }
 
@@ -256,6 +279,7 @@ export class Dispatcher {
       this.#isWatching &&= this.#newestSeq <= (this.#options.suspicion.watched?.to ?? 0);
       this.#beginTurn();
       for (const message of messages) this.#takeFrame(message);
+      if (messages.some(({ seq }) => seq > this.#missUpTo)) this.#caughtUp();
       this.#wakeup.ring();
     }
   }
@@ -288,6 +312,7 @@ export class Dispatcher {
     // A destination that is switched off moves on with its account and is sent nothing, then or later: what it missed
     // can be replayed by command.
     if (target?.destination.isEnabled === false) inbox.pass(message);
+    else if (message.seq <= this.#missUpTo) inbox.miss(message);
     else if (target?.prepared === undefined) inbox.refuse(message);
     else inbox.take(message);
   }
@@ -355,12 +380,18 @@ export class Dispatcher {
   }
 
   #wantsEvents({ prepared }: DispatchTarget): boolean {
-    const { sending, visitorOrder } = this.#parts;
-    if (sending.size >= this.#options.settings.eventsHeldMax || visitorOrder?.isFull() === true) return false;
+    const { sending } = this.#parts;
+    if (sending.size >= this.#options.settings.eventsHeldMax || this.#isRetryLogFull()) return false;
     // While it is tried out, a search for an event of a visitor that does not wait would park all others.
     const isSearching = !sending.gate.isBreakerClosed;
     if (isSearching && this.#counts.parked - this.#parkedAtProbe > parkedForProbeMax) return false;
     return prepared === undefined || sending.wantsFresh(prepared);
+  }
+
+  /** Whether so much waits for another attempt that no fresh events are taken. */
+  #isRetryLogFull(): boolean {
+    const { visitorOrder, retryShare } = this.#parts;
+    return visitorOrder?.isFull() === true || retryShare.isFull();
   }
 
   #admitFresh(item: DispatchItem, target: DispatchTarget): void {
@@ -604,11 +635,32 @@ export class Dispatcher {
       inbox.unopened < framesUnopenedMax &&
       sending.size < settings.eventsHeldMax &&
       inbox.bytes < settings.bytesHeldMax &&
-      visitorOrder?.isFull() !== true;
+      !this.#isRetryLogFull();
     const passes = target?.destination.isEnabled === false;
     if (passes) this.#passOver();
-    if ((passes || (canSend && hasRoom)) && isRunning) pullConsumer.resume();
+    if (this.#mayHoldMissed) this.#missBegun();
+    const isLate = this.#missUpTo > 0 && inbox.unopened < framesUnopenedMax;
+    if ((passes || isLate || (canSend && hasRoom)) && isRunning) pullConsumer.resume();
     else pullConsumer.pause();
+  }
+
+  /** What was begun of frames that are missed goes no further than it is: nothing more of them is sent. */
+  #missBegun(): void {
+    const { inbox, sending } = this.#parts;
+    this.#mayHoldMissed = false;
+    const isMissed = ({ frame }: DispatchItem): boolean => seqOf(frame) > 0 && seqOf(frame) <= this.#missUpTo;
+    const { destinationId, logger } = this.#options;
+    logger.warn({ destinationId, upToSeq: this.#missUpTo }, 'dispatcher: passing over events that waited for too long');
+    this.#handBackUnstarted();
+    for (const item of sending.remove(isMissed)) inbox.missEvent(item);
+    inbox.missUnread(this.#missUpTo);
+  }
+
+  /** All that is missed was handed out. What came with the last of it waits where the rest does. */
+  #caughtUp(): void {
+    if (this.#missUpTo === 0) return;
+    this.#missUpTo = 0;
+    if (this.#parts.sending.gate.isShut) this.#handBackUnstarted();
   }
 
   #noteProblem(problem: string | undefined): void {
@@ -741,12 +793,22 @@ async function openPartsOn(
     hoursKept: settings.hoursKept,
     place: () => writePlace(placeOf(pullConsumer, frames)),
     sending: () => sending?.state,
+    isLogThere: () => connection.connected,
     warn,
   });
   const retriesWaiting = await countBySubject(connection, streams.retry, retriesOfDestination(destinationId));
-  const tiersStored = new Set([...retriesWaiting.keys()].map((subject) => Number(subject.split('.').at(-1))));
+  const tiersStored = new Set([...retriesWaiting.keys()].map(tierOf));
   const visitorOrder = order === 'none' ? undefined : await openVisitorOrder(options, counts, tiersStored, warn);
-  const retries = new RetryReader({ connection, destinationId, isParkedDue: order === 'none', warn });
+  const retryShare = await openRetryShare(options, counts, tiersStored, visitorOrder, warn);
+  const retries = new RetryReader({
+    connection,
+    destinationId,
+    isParkedDue: order === 'none',
+    onFinished: ({ isReplay, bytes }) => {
+      if (!isReplay) retryShare.finished(bytes);
+    },
+    warn,
+  });
   for (const tier of tiersStored) retries.stored(tier);
   const abort = new AbortController();
   const storing = {
@@ -759,7 +821,13 @@ async function openPartsOn(
         logger.warn({ destinationId, reason }, 'dispatcher: the log does not accept a message, retrying');
     },
   };
-  const retryWriter = new RetryWriter(storing);
+  const isParked = (tier: number): boolean => tier === parkedTier && visitorOrder !== undefined;
+  const retryWriter = new RetryWriter({
+    ...storing,
+    onStored: (tier, bytes) => {
+      if (!isParked(tier)) retryShare.stored(bytes);
+    },
+  });
   sending = new Sending({
     sender: options.createSender(),
     concurrency: settings.concurrency,
@@ -793,11 +861,39 @@ async function openPartsOn(
     }),
     retries,
     retryWriter,
+    retryShare,
     visitorOrder,
     health,
     abort,
   };
 }
+
+/** Keeps account of what the destination has in the retry log: of what is there already the heads say how large it is. */
+async function openRetryShare(
+  { connection, destinationId, accountId, settings, retryUse }: DispatcherOptions,
+  counts: DispatcherCounts,
+  tiersStored: ReadonlySet<number>,
+  order: VisitorOrder | undefined,
+  warn: (error: unknown) => void,
+): Promise<RetryShare> {
+  const isOwn = (tier: number): boolean =>
+    tier !== replayTier && tier !== settledNoteTier && (tier !== parkedTier || order === undefined);
+  const measure = (): Promise<number> =>
+    sumBytes(connection, streams.retry, retriesOfDestination(destinationId), (subject) => isOwn(tierOf(subject)));
+  const bytes = tiersStored.size === 0 ? 0 : await measure();
+  return new RetryShare(
+    {
+      bytesMax: () => retryBytesMax(accountId, retryUse(), settings.retryShare),
+      parkedBytes: () => order?.bytesParked ?? 0,
+      measure,
+      counts,
+      warn,
+    },
+    bytes,
+  );
+}
+
+const tierOf = (subject: string): number => Number(subject.split('.').at(-1));
 
 /** Reads what waits before anything is sent. */
 async function openVisitorOrder(

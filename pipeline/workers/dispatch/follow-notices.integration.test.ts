@@ -158,6 +158,7 @@ test('notices: each lead is fetched with the token and taken in as an event, wha
     settings: { instanceId: 'test', partitions, dispatcher },
     timings: createDeliveryTimings(),
     shares: new AccountShares(Infinity),
+    retryUse: () => undefined,
     createSender: () => createSender({ rules, lookupFor, limits: dispatcher.sender }),
     logger: pino({ level: 'silent' }),
     beginTurn: () => undefined,

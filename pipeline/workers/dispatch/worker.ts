@@ -22,7 +22,16 @@ export type DispatcherSpec = {
   readonly publishedAtMs: number;
 };
 
-type Shared = 'connection' | 'health' | 'sourceActivity' | 'timings' | 'shares' | 'logger' | 'beginTurn' | 'suspicion';
+type Shared =
+  | 'connection'
+  | 'health'
+  | 'sourceActivity'
+  | 'timings'
+  | 'shares'
+  | 'retryUse'
+  | 'logger'
+  | 'beginTurn'
+  | 'suspicion';
 
 type DispatcherHost = Pick<DispatcherOptions, Shared> & {
   createSender(accountId: string): Sender;
@@ -99,6 +108,7 @@ export const dispatcherWorker = defineWorker({
       sourceActivity: host.sourceActivity,
       timings: host.timings,
       shares: host.shares,
+      retryUse: () => host.retryUse(),
       logger: host.logger,
       suspicion: host.suspicion,
       beginTurn: (frames) => host.beginTurn(frames),

@@ -1,5 +1,5 @@
 import { ingestDeadLetterHeaders } from '../../../shared/contracts/events/dead-letter.ts';
-import { deadLetterSubject } from '../../../shared/contracts/subjects.ts';
+import { ingestDeadLetterSubject } from '../../../shared/contracts/subjects.ts';
 import { publishOutput } from './publish-frames.ts';
 import type { ResolverContext } from './resolver-context.ts';
 
@@ -28,7 +28,7 @@ export async function keepDeadLetters(context: ResolverContext, letters: readonl
     const parts = Math.max(1, Math.ceil(letter.payload.length / partBytes));
     for (let part = 0; part < parts; part += 1) {
       await publishOutput(context, {
-        subject: deadLetterSubject('ingest'),
+        subject: ingestDeadLetterSubject(context.partition),
         payload: letter.payload.subarray(part * partBytes, (part + 1) * partBytes),
         msgId: `ingest.${origin}.${part}`,
         headers: {

@@ -100,4 +100,6 @@ export type Actor<Stat extends string = string> = {
   reconfigured?(): void;
   /** A tier of its retry log holds something. */
   retriesStored?(tier: number): void;
+  /** What its log has up to a sequence has waited for too long, or takes too much room: it goes on behind that. */
+  passOver?(upToSeq: number): void;
 };

@@ -105,3 +105,16 @@ test('bucket: is read from its leader, never from a replica that may lag', async
   expect(text((await bucket.get('a'))?.value)).toBe('one');
   expect(await bucket.get('b')).toBeUndefined();
 });
+
+test('bucket: one that may give up its oldest takes everything, also one that was made before it might', async () => {
+  const settings = { name: `TEST_${nth}`, replicas: 1, bytesMax: 64 * 1024 };
+  const strict = await openBucket(connection, settings);
+  const fill = async (into: Bucket, prefix: string): Promise<void> => {
+    for (let i = 0; i < 20; i += 1) await into.put(`${prefix}.${i}`, Buffer.alloc(8_192));
+  };
+  await expect(fill(strict, 'strict')).rejects.toMatchObject({ reason: 'refused', cause: { message: expect.stringMatching(/maximum bytes/) as string } });
+  const lenient = await openBucket(connection, { ...settings, givesUpOldest: true });
+  await fill(lenient, 'lenient');
+  expect(await lenient.get('lenient.19')).toBeDefined();
+  expect(await lenient.get('strict.0')).toBeUndefined();
+});

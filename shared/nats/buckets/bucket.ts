@@ -1,4 +1,4 @@
-import { KvWatchInclude, StorageType } from 'nats';
+import { DiscardPolicy, KvWatchInclude, StorageType } from 'nats';
 import type { KV, KvEntry } from 'nats';
 import { client } from '../connection/client.ts';
 import type { LogConnection } from '../connection/connection.ts';
@@ -14,6 +14,8 @@ export type BucketSettings = {
   /** Entries disappear this long after they were last written, in ms. 0 keeps them. */
   readonly ttlMs?: number;
   readonly bytesMax: number;
+  /** Full, it gives up what was written longest ago, and refuses nothing. Of what only counts. */
+  readonly givesUpOldest?: boolean;
 };
 
 export type BucketEntry = {
@@ -27,7 +29,7 @@ export type BucketEntry = {
 /** A durable key-value bucket of the log. */
 export type Bucket = {
   get(key: string): Promise<BucketEntry | undefined>;
-  /** Writes and returns the new revision. */
+  /** Writes and returns the new revision. Throws PublishError where the log refuses: the bucket is full, say. */
   put(key: string, value: Uint8Array): Promise<number>;
   /** Writes only if the key is still at `revision` (0: does not exist); undefined when another writer was first. */
   putIfUnchanged(key: string, value: Uint8Array, revision: number): Promise<number | undefined>;
@@ -58,7 +60,7 @@ export async function openBucket(connection: LogConnection, settings: BucketSett
       const entry = await kv.get(key);
       return entry === null ? undefined : readEntry(entry);
     },
-    put: async (key, value) => storedRevision(settings.name, await kv.put(key, value)),
+    put: (key, value) => put(kv, settings.name, key, value),
     putIfUnchanged: (key, value, revision) => putIfUnchanged(kv, settings.name, key, value, revision),
     delete: (key) => kv.delete(key),
     async keys(filter) {
@@ -122,9 +124,22 @@ async function followLimits({ [client]: { jsm } }: LogConnection, settings: Buck
   const stream = streamOfBucket(settings.name);
   const { config } = await jsm.streams.info(stream);
   // A start never makes the log survive less: copies only become more.
-  const limits = { num_replicas: Math.max(config.num_replicas, settings.replicas), max_bytes: settings.bytesMax };
-  if (config.num_replicas === limits.num_replicas && config.max_bytes === limits.max_bytes) return;
+  const limits = {
+    num_replicas: Math.max(config.num_replicas, settings.replicas),
+    max_bytes: settings.bytesMax,
+    discard: settings.givesUpOldest === true ? DiscardPolicy.Old : DiscardPolicy.New,
+  };
+  const isSo = config.num_replicas === limits.num_replicas && config.max_bytes === limits.max_bytes;
+  if (isSo && config.discard === limits.discard) return;
   await ifPermitted(() => jsm.streams.update(stream, { ...config, ...limits }));
+}
+
+async function put(kv: KV, bucket: string, key: string, value: Uint8Array): Promise<number> {
+  try {
+    return storedRevision(bucket, await kv.put(key, value));
+  } catch (error) {
+    throw serverErrorCode(error) === undefined ? error : new PublishError('refused', `bucket ${bucket}`, error);
+  }
 }
 
 const anotherWasFirst: ReadonlySet<number | undefined> = new Set([

@@ -20,7 +20,8 @@ export type Buckets = {
 
 const mebibyte = 1024 ** 2;
 const dayMs = 86_400_000;
-// Entries of instances that are gone would stay for ever; a month keeps "last seen" times useful.
+// Entries of instances that are gone would stay for ever; a month keeps "last seen" times useful. Those of destinations that
+// are gone go first where there is no more room: who lives writes.
 const healthTtlMs = 30 * dayMs;
 // A refresh token that a platform replaced stands nowhere else: it outlives a destination that is paused for a while.
 const tokensTtlMs = 365 * dayMs;
@@ -28,7 +29,7 @@ const tokensTtlMs = 365 * dayMs;
 /** The one set of limits all services share. */
 export const bucketSettings = (replicas: number): Readonly<Record<keyof Buckets, BucketSettings>> => ({
   config: { name: buckets.config, replicas, bytesMax: 512 * mebibyte },
-  health: { name: buckets.health, replicas, bytesMax: 128 * mebibyte, ttlMs: healthTtlMs },
+  health: { name: buckets.health, replicas, bytesMax: 128 * mebibyte, ttlMs: healthTtlMs, givesUpOldest: true },
   leases: { name: buckets.leases, replicas, bytesMax: 8 * mebibyte, ttlMs: leaseTtlMs },
   replays: { name: buckets.replays, replicas, bytesMax: 8 * mebibyte, ttlMs: healthTtlMs },
   tokens: { name: buckets.tokens, replicas, bytesMax: 32 * mebibyte, ttlMs: tokensTtlMs },

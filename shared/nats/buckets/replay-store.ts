@@ -1,7 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { uuidv7 } from 'uuidv7';
-import type { Bucket } from './bucket.ts';
-import { decodeReplay, encodeReplay, isOver, replayKey, replaysOfDestination } from '../../contracts/replay-job.ts';
+import type { Bucket, BucketWatch } from './bucket.ts';
+import {
+  allReplays,
+  decodeReplay,
+  encodeReplay,
+  isOver,
+  replayKey,
+  replaysOfDestination,
+} from '../../contracts/replay-job.ts';
 import type { ReplayJob, ReplayRequest } from '../../contracts/replay-job.ts';
 
 /** Where replays are asked for, looked at and cancelled. A pipeline carries them out. */
@@ -21,6 +28,11 @@ export type ReplayStore = {
 /** Replays of one destination that are not over, and those that are over and still listed. */
 export const replaysWaitingMax = 10;
 const replaysOverMax = 50;
+/** The same of one account: the bucket is for all. */
+const replaysOfAccountWaitingMax = 100;
+const replaysOfAccountOverMax = 500;
+/** How long reading what there is may take, in ms. */
+const readMs = 10_000;
 
 export class TooManyReplaysError extends Error {
   readonly code = 'too_many_replays';
@@ -36,6 +48,15 @@ export function createReplayStore(bucket: Bucket): ReplayStore {
     const known = jobs.filter((job) => job !== undefined);
     // Ids are made in the order of time.
     return known.toSorted((a, b) => (a.id < b.id ? 1 : -1));
+  };
+  /** Has an account hold to its share of the bucket: what is over longest goes, and too much that waits is refused. */
+  const makeRoom = async (accountId: string): Promise<void> => {
+    const own = (await readAll(bucket)).filter((job) => job.accountId === accountId);
+    const over = own.filter(isOver).toSorted((a, b) => (a.id < b.id ? 1 : -1));
+    if (own.length - over.length >= replaysOfAccountWaitingMax)
+      throw new TooManyReplaysError('too many replays of the account wait');
+    for (const { destinationId, id } of over.slice(replaysOfAccountOverMax - 1))
+      await bucket.delete(replayKey(destinationId, id));
   };
   const sameAs = (jobs: readonly ReplayJob[], request: ReplayRequest): ReplayJob | undefined =>
     jobs.findLast((job) => !isOver(job) && job.state !== 'cancelling' && isDeepStrictEqual(job.request, request));
@@ -63,6 +84,7 @@ export function createReplayStore(bucket: Bucket): ReplayStore {
       if (same !== undefined) return same;
       if (jobs.filter((job) => !isOver(job)).length >= replaysWaitingMax)
         throw new TooManyReplaysError('too many replays of the destination wait');
+      await makeRoom(accountId);
       for (const { id } of jobs.filter(isOver).slice(replaysOverMax)) await bucket.delete(replayKey(destinationId, id));
       const nowMs = Date.now();
       const job: ReplayJob = {
@@ -84,4 +106,30 @@ export function createReplayStore(bucket: Bucket): ReplayStore {
       return oldest;
     },
   };
+}
+
+/** Every replay there is. */
+async function readAll(bucket: Bucket): Promise<readonly ReplayJob[]> {
+  const jobs: ReplayJob[] = [];
+  let watch: BucketWatch | undefined;
+  let late: NodeJS.Timeout | undefined;
+  try {
+    await new Promise<void>((resolve, reject) => {
+      late = setTimeout(() => reject(new Error('reading the replays: the log does not answer')), readMs);
+      bucket
+        .watch({
+          filter: allReplays,
+          onEntry({ value }) {
+            const job = decodeReplay(value);
+            if (job !== undefined) jobs.push(job);
+          },
+          onReady: resolve,
+        })
+        .then((opened) => (watch = opened), reject);
+    });
+  } finally {
+    clearTimeout(late);
+    watch?.stop();
+  }
+  return jobs;
 }

@@ -60,6 +60,33 @@ export async function readMessages(connection: LogConnection, options: ReadMessa
   }
 }
 
+/** Header the server adds where it sends heads only: how long the message is. */
+const sizeHeader = 'Nats-Msg-Size';
+const sizesPerPull = 256;
+const sizesSilenceMs = 5_000;
+
+/** What the messages of a subject (wildcards allowed) weigh together, in bytes: of those on subjects that `counts` is for. */
+export async function sumBytes(
+  connection: LogConnection,
+  stream: string,
+  filterSubject: string,
+  counts: (subject: string) => boolean = () => true,
+): Promise<number> {
+  let bytes = 0;
+  await readMessages(connection, {
+    stream,
+    filterSubject,
+    from: { seq: 1 },
+    content: 'headers',
+    messagesPerPull: sizesPerPull,
+    silenceMaxMs: sizesSilenceMs,
+    onMessage({ subject, header }) {
+      if (counts(subject)) bytes += Number(header(sizeHeader) ?? 0);
+    },
+  });
+  return bytes;
+}
+
 type OnMessage = ReadMessagesOptions['onMessage'];
 
 /** Reads with one ephemeral consumer; true when it reached the end, false when it was cut off. */

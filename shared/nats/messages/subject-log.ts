@@ -136,6 +136,19 @@ export async function purgeSubject(
   return purged;
 }
 
+/** Removes the oldest messages of a subject (wildcards allowed), all but so many. Returns how many. */
+export async function keepNewest(
+  connection: LogConnection,
+  stream: string,
+  subject: string,
+  keep: number,
+): Promise<number> {
+  // The server takes none to be kept for no wish at all.
+  const wish = keep < 1 ? {} : { keep };
+  const { purged } = await connection[client].jsm.streams.purge(stream, { filter: subject, ...wish });
+  return purged;
+}
+
 /** Removes one message. One that is gone already is fine. */
 export async function deleteMessage(connection: LogConnection, stream: string, seq: number): Promise<void> {
   try {

@@ -1,4 +1,5 @@
 import { AckPolicy, DeliverPolicy } from 'nats';
+import type { StreamInfo } from 'nats';
 import { client } from '../connection/client.ts';
 import type { LogConnection } from '../connection/connection.ts';
 
@@ -14,7 +15,10 @@ export type StreamState = {
 };
 
 export async function readStreamState(connection: LogConnection, stream: string): Promise<StreamState> {
-  const { config, state, created: createdAt } = await connection[client].jsm.streams.info(stream);
+  return stateOf(await connection[client].jsm.streams.info(stream));
+}
+
+function stateOf({ config, state, created: createdAt }: StreamInfo): StreamState {
   return {
     createdAt,
     bytes: state.bytes,
@@ -23,6 +27,16 @@ export async function readStreamState(connection: LogConnection, stream: string)
     firstSeq: state.first_seq,
     lastSeq: state.last_seq,
   };
+}
+
+/** The state of a stream, and how many messages each of its subjects that match holds: of one moment. */
+export async function readSubjects(
+  connection: LogConnection,
+  stream: string,
+  filter: string,
+): Promise<{ readonly state: StreamState; readonly messages: ReadonlyMap<string, number> }> {
+  const info = await connection[client].jsm.streams.info(stream, { subjects_filter: filter });
+  return { state: stateOf(info), messages: new Map(Object.entries(info.state.subjects ?? {})) };
 }
 
 /** What a server has found damaged or missing of a stream since it started. */

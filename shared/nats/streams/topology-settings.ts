@@ -9,12 +9,16 @@ export type TopologySettings = {
   readonly eventsBytesMax: number;
   readonly retryBytesMax: number;
   readonly deadLetterBytesMax: number;
+  /** How long dead letters are kept, in ms. */
+  readonly deadLetterAgeMs: number;
+  readonly ingestDeadLetterBytesMax: number;
   readonly deduplicationBytesMax: number;
   /** Consumers of one stream. nats-server 2.15 allows 1,000 where a stream names none. */
   readonly consumersMax: number;
 };
 
 const gibibyte = 1024 ** 3;
+const dayMs = 86_400_000;
 const streamBytes = { unit: 'bytes', minimum: 1024 ** 2 } as const;
 
 /** How the log is kept: the same for every service. */
@@ -31,6 +35,19 @@ export const topologyEnv = {
   ),
   LOG_RETRY_BYTES_MAX: count('Size of the stream of events that wait for another attempt', gibibyte, streamBytes),
   LOG_DEAD_LETTERS_BYTES_MAX: count('Size of the stream of dead letters', gibibyte, streamBytes),
+  LOG_DEAD_LETTERS_AGE_MS: count(
+    'How long dead letters are kept, also those of destinations that are gone',
+    30 * dayMs,
+    {
+      unit: 'ms',
+      minimum: 3_600_000,
+    },
+  ),
+  LOG_INGEST_DEAD_LETTERS_BYTES_MAX: count(
+    'Size of the stream of what no resolver could work on. Full, it gives up its oldest: nothing waits for it',
+    128 * 1024 ** 2,
+    streamBytes,
+  ),
   LOG_DEDUPLICATION_BYTES_MAX: count(
     'Size of the stream of ids seen: eight bytes for each id a partition remembers (RESOLVER_DEDUPLICATION_IDS_MAX), and a tenth more',
     gibibyte,
@@ -51,6 +68,8 @@ export function readTopologySettings(env: Static<TObject<typeof topologyEnv>>): 
     eventsBytesMax: env.LOG_EVENTS_BYTES_MAX,
     retryBytesMax: env.LOG_RETRY_BYTES_MAX,
     deadLetterBytesMax: env.LOG_DEAD_LETTERS_BYTES_MAX,
+    deadLetterAgeMs: env.LOG_DEAD_LETTERS_AGE_MS,
+    ingestDeadLetterBytesMax: env.LOG_INGEST_DEAD_LETTERS_BYTES_MAX,
     deduplicationBytesMax: env.LOG_DEDUPLICATION_BYTES_MAX,
     consumersMax: env.LOG_CONSUMERS_MAX,
   };

@@ -87,6 +87,16 @@ describe('one server', () => {
     expect((await connection[client].jsm.streams.info(streams.events)).state.consumer_count).toBe(1_100);
   });
 
+  test('topology: dead letters grow old, also in a log from before they did, and those of ingest refuse nothing', async () => {
+    await connection[client].jsm.streams.add({ name: streams.deadLetters, subjects: ['dead.*'], max_bytes: bytesMax });
+    await ensureTopology(connection, settings);
+    expect((await configOf(streams.deadLetters)).max_age).toBe(settings.deadLetterAgeMs * 1e6);
+    expect(await configOf(streams.ingestDeadLetters)).toMatchObject({
+      discard: 'old',
+      max_age: settings.deadLetterAgeMs * 1e6,
+    });
+  });
+
   test('topology: copies that one server cannot keep are refused', async () => {
     await ensureTopology(connection, settings);
     const refused = refuseFewerCopies(connection, 3);

@@ -21,6 +21,7 @@ export const streams = {
   events: 'EVENTS',
   retry: 'RETRY',
   deadLetters: 'DEAD_LETTERS',
+  ingestDeadLetters: 'INGEST_DEAD_LETTERS',
   deduplication: 'DEDUPLICATION',
   canary: 'CANARY',
 } as const;
@@ -31,6 +32,7 @@ const streamOfHead: Readonly<Record<string, string>> = {
   events: streams.events,
   retry: streams.retry,
   dead: streams.deadLetters,
+  'dead-ingest': streams.ingestDeadLetters,
   deduplication: streams.deduplication,
   canary: streams.canary,
 };
@@ -68,7 +70,7 @@ export function streamConfigs(settings: TopologySettings, deploymentId?: string)
     subjects: [...subjects],
     storage: StorageType.File,
     retention: RetentionPolicy.Limits,
-    // Full means push back: nothing undelivered is ever discarded for space.
+    // Full means push back: what is discarded, retention says.
     discard: DiscardPolicy.New,
     max_bytes: bytesMax,
     max_age: 0,
@@ -88,7 +90,17 @@ export function streamConfigs(settings: TopologySettings, deploymentId?: string)
     },
     { ...kept(streams.events, ['events.*.*'], settings.eventsBytesMax), allow_atomic: true },
     kept(streams.retry, ['retry.*.*'], settings.retryBytesMax),
-    { ...kept(streams.deadLetters, ['dead.*'], settings.deadLetterBytesMax), allow_atomic: true },
+    {
+      ...kept(streams.deadLetters, ['dead.*'], settings.deadLetterBytesMax),
+      allow_atomic: true,
+      max_age: nanos(settings.deadLetterAgeMs),
+    },
+    {
+      ...kept(streams.ingestDeadLetters, ['dead-ingest.*'], settings.ingestDeadLetterBytesMax),
+      // Accepted events wait for nobody's dead letter.
+      discard: DiscardPolicy.Old,
+      max_age: nanos(settings.deadLetterAgeMs),
+    },
     {
       ...kept(streams.deduplication, ['deduplication.*'], settings.deduplicationBytesMax),
       // All of it stands in EVENTS as well: what is missing costs a resolver a longer start and no event.
@@ -225,6 +237,7 @@ function adjust(found: FoundConfig, wanted: WantedConfig): FoundConfig {
   return {
     ...found,
     max_bytes: wanted.max_bytes ?? -1,
+    max_age: wanted.max_age ?? 0,
     max_consumers: wanted.max_consumers ?? -1,
     num_replicas: Math.max(found.num_replicas, wanted.num_replicas ?? 1),
     ...(wanted.allow_atomic === undefined ? {} : { allow_atomic: wanted.allow_atomic }),

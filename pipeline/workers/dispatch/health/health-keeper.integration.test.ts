@@ -42,6 +42,7 @@ const open = (bucket = health): Promise<HealthKeeper> =>
     flushEveryMs: 1,
     hoursKept: 168,
     sending: () => ({ breaker: 'closed', concurrency: 4 }),
+    isLogThere: () => true,
     warn: () => undefined,
   });
 

@@ -6,7 +6,10 @@ import {
   recentHealthKey,
 } from '../../../../shared/contracts/health-record.ts';
 import type { HealthRecord, SendingState, WrittenPlace } from '../../../../shared/contracts/health-record.ts';
+import { addMissed, joinMissed } from '../../../../shared/contracts/missed-ranges.ts';
+import type { MissedRange } from '../../../../shared/contracts/missed-ranges.ts';
 import type { Bucket } from '../../../../shared/nats/buckets/bucket.ts';
+import { PublishError } from '../../../../shared/nats/publish/publisher.ts';
 import { HealthWindow, minuteOf } from './health-window.ts';
 import type { HealthCount } from './health-window.ts';
 
@@ -22,18 +25,26 @@ export type HealthKeeperOptions = {
   readonly place: () => WrittenPlace;
   /** How sending goes now; undefined before it has begun. */
   readonly sending: () => SendingState | undefined;
+  /** Whether the log can be reached: as long as it cannot, nothing can be acknowledged either. */
+  readonly isLogThere: () => boolean;
   /** Told of an entry that could not be written; it is written again. */
   readonly warn: (error: unknown) => void;
 };
 
+const hourMs = 3_600_000;
 const retryMs = 500;
+/** The longest that acknowledgements wait for a write, in ms: health is kept beside delivery, not in front of it. */
+const waitMaxMs = 2_000;
 /** Minutes of the recent entry before they are moved to that of the past. */
 const recentMinutesMax = 30;
 
-/** Resolved once what it stands for is stored. */
+/** Resolved once what it stands for is stored, or is not waited for any more. */
 type Storing = { readonly stored: Promise<void>; resolve(): void };
 
-/** The health window of one destination, stored before what it counts is acknowledged. */
+/**
+ * The health window of one destination, stored before what it counts is acknowledged, as long as it can be stored. While
+ * the bucket takes nothing though the log is there, nothing waits: a process that dies then repeats what it had not noted.
+ */
 export class HealthKeeper {
   readonly #options: HealthKeeperOptions;
   readonly #key: string;
@@ -43,7 +54,10 @@ export class HealthKeeper {
   /** What somebody waits for, and the next write covers. */
   #waiting: Storing | undefined;
   #isDirty = false;
+  /** Whether what was recorded could not be stored, so that nothing waits for it until it is. */
+  #isBehind = false;
   #isAccessRefused: boolean;
+  #missed: readonly MissedRange[];
   #isStopped = false;
   #lastFlushMs = -Infinity;
   #timer: NodeJS.Timeout | undefined;
@@ -64,6 +78,7 @@ export class HealthKeeper {
     this.#key = key;
     this.#window = new HealthWindow(options.hoursKept, joinHealth(past, recent));
     this.#isAccessRefused = recent.accessRefused === true;
+    this.#missed = recent.missed ?? [];
     const lastOfPast = past?.minutes.at(-1)?.[0] ?? -Infinity;
     this.#pastUntil = Math.min(recent.minutes[0]?.[0] ?? Infinity, lastOfPast + 1);
   }
@@ -73,6 +88,12 @@ export class HealthKeeper {
     this.#window.record(count, events, nowMs);
     // Only a clock that was set back counts in the past.
     this.#pastUntil = Math.min(this.#pastUntil, minuteOf(nowMs));
+    this.moved();
+  }
+
+  /** The destination was passed over for events that were resolved at a time, in ms since the epoch. */
+  missed(atMs: number, events: number): void {
+    this.#missed = addMissed(this.#missed, atMs, events);
     this.moved();
   }
 
@@ -89,10 +110,15 @@ export class HealthKeeper {
     this.#schedule(true);
   }
 
-  /** Settles once everything recorded so far is stored; undefined when it is. Never rejects. */
+  /** Whether it cannot store what it has recorded. */
+  get isBehind(): boolean {
+    return this.#isBehind;
+  }
+
+  /** Settles once everything recorded so far is stored, or cannot be; undefined when it is. Never rejects. */
   stored(): Promise<void> | undefined {
-    if (!this.#isDirty && this.#flushing === undefined) return undefined;
-    this.#waiting ??= newStoring();
+    if (this.#isBehind || (!this.#isDirty && this.#flushing === undefined)) return undefined;
+    this.#waiting ??= this.#newStoring();
     this.#schedule(false);
     return this.#waiting.stored;
   }
@@ -135,12 +161,22 @@ export class HealthKeeper {
       }
     } catch (error) {
       this.#isDirty = true;
-      this.#waitAgain(covered);
+      if (error instanceof PublishError) this.#goOnWithout(covered);
+      else this.#waitAgain(covered);
       this.#lastFlushMs = performance.now() + retryMs - flushEveryMs;
       warn(error);
       return;
     }
+    this.#isBehind = false;
     covered?.resolve();
+  }
+
+  /** What waits for the store may go on: it would wait for as long as the bucket takes nothing. */
+  #goOnWithout(covered: Storing | undefined): void {
+    this.#isBehind = true;
+    covered?.resolve();
+    this.#waiting?.resolve();
+    this.#waiting = undefined;
   }
 
   /** What a write was to cover waits for the next one, with what has come since. */
@@ -149,6 +185,28 @@ export class HealthKeeper {
     const since = this.#waiting;
     this.#waiting = covered;
     if (since !== undefined) void covered.stored.then(since.resolve);
+  }
+
+  #newStoring(): Storing {
+    let resolve: () => void = () => undefined;
+    const stored = new Promise<void>((settle) => {
+      resolve = settle;
+    });
+    // Without the log what is acknowledged is not heard either.
+    const goOn = (): void => {
+      if (this.#options.isLogThere() || this.#isStopped) {
+        this.#isBehind = true;
+        resolve();
+      } else late = setTimeout(goOn, waitMaxMs).unref();
+    };
+    let late = setTimeout(goOn, waitMaxMs).unref();
+    return {
+      stored,
+      resolve: () => {
+        clearTimeout(late);
+        resolve();
+      },
+    };
   }
 
   async #store(): Promise<void> {
@@ -167,22 +225,16 @@ export class HealthKeeper {
       }
     }
     const record = this.#window.minutesFrom(this.#pastUntil, Date.now());
+    this.#missed = joinMissed(this.#missed, nowMs - this.#options.hoursKept * hourMs);
+    const missed = this.#missed.length === 0 ? {} : { missed: this.#missed };
     const refused = this.#isAccessRefused ? ({ accessRefused: true } as const) : {};
     const state = this.#options.sending();
     const sending = state === undefined ? {} : { sending: state };
     await bucket.put(
       this.#key,
-      encodeHealthRecord({ ...record, ...refused, ...sending, place: this.#options.place() }),
+      encodeHealthRecord({ ...record, ...refused, ...missed, ...sending, place: this.#options.place() }),
     );
   }
-}
-
-function newStoring(): Storing {
-  let resolve: () => void = () => undefined;
-  const stored = new Promise<void>((settle) => {
-    resolve = settle;
-  });
-  return { stored, resolve: () => resolve() };
 }
 
 const nothing: HealthRecord = { v: 1, minutes: [], lastDispatchedAt: null };

@@ -4,6 +4,7 @@ import type { HealthKeeper } from '../health/health-keeper.ts';
 import type { ReleasedEvent, VisitorOrder } from '../parked/visitor-order.ts';
 import type { Attempted } from '../retry/retry-policy.ts';
 import type { RetryFrame, RetryReader } from '../retry/retry-reader.ts';
+import { countLines } from '../../../../shared/contracts/events/frame.ts';
 import type { RetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
 import type { DestinationConsumer } from './destination-consumer.ts';
 import { DispatchItem, readFrameLine, resolvedLines, wholeEvent } from './dispatch-item.ts';
@@ -25,7 +26,7 @@ export type InboxOptions = {
   readonly settledBefore: Map<number, SettledPart>;
   readonly frames: FramesInFlight;
   readonly counts: Record<
-    'frames' | 'redelivered_frames' | 'frame_events' | 'repeated_events' | 'heads_parsed',
+    'frames' | 'redelivered_frames' | 'frame_events' | 'repeated_events' | 'heads_parsed' | 'missed_events',
     number
   >;
 };
@@ -100,6 +101,38 @@ export class Inbox {
   pass(message: LogMessage): void {
     this.#count(message);
     this.#acknowledge({ kind: 'log', message });
+  }
+
+  /** Is done with a frame of the account's log that waited for too long: the destination has missed what is in it. */
+  miss(message: LogMessage): void {
+    this.#count(message);
+    const lines = countLines(message.data);
+    this.#miss(message.storedAtMs, lines - countBits(this.#settledOf(message), lines));
+    this.#finish({ kind: 'log', message });
+  }
+
+  /** Is done with an event of the account's log that waited for too long. */
+  missEvent(item: DispatchItem): void {
+    const { source } = item.frame;
+    if (source.kind === 'log') this.#miss(source.message.storedAtMs, 1);
+    this.settle(item);
+  }
+
+  /** Is done with what was not read yet of frames up to a sequence. */
+  missUnread(upToSeq: number): void {
+    const old = this.#unopened.filter(({ frame }) => seqOf(frame) <= upToSeq);
+    if (old.length === 0) return;
+    this.#unopened = this.#unopened.filter(({ frame }) => seqOf(frame) > upToSeq);
+    for (const unopened of old) {
+      const { frame, settledBefore } = unopened;
+      const lines = (unopened.lines ??= this.#open(unopened));
+      for (; unopened.next < lines.length; unopened.next += 1) {
+        if (lines[unopened.next] === undefined || hasBit(settledBefore, unopened.next)) continue;
+        if (frame.source.kind === 'log') this.#miss(frame.source.message.storedAtMs, 1);
+        this.#settle(frame, unopened.next);
+      }
+      this.#settle(frame, undefined);
+    }
   }
 
   /** Hands a frame of the account's log back. */
@@ -207,6 +240,12 @@ export class Inbox {
     if (seqOf(frame) <= pullConsumer.handedOutSeq) counts.repeated_events += unsettled;
     frame.left += unsettled;
     return lines;
+  }
+
+  #miss(storedAtMs: number, events: number): void {
+    if (events === 0) return;
+    this.#options.counts.missed_events += events;
+    this.#options.health.missed(storedAtMs, events);
   }
 
   /** What an earlier dispatcher had settled of a frame. */

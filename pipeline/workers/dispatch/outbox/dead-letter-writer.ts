@@ -16,6 +16,8 @@ export type DeadLetterWriterOptions = {
 };
 
 const batchTimeoutMs = 5_000;
+/** What stands in a message beside the bytes that could not be read, at most. */
+const headBytesMax = 4_096;
 const lettersAtOnceMax = 256;
 const bytesAtOnceMax = 4 * 1024 ** 2;
 
@@ -49,10 +51,14 @@ export class DeadLetterWriter {
     return this.#store(payload, `${letter.event.event.id}\n${letter.firstAttemptAt}\n${letter.attempts}`);
   }
 
-  /** Keeps bytes of the log this build cannot read; settles as `add` does. */
+  /** Keeps bytes of the log this build cannot read, as many as fit into a message; settles as `add` does. */
   addUnreadable(data: Uint8Array, reason: string): Promise<void> {
-    const { destinationId } = this.#options;
-    return this.#store(encodeUnreadable(destinationId, reason, data), Buffer.from(data).toString('base64'));
+    const { destinationId, connection } = this.#options;
+    // As text that stands for bytes it takes a third more. What does not fit would be tried for ever.
+    const bytesMax = Math.floor(((connection.messageBytesMax - headBytesMax) * 3) / 4);
+    const isCut = data.length > bytesMax;
+    const kept = encodeUnreadable(destinationId, isCut ? `${reason} (cut)` : reason, data.subarray(0, bytesMax));
+    return this.#store(kept, createHash('sha256').update(data).digest('base64url'));
   }
 
   #store(payload: Uint8Array, identity: string): Promise<void> {

@@ -82,6 +82,11 @@ export class VisitorOrder {
     return this.#options.waiting.parked;
   }
 
+  /** Bytes of the retry log that parked events take. */
+  get bytesParked(): number {
+    return this.#options.frames.bytes;
+  }
+
   /** Whether no fresh events are taken, as things were looked at last. */
   get isPaused(): boolean {
     return this.#isFull;

@@ -28,6 +28,8 @@ export type RetryReaderOptions = {
   readonly destinationId: string;
   /** Whether parked events are read like those that wait for a time: somebody who keeps no order has them go on. */
   readonly isParkedDue: boolean;
+  /** Told of each frame that leaves the log. */
+  readonly onFinished?: (frame: RetryFrame) => void;
   /** Told of an error of the log; what failed is done again. */
   readonly warn: (error: unknown) => void;
 };
@@ -120,7 +122,9 @@ export class RetryReader {
   /** All of the frame is settled: it may leave the log. */
   finished(frame: RetryFrame): void {
     const tier = this.#release(frame);
-    tier?.finishedSeqs.add(frame.seq);
+    if (tier === undefined) return;
+    tier.finishedSeqs.add(frame.seq);
+    this.#options.onFinished?.(frame);
     if (!this.#isStopped) this.#purgeTimer ??= setTimeout(() => void this.#purge(), purgeEveryMs);
   }
 

@@ -21,6 +21,8 @@ export type RetryWriterOptions = {
   readonly destinationId: string;
   readonly signal: AbortSignal;
   onRetry(reason: PublishFailure, tries: number): void;
+  /** Told of each frame the log has stored. */
+  onStored(tier: number, bytes: number): void;
 };
 
 const frameBytesMax = 256 * 1024;
@@ -90,12 +92,13 @@ export class RetryWriter {
   }
 
   async #store(tier: number, frame: readonly Waiting[]): Promise<Omit<StoredRecord, 'index'>> {
-    const { connection, destinationId, signal, onRetry } = this.#options;
+    const { connection, destinationId, signal, onRetry, onStored } = this.#options;
     const payload = bytesOf(frame);
     const msgId = idOf(destinationId, tier, frame);
     const subject = retrySubject(destinationId, tier);
     const policy = { signal, onRetry, backoff: crowdBackoff };
-    const { seq } = await publishWithRetry(connection, { subject, payload, msgId }, policy);
+    const { seq, duplicate } = await publishWithRetry(connection, { subject, payload, msgId }, policy);
+    if (!duplicate) onStored(tier, payload.length);
     return { seq, records: frame.length, bytes: payload.length };
   }
 }

@@ -126,6 +126,7 @@ export async function createDispatcherRig(natsUrl: string) {
         retryPolicy: retryPolicyOf(settings.retryWindowMs, settings.accessRetry.minMs),
         sourceActivity,
         timings: createDeliveryTimings(),
+        retryUse: () => undefined,
         shares: new AccountShares(own.eventWorkMax ?? defaultSettings.eventWorkMax),
         noteOutcome: (note) => notes.push(note),
         logger: pino({ level: 'silent' }),

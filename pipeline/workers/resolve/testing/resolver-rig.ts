@@ -11,7 +11,7 @@ import type { LogConnection } from '../../../../shared/nats/connection/connectio
 import { openPullConsumer } from '../../../../shared/nats/consume/pull-consumer.ts';
 import type { LogMessage } from '../../../../shared/nats/messages/log-message.ts';
 import { publish } from '../../../../shared/nats/publish/publisher.ts';
-import { deadLetterSubject, eventsOfAccount, ingestSubject } from '../../../../shared/contracts/subjects.ts';
+import { allIngestDeadLetters, eventsOfAccount, ingestSubject } from '../../../../shared/contracts/subjects.ts';
 import { ensureTopology, streams } from '../../../../shared/nats/streams/topology.ts';
 import { defaultsOf } from '../../../../shared/runtime/env.ts';
 import type { JsonObject } from '../../../../shared/runtime/json.ts';
@@ -80,7 +80,7 @@ export async function createResolverRig(natsUrl: string, databaseUrl: string) {
       return frames.flatMap(({ data }) => decodeResolved(data));
     },
     deadLetters: async () => {
-      const letters = await readSubject(connection, streams.deadLetters, deadLetterSubject('ingest'));
+      const letters = await readSubject(connection, streams.ingestDeadLetters, allIngestDeadLetters);
       return letters.map(({ data, header }) => ({
         text: Buffer.from(data).toString('utf8'),
         reason: header(ingestDeadLetterHeaders.reason),

@@ -1,0 +1,122 @@
+import { fairLevel, limitsOf } from '../../shares/fair-shares.ts';
+import type { ShareSettings } from '../../shares/share-settings.ts';
+import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
+import { keepNewest } from '../../../shared/nats/messages/subject-log.ts';
+import { readSubjects } from '../../../shared/nats/streams/stream-progress.ts';
+import { allDeadLetters, deadLetterSubject, destinationOfDeadLetters } from '../../../shared/contracts/subjects.ts';
+import { streams } from '../../../shared/nats/streams/topology.ts';
+import { createMeanSizes } from './mean-sizes.ts';
+
+/** The dead letters of one destination. */
+export type DeadLettersOf = {
+  readonly destinationId: string;
+  /** Undefined of one that no live version has. */
+  readonly accountId: string | undefined;
+  readonly messages: number;
+  readonly meanBytes: number;
+};
+
+export type DeadLetterShareLimits = {
+  /** Bytes of all dead letters, and of those of one account. */
+  readonly capacity: number;
+  readonly accountMax: number;
+};
+
+/** How many of its newest dead letters a destination keeps. */
+export type KeptLetters = { readonly destinationId: string; readonly keep: number };
+
+/** What is removed at once goes a little beyond what has to go, so that it is not done again with every letter. */
+const keptShare = 0.9;
+
+/**
+ * Which destinations have to give up their oldest dead letters, and how many they keep. First those give way that no live
+ * version has any more, then accounts are held to their share, and within an account the destinations that have most. Pure.
+ */
+export function shareDeadLetters(held: readonly DeadLettersOf[], limits: DeadLetterShareLimits): KeptLetters[] {
+  const bytesOf = ({ messages, meanBytes }: DeadLettersOf): number => messages * meanBytes;
+  const holdings = new Map<string, Map<string, number>>();
+  for (const one of held) {
+    if (one.accountId === undefined) continue;
+    const own = holdings.get(one.accountId) ?? new Map<string, number>();
+    holdings.set(one.accountId, own.set(one.destinationId, bytesOf(one)));
+  }
+  const maxima = limitsOf(holdings, limits);
+  const live = held.filter(({ accountId }) => accountId !== undefined);
+  const gone = held.filter(({ accountId }) => accountId === undefined);
+  const keptByLive = live.reduce(
+    (sum, one) => sum + Math.min(bytesOf(one), maxima.get(one.destinationId) ?? Infinity),
+    0,
+  );
+  const level = fairLevel(gone.map(bytesOf), limits.capacity - keptByLive);
+  return held.flatMap((one) => {
+    const max = one.accountId === undefined ? level : (maxima.get(one.destinationId) ?? Infinity);
+    if (bytesOf(one) <= max) return [];
+    return [{ destinationId: one.destinationId, keep: Math.floor((max * keptShare) / one.meanBytes) }];
+  });
+}
+
+export type DeadLetterShares = {
+  /** Looks once, and removes what is too much. */
+  look(): Promise<void>;
+  /** Dead letters removed so far to make room. */
+  readonly removed: number;
+  /** Destinations that had to give up some with the last look. */
+  readonly full: number;
+};
+
+/** Of so many destinations with most letters what they weigh is looked at; others are taken for what all weigh. */
+const sampledMax = 64;
+
+/** `accountOf` names the account whose live version has a destination. */
+export function createDeadLetterShares(
+  connection: LogConnection,
+  settings: ShareSettings,
+  accountOf: (destinationId: string) => string | undefined,
+): DeadLetterShares {
+  const stream = streams.deadLetters;
+  const sizes = createMeanSizes(connection, stream);
+  let [removed, full] = [0, 0];
+  const measure = async (
+    messages: ReadonlyMap<string, number>,
+    { bytes, firstSeq, lastSeq }: { readonly bytes: number; readonly firstSeq: number; readonly lastSeq: number },
+  ): Promise<DeadLettersOf[]> => {
+    const bySize = [...messages].toSorted(([, a], [, b]) => b - a);
+    sizes.keep(new Set(messages.keys()));
+    const all = bySize.reduce((sum, [, count]) => sum + count, 0);
+    const held: DeadLettersOf[] = [];
+    for (const [index, [subject, count]] of bySize.entries()) {
+      const destinationId = destinationOfDeadLetters(subject);
+      const sampled = index < sampledMax ? await sizes.look(subject, firstSeq, lastSeq + 1) : undefined;
+      const meanBytes = Math.max(1, sampled ?? bytes / all);
+      held.push({ destinationId, accountId: accountOf(destinationId), messages: count, meanBytes });
+    }
+    // Together they weigh what the stream says, whatever the samples were.
+    const scale = bytes / held.reduce((sum, one) => sum + one.messages * one.meanBytes, 0);
+    return held.map((one) => ({ ...one, meanBytes: one.meanBytes * scale }));
+  };
+  return {
+    get removed() {
+      return removed;
+    },
+    get full() {
+      return full;
+    },
+    async look() {
+      const { state, messages } = await readSubjects(connection, stream, allDeadLetters);
+      const { bytes, bytesMax } = state;
+      const limits =
+        bytesMax === undefined
+          ? undefined
+          : { capacity: bytesMax * settings.all, accountMax: bytesMax * settings.account };
+      if (limits === undefined || bytes <= Math.min(limits.capacity, limits.accountMax)) {
+        full = 0;
+        return;
+      }
+      const tooMany = shareDeadLetters(await measure(messages, state), limits);
+      for (const { destinationId, keep } of tooMany) {
+        removed += await keepNewest(connection, stream, deadLetterSubject(destinationId), keep);
+      }
+      full = tooMany.length;
+    },
+  };
+}

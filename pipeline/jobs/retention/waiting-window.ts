@@ -1,0 +1,46 @@
+import { fairLevel } from '../../shares/fair-shares.ts';
+import type { ConsumerProgress } from '../../../shared/nats/streams/stream-progress.ts';
+
+/** What waits for the readers of one account, and what a message of it weighs on average, in bytes. */
+export type AccountWaiting = {
+  readonly readers: readonly Pick<ConsumerProgress, 'name' | 'ackedSeq' | 'waiting' | 'unacknowledged'>[];
+  readonly meanBytes: number;
+};
+
+export type WindowLimits = {
+  /** Bytes that may wait for the readers of one account. */
+  readonly accountMax: number;
+  /** Bytes that may wait for those of all accounts. */
+  readonly capacity: number;
+  /** The newest sequence of the stream. */
+  readonly lastSeq: number;
+};
+
+/** A reader that is to go on behind a sequence. */
+export type PassOver = { readonly reader: string; readonly upToSeq: number };
+
+/** What is passed over at once goes a little beyond what has to go, so that it is not done again with every event. */
+const keptShare = 0.9;
+
+/**
+ * Which readers have more waiting for them than their account's share, and up to where they are to be passed over. An
+ * account is as far behind as its last reader; the others, which are not, lose nothing. Where the messages of an account
+ * stand in the stream is taken to be even: what is wrong in that is put right with the next look. Pure.
+ */
+export function passOversBySize(accounts: readonly AccountWaiting[], limits: WindowLimits): PassOver[] {
+  const { accountMax, capacity, lastSeq } = limits;
+  const sizes = accounts.map(({ readers, meanBytes }) => Math.max(0, ...readers.map(framesOf)) * meanBytes);
+  const level = Math.min(accountMax, fairLevel(sizes, capacity));
+  return accounts.flatMap(({ readers, meanBytes }) =>
+    readers.flatMap((reader) => {
+      const frames = framesOf(reader);
+      if (frames * meanBytes <= level) return [];
+      const kept = Math.floor((level * keptShare) / meanBytes);
+      const upToSeq = reader.ackedSeq + Math.ceil((lastSeq - reader.ackedSeq) * (1 - kept / frames));
+      return [{ reader: reader.name, upToSeq }];
+    }),
+  );
+}
+
+const framesOf = ({ waiting, unacknowledged }: Pick<ConsumerProgress, 'waiting' | 'unacknowledged'>): number =>
+  waiting + unacknowledged;

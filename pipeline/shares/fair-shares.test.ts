@@ -1,0 +1,66 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { fairLevel, limitsOf } from './fair-shares.ts';
+
+const size = fc.integer({ min: 0, max: 1_000_000 });
+const kept = (sizes: readonly number[], level: number): number =>
+  sizes.reduce((total, one) => total + Math.min(one, level), 0);
+
+test('fair level: who has little keeps it, and the others have as much as each other', () => {
+  expect(fairLevel([10, 20, 30], 60)).toBe(Infinity);
+  expect(fairLevel([10, 200, 300], 110)).toBe(50);
+  expect(fairLevel([100, 200], 0)).toBe(0);
+  expect(fairLevel([], 0)).toBe(Infinity);
+});
+
+test('fair level: all of it fits, and none of the room is left over where somebody gives way', () => {
+  fc.assert(
+    fc.property(fc.array(size, { maxLength: 50 }), size, (sizes, capacity) => {
+      const level = fairLevel(sizes, capacity);
+      const total = kept(sizes, level);
+      expect(total).toBeLessThanOrEqual(capacity + 1e-3);
+      if (level !== Infinity) expect(total).toBeCloseTo(capacity, 3);
+    }),
+  );
+});
+
+test('fair level: what one more has lowers nobody who has no more than an equal part', () => {
+  fc.assert(
+    fc.property(fc.array(size, { minLength: 1, maxLength: 50 }), fc.integer({ min: 1, max: 1e9 }), (sizes, greedy) => {
+      const capacity = 1_000_000;
+      const level = fairLevel([...sizes, greedy], capacity);
+      const equal = capacity / (sizes.length + 1);
+      expect(sizes.filter((one) => one <= equal && one > level)).toEqual([]);
+    }),
+  );
+});
+
+const holdings = fc
+  .array(fc.array(size, { maxLength: 8 }), { maxLength: 8 })
+  .map(
+    (accounts) =>
+      new Map(
+        accounts.map((own, account) => [
+          `a${account}`,
+          new Map(own.map((bytes, index) => [`a${account}-d${index}`, bytes])),
+        ]),
+      ),
+  );
+
+test('limits: with them all fits, no account is over its share, and an account within it loses nothing', () => {
+  fc.assert(
+    fc.property(holdings, size, size, (held, capacity, accountMax) => {
+      const limits = limitsOf(held, { capacity, accountMax });
+      let total = 0;
+      for (const own of held.values()) {
+        const before = kept([...own.values()], Infinity);
+        const after = [...own].reduce((left, [id, bytes]) => left + Math.min(bytes, limits.get(id) ?? Infinity), 0);
+        total += after;
+        expect(after).toBeLessThanOrEqual(accountMax + 1e-3);
+        const equal = Math.min(accountMax, capacity / held.size);
+        if (before <= equal) expect(after).toBe(before);
+      }
+      expect(total).toBeLessThanOrEqual(capacity + 1e-3);
+    }),
+  );
+});

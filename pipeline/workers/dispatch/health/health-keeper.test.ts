@@ -1,0 +1,77 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { PublishError } from '../../../../shared/nats/publish/publisher.ts';
+import { HealthKeeper } from './health-keeper.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+/** A keeper whose bucket takes entries, refuses them, or does not answer. */
+async function open() {
+  const log = { answer: 'takes' as 'takes' | 'refuses' | 'hangs', isThere: true, writes: 0 };
+  const put = (): Promise<number> => {
+    log.writes += 1;
+    if (log.answer === 'hangs') return new Promise(() => undefined);
+    if (log.answer === 'takes') return Promise.resolve(log.writes);
+    return Promise.reject(new PublishError('refused', 'bucket HEALTH'));
+  };
+  const keeper = await HealthKeeper.open({
+    bucket: {
+      get: () => Promise.resolve(undefined),
+      put,
+      putIfUnchanged: put,
+      delete: () => Promise.resolve(),
+      keys: () => Promise.resolve([]),
+      watch: () => Promise.reject(new Error('not watched')),
+    },
+    destinationId: 'd',
+    instanceId: 'i',
+    flushEveryMs: 10,
+    hoursKept: 168,
+    place: () => ({ upTo: 0, above: [], storedUntilMs: 0, parts: [] }),
+    sending: () => undefined,
+    isLogThere: () => log.isThere,
+    warn: () => undefined,
+  });
+  return { log, keeper };
+}
+
+/** Whether what was recorded is waited for no more after so many ms. */
+async function goesOn(keeper: HealthKeeper, afterMs: number): Promise<boolean> {
+  let isOver = false;
+  void (keeper.stored() ?? Promise.resolve()).then(() => (isOver = true));
+  await vi.advanceTimersByTimeAsync(afterMs);
+  return isOver;
+}
+
+test('health: acknowledgements wait until it is stored', async () => {
+  const { keeper, log } = await open();
+  keeper.record('succeeded', 1);
+  expect(await goesOn(keeper, 20)).toBe(true);
+  expect([log.writes, keeper.isBehind]).toEqual([1, false]);
+});
+
+test('health: a bucket that is full holds nothing up, and is tried again until it takes what was counted', async () => {
+  const { keeper, log } = await open();
+  log.answer = 'refuses';
+  keeper.record('succeeded', 1);
+  expect(await goesOn(keeper, 20)).toBe(true);
+  keeper.record('succeeded', 1);
+  expect([keeper.stored(), keeper.isBehind]).toEqual([undefined, true]);
+  log.answer = 'takes';
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect([keeper.stored(), keeper.isBehind]).toEqual([undefined, false]);
+  keeper.record('succeeded', 1);
+  expect(keeper.stored()).toBeInstanceOf(Promise);
+});
+
+test('health: a bucket that does not answer holds up for two seconds at most, unless the log is away altogether', async () => {
+  const { keeper, log } = await open();
+  log.answer = 'hangs';
+  log.isThere = false;
+  keeper.record('succeeded', 1);
+  const stored = goesOn(keeper, 10_000);
+  expect(await stored).toBe(false);
+  log.isThere = true;
+  expect(await goesOn(keeper, 2_000)).toBe(true);
+  expect(keeper.isBehind).toBe(true);
+});

@@ -1,0 +1,37 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { addMissed, joinMissed } from './missed-ranges.ts';
+import type { MissedRange } from './missed-ranges.ts';
+
+const minuteMs = 60_000;
+
+test('missed ranges: what lies close together is one, and what has ended long ago is left out', () => {
+  let ranges: readonly MissedRange[] = [];
+  for (const minute of [0, 5, 2, 60, 61]) ranges = addMissed(ranges, minute * minuteMs, 10);
+  expect(ranges).toEqual([
+    [0, 5 * minuteMs + 1, 30],
+    [60 * minuteMs, 61 * minuteMs + 1, 20],
+  ]);
+  expect(joinMissed(ranges, 30 * minuteMs)).toEqual([[60 * minuteMs, 61 * minuteMs + 1, 20]]);
+});
+
+test('missed ranges: however they come, no event is left out or counted twice, and there are few of them', () => {
+  const frames = fc.array(
+    fc.record({ atMs: fc.integer({ min: 0, max: 1e9 }), events: fc.integer({ min: 1, max: 100 }) }),
+    { maxLength: 100 },
+  );
+  fc.assert(
+    fc.property(frames, frames, (ours, theirs) => {
+      const note = (noted: typeof ours): readonly MissedRange[] =>
+        noted.reduce<readonly MissedRange[]>((ranges, { atMs, events }) => addMissed(ranges, atMs, events), []);
+      const all = joinMissed([...note(ours), ...note(theirs)]);
+      expect(all.length).toBeLessThanOrEqual(16);
+      expect(all.reduce((sum, [, , events]) => sum + events, 0)).toBe(
+        [...ours, ...theirs].reduce((sum, { events }) => sum + events, 0),
+      );
+      for (const { atMs } of [...ours, ...theirs]) {
+        expect(all.filter(([fromMs, toMs]) => atMs >= fromMs && atMs < toMs)).toHaveLength(1);
+      }
+    }),
+  );
+});
