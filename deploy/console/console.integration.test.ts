@@ -133,7 +133,7 @@ test('every page: axe finds no barrier, light or dark, it fits a screen of 360 p
   await press('Menu');
   await page.getByRole('link', { name: 'Events' }).click();
   await waitForText(page, 'as they come');
-});
+}, 240_000);
 
 test('console: the link that a start prints signs in, once', async () => {
   await signOut();

@@ -7,7 +7,7 @@ import { httpEntity } from '../../testing/account-config.ts';
 import { startScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
 import type { ScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
 import { until } from '../../testing/until.ts';
-import { createDispatcherRig } from './testing/dispatcher-rig.ts';
+import { createDispatcherRig, defaultSettings } from './testing/dispatcher-rig.ts';
 import type { DispatcherRig } from './testing/dispatcher-rig.ts';
 import { createLedger } from '../../testing/ledger.ts';
 import type { Ledger } from '../../testing/ledger.ts';
@@ -121,7 +121,9 @@ test('order over every end of a dispatcher: an event that hangs while thousands 
   if (first !== undefined) await rig.send([first]);
   sink.answer(({ body }) => (body.includes('"v0-0"') ? 'hang' : 200));
   const own = await connectLog({ url: nats.url, name: 'mortal' });
-  const mortal = await rig.start({ concurrency: 64, healthFlushMs: 20 }, 'one', own);
+  // Longer than the others can take on any machine.
+  const sender = { ...defaultSettings.sender, headersTimeoutMs: 110_000, totalTimeoutMs: 120_000 };
+  const mortal = await rig.start({ concurrency: 64, healthFlushMs: 20, sender }, 'one', own);
   for (let frame = 0; frame < 150; frame += 1)
     await rig.send(ledger.next(20).filter(({ visitor }) => visitor !== 'v0'));
   await until('all but one are delivered', () => sink.taken().length >= 150 * 19);
